@@ -83,14 +83,12 @@ struct heaptap_language {
      * alone. */
     void (*place)(struct heaptap_frame *frames, size_t count, const struct heaptap_native *natives,
                   size_t native_count);
-    /* For runtimes that can only tell from the C stack which functions run. Both may be NULL.
-     * `look` is given the C frames, innermost first, and puts what it needs of them to NOTES; it is
-     * called again only when the C frames or their places have changed. `frames_noted` is asked
-     * instead of `frames`, then, with these notes. */
+    /* For runtimes that can only tell from the C stack which functions run. May be NULL; it needs
+     * `frames_again`, which is given the notes. It gets the C frames, innermost first, and puts
+     * what it needs of them to NOTES, which are zeros at first; it is called again only when the C
+     * frames or their places have changed. */
     void (*look)(const struct heaptap_native *natives, size_t native_count,
                  unsigned long notes[HEAPTAP_NOTES]);
-    size_t (*frames_noted)(struct heaptap_frame *to, size_t max,
-                           const unsigned long notes[HEAPTAP_NOTES]);
     /* For runtimes that compile to machine code. May be NULL. The function of the language that the
      * C frame with the return address PC is, or 0; it must follow from PC alone. Where `frames` has
      * frames inside of that C frame, the outermost of them is this function, and has the name. */
@@ -106,9 +104,11 @@ struct heaptap_language {
      * which may be NULL then. Puts the frames before END, the outermost last, where there is room
      * for HEAPTAP_FRAMES_MAX; what the call before has put there, in the same thread, is still
      * there. RET_SAME says how many of the outermost ones are as they were then, so that nobody has
-     * to look at them again. MEMO is MEMO_BYTES of the thread's own, zeros at first. A signal
-     * handler may jump out of a call: the next one must not rely on what that one has left. */
-    size_t (*frames_again)(struct heaptap_frame *end, void *memo, size_t *ret_same);
+     * to look at them again. MEMO is MEMO_BYTES of the thread's own, zeros at first. NOTES are what
+     * `look` has put there, or NULL without one. A signal handler may jump out of a call: the next
+     * one must not rely on what that one has left. */
+    size_t (*frames_again)(struct heaptap_frame *end, void *memo,
+                           const unsigned long notes[HEAPTAP_NOTES], size_t *ret_same);
     size_t memo_bytes;
 };
 

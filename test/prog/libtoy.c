@@ -142,12 +142,13 @@ struct memo {
 };
 
 static size_t
-frames_again(struct heaptap_frame *end, void *memo, size_t *ret_same)
+frames_again(struct heaptap_frame *end, void *memo, const unsigned long *notes, size_t *ret_same)
 {
     static __thread struct heaptap_frame now[HEAPTAP_FRAMES_MAX];
     size_t n = frames(now, HEAPTAP_FRAMES_MAX), same = 0;
     struct memo *m = memo;
 
+    (void)notes;
     while (same < n && same < m->count &&
            memcmp(&end[-1 - (long)same], &now[n - 1 - same], sizeof *now) == 0)
         same++;

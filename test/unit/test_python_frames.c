@@ -291,7 +291,7 @@ ask(struct python_memo *m, struct heaptap_frame *end, unsigned damaged, bool was
     size_t same, count, expected = known_frames(right, damaged);
 
     memcpy(before, end - HEAPTAP_FRAMES_MAX, sizeof before);
-    count = python_frames_again(end, m, &same);
+    count = python_frames_again(end, m, NULL, &same);
     assert_int_equal(count, expected);
     assert_true(same <= count);
     for (size_t i = 0; i < count; i++) {
@@ -326,7 +326,7 @@ jump_out(struct python_memo *m, struct heaptap_frame *end)
 
     fake.until_jump = 1 + chance(3);
     if (setjmp(fake.out) == 0)
-        python_frames_again(end, m, &same);
+        python_frames_again(end, m, NULL, &same);
     fake.until_jump = 0;
 }
 

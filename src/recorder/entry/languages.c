@@ -18,7 +18,7 @@ api_add(const struct heaptap_language *language)
 {
     if (language == NULL || language->size < sizeof *language ||
         (language->frames == NULL && language->frames_again == NULL) ||
-        (language->look == NULL) != (language->frames_noted == NULL))
+        (language->look != NULL && language->frames_again == NULL))
         return -1;
     return adapt_language(language) ? 0 : -1;
 }

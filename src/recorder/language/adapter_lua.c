@@ -26,22 +26,13 @@
 
 enum { LINE_BYTES = 200 };
 
-static size_t
-frames(struct heaptap_frame *to, size_t max)
-{
-    (void)to;
-    (void)max;
-    return 0;
-}
-
-static const struct heaptap_language language = {
+static struct heaptap_language language = {
     .size = sizeof language,
     .name = "Lua",
-    .frames = frames,
     .place = lua_frames_place,
     .look = lua_state_look,
-    .frames_noted = lua_frames_noted,
     .place_inner = lua_frames_place_inner,
+    .frames_again = lua_frames_again,
 };
 
 /* The version in front of its first space; VERSION may be NULL. */
@@ -96,5 +87,6 @@ begin(void)
     lua_state_begin((uintptr_t)resume);
     lua_types_begin();
     lua_frames_nameless = heaptap_frame_name("?", "[C]", 0, "Lua");
+    language.memo_bytes = lua_frames_memo_bytes;
     heaptap_language_add(&language);
 }

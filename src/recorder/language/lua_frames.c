@@ -18,8 +18,9 @@
  *
  * The latest answer. Most events find nearly the calls that the event before has found. So a thread
  * keeps them, with the words of Lua's memory that each frame follows from. An event reads the same
- * words again, of every call, and works out only what differs. They lie outermost last, so that
- * those which stay have their place while inner ones come and go:
+ * words again, of every call, works out only what differs, and tells the recorder how many of the
+ * outer frames are as they were. They lie outermost last, so that those which stay have their place
+ * while inner ones come and go:
  *
  *     latest   … │ insert │ fill │ (state) │ resume │ main │ (state) │
  *     now             insert │ sort │ fill │ (state) …       read, and written in front of "fill"
@@ -27,14 +28,17 @@
  * What the words point to is not looked at again: to make another function where one was takes an
  * allocation, which would have asked, and what is there is of the answer before this one. That
  * holds as long as Lua's own function allocates, which calls realloc for everything, and no other
- * thread has run a coroutine of the same program. A function of the host may keep a pool: then all
- * is worked out each time.
+ * thread has run a coroutine of the same program. A function of the host may keep a pool: then what
+ * the name was found by is read as well, which is what the prototype says of itself. So it is, too,
+ * where a call comes back to its place that had gone.
  */
 #include "language/lua_frames.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "base/base.h"
 #include "language/lua_code.h"
 #include "language/lua_layout.h"
 #include "language/lua_name.h"
@@ -42,8 +46,8 @@
 #include "language/lua_types.h"
 
 enum {
-    LINKS = 128,
-    PLACES = 256,
+    LINKS = HEAPTAP_FRAMES_MAX, // Calls, and the ends of those of a state.
+    PLACES = 1 << 10,
     ASKERS = 256,
     OPCODE_CALL_5_1 = 28,
     OPCODE_MASK_5_1 = 0x3f,
@@ -111,6 +115,7 @@ walk_begin(const struct lua_layout *y, struct walk *w, const struct states *s, s
 
     w->l = l;
     w->last = 0;
+    w->c.call = 0;
     w->c.moved = 0;
     w->calls_moved = 0;
     if (s->moved_from != 0) {
@@ -154,73 +159,94 @@ is_fresh(const struct lua_layout *y, const struct walk *w, unsigned status)
     return (lua_int(code - 4) & OPCODE_MASK_5_1) != OPCODE_CALL_5_1;
 }
 
-/* The call of W into TO. False if it is not to be shown. */
+/* What these words led to when the call was new, and what followed from that. */
+struct facts {
+    uintptr_t function; // Of the closure: the prototype, or the C function; 0 = it was not read.
+    struct lua_proto proto;
+    struct heaptap_frame frame; // If there is one.
+};
+
+/* Put to *F what the call of W is. False if it is not to be shown. */
 static inline bool
-put_call(const struct lua_layout *y, const struct walk *w, struct heaptap_frame *to)
+read_call(const struct lua_layout *y, const struct walk *w, struct facts *f)
 {
     unsigned status = y->has_array ? 0 : *(const unsigned short *)(w->c.call + y->call_status);
     bool is_lua = is_lua_closure(y, w->c.function);
     uintptr_t value = lua_word(w->c.function);
 
+    f->function = 0;
     // Only one of the two bits is there. Where they say so, the function is one of Lua's.
     if (!y->has_array && is_lua != (((status ^ y->is_c) & (y->is_lua | y->is_c)) != 0))
         return false;
     if (is_lua) {
-        to->id = lua_name_of_lua(w->l, &w->c, lua_closure_function(y, value));
-        to->extra = is_fresh(y, w, status) ? KIND_FRESH : KIND_LUA;
-        to->at = 0;
+        f->function = lua_closure_function(y, value);
+        f->proto = lua_proto_at(y, f->function);
+        f->frame = (struct heaptap_frame){
+            .id = lua_name_of_lua(w->l, &w->c, f->function, &f->proto),
+            .extra = is_fresh(y, w, status) ? KIND_FRESH : KIND_LUA,
+        };
         return true;
     }
     if (lua_type_at(w->c.function) != LUA_IS_LIGHT_C)
-        value = lua_closure_function(y, value);
+        value = f->function = lua_closure_function(y, value);
     if (!lua_code_has(value))
         return false; // It has a C frame that is shown.
-    to->id = lua_name_of_c(w->l, &w->c, value);
-    to->extra = KIND_C;
-    to->at = value; // For lua_frames_place.
-    if (to->id == 0)
-        to->id = lua_frames_nameless;
+    // The address is for lua_frames_place.
+    f->frame = (struct heaptap_frame){value, lua_name_of_c(w->l, &w->c, value), KIND_C};
+    if (f->frame.id == 0)
+        f->frame.id = lua_frames_nameless;
     return true;
 }
 
 /* --- The latest answer ------------------------------------------------------------------------ */
 
-/* A call of the latest answer of this thread: the words that it follows from, and what followed. At
- * the end of each state's calls comes the record that is no call. */
+/* A call of the latest answer: the words that it follows from. At the end of each state's calls
+ * comes the record that is no call. */
 struct link {
     uintptr_t call, value, code; // The record; the value that is called, and its type;
     uint16_t status;             // where it is in its code, as the record says.
     uint8_t type;
-    uint8_t end;    // The index of the record that ends the calls of this state.
-    uint32_t bytes; // Of what is shown: one frame or none.
-    struct heaptap_frame frame;
+    bool has_frame;
+    uint16_t end;    // The index of the record that ends the calls of this state.
+    uint16_t frames; // Those that are shown, from the outermost one up to this.
 };
 
-static __thread struct {
-    const void *writer; // The answer that is being written here. NULL: all of it is there.
-    bool spoiled;       // It is not the latest any more, or may not be.
-    unsigned kept;      // It is the last so many of V; 0 while there is a writer,
-    unsigned count;     // who has them here.
-    uint8_t places[PLACES]; // By hash of the record.
-    struct link v[LINKS];
-} latest;
+struct memo {
+    unsigned count;  // It is the last so many of V. 0 while an answer is made.
+    unsigned filled; // So many of the last are from some answer.
+    bool is_unsure;  // What the words point to may be other things by now.
+    uint16_t places[PLACES]; // By hash of the record.
+    struct link v[LINKS + 1];
+    struct facts facts[LINKS];
+};
 
-static inline uint8_t *
-place_of(uintptr_t call)
+const size_t lua_frames_memo_bytes = sizeof(struct memo);
+
+/* An answer that is being made. The links from CHANGED on are as they were. */
+struct answer {
+    const struct lua_layout *y;
+    const struct states *s;
+    struct memo *m;
+    bool deep; // What the words point to is to be read, too.
+    unsigned count, filled; // Of the memo.
+    const struct link *changed;
+};
+
+static inline uint16_t *
+place_of(struct memo *m, uintptr_t call)
 {
-    return &latest.places[call * UINT64_C(0x9e3779b97f4a7c15) >> 56];
+    static_assert(PLACES == 1 << (64 - 54), "the hash");
+    return &m->places[call * UINT64_C(0x9e3779b97f4a7c15) >> 54];
 }
 
-/* Where in the latest answer the call is; LINKS if it is not there. */
-static inline size_t
-link_of(uintptr_t call)
+/* The link of the call, or the end if there is none. */
+static inline struct link *
+link_of(const struct answer *a, uintptr_t call)
 {
-    size_t at = *place_of(call);
+    size_t at = *place_of(a->m, call);
+    struct link *e = &a->m->v[at];
 
-    return at + latest.count >= LINKS && at < LINKS && latest.v[at].call == call &&
-                   latest.v[at].end != at
-               ? at
-               : (size_t)LINKS;
+    return at + a->count >= LINKS && e->call == call && e->end != at ? e : &a->m->v[LINKS];
 }
 
 static inline unsigned
@@ -235,256 +261,319 @@ type_byte(uintptr_t function)
     return *(const unsigned char *)(function + LUA_TYPE);
 }
 
-static inline struct heaptap_frame *
-behind(struct heaptap_frame *to, const struct link *e)
+/* Is what the words of E point to what it was? Where a closure was not read the words alone say
+ * that it is not to be. */
+static inline bool
+leads_to_same(const struct answer *a, const struct link *e)
 {
-    return (struct heaptap_frame *)((char *)to + e->bytes);
+    const struct facts *f = &a->m->facts[e - a->m->v];
+    struct lua_proto now;
+
+    if (f->function == 0)
+        return true;
+    if (lua_closure_function(a->y, e->value) != f->function)
+        return false;
+    if (!e->has_frame || f->frame.extra == KIND_C)
+        return true;
+    now = lua_proto_at(a->y, f->function);
+    return lua_proto_is(&now, &f->proto);
 }
 
-/* The call of W is E from now on, and goes into TO; returns the end of the frames. */
-static struct heaptap_frame *
-note_call(const struct lua_layout *y, const struct walk *w, struct link *e,
-          struct heaptap_frame *to)
+/* The call of W is E from now on. */
+static NOINLINE void
+note_call(const struct answer *a, const struct walk *w, struct link *e)
 {
+    const struct lua_layout *y = a->y;
+    struct facts *f = &a->m->facts[e - a->m->v];
+
     *e = (struct link){.call = w->c.call,
                        .value = lua_word(w->c.function),
                        .code = w->noted_code,
                        .status = (uint16_t)status_of(y, w->c.call),
                        .type = (uint8_t)type_byte(w->c.function),
                        .end = e->end};
-    if (put_call(y, w, to)) {
-        e->frame = *to;
-        e->bytes = sizeof *to;
-    }
-    return behind(to, e);
+    e->has_frame = read_call(y, w, f);
 }
 
-/* The same if E may be it already. Only of 5.1 does a frame follow from the call before as well. */
-static struct heaptap_frame *
-put_again(const struct lua_layout *y, const struct walk *w, struct link *e,
-          struct heaptap_frame *to)
+/* Is the call of W what E was? Only of 5.1 does a frame follow from the call before as well. */
+static inline bool
+is_call(const struct answer *a, const struct walk *w, const struct link *e, bool deep)
 {
+    const struct lua_layout *y = a->y;
+    const struct facts *f = &a->m->facts[e - a->m->v];
+
     if (e->value != lua_word(w->c.function) || e->code != w->noted_code ||
         e->status != status_of(y, w->c.call) || e->type != type_byte(w->c.function))
-        return note_call(y, w, e, to);
-    *to = e->frame;
-    if (y->has_array && to->extra != KIND_C)
-        to->extra = is_fresh(y, w, 0) ? KIND_FRESH : KIND_LUA;
-    return behind(to, e);
+        return false;
+    if (deep && !leads_to_same(a, e))
+        return false;
+    return !y->has_array || !e->has_frame || f->frame.extra == KIND_C ||
+           f->frame.extra == (is_fresh(y, w, 0) ? (unsigned)KIND_FRESH : (unsigned)KIND_LUA);
 }
 
-/* The calls from E on that are what they were, up to END, into *TO; returns the first that is not.
- * Not where calls are an array. */
-static inline struct link *
-put_same(const struct lua_layout *y, struct link *e, const struct link *end, uintptr_t moved,
-         struct heaptap_frame **to)
+/* The same of a link of the latest answer. */
+static void
+note_other(struct answer *a, const struct walk *w, struct link *e)
 {
-    const uintptr_t code = y->call_code, status = y->call_status;
-    struct heaptap_frame *f = *to;
-
-    for (; e != end; e++) {
-        uintptr_t call = e->call, function = lua_word(call) + moved;
-
-        if (lua_word(function) != e->value || lua_word(call + code) != e->code ||
-            *(const unsigned short *)(call + status) != e->status ||
-            type_byte(function) != e->type || lua_word(call + LUA_CALL_PREVIOUS) != e[1].call)
-            break;
-        *f = e->frame;
-        f = behind(f, e);
-    }
-    *to = f;
-    return e;
+    note_call(a, w, e);
+    if (a->changed <= e)
+        a->changed = e + 1;
 }
 
-/* The calls of W's state, at the first of which it stands, from number AT of the latest answer on,
- * where they are. Returns the end of the frames; NULL if the calls are others. */
-static struct heaptap_frame *
-put_linked(const struct lua_layout *y, struct walk *w, size_t at, struct heaptap_frame *to)
+static NOINLINE void
+note_again(struct answer *a, uintptr_t l, struct link *e)
 {
-    struct link *e = &latest.v[at], *end = &latest.v[e->end];
-    bool more = true;
+    struct walk w = {.l = l};
 
-    while (e != end) {
-        if (!y->has_array && (e = put_same(y, e, end, (uintptr_t)w->c.moved, &to)) == end)
-            return to;
-        if (w->c.call != e->call && !stand_at(y, w, e->call))
-            return NULL;
-        to = put_again(y, w, e, to);
-        more = walk_next(y, w);
+    stand_at(a->y, &w, e->call);
+    note_other(a, &w, e);
+}
+
+/* Are the calls from E on, of state NUMBER and those that resumed it, where they were? What has
+ * changed of them is noted. Not where calls are an array, or anything is moved. */
+static INLINE bool
+stays(struct answer *a, size_t number, struct link *e, bool deep)
+{
+    const struct link *row_end = &a->m->v[LINKS];
+    const struct states *s = a->s;
+    uintptr_t code = a->y->call_code, status = a->y->call_status, ci = a->y->state_ci;
+
+    KEEP(code);
+    KEEP(status);
+    for (;;) {
+        const struct link *end = &a->m->v[e->end];
+
+        for (uintptr_t call = e->call; e != end; e++) {
+            uintptr_t function = lua_word(call);
+
+            if (unlikely(lua_word(function) != e->value) ||
+                unlikely(lua_word(call + code) != e->code) ||
+                unlikely(*(const unsigned short *)(call + status) != e->status) ||
+                unlikely(type_byte(function) != e->type) ||
+                (deep && unlikely(!leads_to_same(a, e)))) {
+                note_again(a, s->v[number], e);
+            }
+            call = lua_word(call + LUA_CALL_PREVIOUS);
+            if (call != e[1].call)
+                return false;
+        }
+        if (lua_word(e->call + LUA_CALL_PREVIOUS) != 0)
+            return false;
         e++;
-        if (w->c.call != e->call || more != (e != end))
-            return NULL;
+        if (++number == s->count)
+            return e == row_end;
+        if (e == row_end || lua_word(s->v[number] + ci) != e->call)
+            return false;
     }
-    return to;
 }
 
-/* How many records come before the first one that is in the latest answer, and *RET_AT, where that
- * is; LINKS if none is. No more than MAX. */
-static size_t
-find_latest(const struct lua_layout *y, const struct states *s, size_t max, size_t *ret_at)
+static NOINLINE bool
+stays_shallow(struct answer *a, size_t number, struct link *e)
 {
+    return stays(a, number, e, false);
+}
+
+static NOINLINE bool
+stays_deep(struct answer *a, size_t number, struct link *e)
+{
+    return stays(a, number, e, true);
+}
+
+/* The same, in general; W stands at E, in state NUMBER. */
+static bool
+stays_moved(struct answer *a, size_t number, struct walk *w, struct link *e)
+{
+    const struct link *row_end = &a->m->v[LINKS];
+    const struct lua_layout *y = a->y;
+    bool more;
+
+    for (;;) {
+        const struct link *end = &a->m->v[e->end];
+
+        while (e != end) {
+            if (!is_call(a, w, e, a->deep))
+                note_other(a, w, e);
+            more = walk_next(y, w);
+            e++;
+            if (w->c.call != e->call || more != (e != end))
+                return false;
+        }
+        e++;
+        if (++number == a->s->count)
+            return e == row_end;
+        if (e == row_end)
+            return false;
+        more = walk_begin(y, w, a->s, number);
+        if (w->c.call != e->call || more != (&a->m->v[e->end] != e))
+            return false;
+    }
+}
+
+static inline bool
+goes_plainly(const struct answer *a)
+{
+    return !a->y->has_array && a->s->moved_from == 0;
+}
+
+/* Where the calls come to one of the latest answer. */
+struct join {
+    struct link *at;     // The end if they come to none.
+    size_t record_count; // That come before.
+    size_t state;
+    struct walk w;
+};
+
+/* More than LINKS records are not counted. */
+static void
+find_join(const struct answer *a, struct join *j)
+{
+    const struct states *s = a->s;
     size_t k = 0;
 
     for (size_t i = 0; i < s->count; i++) {
-        struct walk w;
-
-        for (bool more = walk_begin(y, &w, s, i); more; more = walk_next(y, &w), k++)
-            if ((*ret_at = link_of(w.c.call)) != LINKS || k >= max)
-                return k;
+        for (bool more = walk_begin(a->y, &j->w, s, i); more; more = walk_next(a->y, &j->w)) {
+            j->at = link_of(a, j->w.c.call);
+            if (j->at != &a->m->v[LINKS] || k > LINKS) {
+                j->record_count = k;
+                j->state = i;
+                return;
+            }
+            k++;
+        }
         k++;
     }
-    *ret_at = LINKS;
-    return k;
+    j->at = &a->m->v[LINKS];
+    j->record_count = k;
 }
 
-/* The outermost calls of a state may be the program's own functions, which call Lua, and have C
- * frames that are shown. */
-static struct heaptap_frame *
-without_nameless(const struct heaptap_frame *from, struct heaptap_frame *to)
+/* Do the calls go on from J as they did? */
+static inline bool
+goes_on(struct answer *a, struct join *j)
 {
-    while (to > from && to[-1].id == lua_frames_nameless)
-        to--;
-    return to;
+    if (!goes_plainly(a))
+        return stays_moved(a, j->state, &j->w, j->at);
+    return a->deep ? stays_deep(a, j->state, j->at) : stays_shallow(a, j->state, j->at);
 }
 
-/* The calls of W's state, at the first of which it stands if MORE, that are not in the latest
- * answer: from number AT on, up to JOINED. What has a number below 0 is not kept. Returns where it
- * got to. */
-static ptrdiff_t
-put_new(const struct lua_layout *y, struct walk *w, bool *more, ptrdiff_t at, ptrdiff_t joined,
-        struct heaptap_frame **to)
+/* The call of W is number AT, which may have been it before. */
+static void
+put_new_call(const struct answer *a, const struct walk *w, size_t at)
 {
-    ptrdiff_t from = at > 0 ? at : 0;
-    uint8_t end;
+    struct link *e = &a->m->v[at];
 
-    for (; *more && at < joined; at++, *more = walk_next(y, w)) {
-        if (at >= 0) {
-            *to = note_call(y, w, &latest.v[at], *to);
-            *place_of(w->c.call) = (uint8_t)at;
-        } else {
-            *to += put_call(y, w, *to);
+    if (at + a->filled < LINKS || e->call != w->c.call || e->end == at || !is_call(a, w, e, true))
+        note_call(a, w, e);
+    *place_of(a->m, w->c.call) = (uint16_t)at;
+}
+
+/* The calls that come before those from number JOINED on, from number AT on. */
+static void
+put_new(const struct answer *a, size_t at, size_t joined)
+{
+    struct link *v = a->m->v;
+
+    for (size_t i = 0; i < a->s->count && at < joined; i++) {
+        size_t from = at, end;
+        struct walk w;
+        bool more = walk_begin(a->y, &w, a->s, i);
+
+        for (; more && at < joined; more = walk_next(a->y, &w))
+            put_new_call(a, &w, at++);
+        end = more ? v[at].end : at;
+        for (size_t k = from; k < at; k++)
+            v[k].end = (uint16_t)end;
+        if (!more) {
+            v[at] = (struct link){.call = w.c.call, .end = (uint16_t)at};
+            at++;
         }
     }
-    if (*more)
-        end = latest.v[at].end;
-    else
-        end = (uint8_t)at;
-    if (!*more && at >= 0)
-        latest.v[at] = (struct link){.call = w->c.call, .end = end};
-    for (ptrdiff_t i = from; i < at; i++)
-        latest.v[i].end = end;
-    return *more ? at : at + 1;
 }
 
-/* The calls of the states S, of which there must be fewer than MAX, as the latest answer. Returns
- * the end of the frames; NULL if the one before is of no use and to be forgotten. */
-static struct heaptap_frame *
-put_states(const struct lua_layout *y, const struct states *s, struct heaptap_frame *to, size_t max)
+/* Number the links that have changed, from FIRST on, and put what is shown of them before END. The
+ * outermost calls of a state may be the program's own functions, which call Lua, and have C frames
+ * that are shown. */
+static void
+put_changed(const struct answer *a, struct link *first, struct heaptap_frame *end)
 {
-    size_t joined, k = find_latest(y, s, max, &joined);
-    ptrdiff_t first = (ptrdiff_t)joined - (ptrdiff_t)k, at = first;
+    struct link *v = a->m->v;
 
-    if (k + LINKS - joined >= max)
-        return NULL;
-    for (size_t i = 0; i < s->count; i++) {
+    for (struct link *e = &v[a->changed - v]; e-- > first;) {
+        const struct heaptap_frame *f = &a->m->facts[e - v].frame;
+        unsigned frames = e[1].frames;
+
+        if (e->has_frame && (f->id != lua_frames_nameless || frames > v[e->end].frames))
+            end[-(ptrdiff_t)++frames] = *f;
+        e->frames = (uint16_t)frames;
+    }
+}
+
+/* The frames of the states without the latest answer, as many of the inner ones as there is room
+ * for. Returns how many they are. */
+static COLD size_t
+put_plainly(const struct answer *a, struct heaptap_frame *end)
+{
+    struct heaptap_frame *begin = end - HEAPTAP_FRAMES_MAX, *to = begin;
+    struct facts f;
+
+    for (size_t i = 0; i < a->s->count; i++) {
         struct heaptap_frame *from = to;
         struct walk w;
-        bool more = walk_begin(y, &w, s, i), is_new = at < (ptrdiff_t)joined;
-
-        if (is_new)
-            at = put_new(y, &w, &more, at, (ptrdiff_t)joined, &to);
-        if (!is_new || more) {
-            if (at >= LINKS || w.c.call != latest.v[at].call || more != (latest.v[at].end != at) ||
-                (to = put_linked(y, &w, (size_t)at, to)) == NULL)
-                return NULL;
-            at = latest.v[at].end + 1;
-        }
-        to = without_nameless(from, to);
-    }
-    latest.count = LINKS - (unsigned)(first > 0 ? first : 0);
-    return at == LINKS ? to : NULL;
-}
-
-/* The latest answer, if nothing has changed; else NULL. That is what most events find. */
-static inline struct heaptap_frame *
-put_latest(const struct lua_layout *y, const struct states *s, struct heaptap_frame *to, size_t max)
-{
-    struct link *e = &latest.v[LINKS - latest.count], *end;
-
-    if (y->has_array || s->moved_from != 0 || latest.count > max)
-        return NULL;
-    for (size_t i = 0; i < s->count; i++) {
-        struct heaptap_frame *from = to;
-
-        if (e == latest.v + LINKS || lua_word(s->v[i] + y->state_ci) != e->call)
-            return NULL;
-        end = &latest.v[e->end];
-        if (put_same(y, e, end, 0, &to) != end)
-            return NULL;
-        to = without_nameless(from, to);
-        e = end + 1;
-    }
-    return e == latest.v + LINKS ? to : NULL;
-}
-
-/* The frames of the states S without the latest answer. */
-static struct heaptap_frame *
-put_plainly(const struct lua_layout *y, const struct states *s, struct heaptap_frame *to,
-            size_t max)
-{
-    struct heaptap_frame *end = to + max;
-
-    for (size_t i = 0; i < s->count; i++) {
-        struct heaptap_frame *from = to;
-        struct walk w;
-        bool more = walk_begin(y, &w, s, i);
+        bool more = walk_begin(a->y, &w, a->s, i);
 
         for (size_t steps = 4 * (size_t)(end - to); more && to < end && steps > 0; steps--) {
-            to += put_call(y, &w, to);
-            more = walk_next(y, &w);
+            if (read_call(a->y, &w, &f))
+                *to++ = f.frame;
+            more = walk_next(a->y, &w);
         }
-        to = without_nameless(from, to);
+        while (to > from && to[-1].id == lua_frames_nameless)
+            to--;
     }
-    return to;
+    memmove(end - (to - begin), begin, (size_t)(to - begin) * sizeof *to);
+    return (size_t)(to - begin);
 }
 
-/* The frames of the states S, as the latest answer if there is room. Returns their end. */
-static __attribute__((noinline)) struct heaptap_frame *
-put_anew(const struct lua_layout *y, const struct states *s, struct heaptap_frame *to, size_t max)
+/* The answer when calls have come or gone. Returns the first link; the end if there are too
+ * many. */
+static NOINLINE struct link *
+put_anew(struct answer *a)
 {
-    struct heaptap_frame *end = put_states(y, s, to, max);
+    struct link *row_end = &a->m->v[LINKS];
+    struct join j;
+    size_t joined;
 
-    if (end == NULL) {
-        latest.count = 0;
-        end = put_states(y, s, to, max);
+    find_join(a, &j);
+    if (j.at != row_end && !goes_on(a, &j)) {
+        a->count = 0;
+        find_join(a, &j);
     }
-    if (end == NULL) {
-        latest.count = 0;
-        end = put_plainly(y, s, to, max);
-    }
-    return end;
+    if (a->changed < j.at)
+        a->changed = j.at;
+    joined = (size_t)(j.at - a->m->v);
+    if (j.record_count > joined)
+        return row_end;
+    put_new(a, joined - j.record_count, joined);
+    return j.at - j.record_count;
 }
 
-/* Does all that the state L allocates ask for an answer? *RET_OTHERS if other threads may have been
- * asked since this one was. */
-static inline bool
-is_asked_for(const struct lua_layout *y, uintptr_t l, bool *ret_others)
+/* The program with the states of GLOBAL is asked for. Was another thread asked for it since this
+ * one was? */
+static inline void
+ask_whose(struct memo *m, uintptr_t global)
 {
-    static const void *latest_of[ASKERS]; // Atomic: by hash of the program's states.
-    uintptr_t global = lua_word(l + y->state_global);
-    const void **asker = &latest_of[global * UINT64_C(0x9e3779b97f4a7c15) >> 56];
-    uintptr_t function = lua_word(global + y->global_alloc);
+    static const struct memo *latest_of[ASKERS]; // Atomic: by hash of the program's states.
+    const struct memo **asker = &latest_of[global * UINT64_C(0x9e3779b97f4a7c15) >> 56];
 
-    if (__atomic_load_n(asker, __ATOMIC_RELAXED) != &latest) {
-        __atomic_store_n(asker, &latest, __ATOMIC_RELAXED);
-        *ret_others = true;
-    }
-    return lua_code_has(function) || lua_code_has(lua_types_given(function));
+    if (likely(__atomic_load_n(asker, __ATOMIC_RELAXED) == m))
+        return;
+    m->is_unsure = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); // A handler may jump out of here.
+    __atomic_store_n(asker, m, __ATOMIC_RELAXED);
 }
 
 /* Put to *S the states that NOTES tell of. */
 static inline void
-find_states(const struct lua_layout *y, struct states *s, const unsigned long notes[HEAPTAP_NOTES])
+find_states(const struct lua_layout *y, struct memo *m, struct states *s,
+            const unsigned long notes[HEAPTAP_NOTES])
 {
     const void *from = NULL, *to = NULL;
 
@@ -493,7 +582,7 @@ find_states(const struct lua_layout *y, struct states *s, const unsigned long no
     s->count = 0;
     s->all_asked = true;
     for (size_t k = 0; k < LUA_STATE_NOTES && notes[2 * k] != 0; k++) {
-        uintptr_t l = lua_state_in(notes[2 * k], notes[2 * k + 1]);
+        uintptr_t l = lua_state_in(notes[2 * k], notes[2 * k + 1]), global, function;
         size_t i = 0;
 
         while (i < s->count && s->v[i] != l)
@@ -501,40 +590,53 @@ find_states(const struct lua_layout *y, struct states *s, const unsigned long no
         if (l == 0 || i < s->count)
             continue;
         s->v[s->count++] = l;
-        s->all_asked &= is_asked_for(y, l, &latest.spoiled);
+        global = lua_word(l + y->state_global);
+        function = lua_word(global + y->global_alloc);
+        ask_whose(m, global);
+        s->all_asked &= lua_code_has(function) || lua_code_has(lua_types_given(function));
     }
 }
 
-size_t
-lua_frames_noted(struct heaptap_frame *to, size_t max, const unsigned long notes[HEAPTAP_NOTES])
+/* The answer if no call has come or gone, which is what most events find. */
+static inline bool
+put_latest(struct answer *a, struct link *first)
 {
-    const struct lua_layout *y = lua_layout;
-    struct heaptap_frame *end;
-    struct states s;
+    if (unlikely(!goes_plainly(a)) || unlikely(a->count == 0) || unlikely(a->s->count == 0) ||
+        lua_word(a->s->v[0] + a->y->state_ci) != first->call)
+        return false;
+    return unlikely(a->deep) ? stays_deep(a, 0, first) : stays(a, 0, first, false);
+}
 
-    find_states(y, &s, notes);
-    // A handler that has interrupted an answer has another place for its own.
-    if ((latest.writer != NULL && latest.writer != to) || !s.all_asked) {
-        latest.spoiled = true;
-        return (size_t)(put_plainly(y, &s, to, max) - to);
+size_t
+lua_frames_again(struct heaptap_frame *end, void *memo, const unsigned long notes[HEAPTAP_NOTES],
+                 size_t *ret_same)
+{
+    struct memo *m = memo;
+    struct states s;
+    struct answer a = {.y = lua_layout, .s = &s, .m = m};
+    struct link *first;
+
+    find_states(a.y, m, &s, notes);
+    a.deep = m->is_unsure || !s.all_asked;
+    a.count = m->count;
+    a.filled = m->filled;
+    m->count = m->filled = 0; // A handler may jump out of here.
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    a.changed = first = &m->v[LINKS - a.count];
+    if (!put_latest(&a, first))
+        first = put_anew(&a);
+    if (unlikely(first == &m->v[LINKS]) && s.count > 0) {
+        *ret_same = 0;
+        return put_plainly(&a, end);
     }
-    latest.writer = to;
+    *ret_same = a.changed->frames;
+    put_changed(&a, first, end);
+    a.count = (unsigned)(&m->v[LINKS] - first);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (latest.spoiled) {
-        latest.spoiled = false;
-        latest.kept = 0;
-    }
-    latest.count = latest.kept;
-    latest.kept = 0; // A handler may jump out of here.
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    end = put_latest(y, &s, to, max);
-    if (end == NULL)
-        end = put_anew(y, &s, to, max);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    latest.kept = latest.count;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    latest.writer = NULL;
-    return (size_t)(end - to);
+    m->is_unsure = !s.all_asked;
+    m->count = a.count;
+    m->filled = a.filled > a.count ? a.filled : a.count;
+    return first->frames;
 }
 
 /* The innermost of COUNT C frames of the function at START; COUNT if there is none. */

@@ -7,8 +7,9 @@
 /* Set once: the id of C functions without a name. */
 extern unsigned lua_frames_nameless;
 
-size_t lua_frames_noted(struct heaptap_frame *to, size_t max,
-                        const unsigned long notes[HEAPTAP_NOTES]);
+extern const size_t lua_frames_memo_bytes;
+size_t lua_frames_again(struct heaptap_frame *end, void *memo,
+                        const unsigned long notes[HEAPTAP_NOTES], size_t *ret_same);
 void lua_frames_place(struct heaptap_frame *f, size_t count, const struct heaptap_native *n,
                       size_t native_count);
 int lua_frames_place_inner(struct heaptap_frame *f, size_t count, const struct heaptap_native *n,

@@ -72,4 +72,27 @@ lua_closure_function(const struct lua_layout *y, uintptr_t closure)
     return lua_word(closure + y->closure_function);
 }
 
+/* What the prototype of a function says of itself: where it is in which text. */
+struct lua_proto {
+    uintptr_t source, text; // The string, and its beginning.
+    unsigned line, size;
+};
+
+static inline struct lua_proto
+lua_proto_at(const struct lua_layout *y, uintptr_t proto)
+{
+    uintptr_t source = lua_word(proto + y->proto_source);
+
+    // A text ends with a zero byte, and strings take whole words.
+    return (struct lua_proto){source, source != 0 ? lua_word(source + LUA_TEXT) : 0,
+                              lua_int(proto + y->proto_line), lua_int(proto + y->proto_size)};
+}
+
+static inline bool
+lua_proto_is(const struct lua_proto *p, const struct lua_proto *q)
+{
+    return p->source == q->source && p->text == q->text && p->line == q->line &&
+           p->size == q->size;
+}
+
 #endif

@@ -33,9 +33,7 @@ lua_name_getinfo_fn *lua_name_getinfo;
  * of itself then. */
 struct known {
     uintptr_t key, code; // The prototype and the instruction, or the C function; 0 = unused.
-    uintptr_t source;    // Of the chunk, and the beginning of its text.
-    uintptr_t text;
-    unsigned line, size;
+    struct lua_proto proto;
     unsigned id;
 };
 
@@ -249,10 +247,7 @@ keep(struct known *k, const struct known *made)
     __atomic_store_n(&k->key, 0, __ATOMIC_RELEASE);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     k->code = made->code;
-    k->source = made->source;
-    k->text = made->text;
-    k->line = made->line;
-    k->size = made->size;
+    k->proto = made->proto;
     k->id = made->id;
     __atomic_store_n(&k->key, made->key, __ATOMIC_RELEASE);
     __atomic_clear(&ids_busy, __ATOMIC_RELEASE);
@@ -269,25 +264,16 @@ new_id_of_lua(uintptr_t l, const struct lua_call *c, struct known *k, const stru
 }
 
 unsigned
-lua_name_of_lua(uintptr_t l, const struct lua_call *c, uintptr_t proto)
+lua_name_of_lua(uintptr_t l, const struct lua_call *c, uintptr_t proto,
+                const struct lua_proto *said)
 {
-    const struct lua_layout *y = lua_layout;
     struct known *k = known_place(proto, c->code);
-    uintptr_t source = lua_word(proto + y->proto_source);
-    // A text ends with a zero byte, and strings take whole words.
-    struct known now = {.key = proto,
-                        .code = c->code,
-                        .source = source,
-                        .text = source != 0 ? lua_word(source + LUA_TEXT) : 0,
-                        .line = lua_int(proto + y->proto_line),
-                        .size = lua_int(proto + y->proto_size)};
     unsigned id = k->id;
 
     if (__atomic_load_n(&k->key, __ATOMIC_ACQUIRE) == proto && k->code == c->code &&
-        k->source == source && k->text == now.text && k->line == now.line && k->size == now.size &&
-        id == k->id)
+        lua_proto_is(&k->proto, said) && id == k->id)
         return id;
-    return new_id_of_lua(l, c, k, &now);
+    return new_id_of_lua(l, c, k, &(struct known){proto, c->code, *said, 0});
 }
 
 /* The first name that a C function is called by is its name from then on. */

@@ -16,8 +16,12 @@ struct lua_call {
 typedef int lua_name_getinfo_fn(void *l, const char *what, void *debug);
 extern lua_name_getinfo_fn *lua_name_getinfo;
 
-/* The id of the call C of the state L, of a function of Lua that has the prototype PROTO. */
-unsigned lua_name_of_lua(uintptr_t l, const struct lua_call *c, uintptr_t proto);
+struct lua_proto;
+
+/* The id of the call C of the state L, of a function of Lua that has the prototype PROTO, which has
+ * SAID that of itself. */
+unsigned lua_name_of_lua(uintptr_t l, const struct lua_call *c, uintptr_t proto,
+                         const struct lua_proto *said);
 
 /* Of the C function FUNCTION; 0 if it has no name. */
 unsigned lua_name_of_c(uintptr_t l, const struct lua_call *c, uintptr_t function);

@@ -533,11 +533,13 @@ take_memo(struct walk *w, struct python_memo *m)
 }
 
 size_t
-python_frames_again(struct heaptap_frame *end, void *memo, size_t *ret_same)
+python_frames_again(struct heaptap_frame *end, void *memo, const unsigned long *notes,
+                    size_t *ret_same)
 {
     const void *own = asked.of_thread(), *current = asked.current();
     struct walk w;
 
+    (void)notes;
     *ret_same = 0;
     w.thread = likely(own == current) ? own : choose_thread(own, current);
     if (unlikely(!python_memory_settled))

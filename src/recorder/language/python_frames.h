@@ -18,7 +18,8 @@ struct python_asked {
 void python_frames_begin(const struct python_layout *layout, const struct python_asked *asked);
 
 /* See frames_again and memo_bytes in heaptap/language.h. */
-size_t python_frames_again(struct heaptap_frame *end, void *memo, size_t *ret_same);
+size_t python_frames_again(struct heaptap_frame *end, void *memo, const unsigned long *notes,
+                           size_t *ret_same);
 extern const size_t python_memo_bytes;
 
 /* Where frames have no address of their own: only in 3.9. */

@@ -421,7 +421,8 @@ notes_of(struct thread *t, struct language_memo *m, const struct stack_target *t
 /* Ask L, number I, which says what has stayed. Its answer is in the last frames of what is
  * returned; NULL without memory. */
 static struct said *
-ask_again(struct language_memo *m, const struct heaptap_language *l, uint32_t i, size_t *ret_same)
+ask_again(struct language_memo *m, const struct heaptap_language *l, uint32_t i,
+          const struct noted *noted, size_t *ret_same)
 {
     struct said *s = m->said[i];
     bool was_whole;
@@ -433,7 +434,8 @@ ask_again(struct language_memo *m, const struct heaptap_language *l, uint32_t i,
     was_whole = s->is_whole;
     s->is_whole = false;
     signal_fence();
-    s->count = (uint32_t)l->frames_again(s->frames + HEAPTAP_FRAMES_MAX, s->memo, ret_same);
+    s->count = (uint32_t)l->frames_again(s->frames + HEAPTAP_FRAMES_MAX, s->memo,
+                                         noted != NULL ? noted->notes[i] : NULL, ret_same);
     if (unlikely(!was_whole))
         *ret_same = 0;
     if (m->spine_same > *ret_same)
@@ -448,10 +450,10 @@ ask_again(struct language_memo *m, const struct heaptap_language *l, uint32_t i,
 
 /* Ask the only language, which says what has stayed; returns how many frames there are. */
 static uint32_t
-ask_only(struct language_memo *m)
+ask_only(struct language_memo *m, const struct noted *noted)
 {
     size_t same;
-    const struct said *s = ask_again(m, languages[0], 0, &same);
+    const struct said *s = ask_again(m, languages[0], 0, noted, &same);
     uint32_t count = s != NULL ? s->count : 0;
 
     m->only = s;
@@ -476,11 +478,9 @@ ask_one(struct language_memo *m, uint32_t i, const struct noted *noted, struct h
     const struct said *s;
     size_t same;
 
-    if (l->look != NULL && noted != NULL)
-        return l->frames_noted(to, max, noted->notes[i]);
     if (l->frames_again == NULL)
         return l->frames(to, max);
-    s = ask_again(m, l, i, &same);
+    s = ask_again(m, l, i, noted, &same);
     if (s == NULL)
         return 0;
     max = s->count < max ? s->count : max;
@@ -496,7 +496,7 @@ ask(struct thread *t, struct language_memo *m, const struct stack_target *target
     const struct noted *noted = load_relaxed(&looking) ? notes_of(t, m, target) : NULL;
 
     if (number == 1 && languages[0]->frames_again != NULL)
-        return ask_only(m);
+        return ask_only(m, noted);
     m->asked = m->answer;
     m->only = NULL;
     m->spine_same = 0;
@@ -663,9 +663,8 @@ is_adapter(uint32_t range)
 
     for (uint32_t i = 0; i < number; i++) {
         const struct heaptap_language *l = languages[i];
-        uint64_t its = l->look != NULL           ? (uintptr_t)l->look
-                       : l->frames_again != NULL ? (uintptr_t)l->frames_again
-                                                 : (uintptr_t)l->frames;
+        uint64_t its =
+            l->frames_again != NULL ? (uintptr_t)l->frames_again : (uintptr_t)l->frames;
 
         if (its >= start && its < end)
             return true;

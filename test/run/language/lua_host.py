@@ -13,9 +13,9 @@ import documents
 BIG = ["main", "host_second", "run", "main-chunk", "host_inner", "run", "main-chunk", "host_spawn",
        ":35", "string.rep"]
 TURNS = 5000
-INSIDE = ["string.rep", 14, "coroutine.resume", 23]  # Line or name, from the innermost out.
+INSIDE = ["string.rep", "14", "coroutine.resume", "23"]  # Line or name, from the innermost out.
 MADES = 100
-MADE = [41, 42, 44]  # And then host_spawn.
+MADE = ["41", "42", "44"]  # And then host_spawn.
 # Of the object that is linked first, in front of its public ones.
 STATIC = {"pushfuncname", "pushglobalfuncname", "findfield", "resizebox", "getS", "getF"}
 LUA = ("lua_", "luaV_", "luaD_", "luaL_", "luaM_", "luaH_", "luaC_", "host_alloc")
@@ -36,10 +36,9 @@ def is_big(stack):
 
 
 def place(frame):
-    """Where it is: a line, or where the function begins (Lua 5.1 knows no line yet when the first
-    that a function does is to make a table), or the name of a function in C."""
-    of_function = frame["function"].rpartition(":")[2]
-    return frame["line"] or (int(of_function) if of_function.isdigit() else frame["function"])
+    """The line. Lua 5.1 knows none where a table is the first that a function makes; then that of
+    the function, which is its name."""
+    return str(frame["line"] or frame["function"].rpartition(":")[2])
 
 
 def main():

@@ -70,7 +70,8 @@ main(void)
 {
     static const char *script =
         "collectgarbage('stop')\n"
-        "local function one(i) (loadstring or load)('take() return 1', '=chunk'..i % 10)() end\n"
+        "local load = loadstring or load\n"
+        "local function one(i) load('take() return 1', '=chunk'..i % 10)() end\n"
         "for i = 1, 1000 do one(i) collectgarbage() collectgarbage('stop') end";
     lua_State *l = lua_newstate(pool_alloc, NULL);
 
