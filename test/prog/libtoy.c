@@ -83,7 +83,7 @@ frames(struct heaptap_frame *to, size_t max)
 
         to[n].id = ids[f->function][f->line];
         to[n].extra = f->at != NULL;
-        to[n].at = how == TOY_PLACED ? 0 : (unsigned long)f->at;
+        to[n].at = how == TOY_PLACED || how == TOY_PLACED_AGAIN ? 0 : (unsigned long)f->at;
     }
     /* Each is told by the address of the one that began its C frame. */
     for (size_t i = n; i-- > 0;)
@@ -165,12 +165,24 @@ static const struct heaptap_language language_again = {
     .frames_again = frames_again,
     .memo_bytes = sizeof(struct memo),
 };
+static const struct heaptap_language language_placed_again = {
+    .size = sizeof language,
+    .name = "Toy",
+    .place = place,
+    .place_inner = place_inner,
+    .frames_again = frames_again,
+    .memo_bytes = sizeof(struct memo),
+};
 
 int
 toy_begin(enum toy_adapter adapter)
 {
     static const struct heaptap_language *const adapters[] = {
-        [TOY_PLAIN] = &language, [TOY_PLACED] = &language_placed, [TOY_AGAIN] = &language_again};
+        [TOY_PLAIN] = &language,
+        [TOY_PLACED] = &language_placed,
+        [TOY_AGAIN] = &language_again,
+        [TOY_PLACED_AGAIN] = &language_placed_again,
+    };
     char file[] = "toy.toy";
 
     how = adapter;

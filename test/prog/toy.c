@@ -1,11 +1,11 @@
 /* cflags: -fno-builtin */
 /* libs: -Lbuild/test/prog -ltoy -lpthread -Wl,-rpath,$ORIGIN */
-/* toy.c SEED STEPS THREADS FILE [fork|late|crash|DEPTH [placed|again]]: runs a made-up language
+/* toy.c SEED STEPS THREADS FILE [fork|late|crash|DEPTH [ADAPTER]]: runs a made-up language
  * (libtoy.c) and writes to FILE which chains of frames its allocations had. With "late" the
  * recorder hears of the language when the program has run for a while, which FILE does not count;
  * with "fork" a child goes on, and FILE is the child's; with "crash" SIGSEGV ends it. A number is
- * how deep it calls. With "placed" its frames are placed by its adapter; with "again" that says how
- * many of the outer ones are as they were. */
+ * how deep it calls. Of ADAPTER "placed" its frames are placed by its adapter, of "again" that says
+ * how many of the outer ones are as they were, and "placed_again" is both. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,6 +17,14 @@
 
 static unsigned long seed, steps;
 static unsigned depth;
+
+static enum toy_adapter
+adapter_of(const char *name)
+{
+    if (strcmp(name, "placed_again") == 0)
+        return TOY_PLACED_AGAIN;
+    return strcmp(name, "placed") == 0 ? TOY_PLACED : TOY_AGAIN;
+}
 
 static void *
 run(void *number)
@@ -39,7 +47,7 @@ main(int argc, char **argv)
         depth = (unsigned)atoi(argv[5]);
     toy_keeps = argc > 5 && strcmp(argv[5], "crash") == 0;
     if (argc > 6)
-        adapter = strcmp(argv[6], "placed") == 0 ? TOY_PLACED : TOY_AGAIN;
+        adapter = adapter_of(argv[6]);
     free(malloc(100));
     if (toy_begin(adapter) != 0)
         fprintf(stderr, "no recorder\n");

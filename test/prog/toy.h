@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 /* What its adapter tells: where each frame is; no addresses, but where they are when the C frames
- * are known; how many of the outer frames are as they were. */
-enum toy_adapter { TOY_PLAIN, TOY_PLACED, TOY_AGAIN };
+ * are known; how many of the outer frames are as they were; both of these. */
+enum toy_adapter { TOY_PLAIN, TOY_PLACED, TOY_AGAIN, TOY_PLACED_AGAIN };
 
 /* Tell heaptap of the language. 0, or -1 without a recorder. */
 int toy_begin(enum toy_adapter adapter);

@@ -564,29 +564,32 @@ places_inner(void)
 /* How many of the COUNT asked frames, from the outermost on, are those of the spine up to number
  * I. */
 static uint32_t
-count_same(const struct language_memo *m, uint32_t i, uint32_t count)
+count_same(struct language_memo *m, uint32_t i, uint32_t count)
 {
     const struct heaptap_frame *outermost = m->asked + count;
-    uint32_t same = 0, max = m->spine[i].asked < count ? m->spine[i].asked : count;
+    uint32_t same = m->spine_same, max = m->spine[i].asked < count ? m->spine[i].asked : count;
 
+    if (same >= max)
+        return max;
     while (same < max && are_same(&outermost[-1 - (int)same], &m->spine_raw[same], 1))
         same++;
+    if (m->only != NULL)
+        m->spine_same = same;
     return same;
 }
 
-/* The same where the outer frames, and the C frames that they are in, are those of the spine. The
- * innermost of them is placed once more: if it is where it was, so are those outside of it, because
- * nothing further in has a bearing on them. False if that cannot be told. */
-static bool
-find_inner_addresses(const struct thread *t, struct language_memo *m, uint32_t joined,
-                     uint32_t count)
+/* Have the adapter place only what is further in than the frames that the spine has up to number I,
+ * and the innermost of these once more: if it is where it was, so are those outside of it, because
+ * nothing further in has a bearing on them. Returns how many of them there are; 0 if that cannot be
+ * told. */
+static uint32_t
+place_inner(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t i,
+            uint32_t count)
 {
-    uint32_t i = joined < m->spine_count ? joined : m->spine_count;
-    uint32_t same = places_inner() ? count_same(m, i, count) : 0;
-    uint32_t inner = count - same + 1;
+    uint32_t same = count_same(m, i, count), inner = count - same + 1;
 
     if (same == 0)
-        return false;
+        return 0;
     // The C frame that it was in.
     while (i > 1 && m->spine[i - 1].asked >= same)
         i--;
@@ -594,20 +597,14 @@ find_inner_addresses(const struct thread *t, struct language_memo *m, uint32_t j
     memcpy(m->placed, m->asked, inner * sizeof *m->placed);
     if (!languages[0]->place_inner(m->placed, inner, native_at(m, m->native_count),
                                    m->native_count - i + 1))
-        return false;
+        return 0;
     fill_addresses(m->placed, inner);
-    if (m->placed[inner - 1].at != m->spine_asked[same - 1].at)
-        return false;
-    for (uint32_t k = same - 1; k-- > 0;)
-        m->placed[count - 1 - k] = m->spine_asked[k];
-    return true;
+    return m->placed[inner - 1].at == m->spine_asked[same - 1].at ? same : 0;
 }
 
 static void
 find_addresses(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t count)
 {
-    if (find_inner_addresses(t, m, joined, count))
-        return;
     if (load_relaxed(&placing))
         find_outer_natives(t, m, joined, 1);
     find_all_addresses(m, count);
@@ -764,18 +761,18 @@ place_at(const struct language_memo *m, uint32_t n, uint32_t known, uint32_t cou
     return n < known ? m->spine_asked[n].at : m->placed[count - 1 - n].at;
 }
 
-/* The number of the memo's frame, of JOINED that the stack goes on from, up to which the spine has
- * the path with these COUNT placed frames, of which it has the outer KNOWN. 0: all of it has to be
- * made. */
+/* The number of the memo's frame, of the outer I, up to which the spine has the path with these
+ * COUNT placed frames, of which it has the outer KNOWN. 0: all of it has to be made. */
 static uint32_t
-same_spine(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t count,
+same_spine(const struct thread *t, struct language_memo *m, uint32_t i, uint32_t count,
            uint32_t known)
 {
-    uint32_t i = joined < m->spine_count ? joined : m->spine_count, same = known;
     const struct heaptap_frame *outermost = m->placed + count;
-    // What was placed by more than is in the placed frames has to be the same in that, too.
-    uint32_t max = places_inner() ? count_same(m, i, count) : count;
+    uint32_t max = count, same = known;
 
+    // What was placed by more than is in the placed frames has to be the same in that, too.
+    if (places_inner())
+        max = known > 0 ? known : count_same(m, i, count);
     while (i > 0 && m->spine[i].asked > max)
         i--;
     while (same < m->spine[i].asked &&
@@ -795,35 +792,41 @@ same_spine(const struct thread *t, struct language_memo *m, uint32_t joined, uin
     return i;
 }
 
-/* How many of the outer frames are known to be where those of the spine are, up to JOINED. */
+/* How many of the outer frames are known to be where those of the spine up to number I are. What is
+ * further in is placed. */
 static uint32_t
-known_spine(const struct language_memo *m, uint32_t joined, uint32_t count)
+known_spine(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t i,
+            uint32_t count)
 {
-    uint32_t i = joined < m->spine_count ? joined : m->spine_count, same = m->spine_same;
+    uint32_t same = m->spine_same;
 
+    if (places_inner())
+        return place_inner(t, m, joined, i, count);
     // One that has no address is where the next one inwards is, which may have changed.
     if (m->only == NULL || same == 0 || load_relaxed(&placing) || m->asked[count - same].at == 0)
         return 0;
-    return same < m->spine[i].asked ? same : m->spine[i].asked;
+    same = same < m->spine[i].asked ? same : m->spine[i].asked;
+    memcpy(m->placed, m->asked, (count - same) * sizeof *m->placed);
+    fill_addresses(m->placed, count - same);
+    return same;
 }
 
-/* The same as same_spine; and what is further in of the COUNT asked frames, or all when that is
- * nothing, is placed. */
+/* The same as same_spine, of the JOINED that the stack goes on from; and what is further in of the
+ * COUNT asked frames, or all when that is nothing, is placed. */
 static uint32_t
 join_spine(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t count)
 {
-    uint32_t known = known_spine(m, joined, count), from;
+    uint32_t i = joined < m->spine_count ? joined : m->spine_count, known, from;
 
-    if (known == 0) {
+    if (load_acquire(&language_count) > 1) {
         find_addresses(t, m, joined, count);
-        return load_acquire(&language_count) == 1 ? same_spine(t, m, joined, count, 0) : 0;
+        return 0;
     }
-    memcpy(m->placed, m->asked, (count - known) * sizeof *m->placed);
-    fill_addresses(m->placed, count - known);
-    from = same_spine(t, m, joined, count, known);
-    if (from == 0)
-        find_all_addresses(m, count);
-    for (uint32_t n = m->spine[from].asked; from > 0 && n < known; n++)
+    known = known_spine(t, m, joined, i, count);
+    if (known == 0)
+        find_addresses(t, m, joined, count);
+    from = same_spine(t, m, i, count, known);
+    for (uint32_t n = from > 0 ? m->spine[from].asked : 0; n < known; n++)
         m->placed[count - 1 - n] = m->spine_asked[n];
     return from;
 }
@@ -958,8 +961,7 @@ shorten(struct thread *t, struct language_memo *m, uint32_t joined, uint32_t cou
     uint32_t named, n;
 
     find_outer_natives(t, m, joined, 1);
-    if (m->only != NULL)
-        find_addresses(t, m, joined, count);
+    find_addresses(t, m, joined, count);
     place(m, 0, count, 1);
     named = count + find_codes(m, 1, count);
     n = find_innermost(m, frames, folds(named));
@@ -991,8 +993,7 @@ merge(struct thread *t, struct language_memo *m, const struct stack_target *targ
             node = make_path(m, &path, from, joined, count, true);
             return node != DISK_NODE_OTHER ? node : shorten(t, m, joined, count);
         }
-        if (m->only != NULL)
-            find_addresses(t, m, joined, count);
+        find_addresses(t, m, joined, count);
     }
     find_outer_natives(t, m, joined, 1);
     node = merge_all(m, joined, count);

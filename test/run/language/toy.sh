@@ -40,4 +40,9 @@ adapter=again try again 13 200000 0 6
 adapter=again try again_deep 14 40000 0 120
 adapter=again try again_threads 15 15000 2 120
 adapter=again frames=1024 try again_too_deep 16 40000 0 400 150
+# And with one that does both.
+adapter=placed_again try placed_again 17 200000 0 6
+adapter=placed_again try placed_again_deep 18 40000 0 120
+adapter=placed_again try placed_again_threads 19 15000 2 120
+adapter=placed_again frames=1024 try placed_again_too_deep 20 40000 0 400 150
 finish
