@@ -25,7 +25,8 @@
  * its arguments. An adapter that remembers what it has read (frames_again) says which outer frames
  * are as they were at the event before. Then each frame has the number of the answer since which it
  * has been there, and what was kept has that of the latest answer that it was: frames that are
- * older than that are the same, and only the others are compared.
+ * older than that are the same, and only the others are compared. An answer that has not changed at
+ * all keeps its number, so one comparison says that what was found the time before is right again.
  *
  * Deep stacks. What comes next has mostly the outer frames of what came before, so its path has
  * them too. The nodes of the path that the remembered stack has are kept by frame, the *spine*,
@@ -66,8 +67,8 @@
 enum {
     LANGUAGES = 4,
     RUNTIME_RANGES = 64,
-    KEPT = 256,       // Answers with their nodes, a power of two,
-    KEPT_FRAMES = 61, // of no more frames than these.
+    KEPT = 256,       // Answers with their nodes, a power of two;
+    KEPT_FRAMES = 61, // so many of their frames, from the innermost on.
     NOTED = 256,      // A power of two.
 };
 
@@ -138,6 +139,7 @@ struct language_memo {
     struct heaptap_frame spine_raw[LIMIT_DEPTH + 1];
     uint32_t spine_same; // So many of them are the answer's, which is whole; perhaps more are.
     struct kept kept[KEPT];
+    struct kept *latest; // Of them.
     struct noted noted[NOTED];
     struct noted strange; // Of a stack that cannot be told again.
 };
@@ -205,8 +207,15 @@ is_runtime(uint64_t pc)
 static struct language_memo *
 memo_of(struct thread *t)
 {
-    if (unlikely(t->language == NULL))
-        t->language = mem_private(sizeof *t->language);
+    if (unlikely(t->language == NULL)) {
+        struct language_memo *m = mem_private(sizeof *m);
+
+        if (m == NULL)
+            return NULL;
+        m->latest = m->kept;
+        signal_fence();
+        t->language = m;
+    }
     return t->language;
 }
 
@@ -239,24 +248,29 @@ are_same(const struct heaptap_frame *a, const struct heaptap_frame *b, uint32_t 
 }
 
 /* Is the answer, of COUNT frames, that of K? Of one that was said whole only those need be looked
- * at that have changed since K was it. */
+ * at that have changed since K was it; and no more than K has may have. */
 static inline bool
 is_answer(const struct kept *k, const struct language_memo *m, uint32_t count)
 {
     if (m->only == NULL)
-        return are_same(k->frames, m->asked, count);
+        return count <= KEPT_FRAMES && are_same(k->frames, m->asked, count);
     for (uint32_t i = 0; i < count && m->only->since[count - i] > k->serial; i++)
-        if (!are_same(&k->frames[i], &m->asked[i], 1))
+        if (i == KEPT_FRAMES || !are_same(&k->frames[i], &m->asked[i], 1))
             return false;
     return true;
+}
+
+static inline bool
+is_of_target(const struct kept *k, const struct thread *t, const struct stack_target *target)
+{
+    return k->stamp == target->stamp && k->version == t->memo_version && k->sites == target->sites;
 }
 
 static inline bool
 is_kept(const struct kept *k, const struct thread *t, const struct stack_target *target,
         uint32_t count)
 {
-    return k->stamp == target->stamp && k->version == t->memo_version &&
-           k->sites == target->sites && k->count == count && is_answer(k, t->language, count);
+    return is_of_target(k, t, target) && k->count == count && is_answer(k, t->language, count);
 }
 
 /* --- The C frames ----------------------------------------------------------------------------- */
@@ -420,11 +434,12 @@ notes_of(struct thread *t, struct language_memo *m, const struct stack_target *t
 
 /* Ask L, number I, which says what has stayed. Its answer is in the last frames of what is
  * returned; NULL without memory. */
-static struct said *
+static INLINE struct said *
 ask_again(struct language_memo *m, const struct heaptap_language *l, uint32_t i,
           const struct noted *noted, size_t *ret_same)
 {
     struct said *s = m->said[i];
+    uint32_t before;
     bool was_whole;
 
     if (unlikely(s == NULL))
@@ -432,17 +447,20 @@ ask_again(struct language_memo *m, const struct heaptap_language *l, uint32_t i,
     if (unlikely(s == NULL))
         return NULL;
     was_whole = s->is_whole;
+    before = s->count;
     s->is_whole = false;
     signal_fence();
     s->count = (uint32_t)l->frames_again(s->frames + HEAPTAP_FRAMES_MAX, s->memo,
                                          noted != NULL ? noted->notes[i] : NULL, ret_same);
     if (unlikely(!was_whole))
         *ret_same = 0;
-    if (m->spine_same > *ret_same)
-        m->spine_same = (uint32_t)*ret_same;
-    s->serial++;
-    for (uint32_t n = (uint32_t)*ret_same + 1; n <= s->count; n++)
-        s->since[n] = s->serial;
+    if (*ret_same != s->count || s->count != before || unlikely(!was_whole)) {
+        if (m->spine_same > *ret_same)
+            m->spine_same = (uint32_t)*ret_same;
+        s->serial++;
+        for (uint32_t n = (uint32_t)*ret_same + 1; n <= s->count; n++)
+            s->since[n] = s->serial;
+    }
     signal_fence();
     s->is_whole = true;
     return s;
@@ -1004,19 +1022,24 @@ static void
 keep(struct kept *k, const struct thread *t, const struct stack_target *target, uint32_t count,
      uint32_t node)
 {
-    if (target->stamp == 0 || count > KEPT_FRAMES)
+    const struct said *only = t->language->only;
+
+    if (target->stamp == 0 || (count > KEPT_FRAMES && only == NULL))
         return;
     // Unused until all of it is there: a handler may jump out of here.
     k->stamp = 0;
+    k->serial = 0;
     signal_fence();
     k->node = node;
     k->version = t->memo_version;
     k->sites = target->sites;
     k->count = count;
-    k->serial = t->language->only != NULL ? t->language->only->serial : 0;
+    count = count < KEPT_FRAMES ? count : (uint32_t)KEPT_FRAMES;
     memcpy(k->frames, t->language->asked, count * sizeof *k->frames);
     signal_fence();
     k->stamp = target->stamp;
+    signal_fence();
+    k->serial = only != NULL ? only->serial : 0;
 }
 
 uint32_t
@@ -1029,7 +1052,11 @@ language_merge(struct thread *t, const struct stack_target *target)
     if (!t->merges || (m = memo_of(t)) == NULL)
         return nodes_of(target->sites);
     count = ask(t, m, target);
-    k = place_of(m, target, count);
+    // The same answer, whole, as the latest time.
+    if (m->only != NULL && m->latest->serial == m->only->serial &&
+        likely(is_of_target(m->latest, t, target)))
+        return m->latest->node;
+    k = m->latest = place_of(m, target, count);
     if (likely(is_kept(k, t, target, count))) {
         if (m->only != NULL)
             k->serial = m->only->serial;
