@@ -215,6 +215,8 @@ struct memo {
     unsigned count;  // It is the last so many of V. 0 while an answer is made.
     unsigned filled; // So many of the last are from some answer.
     bool is_unsure;  // What the words point to may be other things by now.
+    uintptr_t states[LUA_STATE_NOTES]; // By note: a state that was there.
+    uintptr_t allocator;     // Of Lua's own.
     uint16_t places[PLACES]; // By hash of the record.
     struct link v[LINKS + 1];
     struct facts facts[LINKS];
@@ -329,6 +331,18 @@ note_again(struct answer *a, uintptr_t l, struct link *e)
     note_other(a, &w, e);
 }
 
+/* Does the call have the words of E? CODE and STATUS are where two of them are. Not where calls are
+ * an array, or anything is moved. */
+static INLINE bool
+has_words(uintptr_t call, uintptr_t code, uintptr_t status, const struct link *e)
+{
+    uintptr_t function = lua_word(call);
+
+    return likely(lua_word(function) == e->value) && likely(lua_word(call + code) == e->code) &&
+           likely(*(const unsigned short *)(call + status) == e->status) &&
+           likely(type_byte(function) == e->type);
+}
+
 /* Are the calls from E on, of state NUMBER and those that resumed it, where they were? What has
  * changed of them is noted. Not where calls are an array, or anything is moved. */
 static INLINE bool
@@ -344,15 +358,8 @@ stays(struct answer *a, size_t number, struct link *e, bool deep)
         const struct link *end = &a->m->v[e->end];
 
         for (uintptr_t call = e->call; e != end; e++) {
-            uintptr_t function = lua_word(call);
-
-            if (unlikely(lua_word(function) != e->value) ||
-                unlikely(lua_word(call + code) != e->code) ||
-                unlikely(*(const unsigned short *)(call + status) != e->status) ||
-                unlikely(type_byte(function) != e->type) ||
-                (deep && unlikely(!leads_to_same(a, e)))) {
+            if (!has_words(call, code, status, e) || (deep && !leads_to_same(a, e)))
                 note_again(a, s->v[number], e);
-            }
             call = lua_word(call + LUA_CALL_PREVIOUS);
             if (call != e[1].call)
                 return false;
@@ -532,10 +539,9 @@ put_plainly(const struct answer *a, struct heaptap_frame *end)
     return (size_t)(to - begin);
 }
 
-/* The answer when calls have come or gone. Returns the first link; the end if there are too
- * many. */
-static NOINLINE struct link *
-put_anew(struct answer *a)
+/* The links of the answer. Returns the first; the end if there are too many. */
+static struct link *
+put_links(struct answer *a)
 {
     struct link *row_end = &a->m->v[LINKS];
     struct join j;
@@ -570,6 +576,15 @@ ask_whose(struct memo *m, uintptr_t global)
     __atomic_store_n(asker, m, __ATOMIC_RELAXED);
 }
 
+static NOINLINE bool
+is_lua_allocator(struct memo *m, uintptr_t function)
+{
+    if (!lua_code_has(function) && !lua_code_has(lua_types_given(function)))
+        return false;
+    m->allocator = function;
+    return true;
+}
+
 /* Put to *S the states that NOTES tell of. */
 static inline void
 find_states(const struct lua_layout *y, struct memo *m, struct states *s,
@@ -582,9 +597,11 @@ find_states(const struct lua_layout *y, struct memo *m, struct states *s,
     s->count = 0;
     s->all_asked = true;
     for (size_t k = 0; k < LUA_STATE_NOTES && notes[2 * k] != 0; k++) {
-        uintptr_t l = lua_state_in(notes[2 * k], notes[2 * k + 1]), global, function;
+        uintptr_t l = m->states[k], global, function;
         size_t i = 0;
 
+        if (unlikely(!lua_state_is(l, notes[2 * k], notes[2 * k + 1])))
+            m->states[k] = l = lua_state_in(notes[2 * k], notes[2 * k + 1]);
         while (i < s->count && s->v[i] != l)
             i++;
         if (l == 0 || i < s->count)
@@ -593,50 +610,80 @@ find_states(const struct lua_layout *y, struct memo *m, struct states *s,
         global = lua_word(l + y->state_global);
         function = lua_word(global + y->global_alloc);
         ask_whose(m, global);
-        s->all_asked &= lua_code_has(function) || lua_code_has(lua_types_given(function));
+        if (unlikely(function != m->allocator))
+            s->all_asked &= is_lua_allocator(m, function);
     }
 }
 
-/* The answer if no call has come or gone, which is what most events find. */
+/* Is the answer of the states S, which are some, the latest one? That is what many events find. Not
+ * where calls are an array, or anything is moved. */
 static inline bool
-put_latest(struct answer *a, struct link *first)
+is_latest(const struct lua_layout *y, const struct memo *m, const struct states *s)
 {
-    if (unlikely(!goes_plainly(a)) || unlikely(a->count == 0) || unlikely(a->s->count == 0) ||
-        lua_word(a->s->v[0] + a->y->state_ci) != first->call)
-        return false;
-    return unlikely(a->deep) ? stays_deep(a, 0, first) : stays(a, 0, first, false);
+    const struct link *e = &m->v[LINKS - m->count];
+    uintptr_t code = y->call_code, status = y->call_status;
+
+    KEEP(code);
+    KEEP(status);
+    for (size_t i = 0; i < s->count; i++, e++) {
+        uintptr_t call = lua_word(s->v[i] + y->state_ci);
+
+        if (e == &m->v[LINKS] || call != e->call)
+            return false;
+        for (const struct link *end = &m->v[e->end]; e != end; e++) {
+            if (!has_words(call, code, status, e))
+                return false;
+            call = lua_word(call + LUA_CALL_PREVIOUS);
+            if (call != e[1].call)
+                return false;
+        }
+        if (lua_word(call + LUA_CALL_PREVIOUS) != 0)
+            return false;
+    }
+    return e == &m->v[LINKS];
+}
+
+/* The answer of S, of which something may have changed. */
+static NOINLINE size_t
+answer(struct answer *a, struct heaptap_frame *end, size_t *ret_same)
+{
+    struct memo *m = a->m;
+    struct link *first = &m->v[LINKS - m->count];
+
+    a->deep = m->is_unsure || !a->s->all_asked;
+    a->count = m->count;
+    a->filled = m->filled;
+    a->changed = first;
+    m->count = m->filled = 0; // A handler may jump out of here.
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    first = put_links(a);
+    if (unlikely(first == &m->v[LINKS]) && a->s->count > 0) {
+        *ret_same = 0;
+        return put_plainly(a, end);
+    }
+    *ret_same = a->changed->frames;
+    put_changed(a, first, end);
+    a->count = (unsigned)(&m->v[LINKS] - first);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    m->is_unsure = !a->s->all_asked;
+    m->count = a->count;
+    m->filled = a->filled > a->count ? a->filled : a->count;
+    return first->frames;
 }
 
 size_t
 lua_frames_again(struct heaptap_frame *end, void *memo, const unsigned long notes[HEAPTAP_NOTES],
                  size_t *ret_same)
 {
+    const struct lua_layout *y = lua_layout;
     struct memo *m = memo;
     struct states s;
-    struct answer a = {.y = lua_layout, .s = &s, .m = m};
-    struct link *first;
 
-    find_states(a.y, m, &s, notes);
-    a.deep = m->is_unsure || !s.all_asked;
-    a.count = m->count;
-    a.filled = m->filled;
-    m->count = m->filled = 0; // A handler may jump out of here.
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    a.changed = first = &m->v[LINKS - a.count];
-    if (!put_latest(&a, first))
-        first = put_anew(&a);
-    if (unlikely(first == &m->v[LINKS]) && s.count > 0) {
-        *ret_same = 0;
-        return put_plainly(&a, end);
-    }
-    *ret_same = a.changed->frames;
-    put_changed(&a, first, end);
-    a.count = (unsigned)(&m->v[LINKS] - first);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    m->is_unsure = !s.all_asked;
-    m->count = a.count;
-    m->filled = a.filled > a.count ? a.filled : a.count;
-    return first->frames;
+    find_states(y, m, &s, notes);
+    if (likely(!y->has_array) && likely(s.moved_from == 0) && likely(s.all_asked) &&
+        likely(!m->is_unsure) && is_latest(y, m, &s))
+        return *ret_same = m->v[LINKS - m->count].frames;
+    return answer(&(struct answer){.y = y, .s = &s, .m = m}, end, ret_same);
 }
 
 /* The innermost of COUNT C frames of the function at START; COUNT if there is none. */

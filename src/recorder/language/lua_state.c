@@ -40,8 +40,9 @@ static uintptr_t resume_start, resume_bytes;
 /* What was learnt. Atomic; the first is written last. */
 static uintptr_t protected_start; // luaD_rawrunprotected.
 static uintptr_t protected_bytes;
-static uintptr_t state_off;       // Bytes from the end of its frame down to L.
 static unsigned learn_tries;
+
+uintptr_t lua_state_off;
 
 static uintptr_t states[STATES]; // Atomic: those that were seen, by hash.
 
@@ -129,7 +130,7 @@ learn(const struct heaptap_native *n, size_t count)
             if (!is_state(lua_word(at), low, high))
                 continue;
             start = lua_code_start(n[i].pc);
-            __atomic_store_n(&state_off, high - at, __ATOMIC_RELAXED);
+            __atomic_store_n(&lua_state_off, high - at, __ATOMIC_RELAXED);
             __atomic_store_n(&protected_bytes, bytes_of(start), __ATOMIC_RELAXED);
             __atomic_store_n(&protected_start, start, __ATOMIC_RELEASE);
             return;
@@ -172,7 +173,7 @@ lua_state_look(const struct heaptap_native *n, size_t count, unsigned long notes
 uintptr_t
 lua_state_in(uintptr_t low, uintptr_t high)
 {
-    uintptr_t off = __atomic_load_n(&state_off, __ATOMIC_RELAXED);
+    uintptr_t off = __atomic_load_n(&lua_state_off, __ATOMIC_RELAXED);
     uintptr_t l = high - low > off ? lua_word(high - off) : 0;
 
     return is_state(l, low, high) ? l : 0;

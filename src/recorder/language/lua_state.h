@@ -2,9 +2,11 @@
 #ifndef LANGUAGE_LUA_STATE_H
 #define LANGUAGE_LUA_STATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "heaptap/language.h"
+#include "language/lua_layout.h"
 
 /* lua_resume begins at RESUME. Called once, before anything else here. */
 void lua_state_begin(uintptr_t resume);
@@ -17,5 +19,20 @@ enum { LUA_STATE_NOTES = (HEAPTAP_NOTES - 2) / 2 };
 
 /* The state that the frame between LOW and HIGH tells of; 0 if it tells of none now. */
 uintptr_t lua_state_in(uintptr_t low, uintptr_t high);
+
+/* Bytes from the end of such a frame down to the word that is the state; 0 = not known. Atomic. */
+extern uintptr_t lua_state_off;
+
+/* Is it L, which it was before? */
+static inline bool
+lua_state_is(uintptr_t l, uintptr_t low, uintptr_t high)
+{
+    uintptr_t off = __atomic_load_n(&lua_state_off, __ATOMIC_RELAXED), jump;
+
+    if (l == 0 || high - low <= off || lua_word(high - off) != l)
+        return false;
+    jump = lua_word(l + lua_layout->state_jump);
+    return jump > low && jump < high && *(const unsigned char *)(l + LUA_TYPE) == LUA_IS_THREAD;
+}
 
 #endif
