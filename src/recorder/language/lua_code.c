@@ -30,6 +30,8 @@ enum {
     FUNCTIONS = 256, // More than Lua has.
     SYMBOLS_MAX = 1 << 22,
     EXECUTE_BYTES_MIN = 4000,
+    EXECUTE_SIZE_BITS = 24,
+    EXECUTE_SHIFT = 64 - EXECUTE_SIZE_BITS,
 };
 
 /* Public functions of Lua 5.1 to 5.4, and of Redis's Lua. */
@@ -330,29 +332,34 @@ lua_code_exports(const char *name)
 
 /* --- Functions -------------------------------------------------------------------------------- */
 
-/* The largest function of Lua's that was seen. Atomic. */
-static uintptr_t execute_start, execute_bytes;
+/* The largest function of Lua's that was seen, in one word, so that threads cannot mix two: its
+ * bytes in the upper bits, and where it begins in the object's code in the lower ones. Atomic. */
+static uint64_t largest;
 
 static void
 learn_execute(uintptr_t pc, uintptr_t start)
 {
-    uintptr_t bytes;
+    uint64_t before = __atomic_load_n(&largest, __ATOMIC_RELAXED), bytes, word;
 
-    if (start == 0 || !lua_code_has(pc - 1))
+    if (start < lua.code_start || !lua_code_has(pc - 1))
         return;
     bytes = (uintptr_t)heaptap_function_end((const void *)(pc - 1)) - start;
-    if (bytes <= __atomic_load_n(&execute_bytes, __ATOMIC_RELAXED))
+    if (bytes >> EXECUTE_SIZE_BITS != 0)
         return;
-    __atomic_store_n(&execute_bytes, bytes, __ATOMIC_RELAXED);
-    __atomic_store_n(&execute_start, start, __ATOMIC_RELAXED);
+    word = bytes << EXECUTE_SHIFT | (start - lua.code_start);
+    while (word > before && !__atomic_compare_exchange_n(&largest, &before, word, true,
+                                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
 }
 
-uintptr_t
+struct lua_code_range
 lua_code_execute(void)
 {
-    return __atomic_load_n(&execute_bytes, __ATOMIC_RELAXED) >= EXECUTE_BYTES_MIN
-               ? __atomic_load_n(&execute_start, __ATOMIC_RELAXED)
-               : 0;
+    uint64_t word = __atomic_load_n(&largest, __ATOMIC_RELAXED), bytes = word >> EXECUTE_SHIFT;
+    uintptr_t start = lua.code_start + (word & (((uint64_t)1 << EXECUTE_SHIFT) - 1));
+
+    return bytes >= EXECUTE_BYTES_MIN ? (struct lua_code_range){start, start + bytes}
+                                      : (struct lua_code_range){0, 0};
 }
 
 struct known_start {

@@ -18,10 +18,6 @@ bool lua_code_exports(const char *name);
  * Fast for what was asked before. Signal-safe. */
 uintptr_t lua_code_start(uintptr_t pc);
 
-/* Where luaV_execute begins: by far the largest function of any Lua, of those in Lua's code that
- * lua_code_start was asked for; 0 if that was none so large yet. */
-uintptr_t lua_code_execute(void);
-
 /* What lua_code_find has found: whole functions, in rising order. */
 struct lua_code_range {
     uintptr_t start, end;
@@ -29,6 +25,10 @@ struct lua_code_range {
 enum { LUA_CODE_RANGES = 24 };
 extern struct lua_code_range lua_code_ranges[LUA_CODE_RANGES];
 extern size_t lua_code_range_count;
+
+/* luaV_execute: by far the largest function of any Lua, of those in Lua's code that lua_code_start
+ * was asked for; zeros if that was none so large yet. */
+struct lua_code_range lua_code_execute(void);
 
 /* Is PC in code of Lua's? */
 static inline bool

@@ -686,24 +686,32 @@ lua_frames_again(struct heaptap_frame *end, void *memo, const unsigned long note
     return answer(&(struct answer){.y = y, .s = &s, .m = m}, end, ret_same);
 }
 
-/* The innermost of COUNT C frames of the function at START; COUNT if there is none. */
+/* The number, from AT on, of the innermost of COUNT C frames of the function at START; COUNT if
+ * there is none. */
 static inline size_t
-find_native(const struct heaptap_native *n, size_t count, uintptr_t start)
+find_native(const struct heaptap_native *n, size_t at, size_t count, uintptr_t start)
 {
-    size_t i = 0;
-
     if (start == 0)
         return count;
-    while (i < count && lua_code_start(n[i].pc) != start)
-        i++;
-    return i;
+    while (at < count && lua_code_start(n[at].pc) != start)
+        at++;
+    return at;
+}
+
+/* The same of a function with the code CODE. */
+static inline size_t
+find_native_in(const struct heaptap_native *n, size_t at, size_t count, struct lua_code_range code)
+{
+    while (at < count && n[at].pc - 1 - code.start >= code.end - code.start)
+        at++;
+    return at;
 }
 
 int
 lua_frames_place_inner(struct heaptap_frame *f, size_t count, const struct heaptap_native *n,
                        size_t native_count)
 {
-    uintptr_t execute;
+    struct lua_code_range execute;
     size_t at = 0;
     bool next = true; // The next frame of Lua is in another one of luaV_execute.
     bool all = true;
@@ -714,12 +722,14 @@ lua_frames_place_inner(struct heaptap_frame *f, size_t count, const struct heapt
             lua_code_start(n[i].pc);
     execute = lua_code_execute();
     for (size_t i = 0; i < count; i++) {
-        uintptr_t start = f[i].extra == KIND_C ? f[i].at : execute;
-        size_t found;
+        bool is_c = f[i].extra == KIND_C;
+        uintptr_t start = f[i].at;
 
         f[i].at = 0;
-        if (f[i].extra == KIND_C || next) {
-            found = at + find_native(n + at, native_count - at, start);
+        if (is_c || next) {
+            size_t found = is_c ? find_native(n, at, native_count, start)
+                                : find_native_in(n, at, native_count, execute);
+
             if (found < native_count) {
                 f[i].at = n[found].slot + 1;
                 at = found + 1;
