@@ -266,18 +266,18 @@ type_byte(uintptr_t function)
 /* Is what the words of E point to what it was? Where a closure was not read the words alone say
  * that it is not to be. */
 static inline bool
-leads_to_same(const struct answer *a, const struct link *e)
+leads_to_same(const struct lua_layout *y, const struct memo *m, const struct link *e)
 {
-    const struct facts *f = &a->m->facts[e - a->m->v];
+    const struct facts *f = &m->facts[e - m->v];
     struct lua_proto now;
 
     if (f->function == 0)
         return true;
-    if (lua_closure_function(a->y, e->value) != f->function)
+    if (lua_closure_function(y, e->value) != f->function)
         return false;
     if (!e->has_frame || f->frame.extra == KIND_C)
         return true;
-    now = lua_proto_at(a->y, f->function);
+    now = lua_proto_at(y, f->function);
     return lua_proto_is(&now, &f->proto);
 }
 
@@ -307,7 +307,7 @@ is_call(const struct answer *a, const struct walk *w, const struct link *e, bool
     if (e->value != lua_word(w->c.function) || e->code != w->noted_code ||
         e->status != status_of(y, w->c.call) || e->type != type_byte(w->c.function))
         return false;
-    if (deep && !leads_to_same(a, e))
+    if (deep && !leads_to_same(y, a->m, e))
         return false;
     return !y->has_array || !e->has_frame || f->frame.extra == KIND_C ||
            f->frame.extra == (is_fresh(y, w, 0) ? (unsigned)KIND_FRESH : (unsigned)KIND_LUA);
@@ -358,7 +358,7 @@ stays(struct answer *a, size_t number, struct link *e, bool deep)
         const struct link *end = &a->m->v[e->end];
 
         for (uintptr_t call = e->call; e != end; e++) {
-            if (!has_words(call, code, status, e) || (deep && !leads_to_same(a, e)))
+            if (!has_words(call, code, status, e) || (deep && !leads_to_same(a->y, a->m, e)))
                 note_again(a, s->v[number], e);
             call = lua_word(call + LUA_CALL_PREVIOUS);
             if (call != e[1].call)
@@ -617,8 +617,8 @@ find_states(const struct lua_layout *y, struct memo *m, struct states *s,
 
 /* Is the answer of the states S, which are some, the latest one? That is what many events find. Not
  * where calls are an array, or anything is moved. */
-static inline bool
-is_latest(const struct lua_layout *y, const struct memo *m, const struct states *s)
+static INLINE bool
+is_latest(const struct lua_layout *y, const struct memo *m, const struct states *s, bool deep)
 {
     const struct link *e = &m->v[LINKS - m->count];
     uintptr_t code = y->call_code, status = y->call_status;
@@ -631,7 +631,7 @@ is_latest(const struct lua_layout *y, const struct memo *m, const struct states 
         if (e == &m->v[LINKS] || call != e->call)
             return false;
         for (const struct link *end = &m->v[e->end]; e != end; e++) {
-            if (!has_words(call, code, status, e))
+            if (!has_words(call, code, status, e) || (deep && !leads_to_same(y, m, e)))
                 return false;
             call = lua_word(call + LUA_CALL_PREVIOUS);
             if (call != e[1].call)
@@ -641,6 +641,16 @@ is_latest(const struct lua_layout *y, const struct memo *m, const struct states 
             return false;
     }
     return e == &m->v[LINKS];
+}
+
+/* The same, with what the words point to. */
+static NOINLINE bool
+is_deep_latest(const struct lua_layout *y, struct memo *m, const struct states *s)
+{
+    if (!is_latest(y, m, s, true))
+        return false;
+    m->is_unsure = !s->all_asked;
+    return true;
 }
 
 /* The answer of S, of which something may have changed. */
@@ -680,8 +690,9 @@ lua_frames_again(struct heaptap_frame *end, void *memo, const unsigned long note
     struct states s;
 
     find_states(y, m, &s, notes);
-    if (likely(!y->has_array) && likely(s.moved_from == 0) && likely(s.all_asked) &&
-        likely(!m->is_unsure) && is_latest(y, m, &s))
+    if (likely(!y->has_array) && likely(s.moved_from == 0) &&
+        (likely(s.all_asked) && likely(!m->is_unsure) ? is_latest(y, m, &s, false)
+                                                      : is_deep_latest(y, m, &s)))
         return *ret_same = m->v[LINKS - m->count].frames;
     return answer(&(struct answer){.y = y, .s = &s, .m = m}, end, ret_same);
 }
