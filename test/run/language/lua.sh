@@ -66,19 +66,20 @@ host() {
         run_python "$area/lua_host.py" "$dir/json" "$dir/native" "$dir/profile.out"
 }
 
-# pool VERSION: a program whose Lua has memory of its own, where functions have addresses of others.
-pool() {
-    local lua=$1 dir=pool-$1
+# chunks PROGRAM VERSION: a program in which functions of Lua have addresses of others, because Lua
+# has memory of its own (pool), or another thread has loaded them (shared).
+chunks() {
+    local program=$1 lua=$2 dir=$1-$2
     mkdir "$dir"
-    if ! cc -O1 -g -I"/usr/include/$lua" -o "$dir/pool" "$area/lua_pool.c" \
-        -Wl,-E "-l:lib$lua.a" -lm -ldl 2>"$dir/cc.err"; then
-        echo "ok - $lua with a pool # SKIP needs lib$lua-dev"
+    if ! cc -O1 -g -I"/usr/include/$lua" -o "$dir/$program" "$area/lua_$program.c" \
+        -Wl,-E "-l:lib$lua.a" -lm -ldl -lpthread 2>"$dir/cc.err"; then
+        echo "ok - $lua, $program # SKIP needs lib$lua-dev"
         return
     fi
-    record "$dir/profile" "$dir/pool"
-    same "$lua with a pool: exit status" 0 "$status"
+    record "$dir/profile" "$dir/$program"
+    same "$lua, $program: exit status" 0 "$status"
     "$HEAPTAP" report --json --no-fold "$dir/profile" >"$dir/json" 2>/dev/null
-    check "$lua with a pool: chunks" run_python "$area/lua_pool.py" "$dir/json"
+    check "$lua, $program: chunks" run_python "$area/lua_pool.py" "$dir/json"
 }
 
 for lua in lua5.4 lua5.3 lua5.2 lua5.1; do
@@ -86,7 +87,8 @@ for lua in lua5.4 lua5.3 lua5.2 lua5.1; do
     tried=$((tried + 1))
     same "$lua: where its stack moves" "3001 0" "$(deep $lua)"
     host $lua
-    pool $lua
+    chunks pool $lua
+    chunks shared $lua
     types $lua
     moments $lua 1 3000
     moments $lua 7 10000

@@ -1,4 +1,5 @@
-"""lua_pool.py: compare a profile of lua_pool with what it does: a hundred blocks in each chunk.
+"""lua_pool.py: compare a profile of lua_pool or lua_shared with what these do: a hundred blocks in
+each chunk.
 
     lua_pool.py REPORT
 """
@@ -13,7 +14,7 @@ def main():
         report = documents.load(file)
     found = collections.Counter()
     for site in report["sites"]:
-        if site["stack"][0]["function"] == "pool_take":
+        if site["stack"][0]["function"] in ("pool_take", "shared_take"):
             found[site["stack"][1]["file"]] += site["allocations"]
     right = {f"chunk{i}": 100 for i in range(10)}
     print(dict(found))
