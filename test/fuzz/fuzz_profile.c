@@ -72,7 +72,7 @@ check_sampling(const struct profile *p)
     for (size_t i = 0; i < p->snapshot_count; i++)
         demand(strlen(p->snapshots[i].name) <= DISK_SNAPSHOT_NAME_BYTES, "a snapshot's name ends");
     for (size_t i = 0; i < p->site_count; i++)
-        check_intervals(&p->sites[i].counters, &p->sites[i].errors);
+        check_intervals(&p->sites[i].counters, profile_site_errors(p, i));
     check_intervals(&p->totals, &p->errors);
 }
 

@@ -480,8 +480,8 @@ add_sampled(struct profile *p, const char *function, int64_t samples)
                             .bytes_variance = n * PERIOD * PERIOD};
     struct errors missed = profile_missed(p, &c);
 
-    p->sites[site].errors.allocated = sum;
-    errors_add_units(&p->sites[site].errors, &missed);
+    profile_change_site_errors(p, site)->allocated = sum;
+    errors_add_units(profile_change_site_errors(p, site), &missed);
 }
 
 static void

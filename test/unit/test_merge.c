@@ -473,23 +473,23 @@ ways_of_recording_and_errors_add_up(void **state)
 
     for (size_t i = 0; i < 2; i++) {
         struct profile *one = part(t);
-        struct profile_site *site;
+        struct errors *errors;
 
         build_site(one, ten, "f@a.c:1", NULL);
-        site = &one->sites[0];
+        errors = profile_change_site_errors(one, 0);
         one->ways = arena_array(&one->arena, 2, sizeof *one->ways);
         memcpy(one->ways, phases + 2 * i, 2 * sizeof *one->ways);
         one->way_count = 2;
         one->longest_bytes = i ? 65536 : 4096;
-        site->errors.allocated = (struct error_sum){3, 1, 10, 0.5, 2.5};
-        one->errors = site->errors;
+        errors->allocated = (struct error_sum){3, 1, 10, 0.5, 2.5};
+        one->errors = *errors;
     }
     p = reread(t, sum_up(t));
     assert_int_equal(p->way_count, 3);
     assert_int_equal(p->longest_bytes, 65536);
-    assert_int_equal(p->sites[0].errors.allocated.samples, 6);
-    assert_int_equal(p->sites[0].errors.allocated.bytes, 20);
-    assert_true(p->sites[0].errors.allocated.blocks_variance == 1.0);
+    assert_int_equal(profile_site_errors(p, 0)->allocated.samples, 6);
+    assert_int_equal(profile_site_errors(p, 0)->allocated.bytes, 20);
+    assert_true(profile_site_errors(p, 0)->allocated.blocks_variance == 1.0);
     assert_true(p->errors.allocated.bytes_variance == 5.0);
 }
 
@@ -685,8 +685,9 @@ numbers_that_wrap_end_nothing(void **state)
     for (size_t i = 0; i < 2; i++) {
         build_site(part(t), most, "f@a.c:1", NULL);
         set_times(t->parts[i], UINT64_MAX / SECOND, UINT64_MAX / SECOND, INT64_MIN);
-        t->parts[i]->errors.allocated.bytes = t->parts[i]->sites[0].errors.allocated.bytes = 1e30;
-        t->parts[i]->sites[0].errors.allocated.samples = 1;
+        t->parts[i]->errors.allocated.bytes = 1e30;
+        profile_change_site_errors(t->parts[i], 0)->allocated =
+            (struct error_sum){.samples = 1, .bytes = 1e30};
     }
     p = reread(t, sum_up(t));
     assert_int_equal(p->totals.allocations, 0);

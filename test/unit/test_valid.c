@@ -307,8 +307,9 @@ a_sum_that_does_not_add_up_is_found(void **unused)
     BREAKS("memcmp(&rows[i]", p->changes[1].amounts.allocations++);
     BREAKS("memcmp(&sum", p->snapshots[1].amounts.frees++);
     BREAKS("are_amounts(&e->allocated)", p->errors.allocated.samples = -1);
-    BREAKS("are_amounts(&e->freed)", p->sites[1].errors.freed.bytes_variance = 1 / 0.0);
-    BREAKS("are_amounts(&e->peak)", p->sites[1].errors.peak.blocks = -1);
+    BREAKS("are_amounts(&e->freed)",
+           profile_change_site_errors(p, 1)->freed.bytes_variance = 1 / 0.0);
+    BREAKS("are_amounts(&e->peak)", profile_change_site_errors(p, 1)->peak.blocks = -1);
     BREAKS("is_amount(e->blocks_unit_max)", p->errors.bytes_unit_max = -1);
     BREAKS("is_amount(e->blocks_unit_few)", p->errors.blocks_unit_few = -1);
 }

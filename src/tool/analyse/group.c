@@ -231,12 +231,14 @@ add_types(struct grouper *g, const struct stacks *stacks)
 }
 
 static void
-add_whole_site(struct group_row *r, const struct profile_site *site)
+add_whole_site(const struct profile *p, struct group_row *r, size_t i)
 {
+    const struct profile_site *site = &p->sites[i];
+
     counters_add(&r->self, &site->counters);
     counters_add(&r->inclusive, &site->counters);
-    errors_add(&r->self_errors, &site->errors);
-    errors_add(&r->inclusive_errors, &site->errors);
+    errors_add(&r->self_errors, profile_site_errors(p, i));
+    errors_add(&r->inclusive_errors, profile_site_errors(p, i));
 }
 
 static struct group_row *
@@ -254,7 +256,7 @@ add_heaps(struct grouper *g, const struct stacks *stacks)
 {
     for (size_t i = 0; i < g->p->site_count; i++)
         if (stacks->site_stacks[i] != 0)
-            add_whole_site(heap_row(g, g->p->sites[i].heap), &g->p->sites[i]);
+            add_whole_site(g->p, heap_row(g, g->p->sites[i].heap), i);
     for (uint32_t i = 1; i < g->p->heap_count && !stacks->filtered; i++)
         if (g->p->heaps[i].made != 0 || g->p->heaps[i].backing.allocations != 0)
             heap_row(g, i);
@@ -275,7 +277,7 @@ add_labels(struct grouper *g, const struct stacks *stacks)
             continue;
         row = find_row(g, (uintptr_t)text, GROUP_NO_FRAME, 0);
         g->ret->v[row].labels = text;
-        add_whole_site(&g->ret->v[row], site);
+        add_whole_site(g->p, &g->ret->v[row], i);
     }
 }
 

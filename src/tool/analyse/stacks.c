@@ -138,7 +138,7 @@ stacks_build(const struct profile *p, const struct stacks_options *options, stru
             continue;
         }
         counters_add(&ret->total, &p->sites[i].counters);
-        errors_add(&ret->errors, &p->sites[i].errors);
+        errors_add(&ret->errors, profile_site_errors(p, i));
     }
     missed = profile_missed(p, &ret->total); // Also when nothing was kept.
     errors_add_units(&ret->errors, &missed);
@@ -566,7 +566,7 @@ add_site(struct builder *b, const struct profile_site *site)
     if (s->labels != site->labels)
         s->labels = STACK_LABELS_SEVERAL;
     counters_add(&s->counters, &site->counters);
-    errors_add(&s->errors, &site->errors);
+    errors_add(&s->errors, profile_site_errors(b->p, (size_t)(site - b->p->sites)));
     return stack;
 }
 

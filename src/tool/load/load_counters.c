@@ -198,8 +198,11 @@ loader_raise_peak(struct profile *p)
         c->peak_bytes = counters_live_bytes(c);
         c->peak_blocks = counters_live_blocks(c);
     }
-    for (size_t i = 0; i < p->site_count; i++)
-        p->sites[i].errors.peak = errors_live(&p->sites[i].errors);
+    for (size_t i = 0; i < p->site_count && p->site_errors != NULL; i++) {
+        struct errors *e = profile_change_site_errors(p, i);
+
+        e->peak = errors_live(e);
+    }
     p->errors.peak = errors_live(&p->errors);
 }
 

@@ -59,7 +59,7 @@ load_errors(struct loader *l)
         if (d->peak_epoch < epoch)
             e.peak = errors_live(&e);
         site = loader_site_at(l, d->site, &homeless); // May move the sites.
-        errors_add(&p->sites[site].errors, &e);
+        errors_add(profile_change_site_errors(p, site), &e);
         errors_add(&p->errors, &e);
     }
     return homeless;
@@ -83,14 +83,16 @@ possible_sizes(const struct profile_site *site, bool varies)
 }
 
 static void
-set_units(const struct profile *p, struct profile_site *site, bool varies)
+set_units(struct profile *p, size_t i, bool varies)
 {
+    const struct profile_site *site = &p->sites[i];
     struct counters possible = possible_sizes(site, varies);
     struct errors seen = profile_missed(p, &site->counters), few = profile_missed(p, &possible);
+    struct errors *errors = profile_change_site_errors(p, i);
 
     few.blocks_unit_max = few.bytes_unit_max = 0;
-    errors_add_units(&site->errors, &seen);
-    errors_add_units(&site->errors, &few);
+    errors_add_units(errors, &seen);
+    errors_add_units(errors, &few);
 }
 
 void
@@ -108,13 +110,13 @@ load_units(struct loader *l)
         if (p->sites[i].counters.allocations != 0)
             classes[p->sites[i].node] |= (uint8_t)(1 << p->sites[i].size_class);
     for (size_t i = 0; i < p->site_count; i++) {
-        struct profile_site *site = &p->sites[i];
+        const struct profile_site *site = &p->sites[i];
         uint8_t own = classes[site->node];
 
         if (site->counters.allocations == 0)
             continue;
-        set_units(p, site, (own & (own - 1)) != 0);
-        errors_add_units(&p->errors, &site->errors);
+        set_units(p, i, (own & (own - 1)) != 0);
+        errors_add_units(&p->errors, profile_site_errors(p, i));
     }
 }
 

@@ -434,7 +434,8 @@ merge_sites(struct merge *m, struct merge_input *in)
                                              .counters = COUNTERS_ZERO});
 
         in->sites[i] = to;
-        errors_add(&m->p->sites[to].errors, &from->errors);
+        if (p->site_errors != NULL)
+            errors_add(profile_change_site_errors(m->p, to), profile_site_errors(p, i));
         merge_type(&m->p->sites[to], from->verdict, merge_string(m, in, from->type));
     }
 }

@@ -271,6 +271,8 @@ empty(struct profile *p)
 {
     p->totals = COUNTERS_PARTIAL;
     p->errors = (struct errors){0};
+    p->site_errors = NULL;
+    p->site_error_capacity = 0;
     p->peak_elapsed_ns = 0;
     p->peak_error_bytes = 0;
     p->bin_count = 0;
@@ -282,7 +284,6 @@ empty(struct profile *p)
         p->sites[i].whole_peak_bytes = p->sites[i].counters.peak_bytes;
         p->sites[i].whole_allocated_bytes = p->sites[i].counters.allocated_bytes;
         p->sites[i].counters = COUNTERS_PARTIAL;
-        p->sites[i].errors = (struct errors){0};
     }
     for (size_t i = 0; i < p->thread_count; i++)
         p->threads[i].counters = COUNTERS_PARTIAL;

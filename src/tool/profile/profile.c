@@ -110,6 +110,21 @@ profile_missed(const struct profile *p, const struct counters *sizes)
     return e;
 }
 
+const struct errors *
+profile_site_errors(const struct profile *p, size_t site)
+{
+    static const struct errors none;
+
+    return site < p->site_error_capacity ? &p->site_errors[site] : &none;
+}
+
+struct errors *
+profile_change_site_errors(struct profile *p, size_t site)
+{
+    arena_grow(&p->arena, &p->site_errors, &p->site_error_capacity, site, sizeof *p->site_errors);
+    return &p->site_errors[site];
+}
+
 void
 profile_sum_heaps(struct profile *p)
 {

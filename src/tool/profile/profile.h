@@ -246,7 +246,6 @@ struct profile_site {
     uint32_t type;       // String: what its blocks are, "foo" or "foo[]"; 0 = unknown or several.
     uint32_t verdict;    // enum profile_verdict
     struct counters counters;
-    struct errors errors;
     // Of a profile that was cut (at.h): what it was of the whole run, for numbers that stay.
     int64_t whole_peak_bytes, whole_allocated_bytes;
 };
@@ -535,6 +534,10 @@ struct profile {
     size_t node_count;
     struct profile_site *sites;
     size_t site_count;
+    // What the numbers of the first so many sites may be off by; NULL = of none, as where all was
+    // recorded. By profile_site_errors; they are as large as all else of a site.
+    struct errors *site_errors;
+    size_t site_error_capacity;
     struct profile_heap *heaps; // At least one.
     size_t heap_count;
     struct profile_label_set *label_sets; // At least one.
@@ -598,6 +601,12 @@ void profile_mark_programs(struct profile *p);
 /* The units (struct errors) of something that P has no sample of, if its blocks have the sizes in
  * SIZES. */
 struct errors profile_missed(const struct profile *p, const struct counters *sizes);
+
+/* What the numbers of P's site SITE, an index, may be off by: zeros where nothing is known. */
+const struct errors *profile_site_errors(const struct profile *p, size_t site);
+
+/* The same to be changed: zeros at first. Valid until they are asked for of another site. */
+struct errors *profile_change_site_errors(struct profile *p, size_t site);
 
 /* counters_forget_lives of all counters in P but those of sizes, which never know. */
 void profile_forget_lives(struct profile *p);

@@ -440,8 +440,8 @@ profile_sums_are_valid(const struct profile *p)
                  history_is_valid(p, &scratch) && snapshots_are_valid(p, &scratch) &&
                  errors_are_valid(&p->errors);
 
-    for (size_t i = 0; i < p->site_count && valid; i++)
-        valid = errors_are_valid(&p->sites[i].errors);
+    for (size_t i = 0; i < p->site_count && p->site_errors != NULL && valid; i++)
+        valid = errors_are_valid(profile_site_errors(p, i));
     arena_release(&scratch);
     return valid;
 }

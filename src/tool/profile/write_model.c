@@ -360,8 +360,8 @@ write_errors(struct writer *w)
     const struct profile *p = w->p;
     struct strbuf out = {0};
 
-    for (size_t i = 0; i < p->site_count; i++) {
-        const struct errors *e = &p->sites[i].errors;
+    for (size_t i = 0; i < p->site_count && p->site_errors != NULL; i++) {
+        const struct errors *e = profile_site_errors(p, i);
         struct disk_error d = {
             .site = p->sites[i].id,
             .allocated = disk_error_of(&e->allocated),
