@@ -130,7 +130,7 @@ operator_length(const char *s, const char *start)
     static const char *const symbols[] = {"()", "<<=", ">>=", "<=>", "->*", "<<",
                                           ">>", "->",  "<=",  ">=",  "<",   ">"};
 
-    if (strncmp(s, "operator", 8) != 0 || (s > start && is_identifier(s[-1])))
+    if (*s != 'o' || strncmp(s, "operator", 8) != 0 || (s > start && is_identifier(s[-1])))
         return 0;
     for (size_t i = 0; i < countof(symbols); i++)
         if (strncmp(s + 8, symbols[i], strlen(symbols[i])) == 0)
@@ -262,7 +262,9 @@ fold_is_wrapper(const char *function)
 
     fold_plain_name(function + fold_alias_length(function), name);
     for (size_t i = 0; i < countof(wrappers); i++)
-        if (matches_whole(wrappers[i], name))
+        if (wrappers[i][0] == name[0] && matches_whole(wrappers[i], name))
             return true;
-    return is_named_so(name);
+    // Each of the family has one of these in its name.
+    return (strcasestr(name, "alloc") != NULL || strcasestr(name, "dup") != NULL) &&
+           is_named_so(name);
 }

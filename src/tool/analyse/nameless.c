@@ -4,12 +4,21 @@
  * frames count, which are what a row and its callers are named by. Which of the metrics a
  * user looks at is not known, so that with the largest share decides: a hint that matters for the
  * peak must not be kept back because nearly nothing is live at the end.
+ *
+ * Most profiles lack nothing, which their frames tell. Where all stacks count, those that begin
+ * with the same few calls lack the same, and what that is is found once for several of them.
  */
 #include "analyse/nameless.h"
 
+#include <string.h>
+
 #include "analyse/own_code.h"
 
-enum { FRAMES_MISSED = 4 }; // A name is missed in so many innermost frames of a stack.
+enum {
+    FRAMES_MISSED = 4, // A name is missed in so many innermost frames of a stack.
+    CALLS_TOLD = 7,    // That is, with wrappers, nearly always in as many calls.
+    ENDS_KNOWN = 4096, // A power of two.
+};
 
 struct nameless_bytes
 nameless_bytes(const struct counters *c)
@@ -41,11 +50,28 @@ nameless_share(const struct nameless_bytes *part, const struct nameless_bytes *w
     return largest < 1 ? largest : 1;
 }
 
+/* What comes through all stacks with the same innermost calls, if these tell what they lack. */
+struct inner_end {
+    uint32_t calls[CALLS_TOLD];    // Locations, 0 beyond the outer end. [0] = 0: not used.
+    uint32_t lacks[FRAMES_MISSED]; // As lack_of, of a module each, the rest 0.
+    struct nameless_bytes bytes;
+};
+
 struct builder {
     const struct profile *p;
+    bool *is_runtime; // By module: the language's own.
+    bool any;         // Whether there is a frame that lacks something.
     struct nameless_module *ret;
-    size_t *last_nameless, *last_lineless; // By module: the stack last counted, from 1 on.
 };
+
+/* What the frame lacks: twice its module, plus 1 if it is no more than the line; 0 = nothing. */
+static uint32_t
+lack_of(const struct builder *b, const struct profile_frame *f)
+{
+    if (f->module == 0 || f->file != 0 || b->is_runtime[f->module])
+        return 0;
+    return f->module << 1 | (f->function != 0);
+}
 
 static struct builder
 begin(const struct profile *p, struct arena *arena)
@@ -53,35 +79,43 @@ begin(const struct profile *p, struct arena *arena)
     struct builder b = {.p = p};
 
     b.ret = arena_array(arena, p->module_count, sizeof *b.ret);
-    b.last_nameless = arena_array(arena, p->module_count, sizeof *b.last_nameless);
-    b.last_lineless = arena_array(arena, p->module_count, sizeof *b.last_lineless);
+    b.is_runtime = arena_array(arena, p->module_count, sizeof *b.is_runtime);
+    for (size_t i = 1; i < p->module_count; i++)
+        b.is_runtime[i] = own_code_is_runtime(p->modules[i].path);
+    for (size_t i = 0; i < p->frame_count && !b.any; i++)
+        b.any = lack_of(&b, &p->frames[i]) != 0;
     return b;
 }
 
-/* Count BYTES for the modules on the DEPTH innermost frames of S, which is number NUMBER. */
+/* What the DEPTH innermost frames of S lack. */
 static void
-add_stack(struct builder *b, const struct stack *s, uint32_t depth,
-          const struct nameless_bytes *bytes, size_t number)
+find_lacks(const struct builder *b, const struct stack *s, uint32_t depth,
+           uint32_t ret[FRAMES_MISSED])
 {
-    for (uint32_t i = 0; i < depth && i < FRAMES_MISSED; i++) {
-        const struct profile_frame *f = &b->p->frames[s->frames[i]];
-        size_t *last = f->function == 0 ? b->last_nameless : b->last_lineless;
-        struct nameless_module *m = &b->ret[f->module];
+    size_t count = 0;
 
-        if (f->module == 0 || f->file != 0 || last[f->module] == number)
-            continue;
-        last[f->module] = number;
-        nameless_bytes_add(f->function == 0 ? &m->nameless : &m->lineless, bytes);
+    memset(ret, 0, FRAMES_MISSED * sizeof *ret);
+    for (uint32_t i = 0; i < depth && i < FRAMES_MISSED; i++) {
+        uint32_t lack = lack_of(b, &b->p->frames[s->frames[i]]);
+        bool is_new = lack != 0;
+
+        for (size_t k = 0; k < count; k++)
+            is_new = is_new && ret[k] != lack;
+        if (is_new)
+            ret[count++] = lack;
     }
 }
 
-static struct nameless_module *
-finish(struct builder *b)
+/* Count BYTES for each module in LACKS. */
+static void
+add_lacks(struct builder *b, const uint32_t lacks[FRAMES_MISSED],
+          const struct nameless_bytes *bytes)
 {
-    for (size_t i = 1; i < b->p->module_count; i++)
-        if (own_code_is_runtime(b->p->modules[i].path))
-            b->ret[i] = (struct nameless_module){0};
-    return b->ret;
+    for (size_t i = 0; i < FRAMES_MISSED && lacks[i] != 0; i++) {
+        struct nameless_module *m = &b->ret[lacks[i] >> 1];
+
+        nameless_bytes_add(lacks[i] & 1 ? &m->lineless : &m->nameless, bytes);
+    }
 }
 
 struct nameless_module *
@@ -89,13 +123,41 @@ nameless_modules(const struct profile *p, const struct stacks *stacks, struct ar
 {
     struct builder b = begin(p, arena);
 
-    for (size_t i = 0; i < stacks->count; i++) {
+    for (size_t i = 0; i < stacks->count && b.any; i++) {
         const struct stack *s = &stacks->v[i];
         struct nameless_bytes bytes = nameless_bytes(&s->counters);
+        uint32_t lacks[FRAMES_MISSED];
 
-        add_stack(&b, s, s->depth != 0 ? stack_useful_depth(p, s) : 0, &bytes, i + 1);
+        find_lacks(&b, s, s->depth != 0 ? stack_useful_depth(p, s) : 0, lacks);
+        add_lacks(&b, lacks, &bytes);
     }
-    return finish(&b);
+    return b.ret;
+}
+
+/* Read the innermost calls of the stack of NODE into RET; returns their hash. */
+static uint64_t
+read_calls(const struct profile *p, uint32_t node, uint32_t ret[CALLS_TOLD])
+{
+    uint64_t hash = 0;
+
+    for (size_t i = 0; i < CALLS_TOLD; i++) {
+        ret[i] = p->nodes[node].location; // The root has none, and is its own parent.
+        hash = (hash ^ ret[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        node = p->nodes[node].parent;
+    }
+    return hash >> 32;
+}
+
+/* What is missing in the stack of SITE, and whether its innermost calls tell. */
+static bool
+read_lacks(const struct builder *b, struct stack_ends *ends, const struct profile_site *site,
+           uint32_t ret[FRAMES_MISSED])
+{
+    bool whole;
+    struct stack s = stack_ends_read(ends, site->node, FRAMES_MISSED, &whole);
+
+    find_lacks(b, &s, whole && s.depth != 0 ? stack_useful_depth(b->p, &s) : s.depth, ret);
+    return stack_ends_are_told_by(ends, CALLS_TOLD);
 }
 
 struct nameless_module *
@@ -103,18 +165,33 @@ nameless_modules_of_all(const struct profile *p, bool fold_recursion,
                         struct nameless_bytes *ret_total, struct arena *arena)
 {
     struct builder b = begin(p, arena);
-    struct stack_ends *ends = stack_ends_new(p, fold_recursion, arena);
-    bool whole;
+    struct stack_ends *ends;
+    struct inner_end *known;
 
-    *ret_total = (struct nameless_bytes){0};
+    *ret_total = nameless_bytes(&p->totals);
+    if (!b.any)
+        return b.ret;
+    ends = stack_ends_new(p, fold_recursion, arena);
+    known = arena_array(arena, ENDS_KNOWN, sizeof *known);
     for (size_t i = 0; i < p->site_count; i++) {
         const struct profile_site *site = &p->sites[i];
-        struct stack s = stack_ends_read(ends, site->node, FRAMES_MISSED, &whole);
         struct nameless_bytes bytes = nameless_bytes(&site->counters);
+        struct inner_end e = {0}, *before;
 
-        nameless_bytes_add(ret_total, &bytes);
-        add_stack(&b, &s, whole && s.depth != 0 ? stack_useful_depth(p, &s) : s.depth, &bytes,
-                  i + 1);
+        before = &known[read_calls(p, site->node, e.calls) % ENDS_KNOWN];
+        if (e.calls[0] != 0 && memcmp(before->calls, e.calls, sizeof e.calls) == 0) {
+            nameless_bytes_add(&before->bytes, &bytes);
+            continue;
+        }
+        if (read_lacks(&b, ends, site, e.lacks) && e.calls[0] != 0) {
+            add_lacks(&b, before->lacks, &before->bytes);
+            *before = e;
+            before->bytes = bytes;
+        } else {
+            add_lacks(&b, e.lacks, &bytes);
+        }
     }
-    return finish(&b);
+    for (size_t i = 0; i < ENDS_KNOWN; i++)
+        add_lacks(&b, known[i].lacks, &known[i].bytes);
+    return b.ret;
 }

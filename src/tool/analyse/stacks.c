@@ -40,6 +40,10 @@ enum {
 
 #define NEARLY_ALL 0.9 // Of the peak.
 
+/* So many frames more than are asked for are read, one after the other, if recursion makes a
+ * difference to these, before the whole stack is. */
+static const size_t frames_more[] = {0, 3, 16};
+
 /* Of keys of functions; ids and addresses are far below. */
 #define NAMELESS (UINT64_C(1) << 63)
 #define UNKNOWN_START (UINT64_C(1) << 62)
@@ -48,11 +52,10 @@ enum verdict { UNKNOWN = 0, NO, YES }; // What is remembered about a frame.
 
 #define NO_FRAME UINT32_MAX
 
-/* What folding does to the stack of a node. */
+/* What folding does to a stack. */
 struct fold {
-    uint32_t inner;       // Its innermost frame, or NO_FRAME.
-    uint32_t frames : 31; // So many innermost ones are charged to their caller,
-    bool wanted : 1;      // which is only known if this is set.
+    uint32_t inner;  // Its innermost frame, or NO_FRAME.
+    uint32_t frames; // So many innermost ones are charged to their caller.
 };
 
 struct builder {
@@ -62,7 +65,10 @@ struct builder {
     struct stacks *ret;
     regex_t filter, fold;      // Valid if the option is set.
     uint8_t *matches, *wraps;  // enum verdict by frame.
-    struct fold *folds;        // By node.
+    uint8_t *wrappers; // By module: whether it has some, if it has nameless functions; or NULL.
+    uint8_t *folds;    // By location: whether all of its frames may fold.
+    uint32_t *calls;   // Of which it is asked how they fold.
+    size_t call_capacity;
     uint32_t *canonical;       // Canonical frame plus 1 by frame; 0 = not yet known.
     uint32_t *next_frame;      // Chains canonical frames with one hash; plus 1.
     struct map frames_by_hash; // To the newest canonical frame plus 1.
@@ -80,7 +86,6 @@ struct builder {
 };
 
 static uint32_t add_site(struct builder *b, const struct profile_site *site);
-static void find_folds(struct builder *b);
 
 static int
 compile(regex_t *re, const char *text, const char *what, struct err *err)
@@ -126,7 +131,7 @@ stacks_build(const struct profile *p, const struct stacks_options *options, stru
     b.wraps = arena_alloc(arena, p->frame_count);
     b.canonical = arena_array(arena, p->frame_count, sizeof *b.canonical);
     b.next_frame = arena_array(arena, p->frame_count, sizeof *b.next_frame);
-    find_folds(&b);
+    b.folds = arena_alloc(arena, p->location_count);
     b.site_stacks = arena_array(arena, p->site_count, sizeof *b.site_stacks);
     ret->site_stacks = b.site_stacks;
     tags_pick(p, &options->tags, arena, &b.picks);
@@ -261,19 +266,26 @@ make_room(struct builder *b, size_t depth)
 static bool
 read_some(struct builder *b, uint32_t node, size_t count)
 {
-    b->depth = 0;
-    b->flags = 0;
-    b->shortened = false;
-    for (; node != 0 && b->depth < count; node = b->p->nodes[node].parent) {
-        const struct profile_location *l = &b->p->locations[b->p->nodes[node].location];
+    const struct profile *p = b->p;
+    uint32_t flags = 0;
+    size_t depth = 0;
 
-        b->flags |= b->p->nodes[node].flags;
-        make_room(b, b->depth + l->frame_count);
-        for (uint32_t i = 0; i < l->frame_count; i++) {
-            b->frames[b->depth] = l->first_frame + i;
-            b->locations[b->depth++] = b->p->nodes[node].location;
+    while (node != 0 && depth < count) {
+        const struct profile_node *n = &p->nodes[node];
+        const struct profile_location *l = &p->locations[n->location];
+        uint32_t first = l->first_frame, frame_count = l->frame_count, location = n->location;
+
+        flags |= n->flags;
+        node = n->parent;
+        make_room(b, depth + frame_count);
+        for (uint32_t i = 0; i < frame_count; i++) {
+            b->frames[depth] = first + i;
+            b->locations[depth++] = location;
         }
     }
+    b->depth = depth;
+    b->flags = flags;
+    b->shortened = false;
     return node == 0;
 }
 
@@ -314,54 +326,63 @@ is_nameless(const struct builder *b, uint32_t frame)
     return b->p->frames[frame].function == 0 && b->p->frames[frame].file == 0;
 }
 
+/* Whether a nameless function of MODULE may be part of a wrapper, which must be of that module.
+ * Most modules without names have none, and then it is known of a stack how it folds from a frame
+ * or two, not only where the first name is. */
+static bool
+has_wrappers(struct builder *b, uint32_t module)
+{
+    const struct profile *p = b->p;
+
+    if (b->options->fold != NULL) // It may be one by its address.
+        return true;
+    if (b->wrappers == NULL) {
+        b->wrappers = arena_alloc(b->arena, p->module_count);
+        for (uint32_t i = 0; i < p->frame_count; i++)
+            if (is_nameless(b, i))
+                b->wrappers[p->frames[i].module] = NO;
+        for (uint32_t i = 0; i < p->frame_count; i++) {
+            uint8_t *known = &b->wrappers[p->frames[i].module];
+
+            if (*known == NO && is_wrapper(b, i, 0)) // Without --fold its location is not asked.
+                *known = YES;
+        }
+    }
+    return b->wrappers[module] == YES;
+}
+
 /* Whether what folding does to a stack that begins with FRAME, at LOCATION, may depend on what is
  * further out. */
 static bool
 may_fold(struct builder *b, uint32_t frame, uint32_t location)
 {
-    return is_wrapper(b, frame, location) || (!b->options->no_fold && is_nameless(b, frame));
+    return is_wrapper(b, frame, location) ||
+           (!b->options->no_fold && is_nameless(b, frame) &&
+            has_wrappers(b, b->p->frames[frame].module));
 }
 
 /* Whether all frames of LOCATION may, so that it depends on the caller of them how they do. */
 static bool
-all_may_fold(struct builder *b, uint8_t *known, uint32_t location)
+all_may_fold(struct builder *b, uint32_t location)
 {
     const struct profile_location *l = &b->p->locations[location];
     uint32_t k = 0;
 
-    if (known[location] == UNKNOWN) {
+    if (b->folds[location] == UNKNOWN) {
         while (k < l->frame_count && may_fold(b, l->first_frame + k, location))
             k++;
-        known[location] = k == l->frame_count ? YES : NO;
+        b->folds[location] = k == l->frame_count ? YES : NO;
     }
-    return known[location] == YES;
+    return b->folds[location] == YES;
 }
 
-/* Mark the nodes from which stacks begin that somebody wants, and those further out on which it
- * depends how they are folded: to judge all frames would take longer than to fold. */
-static void
-mark_folds(struct builder *b)
+/* What folding does to a stack that begins with the frames of LOCATION, if it does OUTER to the
+ * rest. */
+static struct fold
+fold_location(struct builder *b, uint32_t location, struct fold outer)
 {
-    const struct profile *p = b->p;
-    uint8_t *known = arena_alloc(b->arena, p->location_count); // enum verdict by location.
-
-    for (size_t i = 0; i < p->site_count; i++)
-        if (b->options->only == NULL || b->options->only[i])
-            b->folds[p->sites[i].node].wanted = true;
-    for (uint32_t i = (uint32_t)p->node_count; i-- > 1;) {
-        if (b->folds[i].wanted && all_may_fold(b, known, p->nodes[i].location))
-            b->folds[p->nodes[i].parent].wanted = true;
-    }
-}
-
-/* Find what folding does to the stack of node I, which is wanted. If its parent is not, then some
- * frame of its own does not fold, and nothing further out matters. */
-static void
-fold_node(struct builder *b, uint32_t i)
-{
-    uint32_t location = b->p->nodes[i].location;
     const struct profile_location *l = &b->p->locations[location];
-    struct fold f = b->folds[b->p->nodes[i].parent];
+    struct fold f = outer;
 
     for (uint32_t k = l->frame_count; k-- > 0;) {
         uint32_t frame = l->first_frame + k;
@@ -375,25 +396,30 @@ fold_node(struct builder *b, uint32_t i)
             f.frames = 0;
         f.inner = frame;
     }
-    f.wanted = true;
-    b->folds[i] = f;
+    return f;
 }
 
-/* Find for each wanted node how many innermost frames of its stack are charged to their caller; one
- * always stays. What has no name and was called by a wrapper of its module is a part of it: a
- * stripped library still has the names that it exports. Parents have smaller ids, so theirs is
- * known. */
-static void
-find_folds(struct builder *b)
+/* How many innermost frames of the stack of NODE are charged to their caller; one always stays.
+ * What has no name and was called by a wrapper of its module is a part of it: a stripped library
+ * still has the names that it exports. This is known from where the first frame is that does not
+ * fold, so nothing further out is looked at; *RET_CALLS is how many calls were. */
+static uint32_t
+fold_depth(struct builder *b, uint32_t node, size_t *ret_calls)
 {
-    const struct profile *p = b->p;
+    const struct profile_node *nodes = b->p->nodes;
+    struct fold f = {.inner = NO_FRAME};
+    size_t count = 0;
 
-    b->folds = arena_array(b->arena, p->node_count, sizeof *b->folds);
-    b->folds[0].inner = NO_FRAME;
-    mark_folds(b);
-    for (uint32_t i = 1; i < p->node_count; i++)
-        if (b->folds[i].wanted)
-            fold_node(b, i);
+    for (uint32_t at = node; at != 0 && f.inner == NO_FRAME; at = nodes[at].parent) {
+        arena_grow(b->arena, &b->calls, &b->call_capacity, count, sizeof *b->calls);
+        b->calls[count++] = nodes[at].location;
+        if (!all_may_fold(b, nodes[at].location))
+            f.inner = 0; // Whichever there is further out.
+    }
+    *ret_calls = count;
+    while (count-- > 0)
+        f = fold_location(b, b->calls[count], f);
+    return f.frames;
 }
 
 /* The same for frames of one function, and for others not: without a name it is known by its
@@ -543,7 +569,7 @@ stack_of_site(struct builder *b, const struct profile_site *site)
                                                   b->locations, b->depth))
             return 0;
         if (*known == 0) {
-            size_t folded = b->folds[site->node].frames;
+            size_t calls, folded = fold_depth(b, site->node, &calls);
 
             if (b->options->fold_recursion)
                 fold_recursion(b, folded);
@@ -626,6 +652,10 @@ struct stack_ends {
     struct builder b;
     struct stacks_options options;
     uint8_t *starts; // Whether it is start-up code: enum verdict by frame.
+    // Of the latest: how many calls were asked how it folds, how many frames were to be read, and
+    // whether it is whole.
+    size_t calls, wanted;
+    bool whole;
 };
 
 struct stack_ends *
@@ -638,7 +668,7 @@ stack_ends_new(const struct profile *p, bool fold_recursion, struct arena *arena
     e->b = (struct builder){.p = p, .options = &e->options, .arena = arena};
     e->b.wraps = arena_alloc(arena, p->frame_count);
     e->starts = arena_alloc(arena, p->frame_count);
-    find_folds(&e->b);
+    e->b.folds = arena_alloc(arena, p->location_count);
     return e;
 }
 
@@ -651,40 +681,55 @@ may_be_start_up(struct stack_ends *e, uint32_t frame)
 }
 
 /* Whether COUNT frames from FIRST on stay as they are, whatever there is further out: none is
- * start-up code, which views leave out at the outer end, and no function is there twice. Folding
- * recursion leaves out only what is there further in, too, and so none of these. */
+ * start-up code, which views leave out at the outer end, and recursion, which is folded in what was
+ * read, folds none of them. That leaves out a run of the outermost frames that is the run just
+ * inside it. So one whose function is not there further in stays, and with it all inside of it. */
 static bool
 is_settled(struct stack_ends *e, size_t first, size_t count)
 {
-    struct builder *b = &e->b;
+    const struct builder *b = &e->b;
+    const uint64_t *functions = b->functions + first;
+    size_t depth = b->depth - first;
 
-    arena_grow(b->arena, &b->functions, &b->function_capacity, count, sizeof *b->functions);
-    for (size_t i = 0; i < count; i++) {
-        b->functions[i] = function_key(b, b->frames[first + i], b->locations[first + i]);
+    if (depth < count)
+        return false;
+    for (size_t i = 0; i < count; i++)
         if (may_be_start_up(e, b->frames[first + i]))
             return false;
-        for (size_t k = 0; k < i && e->options.fold_recursion; k++)
-            if (b->functions[k] == b->functions[i])
-                return false;
+    for (size_t i = count - 1; i < depth && e->options.fold_recursion; i++) {
+        size_t k = 0;
+
+        while (k < i && functions[k] != functions[i])
+            k++;
+        if (k == i)
+            return true;
     }
-    return true;
+    return !e->options.fold_recursion;
 }
 
 struct stack
 stack_ends_read(struct stack_ends *e, uint32_t node, uint32_t count, bool *ret_whole)
 {
     struct builder *b = &e->b;
-    size_t folded = b->folds[node].frames;
+    size_t folded = fold_depth(b, node, &e->calls);
+    bool settled = false;
 
-    *ret_whole = read_some(b, node, folded + count);
-    if (!*ret_whole && is_settled(e, folded, count)) {
-        b->depth = folded + count;
-    } else {
+    for (size_t i = 0; i < countof(frames_more) && !settled; i++) {
+        e->wanted = folded + count + frames_more[i];
+        *ret_whole = read_some(b, node, e->wanted);
+        if (e->options.fold_recursion)
+            fold_recursion(b, folded);
+        settled = *ret_whole || is_settled(e, folded, count);
+    }
+    if (!settled) {
+        *ret_whole = true;
         read_stack(b, node);
         if (e->options.fold_recursion)
             fold_recursion(b, folded);
-        *ret_whole = true;
     }
+    if (!*ret_whole)
+        b->depth = folded + count;
+    e->whole = *ret_whole;
     return (struct stack){.frames = b->frames + folded,
                           .locations = b->locations + folded,
                           .depth = (uint32_t)(b->depth - folded),
@@ -692,6 +737,13 @@ stack_ends_read(struct stack_ends *e, uint32_t node, uint32_t count, bool *ret_w
                           .node = node,
                           .recursion_folded = b->shortened,
                           .counters = COUNTERS_ZERO};
+}
+
+bool
+stack_ends_are_told_by(const struct stack_ends *e, size_t calls)
+{
+    // A call has at least one frame.
+    return !e->whole && e->calls <= calls && e->wanted <= calls;
 }
 
 /* --- Metrics ---------------------------------------------------------------------------------- */

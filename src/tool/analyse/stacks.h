@@ -75,6 +75,10 @@ struct stack_ends *stack_ends_new(const struct profile *p, bool fold_recursion,
  * difference to these frames, and of a part all are useful (stack_useful_depth). */
 struct stack stack_ends_read(struct stack_ends *e, uint32_t node, uint32_t count, bool *ret_whole);
 
+/* Whether what E read last would be the same of all stacks whose innermost locations, CALLS of
+ * them, are those of that one. */
+bool stack_ends_are_told_by(const struct stack_ends *e, size_t calls);
+
 /* The frames of S worth showing to people: without the C library's start-up code that calls main or
  * a thread's function. At least 1, unless S has none. */
 uint32_t stack_useful_depth(const struct profile *p, const struct stack *s);
