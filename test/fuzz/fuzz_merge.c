@@ -41,7 +41,7 @@ sound_profile(void)
     struct profile *p = xmalloc(sizeof *p);
 
     heaps[0].counters = label_sets[0].counters = c;
-    sites[0].counters = threads[0].counters = thread_sites[0].counters = c;
+    sites[0].counters = threads[0].counters = c;
     *p = (struct profile){.totals = c,
                           .modules = modules,
                           .module_count = countof(modules),

@@ -297,7 +297,9 @@ void
 build_thread_site(struct profile *p, uint32_t thread, uint32_t site, struct counters counters)
 {
     p->thread_sites = append(p, p->thread_sites, p->thread_site_count, sizeof *p->thread_sites);
-    p->thread_sites[p->thread_site_count++] = (struct profile_thread_site){thread, site, counters};
+    p->row_counters = append(p, p->row_counters, p->thread_site_count, sizeof *p->row_counters);
+    p->row_counters[p->thread_site_count] = counters;
+    p->thread_sites[p->thread_site_count++] = (struct profile_thread_site){thread, site};
     counters_add(&p->threads[thread].counters, &counters);
 }
 

@@ -152,7 +152,7 @@ a_cut_profile_is_what_it_was(void **unused)
             int64_t blocks = shapes[i]((int64_t)n - 1) - before;
 
             assert_int_equal(counters_live_blocks(&p->sites[i].counters), blocks);
-            assert_int_equal(counters_live_bytes(&p->thread_sites[i].counters), blocks * SIZE);
+            assert_int_equal(counters_live_bytes(profile_row_counters(p, i)), blocks * SIZE);
             assert_true(p->sites[i].counters.partial);
             sum += blocks;
         }

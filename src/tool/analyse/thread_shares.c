@@ -101,11 +101,12 @@ look_at_sites(const struct profile *p, struct arena *arena)
 
     for (size_t i = 0; i < p->thread_site_count; i++) {
         const struct profile_thread_site *row = &p->thread_sites[i];
+        const struct counters *c = profile_row_counters(p, i);
         struct site *s = &sites[row->site];
 
-        s->rows += row->counters.allocations != 0;
+        s->rows += c->allocations != 0;
         for (enum value v = 0; v < VALUES; v++)
-            charge_look(&s->charges[v], value_of(&row->counters, v));
+            charge_look(&s->charges[v], value_of(c, v));
     }
     return sites;
 }
@@ -152,17 +153,18 @@ threads_charge(const struct profile *p, const struct stacks *stacks, struct aren
         ret->v[i].counters = p->thread_site_count ? COUNTERS_ZERO : p->threads[i].counters;
     for (size_t i = 0; i < p->thread_site_count; i++) {
         const struct profile_thread_site *row = &p->thread_sites[i];
+        const struct counters *counted = profile_row_counters(p, i);
         struct thread_share *share = &ret->v[row->thread];
         struct counters c;
 
         if (stacks != NULL && stacks->site_stacks[row->site] == 0)
             continue;
-        c = charged(&sites[row->site], &row->counters);
+        c = charged(&sites[row->site], counted);
         counters_add(&share->counters, &c);
-        share->for_others_blocks = counters_sum(share->for_others_blocks,
-                                                below_zero(counters_live_blocks(&row->counters)));
-        share->for_others_bytes = counters_sum(share->for_others_bytes,
-                                               below_zero(counters_live_bytes(&row->counters)));
+        share->for_others_blocks =
+            counters_sum(share->for_others_blocks, below_zero(counters_live_blocks(counted)));
+        share->for_others_bytes =
+            counters_sum(share->for_others_bytes, below_zero(counters_live_bytes(counted)));
         ret->live_is_shared |= is_shared(&sites[row->site], LIVE_BLOCKS);
         ret->peak_is_shared |= is_shared(&sites[row->site], PEAK_BLOCKS);
     }

@@ -291,7 +291,7 @@ make_thread(struct profile *p)
     for (size_t i = 0; i < p->site_count; i++) {
         const struct counters *c = &p->sites[i].counters;
 
-        p->thread_sites[i] = (struct profile_thread_site){0, (uint32_t)i, *c};
+        p->thread_sites[i] = (struct profile_thread_site){0, (uint32_t)i};
         counters_add(&p->threads[0].counters, c);
         counters_add(&p->totals, c);
     }

@@ -87,7 +87,24 @@ counter_is_zero(const struct disk_counter *d)
 {
     static const struct disk_counter zero;
 
-    return memcmp(d, &zero, sizeof zero) == 0;
+    return d->allocations == 0 && memcmp(d, &zero, sizeof zero) == 0;
+}
+
+/* Make the row of THREAD at SITE. */
+static uint32_t
+append_row(struct loader *l, uint32_t thread, uint32_t site)
+{
+    struct profile *p = l->p;
+    size_t row = p->thread_site_count++;
+
+    arena_grow(&p->arena, &p->thread_sites, &l->thread_site_capacity, row,
+               sizeof *p->thread_sites);
+    p->thread_sites[row] = (struct profile_thread_site){thread, site};
+    if (!l->one_thread) {
+        arena_grow(&p->arena, &p->row_counters, &l->row_capacity, row, sizeof *p->row_counters);
+        p->row_counters[row] = COUNTERS_ZERO;
+    }
+    return (uint32_t)row;
 }
 
 /* Add C to the row of THREAD at SITE; returns the row's index. */
@@ -100,36 +117,34 @@ add_thread_site(struct loader *l, uint32_t thread, uint32_t site, const struct c
 
     if (!l->one_thread)
         known = map_put(&l->known_thread_sites, (uint64_t)thread << 32 | site, &new);
-    if (new) {
-        arena_grow(&p->arena, &p->thread_sites, &l->thread_site_capacity, p->thread_site_count,
-                   sizeof *p->thread_sites);
-        p->thread_sites[p->thread_site_count] =
-            (struct profile_thread_site){thread, site, COUNTERS_ZERO};
-        *known = p->thread_site_count++;
-    }
-    counters_add(&p->thread_sites[*known].counters, c);
-    counters_add(&p->threads[thread].counters, c);
-    counters_add(&p->sites[site].counters, c);
-    counters_add(&p->totals, c);
+    if (new)
+        *known = append_row(l, thread, site);
+    profile_count(p, *known, c);
     return (uint32_t)*known;
 }
 
-/* Make room for what COUNT blocks can become. */
+/* Make room for what COUNT blocks can become. Maps are to be no larger than they need to be; what
+ * is not used of arrays is never touched, so there the blocks need not be read for it. */
 static void
 expect(struct loader *l, size_t count)
 {
     struct profile *p = l->p;
     size_t used = 0;
 
-    for (size_t i = 0; i < count; i++) {
+    if (l->one_thread)
+        used = l->site_id_end < count * DISK_BLOCK_SITES ? l->site_id_end
+                                                         : count * DISK_BLOCK_SITES;
+    for (size_t i = 0; i < count && !l->one_thread; i++) {
         const struct disk_block *b = raw_record(l->raw, DISK_COUNTERS, i);
 
         for (uint32_t s = 0; s < DISK_BLOCK_SITES; s++)
             used += !counter_is_zero(&b->counters[s]);
     }
     loader_expect_sites(l, used);
-    if (!l->one_thread)
+    if (!l->one_thread) {
         map_reserve(&l->known_thread_sites, used);
+        arena_grow(&p->arena, &p->row_counters, &l->row_capacity, used, sizeof *p->row_counters);
+    }
     arena_grow(&p->arena, &p->thread_sites, &l->thread_site_capacity, used,
                sizeof *p->thread_sites);
 }
@@ -172,12 +187,12 @@ load_blocks(struct loader *l)
 void
 loader_raise_peak(struct profile *p)
 {
+    size_t rows = p->row_counters != NULL ? p->thread_site_count : 0;
     struct counters *all[] = {&p->totals};
 
     if (counters_live_bytes(&p->totals) <= p->totals.peak_bytes)
         return;
-    for (size_t i = 0; i < p->site_count + p->thread_count + p->thread_site_count + countof(all);
-         i++) {
+    for (size_t i = 0; i < p->site_count + p->thread_count + rows + countof(all); i++) {
         size_t j = i;
         struct counters *c;
 
@@ -185,10 +200,10 @@ loader_raise_peak(struct profile *p)
             c = &p->sites[j].counters;
         else if ((j -= p->site_count) < p->thread_count)
             c = &p->threads[j].counters;
-        else if ((j -= p->thread_count) < p->thread_site_count)
-            c = &p->thread_sites[j].counters;
+        else if ((j -= p->thread_count) < rows)
+            c = &p->row_counters[j];
         else
-            c = all[j - p->thread_site_count];
+            c = all[j - rows];
         c->peak_bytes = counters_live_bytes(c);
         c->peak_blocks = counters_live_blocks(c);
     }

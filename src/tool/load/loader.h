@@ -57,7 +57,7 @@ struct loader {
     uint32_t *thread_of_bins; // By bins index: 1 if a thread claims it.
     size_t location_capacity;
     struct map known_thread_sites; // Unused with one thread, whose rows are numbered as sites.
-    size_t thread_site_capacity;
+    size_t thread_site_capacity, row_capacity;
     // By index of a counter (block * DISK_BLOCK_SITES + place): index into thread_sites + 1, 0 =
     // it has none.
     uint32_t *thread_site_of;

@@ -95,14 +95,13 @@ merge_counters(struct merge *m, struct merge_input *in)
         if (is_new) {
             arena_grow(&p->arena, &p->thread_sites, &m->thread_site_capacity, p->thread_site_count,
                        sizeof *p->thread_sites);
-            p->thread_sites[p->thread_site_count] =
-                (struct profile_thread_site){thread, site, COUNTERS_ZERO};
+            arena_grow(&p->arena, &p->row_counters, &m->row_capacity, p->thread_site_count,
+                       sizeof *p->row_counters);
+            p->thread_sites[p->thread_site_count] = (struct profile_thread_site){thread, site};
+            p->row_counters[p->thread_site_count] = COUNTERS_ZERO;
             *known = p->thread_site_count++;
         }
-        counters_add(&p->thread_sites[*known].counters, &from->counters);
-        counters_add(&p->threads[thread].counters, &from->counters);
-        counters_add(&p->sites[site].counters, &from->counters);
-        counters_add(&p->totals, &from->counters);
+        profile_count(p, *known, profile_row_counters(in->p, i));
     }
     p->totals.lives_unknown |= in->p->totals.lives_unknown; // Also if it has no rows.
     errors_add(&p->errors, &in->p->errors);

@@ -79,17 +79,13 @@ row_of(struct merge *m, const struct merge_input *in, size_t i)
 static void
 release(struct merge *m, const struct merge_input *in, size_t i, uint32_t interval)
 {
-    const struct counters *c = &in->p->thread_sites[i].counters;
+    const struct counters *c = profile_row_counters(in->p, i);
     uint32_t row = row_of(m, in, i);
     struct counters freed = COUNTERS_ZERO;
-    struct profile_thread_site *sum = &m->p->thread_sites[row];
 
     freed.frees = counters_live_blocks(c);
     freed.freed_bytes = counters_live_bytes(c);
-    counters_add(&sum->counters, &freed);
-    counters_add(&m->p->threads[sum->thread].counters, &freed);
-    counters_add(&m->p->sites[sum->site].counters, &freed);
-    counters_add(&m->p->totals, &freed);
+    profile_count(m->p, row, &freed);
     add_change(m, row, interval,
                &(struct profile_amounts){.frees = freed.frees, .freed_bytes = freed.freed_bytes});
 }
@@ -133,7 +129,7 @@ merge_history(struct merge *m, struct merge_input *in)
     }
     add_collections(m, p);
     for (size_t i = 0; i < p->thread_site_count; i++) {
-        const struct counters *c = &p->thread_sites[i].counters;
+        const struct counters *c = profile_row_counters(p, i);
 
         if (!p->has_history) // So all is known at the end alone.
             add_change(m, row_of(m, in, i), end,

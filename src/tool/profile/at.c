@@ -287,8 +287,8 @@ empty(struct profile *p)
     }
     for (size_t i = 0; i < p->thread_count; i++)
         p->threads[i].counters = COUNTERS_PARTIAL;
-    for (size_t i = 0; i < p->thread_site_count; i++)
-        p->thread_sites[i].counters = COUNTERS_PARTIAL;
+    for (size_t i = 0; i < p->thread_site_count && p->row_counters != NULL; i++)
+        p->row_counters[i] = COUNTERS_PARTIAL;
     // What backs heaps is in no thread's row, so the history does not know it.
     p->backing_count = 0;
 }
@@ -303,14 +303,15 @@ cut_at_peak(struct profile *p)
     for (size_t i = 0; i < p->site_count; i++)
         sites[i] = counters_at_peak(&p->sites[i].counters);
     for (size_t i = 0; i < p->thread_site_count; i++)
-        rows[i] = counters_at_peak(&p->thread_sites[i].counters);
+        rows[i] = counters_at_peak(profile_row_counters(p, i));
     empty(p);
     for (size_t i = 0; i < p->site_count; i++) {
         counters_add(&p->sites[i].counters, &sites[i]);
         counters_add(&p->totals, &sites[i]);
     }
     for (size_t i = 0; i < p->thread_site_count; i++) {
-        counters_add(&p->thread_sites[i].counters, &rows[i]);
+        if (p->row_counters != NULL)
+            counters_add(&p->row_counters[i], &rows[i]);
         counters_add(&p->threads[p->thread_sites[i].thread].counters, &rows[i]);
     }
     // The history is of the whole run, and would contradict it.
@@ -337,15 +338,11 @@ profile_cut(struct profile *p, const struct profile_moment *from, const struct p
         p->from = *from;
     for (size_t i = 0; i < p->change_count; i++) {
         const struct profile_change *change = &p->changes[i];
-        struct profile_thread_site *row = &p->thread_sites[change->thread_site];
         struct counters c = counters_of(&change->amounts);
 
         if (change->interval < first || change->interval >= to->snapshots)
             continue;
-        counters_add(&row->counters, &c);
-        counters_add(&p->threads[row->thread].counters, &c);
-        counters_add(&p->sites[row->site].counters, &c);
-        counters_add(&p->totals, &c);
+        profile_count(p, change->thread_site, &c);
     }
     profile_sum_heaps(p);
     ENSURE_VALID(profile_is_valid(p));

@@ -110,6 +110,23 @@ profile_missed(const struct profile *p, const struct counters *sizes)
     return e;
 }
 
+const struct counters *
+profile_row_counters(const struct profile *p, size_t row)
+{
+    return p->row_counters != NULL ? &p->row_counters[row]
+                                   : &p->sites[p->thread_sites[row].site].counters;
+}
+
+void
+profile_count(struct profile *p, size_t row, const struct counters *c)
+{
+    if (p->row_counters != NULL)
+        counters_add(&p->row_counters[row], c);
+    counters_add(&p->threads[p->thread_sites[row].thread].counters, c);
+    counters_add(&p->sites[p->thread_sites[row].site].counters, c);
+    counters_add(&p->totals, c);
+}
+
 const struct errors *
 profile_site_errors(const struct profile *p, size_t site)
 {
@@ -150,8 +167,8 @@ profile_forget_lives(struct profile *p)
         counters_forget_lives(&p->sites[i].counters);
     for (size_t i = 0; i < p->thread_count; i++)
         counters_forget_lives(&p->threads[i].counters);
-    for (size_t i = 0; i < p->thread_site_count; i++)
-        counters_forget_lives(&p->thread_sites[i].counters);
+    for (size_t i = 0; i < p->thread_site_count && p->row_counters != NULL; i++)
+        counters_forget_lives(&p->row_counters[i]);
     for (size_t i = 0; i < p->backing_count; i++)
         counters_forget_lives(&p->backings[i].counters);
     for (size_t i = 0; i < p->label_set_count; i++)

@@ -254,7 +254,6 @@ struct profile_site {
 struct profile_thread_site {
     uint32_t thread; // Index into threads.
     uint32_t site;   // Index into sites.
-    struct counters counters;
 };
 
 /* Heaps of one name; the first of a profile is malloc. */
@@ -548,6 +547,9 @@ struct profile {
     size_t thread_count;
     struct profile_thread_site *thread_sites;
     size_t thread_site_count;
+    // Of each of them; NULL = each is all that its site has, as with one thread. By
+    // profile_row_counters.
+    struct counters *row_counters;
     struct profile_bin *bins;
     size_t bin_count;
     struct profile_time_point *timeline;
@@ -601,6 +603,12 @@ void profile_mark_programs(struct profile *p);
 /* The units (struct errors) of something that P has no sample of, if its blocks have the sizes in
  * SIZES. */
 struct errors profile_missed(const struct profile *p, const struct counters *sizes);
+
+/* What was counted by row ROW of P's thread_sites. */
+const struct counters *profile_row_counters(const struct profile *p, size_t row);
+
+/* Add C to that, and to its thread, its site and the totals. */
+void profile_count(struct profile *p, size_t row, const struct counters *c);
 
 /* What the numbers of P's site SITE, an index, may be off by: zeros where nothing is known. */
 const struct errors *profile_site_errors(const struct profile *p, size_t site);

@@ -330,8 +330,8 @@ row_sums_are_valid(const struct profile *p, struct arena *scratch)
     for (size_t i = 0; i < p->thread_site_count; i++) {
         const struct profile_thread_site *t = &p->thread_sites[i];
 
-        counters_add(&threads[t->thread], &t->counters);
-        counters_add(&sites[t->site], &t->counters);
+        counters_add(&threads[t->thread], profile_row_counters(p, i));
+        counters_add(&sites[t->site], profile_row_counters(p, i));
     }
     for (size_t i = 0; i < p->thread_count && p->thread_site_count > 0; i++)
         HOLDS(counters_are_same(&threads[i],
@@ -382,7 +382,7 @@ history_is_valid(const struct profile *p, struct arena *scratch)
         if (p->changes[i].interval >= first && p->changes[i].interval < end)
             profile_amounts_add(&rows[p->changes[i].thread_site], &p->changes[i].amounts);
     for (size_t i = 0; i < p->thread_site_count; i++) {
-        const struct counters *c = &p->thread_sites[i].counters;
+        const struct counters *c = profile_row_counters(p, i);
         struct profile_amounts now = {c->allocations, c->allocated_bytes, c->frees, c->freed_bytes};
 
         HOLDS(memcmp(&rows[i], &now, sizeof now) == 0); // The last change leads to the counter.

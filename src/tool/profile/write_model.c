@@ -235,7 +235,8 @@ write_counters(struct writer *w)
     for (size_t i = 0; i < rows; i++) {
         const struct profile_thread_site *t = &p->thread_sites[i];
 
-        v[i] = (struct place){(uint64_t)(t->thread + 1) << 32 | p->sites[t->site].id, &t->counters};
+        v[i] = (struct place){(uint64_t)(t->thread + 1) << 32 | p->sites[t->site].id,
+                              profile_row_counters(p, i)};
     }
     for (size_t i = rows; i < count; i++)
         v[i] = (struct place){UINT64_C(1) << 32 | backing_site(p, i - rows),
