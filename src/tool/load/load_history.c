@@ -33,6 +33,16 @@ struct walk {
     uint32_t snapshots;           // Ordinal of that record; before the first, of the birth.
 };
 
+/* Those of the counters that have records; of a short run few have. */
+struct walks {
+    const uint32_t *ordinals; // By snapshot's id,
+    size_t ids;               // of which this is the last.
+    uint32_t *place;          // By counter: index into v plus 1; 0 = it has none. NULL if none has.
+    struct walk *v;
+    size_t count, capacity;
+    struct arena arena;
+};
+
 static struct profile_amounts
 since(struct profile_amounts now, const struct profile_amounts *then)
 {
@@ -117,9 +127,7 @@ static void
 add_change(struct profile *p, uint32_t thread_site, uint32_t interval,
            struct profile_amounts amounts)
 {
-    static const struct profile_amounts nothing;
-
-    if (memcmp(&amounts, &nothing, sizeof nothing) != 0)
+    if ((amounts.allocations | amounts.allocated_bytes | amounts.frees | amounts.freed_bytes) != 0)
         p->changes[p->change_count++] = (struct profile_change){thread_site, interval, amounts};
 }
 
@@ -131,16 +139,25 @@ counter_at(const struct loader *l, size_t i)
     return &b->counters[i % DISK_BLOCK_SITES];
 }
 
-static void
-start_walks(const struct loader *l, struct walk *walks, size_t count, const uint32_t *ordinals)
+/* The ordinal of the snapshot before counter I was born. */
+static uint32_t
+birth_of(const struct loader *l, const struct walks *walks, size_t i)
 {
-    size_t ids = raw_count(l->raw, DISK_SNAPSHOTS);
+    size_t born = counter_at(l, i)->born;
 
-    for (size_t i = 0; i < count; i++) {
-        size_t born = l->thread_site_of[i] ? counter_at(l, i)->born : 0;
+    return walks->ordinals[born <= walks->ids ? born : walks->ids];
+}
 
-        walks[i].snapshots = ordinals[born <= ids ? born : ids];
+/* That of counter I, begun now if this is its first record. */
+static struct walk *
+walk_of(const struct loader *l, struct walks *walks, size_t i)
+{
+    if (walks->place[i] == 0) {
+        arena_grow(&walks->arena, &walks->v, &walks->capacity, walks->count, sizeof *walks->v);
+        walks->v[walks->count] = (struct walk){.snapshots = birth_of(l, walks, i)};
+        walks->place[i] = (uint32_t)++walks->count;
     }
+    return &walks->v[walks->place[i] - 1];
 }
 
 static size_t
@@ -166,13 +183,14 @@ has_counter(const struct loader *l, size_t i, size_t counter_count)
 /* Add the changes from record to record of each counter. Returns how many records cannot be right.
  */
 static size_t
-follow_records(struct loader *l, struct walk *walks, size_t counter_count, const uint32_t *ordinals)
+follow_records(struct loader *l, struct walks *walks, size_t counter_count)
 {
-    size_t ids = raw_count(l->raw, DISK_SNAPSHOTS), bad = 0;
+    size_t count = record_count(l), bad = 0;
 
-    for (size_t i = 0; i < record_count(l); i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct disk_history *d = raw_record(l->raw, DISK_HISTORY, i);
         struct profile_amounts amounts;
+        struct walk *walk;
         uint32_t snapshots;
 
         if (d->snapshot == 0)
@@ -180,14 +198,15 @@ follow_records(struct loader *l, struct walk *walks, size_t counter_count, const
         bad += !has_counter(l, d->counter, counter_count);
         if (!has_counter(l, d->counter, counter_count) || l->thread_site_of[d->counter] == 0)
             continue;
-        snapshots = ordinals[d->snapshot <= ids ? d->snapshot : ids];
-        if (snapshots <= walks[d->counter].snapshots)
+        snapshots = walks->ordinals[d->snapshot <= walks->ids ? d->snapshot : walks->ids];
+        walk = walk_of(l, walks, d->counter);
+        if (snapshots <= walk->snapshots)
             continue;
         amounts = (struct profile_amounts){(int64_t)d->allocations, (int64_t)d->allocated_bytes,
                                            (int64_t)d->frees, (int64_t)d->freed_bytes};
-        add_change(l->p, l->thread_site_of[d->counter] - 1, walks[d->counter].snapshots,
-                   since(amounts, &walks[d->counter].known));
-        walks[d->counter] = (struct walk){amounts, snapshots};
+        add_change(l->p, l->thread_site_of[d->counter] - 1, walk->snapshots,
+                   since(amounts, &walk->known));
+        *walk = (struct walk){amounts, snapshots};
     }
     return bad;
 }
@@ -199,29 +218,23 @@ amounts_of(const struct disk_counter *d)
                                     (int64_t)d->frees, (int64_t)d->freed_bytes};
 }
 
-/* Add what changed after the last record of each counter. */
+/* Add what changed after the last record of each counter, or after its birth: of nearly all of a
+ * short run that is their whole life. */
 static void
-end_walks(struct loader *l, const struct walk *walks, size_t count)
+end_walks(struct loader *l, const struct walks *walks, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (l->thread_site_of[i] != 0)
-            add_change(l->p, l->thread_site_of[i] - 1, walks[i].snapshots,
-                       since(amounts_of(counter_at(l, i)), &walks[i].known));
-}
-
-/* The same of counters without any record, as nearly all of a short run are: all of it changed
- * after the counter's birth. */
-static void
-add_whole_lives(struct loader *l, size_t count, const uint32_t *ordinals)
-{
-    size_t ids = raw_count(l->raw, DISK_SNAPSHOTS);
-
     for (size_t i = 0; i < count; i++) {
-        const struct disk_counter *d = l->thread_site_of[i] ? counter_at(l, i) : NULL;
+        uint32_t row = l->thread_site_of[i], place = walks->place != NULL ? walks->place[i] : 0;
+        struct profile_amounts amounts;
 
-        if (d != NULL)
-            add_change(l->p, l->thread_site_of[i] - 1, ordinals[d->born <= ids ? d->born : ids],
-                       amounts_of(d));
+        if (row == 0)
+            continue;
+        amounts = amounts_of(counter_at(l, i));
+        if (place == 0)
+            add_change(l->p, row - 1, birth_of(l, walks, i), amounts);
+        else
+            add_change(l->p, row - 1, walks->v[place - 1].snapshots,
+                       since(amounts, &walks->v[place - 1].known));
     }
 }
 
@@ -229,19 +242,15 @@ add_whole_lives(struct loader *l, size_t count, const uint32_t *ordinals)
 static size_t
 follow_counters(struct loader *l, size_t count, const uint32_t *ordinals)
 {
-    struct arena scratch = {0};
-    struct walk *walks;
-    size_t bad;
+    struct walks walks = {.ordinals = ordinals, .ids = raw_count(l->raw, DISK_SNAPSHOTS)};
+    size_t bad = 0;
 
-    if (record_count(l) == 0) {
-        add_whole_lives(l, count, ordinals);
-        return 0;
+    if (record_count(l) > 0) {
+        walks.place = arena_array(&walks.arena, count, sizeof *walks.place);
+        bad = follow_records(l, &walks, count);
     }
-    walks = arena_array(&scratch, count, sizeof *walks);
-    start_walks(l, walks, count, ordinals);
-    bad = follow_records(l, walks, count, ordinals);
-    end_walks(l, walks, count);
-    arena_release(&scratch);
+    end_walks(l, &walks, count);
+    arena_release(&walks.arena);
     return bad;
 }
 
@@ -264,11 +273,11 @@ sum_snapshots(struct profile *p)
 static size_t
 count_changes(const struct loader *l, size_t counter_count)
 {
-    size_t changes = 0;
+    size_t count = record_count(l), changes = 0;
 
     for (size_t i = 0; i < counter_count; i++)
         changes += l->thread_site_of[i] != 0;
-    for (size_t i = 0; i < record_count(l); i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct disk_history *d = raw_record(l->raw, DISK_HISTORY, i);
 
         changes += d->snapshot != 0;

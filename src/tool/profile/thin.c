@@ -74,7 +74,12 @@ drop_snapshots(struct raw_file *raw, uint32_t parts)
 }
 
 /* By id: that of the last snapshot until then that is still there; 0 = none. */
-static uint32_t *
+struct kept {
+    uint32_t *ids;
+    size_t last; // Id.
+};
+
+static struct kept
 kept_ids(const struct raw_file *raw, struct arena *arena)
 {
     size_t count = raw_count(raw, DISK_SNAPSHOTS);
@@ -85,28 +90,27 @@ kept_ids(const struct raw_file *raw, struct arena *arena)
 
         kept[i + 1] = s->elapsed_ns != 0 ? (uint32_t)i + 1 : kept[i];
     }
-    return kept;
+    return (struct kept){kept, count};
 }
 
 static uint32_t
-kept_until(const struct raw_file *raw, const uint32_t *kept, uint32_t id)
+kept_until(const struct kept *kept, uint32_t id)
 {
-    size_t count = raw_count(raw, DISK_SNAPSHOTS);
-
-    return kept[id <= count ? id : count];
+    return kept->ids[id <= kept->last ? id : kept->last];
 }
 
 /* By counter: the snapshot up to which the records kept so far say what it was; at first the last
  * one at which it was not born yet. */
 static uint32_t *
-told_at_birth(const struct raw_file *raw, const uint32_t *kept, size_t count, struct arena *arena)
+told_at_birth(const struct raw_file *raw, const struct kept *kept, size_t count,
+              struct arena *arena)
 {
     uint32_t *told = arena_array(arena, count, sizeof *told);
 
     for (size_t i = 0; i < count; i++) {
         const struct disk_block *b = raw_record(raw, DISK_COUNTERS, i / DISK_BLOCK_SITES);
 
-        told[i] = kept_until(raw, kept, b->counters[i % DISK_BLOCK_SITES].born);
+        told[i] = kept_until(kept, b->counters[i % DISK_BLOCK_SITES].born);
     }
     return told;
 }
@@ -118,15 +122,16 @@ thin_history(struct raw_file *raw)
     struct raw_table *history = &raw->tables[DISK_HISTORY];
     size_t counters = raw_count(raw, DISK_COUNTERS) * DISK_BLOCK_SITES, left = 0;
     struct arena scratch = {0};
-    uint32_t *kept = kept_ids(raw, &scratch);
-    uint32_t *told = told_at_birth(raw, kept, counters, &scratch);
+    struct kept kept = kept_ids(raw, &scratch);
+    uint32_t *told = told_at_birth(raw, &kept, counters, &scratch);
+    size_t count = raw_count(raw, DISK_HISTORY);
 
-    for (size_t i = 0; i < raw_count(raw, DISK_HISTORY); i++) {
+    for (size_t i = 0; i < count; i++) {
         struct disk_history d = *(const struct disk_history *)raw_record(raw, DISK_HISTORY, i);
 
         if (d.snapshot == 0 || d.counter >= counters)
             continue;
-        d.snapshot = kept_until(raw, kept, d.snapshot);
+        d.snapshot = kept_until(&kept, d.snapshot);
         if (d.snapshot <= told[d.counter])
             continue;
         told[d.counter] = d.snapshot;
@@ -139,9 +144,9 @@ thin_history(struct raw_file *raw)
 static size_t
 count_records(const struct raw_file *raw)
 {
-    size_t used = 0;
+    size_t count = raw_count(raw, DISK_HISTORY), used = 0;
 
-    for (size_t i = 0; i < raw_count(raw, DISK_HISTORY); i++)
+    for (size_t i = 0; i < count; i++)
         used += ((const struct disk_history *)raw_record(raw, DISK_HISTORY, i))->snapshot != 0;
     return used;
 }
