@@ -29,6 +29,8 @@ enum {
     PIECE_BYTES = 1 << 16,
     WHOLE_BYTES_MAX = 1 << 20, // A table up to that size is compressed by one call.
     COLUMNS_AT_ONCE = 8,
+    LINE_BYTES = 64,         // Of memory, a multiple of that.
+    CACHED_BYTES = 512 << 10, // What a cache holds beside other things.
 };
 
 /* What compresses, kept from file to file: to clear its tables for each of a thousand small ones
@@ -177,49 +179,70 @@ turn_square(uint64_t v[COLUMNS_AT_ONCE])
 #ifdef __SSE2__
 enum { ROWS_BY_SSE = 16 };
 
+/* Put the bytes of vectors of the first half of V between those of the second, as cards are
+ * shuffled. Written out, as the next two are, because compilers leave a loop with its vectors in
+ * memory. */
+static inline void
+shuffle(__m128i v[COLUMNS_AT_ONCE])
+{
+    __m128i a = v[0], b = v[1], c = v[2], d = v[3], e = v[4], f = v[5], g = v[6], h = v[7];
+
+    v[0] = _mm_unpacklo_epi8(a, e);
+    v[1] = _mm_unpackhi_epi8(a, e);
+    v[2] = _mm_unpacklo_epi8(b, f);
+    v[3] = _mm_unpackhi_epi8(b, f);
+    v[4] = _mm_unpacklo_epi8(c, g);
+    v[5] = _mm_unpackhi_epi8(c, g);
+    v[6] = _mm_unpacklo_epi8(d, h);
+    v[7] = _mm_unpackhi_epi8(d, h);
+}
+
+/* Eight bytes of the record at ROW and of the eighth one after it, byte by byte in turn. */
+static inline __m128i
+pair_of_rows(const unsigned char *row, size_t record_bytes)
+{
+    return _mm_unpacklo_epi8(
+        _mm_loadl_epi64((const void *)row),
+        _mm_loadl_epi64((const void *)(row + COLUMNS_AT_ONCE * record_bytes)));
+}
+
 /* The columns of ROWS_BY_SSE rows of eight bytes, RECORD_BYTES apart from ROWS on, into columns of
- * COUNT. Each step puts the rows of two vectors between each other, as cards are shuffled: after
- * four steps the first half of vector 0 has grown to the first column. */
+ * COUNT: rows are shuffled with those eight further on, then four, two and one, and by then the
+ * first half of vector 0 has grown to the first column. */
 static inline void
 turn_by_sse(const unsigned char *rows, size_t record_bytes, unsigned char *columns, size_t count)
 {
-    __m128i v[COLUMNS_AT_ONCE], w[COLUMNS_AT_ONCE];
+    __m128i v[COLUMNS_AT_ONCE];
 
-    // Row i and row i + 8 in one, byte by byte.
-    for (size_t i = 0; i < COLUMNS_AT_ONCE; i++)
-        v[i] = _mm_unpacklo_epi8(
-            _mm_loadl_epi64((const void *)(rows + i * record_bytes)),
-            _mm_loadl_epi64((const void *)(rows + (i + COLUMNS_AT_ONCE) * record_bytes)));
-    for (size_t i = 0; i < 4; i++) { // With row i + 4: of four columns each.
-        w[2 * i] = _mm_unpacklo_epi8(v[i], v[i + 4]);
-        w[2 * i + 1] = _mm_unpackhi_epi8(v[i], v[i + 4]);
-    }
-    for (size_t i = 0; i < 4; i++) { // With row i + 2: of two columns each.
-        v[2 * i] = _mm_unpacklo_epi8(w[i], w[i + 4]);
-        v[2 * i + 1] = _mm_unpackhi_epi8(w[i], w[i + 4]);
-    }
-    for (size_t i = 0; i < 4; i++) { // With row i + 1.
-        w[2 * i] = _mm_unpacklo_epi8(v[i], v[i + 4]);
-        w[2 * i + 1] = _mm_unpackhi_epi8(v[i], v[i + 4]);
-    }
-    for (size_t i = 0; i < COLUMNS_AT_ONCE; i++)
-        _mm_storeu_si128((void *)(columns + i * count), w[i]);
+    v[0] = pair_of_rows(rows, record_bytes);
+    v[1] = pair_of_rows(rows + record_bytes, record_bytes);
+    v[2] = pair_of_rows(rows + 2 * record_bytes, record_bytes);
+    v[3] = pair_of_rows(rows + 3 * record_bytes, record_bytes);
+    v[4] = pair_of_rows(rows + 4 * record_bytes, record_bytes);
+    v[5] = pair_of_rows(rows + 5 * record_bytes, record_bytes);
+    v[6] = pair_of_rows(rows + 6 * record_bytes, record_bytes);
+    v[7] = pair_of_rows(rows + 7 * record_bytes, record_bytes);
+    shuffle(v);
+    shuffle(v);
+    shuffle(v);
+    _mm_storeu_si128((void *)columns, v[0]);
+    _mm_storeu_si128((void *)(columns + count), v[1]);
+    _mm_storeu_si128((void *)(columns + 2 * count), v[2]);
+    _mm_storeu_si128((void *)(columns + 3 * count), v[3]);
+    _mm_storeu_si128((void *)(columns + 4 * count), v[4]);
+    _mm_storeu_si128((void *)(columns + 5 * count), v[5]);
+    _mm_storeu_si128((void *)(columns + 6 * count), v[6]);
+    _mm_storeu_si128((void *)(columns + 7 * count), v[7]);
 }
 #endif
 
-/* Put bytes FROM to FROM + COLUMNS_AT_ONCE - 1 of each of COUNT records into as many COLUMNS, one
- * after another: eight records at a time, and byte by byte those that are left. COLUMNS are zero
- * if CLEARED. */
+/* Put COLUMNS_AT_ONCE bytes, from FROM on, of each of COUNT records into as many COLUMNS, one after
+ * another, beginning with record K: eight records at a time, and byte by byte those that are left.
+ * COLUMNS are zero if CLEARED. */
 static void
-split_columns(const unsigned char *records, size_t count, size_t record_bytes, size_t from,
-              unsigned char *columns, bool cleared)
+split_rest(const unsigned char *records, size_t count, size_t record_bytes, size_t from, size_t k,
+           unsigned char *columns, bool cleared)
 {
-    size_t k = 0;
-
-#ifdef __SSE2__
-    for (; k + ROWS_BY_SSE <= count; k += ROWS_BY_SSE)
-        turn_by_sse(records + k * record_bytes + from, record_bytes, columns + k, count);
-#endif
     for (; k + COLUMNS_AT_ONCE <= count; k += COLUMNS_AT_ONCE) {
         uint64_t v[COLUMNS_AT_ONCE], any = 0;
 
@@ -247,18 +270,39 @@ split_columns(const unsigned char *records, size_t count, size_t record_bytes, s
     }
 }
 
+/* The same of COLUMN_COUNT bytes, a multiple of COLUMNS_AT_ONCE. */
+static void
+split_columns(const unsigned char *records, size_t count, size_t record_bytes, size_t from,
+              size_t column_count, unsigned char *columns, bool cleared)
+{
+    size_t k = 0;
+
+#ifdef __SSE2__
+    for (; k + ROWS_BY_SSE <= count; k += ROWS_BY_SSE)
+        for (size_t c = 0; c < column_count; c += COLUMNS_AT_ONCE)
+            turn_by_sse(records + k * record_bytes + from + c, record_bytes,
+                        columns + c * count + k, count);
+#endif
+    for (size_t c = 0; c < column_count; c += COLUMNS_AT_ONCE)
+        split_rest(records, count, record_bytes, from + c, k, columns + c * count, cleared);
+}
+
 /* Neighbouring records differ in few of their bytes, and those stand together then: a third of the
  * size is saved. Records are read for several columns at once, because all of them are more than
- * the cache holds. */
+ * the cache holds: a line of memory of each, if as many columns are not. */
 static void
 write_columns(struct writer *w, const unsigned char *records, size_t count, size_t record_bytes)
 {
-    unsigned char *columns = xmalloc(COLUMNS_AT_ONCE * count);
-    size_t from = 0;
+    size_t at_once = count <= CACHED_BYTES / LINE_BYTES ? LINE_BYTES : COLUMNS_AT_ONCE;
+    unsigned char *columns = xmalloc(at_once * count);
+    size_t from = 0, wide = record_bytes / COLUMNS_AT_ONCE * COLUMNS_AT_ONCE;
 
-    for (; from + COLUMNS_AT_ONCE <= record_bytes; from += COLUMNS_AT_ONCE) {
-        split_columns(records, count, record_bytes, from, columns, false);
-        write_table_more(w, columns, COLUMNS_AT_ONCE * count);
+    while (from < wide) {
+        size_t column_count = wide - from < at_once ? wide - from : at_once;
+
+        split_columns(records, count, record_bytes, from, column_count, columns, false);
+        write_table_more(w, columns, column_count * count);
+        from += column_count;
     }
     for (; from < record_bytes; from++) {
         for (size_t k = 0; k < count; k++)
@@ -275,11 +319,10 @@ write_whole_columns(struct writer *w, const unsigned char *records, size_t count
                     size_t record_bytes)
 {
     unsigned char *columns = xcalloc(count, record_bytes);
-    size_t from = 0;
+    size_t wide = record_bytes / COLUMNS_AT_ONCE * COLUMNS_AT_ONCE;
 
-    for (; from + COLUMNS_AT_ONCE <= record_bytes; from += COLUMNS_AT_ONCE)
-        split_columns(records, count, record_bytes, from, columns + from * count, true);
-    for (; from < record_bytes; from++)
+    split_columns(records, count, record_bytes, 0, wide, columns, true);
+    for (size_t from = wide; from < record_bytes; from++)
         for (size_t k = 0; k < count; k++)
             columns[from * count + k] = records[k * record_bytes + from];
     compress(w, columns, count * record_bytes, ZSTD_e_end);
