@@ -339,14 +339,18 @@ void
 loader_count_doubtful(struct profile *p)
 {
     struct arena scratch = {0};
-    uint32_t *path_flags = NULL, any = 0;
+    uint8_t *path_flags = NULL; // A byte for each: there are hundreds of thousands of nodes.
+    uint32_t any = 0;
 
+    static_assert((NODE_GUESSED | NODE_TRUNCATED | NODE_BROKEN | NODE_SHORTENED | NODE_OTHER) <=
+                      UINT8_MAX,
+                  "all flags in a byte");
     for (size_t i = 2; i < p->node_count; i++)
         any |= p->nodes[i].flags;
     if (any != 0) { // Else every stack is whole, and only what has none is doubtful.
         path_flags = arena_array(&scratch, p->node_count, sizeof *path_flags);
         for (size_t i = 1; i < p->node_count; i++)
-            path_flags[i] = path_flags[p->nodes[i].parent] | p->nodes[i].flags;
+            path_flags[i] = (uint8_t)(path_flags[p->nodes[i].parent] | p->nodes[i].flags);
     }
     for (size_t i = 0; i < p->site_count; i++) {
         uint32_t node = p->sites[i].node;
