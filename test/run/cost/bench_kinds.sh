@@ -5,7 +5,9 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3
 run_python - "$SRCDIR/bench" <<'END' || failures=1
+import os
 import sys
+import tempfile
 
 sys.path.insert(0, sys.argv[1])
 import bench
@@ -85,6 +87,15 @@ same("but each says what it was", [1.7, 1.7, None],
      [round(f.before, 6) if f.before else f.before for f in figures.row_figures(both)
       if f.what in ("CPU ratio, median of programs", "packed, CPU ratio, worst",
                     "sampled, CPU ratio, worst")])
+
+with tempfile.TemporaryDirectory() as directory:
+    out = os.path.join(directory, "out")
+    for text in ("first", "second"):
+        with open(os.path.join(runner.fresh(out), text), "w", encoding="utf-8") as file:
+            file.write(text)
+    kept = os.path.join(directory, "out.used", "0", "first")
+    same("a run begins without the files of the one before", ["second"], os.listdir(out))
+    same("but their inodes are in use", 0, os.stat(kept).st_size)
 
 slow = row("deep", "e", "heaptap", [29, 29])
 same("a slow row ends after two pairs", (True, False), (slow.slow(5), slow.slow(15)))
