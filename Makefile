@@ -152,8 +152,10 @@ cover_flags := $(base_flags) -Isrc/tool -O1 -g -fprofile-instr-generate -fcovera
 # The recorder calls the host's malloc by its real name, so the compiler must not know better.
 no_builtins := $(addprefix -fno-builtin-,malloc calloc realloc free aligned_alloc memalign \
                  posix_memalign valloc pvalloc reallocarray malloc_usable_size)
-# Vector stores of two neighbouring words, read back one by one, cost more than they save here.
-recorder_flags := $(base_flags) -Isrc/recorder -O2 -fno-tree-vectorize -g -fPIC \
+# Vector stores of two neighbouring words, read back one by one, cost more than they save here. And
+# how fast a loop is must not hang on how long the functions before it are.
+recorder_flags := $(base_flags) -Isrc/recorder -O2 -fno-tree-vectorize -falign-functions=32 \
+                 -g -fPIC \
                  -fvisibility=hidden -U_FORTIFY_SOURCE -ftls-model=initial-exec -fno-plt \
                  -fomit-frame-pointer -fno-stack-protector -fexceptions $(no_builtins)
 access_flags := $(recorder_flags) -DHEAPTAP_ACCESS
