@@ -29,18 +29,6 @@ call_address(const struct profile_location *l, uint64_t bias)
     return l->address - bias - 1;
 }
 
-/* TEXT as a string of P, without what could drive a terminal. */
-static uint32_t
-intern_clean(struct profile *p, const char *text, struct arena *scratch)
-{
-    char *clean = arena_strdup(scratch, text);
-
-    for (char *c = clean; *c != '\0'; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?';
-    return strtab_id(&p->strings, clean);
-}
-
 static void
 give_frame(struct profile *p, size_t location, const char *function, const char *file,
            uint32_t line, struct arena *scratch)
@@ -49,11 +37,11 @@ give_frame(struct profile *p, size_t location, const char *function, const char 
     struct profile_frame f = {.module = l->module, .line = line};
 
     if (function != NULL) {
-        f.linkage = intern_clean(p, function, scratch);
-        f.function = intern_clean(p, demangle(scratch, function), scratch);
+        f.linkage = strtab_clean_id(&p->strings, function);
+        f.function = strtab_clean_id(&p->strings, demangle(scratch, function));
     }
     if (file != NULL)
-        f.file = intern_clean(p, file, scratch);
+        f.file = strtab_clean_id(&p->strings, file);
     l->first_frame = (uint32_t)p->frame_count;
     l->frame_count = 1;
     profile_add_frame(p, &f);

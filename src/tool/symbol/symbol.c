@@ -42,7 +42,6 @@
 #include "symbol/kept.h"
 #include "symbol/perfmap.h"
 #include "symbol/symcache.h"
-#include "util/bytes.h"
 #include "util/ensure.h"
 
 enum {
@@ -211,29 +210,6 @@ progress(struct resolver *r)
         r->options->progress(r->options->progress_arg, r->done, r->work_count);
 }
 
-static bool
-is_control(char c)
-{
-    return (unsigned char)c < 0x20 || c == 0x7f;
-}
-
-/* The id of S with control characters replaced. */
-static uint32_t
-intern(struct resolver *r, const char *s)
-{
-    char *clean;
-
-    if (s == NULL)
-        return 0;
-    if (!bytes_have_control(s, strlen(s)))
-        return strtab_id(&r->p->strings, s);
-    clean = arena_strdup(&r->scratch, s);
-    for (char *q = clean; *q != '\0'; q++)
-        if (is_control(*q))
-            *q = '?';
-    return strtab_id(&r->p->strings, clean);
-}
-
 /* How much the frames of L tell. */
 enum { TELLS_NOTHING, TELLS_PLACE, TELLS_FUNCTION, TELLS_LINE };
 
@@ -271,9 +247,9 @@ give_frames(struct resolver *r, const struct work *w, const struct symbol_frame 
     l->frame_count = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
         struct profile_frame f = {
-            .function = intern(r, frames[i].function),
-            .linkage = intern(r, frames[i].linkage),
-            .file = intern(r, frames[i].file),
+            .function = strtab_clean_id(&r->p->strings, frames[i].function),
+            .linkage = strtab_clean_id(&r->p->strings, frames[i].linkage),
+            .file = strtab_clean_id(&r->p->strings, frames[i].file),
             .line = frames[i].line,
             .module = w->module,
             .inlined = i + 1 < count,

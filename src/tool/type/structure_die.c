@@ -39,17 +39,6 @@ struct reader {
     unsigned left;         // Members that may still be looked at.
 };
 
-uint32_t
-structure_string(struct profile *p, const char *name)
-{
-    char *clean = arena_strdup(&p->arena, name);
-
-    for (char *s = clean; *s != '\0'; s++)
-        if ((unsigned char)*s < 0x20 || *s == 0x7f)
-            *s = '?';
-    return strtab_id(&p->strings, clean);
-}
-
 static bool
 number(Dwarf_Die *die, unsigned name, uint64_t *ret)
 {
@@ -230,13 +219,13 @@ take_member(struct reader *r, Dwarf_Die *die, Dwarf_Die *type, const char *prefi
         read_members(r, &peeled, inner, m.offset, m.fixed, depth + 1);
         return;
     }
-    m.name = structure_string(
-        r->p, arena_printf(arena, "%s%s", prefix,
-                           own != NULL                                ? own
-                           : dwarf_tag(die) == DW_TAG_inheritance     ? fact.name
-                           : dwarf_tag(&peeled) == DW_TAG_union_type ? "(union)"
-                                                                      : "(unnamed)"));
-    m.type = structure_string(r->p, fact.name);
+    m.name = strtab_clean_id(
+        &r->p->strings, arena_printf(arena, "%s%s", prefix,
+                                     own != NULL                               ? own
+                                     : dwarf_tag(die) == DW_TAG_inheritance    ? fact.name
+                                     : dwarf_tag(&peeled) == DW_TAG_union_type ? "(union)"
+                                                                               : "(unnamed)"));
+    m.type = strtab_clean_id(&r->p->strings, fact.name);
     add_member(r, &m);
 }
 
@@ -305,7 +294,7 @@ structure_read(struct type_dies *dies, Dwarf_Die *aggregate, struct profile *p,
     if (ret->size == 0 || ret->size > SIZE_MAX_BYTES)
         return false;
     if (ret->is_union) {
-        struct profile_member all = {.name = structure_string(p, "(union)"),
+        struct profile_member all = {.name = strtab_clean_id(&p->strings, "(union)"),
                                      .size = ret->size,
                                      .alignment = ret->alignment,
                                      .part = 1};

@@ -10,7 +10,4 @@
 bool structure_read(struct type_dies *dies, Dwarf_Die *aggregate, struct profile *p,
                     struct profile_structure *ret);
 
-/* NAME, which came out of a stranger's file, as a string of P. */
-uint32_t structure_string(struct profile *p, const char *name);
-
 #endif

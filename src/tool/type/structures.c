@@ -60,7 +60,7 @@ try_die(struct finder *f, Dwarf_Die *die, Dwarf_Die *named)
     name = debuginfo_name(f->dies.d, named);
     if (name == NULL)
         return;
-    id = structure_string(p, name);
+    id = strtab_clean_id(&p->strings, name);
     wanted = map_get(&f->wanted, id);
     if (wanted == NULL || *wanted != 1)
         return;

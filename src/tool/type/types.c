@@ -36,7 +36,6 @@
 #include "type/type_judge.h"
 #include "type/type_module.h"
 #include "type/type_template.h"
-#include "util/bytes.h"
 #include "util/ensure.h"
 #include "util/regular.h"
 #include "util/strbuf.h"
@@ -331,27 +330,6 @@ collect_modules(struct typer *t)
     strtab_release(&keys);
 }
 
-static bool
-is_control(char c)
-{
-    return (unsigned char)c < 0x20 || c == 0x7f;
-}
-
-/* The id in the profile of NAME, which came out of a stranger's file. */
-static uint32_t
-intern(struct typer *t, const char *name)
-{
-    char *clean;
-
-    if (!bytes_have_control(name, strlen(name)))
-        return strtab_id(&t->p->strings, name);
-    clean = arena_strdup(&t->scratch, name);
-    for (char *s = clean; *s != '\0'; s++)
-        if (is_control(*s))
-            *s = '?';
-    return strtab_id(&t->p->strings, clean);
-}
-
 /* A type, and whether it is shown before others of its size. */
 struct ranked_type {
     struct profile_type type;
@@ -433,7 +411,8 @@ add_of_size(struct typer *t, uint64_t size, struct ranked_types *list)
             uint32_t rank = rank_of(name, profile_is_program(t->p, m->module));
 
             arena_grow(&t->scratch, &list->v, &list->capacity, list->count, sizeof *list->v);
-            list->v[list->count++] = (struct ranked_type){{size, intern(t, name)}, rank};
+            list->v[list->count++] =
+                (struct ranked_type){{size, strtab_clean_id(&t->p->strings, name)}, rank};
         }
     }
     if (!in_order(list->v + first, list->count - first, t->p))
@@ -838,7 +817,8 @@ type_name(struct typer *t, const struct type_answer *a)
     static_assert(_Alignof(struct type_fact) > FIT_EXACT, "room for how it fits");
     known = map_put(&t->type_names, (uintptr_t)a->fact | a->fit, &is_new);
     if (is_new)
-        *known = intern(t, arena_printf(&t->scratch, "%s%s", a->fact->name, more));
+        *known = strtab_clean_id(&t->p->strings,
+                                 arena_printf(&t->scratch, "%s%s", a->fact->name, more));
     return (uint32_t)*known;
 }
 

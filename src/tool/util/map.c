@@ -12,6 +12,7 @@
 #include <sys/random.h>
 
 #include "base/hash.h"
+#include "util/bytes.h"
 #include "util/ensure.h"
 
 enum { CAPACITY_MIN = 64 };
@@ -163,6 +164,23 @@ strtab_id(struct strtab *t, const char *s)
     t->strings[id] = arena_strndup(&t->arena, s, length);
     t->next[id] = (uint32_t)*head;
     *head = id;
+    return id;
+}
+
+uint32_t
+strtab_clean_id(struct strtab *t, const char *s)
+{
+    size_t length = s != NULL ? strlen(s) : 0;
+    char *clean;
+    uint32_t id;
+
+    if (!bytes_have_control(s, length))
+        return strtab_id(t, s);
+    clean = xmalloc(length + 1);
+    for (size_t i = 0; i <= length; i++)
+        clean[i] = i < length && bytes_have_control(&s[i], 1) ? '?' : s[i];
+    id = strtab_id(t, clean);
+    free(clean);
     return id;
 }
 

@@ -48,6 +48,10 @@ struct strtab {
 /* The id of S, interned if new. NULL counts as the empty string. */
 uint32_t strtab_id(struct strtab *t, const char *s);
 
+/* The same of S with question marks for control characters, which could drive a terminal: for what
+ * comes out of a stranger's file. */
+uint32_t strtab_clean_id(struct strtab *t, const char *s);
+
 /* The string of ID; "" for an id that was never given out. Interned. */
 const char *strtab_get(const struct strtab *t, uint32_t id);
 
