@@ -170,8 +170,8 @@ struct thread {
     uint32_t walked_count;       // and how many frames that are.
     uint32_t outside_ids;        // outside.c: the next id.
     struct outside *outside;     // NULL until it was needed.
-    uint32_t memo_same;          // So many frames of the memo, from 1 on, language_frames.c knows.
-    struct language_memo *language; // language_frames.c; NULL until it was needed.
+    uint32_t memo_same;          // So many frames of the memo, from 1 on, language_natives.c knows.
+    struct language_memo *language; // language_memo.h; NULL until it was needed.
     struct heap_memo *heaps;        // event/heap.c; NULL until it was needed.
     // Which of `passings` came: by history and innermost frame, and by innermost frame alone.
     uint16_t foreseen[FORESEEN], latest[FORESEEN];

@@ -4,18 +4,8 @@
 
 #include "account/label.h"
 #include "base/atomics.h"
+#include "stack/language_adapters.h"
 #include "stack/stack.h"
-
-struct heaptap_language;
-
-/* How many languages there are. Atomic; a process constant. */
-extern uint32_t language_count;
-
-/* From now on ask LANGUAGE. False if there is no room for one more. */
-bool language_add(const struct heaptap_language *language);
-
-/* [START, END) is code of a runtime. False if there is no room for one more. */
-bool language_runtime_code(uint64_t start, uint64_t end);
 
 static inline bool
 language_is_there(void)

@@ -7,7 +7,7 @@
  *
  *     - such for which the tree has no more room;
  *     - paths of C frames in a thread that is asked for frames of a language as well: what is
- *       charged are the merged paths (language_frames.c), so that those of C alone would fill the
+ *       charged are the merged paths (language_path.c), so that those of C alone would fill the
  *       tree with what no site ever hangs on.
  *
  * They get *ids*, from a cache of (id of the path outside, frame). What is not in the cache gets a

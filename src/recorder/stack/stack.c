@@ -603,7 +603,7 @@ fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller c
     return join->cfa_slot == 0;
 }
 
-/* What language_frames.c needs to know of P besides: which of its words are return addresses, and
+/* What language_natives.c needs to know of P besides: which of its words are return addresses, and
  * what it hangs on. */
 static COLD void
 note_frames(struct stack_passing *p, const struct walk *w, uint32_t root)

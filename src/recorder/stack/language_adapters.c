@@ -1,0 +1,98 @@
+/* language_adapters.c: which adapters for languages there are, and where code of their runtimes is.
+ *
+ * Both only grow, and are read by all threads at each event without a lock: what a count covers has
+ * been written before.
+ */
+#define HEAPTAP_IS_RECORDER
+
+#include "stack/language_adapters.h"
+
+#include "base/atomics.h"
+#include "heaptap/language.h"
+
+enum {
+    RUNTIME_RANGES = 64,
+};
+
+uint32_t language_count;
+const struct heaptap_language *language_adapters[LANGUAGES];
+struct language_needs language_needs;
+
+static struct {
+    uint64_t start, end; // Atomic; end is written last, 0 = unused.
+} runtime[RUNTIME_RANGES];
+static uint32_t runtime_count; // Atomic; may run past the end.
+
+bool
+language_add(const struct heaptap_language *language)
+{
+    uint32_t count = load_acquire(&language_count);
+
+    // Adapters are added by constructors, one after the other.
+    if (count >= LANGUAGES)
+        return false;
+    language_adapters[count] = language;
+    if (language->look != NULL)
+        store_release(&language_needs.look, 1u);
+    if (language->code != NULL)
+        store_release(&language_needs.code, 1u);
+    if (language->place != NULL)
+        store_release(&language_needs.place, 1u);
+    store_release(&language_count, count + 1);
+    return true;
+}
+
+bool
+language_runtime_code(uint64_t start, uint64_t end)
+{
+    uint32_t index = add_relaxed(&runtime_count, 1u);
+
+    if (index >= RUNTIME_RANGES || start >= end)
+        return false;
+    store_relaxed(&runtime[index].start, start);
+    store_release(&runtime[index].end, end);
+    return true;
+}
+
+/* The range of a runtime's code that the call before PC is in; RUNTIME_RANGES if it is in none. */
+static uint32_t
+runtime_around(uint64_t pc)
+{
+    uint32_t count = load_relaxed(&runtime_count);
+
+    for (uint32_t i = 0; i < count && i < RUNTIME_RANGES; i++)
+        if (pc - 1 < load_acquire(&runtime[i].end) && pc - 1 >= load_relaxed(&runtime[i].start))
+            return i;
+    return RUNTIME_RANGES;
+}
+
+bool
+language_is_runtime(uint64_t pc)
+{
+    return runtime_around(pc) < RUNTIME_RANGES;
+}
+
+/* Is RANGE of a runtime's code that of an adapter? */
+static bool
+is_adapter(uint32_t range)
+{
+    uint64_t start = load_relaxed(&runtime[range].start), end = load_relaxed(&runtime[range].end);
+    uint32_t number = load_acquire(&language_count);
+
+    for (uint32_t i = 0; i < number; i++) {
+        const struct heaptap_language *l = language_adapters[i];
+        uint64_t its = l->frames_again != NULL ? (uintptr_t)l->frames_again : (uintptr_t)l->frames;
+
+        if (its >= start && its < end)
+            return true;
+    }
+    return false;
+}
+
+bool
+language_is_interpreter(uint64_t pc)
+{
+    uint32_t range = runtime_around(pc);
+
+    return range < RUNTIME_RANGES && !is_adapter(range);
+}

@@ -1,0 +1,513 @@
+/* language_path.c: the path of a C stack with the frames of a language among its own.
+ *
+ *     C frames, by slot          frames of the language, by address      the path in the tree
+ *
+ *     malloc's caller  s0
+ *     luaH_resize      s1        s2 < a0:  "insert" fill.lua:7           luaH_resize
+ *     luaV_execute     s2        s2 < a1:  "fill"   fill.lua:19          "insert"
+ *     lua_pcall        s3                                                "fill"
+ *     main             s4                                                luaV_execute …
+ *
+ * A frame whose address lies between the slots of two C frames stands inside of the outer one: it
+ * becomes a child of that, and the parent of what that had called. C frames stay in the tree, all
+ * of them; those of the runtime get a flag, so that readers can leave them out.
+ *
+ * Deep stacks. What comes next has mostly the outer frames of what came before, so its path has
+ * them too. The nodes of the path that the remembered stack has are kept by frame, the *spine*,
+ * with how many frames of the language are placed up to there. A new path is made only from the
+ * innermost frame on at which all that is outside is proved to be the same: the C frames by
+ * stack.c, which says how many of them have stayed, the frames of the language word by word.
+ *
+ *     memo       [1] main … [40] ecl_interpret  [41] ecl_interpret │ [42] cl_list
+ *     spine           node          node             node          │  made for this event
+ *     asked           ──────── so many are the same ───────        │  the rest
+ *
+ * Of an adapter that says which outer frames are as they were, these are neither compared nor
+ * placed again.
+ *
+ * An adapter that says where frames are only when it has seen the C frames is not asked again about
+ * those outside, either, if it can do with the inner ones (place_inner).
+ *
+ * That holds for frames that are told by their address. If one was put beside another, or several
+ * languages run, all is made again.
+ *
+ * An adapter that says nonsense costs nothing but its names: addresses that fit nowhere put a frame
+ * beside the one before, and the path has no more frames than a stack may have.
+ */
+#define HEAPTAP_IS_RECORDER
+
+#include "stack/language_path.h"
+
+#include <string.h>
+
+#include "account/named.h"
+#include "stack/language_natives.h"
+
+/* The number of the C frame that the address is in, from number AT outwards to OUTERMOST; 0 if it
+ * is in none. */
+static uint32_t
+native_around(struct language_memo *m, uint64_t address, uint32_t at, uint32_t outermost)
+{
+    uint64_t slot;
+
+    for (uint32_t i = at; i > 1 && i >= outermost; i--)
+        if (language_native_at(m, i)->slot < address &&
+            address < language_native_at(m, i - 1)->slot)
+            return i;
+    slot = at > 0 && outermost <= 1 ? language_native_at(m, 1)->slot : 0;
+    return slot != 0 && slot < address ? 1 : 0;
+}
+
+/* A placed frame without an address is where the one before it is. */
+static void
+fill_addresses(struct heaptap_frame *placed, uint32_t count)
+{
+    uint64_t at = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (placed[i].at == 0)
+            placed[i].at = at;
+        at = placed[i].at;
+    }
+}
+
+/* Have adapters say where the COUNT asked frames are. */
+static void
+find_all_addresses(struct language_memo *m, uint32_t count)
+{
+    uint32_t from = 0, number = load_acquire(&language_count);
+
+    memcpy(m->placed, m->asked, count * sizeof *m->placed);
+    for (uint32_t i = 0; i < number && from < count; i++) {
+        if (language_adapters[i]->place != NULL)
+            language_adapters[i]->place(m->placed + from, m->ends[i] - from,
+                                language_native_at(m, m->native_count), m->native_count);
+        fill_addresses(m->placed + from, m->ends[i] - from);
+        from = m->ends[i];
+    }
+}
+
+/* Can the only language place frames without all that is further out? */
+static inline bool
+places_inner(void)
+{
+    return load_acquire(&language_count) == 1 && language_adapters[0]->place_inner != NULL;
+}
+
+/* How many of the COUNT asked frames, from the outermost on, are those of the spine up to number
+ * I. */
+static uint32_t
+count_same(struct language_memo *m, uint32_t i, uint32_t count)
+{
+    const struct heaptap_frame *outermost = m->asked + count;
+    uint32_t same = m->spine_same, max = m->spine[i].asked < count ? m->spine[i].asked : count;
+
+    if (same >= max)
+        return max;
+    while (same < max && language_are_same(&outermost[-1 - (int)same], &m->spine_raw[same], 1))
+        same++;
+    if (m->only != NULL)
+        m->spine_same = same;
+    return same;
+}
+
+/* Have the adapter place only what is further in than the frames that the spine has up to number I,
+ * and the innermost of these once more: if it is where it was, so are those outside of it, because
+ * nothing further in has a bearing on them. Returns how many of them there are; 0 if that cannot be
+ * told. */
+static uint32_t
+place_inner(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t i,
+            uint32_t count)
+{
+    uint32_t same = count_same(m, i, count), inner = count - same + 1;
+
+    if (same == 0)
+        return 0;
+    // The C frame that it was in.
+    while (i > 1 && m->spine[i - 1].asked >= same)
+        i--;
+    language_natives_outer(t, m, joined, i);
+    memcpy(m->placed, m->asked, inner * sizeof *m->placed);
+    if (!language_adapters[0]->place_inner(m->placed, inner, language_native_at(m, m->native_count),
+                                   m->native_count - i + 1))
+        return 0;
+    fill_addresses(m->placed, inner);
+    return m->placed[inner - 1].at == m->spine_asked[same - 1].at ? same : 0;
+}
+
+static void
+find_addresses(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t count)
+{
+    if (load_relaxed(&language_needs.place))
+        language_natives_outer(t, m, joined, 1);
+    find_all_addresses(m, count);
+}
+
+/* Put each of the placed frames [FROM, END) inside of a C frame, those from OUTERMOST inwards. What
+ * is in none stays beside the one before; then false. */
+static bool
+place(struct language_memo *m, uint32_t from, uint32_t end, uint32_t outermost)
+{
+    uint32_t at = m->native_count;
+    bool all = true;
+
+    for (; from < end; from++) {
+        uint32_t found = native_around(m, m->placed[from].at, at, outermost);
+
+        if (found != 0)
+            at = found;
+        else
+            all = false;
+        m->inside[from] = at;
+    }
+    return all;
+}
+
+/* The path of both kinds of frames, being made from the outermost in. */
+struct path {
+    uint32_t node;
+    uint32_t left_out;        // So many frames from the outermost on.
+    uint32_t frames;          // In it.
+    uint32_t left[LANGUAGES]; // Where the placed frames end that are not in it yet.
+    bool folds;               // Without frames of a runtime, as readers show it.
+};
+
+/* Is another frame to be added to PATH? */
+static inline bool
+goes_in(struct path *path)
+{
+    if (unlikely(path->left_out > 0)) {
+        path->left_out--;
+        return false;
+    }
+    path->frames++;
+    return true;
+}
+
+/* Does a path that folds leave the C frame with facts F out, which goes on at PC? Readers do, where
+ * a named frame stands for it. Frames of an adapter stay: events of its heaps skip them, and they
+ * tell which memory is the interpreter's. */
+static bool
+is_folded(const struct native_facts *f, uint64_t pc)
+{
+    return f->flags == 0 && language_is_interpreter(pc);
+}
+
+static void
+add_native(struct path *path, struct language_memo *m, uint32_t number)
+{
+    const struct native_facts *f = language_facts_at(m, number);
+    bool of_runtime = language_is_runtime(language_native_at(m, number)->pc);
+
+    if (path->folds && is_folded(f, language_native_at(m, number)->pc))
+        return;
+    if (!goes_in(path))
+        return;
+    path->node = nodes_child(path->node, f->frame, f->flags);
+    if (of_runtime)
+        nodes_flag(path->node, DISK_NODE_RUNTIME);
+}
+
+static void
+add_named(struct path *path, uint32_t id)
+{
+    if (goes_in(path))
+        path->node = nodes_child(path->node, named_frame(id), 0);
+}
+
+/* Names of C frames from number FIRST inwards that are compiled functions of a language, unless one
+ * of the COUNT innermost placed frames, which are in C frames, stands for the same function.
+ * Returns how many there are. */
+static uint32_t
+find_codes(struct language_memo *m, uint32_t first, uint32_t count)
+{
+    uint32_t number = load_acquire(&language_count), codes = 0;
+
+    if (!load_relaxed(&language_needs.code))
+        return 0;
+    for (uint32_t i = first; i <= m->native_count; i++) {
+        uint32_t *code = &language_facts_at(m, i)->code;
+
+        *code = 0;
+        for (uint32_t l = 0; l < number && *code == 0; l++)
+            if (language_adapters[l]->code != NULL)
+                *code = language_adapters[l]->code(language_native_at(m, i)->pc);
+        codes += *code != 0;
+    }
+    for (uint32_t i = 0; i < count && m->native_count > 0; i++) {
+        codes -= language_facts_at(m, m->inside[i])->code != 0;
+        language_facts_at(m, m->inside[i])->code = 0;
+    }
+    return codes;
+}
+
+static inline bool
+has_placed(const struct language_memo *m, const struct path *path, uint32_t l, uint32_t number)
+{
+    return path->left[l] > (l > 0 ? m->ends[l - 1] : 0) && m->inside[path->left[l] - 1] == number;
+}
+
+/* Add the C frame and all that stands inside of it; number 0, which is none, for what is placed
+ * where no C frame is known. */
+static void
+add_all_in(struct path *path, struct language_memo *m, uint32_t number)
+{
+    uint32_t languages_there = load_acquire(&language_count);
+
+    if (number > 0) {
+        add_native(path, m, number);
+        if (language_facts_at(m, number)->code != 0)
+            add_named(path, language_facts_at(m, number)->code);
+    }
+    for (uint32_t l = 0; l < languages_there; l++)
+        while (has_placed(m, path, l, number))
+            add_named(path, m->placed[--path->left[l]].id);
+}
+
+/* --- The spine -------------------------------------------------------------------------------- */
+
+/* Where the frame number N + 1 is, from the outermost on, of which the outer KNOWN are the spine's
+ * and the others placed. */
+static inline uint64_t
+place_at(const struct language_memo *m, uint32_t n, uint32_t known, uint32_t count)
+{
+    return n < known ? m->spine_asked[n].at : m->placed[count - 1 - n].at;
+}
+
+/* The number of the memo's frame, of the outer I, up to which the spine has the path with these
+ * COUNT placed frames, of which it has the outer KNOWN. 0: all of it has to be made. */
+static uint32_t
+same_spine(const struct thread *t, struct language_memo *m, uint32_t i, uint32_t count,
+           uint32_t known)
+{
+    const struct heaptap_frame *outermost = m->placed + count;
+    uint32_t max = count, same = known;
+
+    // What was placed by more than is in the placed frames has to be the same in that, too.
+    if (places_inner())
+        max = known > 0 ? known : count_same(m, i, count);
+    while (i > 0 && m->spine[i].asked > max)
+        i--;
+    while (same < m->spine[i].asked &&
+           language_are_same(&outermost[-1 - (int)same], &m->spine_asked[same], 1))
+        same++;
+    if (m->only != NULL && m->spine_same < same)
+        m->spine_same = same;
+    while (i > 0 && m->spine[i].asked > same)
+        i--;
+    // What comes next must be in a C frame further in.
+    while (i > 0 && m->spine[i].asked < count &&
+           place_at(m, m->spine[i].asked, known, count) >= t->memo[i].slot)
+        i--;
+    // One that has been cut and become short would hide frames that there is room for.
+    if (m->spine_first > 0 && (i < m->spine_first || m->spine[i].frames < LIMIT_DEPTH / 4))
+        return 0;
+    return i;
+}
+
+/* How many of the outer frames are known to be where those of the spine up to number I are. What is
+ * further in is placed. */
+static uint32_t
+known_spine(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t i,
+            uint32_t count)
+{
+    uint32_t same = m->spine_same;
+
+    if (places_inner())
+        return place_inner(t, m, joined, i, count);
+    // One that has no address is where the next one inwards is, which may have changed.
+    if (m->only == NULL || same == 0 || load_relaxed(&language_needs.place) ||
+        m->asked[count - same].at == 0)
+        return 0;
+    same = same < m->spine[i].asked ? same : m->spine[i].asked;
+    memcpy(m->placed, m->asked, (count - same) * sizeof *m->placed);
+    fill_addresses(m->placed, count - same);
+    return same;
+}
+
+/* The same as same_spine, of the JOINED that the stack goes on from; and what is further in of the
+ * COUNT asked frames, or all when that is nothing, is placed. */
+static uint32_t
+join_spine(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t count)
+{
+    uint32_t i = joined < m->spine_count ? joined : m->spine_count, known, from;
+
+    if (load_acquire(&language_count) > 1) {
+        find_addresses(t, m, joined, count);
+        return 0;
+    }
+    known = known_spine(t, m, joined, i, count);
+    if (known == 0)
+        find_addresses(t, m, joined, count);
+    from = same_spine(t, m, i, count, known);
+    for (uint32_t n = from > 0 ? m->spine[from].asked : 0; n < known; n++)
+        m->placed[count - 1 - n] = m->spine_asked[n];
+    return from;
+}
+
+/* Make the rest of the path from the spine's number FROM inwards; the COUNT placed frames that are
+ * not in it yet are in C frames. The spine is there up to JOINED afterwards, if KEEPS. */
+static uint32_t
+make_path(struct language_memo *m, struct path *path, uint32_t from, uint32_t joined,
+          uint32_t count, bool keeps)
+{
+    if (from == 0)
+        add_all_in(path, m, 0);
+    if (keeps && from < joined) {
+        // Not there until all of it is: a handler may jump out of here.
+        m->spine_count = from;
+        if (from == 0)
+            m->spine_first = path->left_out > 0 ? LIMIT_DEPTH + 1 : 0;
+        signal_fence();
+    }
+    for (uint32_t i = from + 1; i <= m->native_count; i++) {
+        uint32_t before = path->left[0];
+
+        add_all_in(path, m, i);
+        if (!keeps || i > joined || from == joined)
+            continue;
+        for (; before > path->left[0]; before--) {
+            m->spine_asked[count - before] = m->placed[before - 1];
+            m->spine_raw[count - before] = m->asked[before - 1];
+        }
+        m->spine[i] = (struct language_spine){path->node, count - path->left[0], path->frames};
+        if (path->left_out == 0 && m->spine_first > i)
+            m->spine_first = i;
+    }
+    signal_fence();
+    if (keeps && from < joined) {
+        m->spine_count = joined;
+        if (m->only != NULL && m->spine_same < m->spine[joined].asked)
+            m->spine_same = m->spine[joined].asked;
+    }
+    return path->node;
+}
+
+/* Shall a path with COUNT named frames have none of a runtime? The tree has no room for what is
+ * not shown. */
+static bool
+folds(uint32_t count)
+{
+    uint32_t *flags = &state->header->process_flags;
+
+    if (count == 0 || likely(!nodes_are_scarce()))
+        return false;
+    if (!(load_relaxed(flags) & DISK_PROCESS_FOLDED))
+        or_relaxed(flags, (uint32_t)DISK_PROCESS_FOLDED);
+    return true;
+}
+
+/* How many C frames a path that folds leaves out. */
+static uint32_t
+count_folded(struct language_memo *m)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 1; i <= m->native_count; i++)
+        n += is_folded(language_facts_at(m, i), language_native_at(m, i)->pc);
+    return n;
+}
+
+/* Make the whole path. When it is too long it has no more than depth_max frames, or half of them,
+ * so that it can become longer before it is cut again, unless so many were asked for. */
+static uint32_t
+merge_all(struct language_memo *m, uint32_t joined, uint32_t count)
+{
+    bool placed = place(m, 0, count, 1);
+    uint32_t named = count + find_codes(m, 1, count), frames = m->native_count + named;
+    bool keeps = placed && m->native_count > 0 && load_acquire(&language_count) == 1;
+    struct path path = {.node = m->root, .folds = folds(named)};
+
+    if (unlikely(path.folds) && frames > state->depth_max)
+        frames -= count_folded(m);
+    if (frames > state->depth_max) {
+        keeps = keeps && state->depth_max == LIMIT_DEPTH;
+        path.left_out = frames - (keeps ? LIMIT_DEPTH / 2 : state->depth_max);
+        path.node = DISK_NODE_TRUNCATED;
+    }
+    memcpy(path.left, m->ends, sizeof path.left);
+    if (!keeps)
+        m->spine_count = 0;
+    m->spine[0] = (struct language_spine){.node = path.node};
+    return make_path(m, &path, 0, joined, count, keeps);
+}
+
+/* Put a frame into FRAMES; false if it is the last that is looked at. */
+static inline bool
+add_short(struct nodes_frame *frames, uint32_t *count, uint64_t frame, uint32_t flags)
+{
+    frames[(*count)++] = (struct nodes_frame){frame, flags};
+    return *count < NODES_SHORT_FRAMES;
+}
+
+/* The innermost frames of both kinds, the placed ones being in C frames, into FRAMES; without those
+ * of a runtime if it FOLDS. Returns how many there are. */
+static uint32_t
+find_innermost(struct language_memo *m, struct nodes_frame *frames, bool folds)
+{
+    uint32_t number = load_acquire(&language_count), from[LANGUAGES] = {0}, n = 0;
+    bool more = true;
+
+    for (uint32_t l = 1; l < number; l++)
+        from[l] = m->ends[l - 1];
+    for (uint32_t i = m->native_count + 1; i-- > 0 && more;) {
+        const struct native_facts *f = i > 0 ? language_facts_at(m, i) : NULL;
+        bool of_runtime = i > 0 && language_is_runtime(language_native_at(m, i)->pc);
+
+        for (uint32_t l = number; l-- > 0;)
+            for (; more && from[l] < m->ends[l] && m->inside[from[l]] == i; from[l]++)
+                more = add_short(frames, &n, named_frame(m->placed[from[l]].id), 0);
+        if (more && f != NULL && f->code != 0)
+            more = add_short(frames, &n, named_frame(f->code), 0);
+        if (more && f != NULL && !(folds && is_folded(f, language_native_at(m, i)->pc)))
+            more = add_short(frames, &n, f->frame,
+                             f->flags | (of_runtime ? (uint32_t)DISK_NODE_RUNTIME : 0));
+    }
+    return n;
+}
+
+/* The node of a stack that is not in the tree and for which there is no room: with its innermost
+ * frames. Those of the runtime are left out where others stand for them. */
+static COLD uint32_t
+shorten(struct thread *t, struct language_memo *m, uint32_t joined, uint32_t count)
+{
+    struct nodes_frame frames[NODES_SHORT_FRAMES];
+    uint32_t named, n;
+
+    language_natives_outer(t, m, joined, 1);
+    find_addresses(t, m, joined, count);
+    place(m, 0, count, 1);
+    named = count + find_codes(m, 1, count);
+    n = find_innermost(m, frames, folds(named));
+    if (n > state->depth_max)
+        return nodes_shorten(frames, state->depth_max, DISK_NODE_TRUNCATED);
+    return nodes_shorten(frames, n, m->root);
+}
+
+uint32_t
+language_path(struct thread *t, struct language_memo *m, const struct stack_target *target,
+              uint32_t count)
+{
+    uint32_t joined = language_natives_inner(t, m, target), from, left, node;
+    struct path path;
+
+    from = join_spine(t, m, joined, count);
+    if (from > 0) {
+        left = count - m->spine[from].asked;
+        language_natives_outer(t, m, joined, from); // That one bounds those inside of it.
+        path = (struct path){.node = m->spine[from].node,
+                             .frames = m->spine[from].frames,
+                             .left = {left},
+                             .folds = folds(count)};
+        if (place(m, 0, left, from + 1) &&
+            path.frames + left + m->native_count - from + find_codes(m, from + 1, left) <=
+                state->depth_max) {
+            node = make_path(m, &path, from, joined, count, true);
+            return node != DISK_NODE_OTHER ? node : shorten(t, m, joined, count);
+        }
+        find_addresses(t, m, joined, count);
+    }
+    language_natives_outer(t, m, joined, 1);
+    node = merge_all(m, joined, count);
+    return node != DISK_NODE_OTHER ? node : shorten(t, m, joined, count);
+}

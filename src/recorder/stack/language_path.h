@@ -1,0 +1,13 @@
+/* language_path.h: the path of a C stack with the frames of a language among its own. */
+#ifndef STACK_LANGUAGE_PATH_H
+#define STACK_LANGUAGE_PATH_H
+
+#include "stack/language_memo.h"
+#include "stack/stack.h"
+
+/* The node of the C frames of TARGET with the COUNT frames that M asked for among them. In an event
+ * of T. */
+uint32_t language_path(struct thread *t, struct language_memo *m, const struct stack_target *target,
+                       uint32_t count);
+
+#endif
