@@ -74,12 +74,12 @@ drop_snapshots(struct raw_file *raw, uint32_t parts)
 }
 
 /* By id: that of the last snapshot until then that is still there; 0 = none. */
-struct kept {
+struct kept_snapshots {
     uint32_t *ids;
     size_t last; // Id.
 };
 
-static struct kept
+static struct kept_snapshots
 kept_ids(const struct raw_file *raw, struct arena *arena)
 {
     size_t count = raw_count(raw, DISK_SNAPSHOTS);
@@ -90,11 +90,11 @@ kept_ids(const struct raw_file *raw, struct arena *arena)
 
         kept[i + 1] = s->elapsed_ns != 0 ? (uint32_t)i + 1 : kept[i];
     }
-    return (struct kept){kept, count};
+    return (struct kept_snapshots){kept, count};
 }
 
 static uint32_t
-kept_until(const struct kept *kept, uint32_t id)
+kept_until(const struct kept_snapshots *kept, uint32_t id)
 {
     return kept->ids[id <= kept->last ? id : kept->last];
 }
@@ -102,7 +102,7 @@ kept_until(const struct kept *kept, uint32_t id)
 /* By counter: the snapshot up to which the records kept so far say what it was; at first the last
  * one at which it was not born yet. */
 static uint32_t *
-told_at_birth(const struct raw_file *raw, const struct kept *kept, size_t count,
+told_at_birth(const struct raw_file *raw, const struct kept_snapshots *kept, size_t count,
               struct arena *arena)
 {
     uint32_t *told = arena_array(arena, count, sizeof *told);
@@ -122,7 +122,7 @@ thin_history(struct raw_file *raw)
     struct raw_table *history = &raw->tables[DISK_HISTORY];
     size_t counters = raw_count(raw, DISK_COUNTERS) * DISK_BLOCK_SITES, left = 0;
     struct arena scratch = {0};
-    struct kept kept = kept_ids(raw, &scratch);
+    struct kept_snapshots kept = kept_ids(raw, &scratch);
     uint32_t *told = told_at_birth(raw, &kept, counters, &scratch);
     size_t count = raw_count(raw, DISK_HISTORY);
 
