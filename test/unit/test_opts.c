@@ -329,6 +329,10 @@ sizes_are_read_to_the_byte(void **state)
     no_size("+1");
     no_size(" 1");
     no_size("1 K");
+    no_size("1 ");
+    no_size("1 iB");
+    no_size("1.5 ");
+    no_size("1\x8b");
     no_size("1KB");
     no_size("1KiBx");
     no_size("1.K");

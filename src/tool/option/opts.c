@@ -15,6 +15,7 @@
 #include "option/opts.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,7 +153,7 @@ opts_parse_size(const char *text, uint64_t *ret)
         *ret = whole;
         return true;
     }
-    unit = *text != '\0' ? strchr(units, *text & ~0x20) : NULL;
+    unit = isalpha((unsigned char)*text) ? strchr(units, *text & ~0x20) : NULL;
     if (unit == NULL || (text[1] != '\0' && strcmp(text + 1, "iB") != 0))
         return false;
     return scale(whole, fraction, digits, (uint64_t)1 << (10 * (unit - units + 1)), ret);
