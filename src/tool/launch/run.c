@@ -53,13 +53,13 @@ run_prepare(struct recorded_run *r, const struct run_options *options, int count
     memcpy(r->arguments, arguments, (size_t)count * sizeof *arguments);
     if ((rc = recording_library(&r->arena, &r->library, err)) < 0 ||
         (rc = program_find(arguments[0], &r->arena, &r->path, err)) < 0 ||
+        (rc = adapters_choose(&options->adapters, r->path, r->library, &r->arena, &r->adapters,
+                              &r->hint, err)) < 0 ||
+        // After what may be refused without it: it removes what was there.
         (options->force && (rc = overwrite_make_room(options->output, &r->arena, err)) < 0) ||
         (rc = destination_choose(&r->to, options->output, r->path, &r->arena, err)) < 0)
         return rc;
     if (!options->no_children && (rc = destination_check_others(&r->to, err)) < 0)
-        return rc;
-    if ((rc = adapters_choose(&options->adapters, r->path, r->library, &r->arena, &r->adapters,
-                              &r->hint, err)) < 0)
         return rc;
     return hook_run_begin(&r->hooks, r->library, r->to.directory, &r->arena, err);
 }

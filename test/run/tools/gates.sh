@@ -136,4 +136,7 @@ heaptap run --quiet --force -o many -- ./tests 2>err
 same "a directory only gets more" 2 "$(ls many | wc -l)"
 gives "no such program" 127 "" heaptap run --quiet --force -o new.heaptap -- ./nothing
 check "no such program: the old profile stays" heaptap report new.heaptap
+gives "no such language" 2 "" \
+    heaptap run --quiet --force -o new.heaptap --language pyhton -- ./tests
+check "no such language: the old profile stays" heaptap report new.heaptap
 finish
