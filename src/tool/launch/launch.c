@@ -1,9 +1,9 @@
 /* launch.c: between `heaptap run` and the program.
  *
  * The program must not notice: it is a child in our process group, with our standard streams, the
- * signal dispositions and mask that we were given, and no descriptor of ours. We leave alone what
- * the terminal sends (the program gets it too and decides), pass on what is sent to us, stop when
- * job control stops the program, and die of the same signal.
+ * signal dispositions, mask and timers that we were given, and no descriptor of ours. We leave
+ * alone what the terminal sends (the program gets it too and decides), pass on what is sent to us,
+ * stop when job control stops the program, and die of the same signal.
  *
  * A signal that a process sends to our whole process group reaches the program twice: from the
  * sender and from us. Nothing tells such a signal from one for us alone.
@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,6 +24,19 @@
 #define NS_PER_SECOND UINT64_C(1000000000)
 
 static volatile sig_atomic_t child_pid, interrupted;
+
+/* What job control stops processes with. Once the program has ended it stops us as ever. */
+static const int stops[] = {SIGTSTP, SIGTTIN, SIGTTOU};
+static struct sigaction stops_given[countof(stops)];
+
+static bool
+is_stop(int number)
+{
+    for (size_t i = 0; i < countof(stops); i++)
+        if (stops[i] == number)
+            return true;
+    return false;
+}
 
 static bool
 is_request_to_end(int number)
@@ -88,6 +102,8 @@ listen_for_signals(void)
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigset_t child;
 
+    for (size_t i = 0; i < countof(stops); i++)
+        sigaction(stops[i], NULL, &stops_given[i]);
     for (int number = 1; number <= SIGRTMAX; number++)
         if (!is_ours(number))
             sigaction(number, &pass, NULL); // Fails for those that libc keeps for itself.
@@ -143,12 +159,37 @@ wait_for(const struct launch *l, pid_t pid)
             return status;
         if (got < 0 && errno != EINTR)
             return 0;
-        if (number == SIGTSTP || number == SIGTTIN || number == SIGTTOU)
+        if (is_stop(number))
             stop_like(pid, number);
         if (got != 0)
             continue;
         wait_a_while(l->look(l->look_arg, pid));
     }
+}
+
+/* Timers that an exec leaves to us are the program's; a fork would stop them. */
+struct timers {
+    struct itimerval real, virtual, profile;
+};
+
+static struct timers
+take_timers(void)
+{
+    const struct itimerval none = {0};
+    struct timers t = {0};
+
+    setitimer(ITIMER_REAL, &none, &t.real);
+    setitimer(ITIMER_VIRTUAL, &none, &t.virtual);
+    setitimer(ITIMER_PROF, &none, &t.profile);
+    return t;
+}
+
+static void
+set_timers(const struct timers *t)
+{
+    setitimer(ITIMER_REAL, &t->real, NULL);
+    setitimer(ITIMER_VIRTUAL, &t->virtual, NULL);
+    setitimer(ITIMER_PROF, &t->profile, NULL);
 }
 
 /* What we open must not become a standard stream that the program was started without. */
@@ -167,6 +208,7 @@ int
 launch_wait(const struct launch *l, pid_t *ret_pid, int *ret_status, struct err *err)
 {
     struct sigaction usual = {.sa_handler = SIG_DFL}, given;
+    struct timers given_timers;
     int report[2], error = 0;
     sigset_t all, mask;
     pid_t pid;
@@ -178,8 +220,10 @@ launch_wait(const struct launch *l, pid_t *ret_pid, int *ret_status, struct err 
     // SIGCHLD must not be ignored, or the program's status would be lost to us.
     sigaction(SIGCHLD, &usual, &given);
     fflush(NULL);
+    given_timers = take_timers();
     pid = fork();
     if (pid == 0) {
+        set_timers(&given_timers);
         sigaction(SIGCHLD, &given, NULL);
         sigprocmask(SIG_SETMASK, &mask, NULL);
         become(l, report[1]);
@@ -198,6 +242,8 @@ launch_wait(const struct launch *l, pid_t *ret_pid, int *ret_status, struct err 
     close(report[0]);
     *ret_status = wait_for(l, pid);
     child_pid = 0;
+    for (size_t i = 0; i < countof(stops); i++)
+        sigaction(stops[i], &stops_given[i], NULL);
     *ret_pid = pid;
     errno = error;
     return error ? err_errno(err, HEAPTAP_BAD_INPUT, "cannot execute %s", l->path) : 0;

@@ -254,12 +254,28 @@ def sent(number):
         return p.wait(60)
 
 
+def summary_in_background(t):
+    """Where a terminal refuses output of jobs in the background, what heaptap says stops it."""
+    t.send(f"stty tostop; {heaptap} run -o summary.heaptap -- ls -d / >/dev/null &\n")
+    t.expect(r"\[1\]")
+    t.send("wait\n")
+    t.expect("Stopped")
+    t.send("fg\n")
+    t.expect("heaptap: profile")
+    return status(t)
+
+
 def main():
     os.makedirs("profiles", exist_ok=True)
     for function in (interrupt, interrupt_ignored, interrupt_handled, quit_key, stop_and_go,
                      stop_twice_then_background, background_reader, stop_ignored, inner_shell,
                      resize):
         result(function.__name__.replace("_", " "), shown(function, ""), shown(function, RUN))
+    t = shell()
+    try:
+        result("the summary in the background", 0, summary_in_background(t))
+    finally:
+        t.close()
     result("hang up", *hang_up())
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGINT,
                    signal.SIGQUIT, signal.SIGALRM, signal.SIGWINCH, signal.SIGIO,

@@ -32,6 +32,19 @@ os.execvp(sys.argv[1], sys.argv[1:])" $1 grep SigBlk /proc/self/status'
 
 # Nobody reads what heaptap says: the program's status is what counts.
 "$HEAPTAP" run -o unread.heaptap -- sh -c 'sleep 1; exit 7' 2> >(true)
+alike "an alarm set before" '{ python3 -c "
+import os, signal, sys
+signal.alarm(2)
+os.execvp(sys.argv[1], sys.argv[1:])" $1 sleep 60; } 2>/dev/null; echo $?'
+alike "an alarm that the program takes back" 'python3 -c "
+import os, signal, sys
+signal.alarm(50)
+os.execvp(sys.argv[1], sys.argv[1:])" $1 python3 -c "
+import signal
+print(signal.alarm(0) > 40)"; echo $?'
+alike "a command in the directory itself" 'PATH=$PATH: $1 ./pwd_here; echo $?'
+alike "a command found by an empty end of PATH" 'PATH=$PATH: $1 pwd_here; echo $?'
+
 same "stderr is a pipe without a reader" 7 $?
 
 # A program that is stopped from elsewhere is just slow.
