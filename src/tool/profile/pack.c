@@ -82,18 +82,22 @@ int
 pack_tables(const char *in_path, struct raw_file *raw, const struct profile *p,
             const char *out_path, struct err *err)
 {
+    bool in_place = strcmp(in_path, out_path) == 0;
     struct strbuf file = {0};
     int r;
 
-    if (!p->process.ended && p->merged_processes == 0 && strcmp(in_path, out_path) == 0)
+    if (!p->process.ended && p->merged_processes == 0 && in_place)
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "process %u still writes %s; pack it when it has ended, or into another "
                        "file with -o",
                        profile_pid_here(p), in_path);
-    thin_snapshots(raw);
-    r = write_as_it_is(raw, p, &file, err);
+    r = in_place ? 0 : write_check(out_path, err);
+    if (r == 0) {
+        thin_snapshots(raw);
+        r = write_as_it_is(raw, p, &file, err);
+    }
     if (r == 0)
-        r = write_save(&file, out_path, err);
+        r = write_save(&file, out_path, in_place, err);
     strbuf_release(&file);
     return r;
 }

@@ -7,8 +7,8 @@
 
 /* Write to OUT_PATH a packed copy of the profile file IN_PATH, from which P was loaded: tables
  * cut to what is used and compressed, P's symbols included as far as it has them. OUT_PATH is
- * replaced in one step, and may be IN_PATH. A profile whose process lives is refused unless the
- * two differ (it would go on writing into a file without a name). Returns 0 or HEAPTAP_BAD_INPUT
+ * replaced in one step, and may be IN_PATH. It must not be the profile of a process that lives,
+ * which would go on writing into a file without a name. Returns 0 or HEAPTAP_BAD_INPUT
  * with ERR set. */
 int pack_write(const char *in_path, const struct profile *p, const char *out_path, struct err *err);
 

@@ -19,6 +19,8 @@
 #include <emmintrin.h>
 #endif
 
+#include "profile/origin.h"
+#include "profile/owner.h"
 #include "util/bytes.h"
 #include "util/replace.h"
 
@@ -444,14 +446,31 @@ write_finish(struct writer *w, const struct disk_header *header, struct strbuf *
 }
 
 int
-write_save(const struct strbuf *file, const char *path, struct err *err)
+write_check(const char *path, struct err *err)
 {
+    struct owner owner = {.state = OWNER_GONE};
+    struct disk_header h;
     struct stat st;
 
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+    if (stat(path, &st) != 0)
+        return 0;
+    if (!S_ISREG(st.st_mode))
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "%s is not a regular file; name another for the output", path);
-    if (!replace_file(path, file->text, file->length))
+    if (origin_header(path, &h) && h.state != DISK_STATE_PACKED)
+        owner = owner_find(path, &h);
+    if (owner.state != OWNER_GONE)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "process %u %s writes %s; name another file for the output",
+                       owner.pid != 0 ? owner.pid : h.pid,
+                       owner.state == OWNER_LIVES ? "still" : "perhaps still", path);
+    return 0;
+}
+
+int
+write_save(const struct strbuf *file, const char *path, bool in_place, struct err *err)
+{
+    if (!replace_file(path, in_place, file->text, file->length))
         return err_errno(err, HEAPTAP_BAD_INPUT, "cannot write %s", path);
     return 0;
 }

@@ -50,7 +50,12 @@ void write_table_end(struct writer *w);
 int write_finish(struct writer *w, const struct disk_header *header, struct strbuf *ret,
                  struct err *err);
 
-/* Put the FILE in the place of PATH in one step. Returns 0 or HEAPTAP_BAD_INPUT with ERR set. */
-int write_save(const struct strbuf *file, const char *path, struct err *err);
+/* May a file be put in the place of PATH? 0, or HEAPTAP_BAD_INPUT with ERR set if it is no regular
+ * file or the profile of a process that lives. */
+int write_check(const char *path, struct err *err);
+
+/* Put the FILE in the place of PATH in one step; it belongs to whom PATH did if it is made of that,
+ * IN_PLACE. Returns 0 or HEAPTAP_BAD_INPUT with ERR set. */
+int write_save(const struct strbuf *file, const char *path, bool in_place, struct err *err);
 
 #endif

@@ -147,6 +147,19 @@ fi
 
 # --- processes of others -------------------------------------------------------------------------
 
+if [ "$(id -u)" = 0 ]; then
+    "$HEAPTAP" run --quiet --no-pack -o theirs.heaptap -- "$PROG/article"
+    chown 12345:23456 theirs.heaptap
+    "$HEAPTAP" pack theirs.heaptap >pack.out
+    same "root packs somebody's profile, and it stays theirs" "12345:23456 600" \
+        "$(stat -c '%u:%g %a' theirs.heaptap)"
+    chown 12345:23456 theirs.heaptap
+    "$HEAPTAP" run --quiet -o ours.heaptap -- "$PROG/article"
+    "$HEAPTAP" pack -o theirs.heaptap ours.heaptap >pack.out
+    same "what is made of another file is not" 0:0 "$(stat -c '%u:%g' theirs.heaptap)"
+else
+    skipped "profiles of others that root packs" "needs root"
+fi
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     chmod 711 .
     mkdir -m 777 shared

@@ -24,6 +24,14 @@ runner=$!
 until_there counts
 pid=$(child_of $runner)
 python3 "$area/live.py" "four busy threads" "$pid" 40 || failures=$((failures + 1))
+# Nothing takes the file away from the process that writes it.
+for out in counted.heaptap ./counted.heaptap "$PWD/counted.heaptap"; do
+    "$HEAPTAP" pack -o "$out" "$pid" >pack.out 2>&1
+    same "pack over the profile of a process that lives" 3 $?
+    check "and says so" grep -q 'still writes' pack.out
+done
+"$HEAPTAP" pack -o copy.heaptap "$pid" >pack.out 2>&1
+same "pack beside it" 0 $?
 kill -TERM "$pid"
 wait $runner 2>/dev/null
 same "four busy threads: ended by the signal, not by us" 143 $?
