@@ -5,15 +5,13 @@
  */
 #include <stdio.h>
 
+#include "command/asking.h"
 #include "load/load.h"
 #include "option/opts.h"
 #include "option/sample_opts.h"
-#include "profile/control.h"
 #include "profile/origin.h"
 #include "view/sampling.h"
 #include "view/style.h"
-
-#define NS_PER_S UINT64_C(1000000000)
 
 enum { WAIT_S_MAX = 3600 };
 
@@ -86,37 +84,49 @@ show(const char *path, struct err *err)
     return 0;
 }
 
+/* The same of a process by its profile or pid. */
 static int
-request(const struct control_options *o, const char *path, const struct profile_way *way,
-        struct err *err)
+show_one(const char *what, struct err *err)
 {
-    struct arena a = {0};
-    struct control c;
-    int r = control_open(path, &c, err);
-
-    if (r < 0)
-        return r;
-    r = control_way(&c, (enum disk_mode)way->mode, way->period, o->wait_s * NS_PER_S, err);
-    if (r == 0)
-        printf("process %s: from now on %s\n", c.name, sampling_mode(&a, way));
-    control_close(&c);
-    arena_release(&a);
-    return r;
-}
-
-static int
-one(const struct control_options *o, const char *what, struct err *err)
-{
-    struct profile_way way;
     struct arena a = {0};
     const char *path = what;
     uint32_t pid;
     int r = origin_is_pid(what, &pid) ? origin_of_pid(pid, &a, &path, err) : 0;
 
     if (r == 0)
-        r = wanted_way(o, &way) ? request(o, path, &way, err) : show(path, err);
+        r = show(path, err);
     arena_release(&a);
     return r;
+}
+
+static int
+show_all(const char **paths, size_t count)
+{
+    struct err err = {""};
+    int worst = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        int r = show_one(paths[i], &err), code = r < 0 ? exit_code(r) : 0;
+
+        if (r < 0)
+            say_error("%s", err.text);
+        worst = code > worst ? code : worst;
+    }
+    return worst;
+}
+
+static int
+ask(struct control *c, const void *wanted, uint64_t wait_ns, struct err *err)
+{
+    const struct profile_way *way = wanted;
+
+    return control_ask_way(c, (enum disk_mode)way->mode, way->period, wait_ns, err);
+}
+
+static void
+tell(const struct control *c, const void *way, struct arena *a)
+{
+    printf("process %s: from now on %s\n", c->name, sampling_mode(a, way));
 }
 
 static int
@@ -127,23 +137,20 @@ run(const void *given, int count, char **arguments)
     struct arena a = {0};
     size_t path_count = 0;
     const char **paths;
-    int worst = 0, r = check_options(o, &err);
+    struct profile_way way;
+    const struct asking asking = {ask, tell, &way, o->wait_s};
+    int r = check_options(o, &err);
 
     (void)count;
     if (r == 0)
         r = profile_list_session(arguments[0], &a, &paths, &path_count, &err);
-    for (size_t i = 0; i < path_count && r == 0; i++) {
-        int code = one(o, paths[i], &err);
-
-        if (code < 0)
-            say_error("%s", err.text);
-        code = code == HEAPTAP_NOT_FOUND ? EXIT_FINDINGS : code < 0 ? exit_code(code) : 0;
-        worst = code > worst ? code : worst;
-    }
     if (r < 0)
         say_error("%s", err.text);
+    r = r < 0                 ? exit_code(r)
+        : wanted_way(o, &way) ? ask_processes(paths, path_count, &asking, &a)
+                              : show_all(paths, path_count);
     arena_release(&a);
-    return r < 0 ? exit_code(r) : worst;
+    return r;
 }
 
 const struct command command_control = {
@@ -153,7 +160,7 @@ const struct command command_control = {
     .summary = "change how a running program is recorded",
     .description =
         "Asks the recorder in a running program to record in another way. Without options, "
-        "tells how it is recorded now. Of a session, all processes are asked.\n\n"
+        "tells how it is recorded now. Of a session, all processes that live are asked.\n\n"
         "The program takes a request when it next looks: every 256 events of a thread, or every "
         "256 KiB of its allocations when not everything is recorded. A program that allocates "
         "nothing does not look; the request stays in its profile until it does. The exit status "

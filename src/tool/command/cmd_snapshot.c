@@ -5,15 +5,11 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "command/asking.h"
 #include "option/opts.h"
-#include "profile/control.h"
 #include "profile/origin.h"
-#include "profile/profile.h"
 #include "view/style.h"
-
-#define NS_PER_S UINT64_C(1000000000)
 
 enum { WAIT_S_MAX = 3600 };
 
@@ -37,96 +33,16 @@ check_name(const char *name, uint64_t wait_s, struct err *err)
     return 0;
 }
 
-/* A process that has been asked. */
-struct asked {
-    struct control control;
-    bool waits;
-};
-
 static int
-ask(const char *what, const char *name, uint64_t wait_ns, struct asked *ret, struct arena *a,
-    struct err *err)
+ask(struct control *c, const void *name, uint64_t wait_ns, struct err *err)
 {
-    const char *path = what;
-    uint32_t pid;
-    int r = origin_is_pid(what, &pid) ? origin_of_pid(pid, a, &path, err) : 0;
-
-    if (r == 0)
-        r = control_open(path, &ret->control, err);
-    if (r < 0)
-        return r;
-    r = control_ask_snapshot(&ret->control, name, wait_ns, err);
-    ret->waits = r == 0;
-    if (r < 0)
-        control_close(&ret->control);
-    return r;
+    return control_ask_snapshot(c, name, wait_ns, err);
 }
 
-static bool
-lives(const char *path)
+static void
+tell(const struct control *c, const void *name, struct arena *a)
 {
-    struct disk_header h;
-
-    return !origin_header(path, &h) ||
-           (h.state != DISK_STATE_PACKED && owner_find(path, &h).state != OWNER_GONE);
-}
-
-static uint64_t
-now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
-/* The exit code for R; says what ERR does if that is a failure. */
-static int
-tell(int r, const struct err *err)
-{
-    if (r < 0)
-        say_error("%s", err->text);
-    return r == HEAPTAP_NOT_FOUND ? EXIT_FINDINGS : r < 0 ? exit_code(r) : 0;
-}
-
-/* All are asked before any is waited for: one that allocates nothing would hold up the others. */
-static int
-ask_all(const char **paths, size_t count, const char *name, uint64_t wait_ns, struct arena *a)
-{
-    struct asked *asked = arena_array(a, count, sizeof *asked);
-    uint64_t until_ns = now_ns() + wait_ns;
-    struct err err = {""};
-    size_t living = 0;
-    int worst = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        int code;
-
-        // Of a session, processes that have ended are no mistake.
-        if (count > 1 && !lives(paths[i]))
-            continue;
-        living++;
-        code = tell(ask(paths[i], name, wait_ns, &asked[i], a, &err), &err);
-        worst = code > worst ? code : worst;
-    }
-    if (living == 0) {
-        say_error("all processes of the session have ended: nothing can be asked of them");
-        return EXIT_BAD_INPUT;
-    }
-    for (size_t i = 0; i < count; i++) {
-        uint64_t now = now_ns();
-        int code;
-
-        if (!asked[i].waits)
-            continue;
-        code = tell(control_finish(&asked[i].control, until_ns > now ? until_ns - now : 0, &err),
-                    &err);
-        if (code == 0)
-            printf("process %s: snapshot '%s'\n", asked[i].control.name, style_clean(a, name));
-        control_close(&asked[i].control);
-        worst = code > worst ? code : worst;
-    }
-    return worst;
+    printf("process %s: snapshot '%s'\n", c->name, style_clean(a, name));
 }
 
 static int
@@ -137,12 +53,15 @@ run(const void *given, int count, char **arguments)
     struct arena a = {0};
     size_t path_count = 0;
     const char **paths = NULL;
+    const struct asking asking = {ask, tell, arguments[1], o->wait_s};
     int r = check_name(arguments[1], o->wait_s, &err);
 
     (void)count;
     if (r == 0)
         r = profile_list_session(arguments[0], &a, &paths, &path_count, &err);
-    r = r < 0 ? tell(r, &err) : ask_all(paths, path_count, arguments[1], o->wait_s * NS_PER_S, &a);
+    if (r < 0)
+        say_error("%s", err.text);
+    r = r < 0 ? exit_code(r) : ask_processes(paths, path_count, &asking, &a);
     arena_release(&a);
     return r;
 }

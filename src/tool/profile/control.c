@@ -212,13 +212,12 @@ control_finish(struct control *c, uint64_t wait_ns, struct err *err)
 }
 
 int
-control_way(struct control *c, enum disk_mode mode, uint64_t period, uint64_t wait_ns,
-              struct err *err)
+control_ask_way(struct control *c, enum disk_mode mode, uint64_t period, uint64_t wait_ns,
+                struct err *err)
 {
     const uint64_t words[] = {DISK_CONTROL_PHASE, mode, period};
-    int r = ask(c, words, countof(words), wait_ns, err);
 
-    return r < 0 ? r : control_finish(c, wait_ns, err);
+    return ask(c, words, countof(words), wait_ns, err);
 }
 
 int

@@ -19,14 +19,15 @@ struct control {
 int control_open(const char *path, struct control *ret, struct err *err);
 void control_close(struct control *c);
 
-/* Ask for MODE with PERIOD, and wait up to WAIT_NS for the answer. Returns 0, or HEAPTAP_NOT_FOUND
- * with ERR set if none has come: the request stays where it is. */
-int control_way(struct control *c, enum disk_mode mode, uint64_t period, uint64_t wait_ns,
-                  struct err *err);
-
-/* Ask for a snapshot called NAME (cut to its field), waiting at most WAIT_NS for other tools. If
- * that gives 0, control_finish must follow, which waits for the answer as control_way does. */
+/* Ask for MODE with PERIOD, or for a snapshot called NAME (cut to its field), waiting at most
+ * WAIT_NS for other tools. 0, and control_finish must follow; or HEAPTAP_BAD_INPUT or
+ * HEAPTAP_NOT_FOUND with ERR set. */
+int control_ask_way(struct control *c, enum disk_mode mode, uint64_t period, uint64_t wait_ns,
+                    struct err *err);
 int control_ask_snapshot(struct control *c, const char *name, uint64_t wait_ns, struct err *err);
+
+/* Wait up to WAIT_NS for the answer. Returns 0, or HEAPTAP_NOT_FOUND with ERR set if none has come:
+ * the request stays where it is. */
 int control_finish(struct control *c, uint64_t wait_ns, struct err *err);
 
 /* Leave a request for a snapshot without waiting, or do nothing if another is still there. */

@@ -56,4 +56,17 @@ if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; 
 else
     echo "ok - redis-server # SKIP not installed"
 fi
+# Of a session, those that live are asked at once, and those that have ended are no mistake.
+rm -f counts
+"$HEAPTAP" run --quiet --no-pack -o session.heaptap -- bash -c \
+    'ls >listed; exec "$1" counts 4' - "$PROG/counted" &
+runner=$!
+until_there counts
+pid=$(child_of $runner)
+"$HEAPTAP" record --wait 60 session.processes --off >asked 2>asked.err
+same "record of a session" 0 $?
+same "the one that lives has taken it" 1 "$(grep -c 'from now on' asked)"
+same "and nothing is said of the others" "" "$(cat asked.err)"
+kill -TERM "$pid"
+wait $runner 2>/dev/null
 finish

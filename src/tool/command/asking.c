@@ -1,0 +1,102 @@
+/* asking.c: all are asked before any is waited for, because one that allocates nothing would hold
+ * up the others. */
+#include "command/asking.h"
+
+#include <time.h>
+
+#include "option/opts.h"
+#include "profile/origin.h"
+#include "view/say.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+/* A process that has been asked. */
+struct asked {
+    struct control control;
+    bool waits;
+};
+
+static int
+ask(const char *what, const struct asking *asking, struct asked *ret, struct arena *a,
+    struct err *err)
+{
+    const char *path = what;
+    uint32_t pid;
+    int r = origin_is_pid(what, &pid) ? origin_of_pid(pid, a, &path, err) : 0;
+
+    if (r == 0)
+        r = control_open(path, &ret->control, err);
+    if (r < 0)
+        return r;
+    r = asking->ask(&ret->control, asking->what, asking->wait_s * NS_PER_S, err);
+    ret->waits = r == 0;
+    if (r < 0)
+        control_close(&ret->control);
+    return r;
+}
+
+static bool
+lives(const char *path)
+{
+    struct disk_header h;
+
+    return !origin_header(path, &h) ||
+           (h.state != DISK_STATE_PACKED && owner_find(path, &h).state != OWNER_GONE);
+}
+
+static uint64_t
+now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* The exit code for R; says what ERR does if that is a failure. */
+static int
+code_of(int r, const struct err *err)
+{
+    if (r < 0)
+        say_error("%s", err->text);
+    return r == HEAPTAP_NOT_FOUND ? EXIT_FINDINGS : r < 0 ? exit_code(r) : 0;
+}
+
+int
+ask_processes(const char **paths, size_t count, const struct asking *asking, struct arena *a)
+{
+    struct asked *asked = arena_array(a, count, sizeof *asked);
+    uint64_t until_ns = now_ns() + asking->wait_s * NS_PER_S;
+    struct err err = {""};
+    size_t living = 0;
+    int worst = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        int code;
+
+        // Of a session, processes that have ended are no mistake.
+        if (count > 1 && !lives(paths[i]))
+            continue;
+        living++;
+        code = code_of(ask(paths[i], asking, &asked[i], a, &err), &err);
+        worst = code > worst ? code : worst;
+    }
+    if (living == 0) {
+        say_error("all processes of the session have ended: nothing can be asked of them");
+        return EXIT_BAD_INPUT;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t now = now_ns();
+        int code;
+
+        if (!asked[i].waits)
+            continue;
+        code = code_of(control_finish(&asked[i].control, until_ns > now ? until_ns - now : 0, &err),
+                       &err);
+        if (code == 0)
+            asking->tell(&asked[i].control, asking->what, a);
+        control_close(&asked[i].control);
+        worst = code > worst ? code : worst;
+    }
+    return worst;
+}
