@@ -16,6 +16,7 @@
 #include "command/symbolise.h"
 #include "format/format.h"
 #include "launch/launch.h"
+#include "launch/program.h"
 #include "launch/run.h"
 #include "launch/run_places.h"
 #include "launch/signal_name.h"
@@ -437,7 +438,11 @@ finish(struct outcome *o, const char *program)
     const char *only = asked.recording.only;
 
     run_find_profiles(&o->run, &o->profiles);
-    if (profiles->count == 0 && !asked.quiet && !growth_is_strange(&o->run.growth))
+    if (profiles->count == 0 && !asked.quiet && program_has_more_rights(o->run.path))
+        say_warning("%s left no profile: it has more rights than its user (setuid), and such a "
+                    "program is never recorded",
+                    program);
+    else if (profiles->count == 0 && !asked.quiet && !growth_is_strange(&o->run.growth))
         say_warning(only ? "no process named '%s' left a profile"
                          : "%s left no profile: it never allocated, or the recorder could not be "
                            "loaded or write its file (a message above tells)",

@@ -53,10 +53,12 @@ interpreter_of(const char *path, struct arena *arena)
         return path;
     name += strspn(name, " \t");
     end = strcspn(name, " \t\n");
-    // "env NAME" is looked for where the system has its commands.
+    // "env NAME", also behind options of env's, is looked for where the system has its commands.
     if (end >= 4 && strncmp(name + end - 4, "/env", 4) == 0) {
-        name += end + strspn(name + end, " \t");
-        end = strcspn(name, " \t\n");
+        do {
+            name += end + strspn(name + end, " \t");
+            end = strcspn(name, " \t\n");
+        } while (*name == '-');
         return arena_printf(arena, "/usr/bin/%s", arena_strndup(arena, name, end));
     }
     return arena_strndup(arena, name, end);

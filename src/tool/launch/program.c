@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "launch/linked_note.h"
@@ -70,6 +71,17 @@ cannot_preload(const char *path)
     return why;
 }
 
+bool
+program_has_more_rights(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 &&
+           (((st.st_mode & S_ISUID) != 0 && st.st_uid != getuid()) ||
+            ((st.st_mode & S_ISGID) != 0 && st.st_gid != getgid()) ||
+            (getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0));
+}
+
 int
 program_find(const char *program, struct arena *arena, const char **ret_path, struct err *err)
 {
@@ -80,14 +92,14 @@ program_find(const char *program, struct arena *arena, const char **ret_path, st
     *ret_path = NULL;
     if (strchr(program, '/') != NULL)
         *ret_path = access(program, F_OK) == 0 ? program : NULL;
-    while (*ret_path == NULL && strchr(program, '/') == NULL && *path != '\0') {
+    while (*ret_path == NULL && strchr(program, '/') == NULL && path != NULL) {
         size_t length = strcspn(path, ":");
-        const char *dir = length ? arena_strndup(arena, path, length) : ".";
+        const char *dir = length ? arena_strndup(arena, path, length) : "."; // As exec has it.
         const char *candidate = arena_printf(arena, "%s/%s", dir, program);
 
         if (is_program(candidate))
             *ret_path = candidate;
-        path += length + (path[length] == ':');
+        path = path[length] == ':' ? path + length + 1 : NULL;
     }
     if (*ret_path == NULL)
         return err_set(err, HEAPTAP_NOT_FOUND, "no such program: %s", program);

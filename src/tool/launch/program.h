@@ -5,6 +5,10 @@
 #include "util/arena.h"
 #include "util/err.h"
 
+/* Does the program at PATH run with more rights than its user has (setuid, setgid, capabilities)?
+ * The loader preloads nothing into such a one. */
+bool program_has_more_rights(const char *path);
+
 /* The file that PROGRAM names, found along PATH as execvp would. HEAPTAP_NOT_FOUND or
  * HEAPTAP_BAD_INPUT (it cannot be recorded: static without a recorder of its own, another
  * architecture), with ERR set. */

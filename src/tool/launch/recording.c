@@ -31,8 +31,14 @@ recording_library(struct arena *arena, const char **ret_path, struct err *err)
     *slash = '\0';
     for (size_t i = 0; i < countof(places); i++) {
         *ret_path = arena_printf(arena, "%s/%s", self, places[i]);
-        if (access(*ret_path, R_OK) == 0)
-            return 0;
+        if (access(*ret_path, R_OK) != 0)
+            continue;
+        if (strpbrk(*ret_path, " :") != NULL)
+            return err_set(err, HEAPTAP_BAD_INPUT,
+                           "the loader cannot preload %s, because of the blank or colon in its "
+                           "path; install heaptap elsewhere",
+                           *ret_path);
+        return 0;
     }
     return err_set(err, HEAPTAP_BAD_INPUT,
                    "libheaptap.so is neither in %s nor in %s/../lib/heaptap; run `make` or "

@@ -16,6 +16,8 @@ alike() {
     same "$name" "$bare" "$(bash -c "$1" - "$HEAPTAP run -q -o one.heaptap --" 2>&1)"
 }
 
+printf '#!/bin/sh\necho here; exit 7\n' >pwd_here
+chmod +x pwd_here
 alike "without a terminal" 'setsid -w $1 sh -c "echo x; exit 7" </dev/null; echo $?'
 alike "stdin closed" '$1 sh -c "echo x; ls /proc/self/fd | tail -n 1; exit 7" <&-; echo $?'
 alike "stdout closed" '$1 sh -c "echo x; exit 7" >&- 2>/dev/null; echo $?'
@@ -30,8 +32,6 @@ import os, signal, sys
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
 os.execvp(sys.argv[1], sys.argv[1:])" $1 grep SigBlk /proc/self/status'
 
-# Nobody reads what heaptap says: the program's status is what counts.
-"$HEAPTAP" run -o unread.heaptap -- sh -c 'sleep 1; exit 7' 2> >(true)
 alike "an alarm set before" '{ python3 -c "
 import os, signal, sys
 signal.alarm(2)
@@ -45,6 +45,8 @@ print(signal.alarm(0) > 40)"; echo $?'
 alike "a command in the directory itself" 'PATH=$PATH: $1 ./pwd_here; echo $?'
 alike "a command found by an empty end of PATH" 'PATH=$PATH: $1 pwd_here; echo $?'
 
+# Nobody reads what heaptap says: the program's status is what counts.
+"$HEAPTAP" run -o unread.heaptap -- sh -c 'sleep 1; exit 7' 2> >(true)
 same "stderr is a pipe without a reader" 7 $?
 
 # A program that is stopped from elsewhere is just slow.

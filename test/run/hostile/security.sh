@@ -343,6 +343,13 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && [ ! -e "$system_librar
         secure_run "$stage/setuid"
         same "a setuid program runs as ever" 0 $?
         same "and leaves nothing" "" "$(ls "$stage/out")"
+        if setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$HEAPTAP"; then
+            (cd "$stage/out" && setpriv --reuid=65534 --regid=65534 --clear-groups \
+                "$HEAPTAP" run "$stage/setuid") >/dev/null 2>said
+            check "and heaptap run says why" grep -q 'more rights than its user' said
+        else
+            skipped "what heaptap run says of it" "only root can reach the build"
+        fi
     fi
     if command -v setcap >/dev/null && install -m 755 "$PROG/article" "$stage/capable" &&
         setcap cap_net_raw+ep "$stage/capable" 2>/dev/null; then
