@@ -27,6 +27,7 @@
 #include "command/names_hint.h"
 #include "profile/fold_runtime.h"
 #include "symbol/shorten.h"
+#include "util/ascii.h"
 #include "view/losses.h"
 #include "view/say.h"
 #include "view/session_names.h"
@@ -50,7 +51,7 @@ tell(struct teller *t, const char *format, ...)
     va_start(ap, format);
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
-    fprintf(stderr, "heaptap: %s\n", style_clean(&t->arena, text));
+    fprintf(stderr, "heaptap: %s\n", ascii_text(&t->arena, style_clean(&t->arena, text)));
 }
 
 static void

@@ -129,7 +129,7 @@ show_session(const struct runner *r, struct view_set *set, struct strbuf *out,
         arena_release(&arena);
         found |= rc == 0;
         if (rc == HEAPTAP_NOT_FOUND && before < out->length)
-            out->length = before;
+            strbuf_cut(out, before);
     }
     if (json && (rc == 0 || rc == HEAPTAP_NOT_FOUND))
         json_session_end(&j);

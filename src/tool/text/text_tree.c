@@ -97,9 +97,7 @@ put_children(struct tree_text *t, uint32_t parent)
         if (branches)
             strbuf_str(&t->prefix, is_last ? "  " : "\xe2\x94\x82 ");
         put_children(t, c);
-        t->prefix.length = before;
-        if (t->prefix.text)
-            t->prefix.text[before] = '\0';
+        strbuf_cut(&t->prefix, before);
     }
 }
 

@@ -26,12 +26,15 @@ text_line(struct text_view *v, enum ink ink, const char *text)
 void
 text_title(struct text_view *v, const char *title, const char *total)
 {
+    size_t room;
+
+    title = style_cut_end(v->base.arena, title, v->style.width);
+    room = style_room(&v->style, style_width(title) + 2);
     strbuf_char(v->out, '\n');
     style_text(&v->style, v->out, INK_TITLE, title);
-    if (*total) {
+    if (*total && room > 0) {
         strbuf_str(v->out, "  ");
-        style_text(&v->style, v->out, INK_DIM,
-                   style_cut_end(v->base.arena, total, v->style.width - style_width(title) - 2));
+        style_text(&v->style, v->out, INK_DIM, style_cut_end(v->base.arena, total, room));
     }
     strbuf_str(v->out, "\n");
 }

@@ -102,6 +102,14 @@ strbuf_clear(struct strbuf *b)
 }
 
 void
+strbuf_cut(struct strbuf *b, size_t length)
+{
+    b->length = length;
+    if (b->text)
+        b->text[length] = '\0';
+}
+
+void
 strbuf_release(struct strbuf *b)
 {
     ENSURE_VALID(strbuf_is_valid(b));

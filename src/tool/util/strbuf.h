@@ -34,6 +34,9 @@ const char *strbuf_text(const struct strbuf *b);
  * has a drain, it goes there. */
 void strbuf_pause(struct strbuf *b);
 
+/* Leave of B's text the first LENGTH bytes, which it has. */
+void strbuf_cut(struct strbuf *b, size_t length);
+
 /* Empty B and keep its memory. */
 void strbuf_clear(struct strbuf *b);
 

@@ -2,7 +2,7 @@
 # width.sh: how wide text is and which characters it has. If it fails, lines wrap or are cut where
 # they need not be, or a terminal of another locale shows garbage.
 . "$SRCDIR/test/run/lib.subr"
-need python3
+need python3 strip
 
 record containers.heaptap "$PROG/containers"
 record history.heaptap "$PROG/slowleak" 120000 20000
@@ -58,6 +58,12 @@ while read -r arguments; do
     [ "$(wc -l <shown)" = "$(wc -l <shown.utf8)" ] || { raw=1 && echo "#   by $arguments"; }
 done <views
 same "all but the two mistakes show something" $(($(wc -l <views) - 2)) $shown
+
+# What `heaptap run` says when a program without symbols has ended.
+cp "$PROG/slowleak" bare && strip bare
+LC_ALL=C "$HEAPTAP" run -o bare.heaptap -- ./bare 1000 20000 2>summary
+check "the summary names code without symbols" grep -q 'held by bare+0x' summary
+check "the summary is plain where the locale is" bash -c "! LC_ALL=C grep '[^ -~]' summary"
 same "in the C locale all text is ASCII" 0 $odd
 same "and as wide as COLUMNS says" 0 $wide
 same "and has the same lines" 0 $raw
