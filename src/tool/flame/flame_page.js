@@ -48,7 +48,8 @@ function make(parent, name, attributes, text) {
 function human(v) {
     if (!data.metrics[state.metric][1]) return Math.round(v).toLocaleString('en');
     var units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'], u = 0, a = Math.abs(v);
-    while (a >= 1024 && u < 6) { a /= 1024; u++; }
+    // 1023.95 would be rounded to "1024.0" of the smaller unit, as in amount.c.
+    while (a >= (u ? 1023.95 : 1024) && u < 6) { a /= 1024; u++; }
     return (v < 0 ? '-' : '') + (u ? a.toFixed(1) : a) + ' ' + units[u];
 }
 function signed(v) { return (v > 0 ? '+' : '') + human(v); }

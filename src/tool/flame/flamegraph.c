@@ -31,12 +31,12 @@
 
 #include "analyse/frame_name.h"
 #include "base/hash.h"
-#include "export/amount.h"
 #include "export/estimate.h"
 #include "export/utf8.h"
 #include "flame/flame_page.h"
 #include "symbol/shorten.h"
 
+#include "util/amount.h"
 enum { CUT_FRACTION = 1000, LABEL_WIDTH_MAX = 80, LEGEND_MAX = 24 };
 
 static const char *const metric_labels[METRICS] = {

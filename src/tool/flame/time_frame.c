@@ -15,11 +15,11 @@
 #include "analyse/frame_name.h"
 #include "analyse/interval.h"
 #include "base/hash.h"
-#include "export/amount.h"
 #include "export/utf8.h"
 #include "flame/flame_page.h"
 #include "profile/collector.h"
 #include "symbol/shorten.h"
+#include "util/amount.h"
 
 enum { NAME_ROWS = 3, TICKS_MAX = 10, EDGE = 40, NAME_WIDTH_MAX = 60, NAME_MAX = 40 };
 

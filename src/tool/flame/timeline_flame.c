@@ -27,9 +27,10 @@
 
 #include "analyse/frame_name.h"
 #include "analyse/group.h"
-#include "export/amount.h"
+#include "export/titles.h"
 #include "export/utf8.h"
 #include "flame/time_frame.h"
+#include "util/amount.h"
 
 #define INDENT_PIXELS 9.0
 

@@ -18,9 +18,10 @@
 #include <string.h>
 
 #include "analyse/frame_name.h"
-#include "export/amount.h"
+#include "export/titles.h"
 #include "export/utf8.h"
 #include "flame/time_frame.h"
+#include "util/amount.h"
 
 enum { HEIGHT = 340, LEGEND_ROW = 20, FOOT = 30, Y_TICKS = 4 };
 

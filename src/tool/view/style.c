@@ -8,12 +8,12 @@
 #include "view/style.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "util/amount.h"
 #include "util/ascii.h"
 #include "util/character.h"
 
@@ -85,18 +85,7 @@ style_text(const struct style *s, struct strbuf *b, enum ink ink, const char *te
 const char *
 style_bytes(struct arena *arena, int64_t bytes)
 {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    double v = fabs((double)bytes);
-    size_t unit = 0;
-
-    // 1023.95 would be rounded to "1024.0" of the smaller unit.
-    while ((unit == 0 ? v >= 1024 : v >= 1023.95) && unit + 1 < countof(units)) {
-        v /= 1024;
-        unit++;
-    }
-    if (unit == 0)
-        return arena_printf(arena, "%" PRId64 " B", bytes);
-    return arena_printf(arena, "%s%.1f %s", bytes < 0 ? "-" : "", v, units[unit]);
+    return amount_text(arena, bytes, true);
 }
 
 const char *
@@ -112,20 +101,7 @@ style_bytes_short(struct arena *arena, int64_t bytes)
 const char *
 style_count(struct arena *arena, int64_t count)
 {
-    char digits[24], *out = arena_alloc(arena, 32), *o = out;
-    uint64_t magnitude = count < 0 ? 0 - (uint64_t)count : (uint64_t)count;
-    size_t n;
-
-    for (n = 0; magnitude != 0 || n == 0; magnitude /= 10)
-        digits[n++] = (char)('0' + magnitude % 10);
-    if (count < 0)
-        *o++ = '-';
-    while (n > 0) {
-        *o++ = digits[--n];
-        if (n > 0 && n % 3 == 0)
-            *o++ = ',';
-    }
-    return out;
+    return amount_count(arena, count);
 }
 
 const char *

@@ -1,6 +1,6 @@
-/* amount.h: numbers for people, in pictures. */
-#ifndef EXPORT_AMOUNT_H
-#define EXPORT_AMOUNT_H
+/* amount.h: numbers for people. */
+#ifndef UTIL_AMOUNT_H
+#define UTIL_AMOUNT_H
 
 #include "util/arena.h"
 

@@ -1,5 +1,5 @@
-/* amount.c: numbers for people, the same in all pictures. */
-#include "export/amount.h"
+/* amount.c: numbers for people, the same in all texts and pictures. */
+#include "util/amount.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,16 +23,20 @@ amount_count(struct arena *arena, int64_t value)
 const char *
 amount_text(struct arena *arena, int64_t value, bool is_bytes)
 {
-    static const char units[] = "KMGTPE";
-    double v = (double)value;
-    int unit = -1;
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double v = fabs((double)value);
+    size_t unit = 0;
 
     if (!is_bytes)
         return amount_count(arena, value);
-    for (; fabs(v) >= 1024 && unit < 5; unit++)
+    // 1023.95 would be rounded to "1024.0" of the smaller unit.
+    while ((unit == 0 ? v >= 1024 : v >= 1023.95) && unit + 1 < countof(units)) {
         v /= 1024;
-    return unit < 0 ? arena_printf(arena, "%" PRId64 " B", value)
-                    : arena_printf(arena, "%.1f %ciB", v, units[unit]);
+        unit++;
+    }
+    if (unit == 0)
+        return arena_printf(arena, "%" PRId64 " B", value);
+    return arena_printf(arena, "%s%.1f %s", value < 0 ? "-" : "", v, units[unit]);
 }
 
 const char *
