@@ -18,6 +18,7 @@
 #include "export/utf8.h"
 #include "flame/flamegraph.h"
 #include "pprof/proto_out.h"
+#include "profile/at.h"
 
 static struct arena arena;
 
@@ -349,6 +350,36 @@ what_is_freed_takes_away_a_whole_allocation(void **state)
     profile_free(p);
 }
 
+/* If this fails, the Firefox Profiler draws nothing, or time that runs backwards: of a run whose
+ * latest snapshot came after its last event. */
+static void
+time_never_runs_backwards_for_firefox(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct counters c = build_counters(2, 100, 0, 0);
+    struct profile_snapshot snapshot = {.elapsed_ns = 3000000000,
+                                        .name = "late",
+                                        .amounts = {.allocations = 1, .allocated_bytes = 60}};
+    struct profile_change changes[] = {
+        {.interval = 0, .amounts = {.allocations = 1, .allocated_bytes = 60}},
+        {.interval = 1, .amounts = {.allocations = 1, .allocated_bytes = 40}},
+    };
+    struct strbuf out;
+
+    (void)state;
+    build_thread_site(p, build_thread(p, "main"), build_site(p, c, "f@a.c:1", NULL), c);
+    p->has_history = true;
+    p->snapshots = &snapshot;
+    p->snapshot_count = 1;
+    p->changes = changes;
+    p->change_count = countof(changes);
+    out = exported(p, "firefox", METRIC_INUSE, NULL);
+    assert_non_null(strstr(out.text, "\"weight\": [60,40],"));
+    assert_non_null(strstr(out.text, "\"time\": [3000,3000],"));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
 static const char heaptrack_golden[] =
     "v 10000 1\n# heaptap 1.0; '- 0' keeps what is freed next from counting as temporary\n"
     "X prog --test\ns src/a.c\ns /usr/bin/prog\ns main\ni 1040100f 2 3 1 14\nt 1 0\ns work\n"
@@ -672,6 +703,50 @@ a_moment_has_a_time_and_a_stretch_a_duration(void **state)
             assert_int_equal(find_field(r, 10, 0).value, v[i].duration_ns);
         strbuf_release(&out);
     }
+    profile_free(p);
+}
+
+/* If this fails, a picture of --at peak or pprof shows calls and bytes allocated that nobody knows
+ * of the peak. */
+static void
+of_the_peak_only_what_was_live_is_exported(void **state)
+{
+    static const struct profile_moment peak = {.name = "peak", .is_peak = true};
+    static const char *const types[] = {"inuse_objects", "inuse_space"};
+    static const uint64_t values[] = {2, 200};
+    struct profile *p = build_profile_small(), *whole = build_profile_small();
+    struct stacks stacks[2];
+    struct flame_side before = {.p = whole, .stacks = &stacks[0]},
+                      after = {.p = p, .stacks = &stacks[1]};
+    struct stacks_options options = {0};
+    struct err err = {""};
+    struct strbuf out;
+    struct reader r, v;
+
+    (void)state;
+    profile_cut(p, NULL, &peak);
+    out = exported(p, "flamegraph", METRIC_INUSE, NULL);
+    assert_non_null(strstr(out.text, "\nmetrics: [[\"In use\",1,\"inuse\"]],\n"));
+    assert_non_null(strstr(out.text, ">262 B in use in 9 blocks; pid 4242, 2.5 s; heaptap "));
+    strbuf_clear(&out);
+    assert_int_equal(stacks_build(whole, &options, &arena, &stacks[0], &err), 0);
+    assert_int_equal(stacks_build(p, &options, &arena, &stacks[1], &err), 0);
+    flamegraph_diff(&before, &after, METRIC_INUSE, &out);
+    assert_non_null(strstr(out.text, "\nmetrics: [[\"In use\",1,\"inuse\"]],\n"));
+    strbuf_release(&out);
+    out = exported(p, "pprof", METRIC_INUSE, NULL);
+    r = gunzip(&out);
+    assert_int_equal(count_fields(r, 1), countof(types));
+    for (size_t i = 0; i < countof(types); i++)
+        assert_string_equal(pprof_string(r, find_field(find_field(r, 1, i).nested, 1, 0).value),
+                            types[i]);
+    v = find_field(find_field(r, 2, 0).nested, 2, 0).nested;
+    for (size_t i = 0; i < countof(values); i++)
+        assert_int_equal(read_varint(&v), values[i]);
+    assert_ptr_equal(v.next, v.end);
+    assert_string_equal(pprof_string(r, find_field(r, 14, 0).value), "inuse_space");
+    strbuf_release(&out);
+    profile_free(whole);
     profile_free(p);
 }
 
@@ -1117,6 +1192,7 @@ main(void)
         cmocka_unit_test(awkward_names_stay_on_their_line),
         cmocka_unit_test(names_stay_in_their_cells),
         cmocka_unit_test(what_is_freed_takes_away_a_whole_allocation),
+        cmocka_unit_test(time_never_runs_backwards_for_firefox),
         cmocka_unit_test(events_come_to_what_was_counted),
         cmocka_unit_test(a_tree_of_calls_has_bytes_where_they_were_allocated),
         cmocka_unit_test(speedscope_has_each_metric_and_a_row_for_each_function),
@@ -1124,6 +1200,7 @@ main(void)
         cmocka_unit_test(a_filter_reaches_rows_and_header),
         cmocka_unit_test(pprof_has_values_types_and_inlined_calls),
         cmocka_unit_test(a_moment_has_a_time_and_a_stretch_a_duration),
+        cmocka_unit_test(of_the_peak_only_what_was_live_is_exported),
         cmocka_unit_test(pprof_maps_the_program_first),
         cmocka_unit_test(folding_leaves_the_line_of_the_caller),
         cmocka_unit_test(a_recursive_call_stays_a_frame_of_its_own),

@@ -11,6 +11,7 @@
 
 #include "analyse/timeline.h"
 #include "build_profile.h"
+#include "flame/timeline_flame.h"
 #include "flame/timeline_svg.h"
 #include "profile/at.h"
 
@@ -248,6 +249,48 @@ what_grows_is_told_from_rest_and_from_the_end(void **unused)
     profile_free(p);
 }
 
+/* If this fails, the pictures of a session say that they are of process 0. */
+static void
+pictures_say_whose_memory_they_show(void **unused)
+{
+    struct profile_program program = {.executable = "/usr/bin/prog", .processes = 2};
+    struct timeline_options options = {.limit = 10, .by_size = true};
+    struct stacks_options all = {0};
+    struct profile *p = make_past();
+    struct arena arena = {0};
+    struct strbuf out = {0};
+    struct stacks stacks;
+    struct timeline t;
+    struct err err = {""};
+
+    (void)unused;
+    assert_int_equal(stacks_build(p, &all, &arena, &stacks, &err), 0);
+    timeline_build(p, &stacks, &options, &arena, &t);
+    timeline_svg(p, &t, &arena, &out);
+    assert_non_null(strstr(out.text, "<title>prog: live bytes over time</title>"));
+    assert_non_null(strstr(out.text, ">prog --test; pid 4242; 2 of 3 stacks grow steadily; "));
+    strbuf_clear(&out);
+    timeline_flame(p, &stacks, &options, &arena, &out);
+    assert_non_null(strstr(out.text, ">prog --test; pid 4242; heaptap "));
+    p->merged_processes = 2;
+    p->programs = &program;
+    p->program_count = 1;
+    p->process.pid = 0;
+    p->process.command = "";
+    strbuf_clear(&out);
+    timeline_svg(p, &t, &arena, &out);
+    timeline_flame(p, &stacks, &options, &arena, &out);
+    assert_non_null(strstr(
+        out.text, "<title>merged from 2 processes of /usr/bin/prog: live bytes over time</title>"));
+    assert_non_null(strstr(
+        out.text, "<title>merged from 2 processes of /usr/bin/prog: who held memory, and when"));
+    assert_non_null(strstr(out.text, ">2 of 3 stacks grow steadily; heaptap "));
+    assert_null(strstr(out.text, "pid 0"));
+    strbuf_release(&out);
+    arena_release(&arena);
+    profile_free(p);
+}
+
 /* Read the text element at *SVG, moving that behind it, and where it lies if a character takes
  * PIXELS; false at the end. */
 static bool
@@ -340,6 +383,7 @@ main(void)
         cmocka_unit_test(a_cut_profile_is_what_it_was),
         cmocka_unit_test(the_peak_is_a_moment),
         cmocka_unit_test(what_grows_is_told_from_rest_and_from_the_end),
+        cmocka_unit_test(pictures_say_whose_memory_they_show),
         cmocka_unit_test(long_names_do_not_overlap_in_pictures),
     };
 

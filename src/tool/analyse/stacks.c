@@ -804,6 +804,12 @@ metric_is_known(const struct counters *c, enum metric m)
     return !c->partial || (m != METRIC_PEAK && m != METRIC_TEMPORARY);
 }
 
+bool
+metric_is_known_of(const struct profile *p, enum metric m)
+{
+    return p->extent == EXTENT_PEAK ? m == METRIC_INUSE : metric_is_known(&p->totals, m);
+}
+
 enum metric
 metric_first(const struct profile *p, const struct counters *c)
 {

@@ -109,6 +109,9 @@ bool metric_is_bytes(enum metric m);
 /* Whether C knows M: of a moment neither the peak nor how long blocks lived is known. */
 bool metric_is_known(const struct counters *c, enum metric m);
 
+/* The same of P; of its peak only what was live is known. */
+bool metric_is_known_of(const struct profile *p, enum metric m);
+
 /* What to show of C, totals of P, if nobody has asked for a metric: the peak, unless nearly all of
  * it is still live; then that, and so of a moment or a stretch of time. */
 enum metric metric_first(const struct profile *p, const struct counters *c);

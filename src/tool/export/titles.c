@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #include "export/estimate.h"
+#include "util/path.h"
 
 static const char *const metric_titles[] = {
     [METRIC_INUSE] = "bytes in use",     [METRIC_PEAK] = "bytes at the peak",
@@ -19,6 +20,16 @@ const char *
 title_exporter(const struct profile *p, struct arena *arena)
 {
     return arena_printf(arena, "heaptap %s", p->process.heaptap ? p->process.heaptap : "");
+}
+
+const char *
+title_program(const struct profile *p, struct arena *arena)
+{
+    const char *name = p->process.executable ? path_basename(p->process.executable) : "";
+
+    if (p->merged_processes > 0)
+        return profile_title(p, arena);
+    return *name ? name : p->path;
 }
 
 const char *

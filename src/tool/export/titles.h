@@ -7,6 +7,10 @@
 /* "heaptap 1.0", as the profile says it was recorded. From ARENA. */
 const char *title_exporter(const struct profile *p, struct arena *arena);
 
+/* The program of P: "prog", or "merged from 2 processes of prog"; the path of the profile if that
+ * is not known. From ARENA. */
+const char *title_program(const struct profile *p, struct arena *arena);
+
 /* What P is a profile of: "prog --test (pid 4711)"; then the sentence about estimates, if its
  * values are some. From ARENA. */
 const char *title_profile(const struct profile *p, const struct stacks *stacks,

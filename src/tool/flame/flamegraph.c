@@ -32,11 +32,12 @@
 #include "analyse/frame_name.h"
 #include "base/hash.h"
 #include "export/estimate.h"
+#include "export/titles.h"
 #include "export/utf8.h"
 #include "flame/flame_page.h"
 #include "symbol/shorten.h"
-
 #include "util/amount.h"
+
 enum { CUT_FRACTION = 1000, LABEL_WIDTH_MAX = 80, LEGEND_MAX = 24 };
 
 static const char *const metric_labels[METRICS] = {
@@ -75,8 +76,8 @@ draw(const struct flame_side *before, const struct flame_side *after, struct pic
     struct flame_tree tree;
 
     for (int m = 0; m < METRICS; m++)
-        if (metric_is_known(&after->stacks->total, (enum metric)m) &&
-            (before == NULL || metric_is_known(&before->stacks->total, (enum metric)m)))
+        if (metric_is_known_of(after->p, (enum metric)m) &&
+            (before == NULL || metric_is_known_of(before->p, (enum metric)m)))
             pic->shown[pic->shown_count++] = (enum metric)m;
     flame_tree_build(before, after, CUT_FRACTION, pic->arena, &tree);
     // cppcheck-suppress autoVariables; the picture is written before the tree ends.
@@ -94,35 +95,27 @@ metric_label(const struct picture *pic, enum metric metric)
 }
 
 static const char *
-program_name(const struct profile *p, struct arena *arena)
-{
-    const char *name = p->process.executable ? path_basename(p->process.executable) : "";
-
-    if (p->merged_processes > 0)
-        return profile_title(p, arena);
-    return *name ? name : p->path;
-}
-
-static const char *
 pid_text(const struct profile *p, struct arena *arena)
 {
     return p->merged_processes > 0 ? "" : arena_printf(arena, "pid %" PRIu32 ", ", p->process.pid);
 }
 
+/* C, totals of P, as far as they are known. */
 static const char *
-totals_text(struct arena *arena, const struct counters *c)
+totals_text(const struct profile *p, const struct counters *c, struct arena *arena)
 {
-    if (c->partial)
-        return arena_printf(arena, "%s in use in %s blocks, %s allocated in %s calls",
-                            amount_text(arena, counters_live_bytes(c), true),
-                            amount_count(arena, counters_live_blocks(c)),
+    const char *text = arena_printf(arena, "%s in use in %s blocks",
+                                    amount_text(arena, counters_live_bytes(c), true),
+                                    amount_count(arena, counters_live_blocks(c)));
+
+    if (metric_is_known_of(p, METRIC_PEAK))
+        text = arena_printf(arena, "%s, %s at the peak", text,
+                            amount_text(arena, c->peak_bytes, true));
+    if (metric_is_known_of(p, METRIC_ALLOC))
+        text = arena_printf(arena, "%s, %s allocated in %s calls", text,
                             amount_text(arena, c->allocated_bytes, true),
                             amount_count(arena, c->allocations));
-    return arena_printf(
-        arena, "%s in use in %s blocks, %s at the peak, %s allocated in %s calls",
-        amount_text(arena, counters_live_bytes(c), true),
-        amount_count(arena, counters_live_blocks(c)), amount_text(arena, c->peak_bytes, true),
-        amount_text(arena, c->allocated_bytes, true), amount_count(arena, c->allocations));
+    return text;
 }
 
 /* ", as at 64.0 s" */
@@ -150,10 +143,10 @@ export_flamegraph(const struct profile *p, const struct stacks *stacks,
 
     (void)err;
     pic.lives_unknown = p->totals.lives_unknown;
-    pic.title = arena_printf(&arena, "%s: heap by call stack%s", program_name(p, &arena),
+    pic.title = arena_printf(&arena, "%s: heap by call stack%s", title_program(p, &arena),
                              extent_text(p, &arena));
     pic.subtitle =
-        arena_printf(&arena, "%s; %s%.1f s; heaptap %s", totals_text(&arena, &stacks->total),
+        arena_printf(&arena, "%s; %s%.1f s; heaptap %s", totals_text(p, &stacks->total, &arena),
                      pid_text(p, &arena), (double)p->process.elapsed_ns / 1e9,
                      p->process.heaptap ? p->process.heaptap : "");
     pic.description = export_estimate(p, stacks, &arena);
@@ -173,7 +166,7 @@ flamegraph_diff(const struct flame_side *before, const struct flame_side *after,
 
     pic.lives_unknown = after->p->totals.lives_unknown;
     pic.title =
-        arena_printf(&arena, "%s: what changed in the heap", program_name(after->p, &arena));
+        arena_printf(&arena, "%s: what changed in the heap", title_program(after->p, &arena));
     pic.subtitle = arena_printf(
         &arena, "From %s to %s. Width: the larger of the two sides; red grew, blue shrank.",
         path_basename(before->p->path), path_basename(after->p->path));

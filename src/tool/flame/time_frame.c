@@ -84,6 +84,17 @@ frame_text(const struct time_frame *f, double x, double y, const char *attribute
     strbuf_release(&cut);
 }
 
+const char *
+frame_process(const struct time_frame *f)
+{
+    const struct profile_process *pr = &f->p->process;
+
+    if (f->p->merged_processes > 0)
+        return "";
+    return arena_printf(f->arena, "%s; pid %s; ", pr->command ? pr->command : "",
+                        profile_pid_text(f->p, f->arena));
+}
+
 void
 frame_begin(const struct time_frame *f, double height, const char *subject, const char *line)
 {

@@ -31,6 +31,10 @@ double frame_column_x(const struct time_frame *f, size_t column);
 /* Write the document's beginning with its styles, the title SUBJECT, and LINE beneath it. */
 void frame_begin(const struct time_frame *f, double height, const char *subject, const char *line);
 
+/* "prog --test; pid 4711; ", for the beginning of that line; "" of a sum of processes, which has
+ * none of the two. From F's arena. */
+const char *frame_process(const struct time_frame *f);
+
 /* Write the time axis at BOTTOM with its grid from TOP on; then, above all else, the named
  * snapshots; then the document's end. */
 void frame_axis(const struct time_frame *f, double top, double bottom);

@@ -459,14 +459,13 @@ static void
 put_chart(struct flame *c)
 {
     const struct profile *p = c->f.p;
-    const char *name = p->process.executable ? path_basename(p->process.executable) : p->path;
     double bottom = FRAME_TOP + (double)c->nodes[0].rows * ROW;
 
-    frame_begin(&c->f, bottom + FOOT,
-                arena_printf(c->f.arena, "%s: who held memory, and when", *name ? name : p->path),
-                arena_printf(c->f.arena, "%s; pid %u; heaptap %s",
-                             p->process.command ? p->process.command : "", p->process.pid,
-                             p->process.heaptap ? p->process.heaptap : ""));
+    frame_begin(
+        &c->f, bottom + FOOT,
+        arena_printf(c->f.arena, "%s: who held memory, and when", title_program(p, c->f.arena)),
+        arena_printf(c->f.arena, "%sheaptap %s", frame_process(&c->f),
+                     p->process.heaptap ? p->process.heaptap : ""));
     frame_axis(&c->f, FRAME_TOP, bottom);
     if (c->shown > 1)
         put_node(c, 0, FRAME_TOP);

@@ -248,15 +248,14 @@ timeline_svg(const struct profile *p, const struct timeline *t, struct arena *ar
                                            [TIMELINE_CALLS] = "allocations over time"};
     struct areas a = {
         .f = {.p = p, .t = t, .arena = arena, .out = out, .right = FRAME_WIDTH - FRAME_RIGHT}};
-    const char *name = p->process.executable ? path_basename(p->process.executable) : p->path;
 
     a.f.names = arena_array(arena, p->strings.count + 1, sizeof *a.f.names);
     choose_layers(&a);
     frame_begin(&a.f, bottom() + 48 + LEGEND_ROW * (double)a.count + FOOT,
-                arena_printf(arena, "%s: %s", *name ? name : p->path, subjects[t->by]),
-                arena_printf(arena, "%s; pid %u; %zu of %zu stacks grow%s steadily; heaptap %s",
-                             p->process.command ? p->process.command : "", p->process.pid,
-                             t->growing, t->stack_count, t->growing == 1 ? "s" : "",
+                arena_printf(arena, "%s: %s", title_program(p, arena), subjects[t->by]),
+                arena_printf(arena, "%s%zu of %zu stacks grow%s steadily; heaptap %s",
+                             frame_process(&a.f), t->growing, t->stack_count,
+                             t->growing == 1 ? "s" : "",
                              p->process.heaptap ? p->process.heaptap : ""));
     put_scale(&a);
     for (size_t i = 0; i < a.count; i++)

@@ -79,6 +79,7 @@ struct writer {
     struct entry *entries;
     size_t entry_count, entry_capacity;
     uint64_t addresses;
+    uint64_t *ends_ns; // By interval.
     struct strtab strings;
     struct json j;
 };
@@ -229,6 +230,22 @@ make_entries(struct writer *w)
         qsort(w->entries, w->entry_count, sizeof *w->entries, compare_entries);
 }
 
+static void
+find_ends(struct writer *w)
+{
+    uint64_t latest_ns = 0;
+
+    w->ends_ns = arena_array(w->arena, w->p->snapshot_count + 1, sizeof *w->ends_ns);
+    for (size_t i = 0; i <= w->p->snapshot_count; i++) {
+        struct profile_moment end = at_moment(w->p, i + 1);
+
+        // The last event may be a little older than the last snapshot.
+        if (end.elapsed_ns > latest_ns)
+            latest_ns = end.elapsed_ns;
+        w->ends_ns[i] = latest_ns;
+    }
+}
+
 /* What stands in row I of a column; NO_VALUE is null. */
 typedef int64_t column_fn(struct writer *w, size_t i);
 
@@ -267,7 +284,7 @@ itself(struct writer *w, size_t i)
 static int64_t
 entry_time(struct writer *w, size_t i)
 {
-    return (int64_t)(at_moment(w->p, (size_t)w->entries[i].interval + 1).elapsed_ns / 1000000);
+    return (int64_t)(w->ends_ns[w->entries[i].interval] / 1000000);
 }
 
 static int64_t
@@ -494,6 +511,7 @@ export_firefox(const struct profile *p, const struct stacks *stacks,
     frame_table_init(&w.frames, p, &options->roots, &arena);
     json_begin(&w.j, out, JSON_VERSION_TABLES);
     make_entries(&w);
+    find_ends(&w);
     write_file(&w);
     strtab_release(&w.strings);
     map_release(&w.children);

@@ -104,15 +104,6 @@ value_of(const struct writer *w, const struct sample *s, enum metric metric)
     return metric_value(&w->stacks->v[s->stack].counters, metric);
 }
 
-/* Of the peak what was live then is known, and nothing else. */
-static bool
-is_written(const struct writer *w, int metric)
-{
-    if (w->p->extent == EXTENT_PEAK)
-        return metric == METRIC_INUSE;
-    return metric_is_known(&w->p->totals, (enum metric)metric);
-}
-
 static void
 write_frames(struct writer *w)
 {
@@ -191,7 +182,7 @@ write_file(struct writer *w, enum metric wanted)
     uint64_t active = 0;
 
     for (int m = 0; m < (int)wanted; m++)
-        active += is_written(w, m);
+        active += metric_is_known_of(w->p, (enum metric)m);
     json_object(j, NULL);
     json_string(j, "$schema", "https://www.speedscope.app/file-format-schema.json");
     json_string(j, "exporter", title_exporter(w->p, w->arena));
@@ -200,7 +191,7 @@ write_file(struct writer *w, enum metric wanted)
     write_frames(w);
     json_array(j, "profiles");
     for (int m = 0; m <= METRIC_COUNT; m++)
-        if (is_written(w, m))
+        if (metric_is_known_of(w->p, (enum metric)m))
             write_metric(w, (enum metric)m);
     json_end(j);
     json_end(j);

@@ -96,8 +96,9 @@ static const struct value_type value_types[] = {
     {"temporary_objects", "count"}, {"short_lived_objects", "count"},
 };
 
-/* Of a moment, too, the first four are known. Only the last needs to know how long blocks lived. */
-enum { TYPES_OF_MOMENTS = 4, TYPES_WITHOUT_LIVES = countof(value_types) - 1 };
+/* Of a moment, too, the first four are known, and of the peak those that are in use. Only the last
+ * needs to know how long blocks lived. */
+enum { TYPES_OF_FLOW = 2, TYPES_OF_MOMENTS = 4, TYPES_WITHOUT_LIVES = countof(value_types) - 1 };
 
 static const char *const default_types[] = {
     [METRIC_INUSE] = "inuse_space",           [METRIC_PEAK] = "peak_space",
@@ -126,8 +127,15 @@ default_type(const struct profile *p, enum metric metric)
     return unknown ? "temporary_objects" : default_types[metric];
 }
 
+/* What is known of P are the types from the first up to the end. */
 static size_t
-type_count(const struct profile *p)
+first_type(const struct profile *p)
+{
+    return p->extent == EXTENT_PEAK ? TYPES_OF_FLOW : 0;
+}
+
+static size_t
+types_end(const struct profile *p)
 {
     if (p->extent != EXTENT_WHOLE)
         return TYPES_OF_MOMENTS;
@@ -293,7 +301,7 @@ add_sample(struct writer *w, const struct stack *s)
     }
     if (s->depth == 0)
         proto_element(&w->ids, other_location_id(w));
-    for (size_t i = 0; i < type_count(w->p); i++)
+    for (size_t i = first_type(w->p); i < types_end(w->p); i++)
         proto_element(&w->values, values[i] > 0 ? (uint64_t)values[i] : 0);
     proto_nested(&w->message, SAMPLE_LOCATION, &w->ids);
     proto_nested(&w->message, SAMPLE_VALUE, &w->values);
@@ -394,7 +402,7 @@ add_profile(struct writer *w, const struct stacks *stacks, enum metric metric, s
     struct arena arena = {0};
 
     w->known = arena_array(&arena, w->p->module_count, sizeof *w->known);
-    for (size_t i = 0; i < type_count(w->p); i++)
+    for (size_t i = first_type(w->p); i < types_end(w->p); i++)
         add_value_type(w, PROFILE_SAMPLE_TYPE, &value_types[i], out);
     for (size_t i = 0; i < stacks->count; i++)
         add_sample(w, &stacks->v[i]);
