@@ -464,6 +464,42 @@ the_json_of_a_diff_keeps_its_contract(void **state)
     strbuf_release(&out);
 }
 
+/* If this fails, scripts cannot tell a session from a process, or a process in a container from
+ * another one. */
+static void
+the_json_says_whose_profiles_the_sides_are(void **state)
+{
+    struct profile_program program = {.executable = "/usr/bin/prog", .processes = 3};
+    struct pair *t = *state;
+    struct strbuf out = {0};
+    struct json j;
+    struct diff_view v;
+    struct diff d;
+    const char *after;
+
+    t->before->process.pid = 7;
+    t->before->process.pid_here = 4711;
+    t->after->process.pid = 0;
+    t->after->merged_processes = 3;
+    t->after->merged_left_out = 1;
+    t->after->programs = &program;
+    t->after->program_count = 1;
+    build_two_changes(t);
+    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    v = view_of(t, &d, DIFF_BY_SITE);
+    json_begin(&j, &out, JSON_VERSION_TABLES);
+    json_diff(&j, &v);
+    assert_int_equal(j.depth, 0);
+    assert_non_null(strstr(out.text, "\"pid\": 7,\n    \"pid_here\": 4711,\n"));
+    after = strstr(out.text, "\"after\": {");
+    assert_non_null(after);
+    assert_non_null(strstr(after, "\"pid\": 0,\n    \"merged\": {\n      \"processes\": 3,\n"
+                                  "      \"damaged\": 0,\n      \"left_out\": 1,\n"));
+    assert_true(strstr(out.text, "\"merged\"") > after);
+    assert_null(strstr(after, "pid_here"));
+    strbuf_release(&out);
+}
+
 enum { PERIOD = 1000 };
 
 /* A site of P that SAMPLES small blocks of 10 bytes stand for. */
@@ -606,6 +642,7 @@ main(void)
         PAIR_TEST(no_line_of_a_diff_is_too_wide),
         PAIR_TEST(colours_are_for_terminals_only),
         PAIR_TEST(the_json_of_a_diff_keeps_its_contract),
+        PAIR_TEST(the_json_says_whose_profiles_the_sides_are),
         PAIR_TEST(a_growth_within_the_draw_is_noise),
         PAIR_TEST(lives_are_compared_as_far_as_both_know),
         PAIR_TEST(an_exact_side_has_no_noise),

@@ -24,6 +24,9 @@ json_side(struct json *j, const char *key, const struct profile *p, const struct
     json_known(j, "profile", p->path);
     json_known(j, "command", p->process.command);
     json_uint(j, "pid", p->process.pid);
+    if (p->process.pid_here != 0)
+        json_uint(j, "pid_here", p->process.pid_here);
+    json_merged(j, p);
     json_uint(j, "start_unix_ns", p->process.start_unix_ns);
     json_uint(j, "elapsed_ns", p->process.elapsed_ns);
     json_object(j, "totals");

@@ -145,7 +145,7 @@ json_process(struct json *j, const struct profile *p)
     json_end(j);
 }
 
-static void
+void
 json_merged(struct json *j, const struct profile *p)
 {
     if (p->merged_processes == 0)

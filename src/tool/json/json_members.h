@@ -14,6 +14,9 @@
 void json_head(struct json *j, const char *format, const struct profile *p,
                const struct counters *totals, const struct errors *errors);
 
+/* "merged": what P is the sum of; nothing if it is that of one process. */
+void json_merged(struct json *j, const struct profile *p);
+
 /* A member TEXT, or null if it is empty or NULL. */
 void json_known(struct json *j, const char *key, const char *text);
 
