@@ -10,6 +10,7 @@
 #include "analyse/group.h"
 #include "analyse/source.h"
 #include "build_profile.h"
+#include "profile/at.h"
 
 static struct arena arena;
 
@@ -114,6 +115,35 @@ types_are_rows_by_verdict(void **state)
     profile_free(p);
 }
 
+/* If this fails, --by type with --at makes one row of blocks of different sizes, or has rows of
+ * what was not there. */
+static void
+types_of_a_moment_are_apart_by_size(void **state)
+{
+    static const struct profile_moment peak = {.name = "peak", .is_peak = true};
+    static const char *const functions[] = {"f@a.c:1", "g@a.c:2", "h@a.c:3"};
+    struct profile *p = build_profile_new();
+    struct groups g;
+
+    (void)state;
+    for (int64_t i = 0; i < 3; i++) {
+        // What h allocated was gone by the peak.
+        int64_t size = 24 * (i + 1), frees = i == 2 ? 4 : 2;
+        uint32_t site = build_site(p, build_counters(4, 4 * size, frees, frees * size),
+                                   functions[i], "main@a.c:9", NULL);
+
+        p->sites[site].verdict = VERDICT_SAME_SIZE;
+    }
+    p->typed = true;
+    profile_cut(p, NULL, &peak);
+    g = group(p, BY_TYPE, METRIC_INUSE, NULL);
+    assert_int_equal(g.count, 2);
+    assert_int_equal(g.v[0].self.allocated_bytes, 2 * 48);
+    assert_int_equal(profile_site_size_min(g.v[0].site), 48);
+    assert_int_equal(profile_site_size_max(g.v[1].site), 24);
+    profile_free(p);
+}
+
 /* If this fails, tables by line, file or module join what is apart or part what is one. */
 static void
 lines_files_and_modules_are_rows(void **state)
@@ -201,6 +231,38 @@ size_ranges_hold_everything(void **state)
     profile_free(p);
 }
 
+/* If this fails, "Sizes" counts blocks of 10 MiB in the row above 16 MiB. */
+static void
+bins_are_in_the_range_that_holds_them(void **state)
+{
+    static const struct {
+        uint64_t size_min, size_max; // Of a bin.
+        uint64_t end;                // Of its range.
+    } v[] = {
+        {257, 257, 1 * KIB},
+        {1 * KIB, 1 * KIB, 1 * KIB},
+        {2 * KIB + 1, 4 * KIB, 4 * KIB},
+        {32 * KIB + 1, 64 * KIB, 64 * KIB},
+        {64 * KIB + 1, 128 * KIB, 1 * MIB},
+        {512 * KIB + 1, 1 * MIB, 1 * MIB},
+        {1 * MIB + 1, 2 * MIB, 16 * MIB},
+        {8 * MIB + 1, 16 * MIB, 16 * MIB},
+        {16 * MIB + 1, 32 * MIB, UINT64_MAX},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < countof(v); i++) {
+        struct profile *p = build_profile_new();
+        struct size_range r[SIZE_RANGE_COUNT];
+
+        build_bin(p, v[i].size_min, v[i].size_max, build_counters(1, (int64_t)v[i].size_min, 0, 0));
+        assert_int_equal(group_size_ranges(p, r), 1);
+        assert_int_equal(r[0].size_max, v[i].end);
+        assert_true(r[0].size_min <= v[i].size_min);
+        profile_free(p);
+    }
+}
+
 /* If this fails, sections start with the wrong site or show sites that hold nothing. */
 static void
 the_largest_site_comes_first(void **state)
@@ -280,10 +342,12 @@ main(void)
         cmocka_unit_test(recursion_counts_once),
         cmocka_unit_test(rows_are_sorted_by_self),
         cmocka_unit_test(types_are_rows_by_verdict),
+        cmocka_unit_test(types_of_a_moment_are_apart_by_size),
         cmocka_unit_test(lines_files_and_modules_are_rows),
         cmocka_unit_test(threads_follow_the_filter),
         cmocka_unit_test(other_stacks_are_a_row),
         cmocka_unit_test(size_ranges_hold_everything),
+        cmocka_unit_test(bins_are_in_the_range_that_holds_them),
         cmocka_unit_test(the_largest_site_comes_first),
         cmocka_unit_test(source_lines_have_their_own_sums),
         cmocka_unit_test(a_function_is_found_by_part_of_its_name),

@@ -9,6 +9,7 @@
 #include "analyse/glob.h"
 #include "analyse/leaks.h"
 #include "build_profile.h"
+#include "profile/at.h"
 
 static struct arena arena;
 
@@ -93,6 +94,21 @@ a_mistake_is_told_with_its_line(void **state)
         assert_non_null(strstr(err.text, "t.supp:2"));
         assert_int_equal(s.count, 1);
     }
+}
+
+/* If this fails, a damaged suppression file hides all leaks, and nobody is told. */
+static void
+a_pattern_that_a_nul_ends_at_once_is_empty(void **state)
+{
+    static const char text[] = "leak:a\nleak:\0b\n";
+    struct suppressions s = {0};
+    struct err err;
+
+    (void)state;
+    assert_int_equal(suppress_parse(&s, text, sizeof text - 1, "t.supp", &arena, &err),
+                     HEAPTAP_BAD_INPUT);
+    assert_non_null(strstr(err.text, "t.supp:2: the pattern is empty"));
+    assert_int_equal(s.count, 1);
 }
 
 /* If this fails, freed blocks are listed, live ones are not, or the order is wrong. */
@@ -202,6 +218,31 @@ builtin_suppressions_look_at_the_innermost(void **state)
     profile_free(p);
 }
 
+/* If this fails, `leaks --at` lists libstdc++'s pool for exceptions, and `diff --fail-over leaks=0`
+ * of a moment and the end counts it on one side only. */
+static void
+builtin_sizes_match_at_a_moment_too(void **state)
+{
+    static const struct profile_moment peak = {.name = "peak", .is_peak = true};
+    struct profile *p = build_profile_new();
+    struct counters two_sizes = build_counters(2, 2 * 73728, 0, 0);
+    struct suppressions s = {0};
+    struct leaks leaks;
+
+    (void)state;
+    suppress_add_builtin(&s, &arena);
+    two_sizes.size_min -= 8;
+    two_sizes.size_max += 8;
+    build_site(p, build_counters(1, 73728, 0, 0), "!/usr/lib/libstdc++.so.6", NULL);
+    build_site(p, two_sizes, "!/usr/lib/libstdc++.so.6", "main@a.c:3", NULL);
+    profile_cut(p, NULL, &peak);
+    leaks = find(p, &s);
+    assert_int_equal(leaks.count, 1);
+    assert_int_equal(counters_live_bytes(&leaks.stacks.total), 2 * 73728);
+    assert_int_equal(leaks.suppressed_bytes, 73728);
+    profile_free(p);
+}
+
 static int
 release(void **state)
 {
@@ -217,10 +258,12 @@ main(void)
         cmocka_unit_test(patterns_match_as_in_leak_sanitizer),
         cmocka_unit_test(comments_and_blanks_are_passed_over),
         cmocka_unit_test(a_mistake_is_told_with_its_line),
+        cmocka_unit_test(a_pattern_that_a_nul_ends_at_once_is_empty),
         cmocka_unit_test(leaks_are_what_is_live),
         cmocka_unit_test(suppressions_match_any_frame),
         cmocka_unit_test(suppressions_match_nameless_functions_by_what_is_shown),
         cmocka_unit_test(builtin_suppressions_look_at_the_innermost),
+        cmocka_unit_test(builtin_sizes_match_at_a_moment_too),
     };
 
     return cmocka_run_group_tests(tests, NULL, release);

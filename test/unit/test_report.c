@@ -13,12 +13,14 @@
 #include "json/json_leaks.h"
 #include "json/json_report.h"
 #include "json/json_session.h"
+#include "profile/at.h"
 #include "text/text_brief.h"
 #include "text/text_groups.h"
 #include "text/text_heaps.h"
 #include "text/text_overview.h"
 #include "text/text_site.h"
 #include "text/text_tree.h"
+#include "util/amount.h"
 #include "view/phrases.h"
 
 #define LONG_CXX                                                                                   \
@@ -116,6 +118,11 @@ bytes_are_shown_in_binary_units(void **state)
     assert_string_equal(style_bytes(&arena, -1536), "-1.5 KiB");
     assert_string_equal(style_bytes(&arena, INT64_MAX), "8.0 EiB");
     assert_string_equal(style_bytes(&arena, INT64_MIN), "-8.0 EiB");
+    // Pictures say the same.
+    assert_string_equal(amount_text(&arena, 1023, true), "1023 B");
+    assert_string_equal(amount_text(&arena, 1048524, true), "1023.9 KiB");
+    assert_string_equal(amount_text(&arena, 1048575, true), "1.0 MiB");
+    assert_string_equal(amount_text(&arena, -1048575, true), "-1.0 MiB");
 }
 
 /* If this fails, people misread counts, shares and durations. */
@@ -540,6 +547,66 @@ short_lived_blocks_are_told_as_far_as_known(void **state)
     profile_free(p);
 }
 
+/* If this fails, the rows of "Sizes" say of which sizes they are by other ends than they have. */
+static void
+sizes_say_where_their_ranges_end(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct strbuf out = {0};
+    struct text_view v;
+
+    (void)state;
+    build_site(p, build_counters(1, 8, 0, 0), "f@a.c:1", NULL);
+    build_bin(p, 1000, 1000, build_counters(11, 11000, 0, 0));
+    build_bin(p, 512 * KIB + 1, 1 * MIB, build_counters(12, 12 * 600 * KIB, 0, 0));
+    build_bin(p, 8 * MIB + 1, 16 * MIB, build_counters(13, 13 * 10 * MIB, 0, 0));
+    build_bin(p, 16 * MIB + 1, 32 * MIB, build_counters(14, 14 * 20 * MIB, 0, 0));
+    v = view(p, plain, &out);
+    text_overview(&v);
+    assert_non_null(strstr(out.text, "    up to 1 KiB      11 "));
+    assert_non_null(strstr(out.text, "    up to 1 MiB      12 "));
+    assert_non_null(strstr(out.text, "    up to 16 MiB     13 "));
+    assert_non_null(strstr(out.text, "    above 16 MiB     14 "));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+/* If this fails, `report --by type --at` names types of a size that nothing has. */
+static void
+types_at_a_moment_have_the_sizes_of_the_run(void **state)
+{
+    static const struct profile_moment peak = {.name = "peak", .is_peak = true};
+    struct profile *p = build_profile_new();
+    struct strbuf out = {0};
+    struct text_view v;
+    struct json j;
+    const char *rows;
+
+    (void)state;
+    build_site(p, build_counters(3, 3 * 48, 1, 48), "f@a.c:1", NULL);
+    p->sites[0].verdict = VERDICT_SAME_SIZE;
+    p->types = arena_array(&p->arena, 2, sizeof *p->types);
+    p->types[p->type_count++] =
+        (struct profile_type){.size = 48, .name = strtab_id(&p->strings, "node")};
+    p->types[p->type_count++] =
+        (struct profile_type){.size = 48, .name = strtab_id(&p->strings, "leaf")};
+    p->typed = true;
+    profile_cut(p, NULL, &peak);
+    v = view(p, plain, &out);
+    text_groups(&v, BY_TYPE, METRIC_INUSE);
+    assert_non_null(strstr(out.text, "one of 2 of 48 B: node, leaf"));
+    strbuf_clear(&out);
+    json_begin(&j, &out, JSON_VERSION_TABLES);
+    json_groups(&j, &v.base, BY_TYPE, METRIC_INUSE, 1);
+    rows = strstr(out.text, "\"rows\": [");
+    assert_non_null(rows);
+    assert_non_null(strstr(rows, "\"verdict\": \"same size\""));
+    assert_non_null(strstr(rows, "\"size_min\": null"));
+    assert_non_null(strstr(rows, "\"size_max\": null"));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
 /* If this fails, deep recursion fills the screen. */
 static void
 recursion_is_one_line(void **state)
@@ -740,6 +807,8 @@ main(void)
         cmocka_unit_test(lines_of_the_first_screen_break_rather_than_end_early),
         cmocka_unit_test(a_peak_says_what_it_may_be_off_by),
         cmocka_unit_test(short_lived_blocks_are_told_as_far_as_known),
+        cmocka_unit_test(sizes_say_where_their_ranges_end),
+        cmocka_unit_test(types_at_a_moment_have_the_sizes_of_the_run),
         cmocka_unit_test(recursion_is_one_line),
         cmocka_unit_test(known_stacks_are_referred_to),
         cmocka_unit_test(colour_changes_no_text),

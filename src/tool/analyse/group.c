@@ -208,9 +208,18 @@ add_sizes(struct grouper *g)
 static uint64_t
 type_key(const struct profile_site *site)
 {
-    uint64_t size = site->verdict == VERDICT_SAME_SIZE ? site->counters.size_min : 0;
+    uint64_t size = site->verdict == VERDICT_SAME_SIZE ? profile_site_size_min(site) : 0;
 
     return (uint64_t)(site->verdict & 3) << 62 | (size & 0x3fffffff) << 32 | site->type;
+}
+
+/* Whether nothing happened at SITE in the time that its profile was cut to. */
+static bool
+is_idle(const struct profile_site *site)
+{
+    const struct counters *c = &site->counters;
+
+    return c->partial && c->allocations == 0 && c->frees == 0;
 }
 
 /* Add the sites that the filter kept, by what their blocks are. */
@@ -221,7 +230,7 @@ add_types(struct grouper *g, const struct stacks *stacks)
         const struct profile_site *site = &g->p->sites[i];
         size_t row;
 
-        if (stacks->site_stacks[i] == 0)
+        if (stacks->site_stacks[i] == 0 || is_idle(site))
             continue;
         row = find_row(g, type_key(site), GROUP_NO_FRAME, 0);
         g->ret->v[row].site = site;
@@ -366,8 +375,9 @@ group_all_sizes(const struct profile *p)
 size_t
 group_size_ranges(const struct profile *p, struct size_range ret[SIZE_RANGE_COUNT])
 {
-    static const uint64_t ends[SIZE_RANGE_COUNT] = {
-        16, 64, 256, 1024, 4 * KIB, 64 * KIB - 1, 1 * MIB - 1, 16 * MIB - 1, UINT64_MAX};
+    // Each is where a bin ends: those above 1 KiB end with a power of two.
+    static const uint64_t ends[SIZE_RANGE_COUNT] = {16,       64,      256,      1 * KIB,   4 * KIB,
+                                                    64 * KIB, 1 * MIB, 16 * MIB, UINT64_MAX};
     struct size_range all[SIZE_RANGE_COUNT];
     size_t n = 0;
 

@@ -72,7 +72,7 @@ struct counters group_all_sizes(const struct profile *p);
 /* The sizes in at most SIZE_RANGE_COUNT ranges, for an overview. */
 enum { SIZE_RANGE_COUNT = 9 };
 struct size_range {
-    uint64_t size_min, size_max; // Inclusive; the last one ends with the largest size seen.
+    uint64_t size_min, size_max; // Inclusive; the last one has no end, UINT64_MAX.
     struct counters counters;
 };
 

@@ -70,6 +70,7 @@ parse_line(struct suppressions *s, const char *line, size_t length, const char *
 {
     static const char prefix[] = "leak:";
     size_t prefix_bytes = sizeof prefix - 1;
+    const char *pattern;
 
     while (length > 0 && is_blank(line[0])) {
         line++;
@@ -83,15 +84,11 @@ parse_line(struct suppressions *s, const char *line, size_t length, const char *
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "%s: a suppression is written leak:PATTERN, not '%.*s'", origin,
                        (int)(length < 60 ? length : 60), line);
-    if (length == prefix_bytes)
+    pattern = arena_strndup(arena, line + prefix_bytes, length - prefix_bytes);
+    if (*pattern == '\0')
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "%s: the pattern is empty and would suppress everything", origin);
-    add(s,
-        (struct suppression){
-            .pattern = arena_strndup(arena, line + prefix_bytes, length - prefix_bytes),
-            .origin = origin,
-        },
-        arena);
+    add(s, (struct suppression){.pattern = pattern, .origin = origin}, arena);
     return 0;
 }
 
@@ -170,6 +167,14 @@ innermost_frames(const struct profile *p, const uint32_t *frames, size_t depth, 
     return depth ? end + 1 - first : 0;
 }
 
+/* Whether the blocks of SITE have the size that X is about. */
+static bool
+matches_size(const struct suppression *x, const struct profile_site *site)
+{
+    return x->size == 0 ||
+           (profile_site_size_min(site) == x->size && profile_site_size_max(site) == x->size);
+}
+
 struct suppression *
 suppress_find(struct suppressions *s, const struct profile *p, const struct profile_site *site,
               const uint32_t *frames, const uint32_t *locations, size_t depth)
@@ -180,8 +185,7 @@ suppress_find(struct suppressions *s, const struct profile *p, const struct prof
         struct suppression *x = &s->v[i];
         size_t begin = x->innermost ? first : 0, end = x->innermost ? first + count : depth;
 
-        if (x->size != 0 &&
-            (site->counters.size_min != x->size || site->counters.size_max != x->size))
+        if (!matches_size(x, site))
             continue;
         for (size_t k = begin; k < end; k++)
             if (matches_frame(x->pattern, p, &p->frames[frames[k]], locations[k]))

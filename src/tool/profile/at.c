@@ -281,9 +281,13 @@ empty(struct profile *p)
     // Without them no view thinks that it knows what an estimate may be off by.
     p->longest_bytes = p->longest_calls = 0;
     for (size_t i = 0; i < p->site_count; i++) {
-        p->sites[i].whole_peak_bytes = p->sites[i].counters.peak_bytes;
-        p->sites[i].whole_allocated_bytes = p->sites[i].counters.allocated_bytes;
-        p->sites[i].counters = COUNTERS_PARTIAL;
+        struct profile_site *site = &p->sites[i];
+
+        site->whole_peak_bytes = site->counters.peak_bytes;
+        site->whole_allocated_bytes = site->counters.allocated_bytes;
+        site->whole_size_min = site->counters.size_min;
+        site->whole_size_max = site->counters.size_max;
+        site->counters = COUNTERS_PARTIAL;
     }
     for (size_t i = 0; i < p->thread_count; i++)
         p->threads[i].counters = COUNTERS_PARTIAL;

@@ -246,9 +246,24 @@ struct profile_site {
     uint32_t type;       // String: what its blocks are, "foo" or "foo[]"; 0 = unknown or several.
     uint32_t verdict;    // enum profile_verdict
     struct counters counters;
-    // Of a profile that was cut (at.h): what it was of the whole run, for numbers that stay.
+    // Of a profile that was cut (at.h): what it was of the whole run, for what stays so.
     int64_t whole_peak_bytes, whole_allocated_bytes;
+    uint64_t whole_size_min, whole_size_max;
 };
+
+/* The smallest and the largest size of S's blocks in the whole run, whatever time its counters are
+ * of; SIZE_MIN_NONE and 0 without allocations. */
+static inline uint64_t
+profile_site_size_min(const struct profile_site *s)
+{
+    return s->counters.partial ? s->whole_size_min : s->counters.size_min;
+}
+
+static inline uint64_t
+profile_site_size_max(const struct profile_site *s)
+{
+    return s->counters.partial ? s->whole_size_max : s->counters.size_max;
+}
 
 /* A row of counters of one thread (or of several with one name, one after another) at one site. */
 struct profile_thread_site {

@@ -49,9 +49,7 @@ static const char *
 range_text(struct arena *a, const struct size_range *r)
 {
     if (r->size_max == UINT64_MAX)
-        return arena_printf(a, "%s and more", phrase_size(a, r->size_min));
-    if (r->size_max & 1)
-        return arena_printf(a, "below %s", phrase_size(a, r->size_max + 1));
+        return arena_printf(a, "above %s", phrase_size(a, r->size_min - 1));
     return arena_printf(a, "up to %s", phrase_size(a, r->size_max));
 }
 

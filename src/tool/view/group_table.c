@@ -262,6 +262,16 @@ heap_cells(const struct profile_heap *heap, bool whole, struct table *t)
     table_number(t, whole ? heap->backing.peak_bytes : TABLE_UNKNOWN);
 }
 
+/* The sizes of a type's blocks; of a moment or a stretch of time they are not known. */
+static void
+type_size_cells(const struct counters *c, struct table *t)
+{
+    bool any = c->size_min != SIZE_MIN_NONE;
+
+    table_number(t, c->partial ? TABLE_UNKNOWN : any ? (int64_t)c->size_min : 0);
+    table_number(t, c->partial ? TABLE_UNKNOWN : (int64_t)c->size_max);
+}
+
 static void
 identity_cells(const struct view *v, enum group_by by, const struct group_row *r, struct table *t)
 {
@@ -300,8 +310,7 @@ identity_cells(const struct view *v, enum group_by by, const struct group_row *r
     case BY_TYPE:
         table_string(t, known(profile_string(v->p, r->site->type)));
         table_string(t, verdict_names[r->site->verdict]);
-        table_number(t, r->self.allocations ? (int64_t)r->self.size_min : 0);
-        table_number(t, (int64_t)r->self.size_max);
+        type_size_cells(&r->self, t);
         break;
     case BY_HEAP:
         heap_cells(r->heap, v->p->extent == EXTENT_WHOLE, t);
@@ -321,6 +330,7 @@ static const char *
 type_name(const struct view *v, const struct profile_site *site)
 {
     const struct profile *p = v->p;
+    uint64_t size = profile_site_size_min(site);
     struct strbuf text = {0};
     const char *copy;
     size_t count = 0;
@@ -330,13 +340,13 @@ type_name(const struct view *v, const struct profile_site *site)
     if (site->verdict != VERDICT_SAME_SIZE)
         return "?";
     for (size_t i = 0; i < p->type_count; i++) {
-        if (p->types[i].size != site->counters.size_min)
+        if (p->types[i].size != size)
             continue;
         if (count++ < TYPES_NAMED)
             strbuf_fmt(&text, "%s%s", count > 1 ? ", " : "", profile_string(p, p->types[i].name));
     }
-    copy = arena_printf(v->arena, "one of %zu of %s: %s", count,
-                        phrase_size(v->arena, site->counters.size_min), strbuf_text(&text));
+    copy = arena_printf(v->arena, "one of %zu of %s: %s", count, phrase_size(v->arena, size),
+                        strbuf_text(&text));
     strbuf_release(&text);
     return copy;
 }
