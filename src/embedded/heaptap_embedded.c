@@ -1030,7 +1030,8 @@ heaptap_embedded_check_next(size_t step, heaptap_embedded_report *report, void *
     c.front = block_in_front((const struct annotation *)at);
     if (c.front != NULL && (uintptr_t)bytes_of(c.front) + c.front->size + GUARD > at)
         at = ((uintptr_t)bytes_of(c.front) + c.front->size + GUARD + WORD - 1) / WORD * WORD;
-    stop = end - at > step ? at + step : end;
+    // Of the last block the end, rounded up, may be past that of the heap.
+    stop = at < end && end - at > step ? at + step : end;
     while (at < stop)
         at = examine(&c, at, end);
     state.next = at;

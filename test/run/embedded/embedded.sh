@@ -43,6 +43,19 @@ compiles() {
         -c -o alone.o "$room/heaptap_embedded.c"
 }
 
+# edge NAME COMPILER FLAGS...: steps of a check, where the heap ends with the last block.
+edge() {
+    local name=$1
+    shift
+    if "$@" -std=gnu99 -Wall -Wextra -Werror -I"$room" -o "edge-$name" "$here/embedded_edge.c" \
+        >build.log 2>&1; then
+        same "$name: a step of a check ends where the heap does" "0 0 1" "$("./edge-$name")"
+    else
+        failed "$name: the program of steps builds"
+        sed 's/^/#   /' build.log
+    fi
+}
+
 skipped() {
     echo "ok - $1 # SKIP needs $2: tools/setup embedded"
 }
@@ -54,8 +67,11 @@ selftest other-shapes '' "${CC:-gcc}" -O2 -DHEAPTAP_EMBEDDED_GUARD=3 -DHEAPTAP_E
     -DHEAPTAP_EMBEDDED_FRAMES=1 '-DHEAPTAP_EMBEDDED_CLOCK()=7' \
     '-DHEAPTAP_EMBEDDED_THREAD()=9'
 
+edge words-of-8 "${CC:-gcc}" -O2
+
 if command -v i686-linux-gnu-gcc >/dev/null; then
     compiles i686 i686-linux-gnu-gcc
+    edge words-of-4 i686-linux-gnu-gcc -static -O2
     selftest words-of-4 '' i686-linux-gnu-gcc -static -O2
     selftest words-of-4-without-guards '' i686-linux-gnu-gcc -static -O2 -DHEAPTAP_EMBEDDED_GUARD=0
 else

@@ -1,0 +1,68 @@
+/* embedded_edge.c: a check by steps whose next one begins in the last block of the heap.
+ *
+ * The allocator behind gives out memory from the front on, so that the last block ends where
+ * nothing was given out yet. What lies there looks like ends of annotations, which a check must not
+ * see.
+ * Prints what two steps have found and, with a block that was damaged, what a third has: "0 0 1".
+ */
+#include <stddef.h>
+
+static union {
+    unsigned char bytes[8192];
+    double number;
+    void *pointer;
+} memory
+#if defined(__GNUC__)
+    __attribute__((aligned(16)))
+#endif
+    ;
+static size_t used;
+
+static void *
+give(size_t size)
+{
+    void *p = memory.bytes + used;
+
+    used += (size + 15) / 16 * 16;
+    return p;
+}
+
+static void
+take_back(void *p)
+{
+    size_t at = (size_t)((unsigned char *)p - memory.bytes);
+
+    if (at < used)
+        used = at;
+}
+
+#define HEAPTAP_EMBEDDED_REAL_MALLOC(n) give(n)
+#define HEAPTAP_EMBEDDED_REAL_FREE(p) take_back(p)
+
+#include "heaptap_embedded.c"
+
+#include <stdio.h>
+
+enum { STEP = 4096 };
+
+int
+main(void)
+{
+    unsigned char *first, *second, *last;
+    size_t before, found;
+
+    for (size_t i = 0; i < sizeof memory.bytes; i++)
+        memory.bytes[i] = (unsigned char)mark_end[i % 4];
+    first = heaptap_embedded_malloc(100);
+    second = heaptap_embedded_malloc(100);
+    before = heaptap_embedded_check_next(1, NULL, NULL);
+    heaptap_embedded_free(first);
+    heaptap_embedded_free(second);
+    // Over both, so that the next step would begin within it; its end is not that of a word.
+    last = heaptap_embedded_malloc(601);
+    found = heaptap_embedded_check_next(STEP, NULL, NULL);
+    last[601] ^= 1;
+    printf("%d %d %d\n", (int)before, (int)found,
+           (int)heaptap_embedded_check_next(STEP, NULL, NULL));
+    return 0;
+}
