@@ -248,7 +248,7 @@ counter_index(const struct disk_counter *c)
     return (uint32_t)(off / sizeof(struct disk_block) * DISK_BLOCK_SITES + within / sizeof *c);
 }
 
-/* Records are never read here again, so their pages need not stay in the process: the file has
+/* Records are never read here again, so their pages need not stay in the process where the file has
  * them. Whole pages, and the latest stay, because other threads may still be writing. */
 static void
 let_go_before(const struct table *t, uint64_t index)
@@ -257,7 +257,8 @@ let_go_before(const struct table *t, uint64_t index)
     size_t size_bytes = LET_GO_RECORDS * sizeof(struct disk_history);
     uint64_t end = index * sizeof(struct disk_history);
 
-    if (index % LET_GO_RECORDS == 0 && end >= 2 * size_bytes && !load_relaxed(&state->file_failed))
+    if (index % LET_GO_RECORDS == 0 && end >= 2 * size_bytes && !state->in_memory &&
+        !load_relaxed(&state->file_failed))
         sys_madvise(t->base + end - 2 * size_bytes, size_bytes, MADV_DONTNEED);
 }
 

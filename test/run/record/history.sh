@@ -88,6 +88,12 @@ sampled() {
     done
 }
 
+# The profile is memory then, of which the file is a copy: thousands of records, none let go.
+in_memory() {
+    HEAPTAP_SELF_CONTAINED=1 recorded in_memory 3 2500 1 1 exit
+    [ "$status" = 0 ] && agrees in_memory
+}
+
 # HISTORY gets a 16th of the reserve.
 full() {
     HEAPTAP_RESERVE=1000000 recorded full 1 4000 30 1 exit
@@ -115,6 +121,7 @@ check "killed" killed
 check "parent and forked child, each its own" forked
 check "threads that take snapshots at once" storm
 check "estimates" sampled
+check "in memory that core dumps hold" in_memory
 check "no room: counted" full
 check "by growth" growth
 check "a week, few stacks" long_run 30
