@@ -601,6 +601,38 @@ run_large(void)
     kept = NULL;
 }
 
+/* There is no other thread: the maximum that the chunk makes is taken back, and the one before,
+ * which was less by far, is it again. */
+static void
+run_large_alone(void)
+{
+    heaptap_heap *heap = heaptap_heap_create("alone", 0);
+    char *chunk;
+
+    free(malloc(100));
+    chunk = malloc(1 << 20);
+    heaptap_backing(heap, chunk, 1 << 20);
+    kept = malloc(LARGE_BYTES);
+    free(kept);
+    kept = NULL;
+}
+
+/* The chunk comes on top of a maximum that stays one without it; the next event is a free. */
+static void
+run_large_after(void)
+{
+    heaptap_heap *heap = heaptap_heap_create("after", 0);
+    char *chunk;
+
+    kept = malloc(3 << 20);
+    chunk = malloc(1 << 20);
+    heaptap_backing(heap, chunk, 1 << 20);
+    free(kept);
+    kept = malloc(LARGE_BYTES);
+    free(kept);
+    kept = NULL;
+}
+
 /* A hundred chunks back a heap one after the other, and never were blocks of malloc's. */
 static void
 run_chunks(void)
@@ -798,6 +830,8 @@ static const struct {
     {"race", run_race},
     {"arenas", run_arenas},
     {"large", run_large},
+    {"large_alone", run_large_alone},
+    {"large_after", run_large_after},
     {"chunks", run_chunks},
     {"stop", run_stop},
     {"phases", run_phases},

@@ -465,6 +465,8 @@ take_back_alone(struct thread *t, int64_t size_bytes)
     store_relaxed(&t->peak_seen, live);
     if (load_relaxed(&t->shared->peak_bytes) > live)
         store_relaxed(&t->shared->peak_bytes, live);
+    // The span is around what is told, and that may still have the block.
+    tell(t);
     set_span_alone(t);
     return true;
 }

@@ -90,6 +90,10 @@ own arenas "total peak_bytes=2934464..7263840" "heap:big arena allocations=16000
     "backing:big arena allocations=16000 frees=16000" "$quiet"
 # The chunks are none of malloc's, but a large block of such a thread is.
 own large "total peak_bytes=104857600..106000000" "$quiet"
+own large_alone "total peak=1 peak_bytes=104857600 live=0" "malloc peak_bytes=104857600" \
+    "backing:alone live_bytes=1048576" "$quiet"
+own large_after "total peak=1 peak_bytes=104857600 live=0" "malloc peak_bytes=104857600" \
+    "backing:after live_bytes=1048576" "$quiet"
 own chunks "heap:chunks allocations=100" "backing:chunks allocations=100 frees=100" \
     "malloc allocations=0 allocated_bytes=0" "total peak_bytes=100" "$quiet"
 own stop "heap:stopped allocations=2 live=1 live_bytes=10 frees=1" "malloc allocations=2 live=1" \
