@@ -2,11 +2,12 @@
 /* own_writer.c: writes its own profile to standard output, and says on standard error what came of
  * it.
  *
- *     own_writer FORMAT
+ *     own_writer FORMAT [named]
  *
  * Before that it has 3 blocks of 1000 from malloc, the last of them freed, and a heap of its own
- * with 200 objects of 10, each on another stack, of which as many were reset before. A handler of
- * SIGUSR1 allocates and frees. Nothing else allocates.
+ * with 200 objects of 10, each on another stack, of which as many were reset before. With "named" a
+ * function of a made-up language runs all the time. A handler of SIGUSR1 allocates and frees.
+ * Nothing else allocates.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -14,8 +15,21 @@
 #include <unistd.h>
 
 #include "heaptap/heaptap.h"
+#include "heaptap/language.h"
 
 static void *volatile kept;
+static unsigned function;
+
+static size_t
+frames(struct heaptap_frame *to, size_t max)
+{
+    if (max > 0)
+        to[0] = (struct heaptap_frame){.id = function};
+    return 1;
+}
+
+static const struct heaptap_language language = {
+    .size = sizeof language, .name = "Made-up", .frames = frames};
 
 static void
 on_signal(int number)
@@ -45,6 +59,10 @@ main(int argc, char **argv)
     heaptap_heap *heap = heaptap_heap_create("writer", 0);
     const char *result = "-1\n";
 
+    if (argc == 3 && strcmp(argv[2], "named") == 0) {
+        function = heaptap_frame_name("handle", "server.made", 17, "Made-up");
+        heaptap_language_add(&language);
+    }
     signal(SIGUSR1, on_signal);
     for (int i = 0; i < 3; i++)
         kept = malloc(1000);
@@ -55,7 +73,7 @@ main(int argc, char **argv)
         for (unsigned way = 0; way < 200; way++)
             turn(heap, way, 8);
     }
-    if (argc == 2 && heaptap_write(STDOUT_FILENO, argv[1]) == 0)
+    if (argc >= 2 && heaptap_write(STDOUT_FILENO, argv[1]) == 0)
         result = "0\n";
     return write(STDERR_FILENO, result, strlen(result)) > 0 ? 0 : 1;
 }

@@ -3,8 +3,8 @@
  * "pprof" is the text that google-pprof and go tool pprof read (pprof/pprof_text.c tells how): a
  * line of sums, one line for each stack, then the lines of /proc/self/maps. Values are summed over
  * the threads' counters as they go out, and a stack's tags are left out, so that stacks that differ
- * in them stand in several lines, which consumers add up. What backs a heap is left out too: its
- * bytes are in the heap's lines.
+ * in them stand in several lines, which consumers add up. So are named frames, which have no
+ * addresses. What backs a heap is left out too: its bytes are in the heap's lines.
  *
  * "heaptap" is the profile file's own bytes, in the order of the file, holes as zeros.
  *
@@ -104,6 +104,13 @@ is_tag(const struct disk_node *n)
     return (n->flags & DISK_NODE_TAG) != 0;
 }
 
+/* Does N stand for something that has no address: a tag, a named frame, or DISK_SHORTENED? */
+static bool
+is_without_address(const struct disk_node *n)
+{
+    return is_tag(n) || n->frame >> DISK_ADDRESS_BITS == DISK_NAMED_FRAME;
+}
+
 /* What is charged to node N itself, as consumers accept it: a row in flight may be negative or have
  * bytes without blocks. */
 static struct row
@@ -171,7 +178,7 @@ put_stack(struct out *o, uint32_t id)
         uint64_t address = n->frame & DISK_ADDRESS_MASK;
         uint64_t inside = address - !(n->flags & DISK_NODE_EXACT);
 
-        if (!is_tag(n)) {
+        if (!is_without_address(n)) {
             put_address(o, innermost ? inside : inside + 1);
             innermost = false;
         }

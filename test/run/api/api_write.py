@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -34,10 +35,10 @@ def recorded(profile):
     return dict(os.environ, LD_PRELOAD=LIBRARY, HEAPTAP_OUT=os.path.abspath(f"{profile}.heaptap"))
 
 
-def write(fmt, env=None, **options):
+def write(fmt, *how, env=None, **options):
     """Run WRITER, which writes to its descriptor 1 and says on 2 what heaptap_write returned."""
     env = recorded("writer") if env is None else env
-    return subprocess.run([WRITER, fmt], env=env, stderr=subprocess.PIPE, timeout=LIMIT_S,
+    return subprocess.run([WRITER, fmt, *how], env=env, stderr=subprocess.PIPE, timeout=LIMIT_S,
                           check=False, **options)
 
 
@@ -136,6 +137,28 @@ def signals_while_writing():
     check("while signals come", said == b"0\n" and rows(text)[0] == WANTED[0], (said, text))
 
 
+def has_numbered_frames(profile):
+    """Does it have frames that are no addresses (docs/format.md, 4.3)?"""
+    with open(profile, "rb") as f:
+        return struct.unpack_from("<Q", f.read(24), 16)[0] & 4 != 0
+
+
+def are_addresses(text):
+    """Is what stands in the lines where code may be?"""
+    found = [int(a, 16) for a in re.findall(r" 0x([0-9a-f]{16})", text)]
+    return found and all(0x10000 <= a <= 0x7ffffffff000 for a in found)
+
+
+def frames_without_addresses():
+    for name, how, env in (("named frames", ["named"], {}),
+                           ("a tree that is full", [], {"HEAPTAP_NODES": "512"})):
+        result = write("pprof", *how, env={**recorded("writer"), **env}, stdout=subprocess.PIPE)
+        text = result.stdout.decode()
+        check(f"{name}: addresses, and nothing else",
+              has_numbered_frames("writer.heaptap") and is_profile(text) and are_addresses(text),
+              (result.stderr, text))
+
+
 def whole_file():
     with open("copy.heaptap", "wb") as out:
         result = write("heaptap", stdout=out)
@@ -190,6 +213,7 @@ to_files()
 to_pipes()
 to_slow_readers()
 signals_while_writing()
+frames_without_addresses()
 whole_file()
 server()
 sys.exit(failures > 0)
