@@ -21,13 +21,6 @@ void label_adopt(uint32_t set);
 /* The child of NODE for the calling thread's labels, of which there must be some. */
 uint32_t label_node(uint32_t node);
 
-/* Where blocks of the stack with SITES are counted in the calling thread. */
-static inline uint32_t *
-label_sites(uint32_t *sites)
-{
-    return likely(tls.labels == 0) ? sites : state->nodes[label_node(nodes_of(sites))].site;
-}
-
 /* NODE, or its child for the calling thread's labels if that has any. */
 static inline uint32_t
 label_here(uint32_t node)
