@@ -80,6 +80,18 @@ access_start(void)
     access_publish();
 }
 
+/* The latest reallocation is over. Has it failed, so that P, which comes into the ledger, is what
+ * it was? */
+static bool
+has_stayed(const void *p)
+{
+    bool stays = leaving.stays && leaving.block.p == (uintptr_t)p;
+
+    leaving.block.p = 0;
+    leaving.stays = false;
+    return stays;
+}
+
 void
 access_begins(const void *p, uint64_t size_bytes)
 {
@@ -87,10 +99,8 @@ access_begins(const void *p, uint64_t size_bytes)
 
     if (!is_ready() || unlikely(ledger_is_hooked(p)))
         return;
-    if (unlikely(leaving.stays) && leaving.block.p == (uintptr_t)p) {
-        leaving.stays = false;
+    if (unlikely(leaving.block.p != 0) && has_stayed(p))
         return;
-    }
     facts = facts_of(p, size_bytes);
     if (likely(facts != NULL))
         *facts = now();
@@ -139,6 +149,7 @@ void
 access_leaves(const void *p, uint64_t size_bytes, uint32_t site)
 {
     leaving.block.p = 0;
+    leaving.stays = false;
     if (!is_counted(p, site) || !read_block(&leaving.block, p, size_bytes))
         return;
     leaving.site = site & LEDGER_SITE_MASK;

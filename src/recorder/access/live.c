@@ -16,6 +16,10 @@
  * size and its facts, is read by a system call that fails where there is nothing, a page at a time,
  * and the ledger is asked again afterwards. Counters are ours and always there. A block that ends
  * in just that moment may be counted both as live and as ended.
+ *
+ * Where such a call cannot be made (sys_be_quiet), or where only the allocator knows how large a
+ * block is, which must not be asked about one that has gone, nothing is merged from the second
+ * thread on: what was merged before stays, and the profile says of when that is.
  */
 #include "access/live.h"
 
@@ -77,6 +81,20 @@ live_part_seen(uint8_t *seen)
         if (mark == mark_of(m))
             return (enum disk_access_part)late_part(m);
     return DISK_ACCESS_ENDED;
+}
+
+static inline bool
+is_alone(void)
+{
+    return !load_relaxed(&state->multi);
+}
+
+/* Can blocks be looked at? ALONE: there is no other thread. */
+static bool
+can_look(bool alone)
+{
+    return alone || state->usable == USABLE_NONE ||
+           (state->usable == USABLE_GLIBC && !sys_is_quiet());
 }
 
 /* Read SIZE_BYTES of the program's memory at ADDRESS. */
@@ -326,16 +344,16 @@ elapsed_us(uint64_t moment)
 }
 
 /* Go on with the merge that is under way, or begin one; no longer than STEP_US, or to the END. It
- * is our turn. */
+ * is our turn, and blocks can be looked at. */
 static void
-merge_on(bool end)
+merge_on(bool alone, bool end)
 {
     struct disk_counting *c = access_counting();
     struct live_merging *m = &access_state->live;
     struct walk w = {.merge = c->merge + 1,
                      .mark = mark_of(c->merge + 1),
                      .now = cycles_now(&access_state->cycles),
-                     .alone = !load_relaxed(&state->multi),
+                     .alone = alone,
                      .page = &m->page};
     uint64_t now_us = elapsed_us(w.now), took_us;
     bool whole;
@@ -367,24 +385,28 @@ merge_on(bool end)
 COLD void
 live_step(void)
 {
-    uint64_t mask = sys_block_signals();
+    bool alone = is_alone();
+    uint64_t mask;
 
+    if (!can_look(alone))
+        return;
+    mask = sys_block_signals();
     if (take_turn()) {
-        merge_on(false);
+        merge_on(alone, false);
         store_release(&access_state->merging, 0u);
     }
     sys_unblock_signals(mask);
 }
 
 /* Begin what has to be done in one go, by us alone: what was under way is over. False if another
- * thread does not come to an end. */
+ * thread does not come to an end, or blocks cannot be looked at. */
 static bool
-begin_whole(void)
+begin_whole(bool alone)
 {
-    if (!wait_for_turn())
+    if (!can_look(alone) || !wait_for_turn())
         return false;
     if (access_state->live.under_way)
-        merge_on(true);
+        merge_on(alone, true);
     return true;
 }
 
@@ -392,10 +414,10 @@ bool
 live_merge(enum live_merge when)
 {
     uint64_t mask = sys_block_signals();
-    bool begun = begin_whole();
+    bool alone = is_alone(), begun = begin_whole(alone);
 
     if (begun) {
-        merge_on(true);
+        merge_on(alone, true);
         if (when == LIVE_AT_EXIT)
             or_relaxed(&access_counting()->flags, (uint32_t)DISK_COUNTING_ENDED);
         store_release(&access_state->merging, 0u);
@@ -409,11 +431,11 @@ live_forget(void)
 {
     struct disk_counting *c = access_counting();
     uint64_t mask = sys_block_signals();
-    bool begun = begin_whole();
+    bool alone = is_alone(), begun = begin_whole(alone);
 
     if (begun) {
         struct walk w = {.now = cycles_now(&access_state->cycles),
-                         .alone = !load_relaxed(&state->multi),
+                         .alone = alone,
                          .page = &access_state->live.page};
 
         records_forget();

@@ -12,7 +12,8 @@ enum live_merge { LIVE_GOES_ON, LIVE_AT_EXIT };
 /* Go on with the merge of this second, for a moment. */
 void live_step(void);
 
-/* Merge what lives now. False if another thread does not come to an end with that. */
+/* Merge what lives now. False if another thread does not come to an end with that, or if blocks
+ * cannot be looked at while there are others. */
 bool live_merge(enum live_merge when);
 
 /* Forget all that was counted; what lives begins anew. False as above. */

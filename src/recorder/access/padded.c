@@ -7,7 +7,12 @@
  * So we ask for a size, look at what came, and only ask for an alignment if it is not what we want.
  *
  * A call that must fail, or that means something special (realloc to no bytes), is passed on as it
- * is. What malloc_usable_size says ends where the facts begin.
+ * is.
+ *
+ * What malloc_usable_size says ends where the facts begin, if the ledger's entry tells where that
+ * is. Of blocks with more slack it is all that the allocator has given: the rest of the page
+ * belongs to whoever had the block from pvalloc. A program that uses it overwrites the facts, and
+ * when that block began is not known any more.
  */
 #include "access/padded.h"
 
@@ -145,21 +150,35 @@ padded_reallocarray(void *p, size_t count, size_t each_bytes)
     return padded_realloc(p, size_bytes);
 }
 
-static int
-padded_posix_memalign(void **ret_p, size_t align, size_t size_bytes)
+/* What to ask for instead of ALIGN, which must be a power of two and at least LEAST. */
+static inline size_t
+raised(size_t align, size_t least)
 {
     size_t needed = needed_alignment();
 
-    return behind.posix_memalign(ret_p, align < needed ? needed : align, padded(size_bytes));
+    return align >= needed || align < least || (align & (align - 1)) != 0 ? align : needed;
 }
 
-#define ALIGNED(name)                                                                              \
-    static void *padded_##name(size_t align, size_t size_bytes)                                    \
-    {                                                                                              \
-        size_t needed = needed_alignment();                                                        \
-                                                                                                   \
-        return behind.name(align < needed ? needed : align, padded(size_bytes));             \
-    }
+static int
+padded_posix_memalign(void **ret_p, size_t align, size_t size_bytes)
+{
+    return behind.posix_memalign(ret_p, raised(align, sizeof(void *)), padded(size_bytes));
+}
+
+static void *
+padded_aligned_alloc(size_t align, size_t size_bytes)
+{
+    return behind.aligned_alloc(raised(align, 1), padded(size_bytes));
+}
+
+/* It takes any alignment. */
+static void *
+padded_memalign(size_t align, size_t size_bytes)
+{
+    size_t needed = needed_alignment();
+
+    return behind.memalign(align < needed ? needed : align, padded(size_bytes));
+}
 
 #define PAGED(name)                                                                                \
     static void *padded_##name(size_t size_bytes)                                                  \
@@ -167,25 +186,35 @@ padded_posix_memalign(void **ret_p, size_t align, size_t size_bytes)
         return behind.name(padded(size_bytes));                                              \
     }
 
-ALIGNED(aligned_alloc)
-ALIGNED(memalign)
 PAGED(valloc)
 PAGED(pvalloc)
+
+/* Does ENTRY, from the slot of P, say how much slack the live block at P has? */
+static inline bool
+tells_slack(uint32_t entry, const void *p)
+{
+    return ledger_is_live(entry) && entry >> LEDGER_SLACK_SHIFT != LEDGER_SLACK_SIDE &&
+           (entry & 3u << LEDGER_SUB_SHIFT) == ledger_sub((uintptr_t)p, state->granule_shift);
+}
 
 static size_t
 padded_usable(void *p)
 {
-    uint32_t *slot;
+    size_t usable = behind.malloc_usable_size(p);
+    const uint32_t *slot;
     uint32_t entry;
+    uint64_t room, end;
 
     if (p == NULL || state == NULL || load_acquire(&state->ready) != READY_YES ||
-        state->ledger_plain != state->ledger || ((uintptr_t)p & 15) != 0)
-        return behind.malloc_usable_size(p);
+        ((uintptr_t)p & 15) != 0)
+        return usable;
     slot = ledger_slot((uintptr_t)p);
     entry = slot != NULL ? load_relaxed(slot) : 0;
-    if (!ledger_is_plain(entry, p))
-        return behind.malloc_usable_size(p);
-    return round_up(ledger_plain_size(entry, p), FACTS_BYTES);
+    if (!tells_slack(entry, p))
+        return usable;
+    room = state->usable == USABLE_GLIBC ? ledger_glibc_room(p) : usable;
+    end = round_up(room - (entry >> LEDGER_SLACK_SHIFT), FACTS_BYTES);
+    return end < usable ? end : usable; // One that was not asked for here has no room for facts.
 }
 
 void

@@ -96,10 +96,42 @@ counts exact.heaptap 400 counting=1 atomic=1 blocks=1 accesses=2000000
 check "build what forgets" cc -O1 -o reset "$area/reset.c"
 HEAPTAP_OUT=$PWD/reset.heaptap ./reset
 counts reset.heaptap 112 resets=1 ended=1 blocks=1 accesses=2 touched_granules=2
+check "build what backs a heap of its own" cc -O1 -I"$SRCDIR/include" -o backing "$area/backed.c"
+HEAPTAP_OUT=$PWD/backing.heaptap ./backing
+same "backing: status" 0 $?
+counts backing.heaptap 464 blocks=1 accesses=1
+counts backing.heaptap 448 blocks=1 accesses=3
 check "build for a directory" cc -fmemory-profile=chosen -O1 -o chosen.prog "$area/places.c"
 ./chosen.prog
 same "-fmemory-profile=DIR: a profile there" 1 "$(ls chosen/*.heaptap | wc -l)"
 counts "$(ls chosen/*.heaptap)" 112 counting=1 blocks=1 accesses=7
+
+# --- Blocks that live, where others must not be looked at ---
+
+check "build an allocator" gcc -O1 -fPIC -shared -fno-builtin -o libsized.so "$area/sized.c"
+check "build what has another thread" cc -O1 -pthread -o others "$area/others.c" -ldl
+HEAPTAP_OUT=$PWD/sized.heaptap LD_PRELOAD=$PWD/libsized.so ./others sized
+same "another allocator, another thread: status" 0 $?
+counts sized.heaptap 112 counting=1 ended=0 merge=0 blocks=1 accesses=7
+counts sized.heaptap 96 blocks=1 dated=1
+HEAPTAP_RESERVE=4000000 HEAPTAP_OUT=$PWD/quiet.heaptap ./others quiet
+status=$?
+if [ $status = 77 ]; then
+    echo "ok - a reserve, another thread # SKIP no filter for system calls can be set"
+else
+    same "a reserve, another thread: status" 0 $status
+    counts quiet.heaptap 112 counting=1 ended=0 merge=0 blocks=1 accesses=7
+fi
+
+# --- Alignments ---
+
+check "build without counting" gcc -O1 -o aligns.plain "$area/aligns.c"
+./aligns.plain >aligns.wanted
+for granule in 8 16 64; do
+    check "build for $granule bytes" cc --granule=$granule -O1 -o aligns.$granule "$area/aligns.c"
+    HEAPTAP_OUT=$PWD/aligns.heaptap ./aligns.$granule >aligns.out
+    check "granules of $granule: what may be asked for" diff aligns.wanted aligns.out
+done
 
 # --- What cannot be ---
 
