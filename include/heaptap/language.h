@@ -124,7 +124,7 @@ struct heaptap_languages {
     int (*can_read)(const void *p, size_t bytes);
     const void *(*function_of)(const void *pc);
     const void *(*function_end)(const void *pc);
-    int (*moved)(const void **from, const void **to);
+    size_t (*moved)(const void **from, const void **to);
     unsigned long (*collected)(struct heaptap_heap *const *heaps, size_t count);
 };
 
@@ -199,11 +199,12 @@ heaptap_function_end(const void *pc)
 
 /* Is what is recorded now in this thread, by asking you, the end of a realloc? Then the block was
  * at *FROM, where it can no longer be read, and is at *TO, which may be the same. The runtime has
- * not heard of that yet: pointers into the block that it still has are to be moved. */
-HEAPTAP_LANGUAGE_API_ int
-heaptap_is_moved(const void **from, const void **to)
+ * not heard of that yet: pointers into the block that it still has are to be moved. Returns how
+ * many bytes the block had; (size_t)-1 if that is not known, 0 if nothing is moved. */
+HEAPTAP_LANGUAGE_API_ size_t
+heaptap_moved(const void **from, const void **to)
 {
-    return HEAPTAP_LANGUAGES_ != NULL && HEAPTAP_LANGUAGES_->moved(from, to);
+    return HEAPTAP_LANGUAGES_ != NULL ? HEAPTAP_LANGUAGES_->moved(from, to) : 0;
 }
 
 /* A collection is over: what HEAPS, COUNT of them, held dead was freed. NULL is none. Returns how

@@ -60,12 +60,12 @@ api_function_end(const void *pc)
     return (const void *)(uintptr_t)unwind_function_end((uintptr_t)pc);
 }
 
-static int
+static size_t
 api_moved(const void **from, const void **to)
 {
     *from = tls.moved_from;
     *to = tls.moved_to;
-    return tls.moved_from != NULL;
+    return tls.moved_from != NULL ? tls.moved_bytes : 0;
 }
 
 EXPORT const struct heaptap_languages heaptap_languages_v1 = {

@@ -282,7 +282,7 @@ event_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_by
         struct disk_counter *c;
 
         left = block_moves(t, old, p, result != NULL);
-        language_moves(p, result);
+        language_moves(old, p, result);
         c = result != NULL ? block_begins(t, result, size_bytes, false,
                                           language_sites(t, stack_target(t, caller)), &change)
                            : NULL;

@@ -67,7 +67,7 @@ sampled_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_
             left = block_moves(t, old, p, result != NULL);
         if (result != NULL)
             filter_forget_freed(); // It may live on in the same place.
-        language_moves(p, result);
+        language_moves(old, p, result);
         if (gate == GATE_SAMPLE && result != NULL)
             c = block_sample_begins(t, result, size_bytes, caller, &w, &change);
         language_moved();

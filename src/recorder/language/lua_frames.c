@@ -12,9 +12,12 @@
  * by far the largest function of any Lua; the next frame of it begins after a fresh one.
  *
  * Frames in the middle of a change. Lua moves its stack, and 5.1 its calls, by realloc, and at that
- * moment its pointers are to the old place; the recorder tells of that. A call that was left by an
- * error is in the list until pcall returns. The line is that of the last instruction that Lua has
- * written down: it does so wherever an error or a call may come, and not at a table constructor.
+ * moment its pointers are to the old place; the recorder tells of that. From 5.4.5 on the pointers
+ * into the stack have become offsets by then, in the same words, and stay so while an allocator of
+ * the host's calls whatever it likes: whether they are is looked up at every event. A call that was
+ * left by an error is in the list until pcall returns. The line is that of the last instruction
+ * that Lua has written down: it does so wherever an error or a call may come, and not at a table
+ * constructor.
  *
  * The latest answer. Most events find nearly the calls that the event before has found. So a thread
  * keeps them, with the words of Lua's memory that each frame follows from. An event reads the same
@@ -49,6 +52,7 @@ enum {
     LINKS = HEAPTAP_FRAMES_MAX, // Calls, and the ends of those of a state.
     PLACES = 1 << 10,
     ASKERS = 256,
+    HEAD_BYTES_MAX = 4096,
     OPCODE_CALL_5_1 = 28,
     OPCODE_MASK_5_1 = 0x3f,
     KIND_LUA = 0,
@@ -64,7 +68,9 @@ unsigned lua_frames_nameless;
 struct states {
     size_t count;
     bool all_asked;       // What they allocate has all been asked for.
-    uintptr_t moved_from; // 0 = nothing.
+    bool is_plain;        // Calls are no array, nothing is moved, and addresses are no offsets.
+    uintptr_t moved_from; // Of so many bytes; 0 = nothing, SIZE_MAX = it is not known.
+    size_t moved_bytes;
     intptr_t moved_by;
     uintptr_t v[LUA_STATE_NOTES];
 };
@@ -85,7 +91,8 @@ is_lua_closure(const struct lua_layout *y, uintptr_t function)
            (!y->has_array || *(const unsigned char *)(lua_word(function) + y->closure_is_c) == 0);
 }
 
-/* The walk's call is that of the record at CALL. False if that is no call, but the last record. */
+/* The walk's call is that of the record at CALL. False if that is no call, but the last record, or
+ * is damaged. */
 static inline bool
 stand_at(const struct lua_layout *y, struct walk *w, uintptr_t call)
 {
@@ -93,9 +100,10 @@ stand_at(const struct lua_layout *y, struct walk *w, uintptr_t call)
     if (call == 0 || call == w->last)
         return false;
     w->c.previous = y->has_array ? call - y->call_bytes : lua_word(call + LUA_CALL_PREVIOUS);
-    w->c.function = lua_word(call + y->call_function) + (uintptr_t)w->c.moved;
+    w->c.function = lua_call_function(y, &w->c, call);
     w->c.code = w->noted_code = lua_word(call + y->call_code);
-    return w->c.previous != 0; // Else it is the state's own.
+    // The state's own has none before it.
+    return w->c.previous != 0 && w->c.function != 0;
 }
 
 /* Of 5.1: a C function's place in the code means nothing, and the innermost one of Lua is noted
@@ -108,6 +116,22 @@ correct_code(const struct lua_layout *y, struct walk *w, bool innermost)
     w->c.code = is_lua_closure(y, w->c.function) ? w->noted_code : 0;
 }
 
+/* Is what Lua says is at ADDRESS in the block that was moved? An allocator of the host's may have
+ * something of its own in front of that. */
+static inline bool
+is_moved(const struct states *s, uintptr_t address)
+{
+    return address == s->moved_from ||
+           (s->moved_bytes != SIZE_MAX && address - s->moved_from < s->moved_bytes);
+}
+
+/* It may be, or behind that block: nobody knows how large it was. */
+static inline bool
+may_be_moved(const struct states *s, uintptr_t address)
+{
+    return s->moved_bytes == SIZE_MAX && address - s->moved_from - 1 < HEAD_BYTES_MAX;
+}
+
 static inline bool
 walk_begin(const struct lua_layout *y, struct walk *w, const struct states *s, size_t number)
 {
@@ -117,11 +141,21 @@ walk_begin(const struct lua_layout *y, struct walk *w, const struct states *s, s
     w->last = 0;
     w->c.call = 0;
     w->c.moved = 0;
+    w->c.stack = w->c.stack_used = 0;
     w->calls_moved = 0;
+    if (!s->is_plain && lua_has_offsets(y, l)) {
+        w->c.stack = lua_word(l + y->state_stack);
+        w->c.stack_used = lua_stack_used(y, l);
+    }
     if (s->moved_from != 0) {
-        if (lua_word(l + y->state_stack) == s->moved_from)
+        uintptr_t stack = lua_word(l + y->state_stack);
+        uintptr_t calls = y->has_array ? lua_word(l + y->state_calls) : 0;
+
+        if (may_be_moved(s, stack) || may_be_moved(s, calls))
+            return false;
+        if (is_moved(s, stack))
             w->c.moved = s->moved_by;
-        else if (y->has_array && lua_word(l + y->state_calls) == s->moved_from)
+        else if (is_moved(s, calls))
             w->calls_moved = s->moved_by;
     }
     if (!y->has_array)
@@ -331,8 +365,8 @@ note_again(struct answer *a, uintptr_t l, struct link *e)
     note_other(a, &w, e);
 }
 
-/* Does the call have the words of E? CODE and STATUS are where two of them are. Not where calls are
- * an array, or anything is moved. */
+/* Does the call have the words of E? CODE and STATUS are where two of them are. Where all is plain
+ * alone. */
 static INLINE bool
 has_words(uintptr_t call, uintptr_t code, uintptr_t status, const struct link *e)
 {
@@ -344,7 +378,7 @@ has_words(uintptr_t call, uintptr_t code, uintptr_t status, const struct link *e
 }
 
 /* Are the calls from E on, of state NUMBER and those that resumed it, where they were? What has
- * changed of them is noted. Not where calls are an array, or anything is moved. */
+ * changed of them is noted. Where all is plain alone. */
 static INLINE bool
 stays(struct answer *a, size_t number, struct link *e, bool deep)
 {
@@ -416,12 +450,6 @@ stays_moved(struct answer *a, size_t number, struct walk *w, struct link *e)
     }
 }
 
-static inline bool
-goes_plainly(const struct answer *a)
-{
-    return !a->y->has_array && a->s->moved_from == 0;
-}
-
 /* Where the calls come to one of the latest answer. */
 struct join {
     struct link *at;     // The end if they come to none.
@@ -457,7 +485,7 @@ find_join(const struct answer *a, struct join *j)
 static inline bool
 goes_on(struct answer *a, struct join *j)
 {
-    if (!goes_plainly(a))
+    if (!a->s->is_plain)
         return stays_moved(a, j->state, &j->w, j->at);
     return a->deep ? stays_deep(a, j->state, j->at) : stays_shallow(a, j->state, j->at);
 }
@@ -592,10 +620,12 @@ find_states(const struct lua_layout *y, struct memo *m, struct states *s,
 {
     const void *from = NULL, *to = NULL;
 
-    s->moved_from = heaptap_is_moved(&from, &to) ? (uintptr_t)from : 0;
+    s->moved_bytes = heaptap_moved(&from, &to);
+    s->moved_from = (uintptr_t)from;
     s->moved_by = (intptr_t)((uintptr_t)to - (uintptr_t)from);
     s->count = 0;
     s->all_asked = true;
+    s->is_plain = !y->has_array && s->moved_from == 0;
     for (size_t k = 0; k < LUA_STATE_NOTES && notes[2 * k] != 0; k++) {
         uintptr_t l = m->states[k], global, function;
         size_t i = 0;
@@ -607,6 +637,7 @@ find_states(const struct lua_layout *y, struct memo *m, struct states *s,
         if (l == 0 || i < s->count)
             continue;
         s->v[s->count++] = l;
+        s->is_plain &= !lua_has_offsets(y, l);
         global = lua_word(l + y->state_global);
         function = lua_word(global + y->global_alloc);
         ask_whose(m, global);
@@ -615,8 +646,8 @@ find_states(const struct lua_layout *y, struct memo *m, struct states *s,
     }
 }
 
-/* Is the answer of the states S, which are some, the latest one? That is what many events find. Not
- * where calls are an array, or anything is moved. */
+/* Is the answer of the states S, which are some, the latest one? That is what many events find.
+ * Where all is plain alone. */
 static INLINE bool
 is_latest(const struct lua_layout *y, const struct memo *m, const struct states *s, bool deep)
 {
@@ -690,7 +721,7 @@ lua_frames_again(struct heaptap_frame *end, void *memo, const unsigned long note
     struct states s;
 
     find_states(y, m, &s, notes);
-    if (likely(!y->has_array) && likely(s.moved_from == 0) &&
+    if (likely(s.is_plain) &&
         (likely(s.all_asked) && likely(!m->is_unsure) ? is_latest(y, m, &s, false)
                                                       : is_deep_latest(y, m, &s)))
         return *ret_same = m->v[LINKS - m->count].frames;

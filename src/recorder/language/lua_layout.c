@@ -11,51 +11,60 @@
 
 const struct lua_layout *lua_layout;
 
-#define CALLS_5_4                                                                                  \
-    .call_status = 62, .call_code = 32, .call_bytes = 64, .is_c = 2, .fresh = 4,                   \
-    .closure_function = 24
+#define CALLS_5_4 .call_status = 62, .call_code = 32, .call_bytes = 64, .is_c = 2
 #define PROTO_5_4 .proto_line = 44, .proto_code = 64, .proto_source = 112, .proto_size = 24
 #define TABLE_5_4                                                                                  \
     .table_shift = 11, .table_nodes = 24, .node_bytes = 24, .key_type = 9, .key_value = 16
 #define DEBUG_5_4                                                                                  \
     .debug_name = 8, .debug_what = 24, .debug_line = 48, .debug_defined = 52, .debug_short = 68,   \
     .debug_call = 128
-#define STATE_5_4                                                                                  \
-    .state_global = 24, .state_ci = 32, .state_stack = 48, .global_registry = 64
+#define ROW_5_4                                                                                    \
+    CALLS_5_4, PROTO_5_4, TABLE_5_4, DEBUG_5_4, .state_global = 24, .state_ci = 32,                \
+        .closure_function = 24, .string_text = 24, .global_registry = 64
 
-#define STATE_5_1                                                                                  \
+#define ROW_5_3                                                                                    \
+    .state_global = 24, .state_ci = 32, .state_stack = 56, .state_jump = 88, .call_status = 66,    \
+    .call_code = 40, .call_bytes = 72, .is_lua = 2, .closure_function = 24, .proto_line = 40,      \
+    .proto_code = 56, .proto_source = 104, .proto_size = 24, .global_registry = 64,                \
+    .table_shift = 11, .table_nodes = 24, .node_bytes = 32, .key_type = 24, .key_value = 16,       \
+    .debug_name = 8, .debug_what = 24, .debug_line = 40, .debug_defined = 44, .debug_short = 56,   \
+    .debug_call = 120
+
+#define ROW_5_2                                                                                    \
+    .state_global = 24, .state_ci = 32, .state_stack = 56, .state_jump = 112, .call_status = 34,   \
+    .call_bytes = 80, .is_lua = 1, .not_fresh = 4, .closure_function = 24, .string_text = 24,      \
+    .proto_line = 104, .proto_code = 24, .proto_source = 72, .proto_size = 88, .table_shift = 11,  \
+    .node_bytes = 40, .key_type = 24, .key_value = 16, .debug_name = 8, .debug_what = 24,          \
+    .debug_line = 40, .debug_defined = 44, .debug_short = 56, .debug_call = 120
+
+#define ROW_5_1                                                                                    \
     .has_array = true, .state_global = 32, .state_ci = 40, .state_stack = 64, .state_jump = 168,   \
     .state_calls = 80, .state_code = 48, .call_function = 8, .call_code = 24, .call_bytes = 40,    \
-    .closure_function = 32, .closure_is_c = 10, .proto_line = 96, .proto_code = 24,                \
-    .proto_source = 64, .proto_size = 80, .global_registry = 160, .global_alloc = 16,              \
-    .node_bytes = 40, .key_type = 24, .key_value = 16, .debug_name = 8, .debug_what = 24,          \
-    .debug_line = 40, .debug_defined = 48, .debug_short = 56, .debug_call = 116
+    .closure_function = 32, .closure_is_c = 10, .string_text = 24, .proto_line = 96,               \
+    .proto_code = 24, .proto_source = 64, .proto_size = 80, .global_registry = 160,                \
+    .global_alloc = 16, .node_bytes = 40, .key_type = 24, .key_value = 16, .debug_name = 8,        \
+    .debug_what = 24, .debug_line = 40, .debug_defined = 48, .debug_short = 56, .debug_call = 116
 
+/* The first whose version fits. In 5.4.0 and 5.4.1 all calls of functions of Lua are fresh: they
+ * lack the bit of C functions. */
 static const struct lua_layout layouts[] = {
-    {.version = "5.4.0", .state_jump = 80, STATE_5_4, CALLS_5_4, PROTO_5_4, TABLE_5_4, DEBUG_5_4},
-    {.version = "5.4.1", .state_jump = 80, STATE_5_4, CALLS_5_4, PROTO_5_4, TABLE_5_4, DEBUG_5_4},
-    {.version = "5.4.2", .state_jump = 80, STATE_5_4, CALLS_5_4, PROTO_5_4, TABLE_5_4, DEBUG_5_4},
-    {.version = "5.4.", .state_jump = 88, STATE_5_4, CALLS_5_4, PROTO_5_4, TABLE_5_4, DEBUG_5_4},
-    {.version = "5.3.",
-     .state_global = 24, .state_ci = 32, .state_stack = 56, .state_jump = 88,
-     .call_status = 66, .call_code = 40, .call_bytes = 72, .is_lua = 2, .fresh = 8,
-     .closure_function = 24,
-     .proto_line = 40, .proto_code = 56, .proto_source = 104, .proto_size = 20,
-     .global_registry = 64,
-     .table_shift = 11, .table_nodes = 24, .node_bytes = 32, .key_type = 24, .key_value = 16,
-     .debug_name = 8, .debug_what = 24, .debug_line = 40, .debug_defined = 44, .debug_short = 56,
-     .debug_call = 120},
-    {.version = "5.2.",
-     .state_global = 24, .state_ci = 32, .state_stack = 56, .state_jump = 112,
-     .call_status = 34, .call_code = 56, .call_bytes = 80, .is_lua = 1, .not_fresh = 4,
-     .closure_function = 24,
-     .proto_line = 104, .proto_code = 24, .proto_source = 72, .proto_size = 88,
-     .global_registry = 64,
-     .table_shift = 11, .table_nodes = 24, .node_bytes = 40, .key_type = 24, .key_value = 16,
-     .debug_name = 8, .debug_what = 24, .debug_line = 40, .debug_defined = 44, .debug_short = 56,
-     .debug_call = 120},
-    {.version = "5.1", STATE_5_1, .table_shift = 11, .table_nodes = 32},
-    {.version = "5.1", STATE_5_1, .is_redis = true, .table_shift = 16, .table_nodes = 40},
+    {.version = "5.4.0", .state_stack = 56, .state_jump = 88, .not_fresh = 2, ROW_5_4},
+    {.version = "5.4.1", .state_stack = 48, .state_jump = 80, .not_fresh = 2, ROW_5_4},
+    {.version = "5.4.2", .state_stack = 48, .state_jump = 80, .fresh = 4, ROW_5_4},
+    {.version = "5.4.3", .state_stack = 48, .state_jump = 88, .fresh = 4, ROW_5_4},
+    {.version = "5.4.4", .state_stack = 48, .state_jump = 88, .fresh = 4, ROW_5_4},
+    {.version = "5.4.",
+     .state_stack = 48, .state_jump = 88, .state_own_call = 96, .fresh = 4, ROW_5_4},
+    {.version = "5.3.0", .not_fresh = 8, .string_text = 32, ROW_5_3},
+    {.version = "5.3.1", .not_fresh = 8, .string_text = 24, ROW_5_3},
+    {.version = "5.3.", .fresh = 8, .string_text = 24, ROW_5_3},
+    {.version = "5.2.0", .call_code = 48, .global_registry = 56, .table_nodes = 32, ROW_5_2},
+    {.version = "5.2.1", .call_code = 56, .global_registry = 64, .table_nodes = 32, ROW_5_2},
+    {.version = "5.2.2", .call_code = 56, .global_registry = 64, .table_nodes = 32, ROW_5_2},
+    {.version = "5.2.3", .call_code = 56, .global_registry = 64, .table_nodes = 32, ROW_5_2},
+    {.version = "5.2.", .call_code = 56, .global_registry = 64, .table_nodes = 24, ROW_5_2},
+    {.version = "5.1", .table_shift = 11, .table_nodes = 32, ROW_5_1},
+    {.version = "5.1", .is_redis = true, .table_shift = 16, .table_nodes = 40, ROW_5_1},
 };
 
 bool

@@ -13,9 +13,10 @@ struct lua_layout {
     bool is_redis;       // Its tables have one member more.
     uint8_t state_global, state_ci, state_stack, state_jump;
     uint8_t state_calls, state_code; // The array, and where the innermost call is in its code.
+    uint8_t state_own_call;          // Since 5.4.5: see lua_has_offsets.
     uint8_t call_function, call_status, call_code, call_bytes;
     uint8_t is_lua, is_c, fresh, not_fresh;
-    uint8_t closure_function, closure_is_c;
+    uint8_t closure_function, closure_is_c, string_text;
     uint8_t proto_line, proto_code, proto_source, proto_size;
     uint8_t global_registry, global_alloc;
     uint8_t table_shift, table_nodes;
@@ -26,6 +27,7 @@ struct lua_layout {
 /* The same in all of them. */
 enum {
     LUA_CALL_PREVIOUS = 16, // Not where calls are an array.
+    LUA_STATE_TOP = 16,
     LUA_TYPE = 8,
     LUA_TYPE_MASK = 0x3f, // Without the bit that says that it is collected.
     LUA_IS_TABLE = 5,
@@ -34,7 +36,6 @@ enum {
     LUA_IS_LIGHT_C = 22,
     LUA_IS_C = 38,
     LUA_IS_THREAD = 8,
-    LUA_TEXT = 24,         // Of a string.
     LUA_STATE_BYTES = 184, // No member that is read lies behind.
     LUA_CALL_BYTES_MAX = 80,
 };
@@ -72,6 +73,30 @@ lua_closure_function(const struct lua_layout *y, uintptr_t closure)
     return lua_word(closure + y->closure_function);
 }
 
+/* Are pointers into the stack of the state L offsets at present, all of them or some? From 5.4.5 on
+ * they are while the stack moves. That of the top is the first to become one and to be a pointer
+ * again, that of the state's own call the last. */
+static inline bool
+lua_has_offsets(const struct lua_layout *y, uintptr_t l)
+{
+    uintptr_t stack;
+
+    if (y->state_own_call == 0)
+        return false;
+    stack = lua_word(l + y->state_stack);
+    return lua_word(l + LUA_STATE_TOP) < stack || lua_word(l + y->state_own_call) < stack;
+}
+
+/* Bytes of the stack of the state L that are in use, also then. All functions that were called lie
+ * in these. */
+static inline uintptr_t
+lua_stack_used(const struct lua_layout *y, uintptr_t l)
+{
+    uintptr_t stack = lua_word(l + y->state_stack), top = lua_word(l + LUA_STATE_TOP);
+
+    return top < stack ? top : top - stack;
+}
+
 /* What the prototype of a function says of itself: where it is in which text. */
 struct lua_proto {
     uintptr_t source, text; // The string, and its beginning.
@@ -84,7 +109,7 @@ lua_proto_at(const struct lua_layout *y, uintptr_t proto)
     uintptr_t source = lua_word(proto + y->proto_source);
 
     // A text ends with a zero byte, and strings take whole words.
-    return (struct lua_proto){source, source != 0 ? lua_word(source + LUA_TEXT) : 0,
+    return (struct lua_proto){source, source != 0 ? lua_word(source + y->string_text) : 0,
                               lua_int(proto + y->proto_line), lua_int(proto + y->proto_size)};
 }
 

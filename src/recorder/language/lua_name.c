@@ -60,7 +60,7 @@ key_of(uintptr_t node)
 
     if ((*(const unsigned char *)(node + y->key_type) & LUA_TYPE_MASK) != LUA_IS_STRING)
         return NULL;
-    return (const char *)(lua_word(node + y->key_value) + LUA_TEXT);
+    return (const char *)(lua_word(node + y->key_value) + y->string_text);
 }
 
 /* Is the value at NODE the C function FUNCTION? */
@@ -145,12 +145,11 @@ struct copy {
     _Alignas(8) unsigned char debug[DEBUG_BYTES];
 };
 
-/* Copy the call at FROM to TO; what it calls is MOVED by so much. */
+/* Copy to TO the call at FROM, which calls FUNCTION. */
 static void
-copy_call(unsigned char *to, uintptr_t from, intptr_t moved)
+copy_call(unsigned char *to, uintptr_t from, uintptr_t function)
 {
     const struct lua_layout *y = lua_layout;
-    uintptr_t function = lua_word(from + y->call_function) + (uintptr_t)moved;
 
     memcpy(to, (const void *)from, y->call_bytes);
     memcpy(to + y->call_function, &function, sizeof function);
@@ -163,11 +162,14 @@ ask(struct copy *to, uintptr_t l, const struct lua_call *c, const char *what)
     const struct lua_layout *y = lua_layout;
     unsigned char *call = to->calls + 2 * y->call_bytes, *previous = call - y->call_bytes;
     uintptr_t at = (uintptr_t)call, before = (uintptr_t)previous, first = (uintptr_t)to->calls;
+    uintptr_t caller = lua_call_function(y, c, c->previous);
     int index = 2;
 
+    if (caller == 0)
+        return false;
     memset(to, 0, sizeof *to);
-    copy_call(call, c->call, c->moved);
-    copy_call(previous, c->previous, c->moved);
+    copy_call(call, c->call, c->function);
+    copy_call(previous, c->previous, caller);
     if (!y->has_array) {
         memcpy(call + LUA_CALL_PREVIOUS, &before, sizeof before);
         memcpy(to->debug + y->debug_call, &at, sizeof at);

@@ -115,17 +115,21 @@ is_state(uintptr_t l, uintptr_t low, uintptr_t high)
     return true;
 }
 
-/* Find out which function luaD_rawrunprotected is, and where it keeps L. */
+/* Find out which function luaD_rawrunprotected is, and where it keeps L. Only stacks with frames
+ * that it could be are counted: others may come for hours before Lua begins. */
 static void
 learn(const struct heaptap_native *n, size_t count)
 {
-    if (__atomic_add_fetch(&learn_tries, 1, __ATOMIC_RELAXED) > LEARN_MAX)
+    bool tried = false;
+
+    if (__atomic_load_n(&learn_tries, __ATOMIC_RELAXED) >= LEARN_MAX)
         return;
     for (size_t i = 0; i + 1 < count; i++) {
         uintptr_t low = n[i].slot, high = n[i + 1].slot, start;
 
         if (!lua_code_has(n[i].pc - 1) || low == 0 || high <= low || high - low > FRAME_BYTES_MAX)
             continue;
+        tried = true;
         for (uintptr_t at = low + 8; at < high; at += 8) {
             if (!is_state(lua_word(at), low, high))
                 continue;
@@ -136,6 +140,8 @@ learn(const struct heaptap_native *n, size_t count)
             return;
         }
     }
+    if (tried)
+        __atomic_fetch_add(&learn_tries, 1, __ATOMIC_RELAXED);
 }
 
 void

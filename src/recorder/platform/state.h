@@ -207,6 +207,7 @@ struct tls {
     uint32_t apart;
     // While a reallocation is being recorded, if it is apart: what was moved, and to where.
     const void *moved_from, *moved_to;
+    size_t moved_bytes; // As the API has it (heaptap/language.h).
     uint64_t namespace_slot; // Of the call of dlmopen that is under way; 0 = none.
     uint32_t nests;   // Nests of an event that began before its struct was there; nest.h.
     // Return addresses of calls back from the next allocator, the latest first: seen before without

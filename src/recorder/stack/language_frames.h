@@ -20,15 +20,16 @@ uint32_t language_merge(struct thread *t, const struct stack_target *target);
 /* language_sites in a thread that is apart. */
 uint32_t *language_sites_apart(struct thread *t, const struct stack_target *target);
 
-/* What the calling thread records until language_moved is that a block was moved FROM, where it can
- * no longer be read, TO: a runtime may still have the old address. */
+/* What the calling thread records until language_moved is that a block, OLD, was moved FROM, where
+ * it can no longer be read, TO: a runtime may still have the old address. */
 static inline void
-language_moves(const void *from, const void *to)
+language_moves(struct ledger_entry old, const void *from, const void *to)
 {
     if (likely(tls.apart == 0))
         return;
     tls.moved_from = from;
     tls.moved_to = to;
+    tls.moved_bytes = old.site == 0 ? SIZE_MAX : old.size_bytes > 0 ? old.size_bytes : 1;
 }
 
 static inline void

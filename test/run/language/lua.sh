@@ -82,10 +82,27 @@ chunks() {
     check "$lua, $program: chunks" run_python "$area/lua_pool.py" "$dir/json"
 }
 
+# moves VERSION: deep.lua in a program whose allocator moves blocks in its own way.
+moves() {
+    local lua=$1 dir=moves-$1 how
+    mkdir "$dir"
+    if ! cc -O1 -g -I"/usr/include/$lua" -o "$dir/moves" "$area/lua_moves.c" -Wl,-E \
+        "-l:lib$lua.a" -lm -ldl 2>"$dir/cc.err"; then
+        echo "ok - $lua, moves # SKIP needs lib$lua-dev"
+        return
+    fi
+    for how in head copy; do
+        record "$dir/$how" "$dir/moves" "$area/deep.lua" $how
+        same "$lua, $how: exit status" 0 "$status"
+        same "$lua, $how: where its stack moves" 3001 "$(cat "$dir/$how.out")"
+    done
+}
+
 for lua in lua5.4 lua5.3 lua5.2 lua5.1; do
     command -v $lua >/dev/null || continue
     tried=$((tried + 1))
     same "$lua: where its stack moves" "3001 0" "$(deep $lua)"
+    moves $lua
     host $lua
     chunks pool $lua
     chunks shared $lua
