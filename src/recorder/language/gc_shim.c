@@ -31,6 +31,19 @@ is_inner(const void *pc)
 
 #define IS_INNER is_inner(__builtin_return_address(0))
 
+/* The bytes of TEXT, a copy; 0 if there is none, for want of memory or of a text. */
+static size_t
+text_bytes(const char *text)
+{
+    return text != NULL ? strlen(text) + 1 : 0;
+}
+
+static size_t
+wide_bytes(const wchar_t *text)
+{
+    return text != NULL ? (wcslen(text) + 1) * sizeof *text : 0;
+}
+
 /* A function NAME whose object has BYTES. */
 #define ALLOCATES(name, parameters, arguments, bytes)                                              \
     EXPORT void *name parameters;                                                                  \
@@ -65,9 +78,9 @@ ALLOCATES(GC_calloc_explicitly_typed, (size_t n, size_t bytes, size_t layout), (
           n *bytes)
 ALLOCATES(GC_gcj_malloc, (size_t bytes, void *layout), (bytes, layout), bytes)
 ALLOCATES(GC_gcj_malloc_ignore_off_page, (size_t bytes, void *layout), (bytes, layout), bytes)
-ALLOCATES(GC_strdup, (const char *text), (text), strlen(p) + 1)
-ALLOCATES(GC_strndup, (const char *text, size_t max), (text, max), strlen(p) + 1)
-ALLOCATES(GC_wcsdup, (const wchar_t *text), (text), (wcslen(p) + 1) * sizeof(wchar_t))
+ALLOCATES(GC_strdup, (const char *text), (text), text_bytes(p))
+ALLOCATES(GC_strndup, (const char *text, size_t max), (text, max), text_bytes(p))
+ALLOCATES(GC_wcsdup, (const wchar_t *text), (text), wide_bytes(p))
 
 /* --- Where the object begins before the pointer to it ----------------------------------------- */
 
@@ -111,9 +124,9 @@ DEBUGS(GC_debug_gcj_malloc)
 DEBUGS(GC_debug_generic_or_special_malloc)
 ALLOCATES_INSIDE(GC_debug_malloc_replacement, (size_t bytes), (bytes), bytes)
 ALLOCATES_INSIDE(GC_debug_strdup, (const char *text, void *a, void *b, void *c), (text, a, b, c),
-                 strlen(p) + 1)
+                 text_bytes(p))
 ALLOCATES_INSIDE(GC_debug_strndup, (const char *text, size_t max, void *a, void *b, void *c),
-                 (text, max, a, b, c), strlen(p) + 1)
+                 (text, max, a, b, c), text_bytes(p))
 
 EXPORT int GC_posix_memalign(void **ret, size_t alignment, size_t bytes);
 SHIM int

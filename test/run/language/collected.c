@@ -127,6 +127,9 @@ text(unsigned i)
     memset(words, 'x', sizeof words);
     words[i % 60] = '\0';
     note(6, GC_STRDUP(words), i % 60 + 1);
+    /* Of no text there is no copy. */
+    if (GC_strdup(NULL) != NULL || GC_debug_strdup(NULL, GC_EXTRAS) != NULL)
+        abort();
 }
 
 NOINLINE static void
