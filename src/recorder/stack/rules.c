@@ -4,10 +4,11 @@
  * second is shared, so that a rule that was displaced or that another thread has compiled costs a
  * cache miss and not a walk through .eh_frame.
  *
- * A second-level slot is two words. The key carries the generation in which the rule was
- * compiled, so a rise of state->generation (code was unloaded) makes all of them stale without
- * touching them. A writer empties the key, writes the rule, then the key with release; a reader
- * takes the rule between two reads of the key. A full bucket replaces one slot.
+ * A second-level slot is two words, and two halves beside it. The generation in which the rule was
+ * compiled is one of these, and its low bits are in the key, so a rise of state->generation (code
+ * was unloaded) makes all of them stale without touching them. A writer empties the key, writes the
+ * rest, then the key with release; a reader takes the rest between two reads of the key. A full
+ * bucket replaces one slot.
  *
  * Few programs need all buckets, and to touch them costs page faults, so rules go to the first few
  * until these are half full. Those that are there stay there.
@@ -37,8 +38,8 @@ struct rule_slot {
 
 struct rule_bucket {
     struct rule_slot slots[BUCKET_SLOTS];
-    uint32_t modules[BUCKET_SLOTS]; // Beside the slot of the same index; written before its key.
-    uint32_t pad[4];
+    // Beside the slot of the same index; written before its key.
+    uint32_t modules[BUCKET_SLOTS], generations[BUCKET_SLOTS];
 };
 
 bool
@@ -70,27 +71,28 @@ bucket_of(uint64_t ra, uint32_t shift)
 }
 
 static uint64_t
-make_key(uint64_t ra)
+make_key(uint64_t ra, uint32_t generation)
 {
-    return (ra & DISK_ADDRESS_MASK) | (uint64_t)load_acquire(&state->generation)
-                                          << DISK_ADDRESS_BITS;
+    return (ra & DISK_ADDRESS_MASK) | (uint64_t)generation << DISK_ADDRESS_BITS;
 }
 
 static bool
 bucket_find(struct rule_bucket *b, uint64_t ra, struct rule_entry *ret)
 {
-    uint64_t key = make_key(ra);
+    uint32_t generation = load_acquire(&state->generation);
+    uint64_t key = make_key(ra, generation);
 
     for (uint32_t i = 0; i < BUCKET_SLOTS; i++) {
         struct rule_slot *s = &b->slots[i];
         uint64_t rule;
-        uint32_t module;
+        uint32_t module, made;
 
         if (load_acquire(&s->key) != key)
             continue;
         rule = load_acquire(&s->rule);
         module = load_acquire(&b->modules[i]);
-        if (load_acquire(&s->key) != key)
+        made = load_acquire(&b->generations[i]);
+        if (load_acquire(&s->key) != key || made != generation)
             continue;
         memcpy(&ret->rule, &rule, sizeof ret->rule);
         ret->frame = ra | (uint64_t)module << DISK_ADDRESS_BITS;
@@ -112,7 +114,8 @@ static void
 shared_add(uint64_t ra, const struct rule_entry *e)
 {
     struct rule_bucket *b = bucket_of(ra, bucket_shift());
-    uint64_t key = make_key(ra);
+    uint32_t generation = load_acquire(&state->generation);
+    uint64_t key = make_key(ra, generation);
     uint32_t victim = (uint32_t)(hash_u64(ra) >> 60) % BUCKET_SLOTS;
     uint64_t there;
     uint64_t rule;
@@ -131,6 +134,7 @@ shared_add(uint64_t ra, const struct rule_entry *e)
     memcpy(&rule, &e->rule, sizeof rule);
     store_release(&b->slots[victim].rule, rule);
     store_release(&b->modules[victim], (uint32_t)(e->frame >> DISK_ADDRESS_BITS));
+    store_release(&b->generations[victim], generation);
     store_release(&b->slots[victim].key, key);
     add_relaxed(&state->rules_added, UINT64_C(1));
 }
