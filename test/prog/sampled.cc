@@ -22,6 +22,7 @@
  * sampled clock S     early: 1000 times malloc(100), kept; pump for S seconds; late: the same
  * sampled forks       in_child: 20000 times malloc(100), freed, in a child
  * sampled builds      built: 20000 times malloc(100), kept, and nothing else
+ * sampled middle      middle: 20000 times operator new(200000), deleted, and nothing else
  */
 #include <cstdint>
 #include <cstdio>
@@ -300,6 +301,13 @@ builds()
     return 0;
 }
 
+OWN void
+middle()
+{
+    for (int i = 0; i < 20000; i++)
+        operator delete(operator new(200000));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -311,5 +319,9 @@ main(int argc, char **argv)
         return by_the_clock(argc > 2 ? atof(argv[2]) : 1);
     if (strcmp(what, "builds") == 0)
         return builds();
+    if (strcmp(what, "middle") == 0) {
+        middle();
+        return 0;
+    }
     return strcmp(what, "forks") == 0 ? forks() : sites();
 }

@@ -11,6 +11,7 @@
 #include "fake_recorder.h"
 
 #include "sampling/draw.c"
+#include "entry/outcall.h"
 #include "event/gate.h"
 
 struct sample sample;
@@ -163,6 +164,50 @@ frees_ask_only_where_samples_live(void **unused)
     assert_int_equal(questions, 2);
 }
 
+/* What an operator asks of malloc is charged as well, and may use up what is left to the next
+ * sample; then that is drawn once more, for nothing. If this fails, too few or too many of the
+ * blocks from operators are sampled, and their estimates are off. */
+static void
+what_is_charged_inside_moves_no_sample(void **unused)
+{
+    static const enum gate gates[] = {GATE_PASS, GATE_SAMPLE};
+
+    (void)unused;
+    tls.change = 1;
+    tls.charge_mask = draw_way(DISK_MODE_BYTES, 4096).mask;
+    for (size_t i = 0; i < countof(gates); i++) {
+        struct charged c;
+
+        tls.credit = 1000;
+        tls.reserve = 300000;
+        c = charged_begins(gates[i], 2000);
+        assert_int_equal(gate_of(2000, 0), gates[i]);
+        tls.credit = 17; // As after a look.
+        tls.reserve = 4000;
+        charged_ends(&c);
+        assert_int_equal(tls.credit, 1000);
+        assert_int_equal(tls.reserve, 300000);
+    }
+}
+
+/* If this fails, a thread goes on with a distance that was drawn for another way of recording. */
+static void
+a_change_inside_stays(void **unused)
+{
+    struct charged c;
+
+    (void)unused;
+    tls.change = 1;
+    tls.credit = 1000;
+    c = charged_begins(GATE_SAMPLE, 2000);
+    tls.change = 2;
+    tls.credit = -1;
+    tls.reserve = -1;
+    charged_ends(&c);
+    assert_int_equal(tls.credit, -1);
+    assert_int_equal(tls.reserve, -1);
+}
+
 int
 main(void)
 {
@@ -174,6 +219,8 @@ main(void)
         cmocka_unit_test_setup_teardown(credit_is_spent_by_calls, begin, end),
         cmocka_unit_test_setup_teardown(absurd_sizes_leave_the_credit_sane, begin, end),
         cmocka_unit_test_setup_teardown(frees_ask_only_where_samples_live, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_charged_inside_moves_no_sample, begin, end),
+        cmocka_unit_test_setup_teardown(a_change_inside_stays, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

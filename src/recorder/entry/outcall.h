@@ -60,7 +60,7 @@ outcall_returned(struct outcall *s, const void *result)
 
 /* A call that was charged and may call back into ours, which would be charged again. */
 struct charged {
-    int64_t credit;  // To be had again when it is over.
+    int64_t credit, reserve; // To be had again when it is over: where the next sample is.
     uint32_t change; // Unless the way of recording has changed meanwhile. 0 = nothing to do.
 };
 
@@ -74,7 +74,7 @@ charged_begins(enum gate gate, size_t size_bytes)
 
     if (likely(gate == GATE_EXACT))
         return c;
-    c = (struct charged){.credit = tls.credit, .change = tls.change};
+    c = (struct charged){.credit = tls.credit, .reserve = tls.reserve, .change = tls.change};
     if (gate == GATE_PASS)
         tls.credit += (int64_t)draw_charge(size_bytes, tls.charge_mask) + INNER_MORE_BYTES;
     return c;
@@ -83,8 +83,10 @@ charged_begins(enum gate gate, size_t size_bytes)
 static inline void
 charged_ends(struct charged *c)
 {
-    if (unlikely(c->change != 0) && tls.change == c->change)
-        tls.credit = c->credit;
+    if (likely(c->change == 0) || tls.change != c->change)
+        return;
+    tls.credit = c->credit;
+    tls.reserve = c->reserve;
 }
 
 #endif

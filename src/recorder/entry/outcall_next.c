@@ -22,14 +22,15 @@ static struct next behind;
 struct outcall_next {
     uint32_t busy, change; // Of tls, before.
     uint32_t mark;
-    int64_t credit;
+    int64_t credit, reserve;
     const void *result; // NULL also when an exception passes.
 };
 
 static inline struct outcall_next
 begin(size_t size_bytes, uint64_t slot)
 {
-    struct outcall_next s = {.busy = tls.busy, .change = tls.change, .credit = tls.credit};
+    struct outcall_next s = {
+        .busy = tls.busy, .change = tls.change, .credit = tls.credit, .reserve = tls.reserve};
 
     if (s.busy == BUSY_NO) {
         s.mark = nest_mark();
@@ -49,8 +50,10 @@ end(const struct outcall_next *s)
         return;
     nest_settles(s->mark, s->result);
     tls.busy = BUSY_NO;
-    if (tls.change == s->change)
-        tls.credit = s->credit;
+    if (tls.change != s->change)
+        return;
+    tls.credit = s->credit;
+    tls.reserve = s->reserve;
 }
 
 #define OUTCALL_NEXT(name, size_bytes)                                                             \

@@ -4,6 +4,8 @@
                                                         often is the truth in the interval?
     sample.py phases REPORT.json                        the recording that sample.sh has steered
     sample.py in REPORT.json FUNCTION ALLOCATIONS BYTES the truth lies in one interval
+    sample.py near ...                                  the same arguments: the estimates are off by
+                                                        7 % at most
     sample.py damaged HEAPTAP PROFILE                   every field of the tables of phases, errors
                                                         and snapshots, at values it must not have
 
@@ -121,6 +123,15 @@ def inside(path, function, allocations, size_bytes):
          "%s: the truth lies in the interval" % function, site)
 
 
+def near(path, function, allocations, size_bytes):
+    with open(path) as f:
+        site = site_of(documents.load(f), function)
+    tell(site is not None and 0.93 < site["allocations"] / allocations < 1.07 and
+         0.93 < site["allocated_bytes"] / size_bytes < 1.07,
+         "%s: near the truth" % function, site)
+    tell(site is not None and site["live_bytes"] == 0, "%s: all has ended" % function, site)
+
+
 DIRECTORY, SEGMENT = 4096, struct.Struct("<IIQQQQII")
 # Kind, bytes of a record, and the fields: offset and width.
 TABLES = {
@@ -184,6 +195,8 @@ elif sys.argv[1] == "phases":
     phases(sys.argv[2])
 elif sys.argv[1] == "damaged":
     damaged(sys.argv[2], sys.argv[3])
+elif sys.argv[1] == "near":
+    near(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))
 else:
     inside(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))
 finish()

@@ -112,6 +112,13 @@ same "forks: two profiles" 2 "$(ls forks/*.heaptap | wc -l)"
 same "forks: the session adds up" 0 $?
 check "forks: its sum has an error" grep -q "±" out
 
+# Operators that ask malloc for about as much as lies between two samples: it is charged, and then
+# to be forgotten, however far the next sample is.
+HEAPTAP_SEED=5 "$HEAPTAP" run --quiet --no-pack --sample 512K -o middle.heaptap -- "$sampled" middle
+same "middle: exit status" 0 $?
+report_json middle.heaptap >middle.json 2>/dev/null
+py near middle.json middle 20000 4000000000
+
 # While the program only builds up, all that lives is the peak, and so is what both may be off by.
 HEAPTAP_SEED=5 "$HEAPTAP" run --quiet --no-pack --sample 4K -o builds.heaptap -- "$sampled" builds
 same "builds: exit status" 0 $?
