@@ -149,14 +149,20 @@ static NOINLINE void
 alloc_slowly(heaptap_heap *heap, const void *p, size_t count, size_t bytes,
              struct arch_caller caller)
 {
-    struct thread *t = tls.self;
+    struct thread *t;
 
-    // Also in a thread that is apart.
-    if (unlikely(tls.busy != BUSY_NO) || unlikely(!ordinary_thread_frees(t))) {
+    if (unlikely(tls.busy != BUSY_NO)) {
         alloc_in_call(heap, p, count, bytes, caller);
         return;
     }
     enter_begins(caller.slot);
+    t = tls.self;
+    // Also in a thread that is apart.
+    if (unlikely(!ordinary_thread_frees(t))) {
+        enter_ends();
+        alloc_in_call(heap, p, count, bytes, caller);
+        return;
+    }
     t->countdown--;
     heap_alloc(t, handle_of(heap), p, count, bytes, caller);
     enter_ends();
@@ -166,15 +172,21 @@ static void
 api_alloc(heaptap_heap *heap, const void *p, size_t count, size_t bytes)
 {
     struct arch_caller caller = ARCH_CALLER();
-    struct thread *t = tls.self;
+    struct thread *t;
     struct heap_block b;
 
-    if (unlikely(tls.busy != BUSY_NO) || unlikely(!ordinary_thread(t)) || unlikely(count != 1) ||
-        heap_is_off()) {
+    if (unlikely(tls.busy != BUSY_NO) || unlikely(count != 1) || heap_is_off()) {
         alloc_slowly(heap, p, count, bytes, caller);
         return;
     }
     enter_begins(caller.slot);
+    // Not before: a handler may have forked and returned in the child, or have events of its own.
+    t = tls.self;
+    if (unlikely(!ordinary_thread(t))) {
+        enter_ends();
+        alloc_slowly(heap, p, count, bytes, caller);
+        return;
+    }
     if (!heap_is_leaf(t, caller)) {
         heap_alloc_elsewhere(handle_of(heap), p, bytes, caller);
         return;
@@ -219,14 +231,20 @@ static void
 api_free(heaptap_heap *heap, const void *p)
 {
     struct arch_caller caller = ARCH_CALLER();
-    struct thread *t = tls.self;
+    struct thread *t;
     enum heap_ordinary result;
 
-    if (unlikely(tls.busy != BUSY_NO) || unlikely(!ordinary_thread_frees(t))) {
+    if (unlikely(tls.busy != BUSY_NO)) {
         free_slowly(heap, p, caller);
         return;
     }
     enter_begins(caller.slot);
+    t = tls.self; // As in api_alloc.
+    if (unlikely(!ordinary_thread_frees(t))) {
+        enter_ends();
+        free_slowly(heap, p, caller);
+        return;
+    }
     result = heap_ordinary_free(t, handle_of(heap), p);
     if (unlikely(result == HEAP_NOT))
         heap_free_begun(handle_of(heap), p, caller);

@@ -16,7 +16,7 @@ step=$BUILD/test/interrupt/stepper
 # try EVENT HANDLER FIRST STRIDE TURNS CHECK…; in a CHECK, [E] stands for what the expression E
 # gives for n, the number of turns, and s, that of the signals.
 try() {
-    local event=$1 handler=$2 first=$3 stride=$4 turns=$5 dir=$1-$2 sent
+    local event=$1 handler=$2 first=$3 stride=$4 turns=$5 dir=$1-$2-$3 name="$1, $2, from $3" sent
     if [ -n "${HEAPTAP_EVERY_INSTRUCTION:-}" ]; then
         turns=$((first + turns * stride)) first=0 stride=1
     fi
@@ -24,10 +24,10 @@ try() {
     STEP_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/$dir/%n.heaptap \
         "$step" "$first" "$stride" "$PROG/own_interrupted" "$event" "$handler" "$turns" \
         >"$dir/out" 2>"$dir/err"
-    same "$event, $handler: exit status" 0 $?
+    same "$name: exit status" 0 $?
     read -r _ _ _ sent <"$dir/out"
-    same "$event, $handler: output" "events $turns signals $sent" "$(cat "$dir/out")"
-    check "$event, $handler: signals came at all places" test "$sent" -ge $((turns / 3))
+    same "$name: output" "events $turns signals $sent" "$(cat "$dir/out")"
+    check "$name: signals came at all places" test "$sent" -ge $((turns / 3))
     shift 5
     python3 - "$turns" "$sent" "frees unknown=0" \
         "losses heap_events=0 reentrant_events=0 no_memory_events=0" "$@" >checks <<'END'
@@ -39,7 +39,7 @@ END
     mapfile -t checks <checks
     python3 "$area/api_tables.py" "$dir/1.heaptap" "${checks[@]}" >tables.out 2>&1 ||
         failures=$((failures + 1))
-    sed "s/^\(ok\|not ok\) - /&$event, $handler: /" tables.out
+    sed "s/^\(ok\|not ok\) - /&$name: /" tables.out
 }
 
 handled="malloc live=0"
@@ -64,17 +64,22 @@ try reset jump 8 11 60 "heap:heap allocations=[n]..[n+2*s] live=[-n-2*s]..[n+2*s
 try label jump 9 53 60 "heap:heap allocations=[2*s]..[n+2*s] live=[-n]..[n]" \
     "labels:in=handler allocations=[s]"
 try alloc fork 10 47 30 "heap:heap allocations=[n+2*s] live=0 live_bytes=0"
+# Each of the first instructions: what they have found out does not hold in the child.
+try alloc fork 0 1 80 "heap:heap allocations=[n+2*s] live=0 live_bytes=0"
+try free fork 0 1 80 "heap:heap allocations=[n+2*s] live=0 live_bytes=0"
 
 # A child that a handler has forked finishes what was interrupted; then its own recording starts,
 # with the heap that it has inherited. It allocates once, and once more if it was forked before the
-# interrupted call had begun.
-children=0
-for file in alloc-fork/*.heaptap; do
-    [ "${file#*/}" = 1.heaptap ] && continue
-    children=$((children + 1))
-    python3 "$area/api_tables.py" "$file" \
-        "heap:heap allocations=1..2 live_bytes=40..140" >tables.out 2>&1 ||
-        failed "alloc, fork: $file: $(cat tables.out)"
+# interrupted allocation had begun.
+for dir in *-fork-*/; do
+    children=0
+    for file in "$dir"*.heaptap; do
+        [ "${file#*/}" = 1.heaptap ] && continue
+        children=$((children + 1))
+        python3 "$area/api_tables.py" "$file" \
+            "heap:heap allocations=1..2 live_bytes=40..140" >tables.out 2>&1 ||
+            failed "$file: $(cat tables.out)"
+    done
+    check "${dir%/}: every child has its own profile" test "$children" -ge 10
 done
-check "alloc, fork: every child has its own profile" test "$children" -ge 10
 finish
