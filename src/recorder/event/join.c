@@ -186,6 +186,15 @@ is_started(void)
     return (state != NULL && load_acquire(&state->ready) == READY_YES) || start_recording();
 }
 
+/* Is it known that the event which has begun will not be recorded? */
+static bool
+is_lost(void)
+{
+    if (state == NULL)
+        return start_has_failed();
+    return load_acquire(&state->ready) == READY_OFF && orphan_waits();
+}
+
 struct thread *
 join_thread(void)
 {
@@ -193,7 +202,7 @@ join_thread(void)
 
     tls.busy = BUSY_RECORDER;
     signal_fence();
-    if (state != NULL && load_acquire(&state->ready) == READY_OFF && orphan_waits())
+    if (is_lost())
         return NULL;
     // A handler that jumped out of here would leave the thread without a row for ever.
     mask = sys_block_signals();

@@ -250,25 +250,33 @@ start_all(void)
     return true;
 }
 
+/* Atomic: not 0 once no state could be made. */
+static uint32_t state_failed;
+
+bool
+start_has_failed(void)
+{
+    return load_relaxed(&state_failed) != 0;
+}
+
 /* Once that has failed it is not tried again: a program short of memory has other worries. */
 static bool
 make_state(void)
 {
-    static uint32_t failed;
     struct state *none = NULL;
     struct state *made;
     uint64_t pool_bytes;
 
     if (load_acquire(&state) != NULL)
         return true;
-    if (load_relaxed(&failed))
+    if (start_has_failed())
         return false;
     // Limited address space is the program's, and with a reserve there is an arena.
     made = mem_new_state(host_address_limit() == UINT64_MAX &&
                              host_environment(ENVIRONMENT_RESERVE) == NULL,
                          &pool_bytes);
     if (made == NULL) {
-        if (add_relaxed(&failed, 1u) == 0)
+        if (add_relaxed(&state_failed, 1u) == 0)
             output_message(OUTPUT_NOT_RECORDING, -ENOMEM, "");
         return false;
     }

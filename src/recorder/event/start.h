@@ -9,6 +9,10 @@
  * signals blocked. */
 bool start_recording(void);
 
+/* Could there be no state, in this process or one that it was forked from? Then, unless another
+ * thread has made one meanwhile, there will be none. */
+bool start_has_failed(void);
+
 /* With a reserve, which holds all memory that will ever be used: from here on the program may
  * forbid every system call. Recording has started; called once, before main. */
 void start_seal(void);

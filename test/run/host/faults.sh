@@ -41,6 +41,25 @@ case $? in
 *) failures=$((failures + 1)) ;;
 esac
 
+# --- No memory at all ----------------------------------------------------------------------------
+
+# After a start that has failed no event may cost a system call, even if there was no memory to note
+# it in.
+"$PROG/grow" >bare.out 2>/dev/null
+bare=$?
+HEAPTAP_OUT=$PWD/none.heaptap "$BUILD/test/fault/inject" --call rt_sigprocmask --errno ENOMEM \
+    --also mmap --count calls --preload "$LIBHEAPTAP" -- "$PROG/grow" >out 2>err
+status=$?
+if [ $status = 77 ]; then
+    echo "ok - no memory at all # SKIP tracing is not possible here"
+else
+    same "no memory at all: exit status" $bare $status
+    check "no memory at all: output" diff bare.out out
+    messages "no memory at all" 1
+    check "no memory at all: no profile" test ! -e none.heaptap
+    check "no memory at all: events cost no system call" test "$(cat calls)" -le 20
+fi
+
 # --- Limits --------------------------------------------------------------------------------------
 
 # limited NAME LIMITS: the program under them, bare and recorded; it is the reference for itself.
