@@ -230,6 +230,12 @@ behind_is_sanitizer(void)
     return false;
 }
 
+const struct next *
+behind_functions(void)
+{
+    return &next;
+}
+
 /* Signals are the sanitizer's here. */
 void
 guard_start(void)

@@ -31,7 +31,6 @@
 #include "base/hook_slot.h"
 #include "entry/hook_names.h"
 #include "entry/next.h"
-#include "entry/outcall_next.h"
 #include "entry/recorded.h"
 #include "platform/sys.h"
 #include "unwind/unwind.h"
@@ -111,7 +110,8 @@ find_allocator(void)
 
     next_resolve();
     libc = code_around((const void *)next.dlclose);
-    found = code_around((const void *)outcall_next_malloc_behind(&next));
+    // In `next` may be one of ours in front of it.
+    found = code_around((const void *)behind_functions()->malloc);
     ours = code_around((const void *)next_resolve);
     if (found.start != libc.start)
         allocators = found;
@@ -220,20 +220,14 @@ static INLINE uintptr_t
 allocate(struct call *c, size_t size_bytes)
 {
     enum gate gate;
-    uintptr_t result;
-    struct nest n;
 
     find_function(c);
     if (unlikely(is_for_malloc(c)))
         return pass(c);
     gate = gate_of(size_bytes, c->caller.slot);
-    if (likely(tls.busy == BUSY_NO))
-        return allocate_outermost(c, size_bytes, gate);
-    if (nest_begins(&n, c->caller.slot) != NEST_RECORDED)
-        return pass(c);
-    result = allocate_outermost(c, size_bytes, gate);
-    nest_ends(&n);
-    return result;
+    NESTING(nesting, c->caller.slot);
+    return likely(nesting.kind == NEST_RECORDED) ? allocate_outermost(c, size_bytes, gate)
+                                                 : pass(c);
 }
 
 static INLINE uintptr_t
@@ -264,8 +258,6 @@ static INLINE uintptr_t
 resize(struct call *c, uintptr_t block, size_t size_bytes)
 {
     enum gate gate;
-    uintptr_t result;
-    struct nest n;
 
     if (block == 0)
         return allocate(c, size_bytes);
@@ -273,13 +265,9 @@ resize(struct call *c, uintptr_t block, size_t size_bytes)
     if (unlikely(is_for_malloc(c)))
         return pass(c);
     gate = gate_of(size_bytes, c->caller.slot);
-    if (likely(tls.busy == BUSY_NO))
-        return resize_outermost(c, block, size_bytes, gate);
-    if (nest_begins(&n, c->caller.slot) != NEST_RECORDED)
-        return pass(c);
-    result = resize_outermost(c, block, size_bytes, gate);
-    nest_ends(&n);
-    return result;
+    NESTING(nesting, c->caller.slot);
+    return likely(nesting.kind == NEST_RECORDED) ? resize_outermost(c, block, size_bytes, gate)
+                                                 : pass(c);
 }
 
 static INLINE uintptr_t

@@ -138,9 +138,3 @@ outcall_next_in_front(struct next *n)
     n->valloc = outcall_next_valloc;
     n->pvalloc = outcall_next_pvalloc;
 }
-
-alloc_fn *
-outcall_next_malloc_behind(const struct next *n)
-{
-    return n->malloc == outcall_next_malloc ? behind.malloc : n->malloc;
-}

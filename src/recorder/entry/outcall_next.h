@@ -8,7 +8,4 @@
  * that call them so that their calls of one another are no events. N must not have them already. */
 void outcall_next_in_front(struct next *n);
 
-/* N's malloc itself. */
-alloc_fn *outcall_next_malloc_behind(const struct next *n);
-
 #endif

@@ -170,6 +170,7 @@ check "with a reserve: nothing is said of hooks" \
 
 if command -v g++ >/dev/null; then
     cat >libthrow.cc <<'END'
+#include <csignal>
 #include <cstdlib>
 #include <new>
 extern "C" void *make(size_t size)
@@ -187,12 +188,25 @@ extern "C" void *remake(void *p, size_t size)
         throw std::bad_alloc();
     return std::realloc(p, size);
 }
+extern "C" void *make_interrupted(size_t size)
+{
+    std::raise(SIGUSR1);
+    return std::malloc(size);
+}
+extern "C" void *remake_interrupted(void *p, size_t size)
+{
+    std::raise(SIGUSR2);
+    return std::realloc(p, size);
+}
 extern "C" void unmake(void *p) { std::free(p); }
 END
     cat >throw.cc <<'END'
+#include <csignal>
 #include <cstdlib>
 #include <new>
 extern "C" void *make(size_t);
+extern "C" void *make_interrupted(size_t);
+extern "C" void *remake_interrupted(void *, size_t);
 extern "C" void *remake(void *, size_t);
 extern "C" void unmake(void *);
 __attribute__((noinline)) static int resize(void)
@@ -221,24 +235,54 @@ __attribute__((noinline)) static void after(void)
         std::free(std::malloc(77));
     __asm__ volatile("");
 }
+static void *held;
+static int thrown;
+static void on_make(int)
+{
+    try {
+        make(2000);
+    } catch (const std::bad_alloc &) {
+        thrown++;
+    }
+}
+static void on_remake(int)
+{
+    try {
+        remake(held, 3000);
+    } catch (const std::bad_alloc &) {
+        thrown++;
+    }
+}
+__attribute__((noinline)) static int interrupted(void)
+{
+    std::signal(SIGUSR1, on_make);
+    std::signal(SIGUSR2, on_remake);
+    held = make(50);
+    for (int i = 0; i < 10; i++)
+        unmake(remake_interrupted(make_interrupted(60), 600));
+    unmake(held);
+    return thrown - 20;
+}
 int main()
 {
     int caught = 0;
     for (int i = 0; i < 20; i++)
         caught += attempt(i % 2 ? 2000 : 200);
     after();
-    return caught + resize();
+    return caught + resize() + interrupted();
 }
 END
     g++ -O1 -g -fno-builtin -fPIC -shared -o libthrow.so libthrow.cc
     g++ -O1 -g -fno-builtin -o throw throw.cc -L. -lthrow -Wl,-rpath,.
-    hooked throw.heaptap --hook make=malloc --hook remake=realloc --hook unmake=free -- \
-        ./throw
+    hooked throw.heaptap --hook make=malloc --hook remake=realloc --hook unmake=free \
+        --hook make_interrupted=malloc --hook remake_interrupted=realloc -- ./throw
     same "exceptions pass through a hooked function" 10 "$status"
     KNOWN_PREFIX="exceptions: "
     known throw.heaptap "leaf:attempt allocations=10 allocated_bytes=2000 frees=10" \
         "leaf:after allocations=10 allocated_bytes=770 frees=10" \
         "leaf:resize allocations=3 allocated_bytes=200 frees=3 reallocations=1 live_blocks=0" \
+        "leaf:interrupted allocations=21 allocated_bytes=6650 frees=21 reallocations=10" \
+        "leaf:make_interrupted sites=0" "leaf:remake_interrupted sites=0" \
         "losses events=0 unknown_frees=0" # The exceptions are made inside and freed outside.
 else
     echo "ok - exceptions # SKIP no g++"
@@ -419,6 +463,68 @@ if gcc -O1 -g -fno-builtin -o mallocx mallocx.c -ljemalloc 2>gcc.err; then
 else
     echo "ok - jemalloc # SKIP libjemalloc is not installed"
 fi
+
+# An allocator whose malloc and free call functions that are hooked, also where the recorder puts
+# functions of its own in front of it.
+cat >libinside.c <<'END'
+#include <string.h>
+static _Alignas(16) char room[8 << 20];
+static size_t used;
+void *inside_get(size_t size)
+{
+    char *p = room + used;
+    size_t whole = (size + 31) & ~(size_t)15;
+    if (size > sizeof room || whole > sizeof room - used)
+        return NULL;
+    used += whole;
+    *(size_t *)p = size;
+    return p + 16;
+}
+void inside_put(void *p) { (void)p; }
+void *malloc(size_t size) { return inside_get(size); }
+void free(void *p) { inside_put(p); }
+void *calloc(size_t count, size_t each) { return inside_get(count * each); }
+void *realloc(void *p, size_t size)
+{
+    size_t old = p ? *(size_t *)((char *)p - 16) : 0;
+    void *q = inside_get(size);
+    return q && p ? memcpy(q, p, old < size ? old : size) : q;
+}
+END
+cat >inside.c <<'END'
+#include <stdlib.h>
+void *inside_get(size_t);
+void inside_put(void *);
+__attribute__((noinline)) static void outside(void)
+{
+    for (int i = 0; i < 100; i++)
+        free(malloc(40));
+    __asm__ volatile("");
+}
+__attribute__((noinline)) static void directly(void)
+{
+    for (int i = 0; i < 10; i++)
+        inside_put(inside_get(30));
+    __asm__ volatile("");
+}
+int main(void)
+{
+    directly();
+    outside();
+    return 0;
+}
+END
+gcc -O1 -g -fno-builtin -fPIC -shared -o libinside.so libinside.c
+gcc -O1 -g -fno-builtin -o inside inside.c -L. -linside -Wl,-rpath,.
+for how in "" --annotate; do
+    # shellcheck disable=SC2086
+    hooked inside.heaptap $how --hook inside_get=malloc --hook inside_put=free -- ./inside
+    same "malloc made of hooked functions${how:+, $how}: status" 0 "$status"
+    KNOWN_PREFIX="malloc made of hooked functions${how:+, $how}: "
+    known inside.heaptap "leaf:outside allocations=100 allocated_bytes=4000 frees=100" \
+        "leaf:directly allocations=10 allocated_bytes=300 frees=10" \
+        "leaf:malloc sites=0" "losses events=0 unknown_frees=0 overwritten_blocks=0"
+done
 
 # --- What is said --------------------------------------------------------------------------------
 
