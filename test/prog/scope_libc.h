@@ -4,6 +4,8 @@
 #define SCOPE_LIBC_H
 
 #include <dlfcn.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "scope.h"
@@ -39,20 +41,42 @@ internal(void)
     libc_blocks(__libc_malloc, __libc_free);
 }
 
-/* 3 blocks of 60 bytes, ended; one more of 20 that becomes one of them. */
+/* 4 blocks of 60 bytes, ended; one more of 20 that becomes one of them. */
 SHOWN void
 relatives(void)
 {
     void *p = kept(__libc_realloc(kept(__libc_malloc(20)), 60));
     void *q = kept(__libc_calloc(6, 10));
     void *r = kept(__libc_memalign(64, 60));
+    void *s = kept(__libc_realloc(NULL, 60));
 
     memset(p, 1, 60);
     memset(r, 1, 60);
+    memset(s, 1, 60);
     say("  %d\n", *(char *)q);
     __libc_free(p);
     __libc_free(q);
     __libc_free(r);
+    __libc_free(s);
+}
+
+/* 10 blocks of 30 bytes that cannot grow; 9 of them are ended. */
+SHOWN void
+refused(void)
+{
+    volatile size_t too_much = PTRDIFF_MAX;
+    int count = 0;
+
+    for (int i = 0; i < 10; i++) {
+        void *p = kept(__libc_malloc(30));
+
+        count += __libc_realloc(p, too_much) == NULL;
+        if (i < 9)
+            __libc_free(p);
+        else
+            libc_left = p;
+    }
+    say("  %d refused\n", count);
 }
 
 /* Half of them made by the one, half ended by the other; all 10 of 30 bytes are ended. */

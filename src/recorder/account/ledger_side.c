@@ -138,6 +138,7 @@ ledger_side_remove(uintptr_t block)
             return (struct ledger_entry){.site = (uint32_t)(value >> SIZE_BITS) |
                                                  (uint32_t)how << LEDGER_SITE_BITS,
                                          .birth = (uint8_t)(how >> HOW_BITS),
+                                         .odd = 1,
                                          .size_bytes = value & ((UINT64_C(1) << SIZE_BITS) - 1)};
         }
     }

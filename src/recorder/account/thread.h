@@ -86,6 +86,7 @@ struct inner_block {
     void *p;
     uint64_t size_bytes;
     uint32_t *sites; // Of its stack.
+    bool odd;        // The allocator behind us cannot tell its size.
 };
 
 /* How to step out of a frame, in a thread's cache: 16 bytes. kind RULE_NONE = empty. A rule of kind

@@ -62,15 +62,24 @@ is_part(struct arch_caller caller)
 
 /* --- Its functions ---------------------------------------------------------------------------- */
 
+/* Can the allocator behind us not tell the size of these blocks? It can if it is glibc's too. */
+static inline bool
+are_odd(void)
+{
+    return behind_usable_mode() != USABLE_GLIBC;
+}
+
 static inline void
 came(const struct nesting *n, enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
 {
-    if (n->kind != NEST_RECORDED || behind_usable_mode() == USABLE_GLIBC) {
+    if (n->kind == NEST_LOST || !are_odd()) {
         allocated(n, gate, p, size_bytes, caller);
-        return;
+    } else if (n->kind == NEST_CALLED_BACK) {
+        nest_inner_alloc(p, size_bytes, true, gate, caller);
+    } else {
+        tls.nested_block = NULL;
+        allocated_outer(gate, p, size_bytes, caller);
     }
-    tls.nested_block = NULL; // Of this block the allocator behind us cannot tell the size.
-    allocated_outer(gate, p, size_bytes, caller);
 }
 
 #define ALLOCATES(name, parameters, size, call)                                                    \
@@ -128,6 +137,27 @@ bypass_free(const struct libc *l, struct arch_caller caller, void *p)
     l->next.free(p);
 }
 
+/* P of L is to be reallocated for N bytes, in NESTING. That is recorded as a free and an
+ * allocation, for which no size need be asked; a failure leaves P as it was. */
+static void *
+realloc_odd(const struct libc *l, const struct nesting *nesting, enum gate gate, void *p, size_t n,
+            struct arch_caller caller)
+{
+    bool inner = nesting->kind == NEST_CALLED_BACK;
+    struct ledger_entry old =
+        inner ? nest_inner_realloc_begins(p, caller) : event_realloc_begin_known(p, caller);
+    void *q = l->next.realloc(p, n);
+    size_t refused_bytes = q == NULL ? n : 0;
+
+    if (inner)
+        nest_inner_realloc_ends(p, old, NULL, refused_bytes, gate, caller);
+    else
+        event_realloc_end(p, old, NULL, refused_bytes, refused_bytes == 0, caller);
+    if (q != NULL)
+        came(nesting, gate, q, n, caller);
+    return q;
+}
+
 static NOINLINE void *
 bypass_realloc(const struct libc *l, struct arch_caller caller, void *p, size_t n)
 {
@@ -138,13 +168,12 @@ bypass_realloc(const struct libc *l, struct arch_caller caller, void *p, size_t 
     if (part || (gate == GATE_PASS && (p == NULL || gate_leaves_out(p))))
         return l->next.realloc(p, n);
     NESTING(nesting, caller.slot);
-    if (nesting.kind != NEST_RECORDED || p == NULL || behind_usable_mode() == USABLE_GLIBC)
+    if (nesting.kind == NEST_LOST || !are_odd())
         return realloc_in(&l->next, &nesting, gate, p, n, caller);
-    // Record it as a free and an allocation, for which no size need be asked.
-    event_free_known(p, caller);
+    if (p != NULL)
+        return realloc_odd(l, &nesting, gate, p, n, caller);
     q = l->next.realloc(p, n);
-    if (q != NULL)
-        came(&nesting, gate, q, n, caller);
+    came(&nesting, gate, q, n, caller);
     return q;
 }
 

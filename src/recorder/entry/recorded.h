@@ -19,7 +19,7 @@ allocated(const struct nesting *n, enum gate gate, void *p, size_t size_bytes,
 {
     if (unlikely(n->kind != NEST_RECORDED)) {
         if (n->kind == NEST_CALLED_BACK)
-            nest_inner_alloc(p, size_bytes, gate, caller);
+            nest_inner_alloc(p, size_bytes, false, gate, caller);
         return;
     }
     if (unlikely(gate == GATE_FIRST))

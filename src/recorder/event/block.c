@@ -50,11 +50,11 @@ block_ends_unseen(struct thread *t, struct ledger_entry old, const void *p)
 }
 
 COLD void
-block_count_in(struct thread *t, void *p, uint64_t size_bytes, uint32_t *sites)
+block_count_in(struct thread *t, void *p, uint64_t size_bytes, bool odd, uint32_t *sites)
 {
     int64_t change;
 
-    block_begins(t, p, size_bytes, false, sites, &change);
+    block_begins(t, p, size_bytes, odd, sites, &change);
     peak_change(t, change);
 }
 
@@ -83,7 +83,7 @@ block_keep_again(struct thread *t, void *p, struct ledger_entry old)
 {
     if (old.site != 0) {
         access_again(p);
-        block_keep(t, p, old, !ledger_is_exact(old));
+        block_keep(t, p, old, old.odd || !ledger_is_exact(old));
     }
 }
 

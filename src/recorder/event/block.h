@@ -62,8 +62,8 @@ block_begins(struct thread *t, void *p, uint64_t size_bytes, bool odd, uint32_t 
     return block_begins_at(t, p, size_bytes, odd, nodes_site(sites, size_bytes), ret_change);
 }
 
-/* Count P, which is not odd, in at one of SITES, and settle the change of live bytes. */
-void block_count_in(struct thread *t, void *p, uint64_t size_bytes, uint32_t *sites);
+/* Count P in at one of SITES, and settle the change of live bytes. */
+void block_count_in(struct thread *t, void *p, uint64_t size_bytes, bool odd, uint32_t *sites);
 
 /* The ledger has called the block at P OLD, and its free went unseen: count that now. Returns the
  * change of live bytes. */

@@ -247,20 +247,32 @@ event_free_known(void *p, struct arch_caller caller)
     record_free(p, UNKNOWN_PASSED, caller);
 }
 
-struct ledger_entry
-event_realloc_begin(void *p, struct arch_caller caller)
+static inline struct ledger_entry
+take_out(void *p, enum unknown unknown, struct arch_caller caller)
 {
     struct thread *t = enter(caller.slot);
     struct ledger_entry old = {0};
 
     if (likely(t != NULL)) {
         old = ledger_remove(p);
-        if (unlikely(old.site == 0))
+        if (unlikely(old.site == 0) && unknown == UNKNOWN_COUNTED)
             unusual_free(t, p, old, caller);
         access_leaves(p, old.size_bytes, old.site);
     }
     enter_ends();
     return old;
+}
+
+struct ledger_entry
+event_realloc_begin(void *p, struct arch_caller caller)
+{
+    return take_out(p, UNKNOWN_COUNTED, caller);
+}
+
+COLD struct ledger_entry
+event_realloc_begin_known(void *p, struct arch_caller caller)
+{
+    return take_out(p, UNKNOWN_PASSED, caller);
 }
 
 void

@@ -48,6 +48,9 @@ void event_settle(void);
 /* P is about to be reallocated: take out of the ledger what it knew of P, and return that. */
 struct ledger_entry event_realloc_begin(void *p, struct arch_caller caller);
 
+/* The same, but if no block is known to live at P, that is not worth a word. */
+struct ledger_entry event_realloc_begin_known(void *p, struct arch_caller caller);
+
 /* The reallocation of P, of which OLD was known, gave RESULT for SIZE_BYTES; OK is false if it
  * failed, so that P still lives. */
 void event_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_bytes, bool ok,

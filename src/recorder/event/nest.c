@@ -147,7 +147,7 @@ keep(struct thread *t, uint32_t i)
     struct inner_block b = t->inner[i];
 
     drop(t, i); // First: a jump out of a handler must not leave it to be counted twice.
-    block_count_in(t, b.p, b.size_bytes, b.sites);
+    block_count_in(t, b.p, b.size_bytes, b.odd, b.sites);
 }
 
 /* The inner block of T from number MARK on that P is or lies in; t->inner_count if there is none.
@@ -291,7 +291,7 @@ nest_begins(struct nest *n, uint64_t slot)
 /* --- What is asked for inside ----------------------------------------------------------------- */
 
 static void
-hold_back(void *p, size_t size_bytes, struct arch_caller caller)
+hold_back(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
 {
     struct thread *t = enter_cold(caller.slot);
 
@@ -299,7 +299,8 @@ hold_back(void *p, size_t size_bytes, struct arch_caller caller)
         uint32_t source = source_of(t, 0, p);
         struct inner_block b = {.p = p,
                                 .size_bytes = size_bytes,
-                                .sites = language_sites(t, stack_target(t, caller))};
+                                .sites = language_sites(t, stack_target(t, caller)),
+                                .odd = odd};
 
         // What asks for blocks in there may itself be made of others.
         if (source < t->inner_count)
@@ -314,7 +315,7 @@ hold_back(void *p, size_t size_bytes, struct arch_caller caller)
 
 /* What sampling leaves out, or would choose, is left to the function's result. */
 COLD void
-nest_inner_alloc(void *p, size_t size_bytes, enum gate gate, struct arch_caller caller)
+nest_inner_alloc(void *p, size_t size_bytes, bool odd, enum gate gate, struct arch_caller caller)
 {
     struct nest n = nest_here();
 
@@ -324,7 +325,7 @@ nest_inner_alloc(void *p, size_t size_bytes, enum gate gate, struct arch_caller 
     if (tls.change == 0 && gate == GATE_EXACT)
         gate = gate_first(size_bytes, caller.slot);
     if (gate == GATE_EXACT)
-        hold_back(p, size_bytes, caller);
+        hold_back(p, size_bytes, odd, caller);
     nest_ends(&n);
 }
 
@@ -378,10 +379,7 @@ nest_inner_realloc_begins(void *p, struct arch_caller caller)
         return old;
     step_in(&n);
     settle_before_free(p, caller.slot);
-    if (enter_cold(caller.slot) != NULL)
-        old = ledger_remove(p);
-    access_leaves(p, old.size_bytes, old.site);
-    enter_ends_cold();
+    old = event_realloc_begin_known(p, caller);
     nest_ends(&n);
     return old;
 }
@@ -393,7 +391,7 @@ nest_inner_realloc_ends(void *p, struct ledger_entry old, void *result, size_t s
     struct nest n = nest_here();
 
     if (old.site == 0) {
-        nest_inner_alloc(result, size_bytes, gate, caller);
+        nest_inner_alloc(result, size_bytes, false, gate, caller);
         return;
     }
     step_in(&n);
@@ -410,7 +408,7 @@ nest_settle(uint32_t mark, const void *result)
     tls.busy = BUSY_RECORDER;
     signal_fence();
     if (source < t->inner_count) {
-        if (t->inner[source].p == result)
+        if (t->inner[source].p == result && !t->inner[source].odd)
             tls.nested_block = result;
         drop(t, source);
     }

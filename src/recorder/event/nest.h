@@ -26,8 +26,10 @@ enum nest_kind {
 enum nest_kind nest_begins(struct nest *n, uint64_t slot);
 void nest_ends(const struct nest *n);
 
-/* For NEST_CALLED_BACK: the next allocator's function has asked for a block and got P, or NULL. */
-void nest_inner_alloc(void *p, size_t size_bytes, enum gate gate, struct arch_caller caller);
+/* For NEST_CALLED_BACK: the next allocator's function has asked for a block and got P, or NULL; ODD
+ * as in block.h. */
+void nest_inner_alloc(void *p, size_t size_bytes, bool odd, enum gate gate,
+                      struct arch_caller caller);
 
 /* That function is about to free P. */
 void nest_inner_free(void *p, struct arch_caller caller);

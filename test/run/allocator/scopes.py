@@ -42,7 +42,8 @@ WORK_CXX = {
     "internal": Work(10, 300, 9),
     "next": Work(10, 300, 9),
     "handle": Work(10, 300, 9),
-    "relatives": Work(4, 200, 4),
+    "relatives": Work(5, 260, 5),
+    "refused": Work(10, 300, 9),
     "mixed": Work(10, 300, 10),
 }
 WORK_C = dict(WORK_CXX, use=Work(8, 346, 8))
@@ -223,10 +224,13 @@ def apart(c, cxx, p, one):
 
 def past_us():
     """libc's own functions, by other names or by pointer."""
-    for what in "internal", "relatives", "mixed", "handle":
+    for what in "internal", "relatives", "refused", "mixed", "handle":
         yield Case(f"libc's allocator, {what}", f"scope_libc host.{what}")
         yield Case(f"libc's allocator in a plug-in, {what}",
                    f"scope_host l=libscope_libc.so:l l.{what}")
+        if what != "mixed":
+            yield Case(f"libc's allocator beside another, {what}", f"scope_libc host.{what}",
+                       "libscope_asks.so")
     yield Case("the next malloc behind a plug-in", "scope_host l=libscope_libc.so:l l.next")
     yield Case("the next malloc behind a preloaded library",
                "scope_host l=libscope_libc.so:l l.next", "libscope_libc.so")
@@ -300,6 +304,12 @@ def nested():
                "libscope_header.so", once)
     yield Case("blocks carved out of larger ones", "scope_nested objects arrays",
                "libscope_carved.so", once)
+    yield Case("operators made of libc's allocator, beside another", "scope_nested objects arrays",
+               "libscope_past.so libscope_asks.so", [
+        "leaf:objects allocations=1000 allocated_bytes=100000 frees=500 live_bytes=50000",
+        "leaf:arrays allocations=100 allocated_bytes=30000 frees=100 live_bytes=0",
+        "leaf:note allocations=1100 allocated_bytes=26400 frees=600 live_bytes=12000",
+        "leaf:look allocations=2200 frees=2200"])
 
 
 def behind():
