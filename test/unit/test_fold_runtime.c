@@ -125,6 +125,31 @@ a_cut_stack_is_still_known_to_be_cut(void **state)
     profile_free(p);
 }
 
+/* If this fails, what was written out of its block is shown with the interpreter's stack, while all
+ * else of that stack is shown with the script's. */
+static void
+damages_follow_their_stacks(void **state)
+{
+    struct profile *p = build_profile_new();
+    uint32_t site = build_site(p, build_counters(1, 10, 0, 0), "resize@lvm.c:1", "fill@a.lua:19",
+                               "execute@lvm.c:5", "main@own.c:9", NULL);
+    uint32_t node = p->sites[site].node;
+    struct profile_damage damages[] = {{.node = node, .site_node = node, .front_node = node}, {0}};
+
+    (void)state;
+    mark(p);
+    p->damages = damages;
+    p->damage_count = countof(damages);
+    fold_runtime(p);
+    assert_string_equal(text_of(p, site), "fill main");
+    assert_int_not_equal(p->sites[site].node, node);
+    assert_int_equal(damages[0].node, p->sites[site].node);
+    assert_int_equal(damages[0].site_node, p->sites[site].node);
+    assert_int_equal(damages[0].front_node, p->sites[site].node);
+    assert_int_equal(damages[1].node, 0);
+    profile_free(p);
+}
+
 int
 main(void)
 {
@@ -133,6 +158,7 @@ main(void)
         cmocka_unit_test(a_stack_without_named_frames_stays_as_it_was),
         cmocka_unit_test(what_the_runtime_allocates_for_a_function_is_one_stack),
         cmocka_unit_test(a_cut_stack_is_still_known_to_be_cut),
+        cmocka_unit_test(damages_follow_their_stacks),
     };
     int failures = cmocka_run_group_tests(tests, NULL, NULL);
 

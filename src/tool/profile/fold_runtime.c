@@ -35,6 +35,14 @@ outer(const struct profile *p, uint32_t node, uint32_t *flags)
     return node;
 }
 
+/* Let *NODE follow what it was at. */
+static void
+follow(uint32_t *node, const uint32_t *to)
+{
+    if (to[*node] != 0)
+        *node = to[*node];
+}
+
 void
 fold_runtime(struct profile *p)
 {
@@ -62,16 +70,17 @@ fold_runtime(struct profile *p)
         }
     }
     for (size_t i = 0; i < p->site_count; i++)
-        if (to[p->sites[i].node] != 0)
-            p->sites[i].node = to[p->sites[i].node];
+        follow(&p->sites[i].node, to);
     for (size_t i = 0; i < p->backing_count; i++)
-        if (to[p->backings[i].node] != 0)
-            p->backings[i].node = to[p->backings[i].node];
+        follow(&p->backings[i].node, to);
     for (size_t i = 0; i < p->unknown_free_count; i++) {
-        struct profile_unknown_free *f = &p->unknown_frees[i];
-
-        f->node = to[f->node] != 0 ? to[f->node] : f->node;
-        f->site_node = to[f->site_node] != 0 ? to[f->site_node] : f->site_node;
+        follow(&p->unknown_frees[i].node, to);
+        follow(&p->unknown_frees[i].site_node, to);
+    }
+    for (size_t i = 0; i < p->damage_count; i++) {
+        follow(&p->damages[i].node, to);
+        follow(&p->damages[i].site_node, to);
+        follow(&p->damages[i].front_node, to);
     }
     free(to);
 }
