@@ -525,6 +525,116 @@ too_many_modules_are_code_without_one(void **state)
                             "f");
 }
 
+/* If this fails, a made-up profile with tens of thousands of modules that fill the addresses keeps
+ * a merge busy for hours: each that finds no room is led past all others. */
+static void
+once_there_is_no_room_nothing_is_moved_any_more(void **state)
+{
+    enum { LARGE = 8, FIT = 6, COUNT = 2 + LARGE + 2 };
+    const uint64_t large = UINT64_C(1) << 44, small = 4096;
+    struct sum *t = *state;
+    struct profile *one = part(t);
+    struct profile_module *modules = arena_array(&one->arena, COUNT, sizeof *modules);
+    const struct profile *p;
+
+    build_site(one, ten, "f@a.c:1", NULL);
+    memcpy(modules, one->modules, 2 * sizeof *modules);
+    for (size_t i = 2; i < 2 + LARGE; i++)
+        modules[i] = (struct profile_module){
+            .start = large, .end = 2 * large, .path = arena_printf(&one->arena, "/large/%zu", i)};
+    modules[2 + LARGE] =
+        (struct profile_module){.start = small, .end = 2 * small, .path = "/stays"};
+    modules[3 + LARGE] =
+        (struct profile_module){.start = small, .end = 2 * small, .path = "/moves"};
+    one->modules = modules;
+    one->module_count = COUNT;
+    p = sum_up(t);
+    assert_int_equal(p->module_count, 2 + FIT + 1);
+    assert_string_equal(p->modules[2 + FIT].path, "/stays");
+    assert_int_equal(p->site_count, 1);
+}
+
+/* If this fails, a report of a session says of a file that has changed what was in memory that is
+ * somebody else's by then. */
+static void
+what_is_wrong_with_a_file_outlives_who_said_it(void **state)
+{
+    char build_id[] = "0123abcd";
+    struct sum *t = *state;
+    const struct profile *p;
+
+    build_site(part(t), ten, "f@a.c:1", NULL);
+    t->parts[0]->modules[1].file = FILE_CHANGED;
+    t->parts[0]->modules[1].trouble = build_id;
+    p = sum_up(t);
+    memset(build_id, 'x', sizeof build_id - 1);
+    assert_int_equal(p->modules[1].file, FILE_CHANGED);
+    assert_string_equal(p->modules[1].trouble, "0123abcd");
+}
+
+/* A part that began at START_S, in which a block was found damaged FOUND_S later, a second after it
+ * was known to be whole. */
+static void
+damaged_part(struct sum *t, uint64_t start_s, uint64_t found_s, uint64_t address)
+{
+    struct profile *p = part(t);
+
+    build_site(p, ten, "f@a.c:1", NULL);
+    set_times(p, start_s, 100, 10);
+    p->damages = arena_array(&p->arena, 1, sizeof *p->damages);
+    p->damages[0] = (struct profile_damage){.kind = DAMAGED_PAST_END,
+                                            .found = DAMAGE_BY_FREE,
+                                            .node = p->sites[0].node,
+                                            .site_node = p->sites[0].node,
+                                            .address = address,
+                                            .found_ns = found_s * SECOND,
+                                            .whole_ns = (found_s - 1) * SECOND};
+    p->damage_count = 1;
+}
+
+/* If this fails, the first damage that a merged profile tells of is not the one that was found
+ * first, and the times of all but one process are wrong. */
+static void
+damages_come_onto_one_clock(void **state)
+{
+    struct sum *t = *state;
+    const struct profile *p;
+
+    damaged_part(t, 1005, 9, 0x3000); // The start of all comes last.
+    damaged_part(t, 1020, 2, 0x4000);
+    damaged_part(t, 1000, 18, 0x1000);
+    p = sum_up(t);
+    for (int read = 0; read < 2; read++) {
+        assert_int_equal(p->damage_count, 3);
+        assert_int_equal(p->damages[0].address, 0x3000);
+        assert_int_equal(p->damages[0].found_ns, 14 * SECOND);
+        assert_int_equal(p->damages[0].whole_ns, 13 * SECOND);
+        assert_int_equal(p->damages[1].address, 0x1000);
+        assert_int_equal(p->damages[1].found_ns, 18 * SECOND);
+        assert_int_equal(p->damages[2].address, 0x4000);
+        assert_int_equal(p->damages[2].found_ns, 22 * SECOND);
+        if (read == 0)
+            p = reread(t, p);
+    }
+}
+
+/* If this fails, what recording the processes of a merged profile cost is more or less than it was
+ * for each of them. */
+static void
+what_the_recorders_took_adds_up(void **state)
+{
+    struct sum *t = *state;
+    const struct profile *p;
+
+    for (uint64_t i = 0; i < 2; i++) {
+        build_site(part(t), ten, "f@a.c:1", NULL);
+        t->parts[i]->recorder.file_bytes = 1 << 20;
+        t->parts[i]->recorder.memory_bytes = (3 + i) << 20;
+    }
+    p = reread(t, sum_up(t));
+    assert_int_equal(p->recorder.memory_bytes, 7 << 20);
+}
+
 /* The heap called NAME; fails if there is none. */
 static const struct profile_heap *
 heap_of(const struct profile *p, const char *name)
@@ -730,6 +840,10 @@ main(void)
         TEST(the_timeline_is_bounded_whatever_the_order),
         TEST(ways_of_recording_and_errors_add_up),
         TEST(too_many_modules_are_code_without_one),
+        TEST(once_there_is_no_room_nothing_is_moved_any_more),
+        TEST(what_is_wrong_with_a_file_outlives_who_said_it),
+        TEST(damages_come_onto_one_clock),
+        TEST(what_the_recorders_took_adds_up),
         TEST(heaps_and_labels_are_one_by_name),
         TEST(too_many_heaps_and_labels_are_others),
         TEST(lives_are_known_if_all_know_them),

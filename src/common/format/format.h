@@ -142,7 +142,7 @@ struct disk_header {
     uint32_t machine;             // ELF e_machine.
     uint32_t depth_max;           // Frames kept of a stack.
     uint64_t sample_period_bytes; // Of the present way of recording; 0 = exact, by count or off.
-    uint64_t recorder_bytes;    // Private memory that the recorder had touched when it last looked.
+    uint64_t recorder_bytes;    // Touched by the recorder at its last look, less the file's size.
     struct disk_string command; // Arguments separated by NUL.
     struct disk_string executable;
     struct disk_string kernel;

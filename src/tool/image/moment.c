@@ -250,6 +250,7 @@ moment_write(const struct raw_file *raw, const struct blocks *b, const char *nam
     write_begin(&f.w, &no_symbols);
     strbuf_add(&f.w.strings, raw->tables[DISK_STRINGS].bytes, raw->tables[DISK_STRINGS].size_bytes);
     f.bins = arena_alloc(&f.w.arena, sizeof *f.bins);
+    f.w.memory_bytes = raw->header.recorder_bytes + raw->file_bytes;
     for (size_t i = 0; i < b->count; i++)
         add_block(&f, &b->v[i]);
     for (size_t i = 0; i < countof(stays); i++)

@@ -102,16 +102,6 @@ load_unknown_frees(struct loader *l)
         qsort(p->unknown_frees, p->unknown_free_count, sizeof *p->unknown_frees, by_count);
 }
 
-static int
-by_found(const void *a, const void *b)
-{
-    const struct profile_damage *x = a, *y = b;
-
-    if (x->found_ns != y->found_ns)
-        return x->found_ns > y->found_ns ? 1 : -1;
-    return x->address > y->address ? 1 : x->address < y->address ? -1 : 0;
-}
-
 static void
 load_damages(struct loader *l)
 {
@@ -147,8 +137,7 @@ load_damages(struct loader *l)
         memcpy(to->written, d->written, sizeof to->written);
         p->damage_count++;
     }
-    if (p->damage_count > 1)
-        qsort(p->damages, p->damage_count, sizeof *p->damages, by_found);
+    profile_sort_damages(p);
 }
 
 /* The arguments, NUL-separated in the file, joined by blanks; an empty one is shown as ''. */

@@ -348,6 +348,7 @@ merge_finish(struct merge *m)
     time_sum_finish(&m->time, m->end_unix_ns, p);
     merge_history_finish(m);
     merge_heaps_finish(m);
+    merge_damages_finish(m);
     merge_accesses_finish(m);
     if (p->totals.lives_unknown)
         profile_forget_lives(p); // Of all, or the sum would depend on the order of the inputs.

@@ -112,8 +112,12 @@ place_module(struct merge *m, uint64_t start, uint64_t size_bytes)
     while (next + size_bytes <= ADDRESS_END &&
            (there = module_in(m->p, next, next + size_bytes)) != NULL)
         next = round_up(there->end, DISK_PAGE_BYTES) + start % DISK_PAGE_BYTES;
-    if (next + size_bytes > ADDRESS_END)
+    if (next + size_bytes > ADDRESS_END) {
+        // So many modules are made up: to go past all of them again for each of the others would
+        // take for ever.
+        m->module_next = ADDRESS_END;
         return 0;
+    }
     m->module_next = round_up(next + size_bytes + MODULE_GAP_BYTES, DISK_PAGE_BYTES);
     return next;
 }
@@ -134,6 +138,8 @@ new_module(struct merge *m, const struct profile_module *from, uint32_t path)
     to->end = start + (from->end - from->start);
     to->bias = from->bias + (start - from->start);
     to->path = strtab_get(&p->strings, path);
+    if (from->trouble != NULL) // Which goes with its profile, and the sum is asked what it lacks.
+        to->trouble = arena_strdup(&p->arena, from->trouble);
     return (uint32_t)p->module_count++;
 }
 
@@ -480,11 +486,14 @@ with_site(struct merge *m, uint32_t node)
 void
 merge_damages(struct merge *m, struct merge_input *in)
 {
+    uint64_t start_ns = in->p->process.start_unix_ns;
     struct profile *p = m->p;
 
     for (size_t i = 0; i < in->p->damage_count; i++) {
         struct profile_damage d = in->p->damages[i];
 
+        d.found_ns += start_ns; // By the clock of all, until the first start is known.
+        d.whole_ns += start_ns;
         d.node = in->nodes[d.node];
         d.site_node = with_site(m, in->nodes[d.site_node]);
         d.front_node = with_site(m, in->nodes[d.front_node]);
@@ -492,4 +501,16 @@ merge_damages(struct merge *m, struct merge_input *in)
                    sizeof *p->damages);
         p->damages[p->damage_count++] = d;
     }
+}
+
+void
+merge_damages_finish(struct merge *m)
+{
+    struct profile *p = m->p;
+
+    for (size_t i = 0; i < p->damage_count; i++) {
+        p->damages[i].found_ns -= p->process.start_unix_ns;
+        p->damages[i].whole_ns -= p->process.start_unix_ns;
+    }
+    profile_sort_damages(p);
 }

@@ -20,4 +20,8 @@ void merge_sites(struct merge *m, struct merge_input *in);
 void merge_unknown_frees(struct merge *m, struct merge_input *in);
 void merge_damages(struct merge *m, struct merge_input *in);
 
+/* Their times from the first start on, and the order in which they were found. When all inputs have
+ * been added. */
+void merge_damages_finish(struct merge *m);
+
 #endif

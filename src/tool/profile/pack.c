@@ -3,7 +3,8 @@
  * A packed file holds the recorder's tables as they were, each as one zstd segment, so nothing is
  * lost that a later version may want; only to the modules is added what their names came from. The
  * symbols and the types are four more tables (format.md, section 5). The header's state says that
- * it is packed. writer.c makes the file.
+ * it is packed, and what the recorder took stays what it was, though the file is smaller now.
+ * writer.c makes the file.
  */
 #include "profile/pack.h"
 
@@ -68,6 +69,7 @@ write_as_it_is(const struct raw_file *raw, const struct profile *p, struct strbu
     strbuf_add(&w.strings, raw->tables[DISK_STRINGS].bytes, raw->tables[DISK_STRINGS].size_bytes);
     if (p->process.ended)
         header.process_flags |= DISK_PROCESS_GONE;
+    w.memory_bytes = header.recorder_bytes + raw->file_bytes;
     for (size_t i = 0; i < countof(as_they_are); i++) {
         const struct raw_table *t = &raw->tables[as_they_are[i]];
         const void *bytes =

@@ -159,6 +159,23 @@ profile_sum_heaps(struct profile *p)
         counters_add(&p->heaps[p->backings[i].heap].backing, &p->backings[i].counters);
 }
 
+static int
+by_found(const void *a, const void *b)
+{
+    const struct profile_damage *x = a, *y = b;
+
+    if (x->found_ns != y->found_ns)
+        return x->found_ns > y->found_ns ? 1 : -1;
+    return x->address > y->address ? 1 : x->address < y->address ? -1 : 0;
+}
+
+void
+profile_sort_damages(struct profile *p)
+{
+    if (p->damage_count > 1)
+        qsort(p->damages, p->damage_count, sizeof *p->damages, by_found);
+}
+
 void
 profile_forget_lives(struct profile *p)
 {

@@ -637,6 +637,9 @@ void profile_forget_lives(struct profile *p);
 /* Add sites and backings up anew, by heap and by labels. For those who have changed them. */
 void profile_sum_heaps(struct profile *p);
 
+/* Put damages into the order that struct profile promises. */
+void profile_sort_damages(struct profile *p);
+
 /* Append a frame to P's frames (used by symbol and by the loader of packed profiles). */
 void profile_add_frame(struct profile *p, const struct profile_frame *frame);
 

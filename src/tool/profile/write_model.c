@@ -637,7 +637,6 @@ header_of(struct writer *w)
                       (p->totals.lives_unknown ? 0 : (uint64_t)DISK_COMPATIBLE_LIVES),
         .depth_max = p->frames_kept ? p->frames_kept : DISK_DEPTH_MAX,
         .sample_period_bytes = p->sample_period_bytes,
-        .recorder_bytes = p->recorder.memory_bytes - p->recorder.file_bytes,
         .merged_processes = p->merged_processes,
         .merged_damaged = p->merged_damaged,
         .merged_left_out = p->merged_left_out,
@@ -674,6 +673,7 @@ write_model(const struct profile *p, struct strbuf *ret, struct err *err)
     ENSURE_VALID(profile_is_valid(p));
     ENSURE_VALID(profile_is_writable(p));
     write_begin(&w, p);
+    w.memory_bytes = p->recorder.memory_bytes;
     header = header_of(&w);
     write_modules(&w);
     write_nodes(&w);

@@ -428,6 +428,8 @@ write_finish(struct writer *w, const struct disk_header *header, struct strbuf *
     write_symbols(w);
     if (w->has_columns)
         h.incompatible |= DISK_INCOMPATIBLE_COLUMNS;
+    // A reader adds the size of the file that it reads.
+    h.recorder_bytes = w->memory_bytes > w->out.length ? w->memory_bytes - w->out.length : 0;
     memcpy(w->out.text, &h, sizeof h);
     if (w->failed != NULL) {
         r = err_set(err, HEAPTAP_BUG, "cannot compress: %s", w->failed);

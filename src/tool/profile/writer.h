@@ -23,6 +23,7 @@ struct writer {
     bool has_tags;    // Some nodes are tags.
     bool has_named;   // Some are named frames.
     bool has_columns; // Some segments are in columns.
+    uint64_t memory_bytes; // Touched by the recorder, the file that was read included.
     void *zstd;         // Of the open segment.
     const char *failed; // Why nothing more can be written; NULL = all is well.
 };
@@ -44,9 +45,9 @@ void write_table_begin(struct writer *w, enum disk_kind kind, size_t size_bytes,
 void write_table_more(struct writer *w, const void *bytes, size_t size_bytes);
 void write_table_end(struct writer *w);
 
-/* Add the symbols and types of P and the strings, and put HEADER (whose state becomes "packed") in
- * front: the file is in RET, which was empty. W is released. Returns 0 or HEAPTAP_BUG with ERR set.
- */
+/* Add the symbols and types of P and the strings, and put HEADER in front, whose state becomes
+ * "packed" and whose recorder_bytes what this file's size lacks of memory_bytes: the file is in
+ * RET, which was empty. W is released. Returns 0 or HEAPTAP_BUG with ERR set. */
 int write_finish(struct writer *w, const struct disk_header *header, struct strbuf *ret,
                  struct err *err);
 

@@ -21,7 +21,7 @@ COUNTS = ("allocations", "allocated_bytes", "frees", "freed_bytes", "reallocatio
           "live_bytes", "peak_blocks", "peak_bytes", "temporary")
 ESTIMATES = ("samples", "live_samples", "peak_samples")
 # What a merge cannot know, or what is no sum.
-NO_SUM = ("memory_bytes", "file_bytes")
+NO_SUM = ("file_bytes",)
 
 heaptap, mode, *profiles = sys.argv[1:]
 failures = 0
