@@ -22,6 +22,8 @@
  *                         there is a line, and says how many of how many have come
  *   core_blocks stacks    three threads allocate from ever new stacks for 300 ms; says how many
  *                         blocks there had been at least when it exits
+ *   core_blocks growing   says "ready" and keeps a block from a new stack every few microseconds,
+ *                         until there is a line
  *   core_blocks calls [N] allocates from ever new stacks for N seconds, two unless told; says when
  *                         it exits how many microseconds of processor time a call of malloc took
  *                         at most
@@ -306,7 +308,7 @@ clock_ns(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static bool timed;
+static bool timed, keeps;
 static uint64_t longest_ns;
 
 static void
@@ -317,7 +319,8 @@ make_one(void)
 
     took_ns = timed ? clock_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns : 0;
     longest_ns = took_ns > longest_ns ? took_ns : longest_ns;
-    free(p);
+    if (!keeps)
+        free(p);
 }
 
 /* As many stacks as PATH has values: it says which of two calls is taken. */
@@ -354,6 +357,21 @@ stacks(void)
     printf("%ld\n", __atomic_load_n(&made, __ATOMIC_RELAXED));
     fflush(stdout);
     exit(0);
+}
+
+static void
+growing(void)
+{
+    struct timespec moment = {.tv_nsec = 10000};
+    struct pollfd line = {.fd = 0, .events = POLLIN};
+
+    keeps = true;
+    if (write(1, "ready\n", 6) != 6)
+        exit(1);
+    for (unsigned path = 0; poll(&line, 1, 0) == 0; path++) {
+        take_path(path, 18);
+        nanosleep(&moment, NULL);
+    }
 }
 
 static void
@@ -492,6 +510,8 @@ main(int count, char **arguments)
         held();
     } else if (strcmp(what, "stacks") == 0) {
         stacks();
+    } else if (strcmp(what, "growing") == 0) {
+        growing();
     } else if (strcmp(what, "calls") == 0) {
         calls(count > 2 ? strtoull(arguments[2], NULL, 10) : 2);
     } else if (strcmp(what, "births") == 0) {

@@ -160,6 +160,8 @@ packing_loses_nothing(void **unused)
     assert_true(q->symbolised);
     assert_int_equal(q->site_count, p->site_count);
     assert_int_equal(q->location_count, p->location_count);
+    assert_true(q->recorder.file_bytes < p->recorder.file_bytes);
+    assert_int_equal(q->recorder.memory_bytes, p->recorder.memory_bytes);
     for (size_t i = 1; i < p->location_count; i++) {
         const struct profile_frame *a = &p->frames[p->locations[i].first_frame];
         const struct profile_frame *b = &q->frames[q->locations[i].first_frame];
@@ -363,9 +365,73 @@ damage_is_told_in_notes(void **unused)
     profile_free(p);
     threads->record_bytes = 3;
     p = load_expecting_success(&b);
-    assert_int_equal(p->note_count, 2);
+    assert_int_equal(p->note_count, 3); // What the threads have counted is out, too.
     assert_int_equal(p->totals.allocations, 0);
     profile_free(p);
+    arena_release(&b.arena);
+}
+
+/* The last note of B's profile, valid until the next call; NULL = it has none. */
+static const char *
+last_note(const struct bytes *b)
+{
+    static char text[512];
+    struct profile *p = load_expecting_success(b);
+    size_t count = p->note_count;
+
+    if (count > 0)
+        snprintf(text, sizeof text, "%s", p->notes[count - 1]);
+    profile_free(p);
+    return count > 0 ? text : NULL;
+}
+
+/* A file is copied from front to back, so what stands before may be older than what refers to it.
+ * If this fails, a process that makes new stacks while somebody looks is said to have a damaged
+ * profile, and a merge with it says so for ever. */
+static void
+what_a_copy_of_a_file_in_use_lacks_is_no_damage(void **unused)
+{
+    struct bytes b = read_golden(RECORDED);
+    struct disk_header *h = (struct disk_header *)(void *)b.data;
+    const struct disk_segment *nodes = segment_of(&b, DISK_NODES);
+    struct profile *p;
+
+    (void)unused;
+    memset(b.data + nodes->off + (size_t)DISK_NODE_FIRST * nodes->record_bytes, 0,
+           nodes->record_bytes);
+    h->state = DISK_STATE_PACKED; // While the process lived.
+    p = load_expecting_success(&b);
+    assert_false(p->process.ended);
+    assert_int_equal(p->note_count, 0);
+    check_totals(p);
+    profile_free(p);
+    h->process_flags |= DISK_PROCESS_GONE;
+    p = load_expecting_success(&b);
+    assert_int_equal(p->note_count, 3);
+    assert_non_null(strstr(p->notes[0], "no valid parent"));
+    assert_non_null(strstr(p->notes[1], "no valid node"));
+    assert_non_null(strstr(p->notes[2], "no known site"));
+    check_totals(p);
+    profile_free(p);
+    arena_release(&b.arena);
+}
+
+/* If this fails, a report of a damaged file shows too little and does not say so. */
+static void
+counters_of_no_thread_are_told(void **unused)
+{
+    struct bytes b = read_golden(RECORDED);
+    struct disk_header *h = (struct disk_header *)(void *)b.data;
+    const struct disk_segment *threads = segment_of(&b, DISK_THREADS);
+    struct disk_thread *first = (struct disk_thread *)(void *)(b.data + threads->off) + 1;
+
+    (void)unused;
+    first->id = 0;
+    assert_non_null(last_note(&b));
+    assert_string_equal(last_note(&b),
+                        "3 rows of counters belong to no known thread; they are left out");
+    h->state = DISK_STATE_PACKED;
+    assert_null(last_note(&b));
     arena_release(&b.arena);
 }
 
@@ -400,6 +466,8 @@ main(void)
         cmocka_unit_test(the_peak_error_follows_the_file),
         cmocka_unit_test(what_a_file_does_not_know_of_lives_is_not_zero),
         cmocka_unit_test(damage_is_told_in_notes),
+        cmocka_unit_test(what_a_copy_of_a_file_in_use_lacks_is_no_damage),
+        cmocka_unit_test(counters_of_no_thread_are_told),
         cmocka_unit_test(a_cut_file_gives_what_is_left),
     };
 

@@ -240,29 +240,35 @@ stop_threads(struct examined *e)
                     e->held == 1 ? "its" : "their");
 }
 
-/* Read the blocks of E and find what ANSWER asks for. */
-static void
-read_blocks(struct examined *e, struct memory_answer *answer)
+/* Read the blocks of E and its profile, from its memory into FILE if that has it, and find what
+ * ANSWER asks for: 0, or an exit code after saying why. */
+static int
+read_blocks(struct examined *e, struct memory_answer *answer, struct strbuf *file)
 {
     bool stop = e->memory.lives && (answer->question == MEMORY_LEAKS ||
                                     answer->question == MEMORY_POINTERS ||
                                     answer->question == MEMORY_CHECK);
     uint64_t since_ns = now_ns();
+    int r;
 
     if (stop)
         stop_threads(e);
     e->read_ns = now_ns();
     blocks_read(&e->memory, &e->record, &e->arena, &e->blocks);
-    // Whose a block is and since when its counters tell, which must not be from before it.
-    if (e->memory.lives && answer->question == MEMORY_ADDRESS)
-        e->raw_is_older =
-            e->profile == NULL || read_profile(e->profile, &e->arena, &e->raw) != 0;
-    moment_size_blocks(&e->raw, &e->blocks);
-    memory_view_search(e, &e->arena, answer);
+    // A process that runs goes on making sites: those of its blocks are in what is read after them.
+    if (e->memory.lives && !stop && e->profile == NULL)
+        live_memory_renew(&e->memory);
+    r = e->profile != NULL ? read_profile(e->profile, &e->arena, &e->raw)
+                           : read_held(e, file, &e->raw);
+    if (r == 0) {
+        moment_size_blocks(&e->raw, &e->blocks);
+        memory_view_search(e, &e->arena, answer);
+    }
     if (stop) {
         live_memory_go_on(&e->memory);
         e->stopped_ns = now_ns() - since_ns;
     }
+    return r;
 }
 
 int
@@ -276,17 +282,12 @@ examine_open(const struct examine_wish *w, struct memory_answer *answer, struct 
     *ret = (struct examined){0};
     r = open_memory(w, ret);
     held = r == 0 && ret->record.flags & CORE_SELF_CONTAINED && w->profile == NULL;
-    if (r == 0 && held) {
-        r = read_held(ret, &file, &ret->raw);
-    } else if (r == 0) {
-        ret->profile = find_profile(w, ret);
-        r = ret->profile == NULL ? EXIT_BAD_INPUT
-                                 : read_profile(ret->profile, &ret->arena, &ret->raw);
-    }
-    if (r == 0) {
-        read_blocks(ret, answer);
+    if (r == 0 && !held && (ret->profile = find_profile(w, ret)) == NULL)
+        r = EXIT_BAD_INPUT;
+    if (r == 0)
+        r = read_blocks(ret, answer, &file);
+    if (r == 0)
         r = make_file(ret, &file, ret_file);
-    }
     strbuf_release(&file);
     if (r != 0)
         examine_close(ret);

@@ -143,7 +143,7 @@ limit_time(const struct examined *e, const struct past *p, struct birth *ret)
             from = i;
     ret->from_ns = from != 0 ? time_of(p, from) : 0;
     ret->to_ns = UINT64_MAX;
-    for (uint32_t i = from + 1; i <= p->snapshots && !e->raw_is_older; i++)
+    for (uint32_t i = from + 1; i <= p->snapshots; i++)
         if (p->allocations[i] == p->all && time_of(p, i) != UINT64_MAX) {
             if (time_of(p, i) <= now)
                 ret->to_ns = time_of(p, i);

@@ -10,9 +10,8 @@ struct examined {
     struct core_record record;
     struct blocks blocks;
     struct arena arena;  // Of the blocks and the profile.
-    struct raw_file raw; // The profile that the sites are of.
+    struct raw_file raw; // The profile that the sites are of, read after the blocks.
     const char *profile; // Where stacks and names are from: a path; NULL = the memory itself.
-    bool raw_is_older;   // It was read before the blocks of a living process.
     uint64_t read_ns;    // By the clock that `raw` counts from: before the blocks were.
     size_t running; // Threads of a process that was to be stopped that went on.
     size_t held;    // Those of which the kernel did not tell the registers.

@@ -295,6 +295,14 @@ stop_others(struct memory *m, const char *path, size_t *capacity, size_t *ret_le
     return more;
 }
 
+void
+live_memory_renew(struct memory *m)
+{
+    read_maps(m, NULL);
+    if (m->window != NULL)
+        memory_watch(m);
+}
+
 size_t
 live_memory_stop(struct memory *m)
 {
@@ -307,9 +315,7 @@ live_memory_stop(struct memory *m)
     // They are made faster than they can be stopped.
     if (round == ROUNDS_MAX && left == 0)
         left = 1;
-    read_maps(m, NULL);
-    if (m->window != NULL)
-        memory_watch(m);
+    live_memory_renew(m);
     return left;
 }
 

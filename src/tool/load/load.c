@@ -300,6 +300,36 @@ load_header(struct loader *l)
         p->recorder.events_timed = 0;
 }
 
+/* Note what refers to what the tables have not. Of a process that lives that is no damage: a copy
+ * of a file that is being written may have what refers to something, and not yet that itself, which
+ * stands before it. */
+static void
+note_loose_ends(struct loader *l)
+{
+    struct raw_file *raw = l->raw;
+
+    if (!l->p->process.ended)
+        return;
+    if (l->bad_nodes)
+        raw_note(raw, "%zu call tree nodes have no valid parent and were skipped", l->bad_nodes);
+    if (l->bad_tags)
+        raw_note(raw, "%zu tags of heaps and labels are not where they can be and were skipped",
+                 l->bad_tags);
+    if (l->unknown_tags)
+        raw_note(raw,
+                 "%zu tags are of heaps or labels that the file has not; those are shown "
+                 "as unknown",
+                 l->unknown_tags);
+    if (l->bad_sites)
+        raw_note(raw, "%zu sites belong to no valid node and were skipped", l->bad_sites);
+    if (l->homeless)
+        raw_note(raw, "%zu rows of counters belong to no known site; they are shown as \"other\"",
+                 l->homeless);
+    if (l->threadless)
+        raw_note(raw, "%zu rows of counters belong to no known thread; they are left out",
+                 l->threadless);
+}
+
 /* The model of the profile in RAW, called NAME. What makes no sense is left out with a note. NULL
  * if the stacks are more than a real profile has. */
 static struct profile *
@@ -307,7 +337,6 @@ load_model(struct raw_file *raw, const char *name, const char *path)
 {
     struct loader l = {.raw = raw, .p = xmalloc(sizeof *l.p), .path = path};
     struct profile *p = l.p;
-    size_t homeless;
     bool fit;
 
     *p = (struct profile){.totals = COUNTERS_ZERO};
@@ -319,12 +348,9 @@ load_model(struct raw_file *raw, const char *name, const char *path)
     load_nodes(&l);
     load_sites(&l);
     load_threads(&l);
-    homeless = load_blocks(&l);
-    homeless += load_errors(&l);
-    homeless += load_accesses(&l);
-    if (homeless)
-        raw_note(raw, "%zu rows of counters belong to no known site; they are shown as \"other\"",
-                 homeless);
+    l.homeless = load_blocks(&l);
+    l.homeless += load_errors(&l);
+    l.homeless += load_accesses(&l);
     loader_raise_peak(p);
     ENSURE(counters_live_bytes(&p->totals) <= p->totals.peak_bytes);
     profile_sum_heaps(p);
@@ -337,6 +363,7 @@ load_model(struct raw_file *raw, const char *name, const char *path)
     load_damages(&l);
     loader_count_doubtful(p);
     load_header(&l);
+    note_loose_ends(&l);
     load_programs(&l);
     load_notes(&l);
     loader_bound_peak(&l);

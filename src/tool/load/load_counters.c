@@ -6,7 +6,8 @@
  * the peak is the rule of format.md 4.4.
  *
  * A counter whose site makes no sense is counted under "other", never dropped: the totals are
- * right even where the tree is not.
+ * right even where the tree is not. One whose thread is not in the file is left out, because each
+ * number is some thread's. Of either kind is counted how many there are, for a note (load.c).
  */
 #include "load/load_counters.h"
 
@@ -90,6 +91,17 @@ counter_is_zero(const struct disk_counter *d)
     return d->allocations == 0 && memcmp(d, &zero, sizeof zero) == 0;
 }
 
+/* How many counters of B have counted something. */
+static size_t
+count_used(const struct disk_block *b)
+{
+    size_t used = 0;
+
+    for (uint32_t s = 0; s < DISK_BLOCK_SITES; s++)
+        used += !counter_is_zero(&b->counters[s]);
+    return used;
+}
+
 /* Make the row of THREAD at SITE. */
 static uint32_t
 append_row(struct loader *l, uint32_t thread, uint32_t site)
@@ -134,12 +146,8 @@ expect(struct loader *l, size_t count)
     if (l->one_thread)
         used = l->site_id_end < count * DISK_BLOCK_SITES ? l->site_id_end
                                                          : count * DISK_BLOCK_SITES;
-    for (size_t i = 0; i < count && !l->one_thread; i++) {
-        const struct disk_block *b = raw_record(l->raw, DISK_COUNTERS, i);
-
-        for (uint32_t s = 0; s < DISK_BLOCK_SITES; s++)
-            used += !counter_is_zero(&b->counters[s]);
-    }
+    for (size_t i = 0; i < count && !l->one_thread; i++)
+        used += count_used(raw_record(l->raw, DISK_COUNTERS, i));
     loader_expect_sites(l, used);
     if (!l->one_thread) {
         map_reserve(&l->known_thread_sites, used);
@@ -153,6 +161,7 @@ size_t
 load_blocks(struct loader *l)
 {
     uint64_t epoch = l->raw->header.shared.peak_epoch;
+    size_t threads = raw_count(l->raw, DISK_THREADS);
     size_t homeless = 0, count = raw_count(l->raw, DISK_COUNTERS);
 
     expect(l, count);
@@ -160,11 +169,13 @@ load_blocks(struct loader *l)
         arena_array(&l->p->arena, count * DISK_BLOCK_SITES, sizeof *l->thread_site_of);
     for (size_t i = 0; i < count; i++) {
         const struct disk_block *b = raw_record(l->raw, DISK_COUNTERS, i);
-        uint32_t thread;
+        uint32_t thread = b->thread < threads ? l->thread_of[b->thread] : 0;
 
-        if (b->thread == 0 || b->thread >= raw_count(l->raw, DISK_THREADS) ||
-            (thread = l->thread_of[b->thread]) == 0)
+        if (thread == 0) {
+            if (b->thread != 0)
+                l->threadless += count_used(b);
             continue;
+        }
         for (uint32_t s = 0; s < DISK_BLOCK_SITES; s++) {
             uint64_t id = (uint64_t)b->first_site + s;
             struct profile_backing *backing;

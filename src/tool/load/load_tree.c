@@ -14,8 +14,9 @@
  * copied and before the nodes were; it is there for readers that know no tags.
  *
  * What few bytes can claim over and over is bounded by the size of the file: one string by many
- * names in loader.c, deep stacks by many sites and many frames by many locations in load_fit.c.
- * Damage is skipped and counted. What the sites count is load_counters.c's.
+ * names in loader.c, one frame by many locations here, deep stacks by many sites and many frames by
+ * many of those in load_fit.c. Damage is skipped and counted. What the sites count is
+ * load_counters.c's.
  */
 #include "load/load_tree.h"
 
@@ -26,9 +27,10 @@
 
 enum {
     SITE_ID_MAX = 1 << 22,
-    NODE_DEPTH_MAX = 2048,     // The recorder stops at half of it.
-    LOCATION_FRAMES_MAX = 256, // Inlined calls at one place.
-    SAME_NAME_MAX = 64,        // Types of one name, on average.
+    NODE_DEPTH_MAX = 2048,       // The recorder stops at half of it.
+    LOCATION_FRAMES_MAX = 256,   // Inlined calls at one place.
+    SHARED_FRAMES_MAX = 1 << 20, // Frames that several places have.
+    SAME_NAME_MAX = 64,          // Types of one name, on average.
 };
 
 void
@@ -292,7 +294,6 @@ load_nodes(struct loader *l)
 {
     struct profile *p = l->p;
     size_t count = raw_count(l->raw, DISK_NODES);
-    size_t bad = 0, bad_tags = 0;
 
     add_location(l, 0, false);
     if (count < DISK_NODE_FIRST)
@@ -319,21 +320,11 @@ load_nodes(struct loader *l)
         if (d->frame == 0) // No node, and its sites have no place.
             ;
         else if (d->flags & DISK_NODE_TAG)
-            bad_tags += !load_tag(l, i, d);
+            l->bad_tags += !load_tag(l, i, d);
         else
-            bad += !load_frame(l, i, d);
+            l->bad_nodes += !load_frame(l, i, d);
         note_sites(l, i, d);
     }
-    if (bad)
-        raw_note(l->raw, "%zu call tree nodes have no valid parent and were skipped", bad);
-    if (bad_tags)
-        raw_note(l->raw, "%zu tags of heaps and labels are not where they can be and were skipped",
-                 bad_tags);
-    if (l->unknown_tags)
-        raw_note(l->raw,
-                 "%zu tags are of heaps or labels that the file has not; those are shown "
-                 "as unknown",
-                 l->unknown_tags);
 }
 
 void
@@ -383,8 +374,6 @@ void
 load_sites(struct loader *l)
 {
     l->index_of_site = arena_array(&l->p->arena, l->site_id_end, sizeof *l->index_of_site);
-    if (l->bad_sites)
-        raw_note(l->raw, "%zu sites belong to no valid node and were skipped", l->bad_sites);
 }
 
 uint32_t
@@ -449,6 +438,8 @@ load_symbols(struct loader *l)
 {
     struct profile *p = l->p;
     size_t frame_count = raw_count(l->raw, DISK_FRAMES);
+    // A packed file has frames of its own for each location.
+    uint64_t left = frame_count + SHARED_FRAMES_MAX;
     size_t found = 0;
 
     for (size_t i = 0; i < raw_count(l->raw, DISK_LOCATIONS); i++) {
@@ -461,6 +452,11 @@ load_symbols(struct loader *l)
             d->frame_count > LOCATION_FRAMES_MAX || d->first_frame > frame_count ||
             d->frame_count > frame_count - d->first_frame)
             continue;
+        if (d->frame_count > left) {
+            raw_note(l->raw, "its places say the same frames over and over; some are left out");
+            break;
+        }
+        left -= d->frame_count;
         location->first_frame = (uint32_t)p->frame_count;
         location->frame_count = d->frame_count;
         if (d->into != 0 && d->into <= location->address)

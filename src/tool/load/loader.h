@@ -38,7 +38,10 @@ struct loader {
     uint32_t *index_of_site; // The same: its index plus 1 in the model, once it is there.
     uint64_t site_id_end;
     size_t site_id_capacity;
-    size_t bad_sites; // Of nodes that are not in the tree.
+    size_t bad_nodes, bad_tags; // They have no place in the tree.
+    size_t bad_sites;           // Of nodes that are not in the tree.
+    size_t homeless;            // Counters of no known site.
+    size_t threadless;          // Counters of no known thread.
     size_t site_capacity;
     bool one_thread;        // No node is there twice, and the next one is not used.
     struct map known_nodes; // Of (parent, location, kind of end) to node id.

@@ -119,6 +119,24 @@ open_file(const char *path, int *ret_fd, size_t *ret_bytes, struct err *err)
     return 0;
 }
 
+/* A copy of FD, which had SIZE_BYTES and may grow meanwhile; *RET_BYTES is its size. The directory
+ * is of before that was asked for, so that it names nothing that is not in the copy. */
+static void *
+copy_file(int fd, size_t size_bytes, struct arena *arena, size_t *ret_bytes)
+{
+    unsigned char front[DISK_DATA_OFF], *copy;
+    ssize_t front_bytes = pread(fd, front, sizeof front, 0);
+    struct stat st;
+
+    if (fstat(fd, &st) == 0 && (uint64_t)st.st_size <= FILE_BYTES_MAX)
+        size_bytes = (size_t)st.st_size;
+    copy = arena_alloc(arena, size_bytes);
+    *ret_bytes = read_all(fd, copy, size_bytes);
+    if (front_bytes > 0 && (size_t)front_bytes <= *ret_bytes)
+        memcpy(copy, front, (size_t)front_bytes);
+    return copy;
+}
+
 int
 origin_read(const char *path, struct arena *arena, void **ret_data, size_t *ret_bytes,
             struct err *err)
@@ -127,8 +145,7 @@ origin_read(const char *path, struct arena *arena, void **ret_data, size_t *ret_
     int fd, r = open_file(path, &fd, &size_bytes, err);
 
     if (r == 0) {
-        *ret_data = arena_alloc(arena, size_bytes);
-        *ret_bytes = read_all(fd, *ret_data, size_bytes);
+        *ret_data = copy_file(fd, size_bytes, arena, ret_bytes);
         close(fd);
     }
     return r;
@@ -182,7 +199,6 @@ int
 origin_open(const char *path, struct origin_file *ret, struct err *err)
 {
     struct origin_file f = {.fd = -1};
-    unsigned char *copy;
     void *mapped;
     int fd, r = open_file(path, &fd, &f.size_bytes, err);
 
@@ -198,9 +214,7 @@ origin_open(const char *path, struct origin_file *ret, struct err *err)
             return 0;
         }
     }
-    copy = arena_alloc(&f.arena, f.size_bytes);
-    f.size_bytes = read_all(fd, copy, f.size_bytes);
-    f.data = copy;
+    f.data = copy_file(fd, f.size_bytes, &f.arena, &f.size_bytes);
     close(fd);
     *ret = f;
     return 0;

@@ -103,6 +103,16 @@ def all_frames():
     return m
 
 
+def shared_frames():
+    """Locations that all have the same 256 frames."""
+    m, count = Maker(), 200000
+    f = m.string("f")
+    m.nodes([(0, 0x401000 + i, 5 if i == 0 else 0) for i in range(count)])
+    m.counters(5)
+    m.symbols([(f, f, i) for i in range(256)], [(0x401000 + i, 0, 256) for i in range(count)])
+    return m
+
+
 def long_frames():
     """Five stacks of 80 calls, at each of which the same 200 functions with long names are
     inlined. For output.sh, which counts what views write of it."""
@@ -118,7 +128,7 @@ def long_frames():
 
 CLAIMS = {"bomb": bomb, "many bombs": many_bombs, "holes": holes, "deep": deep,
           "deep and inlined": deep_inlined, "long strings": long_strings,
-          "all frames": all_frames}
+          "all frames": all_frames, "shared frames": shared_frames}
 
 
 def claims(heaptap, checks):

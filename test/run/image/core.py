@@ -375,6 +375,23 @@ def in_pieces():
         before = seen(name, 1000)
         time.sleep(wait)
         program.kill()
+def growing():
+    """A process that makes new stacks all the time: each of its blocks has its own, and its profile
+    is not called damaged because it goes on while it is read."""
+    program = dumps.Waiting(library, "growing.heaptap", [BLOCKS, "growing"])
+    others, said = [], []
+    for _ in range(5):
+        got = document("--pid", str(program.pid))
+        others += [s for s in got["sites"] if s["other"]]
+        report = run("report", "--json", str(program.pid))
+        for note in got["notes"] + json.loads(report.stdout)["notes"]:
+            said += [note["text"]] if note["kind"] == "damaged-file" else []
+    tell(not others, "a process that makes new stacks: each block has one", len(others), others[:1])
+    tell(not said, "a process that makes new stacks: nothing is damaged", said)
+    program.go_on()
+    program.end()
+
+
         program.wait()
         report = run("report", "--json", name)
         totals = json.loads(report.stdout)["totals"] if report.returncode == 0 else {}
@@ -640,6 +657,6 @@ def interpreter():
 
 
 {"moments": moments, "crashes": crashes, "refused": refused, "blocks": blocks,
- "contained": contained, "interpreter": interpreter,
+ "growing": growing, "contained": contained, "interpreter": interpreter,
  "debugger": debugger}[part]()
 finish()

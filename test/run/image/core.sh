@@ -12,6 +12,7 @@ part moments
 part crashes
 part refused
 part blocks
+part growing
 part contained
 part interpreter
 part debugger "$SRCDIR/src/gdb/heaptap-gdb.py"
