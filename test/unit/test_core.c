@@ -12,8 +12,10 @@
 #include "image/birth.h"
 #include "image/elf_core.h"
 #include "image/find_record.h"
+#include "image/moment.h"
 #include "image/place.h"
 #include "image/scan.h"
+#include "load/load.h"
 
 /* The dump of R with EXTRA in it, opened and read. */
 struct opened {
@@ -443,6 +445,122 @@ an_annotated_block_says_itself_who_and_when(void **unused)
     free(file);
 }
 
+/* If this fails, a made-up dump whose million files have names that do not end, which are looked
+ * through again for each of them, keeps the command busy for hours. */
+static void
+names_that_do_not_end_are_no_names(void **unused)
+{
+    enum { FILES = 1 << 20, NAME_BYTES = 16 << 20, PAGE = 4096 };
+
+    struct build_core c = build_core_new(8, false, EM_X86_64);
+    size_t head = 2 + 3 * (size_t)FILES, note_bytes = head * sizeof(uint64_t) + NAME_BYTES;
+    uint64_t *note = malloc(note_bytes);
+    struct err err = {""};
+    struct memory m;
+    unsigned char *file;
+    size_t size_bytes;
+
+    (void)unused;
+    assert_non_null(note);
+    note[0] = FILES;
+    note[1] = PAGE;
+    for (uint64_t i = 0; i < FILES; i++) {
+        note[2 + 3 * i] = (16 + i) * PAGE;
+        note[3 + 3 * i] = (17 + i) * PAGE;
+        note[4 + 3 * i] = 0;
+    }
+    memset(&note[head], 'a', NAME_BYTES);
+    memcpy(&note[head], "/bin/a", sizeof "/bin/a");
+    build_core_note(&c, NT_FILE, note, note_bytes);
+    build_core_memory(&c, 0x10000, PAGE, PF_R, "", 1);
+    file = build_core_finish(&c, &size_bytes);
+    assert_int_equal(elf_core_parse(file, size_bytes, "core", &m, &err), 0);
+    assert_int_equal(m.mapping_count, FILES);
+    assert_string_equal(m.mappings[0].path, "/bin/a");
+    assert_string_equal(m.mappings[1].path, "");
+    assert_string_equal(m.mappings[FILES - 1].path, "");
+    m.bytes = NULL;
+    memory_close(&m);
+    free(file);
+    free(note);
+}
+
+/* If this fails, a made-up dump of some megabytes, whose spans all have one leaf, comes to billions
+ * of blocks. */
+static void
+leaves_have_no_more_bytes_than_the_memory(void **unused)
+{
+    struct build_recorded *r = malloc(sizeof *r);
+    struct build_core c = build_core_new(8, false, EM_X86_64);
+    uint64_t span = UINT64_C(1) << CORE_SPAN_BITS, held = 0;
+    struct opened o;
+
+    (void)unused;
+    build_recorded_init(r);
+    for (size_t i = 0; i < sizeof r->leaf / sizeof r->leaf[0]; i++)
+        r->leaf[i] = 5;
+    for (uint64_t i = 0; i < CORE_CHUNK_LEAVES; i++)
+        r->leaves[i] = (struct core_leaf){(BUILD_HEAP & -span) + span * (1 + i), BUILD_LEAF};
+    r->record.leaf_count = CORE_CHUNK_LEAVES;
+    build_core_memory(&c, (BUILD_HEAP & -span) + span, CORE_CHUNK_LEAVES * span, PF_R | PF_W, NULL,
+                      0);
+    o = open_recorded(r, c);
+    for (size_t i = 0; i < o.e.memory.region_count; i++)
+        held += o.e.memory.regions[i].held_bytes;
+    assert_in_range(o.e.blocks.count, 1, held / sizeof r->leaf[0]);
+    assert_true(o.e.blocks.missing_leaves > 0);
+    close_recorded(&o);
+    free(r);
+}
+
+/* If this fails, a leaf is read a million times, because it says that it is of as many kinds. */
+static void
+a_leaf_is_of_a_kind_that_there_is(void **unused)
+{
+    struct build_recorded *r = malloc(sizeof *r);
+    struct opened o;
+
+    (void)unused;
+    build_recorded_init(r);
+    build_recorded_block(r, 16, 32, 20, 5);
+    for (uint64_t i = 1; i < CORE_CHUNK_LEAVES; i++)
+        r->leaves[i] = (struct core_leaf){r->leaves[0].span + CORE_LEAF_HOOKED + i, BUILD_LEAF};
+    r->record.leaf_count = CORE_CHUNK_LEAVES;
+    o = open_recorded(r, build_core_new(8, false, EM_X86_64));
+    assert_int_equal(o.e.blocks.leaves, 1);
+    assert_int_equal(o.e.blocks.count, 1);
+    close_recorded(&o);
+    free(r);
+}
+
+/* If this fails, the report of a moment speaks of damage and accesses of the whole run, and shows
+ * none. */
+static void
+a_moment_has_nothing_of_the_run_but_its_stacks(void **unused)
+{
+    struct raw_file raw = {.header = {.magic = DISK_MAGIC,
+                                      .version = DISK_VERSION,
+                                      .recorder_bytes = 5000,
+                                      .damaged_blocks = 3,
+                                      .counting = {.flags = DISK_COUNTING, .granule_bytes = 8}},
+                           .file_bytes = 1 << 20};
+    struct strbuf file = {0};
+    struct blocks none = {0};
+    struct err err = {""};
+    struct profile *p;
+
+    (void)unused;
+    assert_int_equal(moment_write(&raw, &none, "core", true, &file, &err), 0);
+    if (load_bytes(file.text, file.length, "core", &p, &err) != 0)
+        fail_msg("%s", err.text);
+    assert_int_equal(p->note_count, 0);
+    assert_int_equal(p->losses.damaged_blocks, 0);
+    assert_int_equal(p->accesses.granule_bytes, 0);
+    assert_int_equal(p->recorder.memory_bytes, (1 << 20) + 5000);
+    profile_free(p);
+    strbuf_release(&file);
+}
+
 /* If this fails, a made-up dump of a few kilobytes, whose million ranges are all of the same bytes,
  * keeps a search busy for hours. */
 static void
@@ -487,6 +605,10 @@ main(void)
         cmocka_unit_test(an_address_is_explained_by_the_block_that_it_is_in_or_behind),
         cmocka_unit_test(variables_end_where_the_library_says_and_not_with_the_memory),
         cmocka_unit_test(an_annotated_block_says_itself_who_and_when),
+        cmocka_unit_test(names_that_do_not_end_are_no_names),
+        cmocka_unit_test(leaves_have_no_more_bytes_than_the_memory),
+        cmocka_unit_test(a_leaf_is_of_a_kind_that_there_is),
+        cmocka_unit_test(a_moment_has_nothing_of_the_run_but_its_stacks),
         cmocka_unit_test(no_byte_of_a_dump_is_at_two_addresses),
         cmocka_unit_test(the_stack_that_the_kernel_made_is_one_wherever_the_thread_is),
     };

@@ -7,7 +7,8 @@
  * before the next one begins.
  *
  * Everything comes out of a file from somebody else. A span counts once, a block must lie in memory
- * that the process had, and there are no more blocks than granules.
+ * that the process had, and there are no more blocks than granules. Spans do not share a leaf, so
+ * all leaves together have no more bytes than the memory; a ledger that claims more ends there.
  */
 #include "image/blocks.h"
 
@@ -25,6 +26,7 @@ struct reading {
     const struct core_record *r;
     struct arena *arena;
     struct blocks *b;
+    uint64_t left_bytes; // That leaves may yet have.
 };
 
 static uint64_t
@@ -37,6 +39,13 @@ static bool
 is_hooked(const struct core_leaf *leaf)
 {
     return (leaf->span & (SPAN_BYTES - 1)) == CORE_LEAF_HOOKED;
+}
+
+static bool
+is_leaf(const struct core_leaf *leaf)
+{
+    return leaf->leaf != 0 && leaf->span < ADDRESS_LIMIT &&
+           (leaf->span == span_of(leaf) || is_hooked(leaf));
 }
 
 static uint32_t
@@ -68,7 +77,7 @@ list_leaves(struct reading *g)
             b->missing_leaves++;
             continue;
         }
-        if (leaf.leaf == 0 || leaf.span >= ADDRESS_LIMIT)
+        if (!is_leaf(&leaf))
             continue;
         arena_grow(g->arena, &b->ledger, &capacity, b->leaves, sizeof *b->ledger);
         b->ledger[b->leaves++] = leaf;
@@ -116,6 +125,20 @@ add_entry(struct reading *g, uint64_t address, uint32_t entry)
     add(g, block);
 }
 
+/* Read COUNT entries of ENTRY_BYTES of a leaf, at ADDRESS, into ENTRIES; returns how many there
+ * are. */
+static size_t
+read_piece(struct reading *g, uint64_t address, void *entries, size_t count, size_t entry_bytes)
+{
+    size_t wanted = count * entry_bytes, got;
+
+    if (wanted > g->left_bytes)
+        wanted = (size_t)g->left_bytes;
+    got = memory_read(g->m, address, entries, wanted);
+    g->left_bytes -= got;
+    return got / entry_bytes;
+}
+
 static void
 read_entries(struct reading *g, const struct core_leaf *leaf)
 {
@@ -125,9 +148,8 @@ read_entries(struct reading *g, const struct core_leaf *leaf)
 
     for (size_t i = 0; i < count; i += PIECE_ENTRIES) {
         size_t some = count - i < PIECE_ENTRIES ? count - i : PIECE_ENTRIES;
-        size_t got = memory_read(g->m, leaf->leaf + i * sizeof *entries, entries,
-                                 some * sizeof *entries) /
-                     sizeof *entries;
+        size_t got =
+            read_piece(g, leaf->leaf + i * sizeof *entries, entries, some, sizeof *entries);
 
         for (size_t k = 0; k < got; k++) {
             uint32_t e = entries[k], slack = e >> CORE_SLACK_SHIFT;
@@ -155,9 +177,8 @@ read_hooked(struct reading *g, const struct core_leaf *leaf)
 
     for (size_t i = 0; i < count; i += PIECE_ENTRIES) {
         size_t some = count - i < PIECE_ENTRIES ? count - i : PIECE_ENTRIES;
-        size_t got = memory_read(g->m, leaf->leaf + i * sizeof *entries, entries,
-                                 some * sizeof *entries) /
-                     sizeof *entries;
+        size_t got =
+            read_piece(g, leaf->leaf + i * sizeof *entries, entries, some, sizeof *entries);
 
         for (size_t k = 0; k < got; k++) {
             uint32_t site = (uint32_t)entries[k] & CORE_SITE_MASK;
@@ -268,10 +289,12 @@ void
 blocks_read(const struct memory *m, const struct core_record *r, struct arena *arena,
             struct blocks *ret)
 {
-    struct reading g = {m, r, arena, ret};
+    struct reading g = {.m = m, .r = r, .arena = arena, .b = ret};
     size_t kept = 0;
 
     *ret = (struct blocks){0};
+    for (size_t i = 0; i < m->region_count; i++)
+        g.left_bytes += m->regions[i].held_bytes;
     list_leaves(&g);
     for (size_t i = 0; i < ret->leaves; i++) {
         if (is_hooked(&ret->ledger[i]))

@@ -175,6 +175,7 @@ read_files(struct reader *r, uint64_t off, uint64_t size_bytes)
     struct memory *m = r->m;
     uint64_t w = m->word_bytes, end = off + size_bytes;
     uint64_t count, page, names;
+    const unsigned char *last;
 
     if (size_bytes < 2 * w)
         return;
@@ -183,6 +184,9 @@ read_files(struct reader *r, uint64_t off, uint64_t size_bytes)
     if (count > MAPPINGS_MAX || count > (size_bytes - 2 * w) / (3 * w))
         return;
     names = off + 2 * w + count * 3 * w;
+    // A name that does not end is none, and not looked through again for each file to come.
+    last = memrchr(m->bytes + names, '\0', end - names);
+    end = last != NULL ? (uint64_t)(last - m->bytes) + 1 : names;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t at = off + 2 * w + i * 3 * w;
         const char *path = text(m, names, end);

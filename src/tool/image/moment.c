@@ -231,6 +231,8 @@ header_of(const struct filling *f, bool ended)
     h.shared.peak_ns = h.shared.last_ns;
     h.losses = (struct disk_losses){.frames_without_module = h.losses.frames_without_module};
     h.early_events = 0;
+    h.damaged_blocks = 0;
+    h.counting = (struct disk_counting){0};
     return h;
 }
 
@@ -248,9 +250,9 @@ moment_write(const struct raw_file *raw, const struct blocks *b, const char *nam
     int r;
 
     write_begin(&f.w, &no_symbols);
+    f.w.memory_bytes = raw->header.recorder_bytes + raw->file_bytes;
     strbuf_add(&f.w.strings, raw->tables[DISK_STRINGS].bytes, raw->tables[DISK_STRINGS].size_bytes);
     f.bins = arena_alloc(&f.w.arena, sizeof *f.bins);
-    f.w.memory_bytes = raw->header.recorder_bytes + raw->file_bytes;
     for (size_t i = 0; i < b->count; i++)
         add_block(&f, &b->v[i]);
     for (size_t i = 0; i < countof(stays); i++)
