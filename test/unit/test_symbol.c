@@ -21,6 +21,7 @@
 #include "symbol/ranges.h"
 #include "symbol/symbol.h"
 #include "symbol/symcache.h"
+#include "symbol/variable.h"
 
 #define BIAS UINT64_C(0x7f1200000000)
 
@@ -490,6 +491,42 @@ a_changed_file_gives_no_names(void **state)
     profile_free(p);
 }
 
+/* The variable 8 bytes into "table" of FILE, by M. */
+static const char *
+variable_at(const struct profile_module *m, const char *file, struct arena *arena)
+{
+    struct profile *p = new_profile(file);
+    uint64_t off = 0;
+    const char *name = variable_name(p, m, address_of(file, "table") + 8, arena, &off);
+
+    assert_int_equal(off, name != NULL ? 8 : 0);
+    profile_free(p);
+    return name;
+}
+
+/* If this fails, what points to a block of a dump is named by a program rebuilt since. */
+static void
+variables_are_those_of_the_recorded_file(void **state)
+{
+    struct arena arena = {0};
+    struct profile_module m = {.path = arena_strdup(&arena, in_directory("libtable.so"))};
+
+    (void)state;
+    if (!have("gcc")) {
+        arena_release(&arena);
+        skip();
+    }
+    compile("gcc", "-shared -fPIC -Wl,--build-id=0x00112233445566778899aacc", "variables.c",
+            "libtable.so");
+    assert_string_equal(variable_at(&m, "libtable.so", &arena), "table"); // None is recorded.
+    read_build_id(&m, "libtable.so");
+    assert_string_equal(variable_at(&m, "libtable.so", &arena), "table");
+    compile("gcc", "-shared -fPIC -Wl,--build-id=0xffeeddccbbaa998877665566", "variables.c",
+            "libtable.so");
+    assert_null(variable_at(&m, "libtable.so", &arena));
+    arena_release(&arena);
+}
+
 /* If this fails, the user is not told why names are missing, or a FIFO hangs the report. */
 static void
 unusable_files_are_told_in_hints(void **state)
@@ -848,6 +885,35 @@ the_cache_learns_of_new_debug_information(void **state)
     profile_free(p);
 }
 
+/* If this fails, setting a debuginfod server, or installing a debug package for a program that has
+ * been built anew, takes the names from its old profiles. */
+static void
+the_cache_is_kept_if_the_file_cannot_be_had(void **state)
+{
+    struct profile_module id = {0};
+    struct profile *p;
+    uint64_t mark;
+
+    (void)state;
+    if (!have("gcc"))
+        skip();
+    compile("gcc", "-O2 -Wl,--build-id=0x66660405060708090a0b0c0d", "inline_chain.c", "gone");
+    read_build_id(&id, "gone");
+    mark = address_of("gone", "mark");
+    p = resolve_cached("gone", &id, mark);
+    assert_string_equal(function(p, 1, 0), "outer");
+    profile_free(p);
+
+    compile("gcc", "-O2 -Wl,--build-id=0x66660405060708090a0b0cff", "inline_chain.c", "gone");
+    // Which is asked for debug information of files that are there.
+    setenv("DEBUGINFOD_URLS", "file:///nowhere", 1);
+    p = resolve_cached("gone", &id, mark);
+    unsetenv("DEBUGINFOD_URLS");
+    assert_string_equal(function(p, 1, 0), "outer");
+    assert_int_equal(p->modules[1].file, FILE_CHANGED);
+    profile_free(p);
+}
+
 static void
 fill_cache(struct symcache *c)
 {
@@ -1113,6 +1179,7 @@ main(void)
         cmocka_unit_test(a_stripped_library_has_its_exports),
         cmocka_unit_test(a_symbol_covers_only_its_size),
         cmocka_unit_test(a_changed_file_gives_no_names),
+        cmocka_unit_test(variables_are_those_of_the_recorded_file),
         cmocka_unit_test(unusable_files_are_told_in_hints),
         cmocka_unit_test(what_needs_no_file_gives_no_hint),
         cmocka_unit_test(names_that_came_with_a_profile_stay),
@@ -1122,6 +1189,7 @@ main(void)
         cmocka_unit_test(progress_reaches_the_end),
         cmocka_unit_test(the_cache_gives_the_same_frames),
         cmocka_unit_test(the_cache_learns_of_new_debug_information),
+        cmocka_unit_test(the_cache_is_kept_if_the_file_cannot_be_had),
         cmocka_unit_test(the_cache_refuses_every_damage),
         cmocka_unit_test(an_unwritable_cache_is_silent),
         cmocka_unit_test(jit_code_is_named_by_its_own_map),

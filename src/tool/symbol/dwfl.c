@@ -208,6 +208,14 @@ object_open(const struct profile_module *m, const struct symbol_paths *paths,
     return o;
 }
 
+Elf *
+object_elf(struct object *o)
+{
+    GElf_Addr bias;
+
+    return dwfl_module_getelf(o->module, &bias);
+}
+
 uint64_t
 object_function_start(struct object *o, uint64_t address)
 {

@@ -23,6 +23,7 @@ struct object_failure {
 
 struct object;
 struct debuginfo;
+struct Elf; // Of libelf.
 
 /* From now on, call TELL with ARG before and after each question to a debuginfod server. With NULL
  * nobody is called. */
@@ -53,6 +54,9 @@ size_t object_frames(struct object *o, uint64_t address,
 
 /* The debug information of O, or NULL; *RET_BIAS is the file's address minus the one in there. */
 struct debuginfo *object_debuginfo(struct object *o, uint64_t *ret_bias);
+
+/* The file itself, not what separate debug files add to it; NULL if it cannot be read. */
+struct Elf *object_elf(struct object *o);
 
 /* Ends all that O has given out. O may be NULL. */
 void object_close(struct object *o);

@@ -12,7 +12,7 @@
  * What the cache holds is as good as what could be found when it was made, and only files that a
  * stranger cannot have written feed it (object_may_be_cached). One made without debug information
  * is thrown away when object_debug_exists sees some, or when a debuginfod server is set that was
- * not asked then (or a day ago).
+ * not asked then (or a day ago), and the file is there to be read again.
  *
  * A packed profile brings frames, made with what was there then. What it knows of each file is in
  * the module (enum profile_symbols), so only the headers are looked at here; if there is more to be
@@ -345,21 +345,22 @@ hex_id(struct arena *a, const uint8_t *id, uint32_t bytes)
     return bytes != 0 ? arena_strdup(a, hex) : "none";
 }
 
-/* Open G's file if its cache lacks an address; a cache that knew less than the file now has is
- * emptied. */
+/* Open G's file if its cache lacks an address or may know less than there is now; then it is
+ * emptied, but not for a file that cannot be had. */
 static void
 open_if_needed(struct group *g)
 {
+    bool outdated = is_outdated(g);
     size_t i = 0;
 
-    while (i < g->count && symcache_find(&g->cache, g->work[i].address) != NULL)
+    while (!outdated && i < g->count && symcache_find(&g->cache, g->work[i].address) != NULL)
         i++;
     if (i == g->count)
         return;
     g->object = object_open(g->m, &g->r->paths, &g->failure);
     if (g->object == NULL)
         return;
-    if (object_detail(g->object) > g->cache.detail)
+    if (outdated || object_detail(g->object) > g->cache.detail)
         symcache_release(&g->cache);
     // Also when it is less than before: what is added now should be tried again one day.
     g->cache.detail = object_detail(g->object);
@@ -534,8 +535,6 @@ read_group(struct group *g)
 
     g->failure = (struct object_failure){0};
     load_cache(g);
-    if (is_outdated(g))
-        symcache_release(&g->cache);
     open_if_needed(g);
     for (size_t i = 0; i < g->count; i++) {
         if (!share_frames(g->r, g->work, &g->work[i]))

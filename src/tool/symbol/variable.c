@@ -3,16 +3,14 @@
  * Functions are named by debug information (dwfl.c); of a pointer in a program's data all that is
  * wanted is "cache + 16", which the symbol tables tell, the one of debuggers if it was not
  * stripped, and the dynamic linker's. The smallest symbol that has the address is taken: a
- * structure may have names for its members' places, too.
+ * structure may have names for its members' places, too. As with functions, a file with another
+ * build id than the recorded one gives no names.
  */
 #include "symbol/variable.h"
 
-#include <fcntl.h>
 #include <gelf.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "symbol/demangle.h"
+#include "symbol/dwfl.h"
 
 struct found {
     const char *name;
@@ -59,17 +57,18 @@ look_through(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, uint64_t addre
 }
 
 const char *
-variable_name(const char *path, uint64_t off, struct arena *arena, uint64_t *ret_off)
+variable_name(const struct profile *p, const struct profile_module *m, uint64_t off,
+              struct arena *arena, uint64_t *ret_off)
 {
+    static const struct symbol_options defaults;
+    struct symbol_paths paths = object_paths(p, &defaults);
+    struct object_failure ignored;
+    struct object *o = m->path[0] == '/' ? object_open(m, &paths, &ignored) : NULL;
+    Elf *elf = o != NULL ? object_elf(o) : NULL;
     struct found best = {0};
     Elf_Scn *section = NULL;
     const char *name = NULL;
-    Elf *elf = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-    elf_version(EV_CURRENT);
-    if (fd >= 0)
-        elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
     while (elf != NULL && (section = elf_nextscn(elf, section)) != NULL) {
         GElf_Shdr header;
 
@@ -81,9 +80,6 @@ variable_name(const char *path, uint64_t off, struct arena *arena, uint64_t *ret
         name = arena_strdup(arena, best.name);
         *ret_off = best.off;
     }
-    if (elf != NULL)
-        elf_end(elf);
-    if (fd >= 0)
-        close(fd);
+    object_close(o);
     return name;
 }

@@ -157,16 +157,30 @@ register_name(const struct memory *m, uint64_t number)
     return m->machine == EM_X86_64 && number < countof(names) ? names[number] : "a register";
 }
 
+/* The file that PATH was in the process, as far as it is known. */
+static struct profile_module
+module_of(const struct profile *p, const char *path)
+{
+    const struct profile_module *known = NULL;
+
+    for (uint32_t i = 1; i < p->module_count; i++)
+        if (strcmp(p->modules[i].path, path) == 0 && (known == NULL || !p->modules[i].unloaded))
+            known = &p->modules[i];
+    return known != NULL ? *known : (struct profile_module){.path = path};
+}
+
 static const char *
 variable_words(const struct view *v, const struct examined *e, uint64_t at)
 {
     struct place place = place_of(e, at);
+    struct profile_module module;
     const char *name;
     uint64_t off;
 
     if (place.kind != PLACE_MODULE)
         return "a variable";
-    name = variable_name(place.mapping->path, place.off, v->arena, &off);
+    module = module_of(v->p, place.mapping->path);
+    name = variable_name(v->p, &module, place.off, v->arena, &off);
     if (name == NULL)
         return arena_printf(v->arena, "%s + 0x%" PRIx64, path_basename(place.mapping->path),
                             place.off);
