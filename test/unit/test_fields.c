@@ -272,6 +272,71 @@ no_advice_without_words_and_all_members(void **state)
     profile_free(p);
 }
 
+/* If this fails, flags that nobody touches are said to have more bytes than there are. */
+static void
+bytes_that_bit_fields_share_count_once(void **state)
+{
+    static const struct made_member members[] = {{"key", 0, 8, 1},    {"low", 8, 1, 2},
+                                                 {"middle", 8, 2, 2}, {"high", 9, 1, 2},
+                                                 {"last", 12, 4, 3},  {0}};
+    static const struct profile_access_field words[] = {{0, 0, 100, 0, 5, 5}, {0, 1, 0, 0, 0, 5}};
+    struct profile *p = profile_of("flags", 5, 16, words, 2);
+    struct field_advice a;
+    struct fields f;
+
+    (void)state;
+    add_structure(p, "flags", 16, members);
+    for (size_t i = 1; i < 4; i++)
+        p->structures[0].members[i].bits = 4;
+    f = fields_of(p);
+    field_advise(p, &f, &f.v[0], &arena, &a);
+    assert_int_equal(a.untouched_count, 4);
+    assert_int_equal(a.untouched_bytes, 6);
+    p->accesses.fields[1] = (struct profile_access_field){0, 1, 5, 5, 5, 5};
+    f = fields_of(p);
+    field_advise(p, &f, &f.v[0], &arena, &a);
+    assert_int_equal(a.unread_count, 4);
+    assert_int_equal(a.unread_bytes, 6);
+    p->accesses.apart = false;
+    field_advise(p, &f, &f.v[0], &arena, &a);
+    assert_int_equal(a.once_count, 4);
+    assert_int_equal(a.once_bytes, 6);
+    profile_free(p);
+}
+
+/* If this fails, a structure inside is moved without its padding or its alignment, and what is said
+ * to come of it is too small. */
+static void
+a_structure_inside_moves_whole(void **state)
+{
+    static const struct made_member members[] = {
+        {"in.a", 0, 8, 1}, {"in.f", 8, 1, 1}, {"x", 16, 1, 2}, {"hot.n", 64, 8, 3}, {0}};
+    static const struct profile_access_field words[] = {{0, 0, 100, 0, 5, 5}};
+    struct profile *p = profile_of("out", 5, 128, words, 1);
+    struct profile_member *m;
+    struct fields f;
+
+    (void)state;
+    add_structure(p, "out", 128, members);
+    m = p->structures[0].members;
+    m[0].part_size = m[1].part_size = 16;
+    m[0].part_alignment = m[1].part_alignment = 8;
+    m[3].part_offset = m[3].part_size = m[3].part_alignment = 64;
+    m[1].bits = 1;
+    f = fields_of(p);
+    assert_int_equal(f.v[0].part_count, 3);
+    assert_int_equal(f.v[0].parts[0].size, 16);
+    assert_int_equal(f.v[0].parts[1].size, 1);
+    assert_int_equal(f.v[0].parts[2].offset, 64);
+    assert_int_equal(f.v[0].parts[2].size, 64);
+    assert_int_equal(f.v[0].parts[2].alignment, 64);
+    assert_int_equal(f.v[0].padding_bytes, 128 - 16 - 1 - 64);
+    m[2].offset = 12; // In the padding of a base.
+    f = fields_of(p);
+    assert_int_equal(f.v[0].parts[0].size, 12);
+    profile_free(p);
+}
+
 /* If this fails, somebody moves an array that has more elements than it says, into the middle. */
 static void
 an_array_of_one_at_the_end_stays_there(void **state)
@@ -404,6 +469,8 @@ main(void)
         cmocka_unit_test(hot_fields_of_three_lines_are_put_on_one),
         cmocka_unit_test(what_is_only_zeroed_is_told_apart),
         cmocka_unit_test(no_advice_without_words_and_all_members),
+        cmocka_unit_test(bytes_that_bit_fields_share_count_once),
+        cmocka_unit_test(a_structure_inside_moves_whole),
         cmocka_unit_test(an_array_of_one_at_the_end_stays_there),
         cmocka_unit_test(what_malloc_saves_is_said),
         cmocka_unit_test(padding_goes_if_small_members_stand_together),

@@ -70,6 +70,15 @@ clues_are_found_in_the_statement(void **unused)
         {"#define X sizeof(int)\np = malloc(4);", 2, NULL, "target: p; name: 4"},
         {"f(1); if (a) { p = malloc(sizeof(short)); }", 1, NULL, "target: p; sizeof: short"},
         {"for (i = 0; i < n; i++) p = malloc(i);", 1, NULL, "target: p; name: i"},
+        // What another call makes of the block is not the block, nor is what was assigned before.
+        {"o->head = node_of(malloc(24));", 1, NULL, "name: 24"},
+        {"if ((n = count()) > 0) keep(malloc(24));", 1, NULL, "name: 24"},
+        {"for (p = first; p; p = next(p)) malloc(24);", 1, NULL, "name: 24"},
+        // Other parentheses change nothing.
+        {"p = (struct s *)(malloc(24));", 1, NULL, "target: p; name: 24"},
+        {"p = static_cast<S *>(malloc(24));", 1, NULL, "target: p; name: 24"},
+        {"if ((p = malloc(24)) == NULL) return;", 1, NULL, "target: p; name: 24"},
+        {"p = new (malloc(24)) S;", 1, "malloc", "new: S; target: p; name: 24"},
         // Nothing at all.
         {"p = malloc(4);", 7, NULL, ""},
         {"", 1, NULL, ""},
@@ -242,11 +251,10 @@ the_cache_gives_back_what_it_got(void **unused)
     struct strbuf file = {0};
 
     (void)unused;
-    type_index_add(&index, "b", 8);
-    type_index_add(&index, "c", 24);
     type_index_add(&index, "a", 8);
+    type_index_add(&index, "b", 8);
     type_index_add(&index, "a", 24);
-    type_index_sort(&index);
+    type_index_add(&index, "c", 24);
     type_cache_format(&index, id, sizeof id, &file);
     assert_true(type_cache_parse(&back, id, sizeof id, file.text, file.length));
     assert_int_equal(back.count, 4);

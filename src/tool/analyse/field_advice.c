@@ -36,6 +36,23 @@ can_advise(const struct fields *fields, const struct field_structure *f)
            !f->blurred && f->accesses > 0;
 }
 
+/* The bytes of the COUNT rows V of F, each once: bit-fields share some. */
+static uint64_t
+row_bytes(const struct field_structure *f, const uint32_t *v, size_t count)
+{
+    uint64_t bytes = 0, end = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t from = f->rows[v[i]].offset, to = from + f->rows[v[i]].size;
+
+        if (to <= end)
+            continue;
+        bytes += to - (from > end ? from : end);
+        end = to;
+    }
+    return bytes;
+}
+
 static void
 find_unused(const struct profile *p, const struct field_structure *f, struct arena *arena,
             struct field_advice *ret)
@@ -48,17 +65,16 @@ find_unused(const struct profile *p, const struct field_structure *f, struct are
 
         if (r->member == NULL || r->counts.reached == 0)
             continue;
-        if (r->counts.accesses == 0) {
+        if (r->counts.accesses == 0)
             ret->untouched[ret->untouched_count++] = i;
-            ret->untouched_bytes += r->size;
-        } else if (p->accesses.apart && r->counts.writes >= r->counts.accesses) {
+        else if (p->accesses.apart && r->counts.writes >= r->counts.accesses)
             ret->unread[ret->unread_count++] = i;
-            ret->unread_bytes += r->size;
-        } else if (r->counts.accesses <= r->counts.blocks) {
+        else if (r->counts.accesses <= r->counts.blocks)
             ret->once[ret->once_count++] = i;
-            ret->once_bytes += r->size;
-        }
     }
+    ret->untouched_bytes = row_bytes(f, ret->untouched, ret->untouched_count);
+    ret->unread_bytes = row_bytes(f, ret->unread, ret->unread_count);
+    ret->once_bytes = row_bytes(f, ret->once, ret->once_count);
 }
 
 /* A part while they are put in order. */

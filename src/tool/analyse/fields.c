@@ -257,14 +257,16 @@ count_part(const struct field_structure *f, struct field_part *part, uint32_t gr
     }
 }
 
-/* Where the part that would end at END really ends: a structure inside has padding of its own, up
- * to the next part at NEXT at most. */
+/* Where the part of FIRST, whose last member ends at END, really ends: a structure inside has
+ * padding of its own, which may have the next part in it, at NEXT. */
 static uint64_t
-end_of_part(const struct field_part *part, uint64_t end, uint64_t next)
+end_of_part(const struct profile_member *first, uint64_t end, uint64_t next)
 {
-    uint64_t rounded = (end + part->alignment - 1) / part->alignment * part->alignment;
+    uint64_t whole = first->part_offset + first->part_size;
 
-    return part->row_count > 1 && !part->bits && rounded <= next ? rounded : end;
+    if (whole > next)
+        whole = next;
+    return whole > end ? whole : end;
 }
 
 /* Where the first member from row I on begins; the end of F if there is none. */
@@ -305,11 +307,15 @@ find_parts(struct field_structure *f, uint32_t granule, struct arena *arena)
                 r->member->alignment > part.alignment ? r->member->alignment : part.alignment;
             part.fixed = part.fixed || r->member->fixed;
             part.shared = part.shared || r->member->shared;
-            part.bits = part.bits || r->member->bits > 0;
             part.together = part.together || r->together;
         }
         part.row_count = (uint32_t)(next - i);
-        part.size = end_of_part(&part, end, next_member(f, next)) - part.offset;
+        if (first->part_size > 0) {
+            part.alignment = first->part_alignment;
+            if (first->part_offset < part.offset)
+                part.offset = first->part_offset;
+        }
+        part.size = end_of_part(first, end, next_member(f, next)) - part.offset;
         covered += part.size;
         count_part(f, &part, granule);
         f->parts[f->part_count++] = part;

@@ -27,7 +27,6 @@ struct field_part {
     uint32_t first_row, row_count; // Rows, its own padding included.
     uint64_t accesses, writes;
     bool fixed, together, shared; // As rows and members are, of any of it.
-    bool bits;                    // It is bit-fields.
 };
 
 struct field_structure {

@@ -13,6 +13,10 @@ struct profile_member {
     uint32_t alignment;    // That its type asks for; at least 1.
     uint32_t bits;         // Of a bit-field; else 0.
     uint32_t part;         // Members of one part (a structure inside, bit-fields) move together.
+    // The structure inside that the part is, with its own padding; size 0 = it is none.
+    uint64_t part_offset, part_size;
+    uint32_t part_alignment;
+    bool may_be_empty;     // A structure of one byte, which may be no more than an address.
     bool fixed;            // A base class or the pointer to virtual functions: it cannot be moved.
     bool shared;           // Atomic, or a lock: threads use it together.
 };
@@ -22,7 +26,8 @@ struct profile_structure {
     uint64_t size;
     uint32_t alignment;
     bool is_union;    // Then it has one member.
-    bool is_complete; // All members are known: there were not too many, and none was strange.
+    bool is_complete; // All members are known, with their sizes and alignments: there were not too
+                      // many, and none was strange.
     struct profile_member *members; // By offset; none reaches beyond size.
     size_t member_count;
 };

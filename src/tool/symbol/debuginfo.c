@@ -17,9 +17,9 @@
  * Lines come from the unit's line table, which libdw decodes once. With split DWARF the unit in the
  * file (the skeleton) has ranges and lines, and the one in the .dwo file the functions.
  *
- * Nothing here trusts the file: a unit whose other half is no regular file is left out, siblings
- * must go forward, depth is bounded, a damaged unit gives what was read up to the damage. What it
- * does not do: look at symbols, correct for load bias (dwfl.c).
+ * Nothing here trusts the file: a unit whose other half is no regular file is left out, a walk only
+ * goes forward, depth is bounded, a damaged unit gives what was read up to the damage. What it does
+ * not do: look at symbols, correct for load bias (dwfl.c).
  */
 #include "symbol/debuginfo.h"
 
@@ -67,6 +67,7 @@ struct unit {
     struct map origins;            // Address of an abstract instance's DIE to index of functions.
     struct scope *scopes;          // After a full walk, in the order of start.
     size_t scope_count, scope_capacity;
+    uintptr_t last; // As debuginfo_next has it, in a walk.
     Dwarf_Files *files;
     size_t file_count;
     const char *directory; // DW_AT_comp_dir or NULL.
@@ -235,6 +236,22 @@ debuginfo_unit_of(struct debuginfo *d, Dwarf_Die *die, Dwarf_Die *ret)
 }
 
 bool
+debuginfo_imported(Dwarf_Die *die, Dwarf_Die *ret)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die target;
+    Dwarf_Die unit;
+
+    // Any other DIE may be named by a damaged file, and would be walked once more.
+    if (dwarf_attr(die, DW_AT_import, &attribute) == NULL ||
+        dwarf_formref_die(&attribute, &target) == NULL ||
+        dwarf_diecu(&target, &unit, NULL, NULL) == NULL || unit.addr != target.addr)
+        return false;
+    *ret = unit;
+    return true;
+}
+
+bool
 debuginfo_has_scopes(struct debuginfo *d, Dwarf_Die *die)
 {
     struct unit *u = unit_of(d, die);
@@ -243,6 +260,27 @@ debuginfo_has_scopes(struct debuginfo *d, Dwarf_Die *die)
         return false;
     unit_open(d, u);
     return has_scopes(u);
+}
+
+bool
+debuginfo_child(Dwarf_Die *parent, Dwarf_Die *ret, uintptr_t *last)
+{
+    if (dwarf_child(parent, ret) != 0 || (uintptr_t)ret->addr <= *last)
+        return false;
+    *last = (uintptr_t)ret->addr;
+    return true;
+}
+
+bool
+debuginfo_next(Dwarf_Die *die, uintptr_t *last)
+{
+    Dwarf_Die next;
+
+    if (dwarf_siblingof(die, &next) != 0 || (uintptr_t)next.addr <= *last)
+        return false;
+    *last = (uintptr_t)next.addr;
+    *die = next;
+    return true;
 }
 
 static struct unit *
@@ -433,9 +471,8 @@ static void
 walk(struct debuginfo *d, struct unit *u, Dwarf_Die *parent, unsigned depth)
 {
     Dwarf_Die die;
-    Dwarf_Die next;
 
-    if (depth > WALK_DEPTH_MAX || dwarf_child(parent, &die) != 0)
+    if (depth > WALK_DEPTH_MAX || !debuginfo_child(parent, &die, &u->last))
         return;
     for (;;) {
         int tag = dwarf_tag(&die);
@@ -448,10 +485,9 @@ walk(struct debuginfo *d, struct unit *u, Dwarf_Die *parent, unsigned depth)
                 add_scope(d, u, &die);
             walk(d, u, &die, depth + 1);
         }
-        if (dwarf_siblingof(&die, &next) != 0 || (uintptr_t)next.addr <= (uintptr_t)die.addr)
+        if (!debuginfo_next(&die, &u->last))
             return;
-        close_scopes(u, first_scope, next.addr);
-        die = next;
+        close_scopes(u, first_scope, die.addr);
     }
 }
 
@@ -463,6 +499,7 @@ unit_walk(struct debuginfo *d, struct unit *u, enum walk depth)
     if (u->walked >= depth)
         return;
     u->walked = depth;
+    u->last = 0;
     u->function_count = 0;
     u->function_ranges.count = 0;
     map_release(&u->origins);

@@ -54,7 +54,18 @@ Dwarf_Die debuginfo_unit(struct debuginfo *d, size_t index);
 /* Set *RET to the DIE of the unit that DIE lies in. False if DIE is damaged. */
 bool debuginfo_unit_of(struct debuginfo *d, Dwarf_Die *die, Dwarf_Die *ret);
 
+/* The unit that DIE imports; false if that is none. */
+bool debuginfo_imported(Dwarf_Die *die, Dwarf_Die *ret);
+
 /* Whether names have scopes in the unit that DIE is or lies in. In C they have none. */
 bool debuginfo_has_scopes(struct debuginfo *d, Dwarf_Die *die);
+
+/* For walks that enter the children of a DIE and then go on with its siblings: the first child of
+ * PARENT into *RET; DIE's next sibling in its place. False if there is none, or if it does not lie
+ * behind *LAST, which is the DIE that the walk came to last (0 before the first) and which they
+ * keep. A damaged file may call a DIE's own child its sibling; without this each level of a walk
+ * would visit all below it twice. */
+bool debuginfo_child(Dwarf_Die *parent, Dwarf_Die *ret, uintptr_t *last);
+bool debuginfo_next(Dwarf_Die *die, uintptr_t *last);
 
 #endif

@@ -10,10 +10,14 @@
  *
  * A structure inside is taken apart as deep as DEPTH_MAX, because the reader wants to know which
  * of its words are hot; what the C++ library defines is not, because nobody can change it. Members
- * that overlap (unions) are one, since it is not known which of them an access meant.
+ * that overlap (unions) are one, since it is not known which of them an access meant. Those of a
+ * structure inside know where that lies and how it is aligned: it moves with its own padding.
+ *
+ * Alignments follow from sizes, as the x86-64 ABI has them, but for those that the source asks for.
  *
  * The file may be made up: offsets and sizes that do not fit into the structure are left out, what
  * is looked at is bounded, and either makes the structure incomplete, so that no advice is given.
+ * So does a size or an alignment that is not known.
  */
 #include "type/structure_die.h"
 
@@ -25,7 +29,9 @@ enum {
     DEPTH_MAX = 3,
     MEMBERS_MAX = 512,
     CHAIN_MAX = 16,
+    WORD_BYTES = 8,
     ALIGNMENT_MAX = 4096,
+    LOOKED_AT_MAX = 1 << 16,  // DIEs in types of members, for their alignment.
     SIZE_MAX_BYTES = 1 << 20, // Who shows a structure has memory for each word of it.
 };
 
@@ -37,6 +43,8 @@ struct reader {
     uint32_t part;         // The latest.
     uint64_t bits_word;    // Where the storage of the latest bit-field ended; 0 = none before.
     unsigned left;         // Members that may still be looked at.
+    unsigned left_inside;  // The same, to know how types are aligned.
+    struct profile_member inside; // The structure inside that the part is; {0} = it is none.
 };
 
 static bool
@@ -57,47 +65,120 @@ is_record(Dwarf_Die *type)
     return dwarf_tag(type) == DW_TAG_structure_type || dwarf_tag(type) == DW_TAG_class_type;
 }
 
-/* A power of two that objects of TYPE lie at multiples of. */
+static bool
+is_data(Dwarf_Die *die)
+{
+    int tag = dwarf_tag(die);
+
+    // What is external or only declared is of the class, not of its objects.
+    return (tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
+           !dwarf_hasattr(die, DW_AT_external) && !dwarf_hasattr(die, DW_AT_declaration);
+}
+
+/* The alignment that DIE itself asks for; 0 if it does not. */
+static uint32_t
+said_alignment(Dwarf_Die *die)
+{
+    uint64_t said;
+
+    return number(die, DW_AT_alignment, &said) && said > 0 && said <= ALIGNMENT_MAX &&
+                   (said & (said - 1)) == 0
+               ? (uint32_t)said
+               : 0;
+}
+
+static uint32_t
+unknown_alignment(struct reader *r)
+{
+    r->s->is_complete = false;
+    return 1;
+}
+
+static uint32_t member_alignment(struct reader *r, Dwarf_Die *member, Dwarf_Die *type,
+                                 unsigned depth);
+
 static uint32_t
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
-alignment_of(Dwarf_Die *type, unsigned depth, unsigned *left)
+record_alignment(struct reader *r, Dwarf_Die *record, unsigned depth)
 {
-    uint64_t said = 0, size;
     uint32_t most = 1;
-    Dwarf_Die die, child, member;
+    Dwarf_Die child, type;
 
-    if (depth > CHAIN_MAX || !type_die_peel(type, &die))
-        return 1;
-    if (number(&die, DW_AT_alignment, &said) && said > 0 && said <= ALIGNMENT_MAX &&
-        (said & (said - 1)) == 0)
-        return (uint32_t)said;
-    die = type_die_follow(&die);
-    if (dwarf_tag(&die) == DW_TAG_array_type)
-        return type_die_of(&die, &member) ? alignment_of(&member, depth + 1, left) : 1;
-    if (!is_record(&die) && dwarf_tag(&die) != DW_TAG_union_type) {
-        size = type_die_size(&die);
-        return size > 0 && size <= 16 && (size & (size - 1)) == 0 ? (uint32_t)size : 1;
-    }
-    if (dwarf_child(&die, &child) != 0)
+    if (dwarf_hasattr(record, DW_AT_declaration))
+        return unknown_alignment(r);
+    if (dwarf_child(record, &child) != 0)
         return 1;
     do {
-        int tag = dwarf_tag(&child);
-        uint32_t own = 1;
+        uint32_t own;
 
-        if (*left == 0 || --*left == 0)
-            return most;
-        if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
-            dwarf_hasattr(&child, DW_AT_external) || !type_die_of(&child, &member))
+        if (r->left_inside == 0 || --r->left_inside == 0)
+            return unknown_alignment(r);
+        if (!is_data(&child) || !type_die_of(&child, &type))
             continue;
-        if (number(&child, DW_AT_alignment, &said) && said > 0 && said <= ALIGNMENT_MAX &&
-            (said & (said - 1)) == 0)
-            own = (uint32_t)said;
-        else
-            own = alignment_of(&member, depth + 1, left);
-        if (own > most)
-            most = own;
+        own = member_alignment(r, &child, &type, depth + 1);
+        most = own > most ? own : most;
     } while (type_die_next(&child));
     return most;
+}
+
+/* Of what has no members. */
+static uint32_t
+plain_alignment(struct reader *r, Dwarf_Die *type)
+{
+    uint64_t size = type_die_size(type), encoding;
+    uint32_t alignment = 1;
+
+    if (dwarf_hasattr(type, DW_AT_GNU_vector)) {
+        while (alignment < size && alignment < ALIGNMENT_MAX)
+            alignment *= 2;
+        return alignment;
+    }
+    if (dwarf_tag(type) == DW_TAG_ptr_to_member_type)
+        return WORD_BYTES;
+    if (number(type, DW_AT_encoding, &encoding) && encoding == DW_ATE_complex_float)
+        size /= 2;
+    if (size > 0 && size <= 2 * WORD_BYTES && (size & (size - 1)) == 0)
+        return (uint32_t)size;
+    return type_die_is_empty(r->dies, type) ? 1 : unknown_alignment(r);
+}
+
+/* A power of two that objects of TYPE lie at multiples of. If that is not known, the structure is
+ * not complete. */
+static uint32_t
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
+alignment_of(struct reader *r, Dwarf_Die *type, unsigned depth)
+{
+    Dwarf_Die die = *type, element;
+    uint32_t said = 0;
+
+    if (depth > CHAIN_MAX || !type_die_peel(type, &element))
+        return unknown_alignment(r);
+    // A typedef may ask for another one than what it names.
+    do {
+        said = said_alignment(&die);
+    } while (said == 0 && type_die_unwrap(&die));
+    if (said == 0) {
+        type_die_complete(r->dies, &die);
+        said = said_alignment(&die);
+    }
+    if (said != 0)
+        return said;
+    if (type_die_is_aggregate_tag(dwarf_tag(&die)))
+        return record_alignment(r, &die, depth);
+    if (dwarf_tag(&die) == DW_TAG_array_type && !dwarf_hasattr(&die, DW_AT_GNU_vector))
+        return type_die_of(&die, &element) ? alignment_of(r, &element, depth + 1)
+                                           : unknown_alignment(r);
+    return plain_alignment(r, &die);
+}
+
+/* That of MEMBER, or of a base, which is of TYPE: the larger of both. */
+static uint32_t
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
+member_alignment(struct reader *r, Dwarf_Die *member, Dwarf_Die *type, unsigned depth)
+{
+    uint32_t said = said_alignment(member), own = alignment_of(r, type, depth);
+
+    return said > own ? said : own;
 }
 
 /* Whether threads are meant to use what is called TYPE or is of the type DIE together. */
@@ -117,7 +198,7 @@ is_shared(Dwarf_Die *die, const char *type)
             break;
     }
     for (size_t i = 0; i < countof(words); i++)
-        if (strchr(type, '*') == NULL && strstr(type, words[i]) != NULL)
+        if (strpbrk(type, "*&") == NULL && strstr(type, words[i]) != NULL)
             return true;
     return false;
 }
@@ -127,10 +208,8 @@ add_member(struct reader *r, const struct profile_member *m)
 {
     struct profile_structure *s = r->s;
 
-    if (s->member_count >= MEMBERS_MAX || m->size == 0 || m->offset > s->size ||
-        m->size > s->size - m->offset) {
-        // An array of open length at the end has no size, and is no member of what is measured.
-        s->is_complete = s->is_complete && m->size == 0 && m->offset <= s->size;
+    if (s->member_count >= MEMBERS_MAX || m->offset > s->size || m->size > s->size - m->offset) {
+        s->is_complete = false;
         return;
     }
     arena_grow(&r->p->arena, &s->members, &r->capacity, s->member_count, sizeof *s->members);
@@ -168,63 +247,82 @@ place_of(Dwarf_Die *die, uint64_t *ret_offset, uint64_t *ret_bit, uint32_t *ret_
     return true;
 }
 
-/* Take in the member DIE, whose type is TYPE and which begins at OFFSET of the whole. */
+/* Begin a part with M, a member of the whole; but bit-fields of one word are one. */
+static void
+begin_part(struct reader *r, const struct profile_member *m, bool is_inside)
+{
+    if (m->bits == 0 || r->bits_word == 0 || m->offset >= r->bits_word)
+        r->part++;
+    r->bits_word = m->bits > 0 ? (m->offset / WORD_BYTES + 1) * WORD_BYTES : 0;
+    r->inside = is_inside ? *m : (struct profile_member){0};
+}
+
+/* Take in the members of RECORD, of the type FACT, which DIE, a member or base, is as M. False if
+ * it is not taken apart. */
+static bool
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
+take_apart(struct reader *r, Dwarf_Die *die, Dwarf_Die *record, const struct type_fact *fact,
+           const struct profile_member *m, const char *prefix, unsigned depth)
+{
+    const char *own = dwarf_diename(die);
+    bool is_base = dwarf_tag(die) == DW_TAG_inheritance;
+    size_t before = r->s->member_count;
+
+    if (depth >= DEPTH_MAX || !is_record(record) || m->shared ||
+        strncmp(fact->name, "std::", 5) == 0 || dwarf_hasattr(record, DW_AT_declaration))
+        return false;
+    if (own != NULL && !is_base)
+        prefix = arena_printf(r->dies->arena, "%s%s.", prefix, own);
+    read_members(r, record, prefix, m->offset, m->fixed, depth + 1);
+    // A base without members takes no room, but a member has a place in any case.
+    return is_base || r->s->member_count > before;
+}
+
+/* Take in the member DIE, whose type is TYPE and which begins at BASE of the whole. */
 static void
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
 take_member(struct reader *r, Dwarf_Die *die, Dwarf_Die *type, const char *prefix, uint64_t base,
             bool fixed, unsigned depth)
 {
     const char *own = dwarf_diename(die);
-    struct arena *arena = r->dies->arena;
     struct type_fact fact = {0};
-    struct profile_member m = {.fixed = fixed};
-    Dwarf_Die peeled;
-    uint64_t offset, bit;
-    unsigned left = MEMBERS_MAX;
+    struct profile_member m = {0};
+    Dwarf_Die peeled = *type;
+    uint64_t bit;
 
-    if (!place_of(die, &offset, &bit, &m.bits)) {
+    if (!place_of(die, &m.offset, &bit, &m.bits)) {
         r->s->is_complete = false;
         return;
     }
-    m.offset = base + offset;
+    m.offset += base;
     if (!type_die_describe(r->dies, type, &fact)) {
-        add_member(r, &m);
+        // What is empty, as an array of open length at the end, is no member of what is measured.
+        r->s->is_complete =
+            r->s->is_complete && m.offset <= r->s->size && type_die_is_empty(r->dies, type);
         return;
     }
-    if (m.bits > 0) {
-        m.size = (bit % 8 + m.bits + 7) / 8;
-        if (depth == 0 && (r->bits_word == 0 || m.offset >= r->bits_word))
-            r->part++;
-        r->bits_word = (m.offset / 8 + 1) * 8;
-    } else {
-        m.size = fact.size;
-        r->bits_word = 0;
-        if (depth == 0)
-            r->part++;
-    }
-    m.part = r->part;
-    m.alignment = m.bits > 0 ? (uint32_t)(fact.size <= 8 ? fact.size : 1)
-                             : alignment_of(type, 0, &left);
+    if (type_die_peel(type, &peeled))
+        type_die_complete(r->dies, &peeled);
+    m.size = m.bits > 0 ? (bit % 8 + m.bits + 7) / 8 : fact.size;
+    m.alignment = member_alignment(r, die, type, 0);
     m.shared = is_shared(type, fact.name);
     m.fixed = fixed || dwarf_tag(die) == DW_TAG_inheritance ||
-              (own != NULL && strncmp(own, "_vptr", 5) == 0);
-    if (type_die_peel(type, &peeled))
-        peeled = type_die_follow(&peeled);
-    if (depth < DEPTH_MAX && is_record(&peeled) && !m.shared &&
-        strncmp(fact.name, "std::", 5) != 0 && !dwarf_hasattr(&peeled, DW_AT_declaration)) {
-        const char *inner = own == NULL || dwarf_tag(die) == DW_TAG_inheritance
-                                ? prefix
-                                : arena_printf(arena, "%s%s.", prefix, own);
-
-        read_members(r, &peeled, inner, m.offset, m.fixed, depth + 1);
+              (depth == 0 && own != NULL && strncmp(own, "_vptr", 5) == 0);
+    if (depth == 0)
+        begin_part(r, &m, is_record(&peeled));
+    if (take_apart(r, die, &peeled, &fact, &m, prefix, depth))
         return;
-    }
-    m.name = strtab_clean_id(
-        &r->p->strings, arena_printf(arena, "%s%s", prefix,
-                                     own != NULL                               ? own
-                                     : dwarf_tag(die) == DW_TAG_inheritance    ? fact.name
-                                     : dwarf_tag(&peeled) == DW_TAG_union_type ? "(union)"
-                                                                               : "(unnamed)"));
+    m.may_be_empty = is_record(&peeled) && fact.size == 1;
+    m.part = r->part;
+    m.part_offset = r->inside.offset;
+    m.part_size = r->inside.size;
+    m.part_alignment = r->inside.alignment;
+    m.name = strtab_clean_id(&r->p->strings,
+                             arena_printf(r->dies->arena, "%s%s", prefix,
+                                          own != NULL                               ? own
+                                          : dwarf_tag(die) == DW_TAG_inheritance    ? fact.name
+                                          : dwarf_tag(&peeled) == DW_TAG_union_type ? "(union)"
+                                                                                    : "(unnamed)"));
     m.type = strtab_clean_id(&r->p->strings, fact.name);
     add_member(r, &m);
 }
@@ -239,18 +337,14 @@ read_members(struct reader *r, Dwarf_Die *aggregate, const char *prefix, uint64_
     if (dwarf_child(aggregate, &die) != 0)
         return;
     do {
-        int tag = dwarf_tag(&die);
-
         if (r->left == 0 || --r->left == 0) {
             r->s->is_complete = false;
             return;
         }
-        // What is external or only declared is of the class, not of its objects.
-        if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
-            dwarf_hasattr(&die, DW_AT_external) || dwarf_hasattr(&die, DW_AT_declaration) ||
-            !type_die_of(&die, &type))
-            continue;
-        take_member(r, &die, &type, prefix, offset, fixed, depth);
+        if (is_data(&die) && type_die_of(&die, &type))
+            take_member(r, &die, &type, prefix, offset, fixed, depth);
+        else if (is_data(&die) || (dwarf_tag(&die) == DW_TAG_variant_part && depth == 0))
+            r->s->is_complete = false; // Variants have members that not all objects have.
     } while (type_die_next(&die));
 }
 
@@ -264,6 +358,27 @@ by_offset(const void *left, const void *right)
     if (a->part != b->part)
         return a->part < b->part ? -1 : 1;
     return a->name < b->name ? -1 : a->name > b->name;
+}
+
+/* Leave out members of S, in order, that are empty: those that lie where another one does, as a
+ * base may, or what is [[no_unique_address]]. */
+static void
+drop_empty(struct profile_structure *s)
+{
+    uint64_t end = 0; // Of those that are kept.
+    size_t kept = 0;
+
+    for (size_t i = 0; i < s->member_count; i++) {
+        const struct profile_member *m = &s->members[i];
+        bool overlaps =
+            m->offset < end || (i + 1 < s->member_count && m[1].offset < m->offset + m->size);
+
+        if (m->may_be_empty && overlaps)
+            continue;
+        end = m->offset + m->size > end ? m->offset + m->size : end;
+        s->members[kept++] = *m;
+    }
+    s->member_count = kept;
 }
 
 /* Whether no member of S, in order, begins before the one before it has ended, but for bit-fields
@@ -284,15 +399,15 @@ bool
 structure_read(struct type_dies *dies, Dwarf_Die *aggregate, struct profile *p,
                struct profile_structure *ret)
 {
-    struct reader r = {.dies = dies, .p = p, .s = ret, .left = 4 * MEMBERS_MAX};
-    unsigned left = 4 * MEMBERS_MAX;
+    struct reader r = {
+        .dies = dies, .p = p, .s = ret, .left = 4 * MEMBERS_MAX, .left_inside = LOOKED_AT_MAX};
 
     *ret = (struct profile_structure){.size = type_die_size(aggregate),
-                                      .alignment = alignment_of(aggregate, 0, &left),
                                       .is_union = dwarf_tag(aggregate) == DW_TAG_union_type,
                                       .is_complete = true};
     if (ret->size == 0 || ret->size > SIZE_MAX_BYTES)
         return false;
+    ret->alignment = alignment_of(&r, aggregate, 0);
     if (ret->is_union) {
         struct profile_member all = {.name = strtab_clean_id(&p->strings, "(union)"),
                                      .size = ret->size,
@@ -305,6 +420,7 @@ structure_read(struct type_dies *dies, Dwarf_Die *aggregate, struct profile *p,
     read_members(&r, aggregate, "", 0, false, 0);
     if (ret->member_count > 1)
         qsort(ret->members, ret->member_count, sizeof *ret->members, by_offset);
+    drop_empty(ret);
     ret->is_complete = ret->is_complete && are_apart(ret);
     return true;
 }

@@ -25,6 +25,7 @@ struct finder {
     struct map wanted;    // By string of P: 1, or 2 when it was found.
     size_t left;          // Names that were not found yet.
     size_t capacity;
+    uintptr_t last; // As debuginfo_next has it.
 };
 
 /* NAME without its scopes: what follows the last "::" outside of "<>". */
@@ -73,34 +74,28 @@ try_die(struct finder *f, Dwarf_Die *die, Dwarf_Die *named)
     f->left--;
 }
 
-static bool
-is_aggregate_tag(int tag)
-{
-    return tag == DW_TAG_structure_type || tag == DW_TAG_union_type || tag == DW_TAG_class_type;
-}
-
 static void
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
 walk(struct finder *f, Dwarf_Die *parent, unsigned depth)
 {
     Dwarf_Die die, type;
 
-    if (depth > DEPTH_MAX || f->left == 0 || dwarf_child(parent, &die) != 0)
+    if (depth > DEPTH_MAX || f->left == 0 || !debuginfo_child(parent, &die, &f->last))
         return;
     do {
         int tag = dwarf_tag(&die);
 
-        if (is_aggregate_tag(tag))
+        if (type_die_is_aggregate_tag(tag))
             try_die(f, &die, &die);
         else if (tag == DW_TAG_typedef && type_die_of(&die, &type) &&
                  type_die_peel(&type, &type) && type_die_is_aggregate(&type) &&
                  dwarf_diename(&type) == NULL)
             try_die(f, &type, &die);
-        if ((is_aggregate_tag(tag) || tag == DW_TAG_namespace || tag == DW_TAG_module ||
+        if ((type_die_is_aggregate_tag(tag) || tag == DW_TAG_namespace || tag == DW_TAG_module ||
              tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block) &&
             dwarf_haschildren(&die) > 0)
             walk(f, &die, depth + 1);
-    } while (type_die_next(&die));
+    } while (debuginfo_next(&die, &f->last));
 }
 
 static void
@@ -118,6 +113,7 @@ search_module(struct finder *f, const struct profile_module *m, const struct sym
         for (size_t i = 0; i < debuginfo_unit_count(f->dies.d) && f->left > 0; i++) {
             Dwarf_Die unit = debuginfo_unit(f->dies.d, i);
 
+            f->last = 0;
             if (unit.addr != NULL)
                 walk(f, &unit, 0);
         }

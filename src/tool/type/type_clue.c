@@ -333,6 +333,10 @@ find_cast(struct finder *f)
         add(f, CLUE_CAST, open + 1, close - 1);
 }
 
+/* Words that a parenthesis follows though they are no calls. */
+static const char *const statements[] = {"if", "while",  "for", "switch", "return",
+                                         "do", "sizeof", "new", NULL};
+
 /* What stands before the last "=" in front of the call, in no other call's parentheses. */
 static void
 find_target(struct finder *f)
@@ -344,11 +348,15 @@ find_target(struct finder *f)
     while (equals > f->first) {
         const struct clue_token *t = &f->t[--equals];
 
-        if (is(t, "="))
+        if (is(t, "=") && depth == 0)
             break;
         depth += is(t, ")");
-        if (is(t, "(") && depth > 0)
+        if (!is(t, "("))
+            continue;
+        if (depth > 0)
             depth--;
+        else if (equals > f->first && t[-1].is_word && !is_any(&t[-1], statements))
+            return; // What is assigned, if anything, is what this call makes of the block.
     }
     if (equals == f->first || !is(&f->t[equals], "="))
         return;
@@ -385,10 +393,6 @@ find_names(struct finder *f)
         }
     }
 }
-
-/* Words that a parenthesis follows though they are no calls. */
-static const char *const statements[] = {"if",     "while", "for",    "switch",
-                                         "return", "do",    "sizeof", NULL};
 
 /* Where the callee's name stands. */
 static size_t

@@ -58,6 +58,12 @@ is_qualifier(int tag)
            tag == DW_TAG_atomic_type;
 }
 
+static bool
+is_reference(int tag)
+{
+    return tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
+}
+
 /* TYPE without its outer qualifiers, and without typedefs if TYPEDEFS. */
 static bool
 strip(Dwarf_Die *type, bool typedefs, Dwarf_Die *ret)
@@ -84,6 +90,23 @@ type_die_peel(Dwarf_Die *type, Dwarf_Die *ret)
 }
 
 bool
+type_die_unwrap(Dwarf_Die *type)
+{
+    int tag = dwarf_tag(type);
+
+    return (is_qualifier(tag) || tag == DW_TAG_typedef) && type_die_of(type, type);
+}
+
+bool
+type_die_referred(Dwarf_Die *type, Dwarf_Die *ret)
+{
+    Dwarf_Die reference;
+
+    return strip(type, true, &reference) && is_reference(dwarf_tag(&reference)) &&
+           type_die_of(&reference, ret);
+}
+
+bool
 type_die_pointee(Dwarf_Die *type, Dwarf_Die *ret)
 {
     Dwarf_Die pointer;
@@ -106,8 +129,8 @@ type_die_is_void_pointer(Dwarf_Die *type)
            !type_die_pointee(&pointer, &ignored);
 }
 
-static bool
-is_aggregate_tag(int tag)
+bool
+type_die_is_aggregate_tag(int tag)
 {
     return tag == DW_TAG_structure_type || tag == DW_TAG_union_type || tag == DW_TAG_class_type;
 }
@@ -117,7 +140,7 @@ type_die_is_aggregate(Dwarf_Die *type)
 {
     Dwarf_Die die;
 
-    return strip(type, true, &die) && is_aggregate_tag(dwarf_tag(&die));
+    return strip(type, true, &die) && type_die_is_aggregate_tag(dwarf_tag(&die));
 }
 
 void
@@ -151,43 +174,44 @@ add_definition(struct type_dies *dies, const char *prefix, Dwarf_Die *die)
 
 static void
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
-collect(struct type_dies *dies, Dwarf_Die *parent, const char *prefix, unsigned depth)
+collect(struct type_dies *dies, Dwarf_Die *parent, const char *prefix, uintptr_t *last,
+        unsigned depth)
 {
     Dwarf_Die die;
 
-    if (depth > CHAIN_MAX || dwarf_child(parent, &die) != 0)
+    if (depth > CHAIN_MAX || !debuginfo_child(parent, &die, last))
         return;
     do {
         int tag = dwarf_tag(&die);
         const char *name = dwarf_diename(&die);
 
-        if (is_aggregate_tag(tag))
+        if (type_die_is_aggregate_tag(tag))
             add_definition(dies, prefix, &die);
         else if (tag == DW_TAG_namespace)
             collect(dies, &die,
                     arena_printf(dies->arena, "%s%s::", prefix,
                                  name != NULL ? name : "(anonymous namespace)"),
-                    depth + 1);
-    } while (type_die_next(&die));
+                    last, depth + 1);
+    } while (debuginfo_next(&die, last));
 }
 
-/* Put the complete aggregate in the place of DIE, if that is a declaration and there is one. */
-static void
-complete(struct type_dies *dies, Dwarf_Die *die)
+void
+type_die_complete(struct type_dies *dies, Dwarf_Die *die)
 {
     const char *name;
     const uint64_t *index;
 
     *die = type_die_follow(die);
-    if (!is_aggregate_tag(dwarf_tag(die)) || !dwarf_hasattr(die, DW_AT_declaration))
+    if (!type_die_is_aggregate_tag(dwarf_tag(die)) || !dwarf_hasattr(die, DW_AT_declaration))
         return;
     if (!dies->collected) {
         dies->collected = true;
         for (size_t i = 0; i < debuginfo_unit_count(dies->d); i++) {
             Dwarf_Die unit = debuginfo_unit(dies->d, i);
+            uintptr_t last = 0;
 
             if (unit.addr != NULL)
-                collect(dies, &unit, "", 0);
+                collect(dies, &unit, "", &last, 0);
         }
     }
     name = debuginfo_name(dies->d, die);
@@ -208,7 +232,7 @@ find_member(struct type_dies *dies, Dwarf_Die *type, const char *name, size_t le
 
     if (depth > CHAIN_MAX || !strip(type, true, &aggregate))
         return false;
-    complete(dies, &aggregate);
+    type_die_complete(dies, &aggregate);
     if (dwarf_child(&aggregate, &die) != 0)
         return false;
     do {
@@ -293,13 +317,23 @@ has_tail(Dwarf_Die *aggregate, unsigned depth, uint64_t *ret_offset)
         dwarf_formudata(&attribute, &offset) != 0)
         return false;
     *ret_offset += offset;
-    if (is_aggregate_tag(dwarf_tag(&type)))
+    if (type_die_is_aggregate_tag(dwarf_tag(&type)))
         return has_tail(&type, depth + 1, ret_offset);
     return dwarf_tag(&type) == DW_TAG_array_type && element_count(&type) <= 1;
 }
 
-/* The work of type_die_size. Arrays and pointers are measured here, because some compilers write no
- * size for them. */
+/* Whether DIE, a pointer or reference of any kind, leads to functions. */
+static bool
+leads_to_function(Dwarf_Die *die)
+{
+    Dwarf_Die target;
+
+    return type_die_of(die, &target) && strip(&target, true, &target) &&
+           dwarf_tag(&target) == DW_TAG_subroutine_type;
+}
+
+/* The work of type_die_size. Arrays, pointers and references are measured here, because some
+ * compilers write no size for them. */
 static uint64_t
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
 size_of(Dwarf_Die *type, unsigned depth)
@@ -313,17 +347,45 @@ size_of(Dwarf_Die *type, unsigned depth)
         return 0;
     if (dwarf_attr(&die, DW_AT_byte_size, &attribute) != NULL)
         return dwarf_formudata(&attribute, &size) == 0 ? size : 0;
-    if (dwarf_tag(&die) == DW_TAG_pointer_type)
+    switch (dwarf_tag(&die)) {
+    case DW_TAG_pointer_type:
+    case DW_TAG_reference_type:
+    case DW_TAG_rvalue_reference_type:
         return POINTER_BYTES;
-    if (dwarf_tag(&die) != DW_TAG_array_type || !type_die_of(&die, &element))
+    case DW_TAG_ptr_to_member_type: // With functions comes what is added to "this".
+        return leads_to_function(&die) ? 2 * POINTER_BYTES : POINTER_BYTES;
+    case DW_TAG_array_type:
+        return type_die_of(&die, &element) ? element_count(&die) * size_of(&element, depth + 1) : 0;
+    default:
         return 0;
-    return element_count(&die) * size_of(&element, depth + 1);
+    }
 }
 
 uint64_t
 type_die_size(Dwarf_Die *type)
 {
     return size_of(type, 0);
+}
+
+bool
+type_die_is_empty(struct type_dies *dies, Dwarf_Die *type)
+{
+    Dwarf_Die die = *type;
+    Dwarf_Attribute attribute;
+    Dwarf_Word size;
+
+    for (unsigned i = 0; i < CHAIN_MAX && strip(&die, true, &die); i++) {
+        type_die_complete(dies, &die);
+        if (dwarf_attr(&die, DW_AT_byte_size, &attribute) != NULL)
+            return dwarf_formudata(&attribute, &size) == 0 && size == 0;
+        if (dwarf_tag(&die) != DW_TAG_array_type)
+            return false;
+        if (element_count(&die) == 0)
+            return true;
+        if (!type_die_of(&die, &die))
+            return false;
+    }
+    return false;
 }
 
 const char *
@@ -365,27 +427,55 @@ array_name(struct debuginfo *d, Dwarf_Die *array, struct arena *arena, unsigned 
                       : arena_printf(arena, "%s[]", name);
 }
 
+/* What DIE, a pointer or reference of any kind, leads to. */
+static const char *
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
+target_name(struct debuginfo *d, Dwarf_Die *die, struct arena *arena, unsigned depth)
+{
+    Dwarf_Die target;
+
+    if (leads_to_function(die))
+        return "function";
+    return type_die_of(die, &target) ? name_of(d, &target, arena, depth + 1) : "void";
+}
+
+/* "long node::*" */
+static const char *
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
+member_pointer_name(struct debuginfo *d, Dwarf_Die *die, struct arena *arena, unsigned depth)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die class;
+    const char *of = dwarf_attr(die, DW_AT_containing_type, &attribute) != NULL &&
+                             dwarf_formref_die(&attribute, &class) != NULL
+                         ? debuginfo_name(d, &class)
+                         : NULL;
+
+    return arena_printf(arena, "%s %s::*", target_name(d, die, arena, depth), of != NULL ? of : "");
+}
+
 static const char *
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
 name_of(struct debuginfo *d, Dwarf_Die *type, struct arena *arena, unsigned depth)
 {
     Dwarf_Die outer;
     Dwarf_Die die;
-    Dwarf_Die target;
 
     if (depth > CHAIN_MAX || !strip(type, false, &outer) || !strip(&outer, true, &die))
         return "void";
-    if (is_aggregate_tag(dwarf_tag(&die)))
+    if (type_die_is_aggregate_tag(dwarf_tag(&die)))
         return aggregate_name(d, &die, dwarf_tag(&outer) == DW_TAG_typedef ? &outer : NULL, arena);
     if (dwarf_tag(&outer) == DW_TAG_typedef)
         return debuginfo_name(d, &outer);
     switch (dwarf_tag(&die)) {
     case DW_TAG_pointer_type:
-        if (!type_die_of(&die, &target))
-            return "void *";
-        if (strip(&target, true, &outer) && dwarf_tag(&outer) == DW_TAG_subroutine_type)
-            return "function *";
-        return arena_printf(arena, "%s *", name_of(d, &target, arena, depth + 1));
+        return arena_printf(arena, "%s *", target_name(d, &die, arena, depth));
+    case DW_TAG_reference_type:
+        return arena_printf(arena, "%s &", target_name(d, &die, arena, depth));
+    case DW_TAG_rvalue_reference_type:
+        return arena_printf(arena, "%s &&", target_name(d, &die, arena, depth));
+    case DW_TAG_ptr_to_member_type:
+        return member_pointer_name(d, &die, arena, depth);
     case DW_TAG_array_type:
         return array_name(d, &die, arena, depth);
     default:
@@ -403,8 +493,8 @@ type_die_describe(struct type_dies *dies, Dwarf_Die *type, struct type_fact *ret
 
     if (!strip(type, true, &die))
         return false;
-    if (is_aggregate_tag(dwarf_tag(&die)) && dwarf_hasattr(&die, DW_AT_declaration)) {
-        complete(dies, &die);
+    if (type_die_is_aggregate_tag(dwarf_tag(&die)) && dwarf_hasattr(&die, DW_AT_declaration)) {
+        type_die_complete(dies, &die);
         named = die;
     }
     size = size_of(&die, 0);
@@ -413,7 +503,7 @@ type_die_describe(struct type_dies *dies, Dwarf_Die *type, struct type_fact *ret
     *ret = (struct type_fact){
         .name = name_of(dies->d, &named, dies->arena, 0),
         .size = size,
-        .is_aggregate = is_aggregate_tag(dwarf_tag(&die)),
+        .is_aggregate = type_die_is_aggregate_tag(dwarf_tag(&die)),
     };
     ret->has_tail = ret->is_aggregate && has_tail(&die, 0, &ret->tail_offset);
     return ret->name != NULL;

@@ -7,7 +7,7 @@
 #include "util/map.h"
 
 /* Put DIE's next sibling in its place; false after the last. Never goes back, whatever a damaged
- * file says. */
+ * file says; walks that enter children have debuginfo_next. */
 bool type_die_next(Dwarf_Die *die);
 
 /* DIE itself or, if it only refers to a type that has a unit of its own, that type. */
@@ -34,14 +34,24 @@ bool type_die_of(Dwarf_Die *die, Dwarf_Die *ret);
 /* Set *RET to TYPE without qualifiers and typedefs; false if nothing is left, which is void. */
 bool type_die_peel(Dwarf_Die *type, Dwarf_Die *ret);
 
+/* Put what TYPE, a typedef or a qualifier, stands for in its place; false for other types. */
+bool type_die_unwrap(Dwarf_Die *type);
+
+/* Set *RET to what TYPE, a reference, refers to; false for other types. */
+bool type_die_referred(Dwarf_Die *type, Dwarf_Die *ret);
+
 /* Set *RET to what TYPE, a pointer, points to; false for other types and for pointers to void. */
 bool type_die_pointee(Dwarf_Die *type, Dwarf_Die *ret);
 
 /* Whether TYPE is a pointer to void. */
 bool type_die_is_void_pointer(Dwarf_Die *type);
 
-/* Whether TYPE is a structure, union or class. */
+/* Whether TYPE is a structure, union or class; whether what has TAG is one. */
 bool type_die_is_aggregate(Dwarf_Die *type);
+bool type_die_is_aggregate_tag(int tag);
+
+/* Put the complete aggregate in the place of DIE, if that is a declaration and there is one. */
+void type_die_complete(struct type_dies *dies, Dwarf_Die *die);
 
 /* Set *RET to the type of the member NAME (LENGTH bytes) of the aggregate TYPE, of its bases, or of
  * what is anonymous in it; false if there is none. An aggregate that is only declared in its unit
@@ -54,6 +64,10 @@ const char *type_die_anonymous_name(struct debuginfo *d, Dwarf_Die *die, struct 
 
 /* The size of an object of TYPE; 0 if it is incomplete or no object type. */
 uint64_t type_die_size(Dwarf_Die *type);
+
+/* Whether TYPE is known to take no room: an array of open length, a structure without members in C.
+ */
+bool type_die_is_empty(struct type_dies *dies, Dwarf_Die *type);
 
 /* Name, size and kind of TYPE into RET, the rest of it zero. False if it is incomplete everywhere
  * or no object type. */

@@ -7,7 +7,7 @@
 #include "util/arena.h"
 
 /* To be raised with each change of what is collected, for it is kept in files (fact_cache.h). */
-enum { TYPE_FACTS_VERSION = 2 };
+enum { TYPE_FACTS_VERSION = 3 };
 
 /* The text of the statement in which a frame stands; source is NULL if there is none. */
 struct type_statement {

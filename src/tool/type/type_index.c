@@ -11,7 +11,7 @@
  * next sibling, what cannot hold types is stepped over.
  *
  * What lies in a file shared by several programs (dwz) is walked where a unit imports it. Depth is
- * bounded; siblings must go forward.
+ * bounded; a walk only goes forward.
  */
 #include "type/type_index.h"
 
@@ -35,6 +35,7 @@ struct walker {
     struct map anonymous; // Address of a nameless type's DIE to its size; 0 = a typedef names it.
     Dwarf_Die *nameless;  // Of the unit being walked.
     size_t nameless_count, nameless_capacity;
+    uintptr_t last; // As debuginfo_next has it.
     bool has_scopes;
 };
 
@@ -158,16 +159,18 @@ static void
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
 walk_imported(struct walker *w, Dwarf_Die *die, unsigned depth)
 {
-    Dwarf_Attribute attribute;
+    uintptr_t last = w->last;
     Dwarf_Die unit;
     bool is_new;
 
-    if (dwarf_attr(die, DW_AT_import, &attribute) == NULL ||
-        dwarf_formref_die(&attribute, &unit) == NULL)
+    if (!debuginfo_imported(die, &unit))
         return;
     map_put(&w->imported, (uintptr_t)unit.addr, &is_new);
-    if (is_new)
-        walk_in(w, &unit, NULL, false, depth);
+    if (!is_new)
+        return;
+    w->last = 0; // It lies elsewhere.
+    walk_in(w, &unit, NULL, false, depth);
+    w->last = last;
 }
 
 /* An aggregate that is defined outside of the scope it is declared in (type units): its scopes are
@@ -234,16 +237,12 @@ static void
 walk(struct walker *w, Dwarf_Die *parent, bool in_type, unsigned depth)
 {
     Dwarf_Die die;
-    Dwarf_Die next;
 
-    if (depth > DEPTH_MAX || dwarf_child(parent, &die) != 0)
+    if (depth > DEPTH_MAX || !debuginfo_child(parent, &die, &w->last))
         return;
-    for (;;) {
+    do {
         visit(w, &die, in_type, depth);
-        if (dwarf_siblingof(&die, &next) != 0 || (uintptr_t)next.addr <= (uintptr_t)die.addr)
-            return;
-        die = next;
-    }
+    } while (debuginfo_next(&die, &w->last));
 }
 
 static int
@@ -258,8 +257,8 @@ compare(const void *left, const void *right, void *arg)
     return strcmp(strtab_get(&index->names, a->name), strtab_get(&index->names, b->name));
 }
 
-void
-type_index_sort(struct type_index *index)
+static void
+sort(struct type_index *index)
 {
     if (index->count > 1)
         qsort_r(index->v, index->count, sizeof *index->v, compare, index);
@@ -280,10 +279,11 @@ type_index_build(struct type_index *index, struct debuginfo *d)
         if (!is_new)
             continue;
         w.has_scopes = debuginfo_has_scopes(d, &unit);
+        w.last = 0;
         walk(&w, &unit, false, 0);
         add_nameless(&w);
     }
-    type_index_sort(index);
+    sort(index);
     map_release(&w.known);
     map_release(&w.imported);
     map_release(&w.anonymous);

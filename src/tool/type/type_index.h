@@ -22,9 +22,8 @@ struct type_index {
  * each name once per size. */
 void type_index_build(struct type_index *index, struct debuginfo *d);
 
-/* Add a type, for readers of a stored index. type_index_sort must follow the last. */
+/* Add a type behind all others, for readers of a stored index, which has them in order. */
 void type_index_add(struct type_index *index, const char *name, uint64_t size);
-void type_index_sort(struct type_index *index);
 
 /* The index of the first entry of at least SIZE bytes; index->count if there is none. */
 size_t type_index_find(const struct type_index *index, uint64_t size);
@@ -32,7 +31,7 @@ size_t type_index_find(const struct type_index *index, uint64_t size);
 /* INDEX is empty ({0}) afterwards. */
 void type_index_release(struct type_index *index);
 
-/* Does INDEX, once it is sorted, keep the promises above? Only reads; see util/ensure.h. */
+/* Does INDEX keep the promises above? Only reads; see util/ensure.h. */
 bool type_index_is_valid(const struct type_index *index);
 
 #endif

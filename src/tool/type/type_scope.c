@@ -27,6 +27,7 @@ struct unit_names {
     struct strtab names;
     struct map types, variables; // Name's id to index + 1.
     struct map imported;         // Addresses of units that were collected, too.
+    uintptr_t last;              // As debuginfo_next has it, while they are.
     Dwarf_Die *v;
     size_t count, capacity;
 };
@@ -83,16 +84,16 @@ add_name(struct type_scopes *s, struct unit_names *u, struct map *map, const Dwa
     *index = u->count;
 }
 
+static void collect_imported(struct type_scopes *s, struct unit_names *u, Dwarf_Die *die,
+                             unsigned depth);
+
 static void
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
 collect(struct type_scopes *s, struct unit_names *u, Dwarf_Die *parent, unsigned depth)
 {
     Dwarf_Die die;
-    Dwarf_Die unit;
-    Dwarf_Attribute attribute;
-    bool is_new;
 
-    if (depth > DEPTH_MAX || dwarf_child(parent, &die) != 0)
+    if (depth > DEPTH_MAX || !debuginfo_child(parent, &die, &u->last))
         return;
     do {
         switch (dwarf_tag(&die)) {
@@ -114,18 +115,30 @@ collect(struct type_scopes *s, struct unit_names *u, Dwarf_Die *parent, unsigned
             add_name(s, u, &u->variables, &die);
             break;
         case DW_TAG_imported_unit:
-            if (dwarf_attr(&die, DW_AT_import, &attribute) != NULL &&
-                dwarf_formref_die(&attribute, &unit) != NULL)
-                map_put(&u->imported, (uintptr_t)unit.addr, &is_new);
-            else
-                is_new = false;
-            if (is_new)
-                collect(s, u, &unit, depth + 1);
+            collect_imported(s, u, &die, depth + 1);
             break;
         default:
             break;
         }
-    } while (type_die_next(&die));
+    } while (debuginfo_next(&die, &u->last));
+}
+
+static void
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
+collect_imported(struct type_scopes *s, struct unit_names *u, Dwarf_Die *die, unsigned depth)
+{
+    uintptr_t last = u->last;
+    Dwarf_Die unit;
+    bool is_new;
+
+    if (!debuginfo_imported(die, &unit))
+        return;
+    map_put(&u->imported, (uintptr_t)unit.addr, &is_new);
+    if (!is_new)
+        return;
+    u->last = 0; // It lies elsewhere.
+    collect(s, u, &unit, depth);
+    u->last = last;
 }
 
 static struct unit_names *
@@ -181,14 +194,15 @@ is_named(Dwarf_Die *die, const struct clue_token *name)
     return own != NULL && is(name, own);
 }
 
-/* The type of the variable or parameter NAME below FUNCTION. */
+/* The type of the variable or parameter NAME below SCOPE. */
 static bool
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
-find_local(Dwarf_Die *function, const struct clue_token *name, unsigned depth, Dwarf_Die *ret)
+find_below(Dwarf_Die *scope, const struct clue_token *name, uintptr_t *last, unsigned depth,
+           Dwarf_Die *ret)
 {
     Dwarf_Die die;
 
-    if (depth > DEPTH_MAX || dwarf_child(function, &die) != 0)
+    if (depth > DEPTH_MAX || !debuginfo_child(scope, &die, last))
         return false;
     do {
         int tag = dwarf_tag(&die);
@@ -196,10 +210,18 @@ find_local(Dwarf_Die *function, const struct clue_token *name, unsigned depth, D
         if ((tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) && is_named(&die, name) &&
             type_die_of(&die, ret))
             return true;
-        if (tag == DW_TAG_lexical_block && find_local(&die, name, depth + 1, ret))
+        if (tag == DW_TAG_lexical_block && find_below(&die, name, last, depth + 1, ret))
             return true;
-    } while (type_die_next(&die));
+    } while (debuginfo_next(&die, last));
     return false;
+}
+
+static bool
+find_local(Dwarf_Die *function, const struct clue_token *name, Dwarf_Die *ret)
+{
+    uintptr_t last = 0;
+
+    return find_below(function, name, &last, 0, ret);
 }
 
 static bool
@@ -209,9 +231,9 @@ find_variable(struct type_scopes *s, Dwarf_Die *function, const struct clue_toke
     static const struct clue_token this = {.text = "this", .length = 4, .is_word = true};
     Dwarf_Die object;
 
-    if (find_local(function, name, 0, ret))
+    if (find_local(function, name, ret))
         return true;
-    if (find_local(function, &this, 0, &object) && type_die_pointee(&object, &object) &&
+    if (find_local(function, &this, &object) && type_die_pointee(&object, &object) &&
         type_die_member(s->dies, &object, name->text, name->length, ret))
         return true;
     return find_in_unit(s, function, true, name, &object) && type_die_of(&object, ret);
@@ -228,6 +250,16 @@ element_of(Dwarf_Die *type, Dwarf_Die *ret)
     return type_die_pointee(type, ret);
 }
 
+/* An expression is never a reference, but what that refers to. */
+static void
+follow_reference(Dwarf_Die *type)
+{
+    Dwarf_Die referred;
+
+    if (type_die_referred(type, &referred))
+        *type = referred;
+}
+
 /* Apply what follows a variable of *TYPE: members and indices. */
 static bool
 apply_postfix(struct type_scopes *s, const struct clue_token *t, size_t count, Dwarf_Die *type)
@@ -241,6 +273,7 @@ apply_postfix(struct type_scopes *s, const struct clue_token *t, size_t count, D
             i++;
             if (!type_die_member(s->dies, &object, t[i].text, t[i].length, type))
                 return false;
+            follow_reference(type);
         } else if (is(&t[i], "[")) {
             while (i < count && !is(&t[i], "]"))
                 i++;
@@ -267,8 +300,10 @@ find_expression(struct type_scopes *s, Dwarf_Die *function, const struct clue_to
     while (stars < count && is(&t[stars], "*"))
         stars++;
     if (stars == count || count > EXPRESSION_MAX || !t[stars].is_word ||
-        !find_variable(s, function, &t[stars], ret) ||
-        !apply_postfix(s, t + stars + 1, count - stars - 1, ret))
+        !find_variable(s, function, &t[stars], ret))
+        return false;
+    follow_reference(ret);
+    if (!apply_postfix(s, t + stars + 1, count - stars - 1, ret))
         return false;
     while (stars-- > 0)
         if (!element_of(ret, ret))

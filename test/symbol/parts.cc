@@ -1,0 +1,121 @@
+/* parts.cc: classes for test_structures.c, which knows how they lie. Compiled twice: with HOME it
+ * has the functions of a class that the other unit then only declares.
+ */
+struct Keyed {
+    virtual void run();
+    long n;
+};
+
+#ifdef HOME
+void
+Keyed::run()
+{
+}
+#else
+struct Pool {
+    long n;
+};
+
+// Members of which compilers write no size.
+struct Node {
+    long key;
+    Pool &pool;
+    long n;
+};
+struct Movable {
+    Pool &&from;
+    char last;
+};
+struct Pointers {
+    long Pool::*field;
+    long (Pool::*method)();
+    char last;
+};
+struct Text {
+    long n;
+    char bytes[];
+};
+struct Null {
+    decltype(nullptr) none;
+    long n;
+};
+
+// Alignments that do not follow from sizes.
+struct Queue {
+    alignas(64) long head;
+    alignas(64) long tail;
+};
+typedef long Wide __attribute__((aligned(32)));
+struct Wides {
+    char first;
+    Wide wide;
+};
+typedef float Vector __attribute__((vector_size(16)));
+struct Vectors {
+    char first;
+    Vector v;
+};
+struct Holder {
+    char c;
+    Keyed keyed;
+    char d;
+};
+
+// Structures inside, bases, and what has no members.
+struct Inside {
+    long a;
+    unsigned f : 1;
+};
+struct Outside {
+    Inside i;
+    char x;
+};
+struct alignas(64) Hot {
+    long n;
+};
+struct Cold {
+    char c;
+    Hot hot;
+    char d;
+};
+struct Less {
+};
+struct Sorted {
+    Less less;
+    long a, b;
+};
+struct Derived : Less {
+    long a;
+};
+struct Unique {
+    [[no_unique_address]] Less less;
+    long a;
+};
+struct Base {
+    long a;
+    char b;
+    Base() : a(1), b(2)
+    {
+    }
+};
+struct Reusing : Base {
+    char c;
+};
+
+Pool pool;
+Node node = {1, pool, 2};
+Movable movable = {static_cast<Pool &&>(pool), 'x'};
+Pointers pointers;
+Text text;
+Null null;
+Queue queue;
+Wides wides;
+Vectors vectors;
+Holder holder;
+Outside outside;
+Cold cold;
+Sorted sorted;
+Derived derived;
+Unique unique;
+Reusing reusing;
+#endif
