@@ -140,7 +140,7 @@ write_file(const struct profile *p, const char *path)
     struct strbuf file = {0};
     struct err err = {""};
 
-    if (write_model(p, &file, &err) != 0 || write_save(&file, path, false, &err) != 0)
+    if (write_model(p, &file, &err) != 0 || write_save(&file, path, NULL, &err) != 0)
         fail_msg("%s", err.text);
     strbuf_release(&file);
 }

@@ -317,7 +317,7 @@ write_sum(struct sums *s, const char *output, struct arena *arena)
     names_hint_add_all(&hint, p, false);
     rc = write_model(p, &file, &err);
     if (rc == 0)
-        rc = write_save(&file, output, false, &err);
+        rc = write_save(&file, output, NULL, &err);
     if (rc == 0)
         printf("%s: %s, %s\n", style_clean(arena, output), style_bytes(arena, (int64_t)file.length),
                style_clean(arena, profile_title(p, arena)));

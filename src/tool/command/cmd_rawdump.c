@@ -429,7 +429,7 @@ write_profile(struct dump *d)
     if (rc == 0)
         rc = write_model(d->p, &file, &err);
     if (rc == 0)
-        rc = write_save(&file, d->o->output, false, &err);
+        rc = write_save(&file, d->o->output, NULL, &err);
     if (rc == 0)
         printf("%s: %s, %s in %s\n", style_clean(&d->arena, d->o->output),
                style_bytes(&d->arena, (int64_t)file.length),

@@ -95,7 +95,8 @@ read_all(int fd, unsigned char *buffer, size_t size_bytes)
 
 /* Open PATH in *RET_FD, if it can be a profile. */
 static int
-open_file(const char *path, int *ret_fd, size_t *ret_bytes, struct err *err)
+open_file(const char *path, int *ret_fd, size_t *ret_bytes, struct file_owner *ret_owner,
+          struct err *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat st;
@@ -116,6 +117,7 @@ open_file(const char *path, int *ret_fd, size_t *ret_bytes, struct err *err)
     }
     *ret_fd = fd;
     *ret_bytes = (size_t)st.st_size;
+    *ret_owner = (struct file_owner){st.st_uid, st.st_gid};
     return 0;
 }
 
@@ -141,8 +143,9 @@ int
 origin_read(const char *path, struct arena *arena, void **ret_data, size_t *ret_bytes,
             struct err *err)
 {
+    struct file_owner owner;
     size_t size_bytes;
-    int fd, r = open_file(path, &fd, &size_bytes, err);
+    int fd, r = open_file(path, &fd, &size_bytes, &owner, err);
 
     if (r == 0) {
         *ret_data = copy_file(fd, size_bytes, arena, ret_bytes);
@@ -200,7 +203,7 @@ origin_open(const char *path, struct origin_file *ret, struct err *err)
 {
     struct origin_file f = {.fd = -1};
     void *mapped;
-    int fd, r = open_file(path, &fd, &f.size_bytes, err);
+    int fd, r = open_file(path, &fd, &f.size_bytes, &f.owner, err);
 
     if (r != 0)
         return r;

@@ -15,6 +15,7 @@ int origin_read(const char *path, struct arena *arena, void **ret_data, size_t *
 struct origin_file {
     void *data; // NULL = it is somebody else's now.
     size_t size_bytes;
+    struct file_owner owner;
     int fd; // Of a file that nobody writes, whose bytes are mapped for us alone; else -1.
     struct arena arena;
 };

@@ -5,6 +5,7 @@
 #include "format/format.h"
 #include "util/arena.h"
 #include "util/err.h"
+#include "util/replace.h"
 
 /* One table: its segments put together, expanded. Records lie record_bytes apart, at least as
  * many bytes as this version's struct has. */
@@ -20,6 +21,7 @@ struct raw_file {
     struct disk_header header;
     struct raw_table tables[DISK_KINDS];
     uint64_t file_bytes;
+    struct file_owner owner; // Of the file that was opened; root's of what was only parsed.
     void *mapped; // The file, which nobody writes any more; NULL = it was copied.
     uint64_t string_bytes; // Copied by raw_string so far.
     struct arena *arena;

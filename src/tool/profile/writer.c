@@ -470,9 +470,10 @@ write_check(const char *path, struct err *err)
 }
 
 int
-write_save(const struct strbuf *file, const char *path, bool in_place, struct err *err)
+write_save(const struct strbuf *file, const char *path, const struct file_owner *owner,
+           struct err *err)
 {
-    if (!replace_file(path, in_place, file->text, file->length))
+    if (!replace_file(path, owner, file->text, file->length))
         return err_errno(err, HEAPTAP_BAD_INPUT, "cannot write %s", path);
     return 0;
 }

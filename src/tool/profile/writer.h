@@ -8,6 +8,7 @@
 
 #include "format/format.h"
 #include "profile/profile.h"
+#include "util/replace.h"
 #include "util/strbuf.h"
 
 struct writer {
@@ -55,8 +56,9 @@ int write_finish(struct writer *w, const struct disk_header *header, struct strb
  * file or the profile of a process that lives. */
 int write_check(const char *path, struct err *err);
 
-/* Put the FILE in the place of PATH in one step; it belongs to whom PATH did if it is made of that,
- * IN_PLACE. Returns 0 or HEAPTAP_BAD_INPUT with ERR set. */
-int write_save(const struct strbuf *file, const char *path, bool in_place, struct err *err);
+/* Put the FILE in the place of PATH in one step; OWNER as in replace_file. Returns 0 or
+ * HEAPTAP_BAD_INPUT with ERR set. */
+int write_save(const struct strbuf *file, const char *path, const struct file_owner *owner,
+               struct err *err);
 
 #endif

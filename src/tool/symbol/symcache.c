@@ -427,8 +427,8 @@ symcache_write(const char *kind, const char *path, const uint8_t *id, uint32_t i
 
     if (directory >= 0) {
         // Failing only costs the next reader time.
-        replace_file(arena_printf(&scratch, "/proc/self/fd/%d/%s", directory, name), false, text->text,
-                     text->length);
+        replace_file(arena_printf(&scratch, "/proc/self/fd/%d/%s", directory, name), NULL,
+                     text->text, text->length);
     }
     arena_release(&scratch);
 }

@@ -72,18 +72,15 @@ name_it(int fd, const char *temporary)
     return linkat(AT_FDCWD, self, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW) == 0;
 }
 
-/* Give FD to whom the file at PATH belongs. Only root needs to, and can. */
 static bool
-give_to_owner(int fd, const char *path)
+give(int fd, const struct file_owner *owner)
 {
-    struct stat st;
-
-    return geteuid() != 0 || lstat(path, &st) != 0 || st.st_uid == 0 ||
-           fchown(fd, st.st_uid, st.st_gid) == 0;
+    return owner == NULL || geteuid() != 0 || owner->uid == 0 ||
+           fchown(fd, owner->uid, owner->gid) == 0;
 }
 
 bool
-replace_file(const char *path, bool keeps_owner, const void *data, size_t size_bytes)
+replace_file(const char *path, const struct file_owner *owner, const void *data, size_t size_bytes)
 {
     struct strbuf temporary = {0};
     bool done = false, named = false;
@@ -91,7 +88,7 @@ replace_file(const char *path, bool keeps_owner, const void *data, size_t size_b
 
     fd = open_beside(path, &temporary);
     if (fd >= 0) {
-        done = (!keeps_owner || give_to_owner(fd, path)) && write_all(fd, data, size_bytes);
+        done = give(fd, owner) && write_all(fd, data, size_bytes);
         named = (done || has_name(fd)) && name_it(fd, temporary.text);
         done = done && named;
         done = close(fd) == 0 && done && rename(temporary.text, path) == 0;

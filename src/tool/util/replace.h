@@ -2,11 +2,19 @@
 #ifndef UTIL_REPLACE_H
 #define UTIL_REPLACE_H
 
+#include <sys/types.h>
+
 #include "base/base.h"
 
+struct file_owner {
+    uid_t uid;
+    gid_t gid;
+};
+
 /* Make PATH a file of mode 0600 with these SIZE_BYTES, in one step: whoever opens it sees the old
- * file or the new one, and a full disk or a crash leaves the old one. It is ours, or, if it
- * KEEPS_OWNER, root gives it to whom the old one belonged. False with errno set. */
-bool replace_file(const char *path, bool keeps_owner, const void *data, size_t size_bytes);
+ * file or the new one, and a full disk or a crash leaves the old one. It is ours, or OWNER's if
+ * that is not NULL and we are root. False with errno set. */
+bool replace_file(const char *path, const struct file_owner *owner, const void *data,
+                  size_t size_bytes);
 
 #endif

@@ -100,6 +100,20 @@ if command -v gcc >/dev/null && command -v objcopy >/dev/null; then
         XDG_CACHE_HOME=$cache "$HEAPTAP" report theirs.heaptap >theirs.txt 2>/dev/null
         check "another user's library has names" grep -q genuine theirs.txt
         check "but none that are remembered" bash -c "! ls '$cache'/heaptap/*theirs+libx.so"
+
+        # What the cache would have of a library with other names, at that path and with that id.
+        cp -p good/libx.so genuine.so
+        gcc -g -shared -fPIC -Wl,--build-id=0x$id -o good/libx.so evil.c
+        mkdir -m 700 planted
+        XDG_CACHE_HOME=$PWD/planted "$HEAPTAP" report good.heaptap >/dev/null 2>&1
+        cp -p genuine.so good/libx.so
+        cp -a planted taken
+        XDG_CACHE_HOME=$PWD/taken "$HEAPTAP" report good.heaptap >taken.txt 2>/dev/null
+        check "one's own cache is believed" grep -q f_evil_f taken.txt
+        chown 65534 planted/heaptap/*
+        XDG_CACHE_HOME=$PWD/planted "$HEAPTAP" report good.heaptap >planted.txt 2>/dev/null
+        check "files of another user in it are not" \
+            bash -c 'grep -q genuine planted.txt && ! grep -q evil planted.txt'
     else
         skipped "another user's HOME and library" "needs root"
     fi
@@ -147,7 +161,8 @@ fi
 
 # --- processes of others -------------------------------------------------------------------------
 
-if [ "$(id -u)" = 0 ]; then
+touch given
+if chown 12345:23456 given 2>/dev/null; then
     "$HEAPTAP" run --quiet --no-pack -o theirs.heaptap -- "$PROG/article"
     chown 12345:23456 theirs.heaptap
     "$HEAPTAP" pack theirs.heaptap >pack.out
@@ -157,6 +172,10 @@ if [ "$(id -u)" = 0 ]; then
     "$HEAPTAP" run --quiet -o ours.heaptap -- "$PROG/article"
     "$HEAPTAP" pack -o theirs.heaptap ours.heaptap >pack.out
     same "what is made of another file is not" 0:0 "$(stat -c '%u:%g' theirs.heaptap)"
+    ln -s ours.heaptap link.heaptap
+    chown -h 12345:23456 link.heaptap
+    "$HEAPTAP" pack link.heaptap >pack.out
+    same "nor what was read through somebody's link" "0:0 600" "$(stat -c '%u:%g %a' link.heaptap)"
 else
     skipped "profiles of others that root packs" "needs root"
 fi
