@@ -1,8 +1,8 @@
 /* named.c: names of frames of the program's own language.
  *
- * An adapter (stack/language_frames.c) tells each name once and gets an id, which it keeps as long
- * as it likes: so do children made by fork, which is why ids and texts lie in memory that a child
- * sees as it was. It is address space until there is an adapter.
+ * An adapter (stack/language_adapters.c) tells each name once and gets an id, which it keeps as
+ * long as it likes: so do children made by fork, which is why ids and texts lie in memory that a
+ * child sees as it was. It is address space until there is an adapter.
  *
  *     id ──► {function, file, line, language} ──► texts
  *      │                                             │

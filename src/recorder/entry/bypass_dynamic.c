@@ -153,8 +153,11 @@ realloc_odd(const struct libc *l, const struct nesting *nesting, enum gate gate,
         nest_inner_realloc_ends(p, old, NULL, refused_bytes, gate, caller);
     else
         event_realloc_end(p, old, NULL, refused_bytes, refused_bytes == 0, caller);
-    if (q != NULL)
+    if (q != NULL) {
+        event_moves(old, p, q);
         came(nesting, gate, q, n, caller);
+        event_moved();
+    }
     return q;
 }
 

@@ -269,6 +269,18 @@ event_realloc_begin(void *p, struct arch_caller caller)
     return take_out(p, UNKNOWN_COUNTED, caller);
 }
 
+COLD void
+event_moves(struct ledger_entry old, const void *p, const void *q)
+{
+    language_moves(old, p, q);
+}
+
+COLD void
+event_moved(void)
+{
+    language_moved();
+}
+
 COLD struct ledger_entry
 event_realloc_begin_known(void *p, struct arch_caller caller)
 {

@@ -51,6 +51,11 @@ struct ledger_entry event_realloc_begin(void *p, struct arch_caller caller);
 /* The same, but if no block is known to live at P, that is not worth a word. */
 struct ledger_entry event_realloc_begin_known(void *p, struct arch_caller caller);
 
+/* What the calling thread records until event_moved is what P, which was OLD, has become, at Q;
+ * event_realloc_end says so itself. */
+void event_moves(struct ledger_entry old, const void *p, const void *q);
+void event_moved(void);
+
 /* The reallocation of P, of which OLD was known, gave RESULT for SIZE_BYTES; OK is false if it
  * failed, so that P still lives. */
 void event_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_bytes, bool ok,

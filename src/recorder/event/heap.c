@@ -491,9 +491,11 @@ heap_resize(struct thread *t, uint64_t handle, const void *old, const void *p, u
         recent_drop_entry(t, old, heap_recent_entry(b.site), (uint8_t)b.birth);
     }
     c = NULL;
+    language_moves((struct ledger_entry){0}, old, p);
     if (!heap_is_off())
         c = object_begins(t, h, handle, p, b.site != 0 ? b.count : 1, size_bytes,
                           language_node(t, caller), &change);
+    language_moved();
     if (c != NULL && b.site != 0) {
         bump_by(&c->reallocations, b.count);
         if (size_bytes > b.size_bytes)

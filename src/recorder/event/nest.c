@@ -391,7 +391,9 @@ nest_inner_realloc_ends(void *p, struct ledger_entry old, void *result, size_t s
     struct nest n = nest_here();
 
     if (old.site == 0) {
+        language_moves(old, p, result);
         nest_inner_alloc(result, size_bytes, false, gate, caller);
+        language_moved();
         return;
     }
     step_in(&n);

@@ -27,9 +27,11 @@ language_moves(struct ledger_entry old, const void *from, const void *to)
 {
     if (likely(tls.apart == 0))
         return;
-    tls.moved_from = from;
-    tls.moved_to = to;
-    tls.moved_bytes = old.site == 0 ? SIZE_MAX : old.size_bytes > 0 ? old.size_bytes : 1;
+    tls.moved_from = (const void *)((uintptr_t)from & ~LEDGER_HOOKED);
+    tls.moved_to = (const void *)((uintptr_t)to & ~LEDGER_HOOKED);
+    tls.moved_bytes = old.site == 0 || ledger_is_backing(old) ? SIZE_MAX
+                      : old.size_bytes > 0                    ? old.size_bytes
+                                                              : 1;
 }
 
 static inline void
