@@ -648,7 +648,10 @@ static void
 back_to_malloc(struct thread *t, void *p, uint64_t size_bytes, struct arch_caller caller)
 {
     uint32_t *sites = language_sites(t, stack_target(t, caller));
-    struct ledger_entry now = {.site = nodes_site(sites, size_bytes), .size_bytes = size_bytes};
+    // Which allocator's it was is forgotten, so none is asked.
+    struct ledger_entry now = {.site = nodes_site(sites, size_bytes),
+                               .odd = state->usable == USABLE_CALL,
+                               .size_bytes = size_bytes};
     struct disk_counter *c = thread_counter(t, now.site);
 
     if (c == NULL) {
