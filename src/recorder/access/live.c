@@ -392,7 +392,8 @@ live_step(void)
         return;
     mask = sys_block_signals();
     if (take_turn()) {
-        merge_on(alone, false);
+        // One that a second thread would cut off for good must not be left half made.
+        merge_on(alone, !can_look(false));
         store_release(&access_state->merging, 0u);
     }
     sys_unblock_signals(mask);
