@@ -219,7 +219,8 @@ is_idle(const struct profile_site *site)
 {
     const struct counters *c = &site->counters;
 
-    return c->partial && c->allocations == 0 && c->frees == 0;
+    return c->partial && c->allocations == 0 && c->frees == 0 && c->allocated_bytes == 0 &&
+           c->freed_bytes == 0;
 }
 
 /* Add the sites that the filter kept, by what their blocks are. */

@@ -85,9 +85,10 @@ show(struct shown *s)
     return 0;
 }
 
-/* Write the profile at PATH, with its symbols, to what -o says. */
+/* Write the profile at PATH, of a process that LIVES or has ended, with its symbols, to what -o
+ * says. */
 static int
-save(const char *path, const struct core_options *o)
+save(const char *path, const struct core_options *o, bool lives)
 {
     struct err err = {""};
     struct profile *p = NULL;
@@ -97,7 +98,8 @@ save(const char *path, const struct core_options *o)
         r = symbolise(p, &o->view.symbols);
     if (r == 0) {
         symbolise_types(p, &o->view.symbols);
-        p->process.ended = true; // Nobody writes this file.
+        // Nobody writes this file; but what a copy of a living process lacks is no damage.
+        p->process.ended = !lives;
         r = pack_write(path, p, o->output, &err);
     }
     if (r < 0)
@@ -185,7 +187,7 @@ core_run(const struct core_options *o, int count, char **arguments)
     if (rc != 0)
         return rc;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    rc = c.o->output != NULL ? save(path, c.o) : runner_run(&r, path);
+    rc = c.o->output != NULL ? save(path, c.o, c.e.memory.lives) : runner_run(&r, path);
     if (rc == 0 && c.answer.checked.count > 0)
         rc = EXIT_FINDINGS;
     close(fd);

@@ -157,16 +157,18 @@ register_name(const struct memory *m, uint64_t number)
     return m->machine == EM_X86_64 && number < countof(names) ? names[number] : "a register";
 }
 
-/* The file that PATH was in the process, as far as it is known. */
+/* The file that MAPPING was of in the process, as far as it is known. Its path there may be another
+ * one than the loader had. */
 static struct profile_module
-module_of(const struct profile *p, const char *path)
+module_of(const struct profile *p, const struct memory_mapping *mapping)
 {
     const struct profile_module *known = NULL;
 
     for (uint32_t i = 1; i < p->module_count; i++)
-        if (strcmp(p->modules[i].path, path) == 0 && (known == NULL || !p->modules[i].unloaded))
+        if (!p->modules[i].unloaded && mapping->start >= p->modules[i].start &&
+            mapping->start < p->modules[i].end)
             known = &p->modules[i];
-    return known != NULL ? *known : (struct profile_module){.path = path};
+    return known != NULL ? *known : (struct profile_module){.path = mapping->path};
 }
 
 static const char *
@@ -179,7 +181,7 @@ variable_words(const struct view *v, const struct examined *e, uint64_t at)
 
     if (place.kind != PLACE_MODULE)
         return "a variable";
-    module = module_of(v->p, place.mapping->path);
+    module = module_of(v->p, place.mapping);
     name = variable_name(v->p, &module, place.off, v->arena, &off);
     if (name == NULL)
         return arena_printf(v->arena, "%s + 0x%" PRIx64, path_basename(place.mapping->path),

@@ -380,11 +380,14 @@ def growing():
     is not called damaged because it goes on while it is read."""
     program = dumps.Waiting(library, "growing.heaptap", [BLOCKS, "growing"])
     others, said = [], []
-    for _ in range(5):
+    for i in range(5):
         got = document("--pid", str(program.pid))
         others += [s for s in got["sites"] if s["other"]]
         report = run("report", "--json", str(program.pid))
-        for note in got["notes"] + json.loads(report.stdout)["notes"]:
+        run("core", "--pid", str(program.pid), "-o", f"moment{i}.heaptap")
+        moment = run("report", "--json", f"moment{i}.heaptap")
+        for note in (got["notes"] + json.loads(report.stdout)["notes"] +
+                     json.loads(moment.stdout)["notes"]):
             said += [note["text"]] if note["kind"] == "damaged-file" else []
     tell(not others, "a process that makes new stacks: each block has one", len(others), others[:1])
     tell(not said, "a process that makes new stacks: nothing is damaged", said)
@@ -505,7 +508,8 @@ select 'ready' from (select b from t order by length(b), b desc) limit 1;
 def foreign():
     """Programs of others, each run once with a file and once without: the dump of one has what the
     file of the other has, each counter of each stack."""
-    programs_ = {"python3": [os.path.realpath(sys.executable), "-S", "-E", "-c", PYTHON_WORK]}
+    # Isolated: it does not look for modules among the files that lie here.
+    programs_ = {"python3": [os.path.realpath(sys.executable), "-S", "-I", "-c", PYTHON_WORK]}
     if shutil.which("sqlite3"):
         programs_["sqlite3"] = ["sqlite3", "-batch", "-init", "/dev/null", ":memory:"]
     for name, command in programs_.items():
