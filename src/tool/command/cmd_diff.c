@@ -98,6 +98,9 @@ run_diff(const void *given, int count, char **arguments)
         names_hint_add(&hint, after.set.v[0], &after.stacks);
         rc = show(o, &limits, &before, &after);
     }
+    // What is within limits may not be with what could not be read.
+    if (rc == 0 && limits_are_given(&limits))
+        rc = before.set.unread != 0 ? before.set.unread : after.set.unread;
     names_hint_say(&hint);
     close_side(&before);
     close_side(&after);

@@ -35,6 +35,7 @@ static const struct leaks_options defaults = {.callers = NOT_GIVEN};
 struct live {
     int64_t bytes;
     int64_t least_bytes; // For certain: less, where bytes are an estimate.
+    int unread;          // Of struct view_set.
 };
 
 /* What the steps of the runner know. */
@@ -160,6 +161,7 @@ show(struct shown *s)
     else
         text_leaks(&s->text, &leaks, &suppressions);
     add_live(s->p, &leaks.stacks, run->live);
+    run->live->unread = s->set->unread;
     return 0;
 }
 
@@ -177,7 +179,7 @@ read_limits(const struct leaks_options *o, struct limits *ret)
     return rc ? exit_code(rc) : 0;
 }
 
-/* 1 if more is live than LIMITS allow. */
+/* 1 if more is live than LIMITS allow, or why that cannot be told. */
 static int
 judge(const struct limits *limits, const struct live *live)
 {
@@ -185,8 +187,10 @@ judge(const struct limits *limits, const struct live *live)
     struct arena arena = {0};
     bool exceeded = live->least_bytes > 0 && (uint64_t)live->least_bytes > l->value;
 
-    if (!l->given || live->bytes <= 0 || (uint64_t)live->bytes <= l->value)
+    if (!l->given)
         return 0;
+    if (live->bytes <= 0 || (uint64_t)live->bytes <= l->value)
+        return live->unread;
     if (exceeded)
         say_error("%s are still live, more than the %s that --fail-over allows",
                   style_bytes(&arena, live->bytes), style_bytes(&arena, (int64_t)l->value));
@@ -196,7 +200,7 @@ judge(const struct limits *limits, const struct live *live)
                  style_bytes(&arena, live->bytes), style_bytes(&arena, (int64_t)l->value),
                  style_bytes(&arena, live->least_bytes));
     arena_release(&arena);
-    return exceeded ? EXIT_FINDINGS : 0;
+    return exceeded ? EXIT_FINDINGS : live->unread;
 }
 
 static int

@@ -338,6 +338,7 @@ finish_profile(struct outcome *o, const char *path)
 
     if (profile_open_tables(path, &tables, &raw, &p, &err) < 0) {
         say_warning("%s", err.text);
+        o->limits.unknown = true;
         raw_release(&raw);
         arena_release(&tables);
         return;

@@ -121,7 +121,7 @@ load_all(const char **paths, size_t count, const struct view_options *options, s
 
         if (rc != 0) {
             say_error("%s", err.text);
-            failure = exit_code(rc);
+            ret->unread = failure = exit_code(rc);
         } else if (options->only && !is_picked(p, options->only, &ret->arena)) {
             profile_free(p);
         } else if ((rc = cut(p, options, &err)) != 0) {

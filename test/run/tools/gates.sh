@@ -83,6 +83,16 @@ gives "leaks: no percents" 2 "5% of what?" heaptap leaks --fail-over 5% new.heap
 gives "leaks: nothing else" 2 "'peak' is not one of leaks" \
     heaptap leaks --fail-over peak=5 new.heaptap
 
+echo "# profiles that cannot be read"
+mkdir partly
+cp new.heaptap partly/heaptap.tests.1.heaptap
+head -c 5000 new.heaptap >partly/heaptap.tests.2.heaptap
+gives "leaks: one of two" 3 "" heaptap leaks --fail-over 1G partly
+gives "leaks: one of two, beyond" 1 "are still live" heaptap leaks --fail-over 5 partly
+gives "leaks: without a limit" 0 "" heaptap leaks partly
+gives "diff: one of two" 3 "" heaptap diff --fail-over 1G base.heaptap partly
+gives "diff: one of two, the other side" 3 "" heaptap diff --fail-over 1G partly base.heaptap
+
 echo "# run"
 forgets() {
     heaptap run --quiet --force -o gate.heaptap "$@"
@@ -103,6 +113,8 @@ gives "run: the program's own failure" 7 "tests (pid" \
 gives "run: the program's own signal" $((128 + 9)) "" \
     bash -c 'heaptap run --quiet --force -o gate.heaptap --fail-on leaks=1M -- sh -c "kill -9 \$\$"
              exit $?'
+gives "run: one that cannot be read" 99 "" forgets --fail-on leaks=1G -- \
+    bash -c './tests; truncate -s 5000 gate.processes/*'
 gives "run: nothing to judge" 99 "nothing could be judged" \
     forgets --only nobody --fail-on leaks -- ./tests
 gives "run: of what" 2 "5 of what? Name it, as in leaks=5" forgets --fail-on 5 -- ./tests
