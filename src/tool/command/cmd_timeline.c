@@ -12,7 +12,7 @@
 #include "text/text_timeline.h"
 #include "view/phrases.h"
 
-enum { TEXT_ROWS = 5, PICTURE_ROWS = 12 };
+enum { TEXT_ROWS = 5, PICTURE_ROWS = 12, STACK_DEPTH = 4 };
 
 struct timeline_command_options {
     struct view_options view;
@@ -87,6 +87,8 @@ show(struct shown *s)
     };
     struct timeline t;
 
+    if (o->view.depth == 0)
+        s->text.depth = STACK_DEPTH;
     timeline_build(s->p, &s->stacks, &options, s->text.base.arena, &t);
     if (o->view.json)
         json_timeline(s->j, &s->text.base, &t);

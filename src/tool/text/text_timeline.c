@@ -34,7 +34,6 @@ enum {
     NAME_LINES = 3,
     SPARK = 22,
     AMOUNTS_WIDTH = 28,
-    STACK_DEPTH = 4,
 };
 
 static const char *const blocks[STEPS + 1] = {
@@ -412,7 +411,7 @@ put_row(struct text_view *v, const struct timeline *t, const struct timeline_row
     while (v->out->length > 0 && v->out->text[v->out->length - 1] == ' ')
         v->out->text[--v->out->length] = '\0';
     strbuf_char(v->out, '\n');
-    text_stack(v, row->stack, v->depth == TEXT_DEPTH ? STACK_DEPTH : v->depth, 0);
+    text_stack(v, row->stack, v->depth, 0);
 }
 
 static const char *
