@@ -78,7 +78,8 @@ const NO_FUNCTIONS = ['[other stacks]', '(outside main)', '(unknown callers)'];
  *     history knows, start and end included; [] if there is no history
  * @property {object|null} changes {count, point, site, part, allocations, allocated_bytes, frees,
  *     freed_bytes}; part is null if the history is of sites
- * @property {{function: Int32Array, file: Int32Array, module: Int32Array, stack: Int32Array}} of
+ * @property {{frame: Int32Array, function: Int32Array, file: Int32Array, module: Int32Array,
+ *     stack: Int32Array}} of
  *     numbers here of what has another number in `report.tables`: of.stack[3]
  * @property {Map} cache what has been worked out and holds for as long as the profile
  */

@@ -166,7 +166,7 @@ function News() {
     const place = (row) => {
         const frame = sites.own?.[row.site];
         const known = frame !== null && frame !== undefined;
-        return {fn: known ? profile.of.function[tables.frames.function[frame]] : null,
+        return {fn: known ? profile.frames.function[profile.of.frame[frame]] : null,
             file: known && tables.frames.file[frame] !== null
                 ? profile.of.file[tables.frames.file[frame]] : -1,
             line: known ? tables.frames.line[frame] : 0};

@@ -30,6 +30,7 @@ const LOSSES = [
     ['unrecorded_frees', 'frees of blocks from when not all was recorded'],
     ['inherited_frees', 'frees of blocks from before the fork'],
     ['overwritten_blocks', 'blocks whose free was not seen'],
+    ['damaged_blocks', 'blocks that were written out of: heaptap report shows them'],
     ['failed_calls', 'calls that returned no block'],
     ['history_records', 'values at a snapshot that found no room: later ones stand for them']];
 

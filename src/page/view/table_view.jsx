@@ -158,7 +158,9 @@ function GroupTable({by, fold, only}) {
 
 function ThreadTable() {
     const {profile: {report}, state, extent, replace} = useShared();
-    const rows = useMemo(() => report.threads.filter((row) => !state.q
+    // One that the program gave no name has none.
+    const rows = useMemo(() => report.threads.map((row) => ({...row, name: row.name ?? ''}))
+        .filter((row) => !state.q
         || row.name.toLowerCase().includes(state.q.toLowerCase())), [report, state.q]);
     const number = (key, title, unit, more) => ({key, title, numeric: true, width: 8.5,
         value: (row) => row[key], cell: (row) => (unit === 'bytes' ? bytes : count)(row[key]),
