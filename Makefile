@@ -197,10 +197,11 @@ embed = { echo 'const char $(subst .,_,$(notdir $(1)))[] = ""'; \
 # The page, or nothing where there is no node, or not what tools/setup has it fetch.
 page := $(BUILD)/gen/page.html
 page_packages := $(wildcard $(PAGE_DIR)/node_modules/.package-lock.json)
+node_is_new := process.exit(parseInt(process.versions.node) < 18)
 $(page): $(page_sources) $(page_packages) $(wildcard $(page_made))
 	$(call say,PAGE,$@)
 	@mkdir -p $(@D)
-	@if [ -n '$(page_packages)' ] && command -v node >/dev/null; then \
+	@if [ -n '$(page_packages)' ] && node -e '$(node_is_new)' >/dev/null 2>&1; then \
 	    node src/page/bundle.mjs $@ $(PAGE_DIR)/node_modules && exit 0; \
 	    [ -z '$(DEVELOPER)' ] || exit 1; \
 	fi; \

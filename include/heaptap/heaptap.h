@@ -236,7 +236,8 @@ heaptap_phase(const char *name)
     HEAPTAP_CALL_(phase(name));
 }
 
-/* Keep what every stack holds at this moment under NAME (`heaptap report --at NAME`). */
+/* Keep what every stack holds at this moment under NAME (`heaptap report --at NAME`), of which the
+ * first 32 bytes count. */
 HEAPTAP_API_ void
 heaptap_snapshot(const char *name)
 {

@@ -86,7 +86,9 @@ def main(arguments):
               "Record SCRIPT with this Python, as `heaptap run OPTION... -- python3 SCRIPT` does.\n"
               "SCRIPT may be -m MODULE or -c PROGRAM. `heaptap run --help` lists the options.")
         return 0 if arguments or options else 2
-    command = os.environ.get("HEAPTAP") or shutil.which("heaptap")
+    command = os.environ.get("HEAPTAP", "")
+    if not os.access(command, os.X_OK):  # A program may be asked by HEAPTAP=1 to record itself.
+        command = shutil.which("heaptap")
     if command is None:
         print("heaptap: the command heaptap is not in PATH; install it, or set HEAPTAP to it",
               file=sys.stderr)
