@@ -49,12 +49,16 @@ NATIVE = Tool("native", leaves_profile=False)
 
 def heaptap_tools(heaptap, name="heaptap"):
     record = [heaptap, "run", "--quiet", "-o", "{out}/"]
+    # Two builds may not have the same format for what they remember of files: with one cache each
+    # would find that of the other, and read all anew.
+    cache = os.path.join(os.path.dirname(os.path.abspath(heaptap)), "bench-cache")
     return [
         Tool(name, [*record, "--no-pack", "--"], ours=True),
         Tool(f"{name}-512K", [*record, "--no-pack", "--sample", SAMPLED, "--"], ours=True),
         Tool(f"{name}-5f", [*record, "--no-pack", "--frames", "5", "--"], ours=True, rounds=0.4,
              full_only=True),
-        Tool(f"{name}+pack", [*record, "--"], ours=True, processes=2)]
+        Tool(f"{name}+pack", [*record, "--"], ours=True, processes=2,
+             env={"XDG_CACHE_HOME": cache})]
 
 
 def jemalloc(name, settings, rounds, **more):
