@@ -71,10 +71,11 @@ write_named(struct writer *w)
     uint32_t count = NAMED_FIRST;
 
     for (size_t i = 1; i < p->location_count; i++) {
-        const struct profile_frame *f = &p->frames[p->locations[i].first_frame];
+        const struct profile_frame *f;
 
         if (profile_language(p, &p->locations[i]) == 0)
             continue;
+        f = &p->frames[p->locations[i].first_frame];
         d[count] = (struct disk_named){
             .id = count,
             .line = f->line,
