@@ -251,7 +251,7 @@ fuzz: $(fuzzers)
 	    mkdir -p $(BUILD)/fuzz/$$name test/fuzz/corpus/$$name; \
 	    echo "fuzzing $$name for $(FUZZ_SECONDS) s"; \
 	    $(BUILD)/test/fuzz/fuzz_$$name -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
-	        -verbosity=0 -artifact_prefix=$(BUILD)/fuzz/$$name- \
+	        -malloc_limit_mb=4096 -verbosity=0 -artifact_prefix=$(BUILD)/fuzz/$$name- \
 	        $(BUILD)/fuzz/$$name test/fuzz/corpus/$$name || exit 1; \
 	done
 
