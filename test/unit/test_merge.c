@@ -799,7 +799,11 @@ numbers_that_wrap_end_nothing(void **state)
         profile_change_site_errors(t->parts[i], 0)->allocated =
             (struct error_sum){.samples = 1, .bytes = 1e30};
     }
+    t->parts[0]->merged_processes = t->parts[0]->merged_left_out = UINT32_MAX;
+    t->parts[1]->merged_left_out = 1;
     p = reread(t, sum_up(t));
+    assert_int_equal(p->merged_processes, UINT32_MAX);
+    assert_int_equal(p->merged_left_out, UINT32_MAX);
     assert_int_equal(p->totals.allocations, 0);
     assert_int_equal(p->totals.allocated_bytes, -2);
 }

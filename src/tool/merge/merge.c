@@ -209,6 +209,13 @@ add_program(struct merge *m, const char *executable, uint64_t processes)
     p->programs[*known].processes += processes;
 }
 
+/* What no run has stays the most that there can be. */
+static uint32_t
+count_sum(uint32_t a, uint32_t b)
+{
+    return a > UINT32_MAX - b ? UINT32_MAX : a + b;
+}
+
 static void
 merge_programs(struct merge *m, const struct profile *from)
 {
@@ -216,9 +223,11 @@ merge_programs(struct merge *m, const struct profile *from)
         add_program(m, from->process.executable, 1);
     for (size_t i = 0; i < from->program_count; i++)
         add_program(m, from->programs[i].executable, from->programs[i].processes);
-    m->p->merged_processes += from->merged_processes ? from->merged_processes : 1;
-    m->p->merged_damaged += from->merged_damaged + (from->note_count > 0);
-    m->p->merged_left_out += from->merged_left_out;
+    m->p->merged_processes = count_sum(m->p->merged_processes,
+                                       from->merged_processes ? from->merged_processes : 1);
+    m->p->merged_damaged = count_sum(m->p->merged_damaged, from->merged_damaged);
+    m->p->merged_damaged = count_sum(m->p->merged_damaged, from->note_count > 0);
+    m->p->merged_left_out = count_sum(m->p->merged_left_out, from->merged_left_out);
 }
 
 /* TEXT if all processes so far have had it, else "", which means unknown. */
