@@ -9,6 +9,10 @@
  * where it is libc's own, or libc is not known. */
 const struct next *bypass_front(void);
 
+/* That of the program's libc, which is known. The next one in link order may be somebody's who has
+ * looked libc's up, and found this. */
+dlclose_fn bypass_dlclose;
+
 /* From now on, who looks up allocator functions of the program's libc finds those of FRONT. To be
  * called once, when libc is known; what cannot be done is counted as a loss. */
 void bypass_take(const struct next *front);

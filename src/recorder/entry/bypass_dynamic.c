@@ -208,6 +208,10 @@ bypass_realloc(const struct libc *l, struct arch_caller caller, void *p, size_t 
     {                                                                                              \
         return bypass_realloc(&libcs[i], ARCH_CALLER(), p, n);                                     \
     }                                                                                              \
+    static int dlclose_##i(void *handle)                                                           \
+    {                                                                                              \
+        return unload(libcs[i].next.dlclose, handle, ARCH_SLOT());                                 \
+    }                                                                                              \
 
 EACH_LIBC(OF_LIBC)
 
@@ -221,7 +225,7 @@ EACH_LIBC(OF_LIBC)
      .memalign = memalign_##i,                                                                     \
      .valloc = valloc_##i,                                                                         \
      .pvalloc = pvalloc_##i,                                                                       \
-     .dlclose = own_dlclose},
+     .dlclose = dlclose_##i},
 
 /* What comes in front of each libc's functions. */
 static const struct next fronts[LIBCS] = {EACH_LIBC(NEXT_OF_LIBC)};
@@ -355,6 +359,12 @@ bypass_front(void)
     if (unlikely(!load_acquire(&known)))
         learn_own_libc();
     return likely(behind_is_libc()) || !load_acquire(&known) ? NULL : &fronts[0];
+}
+
+int
+bypass_dlclose(void *handle)
+{
+    return fronts[0].dlclose(handle);
 }
 
 COLD void

@@ -11,7 +11,6 @@
 #include "entry/bypass.h"
 #include "entry/next.h"
 #include "entry/shim.h"
-#include "entry/unload.h"
 #include "platform/arch_x86_64.h"
 #include "platform/state.h"
 
@@ -28,7 +27,7 @@ static const struct next own_front = {
     .memalign = own_memalign,
     .valloc = own_valloc,
     .pvalloc = own_pvalloc,
-    .dlclose = own_dlclose,
+    .dlclose = bypass_dlclose,
 };
 
 /* A second thread does not wait: only what it looks up meanwhile is as ever. */

@@ -8,18 +8,21 @@
 
 int dlclose(void *handle);
 
-EXPORT int
-dlclose(void *handle)
+int
+unload(dlclose_fn *close, void *handle, uint64_t slot)
 {
     int result;
 
     symbols_unload_begins();
-    result = next.dlclose(handle);
+    result = close(handle);
     symbols_unload_ends();
     hook_names_forget();
-    event_unloaded(ARCH_SLOT());
+    event_unloaded(slot);
     return result;
 }
 
-/* The same for ourselves. */
-__asm__(".globl own_dlclose\n\t.hidden own_dlclose\n\t.set own_dlclose, dlclose");
+EXPORT int
+dlclose(void *handle)
+{
+    return unload(next.dlclose, handle, ARCH_SLOT());
+}

@@ -56,6 +56,14 @@ check "functions that throw: output" diff bare.out out
 check "functions that throw: who else called" diff bare.err err
 known throws.heaptap "leaf:work allocations=2000 frees=2000" "losses events=0 unknown_frees=0"
 
+# A dlclose that calls the next one, which dlsym has found.
+for order in "$LIBHEAPTAP $PROG/libcloses.so" "$PROG/libcloses.so $LIBHEAPTAP"; do
+    rm -f closes.heaptap
+    timeout 20 env LD_PRELOAD="$order" HEAPTAP_OUT="$PWD/closes.heaptap" "$PROG/dlclose" >out 2>err
+    same "a dlclose in front of the next, $(basename "${order##* }") last" 0 $?
+    known closes.heaptap "total allocations>=1" "losses events=0 unknown_frees=0"
+done
+
 # --- What the kernel tells and offers ------------------------------------------------------------
 
 # Without the kernel's own object the clock is a system call, and with a reserve it stands still.
