@@ -274,6 +274,8 @@ create(char *path)
     if (fd >= 0 || fd == -EEXIST || fd == -ENOSPC || fd == -EDQUOT)
         return fd;
     fd = sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    if (fd == -EBADF) // It was made, and somebody has closed it since.
+        sys_unlink(path);
     if (fd < 0)
         return fd;
     error = is_named(fd, path) ? write_first_words(fd) : -EBADF;
