@@ -125,9 +125,10 @@ stop_like(pid_t pid, int number)
     sigaction(number, &stop, &pass);
     raise(number);
     sigaction(number, &pass, NULL);
-    // As a rule the shell has continued both.
+    // As a rule the shell has continued both; it may even have been stopped again since.
     nanosleep(&short_time, NULL);
-    if (waitid(P_PID, (id_t)pid, &info, WCONTINUED | WNOHANG) == 0 && info.si_pid == 0)
+    if (waitid(P_PID, (id_t)pid, &info, WCONTINUED | WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+        info.si_pid == 0)
         kill(pid, SIGCONT);
 }
 
