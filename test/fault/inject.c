@@ -96,7 +96,7 @@ static const struct name errors[] = {
     {"EAGAIN", EAGAIN}, {"ENOMEM", ENOMEM}, {"EACCES", EACCES},         {"EINVAL", EINVAL},
     {"EMFILE", EMFILE}, {"ENFILE", ENFILE}, {"EFBIG", EFBIG},           {"ENOSPC", ENOSPC},
     {"EROFS", EROFS},   {"ENOSYS", ENOSYS}, {"EOPNOTSUPP", EOPNOTSUPP}, {"EDQUOT", EDQUOT},
-    {"EEXIST", EEXIST}, {NULL, 0},
+    {"EEXIST", EEXIST}, {"EBADF", EBADF},   {NULL, 0},
 };
 
 static struct {

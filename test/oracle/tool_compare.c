@@ -1,6 +1,6 @@
 /* tool_compare.c: does a profile say what the oracle saw?
  *
- *     tool_compare [--threads] PROFILE ORACLE-FILE
+ *     tool_compare [--threads] [--marked=PERCENT] PROFILE ORACLE-FILE
  *
  * Exit 0: every counter of every stack, the totals and the size bins are equal, or differ in one of
  * the ways below. Exit 1: they do not; the first differences are printed with their stacks. Exit 3:
@@ -12,7 +12,8 @@
  * What may differ:
  *   - Stacks that the profile marks as truncated, guessed at or charged to "other" cannot match by
  *     address. They are put into one pool, the oracle's unmatched stacks into another, and the
- *     pools must be equal.
+ *     pools must be equal. No more than PERCENT (5) of all allocations may be at marked stacks: a
+ *     recorder that charged everything to "other" would otherwise agree.
  *   - With --threads the peak. The recorder lets threads tell of their changes late, up to
  *     max(64 KiB, 0.1 %) in all; and each thread may be between the two recorders with one block,
  *     which the oracle has longer, seeing it earlier and letting it go later. So the totals must
@@ -53,6 +54,7 @@ struct rows {
 };
 
 static bool threads;
+static int64_t marked_percent = 5;
 static struct profile *profile;
 static const struct oracle_header *oracle;
 static size_t shown, different;
@@ -333,6 +335,21 @@ match_pools(struct rows *p, struct rows *o)
     return 0;
 }
 
+/* What is marked is not compared by its stack, so it must be little. */
+static void
+compare_marked(const struct rows *rows)
+{
+    int64_t marked = 0;
+
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->v[i].doubtful)
+            marked += rows->v[i].c.allocations;
+    if (marked * 100 > oracle->totals.allocations * marked_percent &&
+        report("too many stacks are marked:"))
+        printf("    %" PRId64 " of %" PRId64 " allocations, more than %" PRId64 " %%\n", marked,
+               oracle->totals.allocations, marked_percent);
+}
+
 static bool
 peaks_agree(int64_t a, int64_t b)
 {
@@ -429,6 +446,7 @@ compare(void)
     size_t same = match_by_stack(&p, &o);
     size_t pooled = match_pools(&p, &o);
 
+    compare_marked(&p);
     compare_totals(&p);
     compare_bins();
     compare_losses();
@@ -461,9 +479,11 @@ main(int argc, char **argv)
 
     for (; i < argc && argv[i][0] == '-'; i++) {
         threads |= strcmp(argv[i], "--threads") == 0;
+        if (strncmp(argv[i], "--marked=", 9) == 0)
+            marked_percent = atoi(argv[i] + 9);
     }
     if (argc - i != 2) {
-        fprintf(stderr, "usage: tool_compare [--threads] PROFILE ORACLE-FILE\n");
+        fprintf(stderr, "usage: tool_compare [--threads] [--marked=PERCENT] PROFILE ORACLE-FILE\n");
         return EXIT_UNREADABLE;
     }
     if (profile_open(argv[i], &profile, &err) != 0) {

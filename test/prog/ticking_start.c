@@ -3,21 +3,29 @@
 /* ticking_start.c: the first allocations of a program come in main and, at any moment, in the
  * handler of a timer, before the recorder has found the next allocator. Linked with one that cannot
  * tell the sizes of its blocks; to ask another library for them crashes.
+ *
+ * After TICKS_MAX ticks there are no more, so that it ends on a machine where a tick takes as long
+ * as the period.
  */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/time.h>
 
-enum { PERIOD_US = 40, EACH = 3, PAIRS = 200 };
+enum { PERIOD_US = 40, EACH = 3, PAIRS = 200, TICKS_MAX = 20000 };
 
 static void *volatile kept;
+static volatile int ticks;
 
 static void
 on_tick(int number)
 {
+    static const struct itimerval never = {{0, 0}, {0, 0}};
+
     (void)number;
     for (int i = 0; i < EACH; i++)
         kept = malloc(20);
+    if (++ticks == TICKS_MAX)
+        setitimer(ITIMER_REAL, &never, NULL);
 }
 
 int

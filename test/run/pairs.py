@@ -51,6 +51,9 @@ def main():
         print(f"only one of the two has process {image}")
         bad = True
     for image in sorted(set(oracles) & set(profiles)):
+        if len(profiles[image]) != len(oracles[image]):
+            print(f"{image}: {len(profiles[image])} profiles, {len(oracles[image])} of the oracle")
+            bad = True
         for profile, oracle in zip(profiles[image], oracles[image]):
             print(f"{image}:", flush=True)
             bad |= subprocess.run([compare, *flags, profile, oracle]).returncode != 0

@@ -486,7 +486,8 @@ def judge_with_oracle(verdict, scratch):
     if run.status is None:
         verdict.notes.append("with the oracle it takes too long; no stacks compared")
         return
-    flags = ["--threads"] if program.oracle == "threads" else []
+    flags = ["--marked=100"] # The program says which losses it may have, and they are judged.
+    flags += ["--threads"] if program.oracle == "threads" else []
     compared = subprocess.run(
         [sys.executable, f"{SOURCE}/test/run/pairs.py", f"{options.out}/test/oracle/tool_compare",
          directory, *flags], capture_output=True, text=True, errors="replace", check=False,

@@ -18,7 +18,9 @@
  *                   above _start or of a thread's start is a frame is a matter of taste. A pc of 0
  *                   at the end is dropped before comparing.
  *     no-table      Our walks stopped at code no table covers; libunwind guesses on from there
- *                   through rbp. Everything up to there must be equal.
+ *                   through rbp. Everything up to there must be equal, and there may be no more of
+ *                   them than one for 100 events (usual is one for 2,000): if tables were no longer
+ *                   found, all walks would stop so.
  *     rsp-rule      libunwind takes the CFA for the caller's rsp in a frame whose table gives rsp
  *                   another rule (libc's longjmp while it restores registers), and libgcc agrees
  *                   with us. Added after the first runs had shown it.
@@ -54,6 +56,7 @@ enum {
     FRAMES_MAX = 512,
     CACHE_SIZE = 4096,
     SHOWN_MAX = 5,
+    EVENTS_PER_NO_TABLE = 100,
 };
 
 struct walk {
@@ -520,6 +523,10 @@ report(void)
     if (!recorder_report())
         status = 1;
     printf("\n");
+    if (differences[DIFF_NO_TABLE] * EVENTS_PER_NO_TABLE > events) {
+        fprintf(stderr, "difference: too many walks stopped for want of a table\n");
+        status = 1;
+    }
     return status;
 }
 

@@ -47,6 +47,11 @@ inside 'mount -t tmpfs none "$1"' 2>why || skip_all "cannot mount here: $(tail -
 
 # --- A full disk ---------------------------------------------------------------------------------
 
+# The profile could not grow, and counting went on where it had been counted before: the block that
+# `meddle` allocates first and frees last has ended.
+went_on='r["losses"]["file_failed"] and any(
+    s["size_max"] == 1000 and s["frees"] == 1 for s in r["sites"])'
+
 # On a file system of $2 KiB, which `none` then fills up or not; the profile is copied out.
 small_disk='mount -t tmpfs -o size=$2k none "$1" || exit 90
     (export LD_PRELOAD=$4 HEAPTAP_OUT=$1/p.heaptap; exec "$3" none)
@@ -75,7 +80,7 @@ for kib in 210 220 240 280; do
     status=$?
     judged "disk of $kib KiB, full in the middle" 1
     check "disk of $kib KiB: it says so" grep -q 'disk full' err
-    check "disk of $kib KiB: the loss is shown" shows copy.heaptap 'r["losses"]["file_failed"]'
+    check "disk of $kib KiB: the loss is shown, the rest is counted" shows copy.heaptap "$went_on"
 done
 
 # The same on a file system with blocks of its own.
@@ -99,8 +104,8 @@ if command -v mkfs.ext4 >/dev/null && truncate -s 1M image &&
         judged "ext4 with $filler KiB in use" 1
         check "ext4 with $filler KiB in use: it says so" grep -q 'disk full' err
         if [ -e copy.heaptap ]; then
-            check "ext4 with $filler KiB in use: the loss is shown" \
-                shows copy.heaptap 'r["losses"]["file_failed"]'
+            check "ext4 with $filler KiB in use: the loss is shown, the rest is counted" \
+                shows copy.heaptap "$went_on"
         fi
     done
 else

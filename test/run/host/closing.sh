@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # closing.sh: a program closes descriptors that are not its own, in the middle of growing. If it
-# fails, the recorder writes into a file of the program's, makes it larger, or closes it.
+# fails, the recorder writes into a file of the program's, makes it larger, or closes it; or its own
+# is spoilt, or lacks something and does not say so.
 #
 # test/fault/inject.c holds the recorder's thread after each call in turn of those that have to do
 # with descriptors. Held after every attempt to open its file it may give up, and says so.
@@ -9,12 +10,31 @@ need python3
 
 inject=$BUILD/test/fault/inject
 
-# judged NAME: FILE, output and status of the program.
+# whole_or_told: does the profile have all that the program's main thread did, or does it say that
+# it could not grow, as the message does?
+whole_or_told() {
+    report_json closing.heaptap >closing.json || return 1
+    run_python - "$(wc -l <err)" <<'END'
+import documents, sys
+with open("closing.json", encoding="utf-8") as f:
+    report = documents.load(f)
+print(report["totals"], report["losses"])
+known = [s for s in report["sites"] if any(f["function"] == "descend" for f in s["stack"])]
+whole = [sum(s[k] for s in known) for k in ("allocations", "frees")] == [16384, 16384]
+failed = report["losses"]["file_failed"]
+damaged = [note for note in report["notes"] if note["kind"] == "damaged-file"]
+sys.exit(failed != (sys.argv[1] == "1") or not failed and (not whole or bool(damaged)))
+END
+}
+
+# judged NAME: FILE, output and status of the program, and the profile.
 judged() {
     same "$1: exit status" 6 "$status"
     same "$1: output" done "$(paste -sd' ' out)"
     same "$1: the program's file" abcd "$(head -c 100 victim)"
-    check "$1: at most one message" [ "$(wc -l <err)" -le "$(grep -c '^heaptap: ' err)" ]
+    same "$1: messages are ours" "" "$(grep -v '^heaptap: ' err)"
+    check "$1: at most one message" [ "$(wc -l <err)" -le 1 ]
+    check "$1: the profile is whole, or says why not" whole_or_told
 }
 
 for which in "" all; do

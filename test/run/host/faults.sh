@@ -62,6 +62,14 @@ fi
 
 # --- Limits --------------------------------------------------------------------------------------
 
+# whole_or_lost FILE COUNT: has it that many allocations, or does it say that something is missing?
+whole_or_lost() {
+    local got
+    got=$(field "$1" totals allocations) || return 1
+    echo "$got allocations, $2 without the limit"
+    [ "$got" -ge "$2" ] || lost "$1"
+}
+
 # limited NAME LIMITS: the program under them, bare and recorded; it is the reference for itself.
 limited() {
     local name=$1 limits=$2 bare what="not recorded"
@@ -85,6 +93,8 @@ limited() {
         if [ -s err ]; then
             check "$name: the loss is shown" lost limit.heaptap
             what="recorded, loss shown"
+        else
+            check "$name: whole, or the loss is shown" whole_or_lost limit.heaptap "$unlimited"
         fi
     else
         check "$name: a message says why" test -s err
@@ -92,6 +102,9 @@ limited() {
     echo "# $name: $what$(sed 's/^heaptap: \(.*\): .*/ (\1)/' err)"
 }
 
+LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/unlimited.heaptap "$PROG/meddle" >/dev/null 2>err
+unlimited=$(field unlimited.heaptap totals allocations)
+check "without a limit: recorded" test "$unlimited" -gt 500
 for kib in 3000 8000 20000 50000 100000 200000 240000 300000 500000 1000000; do
     limited "address space of $kib KiB" "ulimit -s 256; ulimit -v $kib"
 done

@@ -66,26 +66,35 @@ try thread jump 90 263 25 "leaf:event_malloc allocations=0..25 frees=0"
 try fork return 0 1907 12
 try fork jump 400 1907 12
 
+# enough PROFILES: are there so many that something was looked at?
+enough() {
+    echo "$1 profiles of children"
+    [ "$1" -ge 10 ]
+}
+
 # The children of the runs that interrupt a forked child's first event: each has its own profile,
 # and what it did after the signal is in it.
 children_are_whole() {
-    local file bad=0
+    local file children=0 bad=0
     for file in fork-return/*.heaptap; do
         [ "$file" = fork-return/1.heaptap ] && continue
+        children=$((children + 1))
         "$HEAPTAP" report --json --no-fold "$file" >child.json 2>child.err || return 1
         KNOWN_PREFIX="" python3 "$SRCDIR/test/run/known.py" child.json "$file: " \
             "leaf:on_signal allocations=2 frees=1" "leaf:event_malloc allocations=1" \
             "leaf:event_fork allocations=1" "losses events=0" || bad=1
     done
+    enough "$children" || bad=1
     return $bad
 }
 check "fork, return: every child's profile" children_are_whole
 # A child that a handler has forked finishes what was interrupted; then its own recording starts. It
 # allocates once in the handler and once after it.
 forked_children_are_whole() {
-    local file bad=0
-    for file in malloc-fork/*.heaptap free-fork/*.heaptap; do
+    local file children=0 bad=0
+    for file in "$1"-fork/*.heaptap; do
         [ "${file#*/}" = 1.heaptap ] && continue
+        children=$((children + 1))
         "$HEAPTAP" report --json --no-fold "$file" >child.json 2>child.err || return 1
         run_python - child.json "$file" <<'END' || bad=1
 import documents, sys
@@ -100,7 +109,9 @@ if made.get("turn", 0) != 1 or handler != 1:
     sys.exit(f"{sys.argv[2]}: {made} {report['losses']}")
 END
     done
+    enough "$children" || bad=1
     return $bad
 }
-check "fork in a handler: every child's profile" forked_children_are_whole
+check "fork in a handler of malloc: every child's profile" forked_children_are_whole malloc
+check "fork in a handler of free: every child's profile" forked_children_are_whole free
 finish

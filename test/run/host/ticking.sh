@@ -38,18 +38,15 @@ known ticking.heaptap "leaf:main allocations=1 frees=0" \
     "leaf:work allocations=400000 frees=400000" \
     "losses events=0 unknown_frees=0 unwind_failures=0 truncated_stacks=0"
 
-# The same from the very beginning. Not every start is interrupted where it matters. A machine on
-# which such ticks are too fast makes fewer.
-starts=0 slow=0 status=0
-while [ $((starts + 10 * slow)) -lt 100 ]; do
-    timeout 5 env LD_PRELOAD="$LIBHEAPTAP" HEAPTAP_OUT="$PWD/start.heaptap" "$PROG/ticking_start" \
+# The same from the very beginning. Not every start is interrupted where it matters. The ticks come
+# to an end, so one that does not finish hangs. A machine on which they are too fast makes fewer.
+starts=0 status=0 SECONDS=0
+while [ "$status" = 0 ] && [ $starts -lt 100 ] && { [ $starts -lt 5 ] || [ $SECONDS -lt 60 ]; }; do
+    timeout 30 env LD_PRELOAD="$LIBHEAPTAP" HEAPTAP_OUT="$PWD/start.heaptap" "$PROG/ticking_start" \
         >/dev/null 2>start.err
     status=$?
-    [ "$status" = 0 ] || [ "$status" = 124 ] || break
-    starts=$((starts + 1)) slow=$((slow + (status == 124)))
+    starts=$((starts + 1))
 done
-[ "$slow" = 0 ] || echo "# $slow of $starts starts were not finished in 5 s"
-case $status in 0 | 124) passed "ticks while the recorder starts" ;;
-*) failed "ticks while the recorder starts: status $status of start $starts" ;;
-esac
+echo "# $starts starts"
+same "ticks while the recorder starts: exit status of each" 0 "$status"
 finish

@@ -562,14 +562,18 @@ def contained():
          not whole["notes"], "the file is whole when the process has ended", whole["totals"],
          whole["notes"])
     os.remove("alone.heaptap")
-    got = document(*where) if len(where) == 1 else truth
-    tell(counters_of(got) == counters_of(truth), "from the dump alone: all counters of all stacks",
-         counters_of(got), counters_of(truth))
-    keys = "allocations", "allocated_bytes", "frees", "freed_bytes", "live_bytes", "peak_bytes"
-    tell([got["totals"][k] for k in keys] == [truth["totals"][k] for k in keys],
-         "from the dump alone: the totals", got["totals"], truth["totals"])
-    made = run("core", "-o", "made.heaptap", *where)
-    tell(made.returncode == 0, "a profile made of the dump alone", made.stderr)
+    if len(where) == 1:
+        got = document(*where)
+        tell(counters_of(got) == counters_of(truth),
+             "from the dump alone: all counters of all stacks", counters_of(got),
+             counters_of(truth))
+        keys = "allocations", "allocated_bytes", "frees", "freed_bytes", "live_bytes", "peak_bytes"
+        tell([got["totals"][k] for k in keys] == [truth["totals"][k] for k in keys],
+             "from the dump alone: the totals", got["totals"], truth["totals"])
+        made = run("core", "-o", "made.heaptap", *where)
+        tell(made.returncode == 0, "a profile made of the dump alone", made.stderr)
+    else:
+        print("ok - from the dump alone # SKIP there is no gcore")
 
     jemalloc = [p for p in ("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2",
                             "/usr/lib64/libjemalloc.so.2") if os.path.exists(p)]

@@ -3,10 +3,12 @@
     live.py NAME PID LOOKS
 
 Each report must succeed, its sites and threads must add up to its totals, counters never fall from
-look to look but rise over all, and the process must never be found stopped or traced. """
+look to look but rise over all, and none of the process's threads may be found stopped or traced,
+either while a report is made or between two. """
 import os
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.dont_write_bytecode = True
@@ -17,12 +19,24 @@ GROWING = ("allocations", "allocated_bytes", "frees", "freed_bytes")
 heaptap = os.environ["HEAPTAP"]
 
 
-def look(pid):
-    shown = subprocess.run([heaptap, "report", "--json", "--no-fold", str(pid)],
-                           capture_output=True, text=True)
-    if shown.returncode != 0:
-        raise RuntimeError(f"report fails with {shown.returncode}: {shown.stderr.strip()}")
-    return documents.loads(shown.stdout)
+def look(pid, wrong):
+    """A report of the process, whose threads are watched meanwhile; None if it fails. What is wrong
+    is added to WRONG."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        report = subprocess.Popen([heaptap, "report", "--json", "--no-fold", str(pid)],
+                                  stdout=out, stderr=err)
+        found = disturbed(pid)
+        while report.poll() is None:
+            found = found or disturbed(pid)
+            time.sleep(0.001)
+        found = found or disturbed(pid)
+        out.seek(0)
+        err.seek(0)
+        wrong += found[:1]
+        if report.returncode != 0:
+            wrong.append(f"report fails with {report.returncode}: {err.read().strip()}")
+            return None
+        return documents.loads(out.read())
 
 
 def disagreements(report):
@@ -40,20 +54,27 @@ def disagreements(report):
         yield "said to have ended"
 
 
-def state(pid):
-    with open(f"/proc/{pid}/status", encoding="utf-8") as f:
-        fields = dict(line.split(":\t", 1) for line in f if ":\t" in line)
-    return fields["State"][0], fields["TracerPid"].strip()
+def disturbed(pid):
+    """Which threads of the process are stopped or traced at this moment."""
+    found = []
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        try:
+            with open(f"/proc/{pid}/task/{tid}/status", encoding="utf-8", errors="replace") as f:
+                fields = dict(line.split(":\t", 1) for line in f if ":\t" in line)
+        except (FileNotFoundError, ProcessLookupError):
+            continue # It has ended.
+        letter, tracer = fields["State"][0], fields["TracerPid"].strip()
+        if letter in "Tt" or tracer != "0":
+            found.append(f"thread {tid} is in state {letter}, traced by {tracer}")
+    return found
 
 
 def main():
     name, pid, looks = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     wrong, first, before = [], None, None
     for _ in range(looks):
-        try:
-            report = look(pid)
-        except RuntimeError as error:
-            wrong.append(str(error))
+        report = look(pid, wrong)
+        if report is None:
             continue
         wrong += disagreements(report)
         for key in GROWING:
@@ -61,9 +82,6 @@ def main():
                 wrong.append(f"{key} fell from {before['totals'][key]} to {report['totals'][key]}")
         before = report
         first = first or report
-        letter, tracer = state(pid)
-        if letter in "Tt" or tracer != "0":
-            wrong.append(f"the process is in state {letter}, traced by {tracer}")
         time.sleep(0.1)
     if not first or before["totals"]["frees"] <= first["totals"]["frees"]:
         wrong.append("the process made no progress")
