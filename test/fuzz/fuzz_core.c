@@ -20,6 +20,7 @@
 #include "image/place.h"
 #include "image/pointers.h"
 #include "image/reach.h"
+#include "refused.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -86,6 +87,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct examined e = {0};
     struct err err = {""};
     unsigned char *copy = malloc(size + 1);
+    int result = REFUSED;
 
     memcpy(copy, data, size);
     if (elf_core_parse(copy, size, "core", &e.memory, &err) == 0) {
@@ -97,6 +99,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (record_find(&e.memory, &e.record, &err) == 0) {
             read_recorded(&e);
             check(&e);
+            result = 0;
         }
         e.memory.bytes = NULL;
         memory_close(&e.memory);
@@ -105,5 +108,5 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     arena_release(&e.arena);
     free(copy);
-    return 0;
+    return result;
 }

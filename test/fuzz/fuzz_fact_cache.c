@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "refused.h"
 #include "type/fact_cache.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -15,13 +16,15 @@ enum { HEAD_BYTES = 72, ID_BYTES = 20 };
 
 static const uint8_t id[ID_BYTES] = "facts-cache-fuzzing!";
 
-static void
+/* Whether DATA is accepted. */
+static bool
 try_parse(const uint8_t *data, size_t size)
 {
     struct fact_cache c = {0}, again = {0};
+    bool accepted = fact_cache_parse(&c, id, sizeof id, data, size);
     struct strbuf out = {0}, twice = {0};
 
-    if (fact_cache_parse(&c, id, sizeof id, data, size)) {
+    if (accepted) {
         fact_cache_format(&c, id, sizeof id, &out);
         if (!fact_cache_parse(&again, id, sizeof id, out.text, out.length))
             abort();
@@ -35,6 +38,7 @@ try_parse(const uint8_t *data, size_t size)
     strbuf_release(&out);
     fact_cache_release(&again);
     fact_cache_release(&c);
+    return accepted;
 }
 
 int
@@ -42,10 +46,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t *fixed;
     uint64_t hash;
+    bool accepted = try_parse(data, size);
 
-    try_parse(data, size);
     if (size < HEAD_BYTES)
-        return 0;
+        return REFUSED;
     fixed = malloc(size);
     if (fixed == NULL)
         return 0;
@@ -59,7 +63,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(fixed + 40, id, sizeof id);
     hash = hash_bytes(fixed + 16, size - 16);
     memcpy(fixed + 8, &hash, sizeof hash);
-    try_parse(fixed, size);
+    accepted |= try_parse(fixed, size);
     free(fixed);
-    return 0;
+    return accepted ? 0 : REFUSED;
 }

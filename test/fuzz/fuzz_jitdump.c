@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "refused.h"
 #include "symbol/jitdump.h"
 #include "util/bytes.h"
 
@@ -18,12 +19,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct perfmap m = {0};
     uint8_t *copy;
+    bool accepted;
 
     if (size < 4)
-        return 0;
+        return REFUSED;
     copy = malloc(size - 4 + 1); // Of its own, so that no byte behind it is there by chance.
     memcpy(copy, data + 4, size - 4);
-    if (!jitdump_parse(&m, copy, size - 4, get32(data)) && m.name_count != 0)
+    accepted = jitdump_parse(&m, copy, size - 4, get32(data));
+    if (!accepted && m.name_count != 0)
         abort();
     free(copy);
     for (size_t i = 0; i < m.ranges.count && i < RANGES_COMPARED; i++) {
@@ -33,5 +36,5 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
     }
     perfmap_release(&m);
-    return 0;
+    return accepted ? 0 : REFUSED;
 }

@@ -149,7 +149,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     struct profile *input, *sound, *once, *twice;
 
     if (!is_moderate(data, size_bytes) || load_bytes(data, size_bytes, "input", &input, &err) < 0)
-        return 0;
+        return REFUSED;
     sound = sound_profile();
     once = sum_of((const struct profile *[]){sound, input}, 2);
     if (once != NULL) {

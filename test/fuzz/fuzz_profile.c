@@ -22,13 +22,11 @@
 #include "load/load.h"
 #include "profile/at.h"
 #include "profile/profile_valid.h"
+#include "refused.h"
 #include "util/ensure.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size_bytes, size_t limit_bytes, unsigned seed);
-
-/* libFuzzer's own mutator; absent when inputs are only replayed. */
-__attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size_bytes, size_t limit_bytes);
 
 enum {
     TABLES_BYTES_MAX = 64 << 20,
@@ -120,10 +118,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     struct profile *p;
 
     if (!is_moderate(data, size_bytes))
-        return 0;
+        return REFUSED;
     if (load_bytes(data, size_bytes, "input", &p, &err) < 0) {
         demand(err.text[0] != '\0', "a refusal says why");
-        return 0;
+        return REFUSED;
     }
     check_valid(p);
     check_sampling(p);

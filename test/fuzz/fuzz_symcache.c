@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "refused.h"
 #include "symbol/symcache.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -44,14 +45,16 @@ read_everything(const struct symcache *c)
     }
 }
 
-static void
+/* Whether DATA is accepted. */
+static bool
 try_parse(const uint8_t *data, size_t size)
 {
     struct symcache c = {0};
     struct symcache again = {0};
+    bool accepted = symcache_parse(&c, id, sizeof id, data, size);
     struct strbuf out = {0};
 
-    if (symcache_parse(&c, id, sizeof id, data, size)) {
+    if (accepted) {
         read_everything(&c);
         symcache_format(&c, id, sizeof id, &out);
         if (!symcache_parse(&again, id, sizeof id, out.text, out.length)
@@ -64,6 +67,7 @@ try_parse(const uint8_t *data, size_t size)
     strbuf_release(&out);
     symcache_release(&again);
     symcache_release(&c);
+    return accepted;
 }
 
 int
@@ -71,10 +75,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t *fixed;
     uint64_t hash;
+    bool accepted = try_parse(data, size);
 
-    try_parse(data, size);
     if (size < HEAD_BYTES)
-        return 0;
+        return REFUSED;
     fixed = malloc(size);
     if (fixed == NULL)
         return 0;
@@ -85,7 +89,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(fixed + 40, id, sizeof id);
     hash = hash_bytes(fixed + 16, size - 16);
     memcpy(fixed + 8, &hash, sizeof hash);
-    try_parse(fixed, size);
+    accepted |= try_parse(fixed, size);
     free(fixed);
-    return 0;
+    return accepted ? 0 : REFUSED;
 }

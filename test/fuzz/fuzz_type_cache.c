@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "refused.h"
 #include "type/type_cache.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -15,14 +16,16 @@ enum { HEAD_BYTES = 64, ID_BYTES = 20 };
 
 static const uint8_t id[ID_BYTES] = "types-cache-fuzzing!";
 
-static void
+/* Whether DATA is accepted. */
+static bool
 try_parse(const uint8_t *data, size_t size)
 {
     struct type_index index = {0};
     struct type_index again = {0};
+    bool accepted = type_cache_parse(&index, id, sizeof id, data, size);
     struct strbuf out = {0};
 
-    if (type_cache_parse(&index, id, sizeof id, data, size)) {
+    if (accepted) {
         for (size_t i = 1; i < index.count; i++)
             if (index.v[i].size < index.v[i - 1].size)
                 abort();
@@ -36,6 +39,7 @@ try_parse(const uint8_t *data, size_t size)
     strbuf_release(&out);
     type_index_release(&again);
     type_index_release(&index);
+    return accepted;
 }
 
 int
@@ -43,10 +47,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t *fixed;
     uint64_t hash;
+    bool accepted = try_parse(data, size);
 
-    try_parse(data, size);
     if (size < HEAD_BYTES)
-        return 0;
+        return REFUSED;
     fixed = malloc(size);
     if (fixed == NULL)
         return 0;
@@ -57,7 +61,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(fixed + 32, id, sizeof id);
     hash = hash_bytes(fixed + 16, size - 16);
     memcpy(fixed + 8, &hash, sizeof hash);
-    try_parse(fixed, size);
+    accepted |= try_parse(fixed, size);
     free(fixed);
-    return 0;
+    return accepted ? 0 : REFUSED;
 }

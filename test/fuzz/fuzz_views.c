@@ -70,6 +70,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 enum {
     WRITTEN_MAX = 1 << 20, // Bytes of what the stacks of a profile come to.
     FRAME_BYTES = 64,      // Of a frame beside its names.
+    ROW_BYTES = 128,       // Of a row of numbers, with the names of their columns.
+    TIMES_MAX = 4000,      // How often all of it is written, for each snapshot; 400 were seen.
 };
 
 /* A profile whose views are being made, and how much they have written. */
@@ -106,9 +108,9 @@ name_places(struct profile *p)
     p->symbolised = true;
 }
 
-/* Whether little is written out of P. */
-static bool
-is_small(const struct profile *p)
+/* What the stacks of P come to; beyond WRITTEN_MAX not all. */
+static uint64_t
+stack_bytes(const struct profile *p)
 {
     uint64_t *bytes = xmalloc((p->node_count + 1) * sizeof *bytes);
     uint64_t sum = 0;
@@ -135,7 +137,34 @@ is_small(const struct profile *p)
     for (size_t i = 0; i < p->type_count && sum < WRITTEN_MAX; i++)
         sum += strlen(profile_string(p, p->types[i].name));
     free(bytes);
-    return sum < WRITTEN_MAX && p->snapshot_count < 256;
+    return sum;
+}
+
+/* What all else of P comes to, with the names that rows share. */
+static uint64_t
+row_bytes(const struct profile *p)
+{
+    uint64_t rows = p->module_count + p->node_count + p->site_count + p->heap_count +
+                    p->label_set_count + p->backing_count + p->thread_count +
+                    p->thread_site_count + p->bin_count + p->time_point_count + p->way_count +
+                    p->change_count + p->type_count + p->accesses.count + p->accesses.field_count +
+                    p->unknown_free_count + p->damage_count + p->note_count + p->run_note_count;
+    uint64_t bytes = (rows + 1) * ROW_BYTES;
+
+    for (size_t i = 0; i < p->strings.count; i++)
+        bytes += strlen(p->strings.strings[i]);
+    for (size_t i = 0; i < p->site_count; i++)
+        bytes += strlen(p->heaps[p->sites[i].heap].name) +
+                 strlen(p->label_sets[p->sites[i].labels].text) +
+                 strlen(profile_string(p, p->sites[i].type));
+    return bytes;
+}
+
+/* Whether little is written out of P. */
+static bool
+is_small(const struct profile *p)
+{
+    return stack_bytes(p) < WRITTEN_MAX && p->snapshot_count < 256;
 }
 
 static void
@@ -411,6 +440,9 @@ look_at(struct profile *p)
     l.version = JSON_VERSION_NESTED;
     if (p->extent == EXTENT_WHOLE)
         show_all(&l, true);
+    throw_away(&l.out);
+    demand(l.written <= (stack_bytes(p) + row_bytes(p)) * (p->snapshot_count + 1) * TIMES_MAX,
+           "what is written is in proportion to the stacks");
     strbuf_release(&l.out);
     arena_release(&l.arena);
 }
@@ -423,7 +455,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     struct profile_moment moment;
 
     if (!is_moderate(data, size_bytes) || load_bytes(data, size_bytes, "input", &p, &err) < 0)
-        return 0;
+        return REFUSED;
     name_places(p);
     if (is_small(p)) {
         look_at(p);

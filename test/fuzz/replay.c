@@ -4,7 +4,8 @@
  * built with end the program on a finding; the name of the file being run is printed first,
  * unbuffered, so that the last line names the culprit. So do an input that takes longer than
  * INPUT_SECONDS and memory beyond the limit that `make fuzz` sets, too. The empty input is always
- * run. Exit status 0 and "replayed N inputs" when nothing was found.
+ * run. Exit status 0 and "replayed N inputs" when nothing was found; 1 if the target has refused
+ * all inputs of a directory, as far as it can tell (refused.h).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +22,7 @@ const char *__asan_default_options(void);
 
 enum { INPUT_SECONDS = 60 };
 
-static size_t input_count;
+static size_t input_count, refused_count;
 
 /* Read by the address sanitizer when the program starts. */
 const char *
@@ -56,7 +57,7 @@ replay_file(const char *path)
     fclose(f);
     printf("%s\n", path);
     alarm(INPUT_SECONDS);
-    LLVMFuzzerTestOneInput(data, size_bytes);
+    refused_count += LLVMFuzzerTestOneInput(data, size_bytes) < 0;
     alarm(0);
     free(data);
     input_count++;
@@ -66,6 +67,7 @@ static void
 replay_directory(const char *path)
 {
     struct dirent **entries;
+    size_t inputs_before = input_count, refused_before = refused_count;
     int count = scandir(path, &entries, NULL, alphasort);
 
     if (count < 0)
@@ -79,6 +81,11 @@ replay_directory(const char *path)
         free(entries[i]);
     }
     free(entries);
+    if (input_count > inputs_before &&
+        refused_count - refused_before == input_count - inputs_before) {
+        fprintf(stderr, "%s: all inputs are refused: their format is another\n", path);
+        exit(1);
+    }
 }
 
 int

@@ -9,7 +9,7 @@ run/NAME. It reports one or more results:
 
     lines "ok - NAME", "not ok - NAME", "ok - NAME # SKIP why"   (with or without a number: TAP)
     exit status 77        skipped; the last line is the reason
-    exit status 0         passed, if no such line was printed
+    exit status 0         passed, if no such line was printed; a script has to print one
     anything else         failed, whatever the lines say
 
 Every job has an empty directory of its own as home, cache and place for temporary files, a time
@@ -40,10 +40,12 @@ source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file_
 
 
 class Job:
-    """One program to run; `tap` if it must announce how many results it will give."""
+    """One program to run; `tap` if it must announce how many results it will give, `tells` if it
+    must give any."""
 
-    def __init__(self, name, command, tap=False, directory=None):
-        self.name, self.command, self.tap, self.directory = name, command, tap, directory
+    def __init__(self, name, command, tap=False, tells=False, directory=None):
+        self.name, self.command, self.directory = name, command, directory
+        self.tap, self.tells = tap, tells
 
 
 class Outcome:
@@ -91,7 +93,7 @@ def all_jobs(out, build):
         inputs = [corpus] if os.path.isdir(corpus) else []
         jobs.append(Job(f"fuzz/{name}", [f"{build}/test/fuzz/replay_{name}", *inputs]))
     for path, name in scripts("test/run"):
-        jobs.append(Job(f"run/{name}", [*interpreter(path), path]))
+        jobs.append(Job(f"run/{name}", [*interpreter(path), path], tells=True))
     return jobs
 
 
@@ -163,6 +165,8 @@ def judge(job, output, status):
         results.append((FAIL, f"exit status {status}", ""))
     elif job.tap and planned != len(results):
         results.append((FAIL, f"announced {planned} tests, reported {len(results)}", ""))
+    elif not results and job.tells:
+        results.append((FAIL, "nothing was tested", ""))
     elif not results:
         results.append((PASS, "", ""))
     return results

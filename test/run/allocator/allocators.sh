@@ -61,7 +61,7 @@ done
 for library in jemalloc tcmalloc_minimal mimalloc; do
     gcc -O2 -g -fno-builtin -fno-optimize-sibling-calls -D_GNU_SOURCE -o storm_$library \
         "$SRCDIR/test/prog/random_mt.c" -Wl,--no-as-needed -l$library -lpthread 2>/dev/null ||
-        continue
+        { echo "ok - $library, 4 threads # SKIP not installed"; continue; }
     record storm.heaptap ./storm_$library 11 4 20000
     same "$library, 4 threads: exit status" 0 "$status"
     KNOWN_PREFIX="$library, 4 threads: "

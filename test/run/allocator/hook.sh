@@ -396,8 +396,12 @@ preset() {
         "leaf:resize allocations=400 allocated_bytes=1002000 reallocations=200" \
         "leaf:resize live_blocks=200 live_bytes=1000000" \
         "losses events=0 unknown_frees=0 overwritten_blocks=0 guessed_frames=0"
-    gcc "$@" -o "storm_$name" "$SRCDIR/test/prog/random_mt.c" "-l$library" -lpthread 2>gcc.err ||
+    if ! gcc "$@" -o "storm_$name" "$SRCDIR/test/prog/random_mt.c" "-l$library" -lpthread 2>gcc.err
+    then
+        failed "$name, 4 threads: built"
+        sed 's/^/#   /' gcc.err
         return
+    fi
     hooked storm.heaptap --hook "$name" -- "./storm_$name" 11 4 20000
     KNOWN_PREFIX="$name, 4 threads: "
     known storm.heaptap "under:via $(sed -E 's/([a-z_]+) ([0-9]+)/\1=\2/g' storm.heaptap.out)" \

@@ -86,7 +86,12 @@ def python(code):
     return f"{sys.executable} -c '{code}'"
 
 
+# What is typed is shown, too, so that it must not look like what the program says.
 READY = 'print("be" + "gun", flush=True)'
+GOES_ON = 'import os, signal; ' \
+    'signal.signal(signal.SIGCONT, lambda *a: os.write(1, b"re" b"sumed")); '
+# Until the file `go` is there.
+STAYS = 'import time; [time.sleep(0.05) for _ in iter(lambda: os.path.exists("go"), True)]'
 
 
 def interrupt(t, prefix):
@@ -125,7 +130,8 @@ def quit_key(t, prefix):
 
 
 def stop_and_go(t, prefix):
-    code = "import sys; " + READY + "; print(\"got\", sys.stdin.readline().strip()); sys.exit(4)"
+    code = GOES_ON + "import sys; " + READY + \
+        "; print(\"got\", sys.stdin.readline().strip()); sys.exit(4)"
     t.send(f"{prefix} {python(code)}\n")
     t.expect("begun")
     t.send("\x1a")
@@ -133,35 +139,41 @@ def stop_and_go(t, prefix):
     t.send("jobs\n")
     t.expect(r"Stopped")
     t.send("fg\n")
-    time.sleep(0.5)
+    t.expect("resumed")
     t.send("hello\n")
     t.expect("got hello")
     return status(t)
 
 
 def stop_twice_then_background(t, prefix):
-    t.send(f"{prefix} sleep 3\n")
-    time.sleep(1)
+    t.send(f"rm -f go; {prefix} {python(GOES_ON + READY + '; ' + STAYS)}\n")
+    t.expect("begun")
     for _ in range(2):
         t.send("\x1a")
         t.expect("Stopped")
         t.send("fg\n")
-        time.sleep(0.5)
+        t.expect("resumed")
+        time.sleep(0.5)  # heaptap looks 20 ms later whether it has to continue the program.
     t.send("\x1a")
     t.expect("Stopped")
     t.send("bg\n")
-    t.send("wait %1; echo waited=$?\n")
+    t.expect("resumed")
+    t.send("touch go; wait %1; echo waited=$?\n")
     return int(t.expect(r"\nwaited=(\d+)")[1])
 
 
 def background_reader(t, prefix):
-    t.send(f"{prefix} {python('import sys; print(sys.stdin.readline())')} &\n")
+    t.send(f"{prefix} {python(GOES_ON + 'import sys; print(sys.stdin.readline())')} &\n")
     t.expect(r"\[1\]")
-    time.sleep(1.5)
-    t.send("jobs\n")
+    for _ in range(240):
+        t.send("jobs\n")
+        time.sleep(0.25)
+        t.read(0)
+        if "Stopped" in t.seen:
+            break
     t.expect("Stopped")
     t.send("fg\n")
-    time.sleep(0.5)
+    t.expect("resumed")
     t.send("text\n")
     t.expect("text\n+text")
     return status(t)
@@ -180,13 +192,13 @@ def stop_ignored(t, prefix):
 def inner_shell(t, prefix):
     t.send(f"PS1='INNER> ' {prefix} bash --norc --noprofile -i\n")
     t.expect("INNER> ")
-    t.send("sleep 100\n")
-    time.sleep(1)
+    t.send(python(GOES_ON + READY + "; import time; time.sleep(100)") + " 2>/dev/null\n")
+    t.expect("begun")
     t.send("\x1a")
     t.expect("Stopped")
     t.expect("INNER> ")
     t.send("fg\n")
-    time.sleep(0.5)
+    t.expect("resumed")
     t.send("\x03")
     t.expect("INNER> ")
     t.send("exit 9\n")
@@ -196,7 +208,8 @@ def inner_shell(t, prefix):
 
 def resize(t, prefix):
     code = "import os, signal, time; seen = []; signal.signal(signal.SIGWINCH, " \
-        "lambda *a: seen.append(1)); " + READY + "; time.sleep(2); " \
+        "lambda *a: seen.append(1)); " + READY + "; " \
+        "[time.sleep(0.05) for _ in iter(lambda: bool(seen), True)]; time.sleep(0.5); " \
         "print(len(seen), os.get_terminal_size().columns)"
     t.send(f"{prefix} {python(code)}\n")
     t.expect("begun")
@@ -209,7 +222,7 @@ def shown(function, prefix):
     try:
         return function(t, prefix)
     except RuntimeError as error:
-        return str(error)
+        return error  # Which is never the same as another.
     finally:
         t.close()
 
@@ -226,19 +239,21 @@ def hang_up():
     """The terminal closes; the program is told by the kernel, once."""
     for name in ("hup.bare", "hup.run"):
         code = "import signal, sys, time; n = []; signal.signal(1, lambda *a: n.append(1)); " \
-            "signal.signal(18, lambda *a: None); " + READY + "; time.sleep(3); " \
+            "signal.signal(18, lambda *a: None); " + READY + \
+            "\nfor _ in range(600):\n    time.sleep(0.1)\n    if n: break\ntime.sleep(1)\n" \
             f"open(\"{name}\", \"w\").write(str(len(n)))"
         prefix = RUN if name == "hup.run" else ""
         # The program is alone on its terminal: no shell tells it a second time.
         t = Terminal("sh", "-c", f"exec {prefix} {python(code)}")
         t.expect("begun\n")  # The end of the line may be written by itself.
         os.close(t.fd)
-        for _ in range(300):
+        for _ in range(700):
             if os.path.exists(name) and os.path.getsize(name):
                 break
             time.sleep(0.1)
         t.close()
-    return [open(n).read() if os.path.exists(n) else "none" for n in ("hup.bare", "hup.run")]
+    return [open(n).read() if os.path.exists(n) else RuntimeError(f"no {n}")
+            for n in ("hup.bare", "hup.run")]
 
 
 def sent(number):
@@ -246,7 +261,7 @@ def sent(number):
     code = "import signal, sys, time; n = []\n" \
         f"signal.signal({number}, lambda *a: n.append(1))\n" \
         "print('begun', flush=True)\n" \
-        "for _ in range(100):\n    time.sleep(0.1)\n    if n: break\n" \
+        "for _ in range(500):\n    time.sleep(0.1)\n    if n: break\n" \
         "time.sleep(0.3)\nsys.exit(20 + len(n))"
     with subprocess.Popen([*RUN.split(), sys.executable, "-c", code], stdout=subprocess.PIPE) as p:
         p.stdout.readline()

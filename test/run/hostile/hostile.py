@@ -115,7 +115,7 @@ def shared_frames():
 
 def long_frames():
     """Five stacks of 80 calls, at each of which the same 200 functions with long names are
-    inlined. For output.sh, which counts what views write of it."""
+    inlined, and accesses. For output.sh, which counts what views write of it."""
     m, depth, sites = Maker(), 80, 5
     name = m.string("ab<(std::" * 111)
     m.nodes([(i + 3 if i % depth else 0, 0x401000 + i, 5 + i // depth if i % depth == depth - 1
@@ -123,6 +123,10 @@ def long_frames():
     m.counters(sites + 5)
     m.symbols([(name, name, i) for i in range(200)],
               [(0x401000 + i, i // depth, 195) for i in range(depth * sites)])
+    m.count_accesses(8)
+    m.access([{"site": 5 + i, "blocks": 1, "accesses": (4, 4, 4), "granules": 4} for i in
+              range(sites)])
+    m.fields([(5 + i, 0, 0, 0, [(1, 1, 1, 1)] * 4) for i in range(sites)])
     return m
 
 
@@ -230,7 +234,10 @@ def names_profile(packed=True):
     return m
 
 
-def check_text(heaptap, checks, label, arguments, expected=(0, 1, 2, 3, 127)):
+SHOWN, REFUSED, NO_PROGRAM = (0, 1), (2, 3), (127,)  # Exit statuses.
+
+
+def check_text(heaptap, checks, label, arguments, expected=SHOWN):
     status, out, err, _ = run(heaptap, arguments)
     bad = [line for line in (out + err).split(b"\n") if not is_clean(line)]
     checks.say(f"{label}: nothing drives the terminal", status in expected and not bad,
@@ -281,7 +288,10 @@ def names(heaptap, checks):
                        ("report", ["--json"]), ("leaks", ["--json"])]
         for view, arguments in text_views:
             label = " ".join([kind, view, *arguments])
-            out = check_text(heaptap, checks, label, [view, *arguments, "names.heaptap"])
+            # It has no snapshots and takes none; as it was recorded it has no functions either.
+            refused = view in ("snapshot", "timeline") or (view == "source" and not packed)
+            out = check_text(heaptap, checks, label, [view, *arguments, "names.heaptap"],
+                             REFUSED if refused else SHOWN)
             if "collapsed" in arguments:
                 check_lines(checks, out)
             if "--json" in arguments:
@@ -293,28 +303,31 @@ def names(heaptap, checks):
         _, out, _, _ = run(heaptap, ["export", "-f", "flamegraph", "names.heaptap"])
         check_page(checks, out, f"{kind} flame graph")
     evil_name = b"\x1b[31m\xe2\x80\xae.heaptap"
-    check_text(heaptap, checks, "a missing file of an evil name", ["report", evil_name])
+    check_text(heaptap, checks, "a missing file of an evil name", ["report", evil_name], REFUSED)
     names_profile().write(evil_name)
     check_text(heaptap, checks, "pack of a file of an evil name", ["pack", evil_name])
     check_text(heaptap, checks, "merge into one", ["merge", "-o", b"m" + evil_name, evil_name])
     check_text(heaptap, checks, "control of one", ["control", evil_name])
-    check_text(heaptap, checks, "snapshot of one", ["snapshot", evil_name, b"n" + evil_name])
+    check_text(heaptap, checks, "snapshot of one", ["snapshot", evil_name, b"n" + evil_name],
+               REFUSED)
     for options in ([], ["--no-pack"]):
-        for program in (["sh", "-c", "true & wait"], [b"./no" + evil_name]):
+        for program, once, again in ((["sh", "-c", "true & wait"], SHOWN, REFUSED),
+                                     ([b"./no" + evil_name], NO_PROGRAM, NO_PROGRAM)):
             name = b"r%d%s" % (len(options), evil_name)
             check_text(heaptap, checks, f"run {options} {program[0]!r} into one",
-                       ["run", "-o", name, *options, "--", *program])
+                       ["run", "-o", name, *options, "--", *program], once)
             check_text(heaptap, checks, f"run {options} {program[0]!r} into one again",
-                       ["run", "-o", name, *options, "--", *program])
+                       ["run", "-o", name, *options, "--", *program], again)
     check_text(heaptap, checks, "run into a directory that is not there",
-               ["run", "-o", evil_name + b"/x", "--", "true"])
-    check_text(heaptap, checks, "export into one", ["export", "-o", b"o\x1b/\x07", evil_name])
+               ["run", "-o", evil_name + b"/x", "--", "true"], REFUSED)
+    check_text(heaptap, checks, "export into one", ["export", "-o", b"o\x1b/\x07", evil_name],
+               REFUSED)
     check_text(heaptap, checks, "a hook of such a name",
-               ["run", "--hook", b"\x1b[31m", "--", "true"])
-    check_text(heaptap, checks, "an option of such a name", [b"report", b"--\x1b[31m"])
-    check_text(heaptap, checks, "a command of such a name", [b"\x1b[31m"])
+               ["run", "--hook", b"\x1b[31m", "--", "true"], REFUSED)
+    check_text(heaptap, checks, "an option of such a name", [b"report", b"--\x1b[31m"], REFUSED)
+    check_text(heaptap, checks, "a command of such a name", [b"\x1b[31m"], REFUSED)
     check_text(heaptap, checks, "leaks with an evil suppression",
-               ["leaks", "--suppressions", evil_name, "names.heaptap"])
+               ["leaks", "--suppressions", evil_name, "names.heaptap"], REFUSED)
 
 
 def main():

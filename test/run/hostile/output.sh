@@ -44,20 +44,30 @@ all_views() {
         written "$limit" bins --all $form "$file"
         written "$limit" callgraph $form "$file"
         written "$limit" direct $form "$file"
+        written "$limit" source ab $form "$file"
+        written "$limit" access $form "$file"
         written "$limit" diff $form "$file" "$file"
         written "$limit" diff --by function $form "$file" "$file"
     done
     written "$limit" report --wide --limit 100 --depth 10000 "$file"
     written "$limit" diff --flamegraph out.svg "$file" "$file"
-    for form in collapsed flamegraph pprof pprof-text speedscope csv chrome callgrind massif \
-        dhat firefox heaptrack; do
+    written "$limit" html --json "$file"
+    for form in $("$HEAPTAP" export --list | sed 's/ .*//'); do
         rm -f out.*
         written "$limit" export -f $form -o out.$form "$file"
         [ "$(stat -c %s out.$form)" -le $((limit << 20)) ] || failed "$form of $file is too large"
     done
     rm -f out.*
+    if [ -s "$BUILD/gen/page.html" ]; then
+        written "$limit" html -o out.html "$file"
+        [ "$(stat -c %s out.html)" -le $((limit << 20)) ] || failed "html of $file is too large"
+    else
+        echo "ok - $file: html # SKIP tools/setup build brings what the page is made of"
+    fi
+    rm -f out.*
     written "$limit" pack -o packed.heaptap "$file"
-    rm -f packed.heaptap
+    written "$limit" merge -o merged.heaptap "$file"
+    rm -f packed.heaptap merged.heaptap
     [ $failures -gt $before ] || passed "$file: every view, in little memory"
 }
 

@@ -13,6 +13,7 @@ import sys
 import time
 
 CONTROL_OFF, CONTROL_BYTES, ROUNDS = 640, 64, 300
+BEGIN_OFF = 128  # What stands before is by what others know the file.
 
 
 def garbage(draw):
@@ -28,7 +29,7 @@ def scribble(data, draw, kind):
         return CONTROL_BYTES
     written, size = 0, len(data)
     for _ in range(2000):
-        off = draw.randrange(128, size // 4) * 4
+        off = draw.randrange(BEGIN_OFF // 4, size // 4) * 4
         if any(data[off:off + 64]):
             data[off:off + 4] = garbage(draw)
             written += 4

@@ -115,7 +115,7 @@ if command -v gcc >/dev/null && command -v objcopy >/dev/null; then
         check "files of another user in it are not" \
             bash -c 'grep -q genuine planted.txt && ! grep -q evil planted.txt'
     else
-        skipped "another user's HOME and library" "needs root"
+        skipped "another user's HOME, library and cache files" "needs root"
     fi
 else
     skipped "what an ELF file leads to" "needs gcc and objcopy"

@@ -58,7 +58,10 @@ local_plugin() {
 }
 ${CC:-cc} -O1 -g -o local_host "$area/local_host.c" -ldl 2>cc.err || { cat cc.err; exit 1; }
 for adapter in gc ecl; do
-    [ -e "$BUILD/libheaptap_$adapter.so" ] || continue
+    if ! [ -e "$BUILD/libheaptap_$adapter.so" ]; then
+        echo "ok - local-$adapter # SKIP libheaptap_$adapter.so was not built"
+        continue
+    fi
     local_plugin local-$adapter $adapter PLUGIN -lgc
     "$HEAPTAP" report --json --heap libgc local-$adapter.heaptap >local.json
     same "local-$adapter: sums" "[1000, 100000, 500, 50000]" "$(python3 -c 'import json

@@ -99,7 +99,7 @@ moves() {
 }
 
 for lua in lua5.4 lua5.3 lua5.2 lua5.1; do
-    command -v $lua >/dev/null || continue
+    command -v $lua >/dev/null || { echo "ok - $lua # SKIP it is not installed"; continue; }
     tried=$((tried + 1))
     same "$lua: where its stack moves" "3001 0" "$(deep $lua)"
     moves $lua

@@ -19,13 +19,14 @@ def main():
         kind = (site["labels"] or {}).get("lua")
         for name in {frame["function"] for frame in site["stack"]}:
             found[name, kind] += site["allocations"]
-    wrong = 0
+    lines = wrong = 0
     with open(sys.argv[2], encoding="utf-8") as file:
         for name, kind, count in map(str.split, file):
             right = found[name, kind] == int(count)
+            lines += 1
             wrong += not right
             print(f"{name}: {found[name, kind]} of type {kind}, made {count}")
-    sys.exit(bool(wrong))
+    sys.exit(bool(wrong) or lines == 0)
 
 
 if __name__ == "__main__":

@@ -38,5 +38,5 @@ print(made, lost)
 sys.exit(not (239_000 < made[0] < 241_000 and 79_500 < made[1] < 80_500) or lost != {})
 END
 done
-[ $found -gt 0 ] || skip_all "no shared library of CPython (libpython3-dev)"
+[ $found -gt 0 ] || skip_all "no shared library of CPython 3.9 to 3.13 (libpython3-dev)"
 finish

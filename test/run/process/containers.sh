@@ -170,6 +170,30 @@ for file in $(ldd "$PROG/counted" "$LIBHEAPTAP" "$jail/bin/env" | grep -o '/[^ :
     cp -L "$file" "$jail$file"
 done
 
+# links_stay_inside NAME PID: a link that PID's program has become leads to a file below its root.
+# The file of that path here is another one.
+links_stay_inside() {
+    local name=$1 pid=$2 outside=$PWD/outside
+    if ! python3 - <<'END'
+import ctypes, sys
+how = (ctypes.c_uint64 * 3)(0o10000000, 0, 0x10)  # O_PATH, RESOLVE_IN_ROOT.
+sys.exit(ctypes.CDLL(None).syscall(437, -100, b"/", how, 24) < 0)
+END
+    then
+        skipped "$name: links" "needs openat2 of Linux 5.6"
+        return
+    fi
+    mkdir -p "$outside" "$jail$outside"
+    LC_ALL=C sed 's/count_alloc/other_names/g' "$PROG/counted" >"$outside/only_there"
+    cp "$PROG/counted" "$jail$outside/only_there"
+    mv "$jail/bin/only_there" "$jail/bin/kept"
+    ln -s "$outside/only_there" "$jail/bin/only_there"
+    "$HEAPTAP" report "$pid" >report.txt 2>report.err
+    check "$name: a link leads where it leads there" grep -q count_alloc report.txt
+    check "$name: and not out" bash -c '! grep -q other_names report.txt'
+    mv "$jail/bin/kept" "$jail/bin/only_there"
+}
+
 # in_jail NAME WRAPPER...: the same in a root of its own, which WRAPPER changes to.
 in_jail() {
     local name=$1 runner pid
@@ -182,6 +206,7 @@ in_jail() {
     pid=$(host_pid jail/tmp/j.heaptap)
     [ -n "$pid" ] || { failed "$name: it is recorded"; kill -9 $runner; return; }
     looked_at "$name" "$pid" "$(awk '/^NSpid:/ { print $NF }' "/proc/$pid/status")"
+    links_stay_inside "$name" "$pid"
     rm "$jail/tmp/j.heaptap"
     if stat -L "/proc/$pid/map_files"/* >map_files.txt 2>&1; then
         check "$name: report of a profile that was deleted" "$HEAPTAP" report "$pid"
@@ -198,8 +223,11 @@ in_jail() {
 
 if chroot "$jail" /bin/env true 2>chroot.err || ! grep -q 'not permitted' chroot.err; then
     in_jail "a root of its own" chroot "$jail"
-    unshare --kill-child -pmf true 2>/dev/null &&
+    if unshare --kill-child -pmf true 2>/dev/null; then
         in_jail "a root and namespaces of its own" unshare --kill-child -pmf chroot "$jail"
+    else
+        skipped "a root and namespaces of its own" "unshare is not permitted here"
+    fi
 else
     skipped "a root of its own" "chroot is not permitted here"
 fi

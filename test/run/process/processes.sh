@@ -89,17 +89,21 @@ same "threads: a profile for each process" 1001 "$(find threads -name '*.heaptap
 same "threads: the parent's are all there" "family image grow=1000 later=10 parent=100" \
     "$($what "threads/$(ls -S threads | head -n 1)")"
 
-# A process that dies at any moment while it starts leaves a profile or nothing.
+# A process that dies at any moment while it starts leaves a profile or nothing. The last one lives.
 mkdir dying
-for i in $(seq 30); do
+for seconds in $(seq -f 0.0%g 30) 300; do
     bash -c 'timeout -s KILL "$3" env HEAPTAP_OUT=$PWD/dying/ LD_PRELOAD="$1" "$2" fork; :' - \
-        "$LIBHEAPTAP" "$family" "0.0$i" >/dev/null 2>&1
+        "$LIBHEAPTAP" "$family" "$seconds" >/dev/null 2>&1
 done
 only_profiles() {
-    local file
+    local file count=0
     for file in "$1"/*; do
-        [ ! -e "$file" ] || "$HEAPTAP" report --json "$file" >/dev/null || return
+        [ -e "$file" ] || continue
+        count=$((count + 1))
+        "$HEAPTAP" report --json "$file" >/dev/null || return
     done
+    echo "$count profiles"
+    [ $count -gt 0 ]
 }
 check "killed while starting: only profiles are left" only_profiles dying
 
@@ -270,7 +274,9 @@ same "run killed: the profiles are complete" "$(lines "$forked later=10" "$first
     "$($what killed.processes)"
 check "run killed: pack works" "$HEAPTAP" pack killed.heaptap
 
-# It is killed while it packs: what is left is profiles, packed or not, and nothing else.
+# It is killed while it packs: what is left is profiles, packed or not, and nothing else. The first
+# one is not.
+"$HEAPTAP" run -q -o packing/ -- "$family" generations
 for i in $(seq 8); do
     "$HEAPTAP" run -q -o packing/ -- "$family" generations &
     run=$!

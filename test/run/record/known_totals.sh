@@ -121,6 +121,7 @@ read -r _ by_main _ by_handler <signals.heaptap.out
 lost=$(report_json signals.heaptap | python3 -c '
 import json, sys
 print(json.load(sys.stdin)["losses"]["events"])')
+check "signals: few of the handler's are lost ($lost)" [ $((lost * 2)) -lt "$by_handler" ]
 known signals.heaptap \
     "leaf:work allocations=$by_main frees=$by_main allocated_bytes=$((by_main * 100))" \
     "leaf:on_alarm allocations=$((by_handler - lost)) frees=0" \

@@ -65,7 +65,10 @@ def one_hint(when, wanted, *command):
 def same_views(when, profile):
     for view in VIEWS:
         of_raw, of_it = shown(view, "raw.heaptap"), shown(view, profile)
-        tell(of_raw == of_it, f"{when}, {profile}: {' '.join(view)} is as of the raw one",
+        # Without names there is no source to be shown.
+        told = (0, True) if when != "stripped" or view[0] != "source" else (3, False)
+        tell(of_raw == of_it and (of_it[0], bool(of_it[1])) == told,
+             f"{when}, {profile}: {' '.join(view)} is as of the raw one", of_raw[0], of_it[0],
              *[f"{a} | {b}" for a, b in zip(of_raw[1], of_it[1]) if a != b])
 
 

@@ -127,9 +127,10 @@ gives "without --force" 3 "gate.heaptap exists, and nothing is overwritten" \
 forgets -- sh -c './tests; ./tests; :' 2>err
 same "others" 2 "$(ls gate.processes | wc -l)"
 echo keep >gate.processes/note.txt
-forgets -- ./tests 2>err
+forgets -- ./tests anew 2>err
 same "others of the run before are gone, and nothing else" note.txt "$(ls gate.processes)"
-check "the profile is the new one" sh -c 'heaptap report gate.heaptap | grep -q "^.*tests"'
+check "the profile is the new one" sh -c \
+    'heaptap report gate.heaptap | head -n 1 | grep -q "tests anew$"'
 echo precious >precious.txt
 gives "no profile" 3 "precious.txt exists and is no profile" \
     heaptap run --quiet --force -o precious.txt -- ./tests
