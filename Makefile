@@ -197,7 +197,7 @@ embed = { echo 'const char $(subst .,_,$(notdir $(1)))[] = ""'; \
 # The page, or nothing where there is no node, or not what tools/setup has it fetch.
 page := $(BUILD)/gen/page.html
 page_packages := $(wildcard $(PAGE_DIR)/node_modules/.package-lock.json)
-node_is_new := process.exit(parseInt(process.versions.node) < 18)
+node_is_new := process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)
 $(page): $(page_sources) $(page_packages) $(wildcard $(page_made))
 	$(call say,PAGE,$@)
 	@mkdir -p $(@D)
