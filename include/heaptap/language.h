@@ -198,9 +198,9 @@ heaptap_function_end(const void *pc)
 }
 
 /* Is what is recorded now in this thread, by asking you, the end of a realloc? Then the block was
- * at *FROM, where it can no longer be read, and is at *TO, which may be the same. The runtime has
- * not heard of that yet: pointers into the block that it still has are to be moved. Returns how
- * many bytes the block had; (size_t)-1 if that is not known, 0 if nothing is moved. */
+ * at *FROM, where it can no longer be read, and is at *TO, another place. The runtime has not heard
+ * of that yet: pointers into the block that it still has are to be moved. Returns how many bytes
+ * the block had; (size_t)-1 if that is not known, 0 if nothing is moved. */
 HEAPTAP_LANGUAGE_API_ size_t
 heaptap_moved(const void **from, const void **to)
 {

@@ -25,7 +25,7 @@ uint32_t *language_sites_apart(struct thread *t, const struct stack_target *targ
 static inline void
 language_moves(struct ledger_entry old, const void *from, const void *to)
 {
-    if (likely(tls.apart == 0))
+    if (likely(tls.apart == 0) || from == to)
         return;
     tls.moved_from = (const void *)((uintptr_t)from & ~LEDGER_HOOKED);
     tls.moved_to = (const void *)((uintptr_t)to & ~LEDGER_HOOKED);
