@@ -1,7 +1,7 @@
 /* cmd_control.c: `heaptap record`: look at, and change, how a running program is recorded.
  *
  * The program takes a request when it next looks (profile/control.c), so this waits for a few
- * seconds and says plainly whether it was taken.
+ * seconds (asking.c) and says plainly whether it was taken.
  */
 #include <stdio.h>
 
