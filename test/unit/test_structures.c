@@ -17,6 +17,7 @@
 
 #include "analyse/field_advice.h"
 #include "build_profile.h"
+#include "shell.h"
 #include "symbol/dwfl.h"
 #include "type/structures.h"
 #include "type/type_die.h"
@@ -27,27 +28,6 @@
 
 static char directory[] = "/tmp/heaptap-structures-XXXXXX";
 static struct arena arena;
-
-static bool PRINTF(1, 2)
-shell(const char *format, ...)
-{
-    char command[4096];
-    va_list ap;
-
-    va_start(ap, format);
-    vsnprintf(command, sizeof command, format, ap);
-    va_end(ap);
-    return system(command) == 0;
-}
-
-static bool
-have(const char *tool)
-{
-    if (shell("command -v %s >/dev/null 2>&1", tool))
-        return true;
-    print_message("SKIPPED: no %s\n", tool);
-    return false;
-}
 
 /* A profile of one block of TYPE, whose first word was read ten times, recorded in LIBRARY. */
 static struct profile *

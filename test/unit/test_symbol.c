@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "build_profile.h"
+#include "shell.h"
 #include "symbol/perfmap.h"
 #include "symbol/ranges.h"
 #include "symbol/symbol.h"
@@ -29,27 +30,6 @@ static char directory[] = "/tmp/heaptap-symbol-XXXXXX";
 
 /* --- Helpers ------------------------------------------------------------------------------------
  */
-
-static bool PRINTF(1, 2)
-shell(const char *format, ...)
-{
-    char command[4096];
-    va_list ap;
-
-    va_start(ap, format);
-    vsnprintf(command, sizeof command, format, ap);
-    va_end(ap);
-    return system(command) == 0;
-}
-
-static bool
-have(const char *tool)
-{
-    if (shell("command -v %s >/dev/null 2>&1", tool))
-        return true;
-    print_message("SKIPPED: no %s\n", tool);
-    return false;
-}
 
 static const char *
 in_directory(const char *name)
