@@ -90,12 +90,17 @@ def python(code):
 READY = 'print("be" + "gun", flush=True)'
 GOES_ON = 'import os, signal; ' \
     'signal.signal(signal.SIGCONT, lambda *a: os.write(1, b"re" b"sumed")); '
+# A signal that comes just before Python waits in a call is handled only after that call. So no
+# call below waits longer than 50 ms, and a line is read when it is there.
+WAITS = 'import time; [time.sleep(0.05) for _ in range(2000)]'
+READS = 'import select; ' \
+    '[0 for _ in iter(lambda: bool(select.select([0], [], [], 0.05)[0]), True)]'
 # Until the file `go` is there.
 STAYS = 'import time; [time.sleep(0.05) for _ in iter(lambda: os.path.exists("go"), True)]'
 
 
 def interrupt(t, prefix):
-    t.send(f"{prefix} {python('import time; ' + READY + '; time.sleep(100)')} 2>/dev/null\n")
+    t.send(f"{prefix} {python(READY + '; ' + WAITS)} 2>/dev/null\n")
     t.expect("begun")
     t.send("\x03")
     return status(t)
@@ -123,14 +128,14 @@ def interrupt_handled(t, prefix):
 
 
 def quit_key(t, prefix):
-    t.send(f"ulimit -c 0; {prefix} {python('import time; ' + READY + '; time.sleep(100)')}\n")
+    t.send(f"ulimit -c 0; {prefix} {python(READY + '; ' + WAITS)}\n")
     t.expect("begun")
     t.send("\x1c")
     return status(t)
 
 
 def stop_and_go(t, prefix):
-    code = GOES_ON + "import sys; " + READY + \
+    code = GOES_ON + "import sys; " + READY + "; " + READS + \
         "; print(\"got\", sys.stdin.readline().strip()); sys.exit(4)"
     t.send(f"{prefix} {python(code)}\n")
     t.expect("begun")
@@ -192,7 +197,7 @@ def stop_ignored(t, prefix):
 def inner_shell(t, prefix):
     t.send(f"PS1='INNER> ' {prefix} bash --norc --noprofile -i\n")
     t.expect("INNER> ")
-    t.send(python(GOES_ON + READY + "; import time; time.sleep(100)") + " 2>/dev/null\n")
+    t.send(python(GOES_ON + READY + "; " + WAITS) + " 2>/dev/null\n")
     t.expect("begun")
     t.send("\x1a")
     t.expect("Stopped")
