@@ -139,7 +139,7 @@ label_adopt(uint32_t set)
     while (t->outer != NULL)
         t = t->outer;
     for (; t != NULL; t = t->nested)
-        exchange_seq_cst(&t->ready, (uint32_t)THREAD_STALE);
+        thread_tell(t);
 }
 
 /* Give SET a record in this process's profile. */

@@ -235,11 +235,14 @@ forget_stale(struct thread *t)
 COLD void
 join_look_up(struct thread *t)
 {
+    uint32_t ready = load_relaxed(&t->ready), generation;
     bool languages = language_is_there();
-    uint32_t generation;
 
     tls.apart = tls.labels != 0 || languages;
-    exchange_seq_cst(&t->ready, (uint32_t)(tls.apart ? THREAD_APART : THREAD_READY));
+    do
+        if (ready == THREAD_NOT)
+            return; // A handler has forked, and this is the child's end of its event (orphan.c).
+    while (!cas_seq_cst(&t->ready, &ready, (uint32_t)(tls.apart ? THREAD_APART : THREAD_READY)));
     if (unlikely(language_is_there() != languages))
         thread_tell(t); // It came meanwhile: look again.
     generation = load_acquire(&state->generation);
