@@ -193,13 +193,14 @@ the_side_table_equals_a_list(void **unused)
         if (site[i] == 0) {
             site[i] = (uint32_t)(r >> 40) % LIMIT_SITES + 1;
             assert_true(ledger_side_insert(address, site[i] * UINT64_C(3), site[i],
-                                           (uint8_t)site[i], &old));
+                                           (uint8_t)site[i], site[i] & 1, &old));
             assert_int_equal(old.site, 0);
         } else {
             got = ledger_side_remove(address);
             assert_int_equal(got.site, site[i]);
             assert_int_equal(got.size_bytes, site[i] * UINT64_C(3));
             assert_int_equal(got.birth, (uint8_t)site[i]);
+            assert_int_equal(got.odd, site[i] & 1);
             site[i] = 0;
         }
     }

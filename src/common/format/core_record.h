@@ -45,7 +45,9 @@ enum core_entry {
     // In a side table: the bits of `how` above a site; those above them are the birth. All of them
     // 0: a block as it is. CORE_HOW_BACKING: one of which the program makes a heap of its own. Else
     // a sample: the lowest bit says that its weight was rounded up, the others are its way plus 1.
+    // From CORE_HOW_ODD_SHIFT on: 1, no allocator must be asked how large the block is.
     CORE_HOW_BITS = 32 - CORE_SITE_BITS,
+    CORE_HOW_ODD_SHIFT = CORE_HOW_BITS + 8,
     CORE_HOW_BACKING = 1,
     CORE_HOW_WAY_SHIFT = 1,
     CORE_BACKING_SIZE_BITS = 40, // Above the size of such a block are flags.
@@ -91,7 +93,7 @@ struct core_leaf {
 struct core_side_slot {
     uint64_t key;   // The block's address; 0 and 1 = nothing.
     uint64_t value; // The size in the low 42 bits, above them the site's low bits.
-    uint64_t how;   // The bits above a sample's site, and above those the birth.
+    uint64_t how;   // The bits above a sample's site, above them the birth, and whether it is odd.
 };
 
 /* A table of the profile in memory. Which parts of it are there the profile's directory says. */

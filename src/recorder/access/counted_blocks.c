@@ -93,7 +93,7 @@ has_stayed(const void *p)
 }
 
 void
-access_begins(const void *p, uint64_t size_bytes)
+access_begins(const void *p, uint64_t size_bytes, bool odd)
 {
     uint64_t *facts;
 
@@ -101,25 +101,26 @@ access_begins(const void *p, uint64_t size_bytes)
         return;
     if (unlikely(leaving.block.p != 0) && has_stayed(p))
         return;
-    facts = facts_of(p, size_bytes);
+    facts = odd ? NULL : facts_of(p, size_bytes);
     if (likely(facts != NULL))
         *facts = now();
     if (likely(shadow.granule_bytes != 0) && likely(shadow_has((uintptr_t)p, size_bytes)))
         shadow_clear((uintptr_t)p, size_bytes);
 }
 
-/* What is known of the block at P now that it ends; false if nothing is. */
+/* What is known of the block OLD at P now that it ends; false if nothing is. */
 static inline bool
-read_block(struct access_block *b, const void *p, uint64_t size_bytes)
+read_block(struct access_block *b, const void *p, struct ledger_entry old)
 {
-    const uint64_t *facts = facts_of(p, size_bytes);
+    const uint64_t *facts = old.odd ? NULL : facts_of(p, old.size_bytes);
 
-    if (unlikely(shadow.granule_bytes == 0) || unlikely(!shadow_has((uintptr_t)p, size_bytes))) {
+    if (unlikely(shadow.granule_bytes == 0) ||
+        unlikely(!shadow_has((uintptr_t)p, old.size_bytes))) {
         access_add(&access_counting()->outside_blocks, 1);
         return false;
     }
     b->p = (uintptr_t)p;
-    b->size_bytes = size_bytes;
+    b->size_bytes = old.size_bytes;
     live_date(b, facts != NULL ? *facts : 0, now());
     if (unlikely((b->p & (shadow.granule_bytes - 1)) != 0))
         access_add(&access_counting()->unaligned_blocks, 1);
@@ -136,23 +137,23 @@ is_counted(const void *p, uint32_t site)
 }
 
 void
-access_ends(const void *p, uint64_t size_bytes, uint32_t site)
+access_ends(const void *p, struct ledger_entry old)
 {
     struct access_block b;
 
-    if (!is_counted(p, site) || !read_block(&b, p, size_bytes))
+    if (!is_counted(p, old.site) || !read_block(&b, p, old))
         return;
-    records_add(&b, site & LEDGER_SITE_MASK, live_part((uintptr_t)p), 0);
+    records_add(&b, old.site & LEDGER_SITE_MASK, live_part((uintptr_t)p), 0);
 }
 
 void
-access_leaves(const void *p, uint64_t size_bytes, uint32_t site)
+access_leaves(const void *p, struct ledger_entry old)
 {
     leaving.block.p = 0;
     leaving.stays = false;
-    if (!is_counted(p, site) || !read_block(&leaving.block, p, size_bytes))
+    if (!is_counted(p, old.site) || !read_block(&leaving.block, p, old))
         return;
-    leaving.site = site & LEDGER_SITE_MASK;
+    leaving.site = old.site & LEDGER_SITE_MASK;
     leaving.part = live_part((uintptr_t)p);
     records_add(&leaving.block, leaving.site, leaving.part, 0);
 }

@@ -5,6 +5,7 @@
 #ifndef ACCESS_COUNTED_BLOCKS_H
 #define ACCESS_COUNTED_BLOCKS_H
 
+#include "account/ledger_entry.h"
 #include "base/base.h"
 
 #ifdef HEAPTAP_ACCESS
@@ -12,13 +13,14 @@
 /* Recording has begun in this process. */
 void access_start(void);
 
-/* The block P of SIZE_BYTES has come into the ledger. */
-void access_begins(const void *p, uint64_t size_bytes);
+/* The block P of SIZE_BYTES has come into the ledger, of which no allocator must be asked if
+ * it is ODD. */
+void access_begins(const void *p, uint64_t size_bytes, bool odd);
 
-/* It leaves the ledger, where its site was SITE, which may have bits above that (ledger_entry.h; 0:
- * it was not there). It ends, or it is about to be reallocated, which may fail. */
-void access_ends(const void *p, uint64_t size_bytes, uint32_t site);
-void access_leaves(const void *p, uint64_t size_bytes, uint32_t site);
+/* It leaves the ledger, which has said OLD of it (site 0: it was not there). It ends, or it is
+ * about to be reallocated, which may fail. */
+void access_ends(const void *p, struct ledger_entry old);
+void access_leaves(const void *p, struct ledger_entry old);
 
 /* The reallocation has failed: P is about to come into the ledger again, by access_begins. */
 void access_again(const void *p);
@@ -39,9 +41,9 @@ void access_publish(void);
 
 // Not functions, so that not even the order in which the compiler looks at their arguments is left.
 #define access_start()                        ((void)0)
-#define access_begins(p, size_bytes)          ((void)0)
-#define access_ends(p, size_bytes, site)      ((void)0)
-#define access_leaves(p, size_bytes, site)    ((void)0)
+#define access_begins(p, size_bytes, odd)     ((void)0)
+#define access_ends(p, old)                   ((void)0)
+#define access_leaves(p, old)                 ((void)0)
 #define access_again(p)                       ((void)0)
 #define access_wish(wish)                     (false)
 #define access_look()                         ((void)0)

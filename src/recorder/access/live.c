@@ -179,13 +179,13 @@ facts_place(const struct walk *w, uintptr_t p, uint64_t size_bytes)
     return p + round_up(size_bytes, FACTS_BYTES);
 }
 
-/* The block P lives. ENTRY, which says so, is at SLOT, NULL if it says no more than that. */
+/* The block P lives, and its facts are at FACTS (0: nowhere). ENTRY, which says so, is at SLOT,
+ * NULL if it says no more than that. */
 static void
-merge_block(const struct walk *w, uintptr_t p, uint64_t size_bytes, uint32_t site,
+merge_block(const struct walk *w, uintptr_t p, uint64_t size_bytes, uintptr_t facts, uint32_t site,
             const uint32_t *slot, uint32_t entry)
 {
     struct access_block b = {.p = p, .size_bytes = size_bytes};
-    uintptr_t facts = facts_place(w, p, size_bytes);
     uint64_t began = 0;
     uint8_t *seen;
 
@@ -221,7 +221,7 @@ static void
 walk_entry(const struct walk *w, uintptr_t granule, const uint32_t *slot, uint32_t entry)
 {
     uintptr_t p = granule + (entry >> (LEDGER_SUB_SHIFT - 3) & 24);
-    uint64_t word;
+    uint64_t word, size_bytes;
 
     if (!ledger_is_live(entry) || entry >> LEDGER_SLACK_SHIFT == LEDGER_SLACK_SIDE)
         return;
@@ -229,8 +229,9 @@ walk_entry(const struct walk *w, uintptr_t granule, const uint32_t *slot, uint32
         word = behind_usable((void *)p);
     else if (!read_word(w, p - sizeof word, &word))
         return;
-    merge_block(w, p, (word & ~UINT64_C(7)) - (entry >> LEDGER_SLACK_SHIFT),
-                entry & LEDGER_SITE_MASK, slot, entry);
+    size_bytes = (word & ~UINT64_C(7)) - (entry >> LEDGER_SLACK_SHIFT);
+    merge_block(w, p, size_bytes, facts_place(w, p, size_bytes), entry & LEDGER_SITE_MASK, slot,
+                entry);
 }
 
 /* The blocks that begin in the page at ADDRESS, whose entries begin at SLOT. */
@@ -280,13 +281,15 @@ walk_side(const struct walk *w, uint32_t i)
 
     for (uint64_t j = 0; table != NULL && j <= table[0]; j++) {
         uint64_t key = load_acquire(&slots[j].key), value = load_acquire(&slots[j].value);
+        uint64_t size_bytes = value & ((UINT64_C(1) << (64 - LEDGER_SITE_BITS)) - 1);
+        bool odd = slots[j].how >> CORE_HOW_ODD_SHIFT & 1;
         uint32_t site = (uint32_t)(value >> (64 - LEDGER_SITE_BITS)) |
                         (uint32_t)slots[j].how << LEDGER_SITE_BITS;
 
         // 1 is one that has gone.
         if (key > 1 && value != 0 && !ledger_is_hooked((void *)key) &&
             !ledger_is_backing((struct ledger_entry){.site = site}))
-            merge_block(w, key, value & ((UINT64_C(1) << (64 - LEDGER_SITE_BITS)) - 1), site, NULL,
+            merge_block(w, key, size_bytes, odd ? 0 : facts_place(w, key, size_bytes), site, NULL,
                         0);
     }
 }

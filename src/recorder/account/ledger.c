@@ -98,14 +98,14 @@ decode(uint32_t e, uintptr_t address, struct ledger_place at)
 
 static bool
 insert(uintptr_t address, uint64_t slack, uint64_t size_bytes, uint32_t site, uint8_t birth,
-       struct ledger_entry *ret_old)
+       bool odd, struct ledger_entry *ret_old)
 {
     struct ledger_place at;
     uint32_t *slot;
     uint32_t entry;
 
     if (unlikely(address & 15))
-        return ledger_side_insert(address, size_bytes, site, birth, ret_old);
+        return ledger_side_insert(address, size_bytes, site, birth, odd, ret_old);
     at = ledger_place(address);
     if (unlikely(at.leaf == NULL) && (at = place_make(address)).leaf == NULL)
         return false;
@@ -123,7 +123,7 @@ insert(uintptr_t address, uint64_t slack, uint64_t size_bytes, uint32_t site, ui
     if (unlikely(slack >= LEDGER_SLACK_SIDE)) {
         struct ledger_entry none;
 
-        if (!ledger_side_insert(address, size_bytes, site, birth, &none)) {
+        if (!ledger_side_insert(address, size_bytes, site, birth, odd, &none)) {
             store_relaxed(slot, 0u);
             return false;
         }
@@ -144,7 +144,7 @@ ledger_insert(const void *p, uint64_t size_bytes, uint32_t site, uint8_t birth,
         return ledger_hooked_insert((uintptr_t)p, size_bytes, site, birth, ret_old);
     slack = state->usable == USABLE_NONE ? LEDGER_SLACK_SIDE : room_bytes(p) - size_bytes;
     *ret_old = (struct ledger_entry){0};
-    return insert((uintptr_t)p, slack, size_bytes, site, birth, ret_old);
+    return insert((uintptr_t)p, slack, size_bytes, site, birth, false, ret_old);
 }
 
 bool
@@ -154,7 +154,8 @@ ledger_insert_odd(const void *p, uint64_t size_bytes, uint32_t site, uint8_t bir
     if (unlikely(ledger_is_hooked(p)))
         return ledger_hooked_insert((uintptr_t)p, size_bytes, site, birth, ret_old);
     *ret_old = (struct ledger_entry){0};
-    return insert((uintptr_t)p, LEDGER_SLACK_SIDE, size_bytes, site, birth, ret_old);
+    return insert((uintptr_t)p, LEDGER_SLACK_SIDE, size_bytes, site, birth,
+                  site <= LEDGER_SITE_MASK || ledger_doubts_samples(), ret_old);
 }
 
 static inline struct ledger_entry

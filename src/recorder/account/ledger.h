@@ -33,6 +33,14 @@ uint32_t ledger_site(const void *p);
 bool ledger_insert_odd(const void *p, uint64_t size_bytes, uint32_t site, uint8_t birth,
                        struct ledger_entry *ret_old);
 
+/* Must nobody be asked about a sample either? It may be libc's when another allocator is behind
+ * us. */
+static inline bool
+ledger_doubts_samples(void)
+{
+    return state->usable == USABLE_CALL;
+}
+
 /* About how large P is, of which the ledger knows nothing; 0 if nobody can tell. */
 uint64_t ledger_usable(const void *p);
 

@@ -46,7 +46,7 @@ struct ledger_entry {
     // By ledger_remove: the site of a block that was here and has ended.
     uint32_t freed_site : LEDGER_SITE_BITS;
     uint32_t birth : 8;  // Of recent.h.
-    uint32_t odd : 1;    // By ledger_remove: the size was kept here, and no allocator asked for it.
+    uint32_t odd : 1;    // By ledger_remove: no allocator must be asked about it.
     uint64_t size_bytes; // Requested.
 };
 

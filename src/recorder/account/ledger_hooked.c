@@ -139,10 +139,11 @@ ledger_hooked_insert(uintptr_t key, uint64_t size_bytes, uint32_t site, uint8_t 
     if (unlikely(slot == NULL) && (slot = make_slot(address)) == NULL)
         return false;
     if (unlikely(address & 15))
-        return ledger_side_insert(key, size_bytes, site, birth, ret_old);
+        return ledger_side_insert(key, size_bytes, site, birth, false, ret_old);
     if (unlikely(is_live(load_relaxed(slot))))
         *ret_old = says(load_relaxed(slot), key, slot); // Its free went unseen.
-    if (unlikely(size == SIZE_SIDE) && !ledger_side_insert(key, size_bytes, site, birth, &none)) {
+    if (unlikely(size == SIZE_SIDE) &&
+        !ledger_side_insert(key, size_bytes, site, birth, false, &none)) {
         store_relaxed(slot, UINT64_C(0));
         return false;
     }

@@ -30,7 +30,8 @@ enum {
 struct side_slot {
     uint64_t key;   // The block's address, KEY_EMPTY or KEY_GONE.
     uint64_t value; // Size in the low SIZE_BITS bits, site above.
-    uint64_t how;   // The bits above a sample's site, 0 for others; from HOW_BITS on the birth.
+    uint64_t how;   // The bits above a sample's site, 0 for others; from HOW_BITS on the birth,
+                    // at CORE_HOW_ODD_SHIFT whether it is odd.
 };
 
 struct side {
@@ -97,12 +98,13 @@ table(uint32_t i)
 
 bool
 ledger_side_insert(uintptr_t block, uint64_t size_bytes, uint32_t site, uint8_t birth,
-                   struct ledger_entry *ret_old)
+                   bool odd, struct ledger_entry *ret_old)
 {
     uint64_t hash = hash_u64(block);
     uint64_t size_max = (UINT64_C(1) << SIZE_BITS) - 1;
     uint64_t value = (size_bytes < size_max ? size_bytes : size_max) | (uint64_t)site << SIZE_BITS;
-    uint64_t how = site >> LEDGER_SITE_BITS | (uint64_t)birth << HOW_BITS;
+    uint64_t how = site >> LEDGER_SITE_BITS | (uint64_t)birth << HOW_BITS |
+                   (uint64_t)odd << CORE_HOW_ODD_SHIFT;
 
     *ret_old = ledger_side_remove(block);
     for (uint32_t i = 0; i < countof(state->side); i++) {
@@ -138,7 +140,7 @@ ledger_side_remove(uintptr_t block)
             return (struct ledger_entry){.site = (uint32_t)(value >> SIZE_BITS) |
                                                  (uint32_t)how << LEDGER_SITE_BITS,
                                          .birth = (uint8_t)(how >> HOW_BITS),
-                                         .odd = 1,
+                                         .odd = how >> CORE_HOW_ODD_SHIFT & 1,
                                          .size_bytes = value & ((UINT64_C(1) << SIZE_BITS) - 1)};
         }
     }

@@ -7,7 +7,7 @@
 #include "account/ledger_entry.h"
 
 bool ledger_side_insert(uintptr_t block, uint64_t size_bytes, uint32_t site, uint8_t birth,
-                        struct ledger_entry *ret_old);
+                        bool odd, struct ledger_entry *ret_old);
 struct ledger_entry ledger_side_remove(uintptr_t block);
 
 #endif

@@ -30,7 +30,7 @@ block_keep_slowly(struct thread *t, void *p, struct ledger_entry block, bool odd
     if (!kept)
         bump(&t->disk->ledger_events);
     else if (!ledger_is_hooked(p))
-        access_begins(p, block.size_bytes);
+        access_begins(p, block.size_bytes, odd);
     return old.site != 0 ? block_ends_unseen(t, old, p) : 0;
 }
 
@@ -147,7 +147,7 @@ block_sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_
     if (!ledger_insert_odd(p, size_bytes, site | how, birth, &old))
         bump_by(&t->disk->ledger_events, ret_weight->blocks);
     else if (!ledger_is_hooked(p))
-        access_begins(p, size_bytes);
+        access_begins(p, size_bytes, ledger_doubts_samples());
     if (old.site != 0)
         *ret_change += block_ends_unseen(t, old, p);
     filter_add(p);

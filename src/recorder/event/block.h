@@ -28,7 +28,7 @@ block_keep(struct thread *t, void *p, struct ledger_entry block, bool odd)
         likely(ledger_plain_entry(p, block.size_bytes, block.site, ledger_slot_at(at), &entry))) {
         store_relaxed(ledger_plain_birth(at), (uint8_t)block.birth);
         store_relaxed(ledger_slot_at(at), entry);
-        access_begins(p, block.size_bytes);
+        access_begins(p, block.size_bytes, false);
         return 0;
     }
     return block_keep_slowly(t, p, block, odd);

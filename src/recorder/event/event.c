@@ -216,7 +216,7 @@ record_free(void *p, enum unknown unknown, struct arch_caller caller)
         uint64_t began = event_begins(t);
         struct ledger_entry old = ledger_remove(p);
 
-        access_ends(p, old.size_bytes, old.site);
+        access_ends(p, old);
         if (likely(ledger_is_exact(old))) {
             struct disk_counter *c = thread_counter(t, old.site);
 
@@ -257,7 +257,7 @@ take_out(void *p, enum unknown unknown, struct arch_caller caller)
         old = ledger_remove(p);
         if (unlikely(old.site == 0) && unknown == UNKNOWN_COUNTED)
             unusual_free(t, p, old, caller);
-        access_leaves(p, old.size_bytes, old.site);
+        access_leaves(p, old);
     }
     enter_ends();
     return old;

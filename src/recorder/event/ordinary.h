@@ -62,7 +62,7 @@ ordinary_alloc(struct thread *t, const void *p, uint64_t size_bytes, uint32_t si
     KEEP(at.index); // Leaf and index fit into registers; the address of the slot would not.
     store_relaxed(ledger_slot_at(at), entry);
     store_relaxed(ledger_plain_birth(at), recent_begins(t, p, entry));
-    access_begins(p, size_bytes);
+    access_begins(p, size_bytes, false);
     if (unlikely(!peak_keeps(t, (int64_t)size_bytes)))
         return ORDINARY_TO_SETTLE;
     enter_ends();
@@ -94,7 +94,8 @@ ordinary_begun_free(const void *p)
     // Read again, so that no register has to be saved in order to hold it meanwhile.
     KEEP(at.index);
     entry = load_relaxed(ledger_slot_at(at));
-    access_ends(p, ledger_plain_size(entry, p), site);
+    access_ends(p, ((struct ledger_entry){.site = site,
+                                          .size_bytes = ledger_plain_size(entry, p)}));
     t->countdown--;
     birth = load_relaxed(ledger_plain_birth(at));
     store_relaxed(ledger_slot_at(at), ledger_ended(entry));

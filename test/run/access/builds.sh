@@ -114,6 +114,13 @@ HEAPTAP_OUT=$PWD/sized.heaptap LD_PRELOAD=$PWD/libsized.so ./others sized
 same "another allocator, another thread: status" 0 $?
 counts sized.heaptap 112 counting=1 ended=0 merge=0 blocks=1 accesses=7
 counts sized.heaptap 96 blocks=1 dated=1
+check "build what asks libc" cc -O1 -shared -fPIC -o libpast.so "$area/past.c" -ldl
+HEAPTAP_OUT=$PWD/past.heaptap LD_PRELOAD="$access.so $PWD/libsized.so" ./plain ./libpast.so
+same "blocks from libc past another allocator: status" 0 $?
+counts past.heaptap 160 blocks=1 accesses=3
+counts past.heaptap 80 blocks=2 ended=1 dated=0 accesses=10
+counts past.heaptap 144 blocks=1 dated=0 accesses=9
+counts past.heaptap 208 blocks=1 dated=0 accesses=2
 HEAPTAP_RESERVE=4000000 HEAPTAP_OUT=$PWD/quiet.heaptap ./others quiet
 status=$?
 if [ $status = 77 ]; then

@@ -1,7 +1,8 @@
 /* sized.c: an allocator that alone knows how large its blocks are, from a pool that only grows.
- * Like others it must not be asked about a block that has gone: once `asking_is_over` is set, being
- * asked ends the process. */
+ * Like others it must not be asked about a block that is not its own, or that has gone: the first
+ * ends the process, and so does any question once `asking_is_over` is set. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,9 @@ size_of(const void *p)
 size_t
 malloc_usable_size(void *p)
 {
-    if (asking_is_over)
+    bool is_own = (uintptr_t)p - (uintptr_t)pool < sizeof pool;
+
+    if (asking_is_over || (p != NULL && !is_own))
         abort();
     return p != NULL ? size_of(p) : 0;
 }

@@ -1,0 +1,44 @@
+/* past.c: a library for user.c, with three blocks that come from libc past the allocator in front
+ * of it, which must not be asked about them. One of 80 bytes with 5 writes ends, another stays, and
+ * one of 144 bytes with 9 is grown to 208, with 2 more. The block of user.c gets 3. */
+#include <dlfcn.h>
+#include <stddef.h>
+
+typedef void *allocate(size_t size_bytes);
+typedef void *resize(void *p, size_t size_bytes);
+typedef void release(void *p);
+
+void lib_use(volatile char *p);
+
+static void *volatile kept;
+
+static void
+write_to(volatile char *p, int times)
+{
+    for (int i = 0; i < times; i++)
+        p[0] = 1;
+}
+
+void
+lib_use(volatile char *p)
+{
+    void *libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD), *ended, *grown;
+    allocate *libc_malloc = NULL;
+    resize *libc_realloc = NULL;
+    release *libc_free = NULL;
+
+    write_to(p, 3);
+    *(void **)&libc_malloc = dlsym(libc, "malloc");
+    *(void **)&libc_realloc = dlsym(libc, "realloc");
+    *(void **)&libc_free = dlsym(libc, "free");
+    ended = libc_malloc(80);
+    write_to(ended, 5);
+    libc_free(ended);
+    kept = libc_malloc(80);
+    write_to(kept, 5);
+    grown = libc_malloc(144);
+    write_to(grown, 9);
+    grown = libc_realloc(grown, 208);
+    write_to(grown, 2);
+    libc_free(grown);
+}
