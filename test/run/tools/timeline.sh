@@ -22,6 +22,17 @@ same "slowleak: the stack that loses entries grows, and it alone" "new_entry loo
 rows = documents.load(open("leak.json"))["rows"]
 print(*(f["function"] for r in rows if r["trend"] == "grows" for f in r["stack"][:2]))')"
 
+# What grows comes first. Where one frame would be left out it stands in the line that would say so.
+frames() {
+    "$HEAPTAP" timeline --depth "$1" leak.heaptap 2>depth.err |
+        awk '/^#/ { n++ } n == 1 && /slowleak\.c:/ { f++ } n == 1 && /more frame/ { left = $2 }
+             END { print f + 0, left + 0 }'
+}
+same "--depth 1" "1 3" "$(frames 1)"
+same "--depth 2" "2 2" "$(frames 2)"
+same "--depth 3: all four" "4 0" "$(frames 3)"
+same "--depth 12" "4 0" "$(frames 12)"
+
 # Of a sample all is an estimate, and how far off at a moment nobody knows.
 "$HEAPTAP" run --quiet --no-pack --sample 32K -o sample.heaptap -- "$PROG/slowleak" 20000 20000 \
     >sample.out
