@@ -14,7 +14,7 @@
  * by leaps.
  *
  * The call of the program that waits for this should not be told from others, and a page takes a
- * microsecond. So pages come in small steps: five for STEP_BYTES of the heap. Only a heap that
+ * microsecond. So pages come in small steps: two or three for STEP_BYTES of the heap. Only a heap that
  * grows by more from one look to the next gets as much as that at once.
  */
 #include "account/ledger_ahead.h"
@@ -28,7 +28,7 @@
 #define FAR_ABOVE_BYTES ((uintptr_t)2 << 20)
 #define AHEAD_MAX_BYTES ((uintptr_t)512 << 10)
 #define AHEAD_MIN_BYTES ((uintptr_t)64 << 10)
-#define STEP_BYTES ((uintptr_t)128 << 10)
+#define STEP_BYTES ((uintptr_t)64 << 10)
 
 /* Up to where pages are made from START on when the heap's highest block is ADDRESS. */
 static uintptr_t
