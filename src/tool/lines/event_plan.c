@@ -29,7 +29,9 @@
  * more than the peak, it is the reader's peak.
  *
  * A block may be live at the peak, or at a snapshot, and die at once nevertheless. It is allocated
- * last in its step and freed first in the next one. Of several threads' the others lose this.
+ * last in its step and freed first in the next one. Of several threads' the others lose this, and
+ * so do blocks of one site that were met by snapshots in a row: what is held does not change, and
+ * they are one piece.
  */
 #include "lines/event_plan.h"
 

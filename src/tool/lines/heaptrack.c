@@ -25,8 +25,8 @@
  * its first block. Version 1 is what every heaptrack since 1.0 reads. Inlined calls are frames.
  *
  * event_plan.c has made up which blocks there are. What readers show of a stack comes out exactly:
- * calls, temporary ones, bytes at the peak and bytes not freed in the end; sizes of blocks are
- * averages of their site. Of time there is what the profile has: bytes in use at its snapshots, and
+ * calls, bytes at the peak and bytes not freed in the end, and temporary ones but for those that
+ * snapshots have met; sizes of blocks are averages of their site. Of time there is what the profile has: bytes in use at its snapshots, and
  * how much was allocated between them, all at their ends.
  *
  * A free is a temporary one's if the line above it allocated a block of that kind, so a block that
