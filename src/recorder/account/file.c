@@ -538,6 +538,37 @@ reserve_tables(unsigned char **ret_base, uint64_t *ret_bytes)
     return true;
 }
 
+/* Give back the address space of T beyond KEEP_BYTES. What is mapped stays. */
+static void
+give_back(struct table *t, uint64_t keep_bytes)
+{
+    uint64_t mapped_bytes;
+    uint32_t idle = 0;
+
+    for (uint32_t i = 0; !cas_acq_rel(&t->growing, &idle, 1u); i++, idle = 0) {
+        if (i == LIMIT_GROW_WAITS)
+            return;
+        sys_wait(i);
+    }
+    mapped_bytes = load_relaxed(&t->mapped_bytes);
+    keep_bytes = keep_bytes > mapped_bytes ? keep_bytes : mapped_bytes;
+    if (keep_bytes < t->max_bytes) {
+        sys_munmap(t->base + keep_bytes, t->max_bytes - keep_bytes);
+        store_relaxed(&t->max_bytes, keep_bytes);
+    }
+    store_release(&t->growing, 0u);
+}
+
+COLD void
+file_give_back(uint64_t address_limit)
+{
+    uint64_t mask = sys_block_signals();
+
+    for (size_t i = 0; i < countof(layout); i++)
+        give_back(&state->tables[layout[i].kind], most_bytes(i, address_limit));
+    sys_unblock_signals(mask);
+}
+
 static int
 map_header(int fd)
 {

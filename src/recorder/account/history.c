@@ -73,7 +73,8 @@ history_start(void)
 static uint64_t
 snapshots_max(enum disk_snapshot_kind kind)
 {
-    uint64_t all = state->tables[DISK_SNAPSHOTS].max_bytes / sizeof(struct disk_snapshot);
+    uint64_t all =
+        load_relaxed(&state->tables[DISK_SNAPSHOTS].max_bytes) / sizeof(struct disk_snapshot);
     uint64_t kept;
 
     if (all > LIMIT_SNAPSHOTS)
@@ -95,7 +96,7 @@ static bool
 is_room(enum disk_snapshot_kind kind)
 {
     const struct table *history = &state->tables[DISK_HISTORY];
-    uint64_t bytes_max = history->max_bytes;
+    uint64_t bytes_max = load_relaxed(&history->max_bytes);
 
     if (kind == DISK_SNAPSHOT_TIMED)
         bytes_max = bytes_max / 4 * 3;
@@ -181,7 +182,7 @@ static void
 widen(void)
 {
     uint64_t snapshots = snapshots_max(DISK_SNAPSHOT_PROGRAM) / WIDTH_SNAPSHOTS;
-    uint64_t bytes_max = state->tables[DISK_HISTORY].max_bytes;
+    uint64_t bytes_max = load_relaxed(&state->tables[DISK_HISTORY].max_bytes);
     uint64_t bytes = history_bytes() - state->width_history;
     uint64_t shift;
 

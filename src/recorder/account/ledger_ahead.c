@@ -14,8 +14,8 @@
  * by leaps.
  *
  * The call of the program that waits for this should not be told from others, and a page takes a
- * microsecond. So pages come in small steps: two or three for STEP_BYTES of the heap. Only a heap that
- * grows by more from one look to the next gets as much as that at once.
+ * microsecond. So pages come in small steps: two or three for STEP_BYTES of the heap. Only a heap
+ * that grows by more from one look to the next gets as much as that at once.
  */
 #include "account/ledger_ahead.h"
 

@@ -50,7 +50,7 @@ enum { WHOLE_SHARE = 64, SCARCE_SHARE = 24, USES_SHIFT = 24 };
 static uint64_t
 nodes_max(void)
 {
-    return state->tables[DISK_NODES].max_bytes / sizeof(struct disk_node);
+    return load_relaxed(&state->tables[DISK_NODES].max_bytes) / sizeof(struct disk_node);
 }
 
 /* So many nodes at most can have more than one child. */

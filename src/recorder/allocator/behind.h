@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "base/atomics.h"
 #include "base/base.h"
 
 typedef void *alloc_fn(size_t);
@@ -108,5 +109,18 @@ bool behind_is_sanitizer(void);
 /* The function NAME behind us, if the program was started with a definition of it, else NULL.
  * Signal-safe. */
 void *behind_symbol(const char *name);
+
+/* The same, found once and kept in *CACHE. */
+static inline void *
+behind_cached(void **cache, const char *name)
+{
+    void *f = load_acquire(cache);
+
+    if (f == NULL) {
+        f = behind_symbol(name);
+        store_release(cache, f);
+    }
+    return f;
+}
 
 #endif

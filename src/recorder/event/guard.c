@@ -32,24 +32,11 @@
 typedef int sigaction_fn(int, const struct sigaction *, struct sigaction *);
 typedef sighandler_t signal_fn(int, sighandler_t);
 
-/* The function NAME behind ours; found once. */
-static void *
-behind(void **cache, const char *name)
-{
-    void *f = load_acquire(cache);
-
-    if (f == NULL) {
-        f = behind_symbol(name);
-        store_release(cache, f);
-    }
-    return f;
-}
-
 static int
 next_sigaction(int number, const struct sigaction *new, struct sigaction *ret_old)
 {
     static void *cache;
-    sigaction_fn *f = (sigaction_fn *)behind(&cache, "sigaction");
+    sigaction_fn *f = (sigaction_fn *)behind_cached(&cache, "sigaction");
 
     if (f == NULL) {
         errno = ENOSYS;
@@ -172,7 +159,7 @@ __sigaction(int number, const struct sigaction *new, struct sigaction *ret_old)
     EXPORT sighandler_t name(int number, sighandler_t handler)                                     \
     {                                                                                              \
         static void *cache;                                                                        \
-        signal_fn *f = (signal_fn *)behind(&cache, #name);                                         \
+        signal_fn *f = (signal_fn *)behind_cached(&cache, #name);                                  \
         sighandler_t old;                                                                          \
                                                                                                    \
         if (f == NULL) {                                                                           \

@@ -35,7 +35,7 @@ enum usable_mode {
 /* A table of the profile: address space of which a growing front part is mapped from the file. */
 struct table {
     unsigned char *base;
-    uint64_t max_bytes;    // Reserved.
+    uint64_t max_bytes;    // Atomic: reserved. Only becomes less.
     uint64_t mapped_bytes; // Atomic; released after the mapping is there.
     uint64_t made_bytes;   // Atomic: what of that has its pages (mem_fill).
     // Where in the file its first segment is, which is still to be mapped, and its size; or 0.

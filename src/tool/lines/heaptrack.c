@@ -26,8 +26,8 @@
  *
  * event_plan.c has made up which blocks there are. What readers show of a stack comes out exactly:
  * calls, bytes at the peak and bytes not freed in the end, and temporary ones but for those that
- * snapshots have met; sizes of blocks are averages of their site. Of time there is what the profile has: bytes in use at its snapshots, and
- * how much was allocated between them, all at their ends.
+ * snapshots have met; sizes of blocks are averages of their site. Of time there is what the profile
+ * has: bytes in use at its snapshots, and how much was allocated between them, all at their ends.
  *
  * A free is a temporary one's if the line above it allocated a block of that kind, so a block that
  * lived longer needs something in between. Interleaving it with another one would do, if there is

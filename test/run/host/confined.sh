@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# confined.sh: programs that lock their memory without the right to lock much, and that change their
-# root. If it fails, they run otherwise than alone, or docs/internals/failures.md is wrong about
-# what is recorded of them.
+# confined.sh: programs that lock their memory without the right to lock much, that limit their own
+# address space, and that change their root. If it fails, they run otherwise than alone, or
+# docs/internals/failures.md is wrong about what is recorded of them.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -31,6 +31,17 @@ for kib in 300 8000; do
         "losses events=0 unknown_frees=0"
     confined "$kib KiB may be locked, before it" 8 1 "$PROG/locked" $((kib << 10)) early
     check "$kib KiB may be locked, before it: no profile" [ ! -e confined.heaptap ]
+done
+
+# A limit that the program sets itself is not used up by what the recorder has reserved.
+for how in setrlimit setrlimit64 prlimit prlimit64 vfork; do
+    confined "512 MiB of address space, by $how" 7 0 "$PROG/limits_itself" $how 512
+    KNOWN_PREFIX="$how: " known confined.heaptap "leaf:main allocations>=65 frees=1" \
+        "leaf:descend allocations=1 frees=1" "losses events=0 unknown_frees=0"
+done
+for _ in 1 2 3; do
+    confined "8 GiB, while threads allocate" 7 0 "$PROG/limits_itself" threads 8192
+    KNOWN_PREFIX="threads: " known confined.heaptap "losses events=0 unknown_frees=0"
 done
 
 mkdir empty

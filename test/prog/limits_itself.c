@@ -1,0 +1,126 @@
+/* limits_itself.c: limits its own address space after its first block, and then uses some of it.
+ *
+ *     limits_itself FUNCTION MIB     by setrlimit, setrlimit64, prlimit or prlimit64
+ *     limits_itself vfork MIB        a child made by vfork does, before it ends: its memory is this
+ *                                    process's, its limits are not. Nothing changes here
+ *     limits_itself threads MIB      while four threads allocate at stacks of their own
+ *
+ * 64 blocks of 1 MiB, a thread and 4 MiB of the stack; says "done" and exits with 7. */
+/* libs: -lpthread */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { BLOCKS = 64, BLOCK_BYTES = 1 << 20, STACK_BYTES = 4 << 20, THREADS = 4 };
+
+static int over;
+
+static int
+limit(const char *function, rlim_t bytes)
+{
+    struct rlimit l = {bytes, RLIM_INFINITY};
+    struct rlimit64 l64 = {bytes, RLIM64_INFINITY};
+
+    if (strcmp(function, "setrlimit64") == 0)
+        return setrlimit64(RLIMIT_AS, &l64);
+    if (strcmp(function, "prlimit") == 0)
+        return prlimit(0, RLIMIT_AS, &l, NULL);
+    if (strcmp(function, "prlimit64") == 0)
+        return prlimit64(getpid(), RLIMIT_AS, &l64, NULL);
+    return setrlimit(RLIMIT_AS, &l);
+}
+
+static unsigned long
+address_space_pages(void)
+{
+    unsigned long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+
+    if (f == NULL || fscanf(f, "%lu", &pages) != 1)
+        abort();
+    fclose(f);
+    return pages;
+}
+
+static void
+limit_child(rlim_t bytes)
+{
+    unsigned long before = address_space_pages(), after;
+    int status;
+    pid_t child = vfork();
+
+    if (child == 0)
+        _exit(limit("setrlimit", bytes) != 0);
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+        abort();
+    after = address_space_pages();
+    if (after + 256 < before) // Less by more than a mebibyte.
+        printf("%lu pages before, %lu after\n", before, after);
+}
+
+static void *__attribute__((noinline))
+descend(void *levels)
+{
+    char *next = levels;
+    void *volatile p = malloc(50);
+
+    free(p);
+    return next == NULL ? NULL : descend(next - 1);
+}
+
+static void *
+work(void *unused)
+{
+    for (uintptr_t i = 0; !__atomic_load_n(&over, __ATOMIC_RELAXED); i++)
+        descend((void *)(i % 200));
+    return unused;
+}
+
+static void __attribute__((noinline))
+use_stack(void)
+{
+    volatile char bytes[STACK_BYTES];
+
+    for (size_t i = 0; i < sizeof bytes; i += 4096)
+        bytes[sizeof bytes - 1 - i] = 1;
+}
+
+int
+main(int argc, char **argv)
+{
+    rlim_t bytes = argc > 2 ? (rlim_t)atol(argv[2]) << 20 : 0;
+    void *volatile first = malloc(1);
+    pthread_t threads[THREADS], last;
+    int count = argc > 1 && strcmp(argv[1], "threads") == 0 ? THREADS : 0;
+
+    for (int i = 0; i < count; i++)
+        if (pthread_create(&threads[i], NULL, work, NULL) != 0)
+            return 2;
+    if (count != 0)
+        usleep(20000);
+    if (argc > 1 && strcmp(argv[1], "vfork") == 0)
+        limit_child(bytes);
+    else if (argc < 3 || limit(argv[1], bytes) != 0)
+        return 3;
+    for (int i = 0; i < BLOCKS; i++) {
+        char *p = malloc(BLOCK_BYTES);
+
+        if (p == NULL)
+            return 4;
+        p[BLOCK_BYTES / 2] = 1;
+    }
+    if (pthread_create(&last, NULL, descend, NULL) != 0 || pthread_join(last, NULL) != 0)
+        return 5;
+    use_stack();
+    __atomic_store_n(&over, 1, __ATOMIC_RELAXED);
+    for (int i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+    free(first);
+    puts("done");
+    return 7;
+}
