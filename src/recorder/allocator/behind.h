@@ -90,10 +90,12 @@ bool behind_calls_back(void);
 /* malloc_usable_size, once behind_usable_mode has told that it may be asked. */
 size_t behind_usable(const void *p);
 
-/* The object that has the allocator behind us. */
-const struct link_map *behind_allocator(void);
+/* The I-th of the objects other than libc that the allocator behind us is made of; NULL behind the
+ * last. I is less than BEHIND_PARTS. */
+enum { BEHIND_PARTS = 12 };
+const struct link_map *behind_part(uint32_t i);
 
-/* libc's own object, if it is glibc's; else NULL. Is its allocator the one behind us? */
+/* libc's own object, if it is glibc's; else NULL. Is all of the allocator behind us its own? */
 const struct link_map *behind_libc(void);
 bool behind_is_libc(void);
 

@@ -31,7 +31,8 @@ struct behind_operator behind_operators[BEHIND_OPERATOR_COUNT];
 
 #define BASE_VERSION "GLIBC_2.2.5"
 
-enum { MALLOC, USABLE, ALLOCATORS = 11 }; // The first so many of `functions` are an allocator's.
+// The first so many of `functions` are an allocator's.
+enum { MALLOC, USABLE, FREE, ALLOCATORS = 11 };
 
 /* Where each function goes, and the version of the program's references to it. */
 static const struct {
@@ -40,10 +41,10 @@ static const struct {
 } functions[] = {
     [MALLOC] = {"malloc", BASE_VERSION, offsetof(struct next, malloc)},
     [USABLE] = {"malloc_usable_size", BASE_VERSION, offsetof(struct next, malloc_usable_size)},
+    [FREE] = {"free", BASE_VERSION, offsetof(struct next, free)},
     {"calloc", BASE_VERSION, offsetof(struct next, calloc)},
     {"realloc", BASE_VERSION, offsetof(struct next, realloc)},
     {"reallocarray", "GLIBC_2.26", offsetof(struct next, reallocarray)},
-    {"free", BASE_VERSION, offsetof(struct next, free)},
     {"posix_memalign", BASE_VERSION, offsetof(struct next, posix_memalign)},
     {"aligned_alloc", "GLIBC_2.16", offsetof(struct next, aligned_alloc)},
     {"memalign", BASE_VERSION, offsetof(struct next, memalign)},
@@ -355,10 +356,42 @@ may_call_back(const struct link_map *map)
 
 /* --- Resolution ------------------------------------------------------------------------------- */
 
-static const struct link_map *allocator, *sizer, *libc; // Objects; libc is NULL if it is not glibc.
-static bool malloc_is_ours, calls_back;
+// Objects: who has malloc, malloc_usable_size, and libc itself (NULL if it is not glibc). `parts`
+// are those other than libc that have any function of an allocator.
+static const struct link_map *allocator, *sizer, *libc, *parts[BEHIND_PARTS];
+static bool malloc_is_ours, calls_back, gives_libcs;
 
 static struct next functions_found; // NULL = nobody has it.
+
+static void
+add_part(const struct link_map *map)
+{
+    uint32_t i = 0;
+
+    while (parts[i] != NULL && parts[i] != map)
+        i++;
+    parts[i] = map;
+}
+
+/* A library may replace free alone, say, and be a layer on libc's. The sizes of blocks are libc's
+ * as long as that is who gives them out. */
+static void
+find_parts(const struct definition *found)
+{
+    bool gives = true, back = false;
+
+    static_assert((int)BEHIND_PARTS > (int)ALLOCATORS, "one more, which stays NULL");
+    for (uint32_t i = 0; i < ALLOCATORS; i++) {
+        if (i == USABLE || found[i].map == NULL || found[i].map == libc)
+            continue;
+        gives = gives && i == FREE;
+        add_part(found[i].map);
+    }
+    for (uint32_t i = 0; parts[i] != NULL; i++)
+        back = back || may_call_back(parts[i]);
+    gives_libcs = gives;
+    calls_back = back;
+}
 
 COLD void
 behind_resolve(void)
@@ -379,7 +412,7 @@ behind_resolve(void)
     malloc_is_ours = is_ours("malloc");
     take_operators(found + OPERATORS_FROM, allocator != libc ? allocator : NULL);
     step_aside(found);
-    calls_back = allocator != NULL && allocator != libc && may_call_back(allocator);
+    find_parts(found);
     functions_found = n;
     store_release(&resolved, 1u);
 }
@@ -405,10 +438,10 @@ behind_usable(const void *p)
 }
 
 const struct link_map *
-behind_allocator(void)
+behind_part(uint32_t i)
 {
     behind_resolve();
-    return allocator;
+    return parts[i];
 }
 
 const struct link_map *
@@ -422,7 +455,7 @@ bool
 behind_is_libc(void)
 {
     behind_resolve();
-    return allocator == libc;
+    return parts[0] == NULL;
 }
 
 bool
@@ -440,7 +473,9 @@ behind_usable_mode(void)
     // not ours, what comes to us are others' blocks: reallocarray's, say, which calls realloc.
     if (sizer == NULL || sizer != allocator || !malloc_is_ours)
         return USABLE_NONE;
-    return sizer == libc ? USABLE_GLIBC : USABLE_CALL;
+    if (sizer != libc)
+        return USABLE_CALL;
+    return gives_libcs ? USABLE_GLIBC : USABLE_NONE;
 }
 
 /* By the name of its object, compared here because a sanitizer may have strstr intercepted and not

@@ -49,15 +49,19 @@ struct code {
 
 /* Ours, and that of the allocator behind us where that is another than libc's: it may be made of
  * libc's, and then such a call is part of an event. */
-static struct code ours, allocators;
+static struct code ours, allocators[BEHIND_PARTS];
 
 static bool
 is_part(struct arch_caller caller)
 {
     uint64_t return_address = *(const uint64_t *)(uintptr_t)caller.slot;
 
-    return return_address - ours.start < ours.size_bytes ||
-           return_address - allocators.start < allocators.size_bytes;
+    if (return_address - ours.start < ours.size_bytes)
+        return true;
+    for (const struct code *c = allocators; c->size_bytes != 0; c++)
+        if (return_address - c->start < c->size_bytes)
+            return true;
+    return false;
 }
 
 /* --- Its functions ---------------------------------------------------------------------------- */
@@ -348,7 +352,12 @@ learn_own_libc(void)
     libcs[0] = l;
     if (!behind_is_libc()) {
         ours = code_of(symbols_own());
-        allocators = code_of(behind_allocator());
+        for (uint32_t i = 0, known_parts = 0; behind_part(i) != NULL; i++) {
+            struct code c = code_of(behind_part(i));
+
+            if (c.size_bytes != 0)
+                allocators[known_parts++] = c;
+        }
     }
     store_release(&known, 1u);
 }

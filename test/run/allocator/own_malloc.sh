@@ -348,4 +348,55 @@ if command -v redis-server >/dev/null; then
 else
     echo "ok - redis # SKIP not installed"
 fi
+# --- An allocator of which libraries have only some functions -------------------------------------
+
+check "build the program" gcc -g -O1 -fno-builtin -o layered "$area/layered.c"
+layer() {
+    local library=$1
+    shift
+    check "build $library" gcc -O1 -fno-builtin -shared -fPIC -o "$library" "${@/#/-DLAYER_}" \
+        "$area/layer.c" -ldl
+}
+# layered NAME LIBRARIES OPTIONS...: each block is counted once.
+layered() {
+    local name=$1 libraries=$2
+    shift 2
+    LD_PRELOAD=$libraries ./layered
+    same "$name: bare" 6 $?
+    LD_PRELOAD=$libraries timeout 20 "$HEAPTAP" run --quiet --force -o layered.heaptap "$@" \
+        ./layered >out 2>err
+    same "$name: status" 6 $?
+    same "$name: messages" "" "$(cat err)"
+    KNOWN_PREFIX="$name: " known layered.heaptap \
+        "leaf:by_malloc allocations=100 frees=100 allocated_bytes=1000" \
+        "leaf:by_calloc allocations=100 frees=100 allocated_bytes=4000" \
+        "leaf:by_realloc allocations=100 frees=100 allocated_bytes=5050" \
+        "leaf:by_memalign allocations=100 frees=100 allocated_bytes=3000" \
+        "losses events=0 unknown_frees=0 overwritten_blocks=0"
+}
+for libc in "" LIBC; do
+    for some in MALLOC FREE CALLOC REALLOC MEMALIGN; do
+        layer "lib$some.so" $some $libc
+        layered "$some${libc:+ by }$libc" "$PWD/lib$some.so"
+    done
+    for some in FREE CALLOC REALLOC MEMALIGN; do
+        layered "MALLOC in one and $some in another${libc:+ by }$libc" \
+            "$PWD/libMALLOC.so $PWD/lib$some.so"
+    done
+done
+layered "annotated, all in libraries of their own" \
+    "$PWD/libMALLOC.so $PWD/libFREE.so $PWD/libCALLOC.so $PWD/libREALLOC.so" --annotate
+for some in FREE CALLOC; do
+    layered "annotated, $some" "$PWD/lib$some.so" --annotate
+    check "build one with libheaptap.a and $some" gcc -g -O1 -fno-builtin -rdynamic -o linked.own \
+        "$area/layered.c" -Wl,-u,malloc -Wl,--export-dynamic-symbol=heaptap_recorder_v1 \
+        "$BUILD/libheaptap.a" -ldl
+    LD_PRELOAD=$PWD/lib$some.so ./linked.own
+    same "libheaptap.a and $some, not recorded: status" 6 $?
+    LD_PRELOAD=$PWD/lib$some.so HEAPTAP_OUT=$PWD/linked.own.heaptap ./linked.own
+    same "libheaptap.a and $some: status" 6 $?
+    KNOWN_PREFIX="libheaptap.a and $some: " known linked.own.heaptap \
+        "leaf:by_calloc allocations=100 frees=100 allocated_bytes=4000" \
+        "losses events=0 unknown_frees=0"
+done
 finish
