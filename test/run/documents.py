@@ -31,8 +31,9 @@ def frames_of(tables):
         frame["file"] = at(tables["files"], frame["file"])
         frame["module"] = at(paths, frame["module"])
         frame.pop("exact", None)  # Of the tables alone, as below.
-        if frame.get("function_offset") is None:
-            frame.pop("function_offset", None)
+        for key in ("function_offset", "language"):
+            if frame.get(key) is None:
+                frame.pop(key, None)
         yield frame
 
 

@@ -22,6 +22,12 @@ nested_frame(struct json *j, const struct profile *p, uint32_t frame, uint32_t l
         json_string(j, "line", NULL);
     json_known(j, "module", p->modules[f->module].path);
     json_bool(j, "inlined", f->inlined);
+    if (f->language != 0) {
+        json_string(j, "address", NULL);
+        json_string(j, "offset", NULL);
+        json_string(j, "language", profile_string(p, f->language));
+        return;
+    }
     json_address(j, "address", l->address);
     json_address(j, "offset", l->address - bias);
     if (f->function == 0 && l->function_start != 0)

@@ -13,6 +13,8 @@ record recursive.heaptap "$PROG/recursive"
 record forks.heaptap "$PROG/forks"
 "$HEAPTAP" run --quiet --sample 4K -o sampled.heaptap -- "$PROG/sampled" >/dev/null 2>&1
 run_python "$area/access_made.py" "$PROG/access_structs" accesses.heaptap
+# With functions of a language.
+LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/toy.heaptap "$PROG/toy" 1 300 0 truth
 "$HEAPTAP" merge -o merged.heaptap containers.heaptap recursive.heaptap >merge.log 2>&1
 
 run_python "$area/layouts.py" same "$HEAPTAP" || failures=$((failures + 1))
