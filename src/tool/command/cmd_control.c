@@ -9,6 +9,7 @@
 #include "load/load.h"
 #include "option/opts.h"
 #include "option/sample_opts.h"
+#include "profile/listing.h"
 #include "profile/origin.h"
 #include "view/sampling.h"
 #include "view/style.h"

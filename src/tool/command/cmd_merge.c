@@ -18,6 +18,7 @@
 #include "load/load.h"
 #include "merge/merge.h"
 #include "option/symbol_opts.h"
+#include "profile/listing.h"
 #include "profile/origin.h"
 #include "profile/write_model.h"
 #include "profile/writer.h"

@@ -9,6 +9,7 @@
 #include "command/symbolise.h"
 #include "load/load.h"
 #include "option/symbol_opts.h"
+#include "profile/listing.h"
 #include "profile/origin.h"
 #include "profile/pack.h"
 #include "view/style.h"

@@ -10,7 +10,7 @@
 #include "command/symbolise.h"
 #include "json/json_report.h"
 #include "option/metric_opts.h"
-#include "profile/origin.h"
+#include "profile/listing.h"
 #include "text/text_brief.h"
 #include "text/text_groups.h"
 #include "text/text_header.h"
@@ -144,7 +144,7 @@ mention_others(struct shown *s)
     struct arena *a = s->text.base.arena;
     size_t count = 0;
     const char *session = s->p->merged_processes == 0 && strncmp(s->p->path, "/proc/", 6) != 0
-                              ? origin_session_of(s->p->path, a, &count)
+                              ? listing_session_of(s->p->path, a, &count)
                               : NULL;
 
     if (session != NULL)

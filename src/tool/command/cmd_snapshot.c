@@ -8,7 +8,7 @@
 
 #include "command/asking.h"
 #include "option/opts.h"
-#include "profile/origin.h"
+#include "profile/listing.h"
 #include "view/style.h"
 
 enum { WAIT_S_MAX = 3600 };

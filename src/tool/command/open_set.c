@@ -18,6 +18,7 @@
 #include "load/load.h"
 #include "merge/merge.h"
 #include "profile/at.h"
+#include "profile/listing.h"
 #include "profile/origin.h"
 #include "view/style.h"
 

@@ -12,18 +12,16 @@
  */
 #include "launch/run.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "launch/launch.h"
 #include "launch/overwrite.h"
 #include "launch/program.h"
-#include "profile/origin.h"
+#include "profile/listing.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define LOOK_FIRST_NS (2 * NS_PER_MS)
@@ -141,56 +139,24 @@ run_wait(struct recorded_run *r, struct err *err)
     return rc;
 }
 
-/* Whether the file at PATH may have been written since the run began: a directory often has many
- * profiles of earlier ones. A clock of a file server may be wrong, by an hour at most. */
-static bool
-is_new(const struct recorded_run *r, const char *path)
-{
-    struct stat st;
-
-    return lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-           st.st_ctim.tv_sec >= r->began - CLOCK_ERROR_S;
-}
-
-/* Add the profiles of the run that are in DIRECTORY, that of the first process in front. */
-static void
-find_in(struct recorded_run *r, const char *directory, struct run_profiles *found)
-{
-    DIR *d = opendir(directory);
-    struct dirent *e;
-
-    while (d != NULL && (e = readdir(d)) != NULL) {
-        const char *path = strcmp(directory, ".") == 0
-                               ? e->d_name
-                               : arena_printf(&r->arena, "%s/%s", directory, e->d_name);
-        struct disk_header h;
-
-        if (e->d_name[0] == '.' || !is_new(r, path) || !origin_header(path, &h) ||
-            h.session_id != r->id)
-            continue;
-        arena_grow(&r->arena, &found->paths, &found->capacity, found->count, sizeof *found->paths);
-        found->paths[found->count++] = arena_strdup(&r->arena, path);
-        if (h.pid == (uint32_t)r->pid && found->count > 1) {
-            const char *swap = found->paths[0];
-
-            found->paths[0] = found->paths[found->count - 1];
-            found->paths[found->count - 1] = swap;
-        }
-    }
-    if (d != NULL)
-        closedir(d);
-}
-
 void
 run_find_profiles(struct recorded_run *r, struct run_profiles *ret)
 {
     const char *others = destination_others_found(&r->to, r->pid);
+    // A directory often has many profiles of earlier runs. A clock of a file server may be wrong,
+    // by an hour at most.
+    struct listing l = {.arena = &r->arena, .session_id = r->id, .since = r->began - CLOCK_ERROR_S};
 
     *ret = (struct run_profiles){.directory = others != NULL ? others : r->to.directory};
-    find_in(r, r->to.directory, ret);
-    ret->beside = ret->count;
+    listing_add(&l, r->to.directory);
     if (others != NULL)
-        find_in(r, others, ret);
+        listing_add(&l, others);
+    ret->paths = listing_paths(&l, &ret->count);
+    for (size_t i = 1; i < l.count; i++)
+        if (l.v[i].key.pid == (uint64_t)r->pid) {
+            ret->paths[i] = ret->paths[0];
+            ret->paths[0] = l.v[i].path;
+        }
 }
 
 void

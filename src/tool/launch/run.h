@@ -46,8 +46,7 @@ struct recorded_run {
 /* The profiles of a run. */
 struct run_profiles {
     const char **paths; // That of the first process first, if it has one.
-    size_t count, capacity;
-    size_t beside;         // How many of them, the first ones, are where the user wanted the first.
+    size_t count;
     const char *directory; // Where the others are; the same place if they have none of their own.
 };
 

@@ -27,6 +27,7 @@
 #include "load/load_tree.h"
 #include "load/load_valid.h"
 #include "load/loader.h"
+#include "profile/listing.h"
 #include "profile/living.h"
 #include "profile/origin.h"
 #include "profile/owner.h"

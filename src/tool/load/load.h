@@ -6,7 +6,7 @@
 #include "profile/raw.h"
 
 /* Load the profile WHAT names: a profile file, a pid being recorded ("1234"), or a session
- * directory with exactly one profile in it (more: see profile_list_session in origin.h). Returns 0
+ * directory with exactly one profile in it (more: see profile_list_session in listing.h). Returns 0
  * and an owned *RET_PROFILE, or HEAPTAP_BAD_INPUT with ERR set. A damaged file loads as far as it
  * is valid, with notes. */
 int profile_open(const char *what, struct profile **ret_profile, struct err *err);

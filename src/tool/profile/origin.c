@@ -1,18 +1,13 @@
-/* origin.c: files, running processes and session directories.
+/* origin.c: files and running processes.
  *
  * A process that is being recorded has its profile mapped, which tells where that is even from
  * another namespace (profile/mapped.c). So no registry is needed and none can be out of date.
- *
- * A session is a directory. What `heaptap run` makes for the other processes of a run has the
- * profiles of the first beside it, which the session's id tells.
  */
 #include "profile/origin.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <pwd.h>
 #include <signal.h>
@@ -24,7 +19,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "format/environment.h"
 #include "profile/living.h"
 #include "profile/mapped.h"
 #include "profile/owner.h"
@@ -32,9 +26,6 @@
 #include "util/bytes.h"
 
 #define FILE_BYTES_MAX ((uint64_t)16 << 30)
-
-/* Of the sessions beside a profile so many are asked whether they are its own. */
-enum { SESSIONS_TRIED = 64 };
 
 /* So many processes are told that may have been meant by a number. */
 enum { MEANT_MAX = 3 };
@@ -253,7 +244,10 @@ origin_is_pid(const char *what, uint32_t *ret_pid)
 bool
 origin_header(const char *path, struct disk_header *ret)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat st;
+    int fd = stat(path, &st) == 0 && S_ISREG(st.st_mode)
+                 ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+                 : -1;
     bool is = fd >= 0 && pread(fd, ret, sizeof *ret, 0) == sizeof *ret && ret->magic == DISK_MAGIC;
 
     if (fd >= 0)
@@ -353,147 +347,4 @@ origin_of_pid(uint32_t pid, struct arena *arena, const char **ret_path, struct e
         r = err_set(err, HEAPTAP_BAD_INPUT, "no process %u (and no file of that name)", pid);
     add_meant(pid, err);
     return r;
-}
-
-static int
-by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-struct listing {
-    struct arena *arena;
-    const char **paths;
-    size_t count, capacity;
-    uint64_t session_id; // Of the last profile; 0 = none.
-};
-
-/* Add the profiles of DIR to L; only those of the session ONLY_SESSION unless that is 0. */
-static int
-list_profiles(const char *dir, uint64_t only_session, struct listing *l)
-{
-    DIR *d = opendir(dir);
-    struct dirent *e;
-
-    while (d != NULL && (e = readdir(d)) != NULL) {
-        const char *path = arena_printf(l->arena, "%s/%s", dir, e->d_name);
-        struct disk_header h;
-
-        if (e->d_name[0] == '.' || !origin_header(path, &h) ||
-            (only_session != 0 && h.session_id != only_session))
-            continue;
-        arena_grow(l->arena, &l->paths, &l->capacity, l->count, sizeof *l->paths);
-        l->paths[l->count++] = path;
-        l->session_id = h.session_id;
-    }
-    if (d == NULL)
-        return -1;
-    closedir(d);
-    return 0;
-}
-
-/* The directory beside which DIR lies if it is one for the other processes of a run; else NULL. */
-static const char *
-place_of_first(const char *dir, struct arena *arena)
-{
-    static const char suffix[] = ORIGIN_OTHERS_SUFFIX;
-    size_t length = strlen(dir), suffix_length = sizeof suffix - 1;
-    const char *slash;
-    char *path;
-
-    while (length > 1 && dir[length - 1] == '/')
-        length--;
-    if (length <= suffix_length ||
-        strncmp(dir + length - suffix_length, suffix, suffix_length) != 0)
-        return NULL;
-    path = arena_strndup(arena, dir, length);
-    slash = strrchr(path, '/');
-    return slash == NULL   ? "."
-           : slash == path ? "/"
-                           : arena_strndup(arena, path, (size_t)(slash - path));
-}
-
-/* The profiles of the directory DIR and, if others of the same run lie beside it, those too. */
-static int
-list_directory(const char *dir, struct arena *arena, const char ***ret_paths, size_t *ret_count,
-               struct err *err)
-{
-    const char *beside = place_of_first(dir, arena);
-    struct listing l = {.arena = arena};
-
-    if (list_profiles(dir, 0, &l) < 0)
-        return err_errno(err, HEAPTAP_BAD_INPUT, "cannot read the directory %s", dir);
-    if (beside != NULL && l.session_id != 0)
-        list_profiles(beside, l.session_id, &l);
-    if (l.count == 0)
-        return err_set(err, HEAPTAP_BAD_INPUT, "the directory %s has no heaptap profile in it",
-                       dir);
-    qsort(l.paths, l.count, sizeof *l.paths, by_name);
-    *ret_paths = l.paths;
-    *ret_count = l.count;
-    return 0;
-}
-
-int
-profile_list_session(const char *what, struct arena *arena, const char ***ret_paths,
-                     size_t *ret_count, struct err *err)
-{
-    struct stat st;
-
-    if (stat(what, &st) == 0 && S_ISDIR(st.st_mode))
-        return list_directory(what, arena, ret_paths, ret_count, err);
-    *ret_paths = arena_array(arena, 1, sizeof **ret_paths);
-    (*ret_paths)[0] = arena_strdup(arena, what);
-    *ret_count = 1;
-    return 0;
-}
-
-/* Has the session ONLY_SESSION profiles in DIR? Their number, with those beside it; 0 if not. */
-static size_t
-count_session(const char *dir, uint64_t only_session, struct arena *arena)
-{
-    struct listing l = {.arena = arena};
-    const char *beside = place_of_first(dir, arena);
-
-    if (list_profiles(dir, only_session, &l) < 0 || l.count == 0)
-        return 0;
-    if (beside != NULL)
-        list_profiles(beside, only_session, &l);
-    return l.count;
-}
-
-/* The directory part of PATH, with a slash, or "". */
-static const char *
-directory_of(const char *path, struct arena *arena)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? arena_strndup(arena, path, (size_t)(slash - path) + 1) : "";
-}
-
-const char *
-origin_session_of(const char *path, struct arena *arena, size_t *ret_count)
-{
-    const char *dir = directory_of(path, arena), *session = NULL;
-    size_t length = strlen(path), suffix = strlen(PROFILE_SUFFIX);
-    struct disk_header h;
-    glob_t found = {0};
-
-    if (!origin_header(path, &h) || h.session_id == 0)
-        return NULL;
-    if (place_of_first(dir, arena) != NULL)
-        session = arena_strndup(arena, dir, strlen(dir) - 1);
-    else if (length > suffix && strcmp(path + length - suffix, PROFILE_SUFFIX) == 0)
-        session =
-            arena_printf(arena, "%.*s" ORIGIN_OTHERS_SUFFIX, (int)(length - suffix), path);
-    if (session != NULL && (*ret_count = count_session(session, h.session_id, arena)) > 1)
-        return session;
-    // It has the name of the first process, which this one may not be.
-    session = NULL;
-    if (glob(arena_printf(arena, "%s*" ORIGIN_OTHERS_SUFFIX, dir), 0, NULL, &found) == 0)
-        for (size_t i = 0; session == NULL && i < found.gl_pathc && i < SESSIONS_TRIED; i++)
-            if ((*ret_count = count_session(found.gl_pathv[i], h.session_id, arena)) > 1)
-                session = arena_strdup(arena, found.gl_pathv[i]);
-    globfree(&found);
-    return session;
 }

@@ -26,7 +26,8 @@ struct origin_file {
 int origin_open(const char *path, struct origin_file *ret, struct err *err);
 void origin_close(struct origin_file *f);
 
-/* Read the header of the profile file PATH into *RET; false if it is not one. */
+/* Read the header of the profile file PATH, or of what a link of that name leads to, into *RET;
+ * false if it is not one. */
 bool origin_header(const char *path, struct disk_header *ret);
 
 /* True if WHAT is a process id and not a file of that name. */
@@ -35,14 +36,5 @@ bool origin_is_pid(const char *what, uint32_t *ret_pid);
 /* Set *RET_PATH to the path, from ARENA, under which the profile that process PID is writing can be
  * opened here. Returns 0, or HEAPTAP_BAD_INPUT with ERR set. */
 int origin_of_pid(uint32_t pid, struct arena *arena, const char **ret_path, struct err *err);
-
-/* The session directory of the run that the profile PATH is of, and how many profiles of that run
- * there are; NULL if there are no others. From ARENA. */
-const char *origin_session_of(const char *path, struct arena *arena, size_t *ret_count);
-
-/* The profile files of the session directory WHAT, sorted by name, into an array from ARENA; a
- * file or pid gives itself alone. Returns 0 or HEAPTAP_BAD_INPUT. */
-int profile_list_session(const char *what, struct arena *arena, const char ***ret_paths,
-                         size_t *ret_count, struct err *err);
 
 #endif

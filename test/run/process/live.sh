@@ -37,6 +37,66 @@ wait $runner 2>/dev/null
 same "four busy threads: ended by the signal, not by us" 143 $?
 known counted.heaptap "losses events=0" "under:count_alloc allocations>=100000"
 
+# A copy beside the profile is what the process was before, and no other process. Without what it is
+# a copy of, it is a profile like any other.
+mkdir beside
+# beside PROGRAM...: run it so that it has children or none, and make copies of the one that lives.
+beside() {
+    rm -rf counts beside/*
+    (cd beside && exec "$HEAPTAP" run -o l.heaptap -- "$@" 2>../summary) &
+    runner=$!
+    until_there counts
+    pid=$(pgrep -n -x counted)
+    (
+        cd beside || exit
+        for name in now later; do
+            "$HEAPTAP" pack -o $name.heaptap "$pid"
+        done
+        "$HEAPTAP" core --pid "$pid" -o moment.heaptap
+    ) >copies.log 2>&1
+    same "copies beside it are made" 3 "$(cd beside && ls now.heaptap later.heaptap moment.heaptap |
+        wc -l)"
+}
+# listed DIRECTORY: how many processes its report has.
+listed() {
+    "$HEAPTAP" report --json "$1" 2>/dev/null | python3 -c '
+import json, sys
+print(len(json.load(sys.stdin).get("profiles", [0])))'
+}
+beside "$PROG/counted" "$PWD/counts" 4
+same "copies of the one that lives do not count" 1 "$(listed beside)"
+kill -TERM "$pid"
+wait $runner 2>/dev/null
+check "the summary is of the profile" \
+    grep -q '^heaptap: profile l.heaptap ' summary
+check "and of nothing else" bash -c '! grep "other\|together\|still being" summary'
+same "copies of one that has ended do not count" 1 "$(listed beside)"
+"$HEAPTAP" report beside >view.out 2>view.err
+check "what is shown is the profile" \
+    cmp <(sed 1,2d view.out) <("$HEAPTAP" report beside/l.heaptap 2>/dev/null | sed 1,2d)
+rm beside/l.heaptap
+same "without it the later copy is shown" 1 "$(listed beside)"
+check "as what it is" grep -q 'running for' <("$HEAPTAP" report beside 2>/dev/null)
+rm beside/now.heaptap beside/later.heaptap
+same "a moment alone is shown" 1 "$(listed beside)"
+beside bash -c '"$0" "$@"; :' "$PROG/counted" "$PWD/counts" 4
+kill -TERM "$pid"
+wait $runner 2>/dev/null
+others=$(ls beside/l.processes | wc -l)
+same "each image counts once" $((others + 1)) "$(listed beside/l.processes)"
+check "the summary has each once" grep -q "^heaptap: $others others\? in l.processes: bash " summary
+same "what is no process of the run stays where it is" 3 \
+    "$(cd beside && ls now.heaptap later.heaptap moment.heaptap | wc -l)"
+
+# What the program has written itself is the program's.
+mkdir written
+(cd written && "$HEAPTAP" run -o l.heaptap -- bash -c 'exec "$0" heaptap >own.heaptap 2>own.log' \
+    "$PROG/own_writer") 2>summary
+same "a profile that the program has written stays" "l.heaptap own.heaptap" \
+    "$(cd written && echo *.heaptap)"
+check "and the summary is of the other" grep -q '^heaptap: profile l.heaptap ' summary
+same "which alone counts" 1 "$(listed written)"
+
 if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; then
     "$HEAPTAP" run --quiet -o redis.heaptap -- redis-server --port 0 \
         --unixsocket "$PWD/r.sock" --save "" --appendonly no >redis.log 2>&1 &

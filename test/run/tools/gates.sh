@@ -93,6 +93,46 @@ gives "leaks: without a limit" 0 "" heaptap leaks partly
 gives "diff: one of two" 3 "" heaptap diff --fail-over 1G base.heaptap partly
 gives "diff: one of two, the other side" 3 "" heaptap diff --fail-over 1G partly base.heaptap
 
+# unread KIND: one of the two in `partly` is none that can be read, which is said, also by a merge.
+unread() {
+    local path=partly/heaptap.tests.2.heaptap
+    gives "leaks: $1" 3 "$path" heaptap leaks --fail-over 1G partly
+    gives "diff: $1" 3 "$path" heaptap diff --fail-over 1G base.heaptap partly
+    gives "merge: $1" 3 "$path" heaptap merge -o partly.heaptap partly
+    check "merge: $1: nothing is written" test ! -e partly.heaptap
+    rm -f $path
+}
+: >partly/heaptap.tests.2.heaptap
+unread "an empty one"
+head -c 60 new.heaptap >partly/heaptap.tests.2.heaptap
+unread "one without a header"
+head -c 20000 /dev/zero >partly/heaptap.tests.2.heaptap
+unread "zeros"
+ln -s nowhere partly/heaptap.tests.2.heaptap
+unread "a link that leads nowhere"
+if [ "$(id -u)" != 0 ]; then
+    install -m 0 new.heaptap partly/heaptap.tests.2.heaptap
+    unread "one that may not be opened"
+fi
+mkdir partly/heaptap.directory.heaptap
+mkfifo partly/heaptap.fifo.heaptap
+echo "no profile" >partly/note.txt
+: >partly/.hidden.heaptap
+gives "what is no profile" 0 "" heaptap leaks --fail-over 1G partly
+same "nothing is said of what is no profile" "" "$(cat err)"
+heaptap run --quiet -o whole.heaptap -- sh -c './tests; :'
+head -c 60 whole.heaptap >cut && mv cut whole.heaptap
+gives "the first process beside the others" 3 "whole.heaptap" \
+    heaptap leaks --fail-over 1G whole.processes
+
+echo "# links"
+mkdir linked
+ln -s ../new.heaptap linked/heaptap.tests.1.heaptap
+gives "a link" 1 "20.5 KiB are still live" heaptap leaks --fail-over 0 linked
+ln -s heaptap.tests.1.heaptap linked/heaptap.tests.0.heaptap
+ln new.heaptap linked/heaptap.tests.2.heaptap
+gives "one file by three names" 1 "20.5 KiB are still live" heaptap leaks --fail-over 0 linked
+
 echo "# run"
 forgets() {
     heaptap run --quiet --force -o gate.heaptap "$@"

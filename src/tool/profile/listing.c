@@ -1,0 +1,338 @@
+/* listing.c: what in a directory is a profile, and what of it counts.
+ *
+ * A session is a directory. What `heaptap run` makes for the other processes of a run has the
+ * profiles of the first beside it, which the session's id tells.
+ *
+ * A file called *.heaptap is a profile, also one that is empty, cut short or not to be opened:
+ * whoever reads it says what is wrong. To skip it would make a sum of which something is missing
+ * without a word. A recorder's file has its name when its header is there (docs/format.md), so one
+ * without a header is not just being made. Under other names, what begins as a profile is one.
+ * Links are followed where the user has named the directory.
+ *
+ * One file may have several names, and one recording several files. In the order of how near they
+ * are to what the recorder wrote:
+ *
+ *     the recorder's file, whose process has exited
+ *     packed when the process had ended    in place, or beside it
+ *     one whose process has not exited     the recorder's, or as it was (cp, heaptap_write)
+ *     what lived in a dump                 heaptap core -o FILE DUMP
+ *     packed while the process lived       heaptap pack -o FILE PID
+ *     what lived in it meanwhile           heaptap core --pid PID -o FILE
+ *
+ * Of a recording only the nearest counts, and of several the latest: the others are what it was
+ * before, and no processes of their own. That two are the same would be a guess, so both count.
+ */
+#include "profile/listing.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "format/environment.h"
+#include "profile/origin.h"
+#include "util/map.h"
+
+/* Of the sessions beside a profile so many are asked whether they are its own. */
+enum { SESSIONS_TRIED = 64 };
+
+static uint32_t
+nearness_of(const struct disk_header *h)
+{
+    // What lived in a moment does not tell for how long others had.
+    bool is_moment = (h->compatible & DISK_COMPATIBLE_LIVES) == 0;
+
+    if (h->state != DISK_STATE_PACKED)
+        return h->state == DISK_STATE_ENDED ? 5 : 3;
+    if (h->process_flags & DISK_PROCESS_GONE)
+        return is_moment ? 2 : 4;
+    return is_moment ? 0 : 1;
+}
+
+/* A merged profile and one made of a copy of memory have no process. */
+static struct recording_key
+key_of(const struct disk_header *h)
+{
+    return (struct recording_key){
+        .process_start = h->process_start,
+        .start_unix_ns = h->start_unix_ns,
+        .start_monotonic_ns = h->start_monotonic_ns,
+        .session_id = h->session_id,
+        .pid = h->pid,
+    };
+}
+
+static bool
+is_known(const struct recording_key *key)
+{
+    return key->pid != 0 && key->process_start != 0;
+}
+
+static bool
+is_called_profile(const char *path)
+{
+    size_t length = strlen(path), suffix = sizeof PROFILE_SUFFIX - 1;
+
+    return length > suffix && strcmp(path + length - suffix, PROFILE_SUFFIX) == 0;
+}
+
+/* Fill in *RET of PATH if L wants it. What has been removed meanwhile is nobody's loss. */
+static bool
+look(const struct listing *l, const char *path, struct listed *ret)
+{
+    struct disk_header h;
+    struct stat st;
+    bool is_there = lstat(path, &st) == 0, is_gone = !is_there && errno == ENOENT;
+
+    *ret = (struct listed){.path = path, .is_link = is_there && S_ISLNK(st.st_mode)};
+    if (is_gone || (ret->is_link && l->session_id != 0))
+        return false;
+    if (ret->is_link)
+        is_there = stat(path, &st) == 0;
+    if (is_there && (!S_ISREG(st.st_mode) || st.st_ctim.tv_sec < l->since))
+        return false;
+    if (is_there) {
+        ret->device = (uint64_t)st.st_dev;
+        ret->inode = (uint64_t)st.st_ino;
+    }
+    if (is_there && origin_header(path, &h)) {
+        ret->key = key_of(&h);
+        ret->nearness = nearness_of(&h);
+        ret->last_ns = h.shared.last_ns;
+        ret->is_readable = true;
+        return l->session_id == 0 || h.session_id == l->session_id;
+    }
+    return l->session_id == 0 && is_called_profile(path) &&
+           (lstat(path, &st) == 0 || errno != ENOENT);
+}
+
+static void
+add(struct listing *l, const struct listed *one)
+{
+    arena_grow(l->arena, &l->v, &l->capacity, l->count, sizeof *l->v);
+    l->v[l->count++] = *one;
+}
+
+int
+listing_add(struct listing *l, const char *directory)
+{
+    DIR *d = opendir(directory);
+    struct dirent *e;
+
+    if (d == NULL)
+        return -1;
+    while ((e = readdir(d)) != NULL) {
+        const char *path = strcmp(directory, ".") == 0
+                               ? arena_strdup(l->arena, e->d_name)
+                               : arena_printf(l->arena, "%s/%s", directory, e->d_name);
+        struct listed one;
+
+        if (e->d_name[0] != '.' && look(l, path, &one))
+            add(l, &one);
+    }
+    closedir(d);
+    return 0;
+}
+
+/* Add PATH, which is a profile by its name, if it is there and cannot be read. */
+static void
+add_unreadable(struct listing *l, const char *path)
+{
+    const struct listing any = {.arena = l->arena};
+    struct listed one;
+
+    if (look(&any, path, &one) && !one.is_readable)
+        add(l, &one);
+}
+
+/* A session that profiles in L are of; 0 = none. */
+static uint64_t
+session_in(const struct listing *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (l->v[i].key.session_id != 0)
+            return l->v[i].key.session_id;
+    return 0;
+}
+
+/* Files of one recording together, what is to be left out behind that for which it is. */
+static int
+by_recording(const void *a, const void *b)
+{
+    const struct listed *x = a, *y = b;
+    int order = memcmp(&x->key, &y->key, sizeof x->key);
+
+    if (order != 0)
+        return order;
+    if (x->nearness != y->nearness)
+        return x->nearness > y->nearness ? -1 : 1;
+    if (x->last_ns != y->last_ns)
+        return x->last_ns > y->last_ns ? -1 : 1;
+    if (x->is_link != y->is_link)
+        return x->is_link ? 1 : -1;
+    return strcmp(x->path, y->path);
+}
+
+static int
+by_path(const void *a, const void *b)
+{
+    const struct listed *x = a, *y = b;
+
+    return strcmp(x->path, y->path);
+}
+
+/* Whether ONE is of the recording of LAST, and what that was before. */
+static bool
+is_copy(const struct listed *one, const struct listed *last)
+{
+    return is_known(&one->key) && memcmp(&one->key, &last->key, sizeof one->key) == 0 &&
+           (one->nearness < last->nearness || one->last_ns < last->last_ns);
+}
+
+const char **
+listing_paths(struct listing *l, size_t *ret_count)
+{
+    const char **paths = arena_array(l->arena, l->count, sizeof *paths);
+    struct map files = {0};
+    size_t kept = 0;
+
+    if (l->count > 0)
+        qsort(l->v, l->count, sizeof *l->v, by_recording);
+    for (size_t i = 0; i < l->count; i++) {
+        const struct listed *one = &l->v[i];
+        bool is_new = true;
+
+        if (kept > 0 && is_copy(one, &l->v[kept - 1]))
+            continue;
+        if (one->inode != 0)
+            map_put(&files, one->device << 40 ^ one->inode, &is_new);
+        if (is_new)
+            l->v[kept++] = *one;
+    }
+    map_release(&files);
+    l->count = *ret_count = kept;
+    if (kept > 0)
+        qsort(l->v, kept, sizeof *l->v, by_path);
+    for (size_t i = 0; i < kept; i++)
+        paths[i] = l->v[i].path;
+    return paths;
+}
+
+/* The name that the first process of a run has got if DIR is the directory for the others; else
+ * NULL. */
+static const char *
+name_of_first(const char *dir, struct arena *arena)
+{
+    static const char suffix[] = ORIGIN_OTHERS_SUFFIX;
+    size_t length = strlen(dir), suffix_length = sizeof suffix - 1;
+
+    while (length > 1 && dir[length - 1] == '/')
+        length--;
+    if (length <= suffix_length ||
+        strncmp(dir + length - suffix_length, suffix, suffix_length) != 0)
+        return NULL;
+    return arena_printf(arena, "%.*s" PROFILE_SUFFIX, (int)(length - suffix_length), dir);
+}
+
+/* The directory beside which DIR lies if it is one for the other processes of a run; else NULL. */
+static const char *
+place_of_first(const char *dir, struct arena *arena)
+{
+    const char *path = name_of_first(dir, arena);
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+
+    if (path == NULL)
+        return NULL;
+    return slash == NULL   ? "."
+           : slash == path ? "/"
+                           : arena_strndup(arena, path, (size_t)(slash - path));
+}
+
+/* The profiles of the directory DIR and, if others of the same run lie beside it, those too. */
+static int
+list_directory(const char *dir, struct arena *arena, const char ***ret_paths, size_t *ret_count,
+               struct err *err)
+{
+    const char *beside = place_of_first(dir, arena);
+    struct listing l = {.arena = arena};
+
+    if (listing_add(&l, dir) < 0)
+        return err_errno(err, HEAPTAP_BAD_INPUT, "cannot read the directory %s", dir);
+    if (beside != NULL && (l.session_id = session_in(&l)) != 0)
+        listing_add(&l, beside);
+    if (beside != NULL) // Whose session that is of cannot be known, but the name tells.
+        add_unreadable(&l, name_of_first(dir, arena));
+    if (l.count == 0)
+        return err_set(err, HEAPTAP_BAD_INPUT, "the directory %s has no heaptap profile in it",
+                       dir);
+    *ret_paths = listing_paths(&l, ret_count);
+    return 0;
+}
+
+int
+profile_list_session(const char *what, struct arena *arena, const char ***ret_paths,
+                     size_t *ret_count, struct err *err)
+{
+    struct stat st;
+
+    if (stat(what, &st) == 0 && S_ISDIR(st.st_mode))
+        return list_directory(what, arena, ret_paths, ret_count, err);
+    *ret_paths = arena_array(arena, 1, sizeof **ret_paths);
+    (*ret_paths)[0] = arena_strdup(arena, what);
+    *ret_count = 1;
+    return 0;
+}
+
+/* Has the session ONLY_SESSION profiles in DIR? Their number, with those beside it; 0 if not. */
+static size_t
+count_session(const char *dir, uint64_t only_session, struct arena *arena)
+{
+    struct listing l = {.arena = arena, .session_id = only_session};
+    const char *beside = place_of_first(dir, arena);
+    size_t count;
+
+    if (listing_add(&l, dir) < 0 || l.count == 0)
+        return 0;
+    if (beside != NULL)
+        listing_add(&l, beside);
+    listing_paths(&l, &count);
+    return count;
+}
+
+/* The directory part of PATH, with a slash, or "". */
+static const char *
+directory_of(const char *path, struct arena *arena)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? arena_strndup(arena, path, (size_t)(slash - path) + 1) : "";
+}
+
+const char *
+listing_session_of(const char *path, struct arena *arena, size_t *ret_count)
+{
+    const char *dir = directory_of(path, arena), *session = NULL;
+    size_t length = strlen(path), suffix = strlen(PROFILE_SUFFIX);
+    struct disk_header h;
+    glob_t found = {0};
+
+    if (!origin_header(path, &h) || h.session_id == 0)
+        return NULL;
+    if (place_of_first(dir, arena) != NULL)
+        session = arena_strndup(arena, dir, strlen(dir) - 1);
+    else if (length > suffix && strcmp(path + length - suffix, PROFILE_SUFFIX) == 0)
+        session =
+            arena_printf(arena, "%.*s" ORIGIN_OTHERS_SUFFIX, (int)(length - suffix), path);
+    if (session != NULL && (*ret_count = count_session(session, h.session_id, arena)) > 1)
+        return session;
+    // It has the name of the first process, which this one may not be.
+    session = NULL;
+    if (glob(arena_printf(arena, "%s*" ORIGIN_OTHERS_SUFFIX, dir), 0, NULL, &found) == 0)
+        for (size_t i = 0; session == NULL && i < found.gl_pathc && i < SESSIONS_TRIED; i++)
+            if ((*ret_count = count_session(found.gl_pathv[i], h.session_id, arena)) > 1)
+                session = arena_strdup(arena, found.gl_pathv[i]);
+    globfree(&found);
+    return session;
+}

@@ -1,0 +1,51 @@
+/* listing.h: the profiles in directories, each of them once. */
+#ifndef PROFILE_LISTING_H
+#define PROFILE_LISTING_H
+
+#include <time.h>
+
+#include "util/arena.h"
+#include "util/err.h"
+
+/* What tells a recording from all others; zero = that is not known. No padding. */
+struct recording_key {
+    uint64_t process_start, start_unix_ns, start_monotonic_ns, session_id, pid;
+};
+
+struct listed {
+    const char *path;
+    uint64_t device, inode; // Of the file that a link leads to; 0 = cannot be seen.
+    struct recording_key key;
+    uint32_t nearness; // To what the recorder wrote (listing.c),
+    uint64_t last_ns;  // and until when.
+    bool is_link, is_readable;
+};
+
+/* Files that are profiles. The caller sets the arena of all texts and what is wanted. */
+struct listing {
+    struct arena *arena;
+    uint64_t session_id; // If not 0, only profiles of that session, which nobody has named: so no
+                         // links, and none that cannot be read.
+    time_t since;        // Only files that may have changed since then; 0 = all.
+    struct listed *v;
+    size_t count, capacity;
+};
+
+/* Add the profiles in DIRECTORY. Returns 0, or -1 with errno if that cannot be read. */
+int listing_add(struct listing *l, const char *directory);
+
+/* The paths of L, sorted, of which the arena keeps the array, and their number. Leaves in L, in the
+ * same order, only what counts: each file once, and no copy of a recording that is there itself. */
+const char **listing_paths(struct listing *l, size_t *ret_count);
+
+/* The session directory of the run that the profile PATH is of, and how many profiles of that run
+ * there are; NULL if there are no others. From ARENA. */
+const char *listing_session_of(const char *path, struct arena *arena, size_t *ret_count);
+
+/* The profile files of the session directory WHAT, sorted by name, into an array from ARENA: also
+ * those that cannot be read, and none that is a copy of another. A file or pid gives
+ * itself alone. Returns 0 or HEAPTAP_BAD_INPUT. */
+int profile_list_session(const char *what, struct arena *arena, const char ***ret_paths,
+                         size_t *ret_count, struct err *err);
+
+#endif
