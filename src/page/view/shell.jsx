@@ -87,6 +87,10 @@ export function lossesOf(report) {
         .map(([name, text]) => `${count(report.losses[name])} ${text}`);
     if (report.losses.file_failed)
         told.push('the file could not be written to its end');
+    if (report.merged?.left_out > 0)
+        told.push(`${plural(report.merged.left_out, 'profile')} could not be read`);
+    if (report.merged?.damaged > 0)
+        told.push(`${plural(report.merged.damaged, 'profile')} could be read in part only`);
     for (const note of report.notes)
         if (note.kind !== 'other')
             told.push(note.text.split('\n')[0]);

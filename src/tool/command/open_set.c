@@ -123,6 +123,7 @@ load_all(const char **paths, size_t count, const struct view_options *options, s
         if (rc != 0) {
             say_error("%s", err.text);
             ret->unread = failure = exit_code(rc);
+            ret->unread_count++;
         } else if (options->only && !is_picked(p, options->only, &ret->arena)) {
             profile_free(p);
         } else if ((rc = cut(p, options, &err)) != 0) {
@@ -210,7 +211,9 @@ set_merge(struct view_set *set, const char *what, const struct view_options *opt
 {
     int rc = 0;
 
-    if (set->count == 1)
+    // One that is left of several is their sum, which says that others are missing; but a sum has
+    // no moments.
+    if (set->count == 1 && (set->unread_count == 0 || options->at || options->between))
         return 0;
     if (options->at || options->between) {
         say_error("%s: %zu processes match, and each has moments of its own; pick one with --only "
@@ -231,6 +234,8 @@ set_merge(struct view_set *set, const char *what, const struct view_options *opt
         }
         profile_free(set->v[i]);
     }
+    for (size_t i = 0; i < set->unread_count; i++)
+        merge_left_out(set->sum);
     set->v[0] = merge_finish(set->sum);
     set->v[0]->path = arena_strdup(&set->v[0]->arena, what);
     set->count = 1;

@@ -14,9 +14,10 @@ void set_close(struct view_set *set);
 
 enum set_history { SET_WITHOUT_HISTORY, SET_WITH_HISTORY };
 
-/* If SET, which came from WHAT under OPTIONS, has several profiles, make it one of their sum; of
- * that it is known what was counted when if HISTORY says so (merge_keep_history). Then the profiles
- * have symbols. Returns 0, or the exit code after saying why. */
+/* If SET, which came from WHAT under OPTIONS, has or should have had several profiles, make it one
+ * of the sum of those that could be read; of that it is known what was counted when if HISTORY says
+ * so (merge_keep_history). Then the profiles have symbols. Returns 0, or the exit code after saying
+ * why. */
 int set_merge(struct view_set *set, const char *what, const struct view_options *options,
               enum set_history history);
 

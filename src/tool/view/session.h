@@ -11,6 +11,7 @@ struct view_set {
     struct arena arena; // Of the list, and for what is computed of its profiles.
     struct merge *sum;  // Of which v[0] is the profile; NULL = none (set_merge, open_set.h).
     int unread; // The exit code for one of them that could not be read; 0 = all could be.
+    size_t unread_count;
 };
 
 /* A row for each process of SET, from the arena of RET; the totals of all are added to *RET_TOTAL

@@ -195,6 +195,26 @@ check "--skip-bad: the report says so" \
 merge -o skipped2.heaptap skipped.heaptap in/deep.heaptap >/dev/null
 check "--skip-bad: and so does a merge of it" \
     grep -q '2 profiles could not be read' <("$HEAPTAP" report skipped2.heaptap)
+echo "# what is left out of a directory"
+mkdir lacking
+cp $a $b lacking
+head -c 9000 $b >lacking/cut.heaptap
+# left_out COMMAND...: of how many processes its document is the sum, and how many are missing.
+left_out() {
+    "$HEAPTAP" "$@" 2>/dev/null | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+merged = d.get("after", d.get("report", d))["merged"]
+print(merged["processes"], merged["left_out"])'
+}
+same "left out: diff --json" "2 1" "$(left_out diff --json $a lacking)"
+same "left out: timeline --json" "2 1" "$(left_out timeline --json lacking)"
+same "left out: html --json" "2 1" "$(left_out html --json lacking)"
+check "left out: timeline" \
+    grep -q '^1 profile could not be read' <("$HEAPTAP" timeline lacking 2>/dev/null)
+rm lacking/binned1.heaptap
+same "left out: all but one" "1 1" "$(left_out diff --json $a lacking)"
+
 is "damaged" 0 "cut.heaptap: segment" merge -o damaged.heaptap cut.heaptap $b
 sums totals damaged.heaptap cut.heaptap $b
 check "damaged: the report says so" grep -q '1 profile damaged' <("$HEAPTAP" report damaged.heaptap)

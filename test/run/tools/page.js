@@ -479,6 +479,9 @@ async function estimates() {
         everyView(page, async () => {
             assert.match(await page.locator('.losses').innerText(), /no room in the tree/);
         }));
+    await onPage('what could not be read stands on every view', 'lacking', async (page) =>
+        everyView(page, async () => assert.match(await page.locator('.losses').innerText(),
+            /1 profile could not be read/)));
 }
 
 /* What is wrong with one of two profiles is wrong with what changed from one to the other. */

@@ -24,6 +24,11 @@ record many.heaptap "$PROG/containers"
 "$HEAPTAP" run --quiet -o session.heaptap -- sh -c "$PROG/containers; $PROG/recursive; true" \
     >/dev/null
 "$HEAPTAP" merge -o merged.heaptap leak.heaptap before.heaptap >/dev/null
+# A page of a directory of which one profile cannot be read.
+mkdir lacking
+cp leak.heaptap before.heaptap lacking
+head -c 9000 leak.heaptap >lacking/cut.heaptap
+"$HEAPTAP" html -o lacking.html lacking >/dev/null 2>&1
 # A page of a process that runs.
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=live.heaptap "$PROG/slowleak" 1000000 20000 >/dev/null &
 for _ in $(seq 400); do
