@@ -1,4 +1,4 @@
-/* cflags: -fno-builtin */
+/* cflags: -fno-builtin -fno-optimize-sibling-calls */
 /* liblinkage.c: the other side of linkage.c: a library, and a plug-in. Linked into static
  * executables as it is.
  */

@@ -67,7 +67,11 @@ int sys_mkdir(const char *path, int mode);
 /* Give the open file FD, which may have no name, the new name PATH. */
 int sys_link(int fd, const char *path);
 long sys_readlink(const char *path, char *buffer, size_t size_bytes);
+
+/* The working directory, of the time before quiet if it is quiet: the bytes used, or a negative
+ * error number. */
 int sys_getcwd(char *buffer, size_t size_bytes);
+
 int sys_getpid(void);
 int sys_getppid(void);
 

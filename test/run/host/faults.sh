@@ -228,6 +228,14 @@ same "a filter that refuses, with a reserve: nothing lost" 0 "$(field box.heapta
 sandbox "a filter that refuses, without" errno ""
 check "a filter that refuses, without: the loss is shown" lost box.heaptap
 
+# Where a relative path leads to is not asked for any more.
+cp "$PROG/liblinkage.so" plugin.so
+LD_PRELOAD=$LIBHEAPTAP HEAPTAP_RESERVE=4000000 HEAPTAP_OUT=$PWD/plugin.heaptap \
+    "$PROG/linkage" ./plugin.so >out 2>err
+same "a relative plug-in, with a reserve: exit status" 0 $?
+KNOWN_PREFIX="a relative plug-in, with a reserve: " known plugin.heaptap \
+    "module:plugin.so,library_alloc allocations=14 allocated_bytes=196"
+
 # A reserve that is too small: later stacks are shortened, and the file does not grow.
 rm -f small*.heaptap
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_RESERVE=100000 HEAPTAP_OUT=$PWD/small.heaptap \
