@@ -39,6 +39,25 @@ done
 in_python same musl-pie families threads
 in_python covers
 
+# --- Beside operators of the program ---
+
+objcopy --wildcard --localize-symbol='_Z*' "$BUILD/libheaptap.a" libheaptap_c.a
+check "libheaptap.a without operators can be made" test -s libheaptap_c.a
+for linker in bfd gold lld; do
+    command -v g++ ld.$linker >/dev/null || continue
+    check "own operators, $linker: can be linked" g++ -std=c++17 -O1 -g -fno-builtin \
+        -fuse-ld=$linker -o operators "$SRCDIR/test/prog/own_operators.cc" -Wl,-u,malloc \
+        -Wl,--export-dynamic-symbol=heaptap_recorder_v1 -L. -lheaptap_c
+    HEAPTAP_OUT=operators.$linker.heaptap ./operators >operators.out
+    same "own operators, $linker: output" "new 350 delete 350" "$(cat operators.out)"
+    KNOWN_PREFIX="own operators, $linker: " known operators.$linker.heaptap \
+        "under:scalar allocations=100 allocated_bytes=400 frees=100" \
+        "leaf:scalar allocations=0" \
+        "under:array allocations=100 allocated_bytes=1000 frees=100" \
+        "under:nothrow allocations=100 allocated_bytes=400 frees=100" \
+        "under:pooled allocations=0" "losses events=0 unknown_frees=0"
+done
+
 # --- However it ends, and after strip ---
 
 for kind in static static-stripped musl; do
