@@ -62,6 +62,12 @@ sys_limit(int resource)
     return UINT64_MAX;
 }
 
+char **
+process_environment(void)
+{
+    return environ;
+}
+
 uint64_t
 process_value(uint32_t type)
 {

@@ -17,11 +17,11 @@ const char *
 host_environment(const char *name)
 {
     size_t length = strlen(name);
+    char **e = process_environment();
 
-    // By libc's own name of it: an old program may have an "environ" that nobody sets.
-    if (process_value(AT_SECURE) != 0 || __environ == NULL)
+    if (process_value(AT_SECURE) != 0 || e == NULL)
         return NULL;
-    for (char **e = __environ; *e != NULL; e++)
+    for (; *e != NULL; e++)
         if (strncmp(*e, name, length) == 0 && (*e)[length] == '=')
             return *e + length + 1;
     return NULL;

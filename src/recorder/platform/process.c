@@ -7,7 +7,8 @@
  *
  * The vector lies behind the environment that the process was started with, and libc's pointer to
  * that is a mere word. It is read there first, because a loader that was started by hand corrects
- * the vector there and nowhere else. A program may have put its environment elsewhere before the
+ * the vector there and nowhere else. Before libc begins, the dynamic linker's word for the stack is
+ * as good (process_dynamic.c). A program may have put its environment elsewhere before the
  * first event. Then what is behind it is no vector (the bytes of AT_RANDOM would have to lie close
  * above), and the kernel is asked: prctl since Linux 6.4, before that /proc.
  *
@@ -76,10 +77,19 @@ take(const struct entry *v, size_t count)
             store_relaxed(&values[v[i].type], v[i].value);
 }
 
+char **
+process_environment(void)
+{
+    // By libc's own name of it: an old program may have an "environ" that nobody sets.
+    char **e = __environ;
+
+    return e != NULL ? e : process_first_environment();
+}
+
 static bool
 take_from_stack(void)
 {
-    char **e = __environ;
+    char **e = process_environment();
 
     if (e == NULL)
         return false;

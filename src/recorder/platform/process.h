@@ -12,6 +12,13 @@ uint64_t process_value(uint32_t type);
  * Signal-safe. */
 void *process_libc_function(const char *name);
 
+/* The environment: libc's, or where libc has none the one that the kernel gave; NULL if there is
+ * neither. Signal-safe. */
+char **process_environment(void);
+
+/* The one that the kernel gave; NULL in a static program. Signal-safe. */
+char **process_first_environment(void);
+
 /* Learn all of it now; find libc and the kernel's clock, and start the unwinder. Signal-safe. */
 void process_learn(void);
 
