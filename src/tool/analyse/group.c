@@ -198,9 +198,12 @@ add_sizes(struct grouper *g)
 {
     for (size_t i = 0; i < g->p->bin_count; i++) {
         const struct profile_bin *bin = &g->p->bins[i];
+        struct counters known = bin->counters;
 
-        if (bin->counters.allocations != 0 || bin->counters.frees != 0)
-            add_row(g, &bin->counters)->bin = bin;
+        if (known.allocations == 0 && known.frees == 0)
+            continue;
+        known.partial = true; // Nothing else is counted by size.
+        add_row(g, &known)->bin = bin;
     }
 }
 

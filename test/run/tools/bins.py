@@ -55,6 +55,15 @@ def table(text):
 
 by_bytes = sorted(WANTED, key=lambda row: -row[2])
 check("all bins in JSON, by size", WANTED, rows())
+report = json.loads(subprocess.run([HEAPTAP, "report", "--by", "size", "--json", PROFILE],
+                                   capture_output=True, text=True, check=True).stdout)["rows"]
+check("report --by size: what is known", {row[1:4] for row in WANTED[:5]},
+      {(row["allocations"], row["allocated_bytes"], row["frees"]) for row in report
+       if row["size_max"] <= 1024})
+for member in ("peak_blocks", "peak_bytes", "temporary", "died_within_16", "died_within_256",
+               "reallocations"):
+    check("report --by size: " + member + " is not known", {None},
+          {row[member] for row in report})
 check("--top: the largest first", by_bytes[:2], rows("--top", "2"))
 check("--top with --all is all", WANTED, rows("--top", "2", "--all"))
 check("text: a row per size, larger, total",
