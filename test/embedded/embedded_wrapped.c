@@ -15,7 +15,6 @@
 
 enum { THREADS = 4, STEPS = 20000, BLOCKS = 64, KEPT = 100, KEPT_BYTES = 1000 };
 
-pthread_mutex_t wrapped_lock = PTHREAD_MUTEX_INITIALIZER;
 static void *volatile kept[KEPT];
 
 static void *

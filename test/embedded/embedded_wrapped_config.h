@@ -10,7 +10,8 @@ void *__real_malloc(size_t size);
 void *__real_realloc(void *block, size_t size);
 void __real_free(void *block);
 extern void *__libc_stack_end;
-extern pthread_mutex_t wrapped_lock;
+// One for all files that name this one: weak, so that none of them has to define it.
+__attribute__((weak)) pthread_mutex_t wrapped_lock = PTHREAD_MUTEX_INITIALIZER;
 
 #define HEAPTAP_EMBEDDED_NAME(f) __wrap_##f
 #define HEAPTAP_EMBEDDED_REAL_MALLOC(n) __real_malloc(n)
