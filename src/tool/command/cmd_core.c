@@ -5,6 +5,7 @@
  */
 #include "command/cmd_core.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,7 +131,9 @@ question_of(const struct core_options *o, struct coring *ret)
         return 0;
     errno = 0;
     ret->answer.address = strtoull(address, &end, 16);
-    if (end == address || *end != '\0' || errno != 0) {
+    // strtoull takes blanks, signs and bare digits as well, which may be meant as a size.
+    if (strncmp(address, "0x", 2) != 0 || !isxdigit((unsigned char)address[2]) || *end != '\0' ||
+        errno != 0) {
         say_error("'%s' is no address; write it as 0x7f12a0001040", address);
         return EXIT_USAGE;
     }

@@ -41,6 +41,12 @@ say_unrecorded(const struct memory *m)
         say_error("%s: the recorder's memory is in the part that is cut off; a dump that is whole "
                   "is needed (ulimit -c unlimited, room on the disk)",
                   m->name);
+    // gdb writes which files were mapped behind all memory.
+    else if (m->missing_bytes > 0)
+        say_error("%s is cut short, and whether heaptap recorded the process is in the part that "
+                  "is cut off; a dump that is whole is needed (ulimit -c unlimited, room on the "
+                  "disk)",
+                  m->name);
     else if (has_recorder(m) && !m->lives)
         say_error("%s: the recorder was there, but its memory is not in the dump: it recorded "
                   "nothing in this process, or the filter left private memory out (bit 0 of "
