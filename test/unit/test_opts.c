@@ -17,7 +17,7 @@ static const char *const groups[] = {"file", "label", "label=", NULL};
 struct values {
     bool json, wide;
     const char *fold;
-    uint64_t budget_bytes, limit;
+    uint64_t budget_bytes, limit, wait;
     int colour;
     struct opt_choice by;
     int form;
@@ -32,6 +32,7 @@ static const struct opt table[] = {
     {OPT_STRING, 0, "fold", &defaults.fold, "REGEX", "Fold.", NULL},
     {OPT_SIZE, 'b', "budget", &defaults.budget_bytes, "BYTES", "Budget.", NULL},
     {OPT_COUNT, 'n', "limit", &defaults.limit, "N", "Limit.", NULL},
+    {OPT_COUNT_0, 0, "wait", &defaults.wait, "N", "Wait.", NULL},
     {OPT_CHOICE, 0, "colour", &defaults.colour, "WHICH", "Colour.", colours},
     {OPT_CHOICE_OF, 0, "by", &defaults.by, "WHAT", "Group.", groups},
     {OPT_FLAG_OF, 'f', "form", &defaults.form, "FORM", "Form.", colours},
@@ -151,9 +152,34 @@ every_form_of_an_option_is_read(void **state)
     assert_int_equal(parse("-jn5", false), 0);
     assert_true(got.json);
     assert_int_equal(got.limit, 5);
-    assert_int_equal(parse("--fold= --limit=1 --limit=2", false), 0);
-    assert_string_equal(got.fold, "");
+    assert_int_equal(parse("--fold=a --fold=b --limit=1 --limit=2", false), 0);
+    assert_string_equal(got.fold, "b");
     assert_int_equal(got.limit, 2);
+}
+
+/* If this fails, a variable that a script has not set means all programs, or the current directory.
+ * */
+static void
+an_empty_value_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--fold=", false), HEAPTAP_USAGE);
+    assert_string_equal(err.text, "option '--fold': its value, REGEX, is empty");
+}
+
+/* If this fails, 0 is taken as "not given": `run --max-memory 0` has no limit. */
+static void
+zero_is_refused_where_it_means_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--limit 0", false), HEAPTAP_USAGE);
+    assert_string_equal(err.text,
+                        "option '--limit': 0 is none; write 1 or more, or leave the option out");
+    assert_int_equal(parse("--budget 0K", false), HEAPTAP_USAGE);
+    assert_int_equal(parse("--depth=0", false), HEAPTAP_USAGE);
+    got.wait = 1;
+    assert_int_equal(parse("--wait 0", false), 0);
+    assert_int_equal(got.wait, 0);
 }
 
 /* If this fails, a profile's name is lost, or two of them are exchanged. */
@@ -415,6 +441,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_flag_may_take_a_number_behind_an_equals_sign),
         cmocka_unit_test(every_form_of_an_option_is_read),
+        cmocka_unit_test(an_empty_value_is_refused),
+        cmocka_unit_test(zero_is_refused_where_it_means_nothing),
         cmocka_unit_test(a_choice_may_take_a_value),
         cmocka_unit_test(options_may_end_at_the_first_unknown),
         cmocka_unit_test(a_flag_may_take_a_choice_behind_an_equals_sign),

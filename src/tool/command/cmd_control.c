@@ -31,7 +31,7 @@ static const struct opt options[] = {
     {OPT_FLAG, 0, "off", &defaults.off, NULL,
      "From now on record no new block. The frees of those recorded before are still followed.",
      NULL},
-    {OPT_COUNT, 0, "wait", &defaults.wait_s, "SECONDS",
+    {OPT_COUNT_0, 0, "wait", &defaults.wait_s, "SECONDS",
      "Wait that long for the program to take the request; 5 by default.", NULL},
     {0},
 };

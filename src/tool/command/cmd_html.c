@@ -298,6 +298,8 @@ run_html(const void *given, int count, char **arguments)
                   "--json prints what would be in it");
         return EXIT_USAGE;
     }
+    if (o->source_dir != NULL && !symbolise_is_directory("source-dir", o->source_dir))
+        return EXIT_USAGE;
     if (count > 1)
         rc = open_side(o, arguments[0], &before);
     if (rc == 0)

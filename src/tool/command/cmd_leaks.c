@@ -233,7 +233,7 @@ static const struct opt options[] = {
     {OPT_FLAG, 0, "paths", &defaults.paths, NULL,
      "Add up by path: the functions of the last callers, as in || > main > load > read_line.",
      NULL},
-    {OPT_COUNT, 0, "callers", &defaults.callers, "N",
+    {OPT_COUNT_0, 0, "callers", &defaults.callers, "N",
      "Keep the N innermost functions of a path. The default is 5; 0 keeps all. Turns on --paths.",
      NULL},
     {OPT_FLAG, 0, "call-sites", &defaults.call_sites, NULL,

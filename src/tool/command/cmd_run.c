@@ -101,7 +101,7 @@ static const struct opt options[] = {
      "blocks (heaptap rawdump). A block takes 168 bytes more, and its events several times as "
      "long.",
      NULL},
-    {OPT_COUNT, 0, "guard", &guard_bytes, "BYTES",
+    {OPT_COUNT_0, 0, "guard", &guard_bytes, "BYTES",
      "With --annotate: so many guard bytes behind each block, 0 to 255. The default is 8.", NULL},
     {OPT_COUNT, 0, "check-every", &asked.recording.check_every, "N",
      "With --annotate, which it implies: with every Nth allocation or free of a thread look at the "

@@ -67,7 +67,7 @@ run(const void *given, int count, char **arguments)
 }
 
 static const struct opt options[] = {
-    {OPT_COUNT, 0, "wait", &defaults.wait_s, "SECONDS",
+    {OPT_COUNT_0, 0, "wait", &defaults.wait_s, "SECONDS",
      "Wait that long for the program to take the snapshot; 5 by default.", NULL},
     {.kind = OPT_END},
 };

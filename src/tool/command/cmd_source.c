@@ -5,6 +5,7 @@
 #include "analyse/source.h"
 #include "command/runner.h"
 #include "command/source_files.h"
+#include "command/symbolise.h"
 #include "json/json_source.h"
 #include "text/text_source.h"
 
@@ -79,8 +80,11 @@ run_source(const void *given, int count, char **arguments)
         .stacks = STACKS_FOLDED_IN_TEXT,
         .show = show,
     };
-    int rc = runner_run(&r, count > 1 ? arguments[1] : NULL);
+    int rc;
 
+    if (o->directory != NULL && !symbolise_is_directory("source-dir", o->directory))
+        return EXIT_USAGE;
+    rc = runner_run(&r, count > 1 ? arguments[1] : NULL);
     if (rc != HEAPTAP_NOT_FOUND)
         return rc;
     say_error("no function or file of the profile matches '%s'", run.what);

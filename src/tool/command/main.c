@@ -168,6 +168,11 @@ run_with(const struct command *c, void *options, int count, char **arguments)
         say_error("%s: '%s' is one argument too many", c->name, arguments[c->max_arguments]);
         return usage_error(c);
     }
+    for (int i = 0; i < left && !c->stop_at_first; i++)
+        if (*arguments[i] == '\0') {
+            say_error("%s: an argument is empty: heaptap %s %s", c->name, c->name, c->arguments);
+            return usage_error(c);
+        }
     return c->run(options, left, arguments);
 }
 

@@ -45,8 +45,8 @@ show_server(void *arg, enum symbol_server what, const char *path)
     arena_release(&a);
 }
 
-static bool
-is_directory(const char *option, const char *path)
+bool
+symbolise_is_directory(const char *option, const char *path)
 {
     struct stat st;
 
@@ -59,10 +59,10 @@ is_directory(const char *option, const char *path)
 static bool
 is_valid(const struct symbol_choice *choice)
 {
-    if (choice->sysroot != NULL && !is_directory("sysroot", choice->sysroot))
+    if (choice->sysroot != NULL && !symbolise_is_directory("sysroot", choice->sysroot))
         return false;
     for (size_t i = 0; i < choice->debug_dirs.count; i++)
-        if (!is_directory("debug-dir", choice->debug_dirs.items[i]))
+        if (!symbolise_is_directory("debug-dir", choice->debug_dirs.items[i]))
             return false;
     return true;
 }

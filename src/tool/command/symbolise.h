@@ -19,4 +19,7 @@ void symbolise_types(struct profile *p, const struct symbol_choice *choice);
 void symbolise_structures(struct profile *p, const struct symbol_choice *choice,
                           const uint32_t *names, size_t count);
 
+/* Whether PATH, the value of --OPTION, is a directory; says so if it is not. */
+bool symbolise_is_directory(const char *option, const char *path);
+
 #endif

@@ -249,13 +249,57 @@ parse_choice(const struct opt *o, const char *text, void *place, struct err *err
     return rc;
 }
 
+/* 0 stands for "not given" in the structs of options, so who gives it would get the default. */
+static int
+refuse_zero(const struct opt *o, struct err *err)
+{
+    return err_set(err, HEAPTAP_USAGE,
+                   "option '--%s': 0 is none; write 1 or more, or leave the option out", o->name);
+}
+
+static int
+store_size(const struct opt *o, const char *text, uint64_t *place, struct err *err)
+{
+    if (!opts_parse_size(text, place))
+        return err_set(
+            err, HEAPTAP_USAGE,
+            "option '--%s': '%.60s' is no size; write a number such as 4096, 64K, 1.5M or 2G",
+            o->name, text);
+    return *place == 0 ? refuse_zero(o, err) : 0;
+}
+
+static int
+store_count(const struct opt *o, const char *text, uint64_t *place, struct err *err)
+{
+    const char *rest = text;
+    uint64_t n;
+
+    if (!parse_digits(&rest, &n) || *rest != '\0')
+        return err_set(err, HEAPTAP_USAGE, "option '--%s': '%.60s' is not a whole number in range",
+                       o->name, text);
+    if (n == 0 && o->kind != OPT_COUNT_0)
+        return refuse_zero(o, err);
+    *place = n;
+    return 0;
+}
+
+static void
+add_to_list(struct opt_list *list, const char *text)
+{
+    list->items = xrealloc(list->items, (list->count + 1) * sizeof *list->items);
+    list->items[list->count++] = text;
+}
+
 static int
 store(struct parser *p, const struct opt *o, const char *text)
 {
     void *place = place_of(p, o);
-    const char *rest = text;
     struct err *err = p->err;
 
+    // A variable that a script has forgotten to set would name no file, or every program.
+    if ((o->kind == OPT_STRING || o->kind == OPT_LIST) && *text == '\0')
+        return err_set(err, HEAPTAP_USAGE, "option '--%s': its value, %s, is empty", o->name,
+                       o->argument);
     switch (o->kind) {
     case OPT_FLAG:
         *(bool *)place = true;
@@ -264,26 +308,16 @@ store(struct parser *p, const struct opt *o, const char *text)
         *(const char **)place = text;
         return 0;
     case OPT_SIZE:
-        if (opts_parse_size(text, place))
-            return 0;
-        return err_set(
-            err, HEAPTAP_USAGE,
-            "option '--%s': '%.60s' is no size; write a number such as 4096, 64K, 1.5M or 2G",
-            o->name, text);
-    case OPT_COUNT:
-    case OPT_COUNT_OF: {
-        uint64_t n = OPT_ALONE;
-
+        return store_size(o, text, place, err);
+    case OPT_COUNT_OF:
         if (text == NULL) {
-            *(uint64_t *)place = n;
+            *(uint64_t *)place = OPT_ALONE;
             return 0;
         }
-        if (!parse_digits(&rest, &n) || *rest != '\0')
-            return err_set(err, HEAPTAP_USAGE,
-                           "option '--%s': '%.60s' is not a whole number in range", o->name, text);
-        *(uint64_t *)place = n;
-        return 0;
-    }
+        return store_count(o, text, place, err);
+    case OPT_COUNT:
+    case OPT_COUNT_0:
+        return store_count(o, text, place, err);
     case OPT_FLAG_OF:
         if (text == NULL) {
             *(int *)place = 1;
@@ -293,13 +327,9 @@ store(struct parser *p, const struct opt *o, const char *text)
     case OPT_CHOICE:
     case OPT_CHOICE_OF:
         return parse_choice(o, text, place, err);
-    case OPT_LIST: {
-        struct opt_list *list = place;
-
-        list->items = xrealloc(list->items, (list->count + 1) * sizeof *list->items);
-        list->items[list->count++] = text;
+    case OPT_LIST:
+        add_to_list(place, text);
         return 0;
-    }
     case OPT_END:
         break;
     }

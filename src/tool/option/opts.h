@@ -19,13 +19,14 @@
 enum opt_kind {
     OPT_END = 0,   // The last entry of a table.
     OPT_FLAG,      // bool *
-    OPT_STRING,    // const char **
-    OPT_SIZE,      // uint64_t *; accepts 10, 64K, 1.5M, 2G
-    OPT_COUNT,     // uint64_t *; a plain number
+    OPT_STRING,    // const char **; not empty
+    OPT_SIZE,      // uint64_t *; accepts 10, 64K, 1.5M, 2G, but not 0
+    OPT_COUNT,     // uint64_t *; a plain number from 1 on
+    OPT_COUNT_0,   // uint64_t *; the same where 0 means something, too
     OPT_COUNT_OF,  // uint64_t *; OPT_ALONE if given alone, and --name=N is N
     OPT_CHOICE,    // int *; index into the NULL-terminated choices
     OPT_CHOICE_OF, // struct opt_choice *; the same, and a choice that ends in "=" takes more text
-    OPT_LIST,      // struct opt_list *; each time it is given adds a value
+    OPT_LIST,      // struct opt_list *; each time it is given adds a value, which is not empty
     OPT_FLAG_OF,   // int *; 1 if given, and --name=CHOICE is the choice's index plus 1
 };
 
