@@ -186,19 +186,20 @@ judge(const struct limits *limits, const struct live *live)
     const struct limit *l = &limits->v[LIMIT_LEAKS];
     struct arena arena = {0};
     bool exceeded = live->least_bytes > 0 && (uint64_t)live->least_bytes > l->value;
+    const char *bytes, *limit;
 
     if (!l->given)
         return 0;
     if (live->bytes <= 0 || (uint64_t)live->bytes <= l->value)
         return live->unread;
+    bytes = style_bytes_beside(&arena, live->bytes, (int64_t)l->value);
+    limit = style_bytes_beside(&arena, (int64_t)l->value, live->bytes);
     if (exceeded)
-        say_error("%s are still live, more than the %s that --fail-over allows",
-                  style_bytes(&arena, live->bytes), style_bytes(&arena, (int64_t)l->value));
+        say_error("%s are still live, more than the %s that --fail-over allows", bytes, limit);
     else
         say_hint("%s are still live, more than the %s that --fail-over allows; but with these "
                  "samples it may be %s; that is no failure",
-                 style_bytes(&arena, live->bytes), style_bytes(&arena, (int64_t)l->value),
-                 style_bytes(&arena, live->least_bytes));
+                 bytes, limit, style_bytes(&arena, live->least_bytes));
     arena_release(&arena);
     return exceeded ? EXIT_FINDINGS : live->unread;
 }

@@ -104,7 +104,7 @@ run_limits_status(const struct run_limits *r)
 {
     if (!limits_are_given(&r->limits))
         return 0;
-    if (r->judged == 0)
+    if (r->judged == 0 && !r->unknown)
         say_error("--fail-on: no process that has ended left a profile: nothing could be judged");
     return r->exceeded || r->unknown || r->judged == 0 ? EXIT_OVER_LIMIT : 0;
 }

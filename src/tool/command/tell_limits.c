@@ -12,16 +12,24 @@ amount(struct arena *arena, enum limit_of of, int64_t value)
     return limit_is_bytes(of) ? style_bytes(arena, value) : style_count(arena, value);
 }
 
-/* The limit as it was given, behind an amount. */
+/* VALUE, beside OTHER. */
 static const char *
-limit_text(struct arena *arena, const struct judgement *j, const char *option)
+amount_beside(struct arena *arena, enum limit_of of, int64_t value, int64_t other)
+{
+    return limit_is_bytes(of) ? style_bytes_beside(arena, value, other) : style_count(arena, value);
+}
+
+/* The limit as it was given, behind VALUE, which is more. */
+static const char *
+limit_text(struct arena *arena, const struct judgement *j, int64_t value, const char *option)
 {
     const char *limit;
 
     if (j->limit.value == 0)
         return arena_printf(arena, "and --%s allows none", option);
-    limit = j->limit.is_percent ? arena_printf(arena, "%g %%", (double)j->limit.value / 10000)
-                                : amount(arena, j->of, j->allowed);
+    limit = j->limit.is_percent
+                ? arena_printf(arena, "%.15g %%", (double)j->limit.value / 10000)
+                : amount_beside(arena, j->of, j->allowed, value);
     return arena_printf(arena, "more than the %s that --%s allows", limit, option);
 }
 
@@ -29,29 +37,31 @@ static void
 tell_growth(const struct judgement *j, const char *option, struct arena *arena)
 {
     int64_t growth = counters_difference(j->value, j->before);
-    const char *grew = amount(arena, j->of, growth), *name = limit_name(j->of);
+    const char *grew = amount_beside(arena, j->of, growth, j->allowed);
+    const char *limit = limit_text(arena, j, growth, option), *name = limit_name(j->of);
 
     if (j->before > 0)
         grew = arena_printf(arena, "%s (%s)", grew, style_percent(arena, growth, j->before));
     if (j->exceeded)
-        say_error("%s grew by %s, %s: from %s to %s", name, grew, limit_text(arena, j, option),
+        say_error("%s grew by %s, %s: from %s to %s", name, grew, limit,
                   amount(arena, j->of, j->before), amount(arena, j->of, j->value));
     else
         say_hint("%s grew by %s, %s; but that is within what the numbers may be off by: it may be "
                  "%s; that is no failure",
-                 name, grew, limit_text(arena, j, option), amount(arena, j->of, j->least));
+                 name, grew, limit, amount(arena, j->of, j->least));
 }
 
 static void
 tell_value(const struct judgement *j, const char *option, const char *who, struct arena *arena)
 {
-    const char *value = amount(arena, j->of, j->value), *name = limit_name(j->of);
+    const char *value = amount_beside(arena, j->of, j->value, j->allowed);
+    const char *limit = limit_text(arena, j, j->value, option), *name = limit_name(j->of);
 
     if (j->exceeded)
-        say_error("%s: %s: %s, %s", who, name, value, limit_text(arena, j, option));
+        say_error("%s: %s: %s, %s", who, name, value, limit);
     else
         say_hint("%s: %s: %s, %s; but with these samples it may be %s; that is no failure", who,
-                 name, value, limit_text(arena, j, option), amount(arena, j->of, j->least));
+                 name, value, limit, amount(arena, j->of, j->least));
 }
 
 bool

@@ -99,6 +99,16 @@ style_bytes_short(struct arena *arena, int64_t bytes)
 }
 
 const char *
+style_bytes_beside(struct arena *arena, int64_t bytes, int64_t other)
+{
+    const char *text = style_bytes(arena, bytes);
+
+    if (bytes == other || strcmp(text, style_bytes(arena, other)) != 0)
+        return text;
+    return arena_printf(arena, "%s bytes", style_count(arena, bytes));
+}
+
+const char *
 style_count(struct arena *arena, int64_t count)
 {
     return amount_count(arena, count);

@@ -37,6 +37,10 @@ const char *style_count(struct arena *arena, int64_t count);
 const char *style_percent(struct arena *arena, int64_t part, int64_t whole);
 const char *style_duration(struct arena *arena, uint64_t ns);
 
+/* BYTES as style_bytes has it, but to the byte, "21,000 bytes", if OTHER, which is another amount,
+ * would read the same. */
+const char *style_bytes_beside(struct arena *arena, int64_t bytes, int64_t other);
+
 /* "1 block", "2 blocks". */
 const char *style_plural(struct arena *arena, int64_t count, const char *noun);
 

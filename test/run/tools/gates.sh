@@ -56,8 +56,16 @@ same "not named: a line each" 2 "$(wc -l <err)"
 gives "a size not named" 0 "" heaptap diff --fail-over 1M base.heaptap new.heaptap
 gives "the metric asked for" 0 "" heaptap diff --alloc --fail-over 0 base.heaptap new.heaptap
 gives "to the byte: within" 0 "" heaptap diff --fail-over inuse=21000 base.heaptap new.heaptap
-gives "to the byte: beyond" 1 "inuse grew by 20.5 KiB" \
+gives "to the byte: beyond" 1 \
+    "inuse grew by 21,000 bytes, more than the 20,999 bytes that --fail-over allows" \
     heaptap diff --fail-over inuse=20999 base.heaptap new.heaptap
+printf '%s\n' '#include <stdlib.h>' 'int main(int c, char **v) { return !malloc(atoi(v[1])); }' \
+    >one.c
+gcc -w -o one one.c
+heaptap run --quiet -o little.heaptap -- ./one 1
+heaptap run --quiet -o much.heaptap -- ./one 100000
+gives "a million percent" 1 "more than the 1000000 % that --fail-over allows" \
+    heaptap diff --fail-over inuse=1000000% little.heaptap much.heaptap
 gives "shrinking" 0 "" heaptap diff --fail-over 0,leaks,peak=0% new.heaptap base.heaptap
 gives "other stacks" 0 "" \
     heaptap diff --filter nobody --fail-over 0,leaks base.heaptap new.heaptap
@@ -77,6 +85,8 @@ gives "merged: within" 0 "" heaptap diff --fail-over leaks=100% new.heaptap two.
 
 echo "# leaks"
 gives "leaks: none allowed" 1 "are still live" heaptap leaks --fail-over 0 new.heaptap
+gives "leaks: to the byte" 1 "21,000 bytes are still live, more than the 20,999 bytes that" \
+    heaptap leaks --fail-over 20999 new.heaptap
 gives "leaks: none there" 0 "" heaptap leaks --fail-over 0 base.heaptap
 gives "leaks: by name" 0 "" heaptap leaks --fail-over leaks=21000 new.heaptap
 gives "leaks: no percents" 2 "5% of what?" heaptap leaks --fail-over 5% new.heaptap
@@ -138,7 +148,7 @@ forgets() {
     heaptap run --quiet --force -o gate.heaptap "$@"
 }
 gives "run: within" 0 "" forgets --fail-on leaks=21000,allocations=1000 -- ./tests
-gives "run: beyond" 99 "): leaks: 20.5 KiB, more than the 20.5 KiB that --fail-on allows" \
+gives "run: beyond" 99 "): leaks: 21,000 bytes, more than the 20,999 bytes that --fail-on allows" \
     forgets --fail-on leaks=20999 -- ./tests
 gives "run: each limit" 99 "): allocations: 1,000, more than the 999 that" \
     forgets --fail-on leaks,allocations=999 -- ./tests
@@ -157,6 +167,9 @@ gives "run: one that cannot be read" 99 "" forgets --fail-on leaks=1G -- \
     bash -c './tests; truncate -s 5000 gate.processes/*'
 gives "run: nothing to judge" 99 "nothing could be judged" \
     forgets --only nobody --fail-on leaks -- ./tests
+gives "run: what samples do not tell" 99 "cannot judge it: a limit of 'temporary'" \
+    forgets --sample 4K --fail-on temporary -- ./tests
+same "run: what samples do not tell: once" 1 "$(grep -c judge err)"
 gives "run: of what" 2 "5 of what? Name it, as in leaks=5" forgets --fail-on 5 -- ./tests
 gives "run: percents" 2 "diff --fail-over" forgets --fail-on leaks=5% -- ./tests
 
