@@ -16,6 +16,7 @@
 #include "option/limit_opts.h"
 #include "text/text_leaks.h"
 #include "text/text_paths.h"
+#include "util/text_read.h"
 
 #define NOT_GIVEN UINT64_MAX
 
@@ -54,22 +55,15 @@ wants_paths(const struct leaks_options *o)
 static int
 read_file(const char *path, struct strbuf *ret)
 {
-    char chunk[4096];
-    FILE *f = fopen(path, "r");
-    size_t n;
-    bool failed;
+    FILE *f = fopen(path, "re");
+    const char *why = f != NULL ? text_read(f, ret) : strerror(errno);
 
-    if (f == NULL) {
-        say_error("%s: the suppressions cannot be read: %s", path, strerror(errno));
-        return EXIT_BAD_INPUT;
-    }
-    while ((n = fread(chunk, 1, sizeof chunk, f)) > 0)
-        strbuf_add(ret, chunk, n);
-    failed = ferror(f) != 0;
-    fclose(f);
-    if (failed)
-        say_error("%s: the suppressions cannot be read: %s", path, strerror(errno));
-    return failed ? EXIT_BAD_INPUT : 0;
+    if (f != NULL)
+        fclose(f);
+    if (why == NULL)
+        return 0;
+    say_error("%s: the suppressions cannot be read: %s", path, why);
+    return EXIT_BAD_INPUT;
 }
 
 /* The user's suppressions first: what they match is counted for them. */

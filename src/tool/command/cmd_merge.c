@@ -23,6 +23,7 @@
 #include "profile/write_model.h"
 #include "profile/writer.h"
 #include "util/map.h"
+#include "util/text_read.h"
 #include "view/style.h"
 
 enum { WARNINGS_SHOWN = 10 };
@@ -99,30 +100,46 @@ add_input(struct inputs *in, const char *name)
     return 0;
 }
 
-/* Add the names in the file LIST, one a line; "-" is standard input. */
+/* Add the names in TEXT, one a line. */
+static int
+add_lines(struct inputs *in, struct strbuf *text)
+{
+    char *end = text->text + text->length;
+    int r = 0;
+
+    for (char *line = text->text; r == 0 && line < end;) {
+        char *newline = memchr(line, '\n', (size_t)(end - line));
+        char *next = newline != NULL ? newline + 1 : end;
+
+        if (newline != NULL)
+            *newline = '\0';
+        line[strcspn(line, "\r")] = '\0';
+        if (*line != '\0')
+            r = add_input(in, line);
+        line = next;
+    }
+    return r;
+}
+
+/* Add the names in the file LIST; "-" is standard input. */
 static int
 add_list(struct inputs *in, const char *list)
 {
     bool is_stdin = strcmp(list, "-") == 0;
     FILE *f = is_stdin ? stdin : fopen(list, "re");
-    char *line = NULL;
-    size_t capacity = 0;
-    int r = 0;
+    struct strbuf text = {0};
+    const char *why;
+    int r;
 
     if (f == NULL) {
         say_error("cannot open the list %s: %s", list, strerror(errno));
         return EXIT_BAD_INPUT;
     }
-    while (r == 0 && getline(&line, &capacity, f) >= 0) {
-        line[strcspn(line, "\r\n")] = '\0';
-        if (*line != '\0')
-            r = add_input(in, line);
-    }
-    if (r == 0 && ferror(f)) {
-        say_error("cannot read the list %s: %s", list, strerror(errno));
-        r = EXIT_BAD_INPUT;
-    }
-    free(line);
+    why = text_read(f, &text);
+    if (why != NULL)
+        say_error("cannot read the list %s: %s", list, why);
+    r = why != NULL ? EXIT_BAD_INPUT : add_lines(in, &text);
+    strbuf_release(&text);
     if (!is_stdin)
         fclose(f);
     return r;
