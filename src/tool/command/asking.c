@@ -94,7 +94,7 @@ ask_processes(const char **paths, size_t count, const struct asking *asking, str
         code = code_of(control_finish(&asked[i].control, until_ns > now ? until_ns - now : 0, &err),
                        &err);
         if (code == 0)
-            asking->tell(&asked[i].control, asking->what, a);
+            code = asking->tell(&asked[i].control, asking->what, a);
         control_close(&asked[i].control);
         worst = code > worst ? code : worst;
     }

@@ -9,7 +9,8 @@
 struct asking {
     // Ask one process for WHAT; control_finish follows if that gives 0.
     int (*ask)(struct control *c, const void *what, uint64_t wait_ns, struct err *err);
-    void (*tell)(const struct control *c, const void *what, struct arena *a); // It was taken.
+    // It was taken. Returns the exit code.
+    int (*tell)(const struct control *c, const void *what, struct arena *a);
     const void *what;
     uint64_t wait_s; // How long to wait for all answers.
 };

@@ -3,9 +3,8 @@
  * The program takes a request when it next looks (profile/control.c), so this waits for a few
  * seconds (asking.c) and says plainly whether it was taken.
  */
-#include <stdio.h>
-
 #include "command/asking.h"
+#include "command/sink.h"
 #include "load/load.h"
 #include "option/opts.h"
 #include "option/sample_opts.h"
@@ -64,38 +63,44 @@ wanted_way(const struct control_options *o, struct profile_way *ret)
     return o->sample_bytes != 0 || o->sample_count != 0 || o->off || o->exact;
 }
 
-/* What is in force now, on stdout. */
+/* What is in force now, on stdout. Returns the exit code, and says what goes wrong. */
 static int
-show(const char *path, struct err *err)
+show(const char *path)
 {
     struct arena a = {0};
+    struct err err = {""};
     struct profile *p;
     const struct profile_way *way;
     const char *since = "its start";
-    int r = profile_open(path, &p, err);
+    int r = profile_open(path, &p, &err);
 
-    if (r < 0)
-        return r;
+    if (r < 0) {
+        say_error("%s", err.text);
+        return exit_code(r);
+    }
     way = &p->ways[p->way_count - 1];
     if (p->way_count > 1)
         since = arena_printf(&a, "%s after its start", style_duration(&a, way->elapsed_ns));
-    printf("process %s: %s, since %s\n", profile_pid_text(p, &a), sampling_mode(&a, way), since);
+    r = sink_print(arena_printf(&a, "process %s: %s, since %s\n", profile_pid_text(p, &a),
+                                sampling_mode(&a, way), since));
     profile_free(p);
     arena_release(&a);
-    return 0;
+    return r;
 }
 
 /* The same of a process by its profile or pid. */
 static int
-show_one(const char *what, struct err *err)
+show_one(const char *what)
 {
     struct arena a = {0};
+    struct err err = {""};
     const char *path = what;
     uint32_t pid;
-    int r = origin_is_pid(what, &pid) ? origin_of_pid(pid, &a, &path, err) : 0;
+    int r = origin_is_pid(what, &pid) ? origin_of_pid(pid, &a, &path, &err) : 0;
 
-    if (r == 0)
-        r = show(path, err);
+    if (r < 0)
+        say_error("%s", err.text);
+    r = r < 0 ? exit_code(r) : show(path);
     arena_release(&a);
     return r;
 }
@@ -103,14 +108,11 @@ show_one(const char *what, struct err *err)
 static int
 show_all(const char **paths, size_t count)
 {
-    struct err err = {""};
     int worst = 0;
 
     for (size_t i = 0; i < count; i++) {
-        int r = show_one(paths[i], &err), code = r < 0 ? exit_code(r) : 0;
+        int code = show_one(paths[i]);
 
-        if (r < 0)
-            say_error("%s", err.text);
         worst = code > worst ? code : worst;
     }
     return worst;
@@ -124,10 +126,11 @@ ask(struct control *c, const void *wanted, uint64_t wait_ns, struct err *err)
     return control_ask_way(c, (enum disk_mode)way->mode, way->period, wait_ns, err);
 }
 
-static void
+static int
 tell(const struct control *c, const void *way, struct arena *a)
 {
-    printf("process %s: from now on %s\n", c->name, sampling_mode(a, way));
+    return sink_print(
+        arena_printf(a, "process %s: from now on %s\n", c->name, sampling_mode(a, way)));
 }
 
 static int

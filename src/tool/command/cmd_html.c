@@ -199,19 +199,21 @@ read_source(void *arg, const char *file)
     return s->text.text;
 }
 
-/* What was written to PATH, and how many of the sources are in it. */
-static void
+/* What was written to PATH, and how many of the sources are in it. Returns the exit code. */
+static int
 tell_written(const char *path, const struct html_sources *s, struct arena *arena)
 {
     size_t all = s->found + s->too_large + s->missing;
+    const char *with = "";
     struct stat st;
 
     if (path == NULL || stat(path, &st) != 0)
-        return;
-    printf("%s: %s", style_clean(arena, path), style_bytes(arena, st.st_size));
+        return 0;
     if (all > 0)
-        printf(", with %zu of %s", s->found, style_plural(arena, (int64_t)all, "source file"));
-    putchar('\n');
+        with = arena_printf(arena, ", with %zu of %s", s->found,
+                            style_plural(arena, (int64_t)all, "source file"));
+    return sink_print(arena_printf(arena, "%s: %s%s\n", style_clean(arena, path),
+                                   style_bytes(arena, st.st_size), with));
 }
 
 /* Why sources are not in the page that could be. */
@@ -278,7 +280,7 @@ show(const struct html_options *o, struct html_side *side, struct html_side *bef
     write_page(o, &page, &out);
     rc = sink_end(&out);
     if (rc == 0) {
-        tell_written(sink.path, &sources, arena);
+        rc = tell_written(sink.path, &sources, arena);
         hint_at_sources(&sources, arena);
     }
     strbuf_release(&sources.text);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "command/names_hint.h"
+#include "command/sink.h"
 #include "command/symbolise.h"
 #include "load/load.h"
 #include "merge/merge.h"
@@ -335,15 +336,16 @@ write_sum(struct sums *s, const char *output, struct arena *arena)
     names_hint_add_all(&hint, p, false);
     rc = write_model(p, &file, &err);
     if (rc == 0)
-        rc = write_save(&file, output, NULL, &err);
+        rc = write_output(&file, output, &err);
     if (rc == 0)
-        printf("%s: %s, %s\n", style_clean(arena, output), style_bytes(arena, (int64_t)file.length),
-               style_clean(arena, profile_title(p, arena)));
+        rc = sink_print(arena_printf(arena, "%s: %s, %s\n", style_clean(arena, output),
+                                     style_bytes(arena, (int64_t)file.length),
+                                     style_clean(arena, profile_title(p, arena))));
     else
         say_error("%s", err.text);
     names_hint_say(&hint);
     strbuf_release(&file);
-    return rc < 0 ? exit_code(rc) : 0;
+    return rc < 0 ? exit_code(rc) : rc;
 }
 
 static int

@@ -1,11 +1,12 @@
 /* cmd_pack.c: `heaptap pack`, making a profile that reads anywhere. `heaptap run` does it by
  * itself. */
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "command/names_hint.h"
+#include "command/sink.h"
 #include "command/symbolise.h"
 #include "load/load.h"
 #include "option/symbol_opts.h"
@@ -88,13 +89,32 @@ pack_one(const char *what, const struct pack_options *o)
     if (r < 0)
         say_error("%s", err.text);
     else if (stat(target, &st) == 0)
-        printf("%s: %s\n", style_clean(&a, target), style_bytes(&a, st.st_size));
+        r = sink_print(arena_printf(&a, "%s: %s\n", style_clean(&a, target),
+                                    style_bytes(&a, st.st_size)));
     names_hint_say(&hint);
     profile_free(p);
     raw_release(&raw);
     arena_release(&tables);
     arena_release(&a);
     return r < 0 ? exit_code(r) : r;
+}
+
+/* The file that NAME leads to, if it is a link to one: who names that means the file. A link found
+ * in a directory is somebody else's word, and is replaced. */
+static const char *
+behind_link(const char *name, struct arena *a)
+{
+    struct stat st;
+    char *path;
+
+    if (lstat(name, &st) != 0 || !S_ISLNK(st.st_mode) || stat(name, &st) != 0 ||
+        !S_ISREG(st.st_mode))
+        return name;
+    path = realpath(name, NULL);
+    if (path != NULL)
+        name = arena_strdup(a, path);
+    free(path);
+    return name;
 }
 
 static int
@@ -112,7 +132,7 @@ run(const void *given, int count, char **arguments)
     for (int i = 0; i < count; i++) {
         const char **paths;
         size_t path_count = 0;
-        int r = profile_list_session(arguments[i], &a, &paths, &path_count, &err);
+        int r = profile_list_session(behind_link(arguments[i], &a), &a, &paths, &path_count, &err);
 
         if (r < 0) {
             say_error("%s", err.text);

@@ -14,6 +14,7 @@
 #include "analyse/frame_name.h"
 #include "command/dump_names.h"
 #include "command/runner.h"
+#include "command/sink.h"
 #include "command/symbolise.h"
 #include "json/json_rawdump.h"
 #include "json/json_report.h"
@@ -429,16 +430,17 @@ write_profile(struct dump *d)
     if (rc == 0)
         rc = write_model(d->p, &file, &err);
     if (rc == 0)
-        rc = write_save(&file, d->o->output, NULL, &err);
+        rc = write_output(&file, d->o->output, &err);
     if (rc == 0)
-        printf("%s: %s, %s in %s\n", style_clean(&d->arena, d->o->output),
-               style_bytes(&d->arena, (int64_t)file.length),
-               style_bytes(&d->arena, (int64_t)d->found.bytes),
-               style_plural(&d->arena, (int64_t)d->found.count, "block"));
+        rc = sink_print(arena_printf(&d->arena, "%s: %s, %s in %s\n",
+                                     style_clean(&d->arena, d->o->output),
+                                     style_bytes(&d->arena, (int64_t)file.length),
+                                     style_bytes(&d->arena, (int64_t)d->found.bytes),
+                                     style_plural(&d->arena, (int64_t)d->found.count, "block")));
     else
         say_error("%s", err.text);
     strbuf_release(&file);
-    return rc < 0 ? exit_code(rc) : 0;
+    return rc < 0 ? exit_code(rc) : rc;
 }
 
 static int

@@ -13,6 +13,7 @@
 
 #include "command/run_limits.h"
 #include "command/run_summary.h"
+#include "command/sink.h"
 #include "command/symbolise.h"
 #include "format/format.h"
 #include "launch/launch.h"
@@ -468,12 +469,11 @@ finish(struct outcome *o, const char *program)
 static int
 explain_hooks(void)
 {
-    struct strbuf out = {0};
+    struct sink sink = {.is_text = true};
+    struct strbuf out = sink_begin(&sink);
 
     hook_kinds_explain(&out);
-    fputs(strbuf_text(&out), stdout);
-    strbuf_release(&out);
-    return 0;
+    return sink_end(&out);
 }
 
 static int

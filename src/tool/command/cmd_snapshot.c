@@ -3,10 +3,10 @@
  * The recorder notes the moment and copies nothing: each counter writes down what it was before it
  * next changes. So a snapshot costs the program little, and reports can show it at any later time.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "command/asking.h"
+#include "command/sink.h"
 #include "option/opts.h"
 #include "profile/listing.h"
 #include "view/style.h"
@@ -39,10 +39,11 @@ ask(struct control *c, const void *name, uint64_t wait_ns, struct err *err)
     return control_ask_snapshot(c, name, wait_ns, err);
 }
 
-static void
+static int
 tell(const struct control *c, const void *name, struct arena *a)
 {
-    printf("process %s: snapshot '%s'\n", c->name, style_clean(a, name));
+    return sink_print(
+        arena_printf(a, "process %s: snapshot '%s'\n", c->name, style_clean(a, name)));
 }
 
 static int

@@ -8,6 +8,7 @@
  * there is one, the likely right spelling, and exit code 2.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,11 +53,27 @@ static int help_all(void);
 static int version(void);
 static int unknown_command(const char *name);
 
+/* Keep what is opened later from getting the number of a stream that is closed: what is printed
+ * would go into a profile, or into a program's pipe. What stands in can only be read, so that an
+ * output that is closed is noticed, and a program that is started finds it closed. */
+static void
+fill_closed_streams(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
 int
 main(int argc, char **argv)
 {
     const struct command *c;
 
+    fill_closed_streams();
     if (argc < 2) {
         struct strbuf out = {0};
 

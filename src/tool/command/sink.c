@@ -141,3 +141,13 @@ sink_abandon(struct strbuf *out)
     if (s->path != NULL && s->f != NULL)
         fclose(s->f);
 }
+
+int
+sink_print(const char *text)
+{
+    struct sink s = {.is_text = true};
+    struct strbuf out = sink_begin(&s);
+
+    strbuf_str(&out, text);
+    return sink_end(&out);
+}

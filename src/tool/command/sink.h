@@ -28,6 +28,9 @@ int sink_end(struct strbuf *out);
 /* Release OUT without writing what it still has. */
 void sink_abandon(struct strbuf *out);
 
+/* Write TEXT, for people, to stdout. Returns as sink_end does. */
+int sink_print(const char *text);
+
 /* Whether PATH is a profile, or one of SET's; says so if it is. Returns as sink_end does. */
 int sink_check(const char *path, const struct view_set *set);
 

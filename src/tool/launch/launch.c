@@ -193,18 +193,6 @@ set_timers(const struct timers *t)
     setitimer(ITIMER_PROF, &t->profile, NULL);
 }
 
-/* What we open must not become a standard stream that the program was started without. */
-static void
-fill_standard_streams(void)
-{
-    int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-    while (fd >= 0 && fd <= STDERR_FILENO)
-        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (fd >= 0)
-        close(fd);
-}
-
 int
 launch_wait(const struct launch *l, pid_t *ret_pid, int *ret_status, struct err *err)
 {
@@ -236,7 +224,6 @@ launch_wait(const struct launch *l, pid_t *ret_pid, int *ret_status, struct err 
         close(report[0]);
         return err_errno(err, HEAPTAP_BAD_INPUT, "cannot make a process");
     }
-    fill_standard_streams();
     listen_for_signals();
     while (read(report[0], &error, sizeof error) < 0 && errno == EINTR)
         continue;

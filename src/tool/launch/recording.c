@@ -6,6 +6,7 @@
  */
 #include "launch/recording.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,13 +83,14 @@ preloaded(const struct recording_run *run, struct arena *arena)
                         before ? before : "");
 }
 
-/* Our stderr, which the process that we are shares with run. */
+/* Our stderr, which the program shares with run, unless what we have is a stand-in (main.c). */
 static const char *
 stderr_text(struct arena *arena)
 {
+    int flags = fcntl(STDERR_FILENO, F_GETFD);
     struct stat st;
 
-    return fstat(STDERR_FILENO, &st) == 0
+    return flags >= 0 && (flags & FD_CLOEXEC) == 0 && fstat(STDERR_FILENO, &st) == 0
                ? arena_printf(arena, "%" PRIu64 ":%" PRIu64, (uint64_t)st.st_dev,
                               (uint64_t)st.st_ino)
                : RUN_STDERR_NONE;

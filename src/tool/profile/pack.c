@@ -99,7 +99,8 @@ pack_tables(const char *in_path, struct raw_file *raw, const struct profile *p,
         r = write_as_it_is(raw, p, &file, err);
     }
     if (r == 0)
-        r = write_save(&file, out_path, in_place ? &raw->owner : NULL, err);
+        r = in_place ? write_save(&file, out_path, &raw->owner, err)
+                     : write_output(&file, out_path, err);
     strbuf_release(&file);
     return r;
 }

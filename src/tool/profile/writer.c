@@ -11,9 +11,14 @@
  */
 #include "profile/writer.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zstd.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -476,4 +481,40 @@ write_save(const struct strbuf *file, const char *path, const struct file_owner 
     if (!replace_file(path, owner, file->text, file->length))
         return err_errno(err, HEAPTAP_BAD_INPUT, "cannot write %s", path);
     return 0;
+}
+
+/* Follow the link PATH as whoever opens it for writing does: what it leads to is made if it is not
+ * there, and the kernel refuses links that it does not trust (fs.protected_symlinks). */
+static bool
+follow(const char *path, char *ret, size_t capacity)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
+    char self[32];
+    ssize_t length;
+    int saved_errno;
+
+    if (fd < 0)
+        return false;
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    length = readlink(self, ret, capacity);
+    saved_errno = length < 0 ? errno : ENAMETOOLONG;
+    close(fd);
+    errno = saved_errno;
+    if (length < 0 || (size_t)length == capacity)
+        return false;
+    ret[length] = '\0';
+    return true;
+}
+
+int
+write_output(const struct strbuf *file, const char *path, struct err *err)
+{
+    char behind[PATH_MAX];
+    struct stat st;
+
+    if (lstat(path, &st) != 0 || !S_ISLNK(st.st_mode))
+        return write_save(file, path, NULL, err);
+    if (!follow(path, behind, sizeof behind))
+        return err_errno(err, HEAPTAP_BAD_INPUT, "cannot write %s", path);
+    return write_save(file, behind, NULL, err);
 }

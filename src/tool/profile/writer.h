@@ -56,9 +56,12 @@ int write_finish(struct writer *w, const struct disk_header *header, struct strb
  * file or the profile of a process that lives. */
 int write_check(const char *path, struct err *err);
 
-/* Put the FILE in the place of PATH in one step; OWNER as in replace_file. Returns 0 or
- * HEAPTAP_BAD_INPUT with ERR set. */
+/* Put the FILE in the place of PATH, which is no longer a link if it was one, in one step; OWNER as
+ * in replace_file. Returns 0 or HEAPTAP_BAD_INPUT with ERR set. */
 int write_save(const struct strbuf *file, const char *path, const struct file_owner *owner,
                struct err *err);
+
+/* The same for an output that was asked for by the name PATH: where a link leads is replaced. */
+int write_output(const struct strbuf *file, const char *path, struct err *err);
 
 #endif

@@ -82,6 +82,83 @@ refused "number that is none" 2 "$HEAPTAP" report --limit many good.heaptap
 refused "choice that is none" 2 "$HEAPTAP" report --by colour good.heaptap
 refused "too many arguments" 2 "$HEAPTAP" report good.heaptap good.heaptap
 refused "bad regular expression" 2 "$HEAPTAP" report --filter '(' good.heaptap
-"$HEAPTAP" report good.heaptap >/dev/full 2>full.err
-if [ $? -ne 0 ]; then passed "a full disk is noticed"; else failed "a full disk is noticed"; fi
+
+# What 0 and an empty value would mean is the default, or everything.
+zero() {
+    refused "$*" 2 "$HEAPTAP" "$@"
+    check "$*: says so" grep -q ": 0 is none" refused.err
+}
+for option in --sample --sample-count --check-every --frames --max-memory --reserve \
+    --snapshot-growth; do
+    zero run $option 0 -- "$PROG/article"
+done
+zero run --annotate=0 -- "$PROG/article"
+zero record --sample 0 good.heaptap
+zero record --sample-count 0 good.heaptap
+zero core --pid 0
+zero report -n 0 good.heaptap
+zero report --depth 0 good.heaptap
+zero bins --top 0 good.heaptap
+check "0 where it means something" "$HEAPTAP" leaks --callers 0 good.heaptap
+empty() {
+    refused "$*: empty" 2 "$HEAPTAP" "$@"
+    check "$*: says so" grep -q ": its value, [A-Z|]*, is empty" refused.err
+}
+empty leaks --suppressions '' good.heaptap
+empty report --debug-dir= good.heaptap
+empty report --only '' good.heaptap
+empty pack -o '' good.heaptap
+empty run --only '' -- "$PROG/article"
+empty run -o '' -- "$PROG/article"
+for view in report leaks pack; do
+    refused "$view of an empty name" 2 "$HEAPTAP" $view ''
+    check "$view of an empty name: says so" grep -q "$view: an argument is empty" refused.err
+done
+for view in "source main" html; do
+    # shellcheck disable=SC2086
+    refused "$view: a directory that is not there" 2 \
+        "$HEAPTAP" $view --source-dir missing good.heaptap
+    check "$view: says so" grep -q "option '--source-dir': missing is no directory" refused.err
+done
+
+# What has no end, and what a shell's pipe gives.
+endless() {
+    # shellcheck disable=SC2016 # For the shell within.
+    refused "$1 of /dev/zero" 3 bash -c 'ulimit -v 1000000; exec timeout 60 "$@"' - "$HEAPTAP" "$@"
+    check "$1 of /dev/zero: says so" grep -q "a line has more than 64 KiB" refused.err
+}
+endless leaks --suppressions /dev/zero good.heaptap
+endless merge -o none.heaptap @/dev/zero
+refused "suppressions without an end" 3 \
+    "$HEAPTAP" leaks --suppressions <(yes '# a comment') good.heaptap
+check "suppressions without an end: says so" grep -q "it has more than 64 MiB" refused.err
+check "suppressions from a pipe" \
+    "$HEAPTAP" leaks --fail-over 0 --suppressions <(echo "leak:*") good.heaptap
+check "a list from a pipe" "$HEAPTAP" merge -o listed.heaptap @<(printf 'good.heaptap')
+printf '\n\r\ngood.heaptap\r\n\ngood.heaptap' >list
+"$HEAPTAP" merge -o listed.heaptap @list >list.out 2>list.err
+same "a list with empty lines and other ends of lines" "1 1" \
+    "$(grep -c 'from 1 process' list.out) $(grep -c 'named twice' list.err)"
+
+# unwritten COMMAND...: it says that its output cannot be written, to a full disk and to nobody.
+unwritten() {
+    "$HEAPTAP" "$@" >/dev/full 2>full.err
+    same "$*: a full disk is noticed" "3 1" "$? $(grep -c 'could not be written' full.err)"
+    "$HEAPTAP" "$@" >&- 2>full.err
+    same "$*: a closed output is noticed" "3 1" "$? $(grep -c 'could not be written' full.err)"
+}
+unwritten report good.heaptap
+unwritten record good.heaptap
+unwritten run --hook list
+unwritten pack -o packed.heaptap good.heaptap
+unwritten merge -o merged.heaptap good.heaptap
+unwritten html -o page.html good.heaptap
+LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/live.heaptap "$PROG/slowleak" 10000000 10000 >/dev/null &
+pid=$!
+until "$HEAPTAP" record live.heaptap >live.out 2>&1; do
+    sleep 0.1
+done
+unwritten record --sample 4K --wait 60 live.heaptap
+unwritten snapshot --wait 60 live.heaptap moment
+kill $pid
 finish

@@ -135,6 +135,39 @@ chmod 600 output
 "$HEAPTAP" export -f collapsed -o output kept.heaptap 2>/dev/null
 check "any other file is written as it stands" grep -q main linked_output
 
+# Where a link leads, as the shell's > does; but not one that was found in a directory.
+cp kept.heaptap linked_to.heaptap
+for output in "pack -o" "merge -o"; do
+    rm -f target.heaptap
+    for what in "a dangling link" "a link"; do
+        ln -sfn target.heaptap chosen.heaptap
+        # shellcheck disable=SC2086
+        "$HEAPTAP" $output chosen.heaptap other.heaptap >out 2>&1
+        same "$output follows $what" "target.heaptap yes" \
+            "$(readlink chosen.heaptap) $("$HEAPTAP" report target.heaptap >out 2>&1 && echo yes)"
+    done
+done
+ln -sfn linked_to.heaptap chosen.heaptap
+"$HEAPTAP" pack chosen.heaptap >out 2>&1
+same "pack packs what a link that is named leads to" "linked_to.heaptap 1" \
+    "$(readlink chosen.heaptap) $(cmp -s kept.heaptap linked_to.heaptap; echo $?)"
+mkdir found
+cp kept.heaptap linked_to.heaptap
+ln -s ../linked_to.heaptap found/link.heaptap
+"$HEAPTAP" pack found >out 2>&1
+check "pack of a directory does not follow a link in it" cmp kept.heaptap linked_to.heaptap
+if [ "$(cat /proc/sys/fs/protected_symlinks)" = 1 ] &&
+    [ "$(id -u)" = 0 ]; then
+    mkdir -m 1777 everybody
+    ln -s ../linked_to.heaptap everybody/link.heaptap
+    chown -h 12345 everybody/link.heaptap
+    "$HEAPTAP" pack -o everybody/link.heaptap other.heaptap >out 2>&1
+    same "the kernel refuses somebody's link where everybody may write" "3 0" \
+        "$? $(cmp -s kept.heaptap linked_to.heaptap; echo $?)"
+else
+    skipped "somebody's link where everybody may write" "needs root and fs.protected_symlinks"
+fi
+
 # --- a page in a browser --------------------------------------------------------------------------
 
 # Each attack in the names would change the title or leave a mark in the page.
@@ -175,7 +208,8 @@ if chown 12345:23456 given 2>/dev/null; then
     ln -s ours.heaptap link.heaptap
     chown -h 12345:23456 link.heaptap
     "$HEAPTAP" pack link.heaptap >pack.out
-    same "nor what was read through somebody's link" "0:0 600" "$(stat -c '%u:%g %a' link.heaptap)"
+    same "nor what was read through somebody's link" "0:0 600" \
+        "$(stat -L -c '%u:%g %a' link.heaptap)"
 else
     skipped "profiles of others that root packs" "needs root"
 fi
