@@ -50,10 +50,10 @@ static const char *fail_on, *delay, *duration, *snapshot_every, *snapshot_signal
 static const struct opt options[] = {
     {OPT_STRING, 'o', "output", &asked.output, "FILE",
      "Where the profile goes. %p is the process id, %e the program's name, %n a number that makes "
-     "the name new. A directory gets one profile for each process. Default: "
-     "heaptap.%e.%p.heaptap. Other processes than the one that the run is about (see below) go to "
-     "a directory beside it, named with .processes instead of .heaptap. Nothing is overwritten "
-     "without --force.",
+     "the name new, the same for all of the run. A directory gets one profile for each process. "
+     "Default: heaptap.%e.%p.heaptap. Other processes than the one that the run is about (see "
+     "below) go to a directory beside it, named with .processes instead of .heaptap. Nothing is "
+     "overwritten without --force.",
      NULL},
     {OPT_FLAG, 0, "force", &asked.force, NULL,
      "Replace the profile that has the name given with -o, and those of other processes beside it. "
@@ -507,6 +507,7 @@ run(const void *unused, int count, char **arguments)
             say_hint("what came after the last copy is in the core dump: heaptap core CORE");
         over = o.run.status == 0 ? run_limits_status(&o.limits) : 0;
     } else {
+        destination_others_found(&o.run.to, o.run.pid); // Removes what was made for others.
         say_error("%s", err.text);
     }
     status = o.run.status;

@@ -7,10 +7,13 @@
  *     app.processes/      heaptap.cc1.4711.heaptap, heaptap.as.4712.heaptap, …
  *
  * The recorder expands patterns when it creates a file, and never overwrites one. What it would
- * find then is looked at here first where it can be, since it has no good way to complain.
+ * find then is looked at here first where it can be, since it has no good way to complain. The
+ * number of the run is chosen here, too: the file and the directory must have the same, and be new
+ * both, or two runs would be taken for one.
  */
 #include "launch/destination.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +21,13 @@
 #include <unistd.h>
 
 #include "format/environment.h"
+#include "launch/overwrite.h"
 #include "profile/origin.h"
 #include "util/path.h"
 #include "util/strbuf.h"
 #include "view/say.h"
+
+enum { NUMBERS_TRIED = 100000 };
 
 /* PATH with every % doubled, as the recorder's pattern wants it. */
 static const char *
@@ -85,7 +91,8 @@ file_name(struct arena *arena, const char *program)
     return name;
 }
 
-/* PATTERN as process PID of PROGRAM expands it. %n is 1. */
+/* PATTERN as process PID of PROGRAM expands it. %n is 1: it is left only where a process id makes
+ * names new. */
 static const char *
 expanded_by(const struct destination *d, const char *pattern, const char *program, pid_t pid)
 {
@@ -174,6 +181,11 @@ destination_check_others(const struct destination *d, struct err *err)
     if (!d->has_others || strstr(d->pattern, "%p") != NULL)
         return 0;
     path = others_path(d, d->pattern, 0);
+    if (overwrite_profile_in(path, d->arena) != NULL)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "%s has profiles of another run, and two would be taken for one; remove it, "
+                       "choose another name with -o, or --force",
+                       path);
     problem = others_problem(path);
     if (problem == NULL)
         return 0;
@@ -226,6 +238,49 @@ destination_others_found(const struct destination *d, pid_t pid)
                : path;
 }
 
+/* PATTERN with NUMBER for %n. */
+static const char *
+numbered(const struct destination *d, const char *pattern, unsigned number)
+{
+    struct strbuf b = {0};
+    const char *text;
+
+    for (const char *p = pattern; *p != '\0'; p++) {
+        if (*p != '%' || p[1] == '\0')
+            strbuf_char(&b, *p);
+        else if (*++p == 'n')
+            strbuf_fmt(&b, "%u", number);
+        else
+            strbuf_fmt(&b, "%%%c", *p);
+    }
+    text = arena_strdup(d->arena, strbuf_text(&b));
+    strbuf_release(&b);
+    return text;
+}
+
+/* Choose what %n is for all of the run, so that neither the profile of the first process nor the
+ * directory of others is there. The directory is made at once, and an empty one removed after the
+ * run: of two runs that begin together only one can make it. */
+static int
+choose_number(struct destination *d, struct err *err)
+{
+    const char *pattern = d->wanted;
+    struct stat st;
+
+    if (strstr(pattern, "%p") != NULL || strcmp(numbered(d, pattern, 1), pattern) == 0)
+        return 0;
+    for (unsigned n = 1; n <= NUMBERS_TRIED; n++) {
+        d->wanted = numbered(d, pattern, n);
+        if (lstat(expanded_by(d, d->wanted, d->program, 0), &st) == 0)
+            continue;
+        // What else is wrong with that place is found when it is looked at.
+        if (mkdir(others_path(d, d->wanted, 0), 0700) == 0 || errno != EEXIST)
+            return 0;
+    }
+    return err_set(err, HEAPTAP_BAD_INPUT, "%s: no number is left for %%n; choose another name",
+                   pattern);
+}
+
 /* The pattern that the user wrote, from the root on. */
 static int
 make_absolute(struct destination *d, struct err *err)
@@ -250,16 +305,15 @@ destination_choose(struct destination *d, const char *output, const char *path,
 
     *d = (struct destination){.wanted = output ? output : PROFILE_DEFAULT_NAME,
                               .program = file_name(arena, path),
-                              .has_others = true,
                               .arena = arena};
-    if ((r = make_absolute(d, err)) < 0)
-        return r;
     if (output != NULL && output[0] != '\0' && output[strlen(output) - 1] == '/')
         mkdir(output, 0700); // A session's directory; if that fails the check below says why.
-    if (output != NULL && is_directory(output)) {
+    d->has_others = output == NULL || !is_directory(output);
+    if ((d->has_others && (r = choose_number(d, err)) < 0) || (r = make_absolute(d, err)) < 0)
+        return r;
+    if (!d->has_others) {
         d->directory = arena_strndup(arena, output, trimmed_length(output));
         d->pattern = arena_strndup(arena, d->pattern, trimmed_length(d->pattern));
-        d->has_others = false;
     } else {
         d->directory = parent_of(arena, d->wanted);
         if (output != NULL && access(output, F_OK) == 0)

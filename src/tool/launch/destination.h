@@ -9,7 +9,8 @@
 
 /* Patterns are as the recorder expands them. Relative ones begin at our current directory. */
 struct destination {
-    const char *wanted;    // The pattern for the first process, as the user wrote it.
+    const char *wanted;    // The pattern for the first process, as the user wrote it, but %n, which
+                           // is one number for the whole run unless %p makes names new.
     const char *pattern;   // The same, absolute.
     const char *directory; // Where the first process's profile appears.
     bool has_others;       // Other processes have a directory of their own, beside that profile.
@@ -23,7 +24,8 @@ int destination_choose(struct destination *d, const char *output, const char *pa
                        struct arena *arena, struct err *err);
 
 /* Look at the directory of other processes, if there is one and its name is known before the first
- * process has an id. HEAPTAP_BAD_INPUT with ERR set if it cannot be taken. */
+ * process has an id. HEAPTAP_BAD_INPUT with ERR set if it cannot be taken, or has profiles of
+ * another run. */
 int destination_check_others(const struct destination *d, struct err *err);
 
 /* The pattern for the profiles of others than this process, the first one; "" = they cannot go

@@ -38,6 +38,24 @@ others_of(const char *output, struct arena *arena)
     return arena_printf(arena, "%.*s" ORIGIN_OTHERS_SUFFIX, (int)length, output);
 }
 
+const char *
+overwrite_profile_in(const char *directory, struct arena *arena)
+{
+    const char *found = NULL;
+    struct dirent *e;
+    DIR *d = opendir(directory);
+
+    while (d != NULL && found == NULL && (e = readdir(d)) != NULL) {
+        const char *path = arena_printf(arena, "%s/%s", directory, e->d_name);
+
+        if (e->d_name[0] != '.' && is_profile(path))
+            found = path;
+    }
+    if (d != NULL)
+        closedir(d);
+    return found;
+}
+
 static void
 remove_others(const char *directory, struct arena *arena)
 {

@@ -10,4 +10,7 @@
  * HEAPTAP_BAD_INPUT with ERR set. */
 int overwrite_make_room(const char *output, struct arena *arena, struct err *err);
 
+/* A profile in DIRECTORY, which would be taken for one of the same run; NULL if there is none. */
+const char *overwrite_profile_in(const char *directory, struct arena *arena);
+
 #endif
