@@ -18,7 +18,7 @@ const LOSSES = [
     ['heap_events', '… of heaps of the program’s own: too many, or destroyed before'],
     ['unseen_allocators', 'C libraries whose own malloc could not be recorded'],
     ['ledger_events', 'blocks whose free could not be followed'],
-    ['other_site_events', 'allocations charged to “other”: the call tree was full'],
+    ['other_site_events', 'allocations charged to “other”: the call tree had no room'],
     ['label_sets', 'sets of labels that found no room: charged to “other labels”'],
     ['shortened_stacks', 'allocations with their innermost frames only: the call tree was full'],
     ['truncated_stacks', 'allocations with a stack deeper than the recorder follows'],

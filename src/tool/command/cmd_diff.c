@@ -79,6 +79,18 @@ read_limits(const struct diff_options *o, struct limits *ret)
     return rc ? exit_code(rc) : 0;
 }
 
+/* The exit code when what is known of both sides is within limits: is that all there is? */
+static int
+judge_whole(const struct side *before, const struct side *after)
+{
+    bool whole =
+        !before->set.v[0]->losses.file_failed && !after->set.v[0]->losses.file_failed;
+
+    if (!whole)
+        tell_incomplete("fail-over");
+    return whole ? 0 : EXIT_BAD_INPUT;
+}
+
 static int
 run_diff(const void *given, int count, char **arguments)
 {
@@ -98,9 +110,11 @@ run_diff(const void *given, int count, char **arguments)
         names_hint_add(&hint, after.set.v[0], &after.stacks);
         rc = show(o, &limits, &before, &after);
     }
-    // What is within limits may not be with what could not be read.
+    // What is within limits may not be with what could not be read, or is missing.
     if (rc == 0 && limits_are_given(&limits))
         rc = before.set.unread != 0 ? before.set.unread : after.set.unread;
+    if (rc == 0 && limits_are_given(&limits))
+        rc = judge_whole(&before, &after);
     names_hint_say(&hint);
     close_side(&before);
     close_side(&after);

@@ -13,6 +13,7 @@
 #include "command/runner.h"
 #include "command/sink.h"
 #include "option/metric_opts.h"
+#include "view/losses.h"
 
 struct export_command_options {
     struct view_options view;
@@ -128,6 +129,8 @@ check(struct shown *s)
                   run->exporter->name);
         return EXIT_USAGE;
     }
+    if (s->p->losses.file_failed) // For which other tools' formats have no place.
+        say_warning("%s is incomplete: %s", s->p->path, loss_of_file);
     return rc == 0 && file ? sink_check(file, s->set) : rc;
 }
 

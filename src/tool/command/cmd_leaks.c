@@ -11,6 +11,7 @@
 #include "analyse/stack_numbers.h"
 #include "command/pick_stacks.h"
 #include "command/runner.h"
+#include "command/tell_limits.h"
 #include "json/json_leaks.h"
 #include "json/json_paths.h"
 #include "option/limit_opts.h"
@@ -37,6 +38,7 @@ struct live {
     int64_t bytes;
     int64_t least_bytes; // For certain: less, where bytes are an estimate.
     int unread;          // Of struct view_set.
+    bool incomplete;     // A profile could not grow, so that more may be live.
 };
 
 /* What the steps of the runner know. */
@@ -122,6 +124,7 @@ add_live(const struct profile *p, const struct stacks *stacks, struct live *sum)
             interval_of_metric(&stacks->total, &stacks->errors, METRIC_INUSE).low);
     sum->bytes = counters_sum(sum->bytes, bytes);
     sum->least_bytes = counters_sum(sum->least_bytes, least_bytes);
+    sum->incomplete |= p->losses.file_failed;
 }
 
 static int
@@ -173,6 +176,15 @@ read_limits(const struct leaks_options *o, struct limits *ret)
     return rc ? exit_code(rc) : 0;
 }
 
+/* The exit code when what is known of LIVE is within limits: is that all there is? */
+static int
+judge_within(const struct live *live)
+{
+    if (live->incomplete)
+        tell_incomplete("fail-over");
+    return live->incomplete ? EXIT_BAD_INPUT : live->unread;
+}
+
 /* 1 if more is live than LIMITS allow, or why that cannot be told. */
 static int
 judge(const struct limits *limits, const struct live *live)
@@ -185,7 +197,7 @@ judge(const struct limits *limits, const struct live *live)
     if (!l->given)
         return 0;
     if (live->bytes <= 0 || (uint64_t)live->bytes <= l->value)
-        return live->unread;
+        return judge_within(live);
     bytes = style_bytes_beside(&arena, live->bytes, (int64_t)l->value);
     limit = style_bytes_beside(&arena, (int64_t)l->value, live->bytes);
     if (exceeded)
@@ -195,7 +207,7 @@ judge(const struct limits *limits, const struct live *live)
                  "samples it may be %s; that is no failure",
                  bytes, limit, style_bytes(&arena, live->least_bytes));
     arena_release(&arena);
-    return exceeded ? EXIT_FINDINGS : live->unread;
+    return exceeded ? EXIT_FINDINGS : judge_within(live);
 }
 
 static int

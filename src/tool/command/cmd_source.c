@@ -7,6 +7,7 @@
 #include "command/source_files.h"
 #include "command/symbolise.h"
 #include "json/json_source.h"
+#include "text/text_recording.h"
 #include "text/text_source.h"
 
 struct source_options {
@@ -61,10 +62,12 @@ show(struct shown *s)
     }
     if (rc != 0)
         return rc;
-    if (o.view.json)
+    if (o.view.json) {
         json_source(s->j, &s->text.base, &source);
-    else
+    } else {
+        text_incomplete(&s->text);
         text_source(&s->text, &text);
+    }
     return 0;
 }
 

@@ -62,9 +62,12 @@ tell_totals(struct teller *t)
     struct arena *a = &t->arena;
 
     tell(t, "%s%s allocations, %s in all; peak %s; still live at end %s in %s",
-         profile_is_estimate(p) ? "about " : "", style_count(a, c->allocations),
-         style_bytes(a, c->allocated_bytes), style_bytes(a, c->peak_bytes),
-         style_bytes(a, counters_live_bytes(c)), style_plural(a, counters_live_blocks(c), "block"));
+         profile_is_estimate(p)  ? "about "
+         : p->losses.file_failed ? "at least "
+                                 : "",
+         style_count(a, c->allocations), style_bytes(a, c->allocated_bytes),
+         style_bytes(a, c->peak_bytes), style_bytes(a, counters_live_bytes(c)),
+         style_plural(a, counters_live_blocks(c), "block"));
 }
 
 /* The function with its file's name and line, if they are known. */
@@ -157,6 +160,8 @@ tell_losses(struct teller *t)
     const struct profile_losses *l = &t->s->p->losses;
     const char *remedy = loss_remedy(l);
 
+    if (l->file_failed)
+        tell(t, "the profile is incomplete: %s; %s", loss_of_file, loss_of_file_remedy);
     if (l->events != 0)
         tell(t, "%s not recorded: %s%s%s", style_plural(&t->arena, (int64_t)l->events, "event"),
              loss_causes(&t->arena, l), remedy ? "; " : "", remedy ? remedy : "");

@@ -84,3 +84,9 @@ tell_limits(const struct judgements *j, const char *option, const char *who)
     arena_release(&arena);
     return exceeded;
 }
+
+void
+tell_incomplete(const char *option)
+{
+    say_error("--%s cannot judge it: a profile could not grow, so not all is counted", option);
+}

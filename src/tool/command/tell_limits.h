@@ -8,4 +8,8 @@
  * are growths, unless WHO, who uses that much, is not NULL. Returns whether one is exceeded. */
 bool tell_limits(const struct judgements *j, const char *option, const char *who);
 
+/* Say that --OPTION cannot judge a profile that could not grow: what is missing may be above the
+ * limit. */
+void tell_incomplete(const char *option);
+
 #endif

@@ -26,6 +26,7 @@
 
 #include "analyse/frame_name.h"
 #include "symbol/symbol.h"
+#include "view/losses.h"
 #include "view/sampling.h"
 
 enum { INDENT = 11, RANGE_INDENT = 38, PLACE_MIN = 24, GAP = 3, NOISE_WIDTH = 9 };
@@ -159,6 +160,8 @@ put_side(struct diff_text *v, const char *side, const struct profile *p)
     if (p->extent != EXTENT_WHOLE)
         line(v, style_clean(v->d->arena, arena_printf(v->d->arena, "        %s",
                                                       sampling_extent(v->d->arena, p))));
+    if (p->losses.file_failed)
+        line(v, arena_printf(v->d->arena, "        %s", loss_of_file));
 }
 
 static bool

@@ -105,6 +105,7 @@ text_header(struct text_view *v)
         put_merged(v);
     else
         put_process(v);
+    text_incomplete(v);
     if (v->base.p->frames_kept)
         text_line(
             v, INK_DIM,

@@ -126,6 +126,15 @@ text_losses(struct text_view *v, size_t count)
     }
 }
 
+void
+text_incomplete(struct text_view *v)
+{
+    if (!v->base.p->losses.file_failed)
+        return;
+    text_line(v, INK_WARNING, arena_printf(v->base.arena, "Incomplete: %s", loss_of_file));
+    text_line(v, INK_DIM, arena_printf(v->base.arena, "  %s", loss_of_file_remedy));
+}
+
 /* What recording cost in time, or "" if none of it was measured. */
 static const char *
 recorder_share(struct text_view *v)
@@ -161,7 +170,4 @@ text_recorder(struct text_view *v)
             arena_printf(a, "                     %.1f %% of all frames were verified, not unwound",
                          100.0 * (double)r->frames_reused / (double)frames));
     text_losses(v, loss_field_count);
-    if (v->base.p->losses.file_failed)
-        text_line(v, INK_WARNING,
-                  "  The profile's file could not grow; later events may be missing.");
 }

@@ -14,6 +14,9 @@ void text_snapshots(struct text_view *v);
 /* What the recorder lost, and what memory and time it took. */
 void text_recorder(struct text_view *v);
 
+/* Lines above all numbers when the file could not grow; none when it could. */
+void text_incomplete(struct text_view *v);
+
 /* A line for each loss that occurred, of the first COUNT in loss_fields. */
 void text_losses(struct text_view *v, size_t count);
 

@@ -35,6 +35,8 @@ text_session(const struct view_set *set, const struct style *style, size_t limit
         strbuf_fmt(out, "%s not recorded: %s\n",
                    style_plural(arena, (int64_t)losses.events, "event"),
                    loss_causes(arena, &losses));
+    if (losses.file_failed)
+        strbuf_str(out, "Incomplete: a profile's file could not grow, so not all is counted\n");
     strbuf_char(out, '\n');
     table_text(&t, style, limit, out);
     if (set->count > limit)

@@ -29,7 +29,7 @@ const struct loss_field loss_fields[] = {
           "see heaptap.h on the life of heaps"),
     FIELD(unseen_allocators, "C libraries whose own malloc could not be recorded"),
     FIELD(ledger_events, "blocks whose free could not be followed"),
-    FIELD(other_site_events, "allocations charged to \"other\": the call tree was full"),
+    FIELD(other_site_events, "allocations charged to \"other\": the call tree had no room"),
     CAUSE(shortened_stacks, "allocations with their innermost frames only: the call tree was full",
           "--frames 20 records 20 frames of each stack, and all stacks alike"),
     FIELD(label_sets, "sets of labels that found no room: charged to \"other labels\""),
@@ -49,6 +49,11 @@ const struct loss_field loss_fields[] = {
 const size_t loss_field_count = countof(loss_fields);
 const size_t loss_cause_end = 6;
 const size_t loss_stack_field_count = 15;
+
+const char loss_of_file[] =
+    "its file could not grow, so not all is counted; no number is exact";
+const char loss_of_file_remedy[] =
+    "see that its disk has room; with --reserve 64M the file never has to grow";
 
 uint64_t
 loss_value(const struct profile_losses *losses, const struct loss_field *field)

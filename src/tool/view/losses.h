@@ -28,4 +28,8 @@ const char *loss_causes(struct arena *arena, const struct profile_losses *losses
 /* What to do about the largest of these causes, or NULL. */
 const char *loss_remedy(const struct profile_losses *losses);
 
+/* Why a profile is incomplete whose file could not grow, and what to do about that. Neither how
+ * much is missing nor from when on is known. */
+extern const char loss_of_file[], loss_of_file_remedy[];
+
 #endif

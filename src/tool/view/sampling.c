@@ -29,7 +29,7 @@ const char *
 sampling_how(struct arena *arena, const struct profile *p)
 {
     if (!profile_is_estimate(p))
-        return "exact";
+        return p->losses.file_failed ? "incomplete" : "exact";
     if (p->way_count == 1)
         return sampling_mode(arena, &p->ways[0]);
     return arena_printf(arena, "%zu ways of recording", p->way_count);

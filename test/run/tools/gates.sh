@@ -143,6 +143,36 @@ ln -s heaptap.tests.1.heaptap linked/heaptap.tests.0.heaptap
 ln new.heaptap linked/heaptap.tests.2.heaptap
 gives "one file by three names" 1 "20.5 KiB are still live" heaptap leaks --fail-over 0 linked
 
+echo "# profiles that could not grow"
+bash -c 'ulimit -f 210; exec heaptap run --no-pack -o short.heaptap -- "$1" 5000' - \
+    "$PROG/many_stacks" 2>err
+check "the summary says so" grep -q "the profile is incomplete: its file could not grow" err
+check "the summary: nothing is said to be all" grep -q "^heaptap: at least " err
+for view in report "report --full" "report --by function" "report --tree" "report --by size" \
+    leaks "leaks --paths" direct callgraph bins "source --self many_stacks.c"; do
+    # shellcheck disable=SC2086 # Words of a command.
+    check "$view: it says so" sh -c \
+        "heaptap $view short.heaptap | grep -q '^Incomplete: its file could not grow'"
+done
+check "export: it says so" sh -c "heaptap export -f csv short.heaptap 2>&1 >export.out |
+    grep -q 'short.heaptap is incomplete: its file could not grow'"
+check "leaks --json: it says so" sh -c \
+    "heaptap leaks --json short.heaptap | jq -e .losses.file_failed"
+same "diff: of each side" 2 "$(heaptap diff short.heaptap short.heaptap | grep -c 'could not grow')"
+check "a filling call tree is not blamed" sh -c '! heaptap report short.heaptap | grep "was full"'
+mkdir incomplete
+cp new.heaptap short.heaptap incomplete
+check "a session: it says so" sh -c "heaptap report incomplete | grep -q '^Incomplete: '"
+cannot="--fail-over cannot judge it: a profile could not grow"
+gives "leaks: not all is known" 3 "$cannot" heaptap leaks --fail-over 1G short.heaptap
+gives "leaks: one of two" 3 "$cannot" heaptap leaks --fail-over 1G incomplete
+gives "leaks: what is known is beyond" 1 "are still live" \
+    heaptap leaks --fail-over 0 short.heaptap
+gives "diff: not all is known" 3 "$cannot" heaptap diff --fail-over 1G base.heaptap short.heaptap
+gives "diff: not all is known before" 3 "$cannot" \
+    heaptap diff --fail-over 1G short.heaptap base.heaptap
+gives "diff: without a limit" 0 "" heaptap diff short.heaptap base.heaptap
+
 echo "# run"
 forgets() {
     heaptap run --quiet --force -o gate.heaptap "$@"
@@ -196,6 +226,47 @@ ln -s new.heaptap link.heaptap
 gives "a symbolic link" 3 "is no profile" \
     heaptap run --quiet --force -o link.heaptap -- ./tests
 check "what it points to stays" heaptap report new.heaptap
+rm gate.heaptap
+forgets -- sh -c './tests; ./tests; :' 2>err
+rm gate.heaptap
+gives "others of a run whose profile was removed" 3 "has profiles of another run, and two would" \
+    heaptap run --quiet -o gate.heaptap -- sh -c './tests; :'
+gives "they do not matter without children" 0 "" \
+    heaptap run --quiet --no-children -o gate.heaptap -- ./tests
+rm gate.heaptap
+forgets -- sh -c './tests; :'
+same "--force: they are gone" 1 "$(find gate.processes -name '*.heaptap' | wc -l)"
+
+echo "# %n"
+mkdir numbered
+for i in 1 2 3; do
+    heaptap run --quiet -o numbered/a%n.heaptap -- sh -c './tests; ./tests; :'
+done
+same "each run has a number" \
+    "a1.heaptap a1.processes a2.heaptap a2.processes a3.heaptap a3.processes" \
+    "$(echo $(ls numbered))"
+same "and a directory of its own" "2 2 2" \
+    "$(for i in 1 2 3; do ls numbered/a$i.processes | wc -l; done | xargs)"
+rm numbered/a1.heaptap
+mv numbered/a2.processes numbered/left
+heaptap run --quiet -o numbered/a%n.heaptap -- ./tests
+same "new with regard to both, and no directory for nobody" \
+    "a2.heaptap a3.heaptap a4.heaptap" "$(cd numbered && echo a*.heaptap)"
+check "no directory for nobody" test ! -e numbered/a4.processes
+for i in 1 2 3 4 5 6; do
+    heaptap run --quiet -o numbered/b%n.heaptap -- sh -c './tests; :' &
+done
+wait
+same "runs at once" 6 "$(find numbered -name 'b?.heaptap' | wc -l)"
+same "runs at once: of each the others" "1 1 1 1 1 1" \
+    "$(for i in 1 2 3 4 5 6; do ls numbered/b$i.processes | wc -l; done | xargs)"
+heaptap run --quiet -o "numbered/%%n%n.%p.heaptap" -- ./tests
+check "beside a process id and a percent sign" ls numbered/%n1.*.heaptap
+printf '#!/no/such/interpreter\n' >unstarted && chmod +x unstarted
+heaptap run --quiet -o numbered/c%n.heaptap -- ./unstarted 2>err
+check "not started: nothing stays" test ! -e numbered/c1.processes
+
+echo "# -o a directory"
 mkdir many
 cp new.heaptap many/heaptap.tests.1.heaptap
 heaptap run --quiet --force -o many -- ./tests 2>err
