@@ -103,7 +103,7 @@ begin(void)
     };
 
     find(version, "Py_GetVersion");
-    if (HEAPTAP_LANGUAGES_ == NULL || version == NULL || code == NULL || !find_asked(&a))
+    if (HEAPTAP_LANGUAGES_ == NULL || version == NULL || code == NULL)
         return;
     layout = python_layout_of(python_layout_minor(version()));
     // Builds for debugging may have more words before the type of an object.
@@ -111,6 +111,8 @@ begin(void)
         say_unknown(version());
         return;
     }
+    if (!find_asked(&a)) // After that: older versions lack some of these functions.
+        return;
     python_name_begin(layout, code);
     python_reach_begin(layout, &owners);
     python_frames_begin(layout, &a);

@@ -21,7 +21,7 @@
 #include "symbol/elf_names.h"
 
 /* Scripts of scripts are not followed any further. */
-enum { LINE_BYTES = 256, SCRIPT_BYTES = 2048, SYMBOLS_MAX = 5 };
+enum { LINE_BYTES = 256, SCRIPT_BYTES = 2048, SYMBOLS_MAX = 6 };
 
 static const struct {
     const char *name, *title; // What it runs; NULL = no language, so stacks are what they are.
@@ -32,7 +32,8 @@ static const struct {
     // The one above has this inside. Guile has its own names for the collector's functions.
     {"gc", NULL, {"GC_malloc", "GC_init", "scm_boot_guile"}},
     {"python", "Python",
-     {"Py_BytesMain", "Py_Initialize", "Py_InitializeFromConfig", "Py_InitializeEx", "Py_Main"}},
+     {"Py_BytesMain", "Py_Initialize", "Py_InitializeFromConfig", "Py_InitializeEx", "Py_Main",
+      "_Py_UnixMain"}}, // That of 3.7.
 };
 enum { ADAPTER_ECL = 1, ADAPTER_GC = 2 };
 

@@ -107,6 +107,21 @@ same "unknown version: what is said" \
     "heaptap: Python 3.99.1 is not known, so its functions are not shown; 3.9 to 3.13 are" \
     "$(cat odd.err)"
 
+# A version from before functions that are asked for, which begins by one that only it has.
+cat >old_python.c <<'END'
+long PyType_Type[2], PyCode_Type[2] = {1, 0};
+const char *Py_GetVersion(void) { return "3.7.16 (default)"; }
+int _Py_UnixMain(int count, char **arguments) { return count == 0 || arguments == 0; }
+END
+echo 'int _Py_UnixMain(int, char **);
+int main(int count, char **arguments) { return _Py_UnixMain(count, arguments); }' >old_main.c
+gcc -shared -fPIC -o libold_python.so old_python.c
+gcc -o old_main old_main.c -L. -lold_python -Wl,-rpath,"$PWD"
+"$HEAPTAP" run -o old.heaptap -- ./old_main 2>old.err
+same "older version: status" 0 $?
+check "older version: it is said" grep -q \
+    "^heaptap: Python 3.7.16 is not known, so its functions are not shown; 3.9 to 3.13 are$" old.err
+
 # A shell script that stands in for the interpreter, as pyenv's.
 printf '#!/usr/bin/env bash\n# "$PYENV_ROOT/libexec/pyenv"\nexec "%s" "$@"\n' "$python" >tool
 chmod +x tool
