@@ -18,6 +18,7 @@
 
 #include "launch/own_malloc.h"
 #include "launch/proc.h"
+#include "launch/program.h"
 #include "view/style.h"
 
 enum { PROCESSES_MAX = 256, MODULES_MAX = 256, DEPTH_MAX = 16, NOTES_MAX = 64 };
@@ -142,23 +143,41 @@ is_strange_in(const struct growth *g, const struct grown *known)
            more_bytes > known->recorded_bytes && !is_copy(g, known);
 }
 
+/* What to do about KNOWN if no allocator is known in it. */
+static const char *
+advice_of(const struct grown *known, struct arena *arena)
+{
+    return arena_printf(
+        arena,
+        "%sno allocator known by name is in it. If it maps memory itself (mmap), see heaptap.h; if "
+        "it has functions like malloc in a shared library, record them with --hook SYMBOL=KIND",
+        known->recorded ? ""
+                        : "it left no profile. If the recorder has said above that it is not "
+                          "recording, that is why; if not: ");
+}
+
 static struct run_note
 note_of(const struct grown *known, const struct hook_list *hooks, struct arena *arena)
 {
     int64_t had = known->anonymous_bytes, recorded = known->recorded_bytes;
+    const char *advice = own_malloc_advice(known->executable, known->modules, known->module_count,
+                                           hooks, arena);
+    // Without a profile, and another reason for that, it may have come through malloc.
+    bool unclear = !known->recorded &&
+                   (advice == NULL || program_cannot_be_recorded(known->executable) != NULL);
 
     return (struct run_note){
         .pid = known->pid,
         .executable = arena_strdup(arena, known->executable),
         .note = {.kind = NOTE_UNSEEN,
                  .text = arena_printf(arena,
-                                      "about %s of the memory of %s did not come through malloc: "
-                                      "it had %s, of which the recorder knows %s",
+                                      "about %s of the memory of %s %s: it had %s, of which the "
+                                      "recorder knows %s",
                                       style_bytes(arena, counters_difference(had, recorded)),
-                                      known->executable, style_bytes(arena, had),
-                                      style_bytes(arena, recorded)),
-                 .advice = own_malloc_advice(known->executable, known->modules,
-                                             known->module_count, hooks, arena),
+                                      known->executable,
+                                      unclear ? "was not recorded" : "did not come through malloc",
+                                      style_bytes(arena, had), style_bytes(arena, recorded)),
+                 .advice = advice != NULL ? advice : advice_of(known, arena),
                  .process = "",
                  .anonymous_bytes = (uint64_t)had,
                  .recorded_bytes = (uint64_t)recorded},

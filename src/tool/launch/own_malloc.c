@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "launch/program.h"
 #include "symbol/elf_names.h"
 
 struct allocator {
@@ -236,6 +237,7 @@ own_malloc_advice(const char *executable, const char *const *modules, size_t cou
                   const struct hook_list *hooks, struct arena *arena)
 {
     struct names_in *in = arena_array(arena, count + 1, sizeof *in);
+    const char *cannot = program_cannot_be_recorded(executable);
     struct lines lines = {arena, ""};
     size_t files = 0;
     bool known = false;
@@ -245,18 +247,17 @@ own_malloc_advice(const char *executable, const char *const *modules, size_t cou
         if (strcmp(modules[k], executable) != 0)
             in[files++] = read_names(modules[k]);
     for (size_t i = 0; i < countof(allocators); i++)
-        for (size_t k = 0; k < files; k++)
+        for (size_t k = 0; k < files && (cannot == NULL || allocators[i].preset == NULL); k++)
             known |= explain_one(&lines, i, &in[k], hooks);
     // A malloc in the program comes before ours in link order, also for what libraries call.
-    if (!known && has_malloc(executable))
+    if (!known && cannot != NULL)
+        add_line(&lines, "%s cannot be recorded: %s", executable, cannot);
+    else if (!known && has_malloc(executable))
         add_line(&lines,
                  "%s has a malloc of its own linked in, which comes before the recorder's: link it "
                  "with libheaptap.a in front of that, or " SYSTEM_MALLOC,
                  executable);
     else if (!known)
-        add_line(&lines,
-                 "no allocator known by name is in it. If it maps memory itself (mmap), see "
-                 "heaptap.h; if it has functions like malloc in a shared library, record them with "
-                 "--hook SYMBOL=KIND");
+        return NULL;
     return lines.text;
 }

@@ -15,6 +15,14 @@
 #include <unistd.h>
 
 #include "launch/linked_note.h"
+#include "util/path.h"
+
+#define MUSL_LINKER "ld-musl-"
+
+enum { DYNAMIC_MAX = 256 };
+
+static const char needs_glibc[] = "its C library is musl, and libheaptap.so needs glibc; link it "
+                                  "statically with musl/libheaptap_static.a";
 
 static bool
 is_program(const char *path)
@@ -31,13 +39,27 @@ is_musl(int fd, const Elf64_Phdr *segment)
     char path[64] = "";
     size_t length = segment->p_filesz < sizeof path ? segment->p_filesz : sizeof path - 1;
 
-    return pread(fd, path, length, (off_t)segment->p_offset) > 0 && strstr(path, "/ld-musl-");
+    return pread(fd, path, length, (off_t)segment->p_offset) > 0 && strstr(path, "/" MUSL_LINKER);
 }
 
-/* Why the ELF file at PATH cannot be recorded, or NULL: by preloading, or because a recorder is
- * linked into it. Scripts and anything else are left to execve. */
-static const char *
-cannot_preload(const char *path)
+/* Does the dynamic section of the ELF file FD, in SEGMENT, name a shared object? One that needs no
+ * dynamic linker is one, and preloads into what it is told to run; a static executable may have
+ * such a section, too, but no name. */
+static bool
+is_dynamic_linker(int fd, const Elf64_Phdr *segment)
+{
+    Elf64_Dyn entries[DYNAMIC_MAX];
+    size_t bytes = segment->p_filesz < sizeof entries ? segment->p_filesz : sizeof entries;
+    ssize_t got = pread(fd, entries, bytes, (off_t)segment->p_offset);
+
+    for (size_t i = 0; got > 0 && i < (size_t)got / sizeof *entries; i++)
+        if (entries[i].d_tag == DT_SONAME)
+            return true;
+    return false;
+}
+
+const char *
+program_cannot_be_recorded(const char *path)
 {
     union {
         unsigned char ident[EI_NIDENT];
@@ -54,15 +76,17 @@ cannot_preload(const char *path)
         dynamic = true;
     else if (u.ident[EI_CLASS] != ELFCLASS64 || u.header.e_machine != EM_X86_64)
         why = "it is built for another architecture than this heaptap";
+    else if (strncmp(path_basename(path), MUSL_LINKER, strlen(MUSL_LINKER)) == 0)
+        why = needs_glibc; // It has no name inside.
     for (int i = 0; why == NULL && !dynamic && i < u.header.e_phnum; i++) {
         off_t off = (off_t)(u.header.e_phoff + (uint64_t)i * u.header.e_phentsize);
 
         if (pread(fd, &segment, sizeof segment, off) != sizeof segment)
             break;
-        dynamic = segment.p_type == PT_INTERP;
-        if (dynamic && is_musl(fd, &segment))
-            why = "its C library is musl, and libheaptap.so needs glibc; link it statically with "
-                  "musl/libheaptap_static.a";
+        dynamic = segment.p_type == PT_INTERP ||
+                  (segment.p_type == PT_DYNAMIC && is_dynamic_linker(fd, &segment));
+        if (segment.p_type == PT_INTERP && is_musl(fd, &segment))
+            why = needs_glibc;
     }
     if (why == NULL && !dynamic && !linked_note_in(fd, &u.header))
         why = "it is statically linked, so nothing can be preloaded into it; link it with "
@@ -105,6 +129,6 @@ program_find(const char *program, struct arena *arena, const char **ret_path, st
         return err_set(err, HEAPTAP_NOT_FOUND, "no such program: %s", program);
     if (!is_program(*ret_path))
         return err_set(err, HEAPTAP_BAD_INPUT, "%s cannot be executed", *ret_path);
-    why = cannot_preload(*ret_path);
+    why = program_cannot_be_recorded(*ret_path);
     return why ? err_set(err, HEAPTAP_BAD_INPUT, "%s cannot be recorded: %s", *ret_path, why) : 0;
 }

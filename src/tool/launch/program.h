@@ -9,6 +9,10 @@
  * The loader preloads nothing into such a one. */
 bool program_has_more_rights(const char *path);
 
+/* Why the ELF file at PATH cannot be recorded, neither by preloading nor because a recorder is
+ * linked into it, with what to do; NULL if it can. Scripts and anything else are left to execve. */
+const char *program_cannot_be_recorded(const char *path);
+
 /* The file that PROGRAM names, found along PATH as execvp would. HEAPTAP_NOT_FOUND or
  * HEAPTAP_BAD_INPUT (it cannot be recorded: static without a recorder of its own, another
  * architecture), with ERR set. */

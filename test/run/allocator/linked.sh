@@ -188,6 +188,15 @@ if made static article article.static && made static-stripped article article.st
     same "run refuses a static program without a recorder" 3 $?
     check "and says what to do" grep -q 'statically linked.*link it with libheaptap_static.a' \
         refused.out
+    if gcc -static-pie -o article.pie "$SRCDIR/test/prog/article.c" 2>/dev/null; then
+        "$HEAPTAP" run ./article.pie >refused.out 2>&1
+        same "a static program at any address, too" 3 $?
+    fi
+    gcc -o article.dynamic "$SRCDIR/test/prog/article.c"
+    loader=$(readelf -p .interp article.dynamic | grep -o '/.*')
+    "$HEAPTAP" run -o loader.heaptap "$loader" ./article.dynamic >loader.out 2>&1
+    same "but not a dynamic linker, which can preload" 0 $?
+    check "what it runs is recorded" test -s loader.heaptap
     record stripped.heaptap ./article.stripped
     same "strip leaves run its note" 0 "$status"
     KNOWN_PREFIX="stripped: "

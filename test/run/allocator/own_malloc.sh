@@ -19,7 +19,8 @@ says() {
 }
 
 silent() {
-    check "$1" bash -c '! grep -E "did not come through malloc|link it|record it" "$1"' - "$2.err"
+    check "$1" bash -c '! grep -E "$2" "$1"' - "$2.err" \
+        "did not come through malloc|was not recorded|link it|record it"
 }
 
 # --- No false alarm ------------------------------------------------------------------------------
@@ -63,12 +64,28 @@ silent "recording that has not begun: nothing strange" late.heaptap
 strange='about [4-9][0-9]\.[0-9] MiB of the memory of .*swollen.* did not come through malloc'
 ran map.heaptap -- "$PROG/swollen" map
 same "map: output and status" "0 done" "$status $(cat map.heaptap.out)"
-says "map: said" "$strange" map.heaptap
+unseen='about [4-9][0-9]\.[0-9] MiB of the memory of .*swollen.* was not recorded'
+says "map: said" "$unseen" map.heaptap
 says "map: the remedy" "no allocator known by name .*heaptap\.h" map.heaptap
 ran map.heaptap --quiet -- "$PROG/swollen" map
 same "map: --quiet" "" "$(cat map.heaptap.err)"
 ran map.heaptap -- sh -c "'$PROG/swollen' map; true"
-says "map: in a child of a shell" "$strange" map.heaptap
+says "map: in a child of a shell" "$unseen" map.heaptap
+
+# --- Programs that left no profile ---------------------------------------------------------------
+
+gcc -O1 -fno-builtin -static -o swollen_static "$SRCDIR/test/prog/swollen.c" 2>/dev/null &&
+    ran static.heaptap -- sh -c "./swollen_static malloc; true" &&
+    says "static child: said" "memory of .*swollen_static was not recorded" static.heaptap &&
+    says "static child: the remedy" "statically linked.*link it with libheaptap_static.a" \
+        static.heaptap
+rm -rf full && mkdir full
+bash -c 'ulimit -f 8; exec "$@"' - "$HEAPTAP" run -o full/p.heaptap -- "$PROG/swollen" malloc \
+    >full.heaptap.out 2>full.heaptap.err </dev/null
+says "not recording: said by the recorder" "not recording: the limit on file size" full.heaptap
+says "not recording: the size" "memory of .*swollen was not recorded" full.heaptap
+says "not recording: what that means" "left no profile. If the recorder has said above that" \
+    full.heaptap
 
 cat >both.c <<'END'
 #include <stdlib.h>
