@@ -80,9 +80,15 @@ static const struct {
     {ENOSYS, "this system lacks a call that is needed; Linux 4.14 or later has it"},
 };
 
+/* The same of a file that could be opened before. */
+static const char no_longer_permitted[] =
+    "permission denied, as after giving up rights; try --reserve, which opens it only once";
+
 static const char *
-cause_of(int error)
+cause_of(enum output_event event, int error)
 {
+    if (event == OUTPUT_CANNOT_GROW && error == -EACCES)
+        return no_longer_permitted;
     for (size_t i = 0; i < countof(causes); i++)
         if (causes[i].error == -error)
             return causes[i].text;
@@ -109,7 +115,7 @@ output_message(enum output_event event, int error, const char *path)
     fmt_str(&f, "heaptap: ");
     fmt_str(&f, what[event]);
     if (event != OUTPUT_CUT_SHORT)
-        fmt_str(&f, cause_of(error));
+        fmt_str(&f, cause_of(event, error));
     if (*path != '\0') {
         fmt_str(&f, ": ");
         fmt_str(&f, path);

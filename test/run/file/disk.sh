@@ -135,6 +135,29 @@ else
     skipped "read-only directory" "another user cannot get at the test programs"
 fi
 
+# --- Rights that are given up --------------------------------------------------------------------
+
+# The file can then be opened no more, and must have its size from the start.
+if [ "$(id -u)" = 0 ]; then
+    cat >gives_up.py <<'END'
+import os
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+kept = [[bytes(1000) for i in range(9)] for k in range(100)]
+import json
+END
+    "$HEAPTAP" run -o rights.heaptap -- "$python" gives_up.py >out 2>err
+    check "rights given up: it says so" grep -q 'cannot grow.*permission denied, as after' err
+    check "rights given up: what to do" grep -q 'try --reserve' err
+    check "rights given up: the loss is shown" shows rights.heaptap 'r["losses"]["file_failed"]'
+    "$HEAPTAP" run --reserve 64M -o reserve.heaptap -- "$python" gives_up.py >out 2>err
+    check "rights given up, with a reserve: whole" shows reserve.heaptap \
+        'not r["losses"]["file_failed"] and r["losses"]["events"] == 0'
+else
+    skipped "rights given up" "needs root"
+fi
+
 # --- Without /proc -------------------------------------------------------------------------------
 
 rm -f proc*.heaptap
