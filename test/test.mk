@@ -135,7 +135,7 @@ $(fuzzers): $(BUILD)/test/fuzz/fuzz_%: test/fuzz/fuzz_%.c $(fuzz_archive)
 	$(Q)$(CLANG) $(fuzz_flags) -Isrc/recorder -fsanitize=fuzzer -MMD -MP -MF $@-fuzzer.d -o $@ \
 	    $< $(fuzz_archive) $(tool_libs)
 
-intercepted := shim unload
+intercepted := shim unload rlimit_dynamic
 # harness-rules CONFIG,SANITIZER FLAGS: the intercepted functions get the prefix tap_, so that they
 # are not those of the program and of the sanitizer.
 define harness-rules
