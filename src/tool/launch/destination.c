@@ -181,11 +181,6 @@ destination_check_others(const struct destination *d, struct err *err)
     if (!d->has_others || strstr(d->pattern, "%p") != NULL)
         return 0;
     path = others_path(d, d->pattern, 0);
-    if (overwrite_profile_in(path, d->arena) != NULL)
-        return err_set(err, HEAPTAP_BAD_INPUT,
-                       "%s has profiles of another run, and two would be taken for one; remove it, "
-                       "choose another name with -o, or --force",
-                       path);
     problem = others_problem(path);
     if (problem == NULL)
         return 0;
@@ -193,6 +188,17 @@ destination_check_others(const struct destination *d, struct err *err)
                    "the profiles of other processes would go to %s, which %s; choose another name "
                    "with -o, or --no-children",
                    path, problem);
+}
+
+const char *
+destination_others_used(const struct destination *d)
+{
+    const char *path;
+
+    if (!d->has_others || strstr(d->pattern, "%p") != NULL)
+        return NULL;
+    path = others_path(d, d->pattern, 0);
+    return overwrite_profile_in(path, d->arena) != NULL ? path : NULL;
 }
 
 const char *

@@ -24,9 +24,11 @@ int destination_choose(struct destination *d, const char *output, const char *pa
                        struct arena *arena, struct err *err);
 
 /* Look at the directory of other processes, if there is one and its name is known before the first
- * process has an id. HEAPTAP_BAD_INPUT with ERR set if it cannot be taken, or has profiles of
- * another run. */
+ * process has an id. HEAPTAP_BAD_INPUT with ERR set if it cannot be taken. */
 int destination_check_others(const struct destination *d, struct err *err);
+
+/* That directory if it has profiles already, of another run; else NULL. */
+const char *destination_others_used(const struct destination *d);
 
 /* The pattern for the profiles of others than this process, the first one; "" = they cannot go
  * where they should, which has been said; NULL = they go where the first one's goes. */

@@ -22,6 +22,7 @@
 #include "launch/overwrite.h"
 #include "launch/program.h"
 #include "profile/listing.h"
+#include "view/say.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define LOOK_FIRST_NS (2 * NS_PER_MS)
@@ -43,6 +44,7 @@ int
 run_prepare(struct recorded_run *r, const struct run_options *options, int count,
             char **arguments, struct err *err)
 {
+    const char *used;
     int rc;
 
     *r = (struct recorded_run){
@@ -59,6 +61,11 @@ run_prepare(struct recorded_run *r, const struct run_options *options, int count
         return rc;
     if (!options->no_children && (rc = destination_check_others(&r->to, err)) < 0)
         return rc;
+    used = options->no_children ? NULL : destination_others_used(&r->to);
+    if (used != NULL && !options->quiet)
+        say_warning("%s has profiles of an earlier run, and a report of it will be the sum of "
+                    "both; remove it, or run with --force",
+                    used);
     return hook_run_begin(&r->hooks, r->library, r->to.directory, &r->arena, err);
 }
 
