@@ -239,10 +239,11 @@ join_look_up(struct thread *t)
     bool languages = language_is_there();
 
     tls.apart = tls.labels != 0 || languages;
-    do
-        if (ready == THREAD_NOT)
-            return; // A handler has forked, and this is the child's end of its event (orphan.c).
-    while (!cas_seq_cst(&t->ready, &ready, (uint32_t)(tls.apart ? THREAD_APART : THREAD_READY)));
+    while (ready != THREAD_NOT &&
+           !cas_seq_cst(&t->ready, &ready, (uint32_t)(tls.apart ? THREAD_APART : THREAD_READY)))
+        continue;
+    if (unlikely(ready == THREAD_NOT))
+        return; // A handler has forked, and this is the child's end of its event (orphan.c).
     if (unlikely(language_is_there() != languages))
         thread_tell(t); // It came meanwhile: look again.
     generation = load_acquire(&state->generation);

@@ -37,7 +37,7 @@ const char *destination_others_pattern(const struct destination *d);
 /* The directory of other processes than PID, the first one; NULL = they have none. */
 const char *destination_others_path(const struct destination *d, pid_t pid);
 
-/* The same directory after the run if anything is in it, else NULL. */
+/* The same directory after the run if anything is in it, else NULL; an empty one is removed. */
 const char *destination_others_found(const struct destination *d, pid_t pid);
 
 /* Make the same directory unless it is there. NULL if it cannot be taken. */
