@@ -23,7 +23,9 @@
     }
 
 MAKES(ecl_cons, (cl_object a, cl_object d), (a, d), t_list)
+#ifndef ecl_list1 // ECL 24 made it a macro that calls ecl_cons.
 MAKES(ecl_list1, (cl_object a), (a), t_list)
+#endif
 MAKES(ecl_alloc_object, (cl_type t), (t), t)
 MAKES(ecl_alloc_compact_object, (cl_type t, cl_index more), (t, more), t)
 MAKES(si_make_weak_pointer, (cl_object to), (to), t_weak_pointer)

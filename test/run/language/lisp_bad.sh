@@ -35,7 +35,9 @@ record fork ./host fork
 quietly fork "1
 done 3"
 counts "fork: the parent" fork "lisp bit-vector" WORK=1000 WORK-B=0
-counts "fork: the child" fork.processes/*.host.*.heaptap "lisp bit-vector" WORK=0 WORK-B=2000
+# ECL 24 forks once more to run a program, so the child is the first of those that are left.
+child=$(ls fork.processes/*.host.*.heaptap | sort -t. -k4,4n | head -n 1)
+counts "fork: the child" "$child" "lisp bit-vector" WORK=0 WORK-B=2000
 
 record exhaust ecl --norc --eval "(load \"$area/lisp_exhaust.lisp\" :verbose nil)" \
     --eval '(exhaust::run)' --eval '(ext:quit)'
