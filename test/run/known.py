@@ -27,7 +27,7 @@ import documents  # noqa: E402
 
 # A C library without its debug package has no names for its local functions.
 START = {"?libc.so.6", "__libc_start_call_main", "__libc_start_main", "__libc_start_main_impl",
-         "_start", "start_thread", "clone", "clone3", "__clone3", "_dl_start_user"}
+         "_start", "start_thread", "clone", "clone3", "__clone3", "__GI___clone3", "_dl_start_user"}
 
 
 def plain(frame):

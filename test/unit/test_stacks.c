@@ -387,10 +387,13 @@ start_up_code_is_not_shown(void **state)
     build_site(p, build_counters(1, 8, 0, 0), "_start", NULL);
     build_site(p, build_counters(1, 8, 0, 0), "f@a.c:1", "!stripped", "__libc_start_main_impl",
                "!stripped", NULL);
+    build_site(p, build_counters(1, 8, 0, 0), "work@a.c:3", "start_thread!/lib/libc.so.6",
+               "__GI___clone3!/lib/libc.so.6", NULL);
     s = build(p, (struct stacks_options){0});
     assert_int_equal(stack_useful_depth(p, &s.v[0]), 2);
     assert_int_equal(stack_useful_depth(p, &s.v[1]), 1);
     assert_int_equal(stack_useful_depth(p, &s.v[2]), 2);
+    assert_int_equal(stack_useful_depth(p, &s.v[3]), 1);
     profile_free(p);
 }
 

@@ -613,6 +613,7 @@ stack_function_is_start_up(const char *function)
 
     if (*function != '_' && *function != 's' && *function != 'c') // As nearly all.
         return false;
+    function += fold_alias_length(function); // With its symbols, glibc 2.41 has __GI___clone3.
     for (size_t i = 0; i < countof(names); i++)
         if (strcmp(function, names[i]) == 0)
             return true;

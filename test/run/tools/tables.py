@@ -18,7 +18,7 @@ import documents  # noqa: E402
 
 START = {"_start", "_dl_start_user", "__libc_start_main", "__libc_start_main_impl",
          "__libc_start_call_main", "start_thread", "clone", "clone3", "__clone", "__clone3",
-         "__clone_internal"}
+         "__GI___clone3", "__clone_internal"}
 FIELD = {"inuse": "live_bytes", "peak": "peak_bytes", "alloc": "allocated_bytes",
          "temporary": "died_within_16", "count": "allocations"}
 OUTSIDE, UNKNOWN, OTHER = "(outside main)", "(unknown callers)", "[other stacks]"
