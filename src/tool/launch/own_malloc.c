@@ -52,7 +52,7 @@ static const struct allocator allocators[] = {
     {"tcmalloc",
      "tcmalloc",
      {"tc_malloc", "TCMallocInternalMalloc", "tc_new"},
-     "TCMALLOC_LARGE_ALLOC_REPORT_THRESHOLD",
+     "trying to allocate internal tcmalloc data",
      SYSTEM_MALLOC " (without -ltcmalloc)"},
     {"dlmalloc", "dlmalloc", {"dlmalloc", "mspace_malloc"}, NULL, SYSTEM_MALLOC},
     {"rpmalloc", "rpmalloc", {"rpmalloc"}, NULL, SYSTEM_MALLOC},
