@@ -66,11 +66,11 @@ limit_child(rlim_t bytes)
 static void *__attribute__((noinline))
 descend(void *levels)
 {
-    char *next = levels;
+    uintptr_t left = (uintptr_t)levels; // Not a pointer's arithmetic, which may never lead to NULL.
     void *volatile p = malloc(50);
 
     free(p);
-    return next == NULL ? NULL : descend(next - 1);
+    return left == 0 ? NULL : descend((void *)(left - 1));
 }
 
 static void *
