@@ -10,6 +10,8 @@
  *     allocations A allocated_bytes B frees F freed_bytes G reallocations R peak_bytes P
  *
  * with P only if there is one thread. Everything allocates through `via`, and nothing else does.
+ * mimalloc 2.2 changes what malloc_usable_size returns for a block that another thread holds. If
+ * that happened, the last line on stderr is "N blocks changed their usable size".
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -20,11 +22,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifdef NO_USABLE_SIZE // The allocator has no such function, or one of another name.
+#define malloc_usable_size(p) ((void)(p), (size_t)0)
+#endif
+
 enum { SLOTS = 300, BOXES = 64, THREADS_MAX = 64 };
 
 struct block {
     void *p;
-    size_t size_bytes;
+    size_t size_bytes, usable_bytes;
 };
 
 struct books {
@@ -46,6 +52,7 @@ struct box {
 };
 
 static struct worker workers[THREADS_MAX];
+static atomic_int changed;
 static struct box boxes[BOXES];
 
 static uint32_t
@@ -120,9 +127,17 @@ begin(struct worker *w, struct block *s)
     s->p = get(draw(w, 10), s->size_bytes);
     if (s->p == NULL)
         _exit(1);
+    s->usable_bytes = malloc_usable_size(s->p);
     memset(s->p, 1, s->size_bytes < 64 ? s->size_bytes : 64);
     note_alloc(&w->books, s->size_bytes);
     balance(&w->books, (long long)s->size_bytes);
+}
+
+static void
+look(const struct block *s)
+{
+    if (malloc_usable_size(s->p) != s->usable_bytes)
+        atomic_fetch_add_explicit(&changed, 1, memory_order_relaxed);
 }
 
 static void
@@ -130,9 +145,11 @@ resize(struct worker *w, struct block *s)
 {
     size_t size_bytes = draw_size(w) + 1;
 
+    look(s);
     s->p = draw(w, 2) ? realloc(s->p, size_bytes) : reallocarray(s->p, size_bytes, 1);
     if (s->p == NULL)
         _exit(1);
+    s->usable_bytes = malloc_usable_size(s->p);
     note_free(&w->books, s->size_bytes);
     note_alloc(&w->books, size_bytes);
     balance(&w->books, (long long)size_bytes - (long long)s->size_bytes);
@@ -143,6 +160,7 @@ resize(struct worker *w, struct block *s)
 static void
 end(struct worker *w, struct block *s)
 {
+    look(s);
     free(s->p);
     note_free(&w->books, s->size_bytes);
     balance(&w->books, -(long long)s->size_bytes);
@@ -284,6 +302,8 @@ main(int argc, char **argv)
     }
     for (int i = 0; i < threads && threads > 1; i++)
         pthread_join(workers[i].thread, NULL);
+    if (changed != 0)
+        dprintf(2, "%d blocks changed their usable size\n", changed);
     sum = add_up(threads);
     return print(&sum, threads);
 }

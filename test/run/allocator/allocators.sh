@@ -65,7 +65,12 @@ for library in jemalloc tcmalloc_minimal mimalloc; do
     record storm.heaptap ./storm_$library 11 4 20000
     same "$library, 4 threads: exit status" 0 "$status"
     KNOWN_PREFIX="$library, 4 threads: "
-    known storm.heaptap "under:via $(sed -E 's/([a-z_]+) ([0-9]+)/\1=\2/g' storm.heaptap.out)" \
+    books=$(sed -E 's/([a-z_]+) ([0-9]+)/\1=\2/g' storm.heaptap.out)
+    if grep 'blocks changed their usable size' storm.heaptap.err >changed; then
+        echo "ok - $library, 4 threads: bytes freed # SKIP $(cat changed)"
+        books=$(echo "$books" | sed 's/freed_bytes=[0-9]*//')
+    fi
+    known storm.heaptap "under:via $books" \
         "losses events=0 unknown_frees=0 overwritten_blocks=0"
 done
 finish

@@ -381,8 +381,9 @@ preset() {
         done
         [ "$prefix" = tc_ ] && echo "#define aligned_alloc ${prefix}memalign"
     } >"$name.h"
-    set -- -O2 -g -fno-builtin -fno-optimize-sibling-calls -D_GNU_SOURCE -include "$name.h"
-    if ! gcc "$@" -DNO_USABLE_SIZE -o "foreign_$name" "$SRCDIR/test/prog/foreign.c" "-l$library" \
+    set -- -O2 -g -fno-builtin -fno-optimize-sibling-calls -D_GNU_SOURCE -DNO_USABLE_SIZE \
+        -include "$name.h"
+    if ! gcc "$@" -o "foreign_$name" "$SRCDIR/test/prog/foreign.c" "-l$library" \
         2>gcc.err; then
         echo "ok - $name # SKIP lib$library is not installed"
         return
