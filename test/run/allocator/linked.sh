@@ -44,7 +44,10 @@ in_python covers
 objcopy --wildcard --localize-symbol='_Z*' "$BUILD/libheaptap.a" libheaptap_c.a
 check "libheaptap.a without operators can be made" test -s libheaptap_c.a
 for linker in bfd gold lld; do
-    command -v g++ ld.$linker >/dev/null || continue
+    if ! command -v g++ >/dev/null || ! command -v ld.$linker >/dev/null; then
+        echo "ok - own operators, $linker # SKIP needs g++ and ld.$linker"
+        continue
+    fi
     check "own operators, $linker: can be linked" g++ -std=c++17 -O1 -g -fno-builtin \
         -fuse-ld=$linker -o operators "$SRCDIR/test/prog/own_operators.cc" -Wl,-u,malloc \
         -Wl,--export-dynamic-symbol=heaptap_recorder_v1 -L. -lheaptap_c
@@ -111,6 +114,7 @@ fi
 
 # --- Children ---
 
+# From version 13 on, libgcc in a static program allocates two tables and frees them at the end.
 for kind in dynamic static musl; do
     made $kind forks forks.$kind || continue
     mkdir $kind.dir
@@ -128,7 +132,7 @@ print("child" if json.load(sys.stdin)["process"]["forked"] else "parent")')
         "losses events=0"
     KNOWN_PREFIX="$kind, child: "
     known $kind.child.heaptap "leaf:inside allocations=500 allocated_bytes=10000 frees=200" \
-        "under:before allocations=0" "losses inherited_frees=300 unknown_frees=0"
+        "under:before allocations=0" "losses inherited_frees=300..302 unknown_frees=0"
 done
 KNOWN_PREFIX=
 
@@ -200,7 +204,7 @@ if made static article article.static && made static-stripped article article.st
     record stripped.heaptap ./article.stripped
     same "strip leaves run its note" 0 "$status"
     KNOWN_PREFIX="stripped: "
-    known stripped.heaptap "total frees=0" "losses events=0"
+    known stripped.heaptap "total frees=0..2" "losses events=0" # libgcc's, as above.
     record named.heaptap ./article.static
     KNOWN_PREFIX="static, names: "
     known named.heaptap "whole:b,a,main allocations=2 allocated_bytes=4 sites=1" \
@@ -234,7 +238,26 @@ fi
 
 # --- Programs with a malloc of their own ---
 
+# A linker that takes a weak reference to __real_aligned_alloc for a need links libc's allocator,
+# which has a second malloc.
+cat >weak.c <<'END'
+#include <stddef.h>
+void *__real_aligned_alloc(size_t, size_t) __attribute__((weak));
+void *__wrap_aligned_alloc(size_t a, size_t b)
+{
+    return __real_aligned_alloc ? __real_aligned_alloc(a, b) : NULL;
+}
+int main(void) { return 0; }
+END
+weak() {
+    clang -w -static -fuse-ld=lld -fno-builtin -o weak weak.c "$SRCDIR/test/prog/libreplaced.c" \
+        "$@" 2>weak.err
+}
 for kind in bare dynamic static static-clang-lld musl; do
+    if [ $kind = static-clang-lld ] && weak && ! weak -Wl,--wrap=aligned_alloc; then
+        echo "ok - own malloc, $kind # SKIP this lld links libc's malloc for a weak __real_ symbol"
+        continue
+    fi
     made $kind replaced replaced.$kind || continue
     record replaced.$kind.heaptap "$PWD/replaced.$kind"
     KNOWN_PREFIX="own malloc, $kind: "

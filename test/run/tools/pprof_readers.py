@@ -101,14 +101,15 @@ def functions_of_go():
 
 
 def times():
-    """go prints times to the minute and durations as they are."""
+    """go prints times, before Go 1.24 to the minute, and durations as they are."""
     for options, time, duration in (
             ([], "10:30", None), (["--peak"], "10:30", None), (["--alloc"], "10:00", "1800s"),
             (["--count"], "10:00", "1800s"), (["--at", "10m"], "10:10", None),
             (["--between", "10m..25m"], "10:10", "900s")):
         top = go_pprof("-top", export("pprof", "past", *options))
-        got = re.search(r"^(?:Time: Nov 14, 2023 at (\S+)am \(UTC\))?\n?"
-                        r"(?:Duration: (\S+), Total.*)?$", top.split("\n", 3)[3], re.M).groups()
+        got = re.search(r"^(?:Time: (?:Nov 14, 2023 at |2023-11-14 )(\d+:\d+)"
+                        r"(?:am \(UTC\)|:00 UTC))?\n?(?:Duration: (\S+), Total.*)?$",
+                        top.split("\n", 3)[3], re.M).groups()
         tell(got == (time, duration), f"{' '.join(options)}: {time}, {duration}", got, top[:300])
     with open(export("pprof", "past"), "rb") as f, open(export("perfetto", "past"), "rb") as g:
         tell(gzip.decompress(f.read()) == gzip.decompress(g.read()), "perfetto: it is pprof's")
