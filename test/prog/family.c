@@ -215,7 +215,7 @@ by_failed_exec(void)
     pid_t pid = fork();
 
     if (pid == 0) {
-        execl("/nonexistent/program", "program", (char *)NULL);
+        execl("/dev/null/program", "program", (char *)NULL);
         child();
         _exit(0);
     }

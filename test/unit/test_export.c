@@ -1169,7 +1169,7 @@ module_code_is_what_the_kernel_mapped(void **state)
         found += segments[i].start == start && segments[i].end == end &&
                  segments[i].file_offset == offset;
     assert_int_equal(found, 1);
-    m.path = "/nonexistent/file";
+    m.path = "/dev/null/file";
     assert_int_equal(module_code(&p, &m, segments), 1);
     assert_true(segments[0].start == low && segments[0].end == high &&
                 segments[0].file_offset == 0);

@@ -79,7 +79,7 @@ bash -c 'ulimit -f 1; LD_PRELOAD=$2 HEAPTAP_OUT=limited.heaptap "$1" 3 1 3000' -
     "$PROG/random_mt" "$LIBHEAPTAP" >run.out 2>run.err
 same "a limit on file size: exit status" 0 $?
 check "a limit on file size: stdout" diff <("$PROG/random_mt" 3 1 3000) run.out
-LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=/nonexistent/x.heaptap "$PROG/article" 2>nowhere.err
+LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/missing/x.heaptap "$PROG/article" 2>nowhere.err
 same "no place for the profile: exit status" 0 $?
 check "no place for the profile: a message" grep -q '^heaptap: ' nowhere.err
 finish

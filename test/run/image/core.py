@@ -90,7 +90,7 @@ def moments():
         tell(sites(one) == eight, "two moments: the first, with the profile of a later one",
              sites(one))
         tell(sites(two) == nine, "two moments: the second", sites(two))
-        text = shown(one, path="/nonexistent")
+        text = shown(one, path=os.path.abspath("missing"))
         tell("sizes: 131071 x4, 131073 x4\n" in text and "core_blocks.c:" in text,
              "sizes of blocks and lines of source, without gdb and addr2line", text)
         for name in compressed(one):
@@ -130,7 +130,7 @@ def crashes():
     }
     for what, texts in wanted.items():
         dump = dumps.crash(library, "dump_" + what, what + ".heaptap", [BLOCKS, what])
-        text = shown(dump, path="/nonexistent")
+        text = shown(dump, path=os.path.abspath("missing"))
         signal = document(dump)["memory"]["signal"]
         tell(signal["name"] == ("SIGABRT" if what in ("overflow", "threads") else "SIGSEGV"),
              what + ": the signal, in JSON", signal)
@@ -698,7 +698,7 @@ def interpreter():
     dump = dumps.crash(library, "dump_python", "python.heaptap", command,
                        {"PYTHONMALLOC": "malloc"})
     before = time.monotonic()
-    got = run("core", "--json", "--no-fold", dump, path="/nonexistent")
+    got = run("core", "--json", "--no-fold", dump, path=os.path.abspath("missing"))
     took = time.monotonic() - before
     sites_ = documents.loads(got.stdout)["sites"] if got.returncode == 0 else []
     program = library_ = 0
@@ -711,7 +711,7 @@ def interpreter():
     print("# python3 killed by SIGSEGV:", numbers)
     tell(program > 2000 and library_ > 500, "python3: thousands of stacks with names", numbers,
          got.stderr)
-    text = shown(dump, path="/nonexistent")
+    text = shown(dump, path=os.path.abspath("missing"))
     tell("\n  Killed by SIGSEGV, which was sent to it\n" in text, "python3: what killed it",
          text[:500])
 

@@ -116,8 +116,8 @@ class Past:
 
     def write(self, path):
         m = self.maker
-        m.module("/nonexistent/program")
-        m.command = m.executable = m.string("/nonexistent/program")
+        m.module("/dev/null/program")
+        m.command = m.executable = m.string("/dev/null/program")
         self.nodes()
         m.segment(maker.THREADS, bytes(256) + b"".join(
             struct.pack("<IIII16s224x", i + 1, i + 1, 1, i, b"thread %d" % i)
