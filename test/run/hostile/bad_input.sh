@@ -114,7 +114,7 @@ for view in report leaks pack; do
     refused "$view of an empty name" 2 "$HEAPTAP" $view ''
     check "$view of an empty name: says so" grep -q "$view: an argument is empty" refused.err
 done
-for view in "source main" html; do
+for view in "source main" "html --json"; do
     # shellcheck disable=SC2086
     refused "$view: a directory that is not there" 2 \
         "$HEAPTAP" $view --source-dir missing good.heaptap
@@ -152,7 +152,11 @@ unwritten record good.heaptap
 unwritten run --hook list
 unwritten pack -o packed.heaptap good.heaptap
 unwritten merge -o merged.heaptap good.heaptap
-unwritten html -o page.html good.heaptap
+if [ -s "$BUILD/gen/page.html" ]; then
+    unwritten html -o page.html good.heaptap
+else
+    echo "ok - html: an output that cannot be written # SKIP tools/setup build brings the page"
+fi
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/live.heaptap "$PROG/slowleak" 10000000 10000 >/dev/null &
 pid=$!
 until "$HEAPTAP" record live.heaptap >live.out 2>&1; do
