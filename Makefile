@@ -22,7 +22,7 @@
 #   make install    into $(DESTDIR)$(PREFIX), PREFIX=/usr/local; make uninstall takes it away
 #   make man        the man pages alone, into build/man
 #   make dist       an archive of the committed sources, with the page made: build/heaptap-*.tar.gz
-#   make setup      install what the build needs (tools/setup build), offer the hook for messages
+#   make setup      install what the build, the demo and the tests need; offer the hook for messages
 #   make examples   programs that use heaptap.h, into build/examples
 #   make programs   what the tests need, without running them
 #   make clean
@@ -70,8 +70,8 @@ MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all test scopes scope-programs torture foreign bench bench-programs programs examples \
-        check demo run-demo fuzz fuzz-merge fuzz-coverage lint install uninstall man dist setup \
-        clean FORCE
+        check demo run-demo fuzz fuzz-merge fuzz-coverage lint install uninstall man dist \
+        setup clean FORCE
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
@@ -194,7 +194,8 @@ tool-objects = $(call objects,$(1),$(library_sources)) $(call page-object,$(1))
 embed = { echo 'const char $(subst .,_,$(notdir $(1)))[] = ""'; \
           sed 's/["\\?]/\\&/g; s/.*/"&\\n"/' $(1); echo ';'; }
 
-# The page, or nothing where there is no node, or not what tools/setup has it fetch.
+# The page, or nothing where there is no node, or not what tools/setup has it fetch. make demo and
+# make test run tools/setup, which has said so, and then make once more.
 page := $(BUILD)/gen/page.html
 page_packages := $(wildcard $(PAGE_DIR)/node_modules/.package-lock.json)
 node_is_new := process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)
@@ -206,7 +207,8 @@ $(page): $(page_sources) $(page_packages) $(wildcard $(page_made))
 	    [ -z '$(DEVELOPER)' ] || exit 1; \
 	fi; \
 	[ ! -f $(page_made) ] || exec cp $(page_made) $@; \
-	echo "make: heaptap html will have no page: tools/setup build fetches what it needs" >&2; \
+	[ '$(MAKELEVEL)' != 0 ] || \
+	    echo "make: heaptap html will have no page: tools/setup build fetches what it needs" >&2; \
 	: >$@
 
 # compile-rules CONFIG,COMPILER,FLAGS: how objects of one config come to be.
@@ -284,7 +286,7 @@ all: $(OUT)/heaptap $(OUT)/libheaptap.so $(linked) $(access) $(access_gcc) $(ada
 # An adapter that needs a runtime's headers is built where they are.
 has_header = $(shell printf '\043include <%s>\n' $(1) | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
 adapters += $(BUILD)/libheaptap_gc.so
-ifneq ($(filter all programs test install %/libheaptap_ecl.so,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter all programs install %/libheaptap_ecl.so,$(or $(MAKECMDGOALS),all)),)
 ifeq ($(call has_header,ecl/ecl.h),y)
 adapters += $(BUILD)/libheaptap_ecl.so
 else
@@ -461,7 +463,7 @@ include test/test.mk
 # --- Demo, setup, install ------------------------------------------------------------------------
 
 setup:
-	@tools/setup build hooks
+	@tools/setup build demo test hooks
 
 demo:
 	@tools/setup build demo
