@@ -23,6 +23,9 @@
 #   make man        the man pages alone, into build/man
 #   make dist       an archive of the committed sources, with the page made: build/heaptap-*.tar.gz
 #   make setup      install what the build, the demo and the tests need; offer the hook for messages
+#   make roots      make demo and make test in minimal roots of Debian, as root and as a user;
+#                   ROOTS="bookworm trixie", SHORT=1 runs what depends on the distribution,
+#                   ROOTS_DIR=dir (build/roots) keeps the roots
 #   make examples   programs that use heaptap.h, into build/examples
 #   make programs   what the tests need, without running them
 #   make clean
@@ -55,6 +58,8 @@ FUZZ_SECONDS ?= 60
 PAGE_DIR ?= build/page
 PREFIX ?= /usr/local
 DESTDIR ?=
+ROOTS ?= bookworm trixie
+ROOTS_DIR ?= $(BUILD)/roots
 
 ifneq ($(filter-out address undefined thread,$(SAN)),)
 $(error SAN is address, undefined or thread, not '$(SAN)')
@@ -70,7 +75,7 @@ MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all test scopes scope-programs torture foreign bench bench-programs programs examples \
-        check demo run-demo fuzz fuzz-merge fuzz-coverage lint install uninstall man dist \
+        check demo run-demo roots fuzz fuzz-merge fuzz-coverage lint install uninstall man dist \
         setup clean FORCE
 
 Q := $(if $(V),,@)
@@ -531,4 +536,4 @@ uninstall:
 clean:
 	rm -rf $(BUILD)
 
--include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -path $(ROOTS_DIR) -prune -o -type f -name '*.d' -print 2>/dev/null)

@@ -212,6 +212,10 @@ test:
 	@$(MAKE) --no-print-directory programs
 	@python3 test/runner/drive.py --out $(OUT) --build $(BUILD) --only '$(ONLY)'
 
+roots:
+	@tools/setup roots
+	@tools/roots --dir $(ROOTS_DIR) $(if $(SHORT),--short) $(if $(DEVELOPER),--developer) $(ROOTS)
+
 scopes:
 	@GLIBC='$(GLIBC)' GLIBC_DIR='$(BUILD)/glibc' tools/setup build test glibc
 	@$(MAKE) --no-print-directory scope-programs

@@ -16,7 +16,8 @@ Every job has an empty directory of its own as home, cache and place for tempora
 limit, and no terminal. Scripts start in it, unit tests and rules in the source tree. What a job
 leaves running in its process group is ended. Jobs run a few at a time and are shown in order, a
 failed one with all it printed; skips are repeated at the end. The last line is "N passed, N failed,
-N skipped", the exit status 1 if something failed or nothing ran.
+N skipped"; the file OUT/test/counts gets it as well. The exit status is 1 if something failed or
+nothing ran.
 """
 import argparse
 import concurrent.futures
@@ -222,7 +223,10 @@ def main():
             print(f"  {skip}")
     if not jobs:
         print(f"no test matches '{options.only}'")
-    print(", ".join(f"{count} {kind}" for kind, count in counts.items()))
+    line = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    with open(f"{out}/test/counts", "w", encoding="utf-8") as f:
+        f.write(line + "\n")
+    print(line)
     return 1 if counts[FAIL] or not jobs else 0
 
 
