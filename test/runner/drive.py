@@ -13,11 +13,12 @@ run/NAME. It reports one or more results:
     anything else         failed, whatever the lines say
 
 Every job has an empty directory of its own as home, cache and place for temporary files, a time
-limit, and no terminal. Scripts start in it, unit tests and rules in the source tree. What a job
-leaves running in its process group is ended. Jobs run a few at a time and are shown in order, a
-failed one with all it printed; skips are repeated at the end. The last line is "N passed, N failed,
-N skipped"; the file OUT/test/counts gets it as well. The exit status is 1 if something failed or
-nothing ran.
+limit, umask 022, no terminal, and no variables that change how malloc or Python works. The
+directories are below TMPDIR, or below BUILD if no program may be started there. Scripts start in
+theirs, unit tests and rules in the source tree. What a job leaves running in its process group is
+ended. Jobs run a few at a time and are shown in order, a failed one with all it printed; skips are
+repeated at the end. The last line is "N passed, N failed, N skipped"; the file OUT/test/counts gets
+it as well. The exit status is 1 if something failed or nothing ran.
 """
 import argparse
 import concurrent.futures
@@ -100,8 +101,9 @@ def all_jobs(out, build):
 
 def environment(out, build, scratch):
     env = {k: v for k, v in os.environ.items()
-           if not k.startswith(("HEAPTAP", "MAKE", "MFLAGS")) and k not in
-           ("LD_PRELOAD", "DEBUGINFOD_URLS", "NO_COLOR", "CDPATH", "ENV", "BASH_ENV")}
+           if not k.startswith(("HEAPTAP", "MAKE", "MFLAGS", "MALLOC_")) and k not in
+           ("LD_PRELOAD", "DEBUGINFOD_URLS", "NO_COLOR", "CDPATH", "ENV", "BASH_ENV",
+            "GLIBC_TUNABLES", "PYTHONMALLOC", "PYTHONPATH", "PYTHONHOME")}
     env.update(HEAPTAP=f"{out}/heaptap", LIBHEAPTAP=f"{build}/libheaptap.so",
                PROG=f"{build}/test/prog", ORACLE=f"{out}/test/oracle", SRCDIR=source,
                BUILD=build, HOME=scratch, TMPDIR=scratch, XDG_CACHE_HOME=f"{scratch}/.cache",
@@ -173,8 +175,17 @@ def judge(job, output, status):
     return results
 
 
+def place_of_scratch(build):
+    """The directory for temporary files, unless its mount has the flag noexec."""
+    place = tempfile.gettempdir()
+    if os.statvfs(place).f_flag & os.ST_NOEXEC:
+        place = f"{build}/tmp"
+        os.makedirs(place, exist_ok=True)
+    return place
+
+
 def perform(job, out, build):
-    scratch = tempfile.mkdtemp(prefix="heaptap-test-")
+    scratch = tempfile.mkdtemp(prefix="heaptap-test-", dir=place_of_scratch(build))
     started = time.monotonic()
     try:
         output, status = execute(job, environment(out, build, scratch), scratch)
@@ -205,6 +216,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     out, build = os.path.abspath(options.out), os.path.abspath(options.build)
+    os.umask(0o022)
     jobs = [j for j in all_jobs(out, build) if re.search(options.only, j.name)]
     counts, skips = {PASS: 0, FAIL: 0, SKIPS: 0}, []
 
