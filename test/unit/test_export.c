@@ -890,13 +890,35 @@ strange_bytes_cannot_break_a_page(void **state)
                         "a&lt;b&gt;&amp;&quot;&#39;\xef\xbf\xbd\xef\xbf\xbd\xc3\xa4"
                         "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
     strbuf_clear(&b);
-    utf8_add_script(&b, "]]></script>\\\"\n\xe2\x80\xa8");
+    utf8_add_script(&b, "]]></script>\\\"\xe2\x82\xac");
     assert_string_equal(strbuf_text(&b),
-                        "\"]]\\u003e\\u003c/script\\u003e\\u005c\\u0022\\u000a\\u2028\"");
+                        "\"]]\\u003e\\u003c/script\\u003e\\u005c\\u0022\\u20ac\"");
     strbuf_clear(&b);
     utf8_add(&b, "ok\xc0\x80");
     assert_string_equal(strbuf_text(&b), "ok\xef\xbf\xbd\xef\xbf\xbd");
     assert_int_equal(utf8_count("\xc3\xa4xy"), 3);
+    strbuf_release(&b);
+}
+
+/* If this fails, the name of a function reverses the labels of a picture or drives the terminal
+ * that shows its source. */
+static void
+a_page_holds_nothing_that_drives_the_display(void **state)
+{
+    static const char name[] = "\xe2\x80\xae" "a\xc2\x9b" "b\xe2\x81\xa6" "c\xe2\x80\xa8" "d\x7f";
+    struct strbuf b = {0};
+
+    (void)state;
+    utf8_add_xml(&b, name);
+    assert_string_equal(strbuf_text(&b), "\xef\xbf\xbd" "a\xef\xbf\xbd" "b\xef\xbf\xbd"
+                                         "c\xef\xbf\xbd" "d\xef\xbf\xbd");
+    strbuf_clear(&b);
+    utf8_add_xml(&b, "a\tb\nc");
+    assert_string_equal(strbuf_text(&b), "a\tb\nc");
+    strbuf_clear(&b);
+    utf8_add_script(&b, name);
+    assert_string_equal(strbuf_text(&b), "\"\xef\xbf\xbd" "a\xef\xbf\xbd" "b\xef\xbf\xbd"
+                                         "c\xef\xbf\xbd" "d\xef\xbf\xbd\"");
     strbuf_release(&b);
 }
 
@@ -1207,6 +1229,7 @@ main(void)
         cmocka_unit_test(exporting_twice_gives_the_same_bytes),
         cmocka_unit_test(numbers_are_encoded_as_protocol_buffers),
         cmocka_unit_test(strange_bytes_cannot_break_a_page),
+        cmocka_unit_test(a_page_holds_nothing_that_drives_the_display),
         cmocka_unit_test(hostile_names_stay_text_in_the_graph),
         cmocka_unit_test(boxes_are_as_wide_as_their_share),
         cmocka_unit_test(narrow_boxes_are_left_out_and_counted),

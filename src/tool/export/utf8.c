@@ -4,6 +4,9 @@
  * document for one bad byte or one control character, and a "]]>" or "</script" inside a name must
  * not end what it is in. So every name goes through one of these functions, and each of them lets
  * only whole, valid characters pass.
+ *
+ * A browser or a pager shows XML and scripts. There, U+FFFD replaces every character that drives
+ * the display (util/character.c): U+202E reverses a label, U+009B starts a terminal sequence.
  */
 #include "export/utf8.h"
 
@@ -71,20 +74,22 @@ void
 utf8_add_xml(struct strbuf *out, const char *s)
 {
     while (*s != '\0') {
-        size_t size = utf8_size(s);
-        bool control = (unsigned char)*s < 0x20 && *s != '\t' && *s != '\n';
+        size_t skip, size = character_shown(s, &skip);
+        bool blank = *s == '\t' || *s == '\n';
         // U+FFFE and U+FFFF are valid UTF-8 but no XML characters.
         bool forbidden =
             size == 3 && (memcmp(s, "\xef\xbf\xbe", 3) == 0 || memcmp(s, "\xef\xbf\xbf", 3) == 0);
         const char *entity = xml_entity(*s);
 
-        if (size == 0 || control || forbidden)
+        if (blank)
+            strbuf_char(out, *s);
+        else if (size == 0 || forbidden)
             strbuf_str(out, REPLACEMENT);
         else if (entity)
             strbuf_str(out, entity);
         else
             strbuf_add(out, s, size);
-        s += size ? size : 1;
+        s += skip;
     }
 }
 
@@ -96,10 +101,9 @@ utf8_add_script(struct strbuf *out, const char *s)
         uint32_t c;
         size_t size = character_bytes(s, &c);
 
-        if (size == 0)
+        if (size == 0 || character_drives(c))
             strbuf_str(out, REPLACEMENT);
-        else if (character_drives(c) || strchr("\"\\<>&'", *s) != NULL ||
-                 (c >= 0x2000 && c <= 0xffff))
+        else if (strchr("\"\\<>&'", *s) != NULL || (c >= 0x2000 && c <= 0xffff))
             strbuf_fmt(out, "\\u%04x", c);
         else
             strbuf_add(out, s, size);

@@ -15,12 +15,13 @@ size_t utf8_count(const char *s);
 /* Append S with U+FFFD for bytes that are no valid UTF-8. */
 void utf8_add(struct strbuf *out, const char *s);
 
-/* Append S as XML character data, fit for attributes in double quotes too. What XML 1.0 cannot
- * hold (control characters, invalid UTF-8) becomes U+FFFD. */
+/* Append S as XML character data, fit for attributes in double quotes. Tabs and line feeds pass;
+ * other characters that drive the display (character_drives), invalid UTF-8 and what XML 1.0
+ * forbids become U+FFFD. */
 void utf8_add_xml(struct strbuf *out, const char *s);
 
 /* Append S as a JavaScript string with its quotes, safe inside a script element and a CDATA
- * section. */
+ * section. Characters that drive the display and invalid UTF-8 become U+FFFD. */
 void utf8_add_script(struct strbuf *out, const char *s);
 
 #endif

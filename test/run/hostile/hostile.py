@@ -283,7 +283,7 @@ def names(heaptap, checks):
                        ("diff", ["--by", "function", "names.heaptap"]),
                        ("diff", ["--wide", "names.heaptap"])]
         text_views += [("export", ["-f", form])
-                       for form in ("speedscope", "csv", "chrome", "firefox")]
+                       for form in ("speedscope", "csv", "chrome", "firefox", "flamegraph")]
         text_views += [("report", ["--tree"]), ("diff", ["names.heaptap"]), ("source", ["f"]),
                        ("report", ["--json"]), ("leaks", ["--json"])]
         for view, arguments in text_views:
