@@ -69,12 +69,22 @@ function Histogram({sizes}) {
 }
 
 const MARKS = {certain: '✓', likely: '~'};
+const TYPES_SHOWN = 12; // In a row; its tip has more.
 
 /* What blocks of a size are, then what else has the size. */
-function typesText(bin) {
+function typesOf(bin) {
     const known = bin.known.map((one) => `${MARKS[one.verdict] || ''}${one.type}`);
     const others = bin.types.filter((type) => !bin.known.some((one) => one.type === type));
-    return visible([...known, ...others].join(', '));
+    return [...known, ...others];
+}
+
+function typesText(bin) {
+    return visible(typesOf(bin).join(', '));
+}
+
+function typesRow(bin) {
+    const types = typesOf(bin), rest = types.length - TYPES_SHOWN;
+    return visible(types.slice(0, TYPES_SHOWN).join(', ')) + (rest > 0 ? ` and ${rest} more` : '');
 }
 
 const COLUMNS = [
@@ -92,7 +102,7 @@ const COLUMNS = [
         cell: (bin) => bytes(bin.kept_bytes)},
     {key: 'types', title: 'types', tip: '✓ certain, ~ likely; others have the size',
         cell: (bin) => <span class="mono" title={typesText(bin).slice(0, 2000)}>
-            {typesText(bin)}</span>}];
+            {typesRow(bin)}</span>}];
 
 export function Sizes() {
     const {page, state, extent, compares} = useShared();

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/path.h"
+
 void
 counters_add(struct counters *sum, const struct counters *c)
 {
@@ -238,6 +240,14 @@ profile_is_program(const struct profile *p, uint32_t module)
 
     return m->is_program ||
            (p->process.executable != NULL && strcmp(p->process.executable, m->path) == 0);
+}
+
+bool
+profile_is_recorder(const char *path)
+{
+    static const char prefix[] = "libheaptap";
+
+    return strncmp(path_basename(path), prefix, sizeof prefix - 1) == 0;
 }
 
 void

@@ -609,6 +609,10 @@ const char *profile_pid_text(const struct profile *p, struct arena *arena);
 /* Whether MODULE is the executable of P, or one of those that P was merged from. */
 bool profile_is_program(const struct profile *p, uint32_t module);
 
+/* Whether PATH names a library of the recorder: libheaptap.so, or an adapter such as
+ * libheaptap_lua.so. */
+bool profile_is_recorder(const char *path);
+
 /* Whether P had several threads, at once or one after another. */
 bool profile_has_threads(const struct profile *p);
 

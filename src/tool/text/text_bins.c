@@ -1,7 +1,8 @@
 /* text_bins.c: the allocation bins as text.
  *
  * First a histogram, so that the eye sees which sizes matter, then the rows. All numbers of a row
- * fit beside each other in 80 columns; the types get what is left.
+ * fit beside each other in 80 columns; the types get what is left. Of a common size there are
+ * dozens: a row names the first, and JSON has all.
  */
 #include "text/text_bins.h"
 
@@ -16,7 +17,7 @@
 #include "view/lisp_table.h"
 #include "view/table.h"
 
-enum { BAR_WIDTH = 36, TYPES_SHOWN = 4, TYPE_WIDTH = 24 };
+enum { BAR_WIDTH = 36, TYPES_SHOWN = 4, TYPES_WIDE = 12, TYPE_WIDTH = 24 };
 
 #define MARK_CERTAIN "\xe2\x9c\x93"
 #define MARK_LIKELY "~"
@@ -144,7 +145,7 @@ part_text(const struct text_view *v, const struct bin_type *known, const struct 
 static const char *
 types_text(const struct text_view *v, const struct bin_row *row)
 {
-    size_t limit = text_is_wide(v) ? SIZE_MAX : TYPES_SHOWN;
+    size_t limit = text_is_wide(v) ? TYPES_WIDE : TYPES_SHOWN;
     struct map known_types = known_names(row);
     struct strbuf text = {0};
     size_t shown = 0;
@@ -168,7 +169,7 @@ types_text(const struct text_view *v, const struct bin_row *row)
     map_release(&known_types);
     left = shown > limit ? shown - limit : 0;
     if (left > 0)
-        strbuf_fmt(&text, " +%zu", left);
+        strbuf_fmt(&text, " and %zu more", left);
     copy = arena_strdup(v->base.arena, strbuf_text(&text));
     strbuf_release(&text);
     return copy;

@@ -293,7 +293,7 @@ collect_sizes(struct typer *t)
             want(t, p->bins[i].size_max);
 }
 
-/* Group the modules that are one file. */
+/* Group the modules that are one file. No block of the program is of a type of the recorder. */
 static void
 collect_modules(struct typer *t)
 {
@@ -310,7 +310,7 @@ collect_modules(struct typer *t)
         uint64_t *index;
         bool is_new;
 
-        if (m->path == NULL || m->path[0] != '/')
+        if (m->path == NULL || m->path[0] != '/' || profile_is_recorder(m->path))
             continue;
         for (uint32_t k = 0; k < m->build_id_bytes; k++) {
             strbuf_char(&key, digits[m->build_id[k] >> 4]);

@@ -345,6 +345,8 @@ type_name(const struct view *v, const struct profile_site *site)
         if (count++ < TYPES_NAMED)
             strbuf_fmt(&text, "%s%s", count > 1 ? ", " : "", profile_string(p, p->types[i].name));
     }
+    if (count > TYPES_NAMED)
+        strbuf_fmt(&text, " and %zu more", count - TYPES_NAMED);
     copy = arena_printf(v->arena, "one of %zu of %s: %s", count, phrase_size(v->arena, size),
                         strbuf_text(&text));
     strbuf_release(&text);

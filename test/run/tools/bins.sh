@@ -30,4 +30,54 @@ assert row == {"size": 204, "allocs": 10000, "bytes": 2040000, "frees": 4981,
                "known": [{"type": "widget", "verdict": "certain", "allocs": 10000,
                           "bytes": 2040000, "kept_bytes": 1023876}]}, row
 END
+
+# Blocks of 48 bytes that nobody gives a type, and 70 types of that size.
+{
+    echo '#include <stdlib.h>'
+    for i in $(seq -w 70); do
+        echo "struct fits_$i { char bytes[48]; } variable_$i;"
+    done
+    echo 'void *volatile kept; volatile unsigned long size = 48;'
+    echo 'int main(void) { for (int i = 0; i < 9; i++) kept = malloc(size); return 0; }'
+} >fits.c
+cc -g -O1 -o fits fits.c
+record fits.heaptap ./fits
+"$HEAPTAP" bins --json fits.heaptap >fits.json
+check "70 types of a size: JSON has all" python3 - <<'END'
+import json
+row = next(b for b in json.load(open("fits.json"))["bins"] if b["size"] == 48)
+assert [t for t in row["types"] if t.startswith("fits_")] == \
+    [f"fits_{i:02}" for i in range(1, 71)], row["types"]
+END
+"$HEAPTAP" bins --wide fits.heaptap | grep '^ *48 ' >row
+check "70 types of a size: a row names a dozen and counts the rest" \
+    grep -Eq 'fits_01, fits_02, .*, fits_12 and [0-9]+ more$' row
+check "70 types of a size: the row is no longer" test "$(wc -c <row)" -lt 200
+"$HEAPTAP" report --by type --wide fits.heaptap >rows
+check "70 types of a size: report --by type counts the rest" \
+    grep -Eq 'fits_06 and [0-9]+ more$' rows
+
+# A library that is called like the recorder's, on the stack of a block of its type's size.
+cat >library.c <<'END'
+#include <stdlib.h>
+struct of_recorder { char bytes[48]; } variable;
+void *give(size_t size) { void *p = malloc(size); __asm__ volatile("" ::: "memory"); return p; }
+END
+cat >caller.c <<'END'
+void *give(unsigned long);
+struct of_program { char bytes[48]; } variable;
+void *volatile kept;
+volatile unsigned long size = 48;
+int main(void) { kept = give(size); return 0; }
+END
+cc -g -O1 -shared -fPIC -o libheaptap_made.so library.c
+cc -g -O1 -o caller caller.c ./libheaptap_made.so
+record caller.heaptap ./caller
+check "types of the recorder's libraries are no candidates" python3 - "$HEAPTAP" <<'END'
+import json, subprocess, sys
+out = subprocess.run([sys.argv[1], "bins", "--json", "caller.heaptap"], capture_output=True,
+                     check=True).stdout
+types = next(b for b in json.loads(out)["bins"] if b["size"] == 48)["types"]
+assert "of_program" in types and "of_recorder" not in types, types
+END
 finish
