@@ -124,6 +124,9 @@ a_filter_looks_at_all_frames(void **state)
     assert_int_equal(build(p, (struct stacks_options){.filter = "libz"}).total.allocated_bytes, 16);
     assert_int_equal(build(p, (struct stacks_options){.filter = "nothing"}).count, 0);
     assert_int_equal(build(p, (struct stacks_options){.filter = "."}).count, 2);
+    assert_true(build(p, (struct stacks_options){.filter = "dir/"}).filter_matched);
+    assert_false(build(p, (struct stacks_options){.filter = "nothing"}).filter_matched);
+    assert_int_equal(build(p, (struct stacks_options){.filter = "nothing"}).recorded, 3);
     assert_int_equal(build(p, (struct stacks_options){0}).count, 3);
     profile_free(p);
 
@@ -133,6 +136,41 @@ a_filter_looks_at_all_frames(void **state)
     for (size_t i = 0; i < p->location_count; i++)
         p->locations[i].function_start = 64; // The two calls are in one function without a name.
     assert_int_equal(build(p, (struct stacks_options){.fold_recursion = true}).v[0].depth, 2);
+    profile_free(p);
+}
+
+/* If this fails, a short --filter takes all memory: regcomp writes repetitions out. */
+static void
+a_filter_that_repeats_too_much_is_refused(void **state)
+{
+    static const struct {
+        const char *pattern;
+        int status;
+    } cases[] = {
+        {"((a{1,255}){1,255}){1,255}", HEAPTAP_USAGE},
+        {"((((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+)+)", HEAPTAP_USAGE},
+        {"(a|b){2048}", HEAPTAP_USAGE},
+        {"a{18446744073709551615}", HEAPTAP_USAGE},
+        {"a{30}{30}{30}", HEAPTAP_USAGE},
+        {"a{2,}{2000}", HEAPTAP_USAGE},
+        {"[[:alpha:]{9}]{4000}", 0}, // One set, repeated.
+        {"[]{9,9}]\\{4000}", 0},
+        {"xmal+oc|make(_a)?_c{1,20}", 0},
+    };
+    struct profile *p = build_profile_new();
+
+    (void)state;
+    build_site(p, build_counters(1, 8, 0, 0), "xmalloc@x.c:1", "f@a.c:1", NULL);
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct stacks_options filter = {.filter = cases[i].pattern};
+        struct stacks_options fold = {.fold = cases[i].pattern};
+        struct err err = {""};
+        struct stacks s;
+
+        assert_int_equal(stacks_build(p, &filter, &arena, &s, &err), cases[i].status);
+        assert_int_equal(strstr(err.text, "--filter: ") != NULL, cases[i].status != 0);
+        assert_int_equal(stacks_build(p, &fold, &arena, &s, &err), cases[i].status);
+    }
     profile_free(p);
 }
 
@@ -477,6 +515,7 @@ main(void)
         cmocka_unit_test(wrappers_are_charged_to_their_caller),
         cmocka_unit_test(only_innermost_wrappers_fold),
         cmocka_unit_test(a_filter_looks_at_all_frames),
+        cmocka_unit_test(a_filter_that_repeats_too_much_is_refused),
         cmocka_unit_test(a_bad_regex_is_a_usage_error),
         cmocka_unit_test(unnamed_frames_stay_apart),
         cmocka_unit_test(plain_names_lose_their_decoration),

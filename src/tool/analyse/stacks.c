@@ -24,7 +24,6 @@
  */
 #include "analyse/stacks.h"
 
-#include <regex.h>
 #include <string.h>
 
 #include "analyse/fold.h"
@@ -32,6 +31,7 @@
 #include "base/hash.h"
 #include "profile/profile_valid.h"
 #include "util/ensure.h"
+#include "util/pattern.h"
 
 enum {
     RECURSION_PERIOD_MAX = 32, // Longer cycles are not looked for.
@@ -88,27 +88,14 @@ struct builder {
 static uint32_t add_site(struct builder *b, const struct profile_site *site);
 
 static int
-compile(regex_t *re, const char *text, const char *what, struct err *err)
-{
-    char reason[128];
-    int rc = regcomp(re, text, REG_EXTENDED | REG_NOSUB);
-
-    if (rc == 0)
-        return 0;
-    regerror(rc, re, reason, sizeof reason);
-    return err_set(err, HEAPTAP_USAGE, "--%s: '%s' is no valid regular expression: %s", what, text,
-                   reason);
-}
-
-static int
 compile_options(struct builder *b, struct err *err)
 {
     int rc = 0;
 
     if (b->options->filter)
-        rc = compile(&b->filter, b->options->filter, "filter", err);
+        rc = pattern_compile(&b->filter, b->options->filter, "filter", err);
     if (rc == 0 && b->options->fold) {
-        rc = compile(&b->fold, b->options->fold, "fold", err);
+        rc = pattern_compile(&b->fold, b->options->fold, "fold", err);
         if (rc != 0 && b->options->filter)
             regfree(&b->filter);
     }
@@ -145,6 +132,7 @@ stacks_build(const struct profile *p, const struct stacks_options *options, stru
         counters_add(&ret->total, &p->sites[i].counters);
         errors_add(&ret->errors, profile_site_errors(p, i));
     }
+    ret->recorded = b.stacks_by_node.count;
     missed = profile_missed(p, &ret->total); // Also when nothing was kept.
     errors_add_units(&ret->errors, &missed);
     map_release(&b.frames_by_hash);
@@ -315,8 +303,10 @@ passes_filter(struct builder *b)
     if (b->options->filter == NULL)
         return true;
     for (size_t i = 0; i < b->depth; i++)
-        if (matches_filter(b, b->frames[i], b->locations[i]))
+        if (matches_filter(b, b->frames[i], b->locations[i])) {
+            b->ret->filter_matched = true;
             return true;
+        }
     return false;
 }
 

@@ -54,6 +54,8 @@ struct stacks {
     struct errors errors;  // Of the total.
     const uint32_t *site_stacks; // By site index: index into v plus 1; 0 = filtered out.
     bool filtered;               // At least one site was left out.
+    size_t recorded;             // Stacks before folding and filtering that the tags keep.
+    bool filter_matched;         // A recorded stack matched the filter; false without one.
 };
 
 /* Build the stacks of P. Everything in *RET is from ARENA. Returns 0, or HEAPTAP_USAGE with ERR set

@@ -42,7 +42,8 @@ struct side {
     struct arena names; // The open profiles refer to these texts until the end.
 };
 
-static int open_side(const struct diff_options *o, const char *what, struct side *ret);
+static int open_side(const struct diff_options *o, const char *what, struct filter_hits *hits,
+                     struct side *ret);
 static int show(const struct diff_options *o, const struct limits *limits, struct side *before,
                 struct side *after);
 
@@ -97,17 +98,19 @@ run_diff(const void *given, int count, char **arguments)
     const struct diff_options *o = given;
     struct side before = {0}, after = {0};
     struct names_hint hint = {0};
+    struct filter_hits hits = {0};
     struct limits limits = {0};
     int rc = read_limits(o, &limits);
 
     (void)count;
     if (rc == 0)
-        rc = open_side(o, arguments[0], &before);
+        rc = open_side(o, arguments[0], &hits, &before);
     if (rc == 0)
-        rc = open_side(o, arguments[1], &after);
+        rc = open_side(o, arguments[1], &hits, &after);
     if (rc == 0) {
         names_hint_add(&hint, before.set.v[0], &before.stacks);
         names_hint_add(&hint, after.set.v[0], &after.stacks);
+        pick_say_filter(&hits, o->view.filter);
         rc = show(o, &limits, &before, &after);
     }
     // What is within limits may not be with what could not be read, or is missing.
@@ -139,7 +142,8 @@ open_cut(const struct diff_options *o, const char *what, struct side *ret)
 }
 
 static int
-open_side(const struct diff_options *o, const char *what, struct side *ret)
+open_side(const struct diff_options *o, const char *what, struct filter_hits *hits,
+          struct side *ret)
 {
     struct stacks_options options = pick_options(&o->view, true);
     int rc = open_cut(o, what, ret);
@@ -153,7 +157,7 @@ open_side(const struct diff_options *o, const char *what, struct side *ret)
     if (rc == 0 && !o->view.native)
         fold_runtime(ret->set.v[0]);
     options.merge_labels = false;
-    return rc ? rc : pick_stacks(ret->set.v[0], &options, &ret->set.arena, &ret->stacks);
+    return rc ? rc : pick_stacks(ret->set.v[0], &options, &ret->set.arena, hits, &ret->stacks);
 }
 
 static int

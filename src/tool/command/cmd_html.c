@@ -69,7 +69,8 @@ options_of_stacks(const struct html_options *o)
 }
 
 static int
-open_side(const struct html_options *o, const char *what, struct html_side *ret)
+open_side(const struct html_options *o, const char *what, struct filter_hits *hits,
+          struct html_side *ret)
 {
     struct stacks_options options = options_of_stacks(o);
     int rc = set_open(what, &o->view, &ret->set);
@@ -89,7 +90,7 @@ open_side(const struct html_options *o, const char *what, struct html_side *ret)
     symbolise_types(p, &o->view.symbols);
     if (!o->view.native)
         fold_runtime(p);
-    rc = pick_stacks(p, &options, &ret->set.arena, &ret->stacks);
+    rc = pick_stacks(p, &options, &ret->set.arena, hits, &ret->stacks);
     if (rc != 0)
         return rc;
     stack_numbers(p, &ret->stacks);
@@ -293,6 +294,7 @@ run_html(const void *given, int count, char **arguments)
     const struct html_options *o = given;
     struct html_side side = {0}, before = {0};
     struct names_hint hint = {0};
+    struct filter_hits hits = {0};
     int rc = 0;
 
     if (!o->json && page_template() == NULL) {
@@ -303,15 +305,17 @@ run_html(const void *given, int count, char **arguments)
     if (o->source_dir != NULL && !symbolise_is_directory("source-dir", o->source_dir))
         return EXIT_USAGE;
     if (count > 1)
-        rc = open_side(o, arguments[0], &before);
+        rc = open_side(o, arguments[0], &hits, &before);
     if (rc == 0)
-        rc = open_side(o, count > 0 ? arguments[count - 1] : NULL, &side);
+        rc = open_side(o, count > 0 ? arguments[count - 1] : NULL, &hits, &side);
     if (rc == 0) {
         if (count > 1)
             names_hint_add(&hint, before.set.v[0], &before.stacks);
         names_hint_add(&hint, side.set.v[0], &side.stacks);
         rc = show(o, &side, count > 1 ? &before : NULL);
     }
+    if (rc == 0)
+        pick_say_filter(&hits, o->view.filter);
     if (rc == 0)
         names_hint_say(&hint);
     else

@@ -9,7 +9,6 @@
 
 #include "analyse/interval.h"
 #include "analyse/stack_numbers.h"
-#include "command/pick_stacks.h"
 #include "command/runner.h"
 #include "command/tell_limits.h"
 #include "json/json_leaks.h"
@@ -147,7 +146,7 @@ show(struct shown *s)
         say_error("%s", err.text);
         return exit_code(rc);
     }
-    pick_warn(s->p, &options.tags, v->arena);
+    pick_check(s->p, &options, &leaks.stacks, v->arena, s->hits);
     if (!o->view.json || view_json_version(&o->view) == JSON_VERSION_TABLES)
         stack_numbers(s->p, &leaks.stacks);
     v->stacks = &leaks.stacks;

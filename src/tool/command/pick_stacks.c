@@ -1,7 +1,8 @@
 /* pick_stacks.c: which stacks are shown, by the options that commands share.
  *
  * A pattern that finds nothing gives an empty view, which is right and looks like a defect; so what
- * there is to ask for is said beside it.
+ * there is to ask for is said beside it. A filter may match in one process of a session and not in
+ * the others, so the warning waits for all of them.
  */
 #include "command/pick_stacks.h"
 
@@ -62,10 +63,14 @@ heap_names(const struct profile *p, struct arena *arena)
 }
 
 void
-pick_warn(const struct profile *p, const struct tag_filter *tags, struct arena *arena)
+pick_check(const struct profile *p, const struct stacks_options *options, const struct stacks *s,
+           struct arena *arena, struct filter_hits *hits)
 {
+    const struct tag_filter *tags = &options->tags;
     struct tag_picks picks;
 
+    hits->stacks += s->recorded;
+    hits->matched |= s->filter_matched;
     tags_pick(p, tags, arena, &picks);
     if (!any(picks.heaps, p->heap_count))
         say_warning("process %u has no heap '%s'; there is %s", p->process.pid, tags->heap,
@@ -75,15 +80,23 @@ pick_warn(const struct profile *p, const struct tag_filter *tags, struct arena *
                     tags_has_labels(p) ? "; heaptap report --by label shows all" : " or any other");
 }
 
+void
+pick_say_filter(const struct filter_hits *hits, const char *filter)
+{
+    if (filter != NULL && !hits->matched && hits->stacks > 0)
+        say_warning("--filter '%s' matches none of %zu %s", filter, hits->stacks,
+                    hits->stacks == 1 ? "stack" : "stacks");
+}
+
 int
 pick_stacks(const struct profile *p, const struct stacks_options *options, struct arena *arena,
-            struct stacks *ret)
+            struct filter_hits *hits, struct stacks *ret)
 {
     struct err err = {""};
     int rc = stacks_build(p, options, arena, ret, &err);
 
     if (rc == 0) {
-        pick_warn(p, &options->tags, arena);
+        pick_check(p, options, ret, arena, hits);
         return 0;
     }
     say_error("%s", err.text);

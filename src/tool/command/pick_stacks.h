@@ -13,12 +13,23 @@ int pick_metric(const struct profile *p, enum metric metric);
  * differs in labels only. */
 struct stacks_options pick_options(const struct view_options *options, bool fold);
 
-/* Say so if no heap or label of P is what TAGS ask for. ARENA is for what is said. */
-void pick_warn(const struct profile *p, const struct tag_filter *tags, struct arena *arena);
+/* What --filter found in all profiles of a view. All zero = nothing yet. */
+struct filter_hits {
+    size_t stacks; // Recorded stacks that it was held against.
+    bool matched;  // At least one matched.
+};
 
-/* Build the stacks of a symbolised P under OPTIONS, from ARENA. Returns 0, or the exit code after
- * saying why. */
+/* Add S, built from P under OPTIONS, to HITS. Warn if P lacks the heap or the label that OPTIONS
+ * ask for. ARENA is for the text. */
+void pick_check(const struct profile *p, const struct stacks_options *options,
+                const struct stacks *s, struct arena *arena, struct filter_hits *hits);
+
+/* Warn if FILTER (NULL = none) matched nothing. For the end, behind the output. */
+void pick_say_filter(const struct filter_hits *hits, const char *filter);
+
+/* Build the stacks of a symbolised P under OPTIONS, from ARENA, and add them to HITS as pick_check.
+ * Returns 0, or the exit code after printing why. */
 int pick_stacks(const struct profile *p, const struct stacks_options *options, struct arena *arena,
-                struct stacks *ret);
+                struct filter_hits *hits, struct stacks *ret);
 
 #endif

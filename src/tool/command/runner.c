@@ -13,12 +13,17 @@
 
 #include "analyse/stack_numbers.h"
 #include "command/open_set.h"
-#include "command/pick_stacks.h"
 #include "command/sink.h"
 #include "command/symbolise.h"
 #include "json/json_session.h"
 #include "profile/fold_runtime.h"
 #include "text/text_session.h"
+
+/* What is said behind the output. */
+struct ends {
+    struct names_hint hint;
+    struct filter_hits hits;
+};
 
 static int
 build_stacks(struct shown *s, struct arena *arena)
@@ -37,7 +42,7 @@ build_stacks(struct shown *s, struct arena *arena)
         options.fold_recursion = true;
     if (r->stacks == STACKS_OF_EACH_LABEL)
         options.merge_labels = false;
-    rc = pick_stacks(s->p, &options, arena, &s->stacks);
+    rc = pick_stacks(s->p, &options, arena, s->hits, &s->stacks);
     if (rc == 0 && r->numbered && !r->options->json)
         stack_numbers(s->p, &s->stacks);
     return rc;
@@ -108,7 +113,7 @@ put_heading(const struct runner *r, const struct profile *p, bool first, struct 
 /* Every process of SET, which has several. */
 static int
 show_session(const struct runner *r, struct view_set *set, struct strbuf *out,
-             struct names_hint *hint)
+             struct ends *ends)
 {
     bool found = false, json = r->options->json != 0;
     struct json j;
@@ -119,7 +124,12 @@ show_session(const struct runner *r, struct view_set *set, struct strbuf *out,
     if (r->session == SESSION_TABLE_ONLY && !json)
         return 0;
     for (size_t i = 0; i < set->count && (rc == 0 || rc == HEAPTAP_NOT_FOUND); i++) {
-        struct shown s = {.runner = r, .set = set, .p = set->v[i], .j = &j, .hint = hint};
+        struct shown s = {.runner = r,
+                          .set = set,
+                          .p = set->v[i],
+                          .j = &j,
+                          .hint = &ends->hint,
+                          .hits = &ends->hits};
         struct arena arena = {0}; // What one process takes is not kept for the next.
         size_t before = out->length;
 
@@ -138,13 +148,30 @@ show_session(const struct runner *r, struct view_set *set, struct strbuf *out,
 
 static int
 show_single(const struct runner *r, struct view_set *set, struct strbuf *out,
-            struct names_hint *hint)
+            struct ends *ends)
 {
     struct json j;
-    struct shown s = {.runner = r, .set = set, .p = set->v[0], .j = &j, .hint = hint};
+    struct shown s = {.runner = r,
+                      .set = set,
+                      .p = set->v[0],
+                      .j = &j,
+                      .hint = &ends->hint,
+                      .hits = &ends->hits};
 
     json_begin(&j, out, view_json_version(r->options));
     return show_one(&s, &set->arena, out);
+}
+
+/* Say ENDS of R, which returns RC, and release them. */
+static void
+say_ends(const struct runner *r, int rc, struct ends *ends)
+{
+    if (rc == 0) {
+        pick_say_filter(&ends->hits, r->options->filter);
+        names_hint_say(&ends->hint);
+    } else {
+        arena_release(&ends->hint.arena);
+    }
 }
 
 int
@@ -154,17 +181,14 @@ runner_show(const struct runner *r, struct profile *p)
     struct sink sink = {
         .path = r->output, .set = &set, .is_text = !r->options->json && !r->for_programs};
     struct strbuf out = sink_begin(&sink);
-    struct names_hint hint = {0};
-    int rc = show_single(r, &set, &out, &hint);
+    struct ends ends = {0};
+    int rc = show_single(r, &set, &out, &ends);
 
     if (rc == 0)
         rc = sink_end(&out);
     else
         sink_abandon(&out);
-    if (rc == 0)
-        names_hint_say(&hint);
-    else
-        arena_release(&hint.arena);
+    say_ends(r, rc, &ends);
     arena_release(&set.arena);
     return rc;
 }
@@ -176,22 +200,19 @@ runner_run(const struct runner *r, const char *what)
     struct sink sink = {
         .path = r->output, .set = &set, .is_text = !r->options->json && !r->for_programs};
     struct strbuf out = sink_begin(&sink);
-    struct names_hint hint = {0};
+    struct ends ends = {0};
     int rc = set_open(what, r->options, &set);
 
     if (rc == 0 && (r->session == SESSION_SUM || r->session == SESSION_SUM_IN_TIME))
         rc = set_merge(&set, what ? what : "the session", r->options,
                        r->session == SESSION_SUM ? SET_WITHOUT_HISTORY : SET_WITH_HISTORY);
     if (rc == 0)
-        rc = set.count > 1 ? show_session(r, &set, &out, &hint) : show_single(r, &set, &out, &hint);
+        rc = set.count > 1 ? show_session(r, &set, &out, &ends) : show_single(r, &set, &out, &ends);
     if (rc == 0)
         rc = sink_end(&out);
     else
         sink_abandon(&out);
-    if (rc == 0)
-        names_hint_say(&hint);
-    else
-        arena_release(&hint.arena);
+    say_ends(r, rc, &ends);
     set_close(&set);
     return rc;
 }

@@ -5,6 +5,7 @@
 #define COMMAND_RUNNER_H
 
 #include "command/names_hint.h"
+#include "command/pick_stacks.h"
 #include "option/view_opts.h"
 #include "text/text_view.h"
 #include "util/json_out.h"
@@ -36,7 +37,8 @@ struct shown {
     struct profile *p;
     struct stacks stacks;
     struct text_view text; // Of P and the stacks, under the common options.
-    struct names_hint *hint; // Said in the end.
+    struct names_hint *hint;  // Said in the end,
+    struct filter_hits *hits; // as is a filter that matched nothing.
     struct json *j;
 };
 

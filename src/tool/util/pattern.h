@@ -1,0 +1,17 @@
+/* pattern.h: regular expressions that a user gives. */
+#ifndef UTIL_PATTERN_H
+#define UTIL_PATTERN_H
+
+#include <regex.h>
+
+#include "util/err.h"
+
+/* The most parts an expression may have with its repetitions written out. */
+enum { PATTERN_PARTS_MAX = 4096 };
+
+/* Compile TEXT, an extended regular expression given to --OPTION, for matching without positions.
+ * The caller frees *RET. Returns 0, or HEAPTAP_USAGE with ERR set if TEXT is invalid or would need
+ * more than PATTERN_PARTS_MAX parts. */
+int pattern_compile(regex_t *ret, const char *text, const char *option, struct err *err);
+
+#endif

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# filter.sh: what --filter says when it keeps nothing, and which expressions it refuses. If it
+# fails, a mistyped filter looks like a program that allocates nothing, or a short one takes all
+# memory.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+record app.heaptap "$PROG/containers"
+"$HEAPTAP" run --quiet -o session.heaptap -- \
+    sh -c "$PROG/containers >/dev/null; $PROG/recursive >/dev/null; true"
+warning="--filter 'no_such_name' matches none of"
+
+for view in report "report --json" "report --by function" "report --tree" leaks "leaks --paths" \
+    "leaks --json" "export -f collapsed" direct callgraph "html --json" \
+    "diff app.heaptap"; do
+    read -ra words <<<"$view"
+    "$HEAPTAP" "${words[@]}" --filter no_such_name app.heaptap >out 2>err
+    same "$view without a match: 0" 0 $?
+    same "$view without a match: one warning" 1 "$(grep -c -- "$warning [0-9]* stacks\$" err)"
+    "$HEAPTAP" "${words[@]}" --filter main app.heaptap >out 2>err
+    same "$view with a match: no warning" 0 "$(grep -c -- "--filter" err)"
+done
+
+# One process of the session has this function, the others do not.
+"$HEAPTAP" leaks --filter recursive session.processes >out 2>err
+same "a match in one process of a session: no warning" 0 "$(grep -c -- "--filter" err)"
+"$HEAPTAP" leaks --filter no_such_name session.processes >out 2>err
+same "no match in a session: one warning" 1 "$(grep -c -- "$warning" err)"
+
+for option in --filter --fold; do
+    check "$option with 16 million repetitions: refused within 512 MB" bash -c "
+        ulimit -v 524288
+        '$HEAPTAP' report $option '((a{1,255}){1,255}){1,255}' app.heaptap >out 2>err
+        [ \$? = 2 ] && grep -q -- '$option: the regular expression is too large' err"
+done
+finish
