@@ -12,7 +12,7 @@ import {gzipSync} from 'node:zlib';
 import {around, callGraph, direct} from '../../src/page/model/calls.js';
 import {pointAt, siteValues, totals} from '../../src/page/model/extent.js';
 import {layout, neighbour, rectangleAt, rectangleOf} from '../../src/page/model/flame.js';
-import {GROUPINGS, group, keyOfSites, labelNames} from '../../src/page/model/groups.js';
+import {GROUPINGS, group, keyOfSites, labelNames, ownLines} from '../../src/page/model/groups.js';
 import {checkPage, readPage} from '../../src/page/model/load.js';
 import {METRICS, firstMetric, isKnown, metricName, metricOf} from '../../src/page/model/metric.js';
 import {PairMap} from '../../src/page/model/pair_map.js';
@@ -130,6 +130,26 @@ test('start-up code is left out of trees, but not all of a stack', () => {
     assert.deepEqual(rows(p, 'function')['prog+0x10…'], [0, 28]);
     for (const by of ['function', 'line', 'file', 'module'])
         assert.deepEqual(rows(p, by)['[other stacks]'], [64, 64], by);
+});
+
+test('a holder shows the line that has most, and counts the others', () => {
+    const sites = [{stack: ['main@a.c:1', 'f@a.c:10'], live: 10},
+        {stack: ['main@a.c:2', 'f@a.c:20'], live: 6}, {stack: ['main@a.c:3', 'f@a.c:20'], live: 6},
+        {stack: ['main@a.c:1', 'f@a.c:30'], live: 0}, {stack: ['main@a.c:9'], live: 3}];
+    const places = (p) => {
+        const shape = shapeOf(p, {fold: true}), values = siteValues(p, live);
+        const groups = group(p, values, 'own', {fold: true});
+        const lines = ownLines(shape, values, keyOfSites(shape, 'own'), groups.count);
+
+        return Object.fromEntries([...groups.order].map((key) => [groups.keys.name(key),
+            [p.frames.line[lines.frame[key]], lines.more[key]]]));
+    };
+
+    // Line 20 has 12 of two stacks; line 30 has nothing.
+    assert.deepEqual(places(profileOf(sites)), {f: [20, 1], main: [9, 0]});
+    // What changed most is line 10; line 20 did not change.
+    assert.deepEqual(places(compared(sites, [{...sites[0], live: 1}, ...sites.slice(1)])).f,
+        [10, 0]);
 });
 
 test('what the loader does before main stands below a function of its own', () => {

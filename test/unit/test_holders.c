@@ -145,6 +145,42 @@ holders_add_up_with_their_callers(void **state)
     profile_free(p);
 }
 
+/* If this fails, all that a function holds is said to come from one of its lines. */
+static void
+a_holder_adds_up_its_lines(void **state)
+{
+    struct profile *p = build_profile_new();
+    const struct holder *f;
+    struct holders h;
+    struct stacks s;
+
+    (void)state;
+    // Line 1 has the largest stack, line 2 the most of all.
+    build_site(p, build_counters(1, 100, 0, 0), "f@a.c:1", "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 80, 0, 0), "f@a.c:2", "g@a.c:5", "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 60, 0, 0), "f@a.c:2", "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 7, 0, 0), "f@b.h:2", "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 9, 1, 9), "f@a.c:4", "main@a.c:9", NULL); // Holds nothing.
+    build_site(p, build_counters(1, 5, 0, 0), "lib!/lib/x86_64-linux-gnu/libc.so.6", "m@a.c:7",
+               "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 4, 0, 0), "m@a.c:7", "main@a.c:9", NULL);
+    s = build(p);
+    holders_build(p, &s, METRIC_INUSE, &arena, &h);
+    f = &h.v[0];
+    assert_string_equal(holder_name(p, f), "f");
+    assert_int_equal(f->line_count, 3);
+    assert_int_equal(p->frames[f->lines[0].largest->frames[f->lines[0].own]].line, 2);
+    assert_int_equal(counters_live_bytes(&f->lines[0].largest->counters), 80);
+    assert_int_equal(f->lines[0].value, 140);
+    assert_int_equal(f->lines[1].value, 100);
+    assert_int_equal(f->lines[2].value, 7);
+    assert_int_equal(f->callee_value, counters_live_bytes(&f->counters));
+    assert_string_equal(holder_name(p, &h.v[1]), "m");
+    assert_int_equal(h.v[1].line_count, 1);
+    assert_int_equal(h.v[1].callee_value, 5); // Of 9: it allocates the rest itself.
+    profile_free(p);
+}
+
 /* A profile of SITES random stacks with all that matters to their inner ends: wrappers, recursion,
  * inlined and nameless functions, libraries, and the start of programs. */
 static struct profile *
@@ -285,6 +321,7 @@ main(void)
         cmocka_unit_test(a_name_that_is_near_stands_for_a_nameless_function),
         cmocka_unit_test(libraries_of_system_programs_count_as_own),
         cmocka_unit_test(holders_add_up_with_their_callers),
+        cmocka_unit_test(a_holder_adds_up_its_lines),
         cmocka_unit_test(the_first_holder_is_found_without_building_all_stacks),
         cmocka_unit_test(an_inner_end_is_that_of_the_whole_stack),
         cmocka_unit_test(what_lacks_names_is_the_same_without_building_stacks),

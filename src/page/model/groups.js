@@ -303,6 +303,45 @@ export function ownStacks(shape) {
     });
 }
 
+/**
+ * The lines that holders have their values on. A holder adds up all lines of its function.
+ * @param {object} shape
+ * @param {{after: Float64Array, before: Float64Array|null}} values by site
+ * @param {Int32Array} of key by site
+ * @param {number} count of keys
+ * @returns {{frame: Int32Array, more: Int32Array}} by key: the frame of own code whose line has
+ *     most, or -1; how many other lines have a part
+ */
+export function ownLines(shape, {after, before}, of, count) {
+    const own = ownStacks(shape), {file, line} = shape.profile.frames, {frame} = shape;
+    const places = new PairMap(), lines = new PairMap(), sums = [], frames = [];
+    const ret = {frame: new Int32Array(count).fill(-1), more: new Int32Array(count)};
+    const most = new Float64Array(count);
+
+    of.forEach((key, site) => {
+        const at = own[site] > 0 ? frame[own[site]] : -1;
+
+        if (key < 0 || at < 0 || file[at] < 0 || !line[at])
+            return;
+        const number = lines.put(key, places.put(file[at], line[at]));
+
+        sums[number] = (sums[number] ?? 0) + (before ? after[site] - before[site] : after[site]);
+        frames[number] ??= at;
+    });
+    sums.forEach((sum, number) => {
+        const key = lines.a[number], weight = before ? Math.abs(sum) : sum;
+
+        if (weight <= 0)
+            return;
+        ret.more[key] += ret.frame[key] >= 0 ? 1 : 0;
+        if (weight > most[key]) {
+            most[key] = weight;
+            ret.frame[key] = frames[number];
+        }
+    });
+    return ret;
+}
+
 /* A function without a name tells less than the named one that called it, if that is near and of
  * the same module. */
 function namedNear(shape, stack) {

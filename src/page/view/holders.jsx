@@ -6,7 +6,7 @@
  * in the bar and in the table; all others together are grey.
  */
 import {useMemo} from 'preact/hooks';
-import {group, keyOfSites, ownStacks} from '../model/groups.js';
+import {group, keyOfSites, ownLines, ownStacks} from '../model/groups.js';
 import {metricName} from '../model/metric.js';
 import {shapeOf} from '../model/shape.js';
 import {Curve} from './curve.jsx';
@@ -20,9 +20,9 @@ import {amount, growth, percent, plural} from './units.js';
 
 export const COLOURS = 8;
 
-/* {group, rows, slot, largest}: rows largest first; `slot` by key: its colour, -1 has none;
- * `largest` by key: the site that has most of it, `frames` its frame of own code. Wrappers are
- * folded, as on the first screen of the command. */
+/* {group, rows, slot, largest, lines}: rows largest first; `slot` by key: its colour, -1 has none;
+ * `largest` by key: the site that has most of it; `lines`: see ownLines. Wrappers are folded, as on
+ * the first screen of the command. */
 export function useHolders(by) {
     const {profile, values, compares} = useShared();
     return useMemo(() => {
@@ -35,7 +35,7 @@ export function useHolders(by) {
             slot[key] = place;
         });
         const largest = largestSites(profile, values, by, count);
-        return {group: sums, rows, slot, largest, frames: ownFrames(profile, largest)};
+        return {group: sums, rows, slot, largest, lines: linesOf(profile, values, by, count)};
     }, [profile, values, by]);
 }
 
@@ -52,10 +52,9 @@ function largestSites(profile, {after, before}, by, count) {
     return largest;
 }
 
-/* The frame of the holder's own code on those sites; -1 has none. */
-function ownFrames(profile, sites) {
-    const own = ownStacks(shapeOf(profile, {fold: true}));
-    return sites.map((site) => (site < 0 ? -1 : profile.stacks.frame[own[site]]));
+function linesOf(profile, values, by, count) {
+    const shape = shapeOf(profile, {fold: true}), of = keyOfSites(shape, by);
+    return of && ownLines(shape, values, of, count);
 }
 
 /* The slot of each site or part, those without a colour in the last. */
@@ -154,19 +153,32 @@ function Swatch({slot}) {
     return <i class={`swatch ${slot < 0 ? 'rest' : `s${slot}`}`} aria-hidden="true" />;
 }
 
+/* Where holder I has most, and on how many other lines it has the rest. */
+export function HolderPlace({holders: {lines}, i}) {
+    const {profile} = useShared();
+    const frame = lines ? lines.frame[i] : -1;
+    if (frame < 0)
+        return null;
+    return (
+        <>
+            <Place file={profile.frames.file[frame]} line={profile.frames.line[frame]} />
+            {lines.more[i] > 0 && <span class="place"> and {plural(lines.more[i], 'more line')}
+            </span>}
+        </>);
+}
+
 /* A function with the line where it, or what it calls, has most of it, and who calls it there. */
-function HolderName({holders: {group: groups, largest, frames}, i}) {
+function HolderName({holders, i}) {
+    const {group: groups, largest} = holders;
     const {profile} = useShared();
     const site = largest[i];
     if (groups.by !== 'own' || site < 0)
         return <KeyName group={groups} i={i} />;
     const stack = ownStacks(shapeOf(profile, {fold: true}))[site];
-    const frame = frames[i];
     return (
         <>
             <KeyName group={groups} i={i} brief />{' '}
-            {stack > 0 && <Place file={profile.frames.file[frame]}
-                line={profile.frames.line[frame]} />}
+            <HolderPlace holders={holders} i={i} />
             {stack > 0 && <Callers stack={stack} />}
         </>);
 }

@@ -8,7 +8,7 @@ import {useMemo} from 'preact/hooks';
 import {siteValues} from '../model/extent.js';
 import {group} from '../model/groups.js';
 import {diesAtOnce, metricName, METRICS} from '../model/metric.js';
-import {Growth, HolderBar, HolderCurve, HolderTable, useHolders} from './holders.jsx';
+import {Growth, HolderBar, HolderCurve, HolderPlace, HolderTable, useHolders} from './holders.jsx';
 import {KeyName} from './keys.jsx';
 import {baseName, FunctionName, Place, visible} from './name.jsx';
 import {elsewhere, formatRoute, useShared} from './route.js';
@@ -73,12 +73,10 @@ function Named({holders, whole, verb}) {
             {i === 0 && <Where holders={holders} i={key} />}</span>));
 }
 
-/* Where the largest holder stands. */
+/* Where the largest holder has most. */
 function Where({holders, i}) {
-    const {profile} = useShared();
-    const frame = holders.frames[i];
-    return frame >= 0 && profile.frames.file[frame] >= 0
-        && <> (<Place file={profile.frames.file[frame]} line={profile.frames.line[frame]} />)</>;
+    return holders.lines && holders.lines.frame[i] >= 0
+        && <> (<HolderPlace holders={holders} i={i} />)</>;
 }
 
 /* Why there is nothing. */

@@ -2,7 +2,8 @@
  *
  * A row by innermost function would often be one of a library, and one by line would split what a
  * reader takes for one thing. So the row is the function where the reader's own code begins
- * (own_code.c), and the rows beneath it say from where that was called.
+ * (own_code.c), and the rows beneath it say from where that was called. Its lines are added up as
+ * well: the row shows the one with most and counts the others.
  *
  * The first row alone is found without building all stacks: sites are added up by holder, which
  * takes their innermost frames, and only the stacks of those with most are built.
@@ -22,6 +23,8 @@ struct builder {
     size_t capacity;
     struct map functions;        // Dense ids, from 1 on.
     struct map holders, callers; // By function; by holder and function.
+    struct map places, lines;    // Dense ids by file and line; by holder and place.
+    struct map callees;          // To the value of holder and function.
 };
 
 uint32_t
@@ -80,6 +83,44 @@ find_caller(struct builder *b, struct holder *h, const struct stack *s, uint32_t
     return &h->callers[*slot];
 }
 
+/* Add S, of which frame OWN is H's, to the line of that frame. */
+static void
+add_line(struct builder *b, struct holder *h, const struct stack *s, uint32_t own, int64_t value)
+{
+    const struct profile_frame *f = s->depth != 0 ? &b->p->frames[s->frames[own]] : NULL;
+    struct holder_line *line;
+    uint64_t *place, *slot;
+    bool is_new;
+
+    if (f == NULL || f->file == 0 || f->line == 0)
+        return;
+    place = map_put(&b->places, (uint64_t)f->file << 32 | f->line, &is_new);
+    if (is_new)
+        *place = b->places.count;
+    slot = map_put(&b->lines, (uint64_t)(h - b->ret->v) << 32 | *place, &is_new);
+    if (is_new) {
+        arena_grow(b->arena, &h->lines, &h->line_capacity, h->line_count, sizeof *h->lines);
+        h->lines[h->line_count] = (struct holder_line){.largest = s, .own = own};
+        *slot = h->line_count++;
+    }
+    line = &h->lines[*slot];
+    if (value > metric_value(&line->largest->counters, b->metric)) {
+        line->largest = s;
+        line->own = own;
+    }
+    line->value = counters_sum(line->value, value);
+}
+
+/* The value of the stacks in which H calls what it calls in S at frame OWN: a function, or malloc
+ * itself. */
+static int64_t *
+callee_value(struct builder *b, const struct holder *h, const struct stack *s, uint32_t own)
+{
+    uint64_t callee = own == 0 ? 0 : function_id(b, s, own - 1);
+
+    return (int64_t *)map_put(&b->callees, (uint64_t)(h - b->ret->v) << 32 | callee, NULL);
+}
+
 static void
 add_stack(struct builder *b, const struct own_code *code, const struct stack *s)
 {
@@ -87,7 +128,11 @@ add_stack(struct builder *b, const struct own_code *code, const struct stack *s)
     int64_t value = metric_value(&s->counters, b->metric);
     struct holder *h = find_holder(b, s, own);
     struct holder_caller *c = find_caller(b, h, s, own);
+    int64_t *sum;
 
+    add_line(b, h, s, own, value);
+    sum = callee_value(b, h, s, own);
+    *sum = counters_sum(*sum, value);
     if (value > metric_value(&h->largest->counters, b->metric)) {
         h->largest = s;
         h->own = own;
@@ -131,6 +176,32 @@ compare_callers(const void *a, const void *b, void *metric)
                    y->largest);
 }
 
+static int
+compare_lines(const void *a, const void *b)
+{
+    const struct holder_line *x = a, *y = b;
+
+    return compare(x->value, y->value, x->largest, y->largest);
+}
+
+/* Sort the lines of H, drop those that hold nothing, and note what the first one calls. */
+static void
+sort_lines(struct builder *b, struct holder *h)
+{
+    const struct stack *s = h->largest;
+    uint32_t own = h->own;
+
+    if (h->line_count > 0)
+        qsort(h->lines, h->line_count, sizeof *h->lines, compare_lines);
+    while (h->line_count > 1 && h->lines[h->line_count - 1].value <= 0)
+        h->line_count--;
+    if (h->line_count > 0) {
+        s = h->lines[0].largest;
+        own = h->lines[0].own;
+    }
+    h->callee_value = *callee_value(b, h, s, own);
+}
+
 void
 holders_build(const struct profile *p, const struct stacks *stacks, enum metric metric,
               struct arena *arena, struct holders *ret)
@@ -142,14 +213,19 @@ holders_build(const struct profile *p, const struct stacks *stacks, enum metric 
     own_code_init(&code, p, arena);
     for (size_t i = 0; i < stacks->count; i++)
         add_stack(&b, &code, &stacks->v[i]);
-    for (size_t i = 0; i < ret->count; i++)
+    for (size_t i = 0; i < ret->count; i++) {
+        sort_lines(&b, &ret->v[i]);
         qsort_r(ret->v[i].callers, ret->v[i].caller_count, sizeof *ret->v[i].callers,
                 compare_callers, &metric);
+    }
     if (ret->count > 0)
         qsort_r(ret->v, ret->count, sizeof *ret->v, compare_holders, &metric);
     map_release(&b.functions);
     map_release(&b.holders);
     map_release(&b.callers);
+    map_release(&b.places);
+    map_release(&b.lines);
+    map_release(&b.callees);
 }
 
 enum { NEAR_FRAMES = 8 }; // Own code is as a rule that near, and needs no more to be found.

@@ -14,6 +14,13 @@ struct holder_caller {
     struct errors errors;
 };
 
+/* A line of a holder's function that leads to allocations. */
+struct holder_line {
+    const struct stack *largest;
+    uint32_t own;  // Index of the holder's frame in it, whose file and line it is.
+    int64_t value; // By the metric.
+};
+
 struct holder {
     const struct stack *largest; // depth 0: of the site "other".
     uint32_t own;                // Index of the holder's innermost frame in it.
@@ -21,6 +28,9 @@ struct holder {
     struct errors errors;
     struct holder_caller *callers; // Largest first.
     size_t caller_count, caller_capacity;
+    struct holder_line *lines; // Largest first; only those with more than nothing.
+    size_t line_count, line_capacity; // 0: no line is known.
+    int64_t callee_value; // By the metric: of stacks in which it calls what its first line does.
 };
 
 struct holders {

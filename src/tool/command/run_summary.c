@@ -29,6 +29,7 @@
 #include "symbol/shorten.h"
 #include "util/ascii.h"
 #include "view/losses.h"
+#include "view/phrases.h"
 #include "view/say.h"
 #include "view/session_names.h"
 #include "view/style.h"
@@ -70,9 +71,9 @@ tell_totals(struct teller *t)
          style_plural(a, counters_live_blocks(c), "block"));
 }
 
-/* The function with its file's name and line, if they are known. */
+/* The function with its file's name and line, if they are known, of MORE_LINES besides. */
 static const char *
-frame_text(struct teller *t, uint32_t frame, uint32_t location)
+function_text(struct teller *t, uint32_t frame, uint32_t location, size_t more_lines)
 {
     const struct profile *p = t->s->p;
     const struct profile_frame *f = &p->frames[frame];
@@ -81,7 +82,25 @@ frame_text(struct teller *t, uint32_t frame, uint32_t location)
 
     if (f->file == 0 || f->line == 0)
         return name;
-    return arena_printf(a, "%s (%s:%u)", name, path_basename(profile_string(p, f->file)), f->line);
+    return arena_printf(a, "%s (%s:%u%s)", name, path_basename(profile_string(p, f->file)), f->line,
+                        phrase_more_lines(more_lines, a));
+}
+
+static const char *
+frame_text(struct teller *t, uint32_t frame, uint32_t location)
+{
+    return function_text(t, frame, location, 0);
+}
+
+/* The function of H at the line that holds most. */
+static const char *
+holder_text(struct teller *t, const struct holder *h)
+{
+    const struct stack *s = h->line_count > 0 ? h->lines[0].largest : h->largest;
+    uint32_t own = h->line_count > 0 ? h->lines[0].own : h->own;
+
+    return function_text(t, s->frames[own], s->locations[own],
+                         h->line_count > 0 ? h->line_count - 1 : 0);
 }
 
 /* Is more of the head's memory known to be missing in its profile than is in it? */
@@ -112,8 +131,7 @@ tell_holder(struct teller *t)
     holders_first(p, METRIC_PEAK, &t->arena, &holders);
     h = holders.v;
     if (holders.count > 0 && h->largest->depth > 0)
-        tell(t, "at the peak most was held by %s: %s, %s",
-             frame_text(t, h->largest->frames[h->own], h->largest->locations[h->own]),
+        tell(t, "at the peak most was held by %s: %s, %s", holder_text(t, h),
              style_bytes(&t->arena, h->counters.peak_bytes),
              style_percent(&t->arena, h->counters.peak_bytes, peak_bytes));
 }

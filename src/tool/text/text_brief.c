@@ -2,13 +2,14 @@
  *
  *     At the peak  1.0 GiB in 8,421,504 blocks
  *
- *       612.3 MiB   59.8 %  Index::add  src/index.cc:88
+ *       612.3 MiB   59.8 %  Index::add  src/index.cc:88 and 2 more lines
  *       401.0 MiB       #1    from load_segment ← Loader::run ← main
  *       211.3 MiB       #4    from merge ← compact ← worker
  *        88.0 MiB    8.6 %  in 41 more functions
  *
  * A row is a function of the user's own code (analyse/own_code.c), with its callers beneath; #4 is
- * the largest stack of that line, to be looked up in the other views.
+ * the largest stack of that line, to be looked up in the other views. A row adds up all lines of
+ * its function: it shows the one with most and counts the others.
  *
  * Which metrics: the peak, unless nearly all of it is still live, because then what is live is both
  * the reason for the peak and what somebody may have forgotten. Then what is still live, if it is
@@ -32,6 +33,7 @@
 #include "text/text_header.h"
 #include "text/text_heaps.h"
 #include "text/text_recording.h"
+#include "util/path.h"
 #include "view/losses.h"
 #include "view/phrases.h"
 #include "view/sampling.h"
@@ -131,19 +133,42 @@ put_callers(struct text_view *v, const struct holder *h, enum metric metric, siz
     }
 }
 
-/* Where a holder is, and what it called that allocated, if that is a library's. */
+/* What a row shows of a function. */
+struct place {
+    const struct stack *stack; // Of its largest line,
+    uint32_t own;              // and the index of its frame there.
+    size_t more_lines;         // Others that have a part in the row.
+    const char *by; // "by" or "mostly by" the function that it called; NULL = not worth naming.
+};
+
+/* Where P is in at most WIDTH columns, and what it called that allocated, if that is a library's.
+ * The count of lines stays when there is little room: the directory goes first, then words. */
 static const char *
-about_place(const struct text_view *v, const struct stack *s, uint32_t own)
+about_place(const struct text_view *v, const struct place *p, size_t width)
 {
     struct arena *a = v->base.arena;
-    const struct profile_frame *f = &v->base.p->frames[s->frames[own]];
-    const char *place = phrase_place(v->base.p, s->frames[own], text_is_wide(v), a);
+    const struct stack *s = p->stack;
+    const struct profile_frame *f = &v->base.p->frames[s->frames[p->own]];
+    const char *place =
+        style_clean(a, phrase_place(v->base.p, s->frames[p->own], text_is_wide(v), a));
+    const char *lines = phrase_more_lines(p->more_lines, a), *text;
 
     if (f->function == 0 && f->file == 0)
         place = "";
-    return style_clean(a, own == 0 ? place
-                                   : arena_printf(a, "%s%sby %s", place, *place ? ", " : "",
-                                                  plain_name(v, s, own - 1)));
+    text = arena_printf(a, "%s%s", place, lines);
+    if (p->own > 0 && p->by != NULL)
+        text = arena_printf(a, "%s%s%s %s", text, *text ? ", " : "", p->by,
+                            plain_name(v, s, p->own - 1));
+    if (p->more_lines == 0 || style_width(text) <= width)
+        return style_cut_end(a, text, width);
+    text = arena_printf(a, "%s%s", path_basename(place), lines);
+    if (style_width(text) <= width)
+        return text;
+    lines = arena_printf(a, " +%zu", p->more_lines);
+    if (style_width(lines) >= width)
+        return "";
+    return arena_printf(
+        a, "%s%s", style_cut_start(a, path_basename(place), width - style_width(lines)), lines);
 }
 
 /* NAME, a function, without the parameters at its end and what may stand behind them. */
@@ -182,24 +207,43 @@ short_name(const struct text_view *v, const struct stack *s, uint32_t i, size_t 
 }
 
 static void
-put_function(struct text_view *v, const struct stack *s, uint32_t own, size_t used)
+put_function(struct text_view *v, const struct place *p, size_t used)
 {
-    struct arena *a = v->base.arena;
     size_t room = style_room(&v->style, used), width;
     const char *name, *place;
 
-    if (s->depth == 0) {
+    if (p->stack->depth == 0) {
         style_text(&v->style, v->out, INK_BOLD, FRAME_NAME_OTHER);
         return;
     }
-    name = short_name(v, s, own, room - room / PLACE_SHARE);
-    place = about_place(v, s, own);
+    name = short_name(v, p->stack, p->own, room - room / PLACE_SHARE);
     style_text(&v->style, v->out, INK_BOLD, name);
     width = style_width(name) + 2;
-    if (*place == '\0' || width + TEXT_NAME_MIN > room)
+    if (width + TEXT_NAME_MIN > room)
+        return;
+    place = about_place(v, p, room - width);
+    if (*place == '\0')
         return;
     strbuf_str(v->out, "  ");
-    style_text(&v->style, v->out, INK_DIM, style_cut_end(a, place, room - width));
+    style_text(&v->style, v->out, INK_DIM, place);
+}
+
+static struct place
+place_of_holder(const struct holder *h, enum metric metric)
+{
+    struct place p = {.stack = h->largest, .own = h->own};
+    int64_t value = metric_value(&h->counters, metric);
+
+    if (h->callee_value >= value)
+        p.by = "by";
+    else if ((double)h->callee_value >= MOSTLY * (double)value)
+        p.by = "mostly by";
+    if (h->line_count > 0) {
+        p.stack = h->lines[0].largest;
+        p.own = h->lines[0].own;
+        p.more_lines = h->line_count - 1;
+    }
+    return p;
 }
 
 static void
@@ -207,6 +251,7 @@ put_holder(struct text_view *v, const struct holder *h, enum metric metric, size
 {
     int64_t total = metric_value(&v->base.stacks->total, metric);
     const char *mark = sampling_mark(v->base.arena, &h->counters, &h->errors, metric);
+    const struct place place = place_of_holder(h, metric);
     size_t used = NAME_COLUMN;
 
     style_ink(&v->style, v->out, INK_NUMBER);
@@ -223,7 +268,7 @@ put_holder(struct text_view *v, const struct holder *h, enum metric metric, size
         strbuf_str(v->out, "  ");
         used += style_width(mark) + 2;
     }
-    put_function(v, h->largest, h->own, used);
+    put_function(v, &place, used);
     strbuf_char(v->out, '\n');
     put_callers(v, h, metric, callers);
 }
@@ -375,7 +420,11 @@ put_growth(struct text_view *v)
         style_right(v->out, arena_printf(v->base.arena, "#%" PRIu32, s->number), SHARE_WIDTH - 3);
         style_ink(&v->style, v->out, INK_PLAIN);
         strbuf_str(v->out, "  ");
-        put_function(v, s, own_code_frame(&code, s), NAME_COLUMN);
+        put_function(v,
+                     &(struct place){.stack = s,
+                                     .own = own_code_frame(&code, s),
+                                     .by = "by"},
+                     NAME_COLUMN);
         strbuf_char(v->out, '\n');
     }
 }

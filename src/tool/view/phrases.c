@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "analyse/frame_name.h"
+#include "view/style.h"
 
 const char *const timeline_by_names[] = {"live", "growth", "allocated", "calls", NULL};
 
@@ -71,6 +72,14 @@ phrase_place(const struct profile *p, uint32_t frame, bool full, struct arena *a
     if (!full)
         file = path_tail(file);
     return f->line ? arena_printf(arena, "%s:%" PRIu32, file, f->line) : file;
+}
+
+const char *
+phrase_more_lines(size_t count, struct arena *arena)
+{
+    if (count == 0)
+        return "";
+    return arena_printf(arena, " and %s", style_plural(arena, (int64_t)count, "more line"));
 }
 
 const char *

@@ -27,6 +27,10 @@ const char *phrase_size(struct arena *arena, uint64_t bytes);
  * ARENA. */
 const char *phrase_place(const struct profile *p, uint32_t frame, bool full, struct arena *arena);
 
+/* " and 4 more lines", behind the place of a row that adds up COUNT more than the one shown; "" for
+ * 0. From ARENA. */
+const char *phrase_more_lines(size_t count, struct arena *arena);
+
 /* Where step I of PATH, which is FUNCTION, was called: "file.c:12" or "libx.so+0x1f30"; "" if the
  * step has no frame. From ARENA. */
 const char *phrase_call_site(const struct profile *p, const struct path *path, uint32_t i,

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# first_screen.sh: the rows of the report's first screen, which add up all lines of a function. If
+# it fails, the memory of a whole function is said to come from one of its lines, and a reader
+# changes the wrong one.
+. "$SRCDIR/test/run/lib.subr"
+
+cat >lines.c <<'END'
+#include <stdlib.h>
+void *volatile kept[8];
+__attribute__((noinline)) static void *give(size_t size) {
+    void *p = malloc(size); __asm__ volatile("" ::: "memory"); return p; }
+__attribute__((noinline)) static void several(void) {
+    kept[0] = malloc(1 << 20);
+    kept[1] = malloc(2 << 20);
+    kept[2] = malloc(3 << 20);
+    free(malloc(100)); __asm__ volatile("" ::: "memory"); }
+__attribute__((noinline)) static void one(int n) {
+    kept[n] = malloc(1 << 20); __asm__ volatile("" ::: "memory"); }
+int main(void) { several(); one(3); one(4); kept[5] = give(1 << 20); return 0; }
+END
+cc -g -O1 -o lines lines.c
+record lines.heaptap ./lines
+
+row() { # FUNCTION: its row, without the directory
+    "$HEAPTAP" report --wide lines.heaptap | sed 's|/[^ ]*/||; s/  */ /g' | grep -F " $1 "
+}
+same "a row of three lines shows the largest and counts two" \
+    " 6.0 MiB 66.7 % several lines.c:8 and 2 more lines" "$(row several)"
+same "a row of one line and two calls shows it" \
+    " 2.0 MiB 22.2 % one lines.c:11" "$(row one)"
+
+for columns in 80 60; do
+    COLUMNS=$columns "$HEAPTAP" report lines.heaptap >screen
+    check "$columns columns: the row counts its lines" \
+        grep -Eq 'several .*(and 2 more lines|\+2)$' screen
+    check "$columns columns: no row is wider" test "$(wc -L <screen)" -le "$columns"
+done
+
+check "run names the largest line and counts two" bash -c '
+    "$1" run -o again.heaptap -- ./lines 2>&1 |
+        grep -F "held by several (lines.c:8 and 2 more lines): 6.0 MiB"' - "$HEAPTAP"
+
+# Blocks that a library allocates: a row names its function, and says if not all go through it.
+cat >through.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+void *volatile kept[8];
+__attribute__((noinline)) static void opens(void) {
+    kept[0] = fopen("/dev/null", "r"); __asm__ volatile("" ::: "memory"); }
+__attribute__((noinline)) static void mixes(void) {
+    kept[1] = fopen("/dev/null", "r");
+    kept[2] = malloc(50);
+    __asm__ volatile("" ::: "memory"); }
+int main(void) { opens(); mixes(); return 0; }
+END
+cc -g -O1 -o through through.c
+record through.heaptap ./through
+"$HEAPTAP" report --wide through.heaptap >screen
+check "a row names what all its stacks call" grep -Eq 'opens .*through.c:6, by .*fopen' screen
+check "a row says of what only most of them call that it is not all" \
+    grep -Eq 'mixes .*through.c:8 .*, mostly by .*fopen' screen
+finish
