@@ -254,6 +254,13 @@ wrappers_are_known_by_name(void **state)
         "ggc_internal_cleared_alloc(unsigned long, void (*)(void*), unsigned long)",
         "_PyMem_RawMalloc",
         "xreallocarray",
+        "CRYPTO_zalloc",
+        "OPENSSL_malloc",
+        "av_mallocz",
+        "PyObject_Malloc",
+        "uv__malloc",
+        "safe_realloc",
+        "je_malloc",
     };
     static const char *const no[] = {"main",
                                      "malloc_stats_print",
@@ -271,6 +278,11 @@ wrappers_are_known_by_name(void **state)
                                      "tree_size_a",
                                      "app::realloc_buffers",
                                      "mem_alloc_init",
+                                     "matrix_calloc",
+                                     "gsl_matrix_calloc",
+                                     "table_realloc",
+                                     "imageMalloc",
+                                     "array_calloc",
                                      "std2::vector<int>::push_back(int&&)",
                                      ""};
 

@@ -12,9 +12,10 @@
  *
  * Names like zmalloc, git__strdup, PyMem_RawMalloc or ztrymalloc_usable_internal are wrappers by
  * convention: cut into words, one of them is a function of malloc's family behind at most a few
- * letters, and the others only say how (raw, usable, try) or, as the first, whose it is. A plain
- * "alloc" is such a function only behind a word that says how, as in ggc_internal_alloc, because
- * node_alloc tells what is allocated.
+ * letters, and the others only say how (raw, usable, try). The first may also be a library whose
+ * allocator is called so. Any other first word says what is allocated: matrix_calloc and
+ * table_realloc are functions of a program, and its reader looks for them. A plain "alloc" is of
+ * the family only behind a word that says how, as in ggc_internal_alloc.
  *
  * C++ names are compared without template arguments, parameters and return type, so that one line
  * covers all instances; fold_plain_name does that by looking at brackets only. Those of Python's
@@ -214,6 +215,22 @@ is_family(const char *word, size_t length)
     return false;
 }
 
+/* May WORD be the first of a wrapper's name: how it allocates, or whose it is? */
+static bool
+may_begin(const char *word, size_t length)
+{
+    static const char how[] =
+        " aligned checked cleared debug default die do fail fast fatal impl internal mem nofail "
+        "raw real safe sys try x xtry z zero ";
+    static const char owners[] =
+        " apr ares av bfd bz2 cairo crypto curl dbus ff ft gc gcry gdk ggc git glib gnutls gpg gst "
+        "hb isc je jemalloc jv jvp krb5 ldap lua lzma mbedtls mi mono mp mpg my mz nss openssl "
+        "ossl pcre pcre2 perl php pl png port pr ptr py rb rpl ruby sdl talloc tc tcl tiff uv vim "
+        "wl xml zstd ";
+
+    return has_word(how, word, length) || has_word(owners, word, length);
+}
+
 /* Is NAME, a plain identifier, by its words a wrapper of malloc or one of its relatives? */
 static bool
 is_named_so(const char *name)
@@ -242,7 +259,7 @@ is_named_so(const char *name)
             return found && name[i] == '\0';
         if (is_family(word, length) || (says_how && length == 5 && memcmp(word, "alloc", 5) == 0))
             found = true;
-        else if (words > 0 && !has_word(how, word, length))
+        else if (words > 0 ? !has_word(how, word, length) : !may_begin(word, length))
             return false;
         says_how = words > 0;
     }
