@@ -95,6 +95,82 @@ moved_code_is_the_same_site(void **state)
     assert_int_equal(counters_live_bytes(&d.after), 351);
 }
 
+/* If this fails, a program that was built in another directory has lost all its stacks and gained
+ * as many. */
+static void
+a_build_in_another_directory_is_the_same(void **state)
+{
+    struct pair *t = *state;
+    struct diff d;
+
+    build_site(t->before, build_counters(1, 100, 0, 0), "f@/a/src/x/util.c:3!/a/prog",
+               "main@/a/src/main.c:5!/a/prog", NULL);
+    build_site(t->before, build_counters(1, 10, 0, 0), "f@/a/src/y/util.c:3!/a/prog",
+               "main@/a/src/main.c:6!/a/prog", NULL);
+    build_site(t->after, build_counters(1, 110, 0, 0), "f@/build/b/src/x/util.c:4!/build/b/prog",
+               "main@/build/b/src/main.c:5!/build/b/prog", NULL);
+    build_site(t->after, build_counters(1, 10, 0, 0), "f@/build/b/src/y/util.c:3!/build/b/prog",
+               "main@/build/b/src/main.c:6!/build/b/prog", NULL);
+    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    assert_int_equal(d.count, 2);
+    assert_string_equal(d.rows[0].frames[0].file, "/build/b/src/x/util.c");
+    assert_string_equal(d.rows[0].frames[0].module, "/build/b/prog");
+    assert_int_equal(d.rows[0].frames[0].line, 4);
+    assert_int_equal(counters_live_bytes(&d.rows[0].before), 100);
+    assert_int_equal(counters_live_bytes(&d.rows[0].after), 110);
+    assert_false(diff_changed(&d.rows[1]));
+    d = compare(t, DIFF_BY_FUNCTION, METRIC_INUSE);
+    assert_int_equal(d.count, 3); // Two of util.c, and main.
+    assert_string_equal(row_of(&d, "main")->frames[0].file, "/build/b/src/main.c");
+}
+
+/* If this fails, files that are not the same are taken for one, and growth in one hides in the
+ * other. */
+static void
+files_match_only_where_that_is_certain(void **state)
+{
+    struct pair *t = *state;
+    struct diff d;
+
+    // Both sides have the one; the other fits two equally well.
+    build_site(t->before, build_counters(1, 1, 0, 0), "f@/a/same.c:1", NULL);
+    build_site(t->after, build_counters(1, 1, 0, 0), "f@/a/same.c:1", NULL);
+    build_site(t->after, build_counters(1, 2, 0, 0), "f@/b/same.c:1", NULL);
+    build_site(t->before, build_counters(1, 3, 0, 0), "g@/a/p/two.c:1", NULL);
+    build_site(t->after, build_counters(1, 4, 0, 0), "g@/b/q/two.c:1", NULL);
+    build_site(t->after, build_counters(1, 5, 0, 0), "g@/b/r/two.c:1", NULL);
+    // Names that only end alike.
+    build_site(t->before, build_counters(1, 6, 0, 0), "h@/a/list.c:1", NULL);
+    build_site(t->after, build_counters(1, 7, 0, 0), "h@/a/mylist.c:1", NULL);
+    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    assert_int_equal(d.count, 7);
+    for (size_t i = 0; i < d.count; i++)
+        assert_int_equal(d.rows[i].in_before && d.rows[i].in_after,
+                         strcmp(d.rows[i].frames[0].file, "/a/same.c") == 0);
+}
+
+/* If this fails, what several lines of a function allocate is said to come from one of them. */
+static void
+a_row_of_several_lines_says_so(void **state)
+{
+    struct pair *t = *state;
+    struct diff d;
+
+    build_site(t->before, build_counters(1, 1, 0, 0), "f@a.c:1", "main@m.c:5", NULL);
+    build_site(t->before, build_counters(1, 2, 0, 0), "f@a.c:2", "main@m.c:5", NULL);
+    build_site(t->before, build_counters(1, 1, 0, 0), "g@a.c:8", "main@m.c:6", NULL);
+    build_site(t->after, build_counters(1, 5, 0, 0), "f@a.c:11", "main@m.c:5", NULL);
+    build_site(t->after, build_counters(1, 6, 0, 0), "f@a.c:12", "main@m.c:5", NULL);
+    build_site(t->after, build_counters(1, 3, 0, 0), "g@a.c:18", "main@m.c:6", NULL);
+    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    assert_int_equal(d.count, 2);
+    assert_int_equal(counters_live_bytes(&row_of(&d, "f")->after), 11);
+    assert_int_equal(row_of(&d, "f")->frames[0].line, 11);
+    assert_true(row_of(&d, "f")->frames[0].several_lines);
+    assert_false(row_of(&d, "f")->frames[1].several_lines);
+    assert_false(row_of(&d, "g")->frames[0].several_lines);
+}
+
 /* If this fails, a renamed, moved or newly inlined function is taken for the old one. */
 static void
 a_renamed_function_is_another_site(void **state)
@@ -632,6 +708,9 @@ main(void)
         PAIR_TEST(start_up_code_is_left_out_of_the_text),
         PAIR_TEST(moved_code_is_the_same_site),
         PAIR_TEST(a_renamed_function_is_another_site),
+        PAIR_TEST(a_build_in_another_directory_is_the_same),
+        PAIR_TEST(files_match_only_where_that_is_certain),
+        PAIR_TEST(a_row_of_several_lines_says_so),
         PAIR_TEST(rows_are_sorted_by_the_metric),
         PAIR_TEST(lines_that_read_the_same_are_added_up),
         PAIR_TEST(a_recursive_stack_counts_once),

@@ -1,11 +1,12 @@
 /* diff.c: matching the stacks of two profiles.
  *
- * Two runs never agree on addresses, and after an edit not on lines either. What survives is how a
- * stack reads: functions, files, inlining. So each frame gets an id by (function, file, inlined),
- * the same in both profiles, and stacks are walked from the root into one common tree whose edges
- * are exact 64-bit keys (parent << 32 | frame id); heap and labels are two more edges, by name.
- * Stacks that end at the same node are one row, also two of one profile that only differ in their
- * lines. A renamed function is another function: its row goes to zero and a new one appears.
+ * Two runs never agree on addresses, and after an edit not on lines either; two builds not on
+ * directories. What survives is how a stack reads: functions, files by the ends of their paths
+ * (diff_files.c), inlining. So each frame gets an id by (function, file, inlined), the same in both
+ * profiles, and stacks are walked from the root into one common tree whose edges are exact 64-bit
+ * keys (parent << 32 | frame id); heap and labels are two more edges, by name. Stacks that end at
+ * the same node are one row, also two of one profile that only differ in their lines: such a frame
+ * is marked. A renamed function is another function: its row goes to zero and a new one appears.
  *
  * By function, a stack counts once for each function in it, however often recursion repeats it;
  * `seen` remembers the last stack that counted. Inlined or not is all one there.
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/diff_files.h"
 #include "analyse/frame_name.h"
 #include "profile/profile_valid.h"
 #include "util/ensure.h"
@@ -33,6 +35,7 @@ struct builder {
     struct strtab keys; // What a frame reads as to its entry plus 1.
     struct strtab tags; // Names of heaps, and labels.
     struct strbuf key;
+    struct diff_files files;
     struct entry *entries;
     size_t entry_count, entry_capacity;
     struct map children; // parent << 32 | entry to node; the root is 0.
@@ -99,6 +102,7 @@ diff_build(const struct diff_side *before, const struct diff_side *after, enum d
         .after_errors = after->stacks->errors,
         .is_estimate = profile_has_errors(before->p) || profile_has_errors(after->p),
     };
+    diff_files_match(before->p, after->p, &b.files);
     add_side(&b, before, false);
     add_side(&b, after, true);
     for (size_t i = 0; i < ret->count; i++)
@@ -111,6 +115,7 @@ diff_build(const struct diff_side *before, const struct diff_side *after, enum d
     strtab_release(&b.keys);
     strtab_release(&b.tags);
     strbuf_release(&b.key);
+    diff_files_release(&b.files);
     ENSURE_VALID(diff_is_valid(ret, metric));
 }
 
@@ -152,13 +157,14 @@ diff_changed(const struct diff_row *row)
     return false;
 }
 
+/* The entry of F, whose file goes by FILE on both sides. */
 static uint32_t
-entry_for(struct builder *b, const struct diff_frame *f)
+entry_for(struct builder *b, const struct diff_frame *f, const char *file)
 {
     size_t i;
 
     strbuf_clear(&b->key);
-    strbuf_fmt(&b->key, "%d%s\n%s", b->by == DIFF_BY_SITE && f->inlined, f->file, f->function);
+    strbuf_fmt(&b->key, "%d%s\n%s", b->by == DIFF_BY_SITE && f->inlined, file, f->function);
     i = strtab_id(&b->keys, strbuf_text(&b->key)) - 1; // A key is never empty, so its id never 0.
     if (i == b->entry_count) {
         arena_grow(b->arena, &b->entries, &b->entry_capacity, i, sizeof *b->entries);
@@ -175,25 +181,33 @@ entry_for(struct builder *b, const struct diff_frame *f)
  * has none is told apart by its location. */
 static uint32_t
 read_frame(struct builder *b, const struct profile *p, const struct stack *s, uint32_t i,
-           uint32_t *ret_line)
+           bool is_after, uint32_t *ret_line)
 {
     const struct profile_frame *f;
+    const char *file;
     uint32_t entry;
 
     *ret_line = 0;
     if (s->depth == 0)
-        return entry_for(b, &(struct diff_frame){
-                                .function = FRAME_NAME_OTHER, .file = "", .module = ""});
+        return entry_for(
+            b, &(struct diff_frame){.function = FRAME_NAME_OTHER, .file = "", .module = ""}, "");
     f = &p->frames[s->frames[i]];
     *ret_line = f->line;
     if (b->known[s->frames[i]] != 0)
         return b->known[s->frames[i]] - 1;
-    entry = entry_for(b, &(struct diff_frame){
-                             .function = frame_name(p, s->frames[i], s->locations[i], b->arena),
-                             .file = profile_string(p, f->file),
-                             .module = p->modules[f->module].path,
-                             .inlined = f->inlined,
-                         });
+    file = profile_string(p, f->file);
+    entry = entry_for(b,
+                      &(struct diff_frame){
+                          .function = frame_name(p, s->frames[i], s->locations[i], b->arena),
+                          .file = file,
+                          .module = p->modules[f->module].path,
+                          .inlined = f->inlined,
+                      },
+                      is_after ? diff_files_key(&b->files, file) : file);
+    if (is_after) { // Lines are those after, and so are paths.
+        b->entries[entry].frame.file = arena_strdup(b->arena, file);
+        b->entries[entry].frame.module = arena_strdup(b->arena, p->modules[f->module].path);
+    }
     if (f->function != 0)
         b->known[s->frames[i]] = entry + 1;
     return entry;
@@ -227,6 +241,8 @@ count_row(struct diff_row *row, const struct stack *s, bool is_after, bool inner
     counters_add(is_after ? &row->inclusive_after : &row->inclusive_before, &s->counters);
     errors_add(is_after ? &row->inclusive_after_errors : &row->inclusive_before_errors,
                &s->errors);
+    row->in_before |= !is_after;
+    row->in_after |= is_after;
 }
 
 static uint64_t
@@ -250,7 +266,7 @@ add_by_site(struct builder *b, const struct profile *p, const struct stack *s,
     const struct profile_label_set *labels = &p->label_sets[set];
     uint64_t node = 0, *row;
     struct diff_frame *frames;
-    bool new;
+    bool new, seen;
 
     for (uint32_t i = depth; i-- > 0;)
         node = child_of(b, node, entries[i]);
@@ -264,9 +280,14 @@ add_by_site(struct builder *b, const struct profile *p, const struct stack *s,
         b->ret->rows[*row].labels = labels;
     }
     frames = b->ret->rows[*row].frames;
+    seen = is_after ? b->ret->rows[*row].in_after : b->ret->rows[*row].in_before;
     for (uint32_t i = 0; i < depth; i++) {
+        uint32_t line = seen ? frames[i].line : lines[i];
+        bool several = seen && (frames[i].several_lines || line != lines[i]);
+
         frames[i] = b->entries[entries[i]].frame;
-        frames[i].line = lines[i];
+        frames[i].line = line;
+        frames[i].several_lines = several;
     }
     count_row(&b->ret->rows[*row], s, is_after, true);
 }
@@ -283,8 +304,8 @@ add_by_function(struct builder *b, const struct stack *s, const uint32_t *entrie
         e->seen = b->stack_number;
         if (e->row == 0) {
             e->row = new_row(b, 1) + 1;
-            b->ret->rows[e->row - 1].frames[0] = e->frame;
         }
+        b->ret->rows[e->row - 1].frames[0] = e->frame;
         count_row(&b->ret->rows[e->row - 1], s, is_after, i == 0);
     }
 }
@@ -297,7 +318,7 @@ add_stack(struct builder *b, const struct profile *p, const struct stack *s, boo
 
     b->stack_number++;
     for (uint32_t i = 0; i < depth; i++)
-        entries[i] = read_frame(b, p, s, i, &lines[i]);
+        entries[i] = read_frame(b, p, s, i, is_after, &lines[i]);
     if (b->by == DIFF_BY_SITE)
         add_by_site(b, p, s, entries, lines, depth, is_after);
     else

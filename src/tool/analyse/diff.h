@@ -16,10 +16,11 @@ enum diff_by {
 
 struct diff_frame {
     const char *function; // Or what frame_name (frame_name.h) gives.
-    const char *file;     // "" if unknown.
-    const char *module;   // Path; "" if unknown.
-    uint32_t line;        // As it is after, or before if the stack is gone.
+    const char *file;     // As it is after, or before if the stack is gone; "" if unknown.
+    const char *module;   // Path, likewise; "" if unknown.
+    uint32_t line;        // Likewise.
     bool inlined;
+    bool several_lines; // Of a stack: it adds up stacks of that side with other lines here.
 };
 
 /* A stack or function on both sides; a side that does not have it counts zero. */
@@ -27,6 +28,7 @@ struct diff_row {
     struct diff_frame *frames; // Innermost first; depth of them, at least one.
     uint32_t depth;            // 1 for a function.
     uint32_t useful_depth;     // Without start-up code, see stack_useful_depth; at least 1.
+    bool in_before, in_after;  // Which sides have it.
     // Of a stack, in one of the profiles; NULL for a function.
     const struct profile_heap *heap;
     const struct profile_label_set *labels;
@@ -46,8 +48,9 @@ struct diff {
     bool is_estimate; // At least one side is.
 };
 
-/* Compare two sets of stacks. Frames are the same if function and file as recorded are, and if both
- * are inlined or neither is; addresses and lines may differ. Stacks are the same if their frames,
+/* Compare two sets of stacks. Frames are the same if their functions are, if their files match
+ * (diff_files.h), and if both are inlined or neither is; addresses, lines, modules and directories
+ * may differ. Stacks are the same if their frames,
  * their labels and the name of their heap are. Rows by function are sorted by the change of their
  * own value, then by that of the inclusive one. Everything in *RET is from ARENA. */
 void diff_build(const struct diff_side *before, const struct diff_side *after, enum diff_by by,

@@ -55,6 +55,12 @@ limit_is_bytes(enum limit_of what)
     return metric_is_bytes(kinds[what].metric);
 }
 
+enum metric
+limit_metric(enum limit_of what)
+{
+    return kinds[what].metric;
+}
+
 /* The totals of what of P is not suppressed. */
 static int
 find_leaks(const struct profile *p, const struct stacks_options *options, struct arena *arena,

@@ -34,6 +34,9 @@ bool limits_are_given(const struct limits *l);
 const char *limit_name(enum limit_of what);
 bool limit_is_bytes(enum limit_of what);
 
+/* The metric that WHAT limits. */
+enum metric limit_metric(enum limit_of what);
+
 /* A limit, held against what it is of. */
 struct judgement {
     enum limit_of of;

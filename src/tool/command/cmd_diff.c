@@ -193,6 +193,18 @@ judge(const struct diff_options *o, const struct limits *limits, const struct di
     return rc ? exit_code(rc) : 0;
 }
 
+/* The metric whose rows explain what JUDGED found: that of the first limit that was exceeded,
+ * unless the user chose one; else METRIC. */
+static enum metric
+metric_to_explain(const struct diff_options *o, const struct judgements *judged,
+                  enum metric metric)
+{
+    for (size_t i = 0; i < judged->count && !metric_was_chosen(&o->metric); i++)
+        if (judged->v[i].exceeded)
+            return limit_metric(judged->v[i].of);
+    return metric;
+}
+
 static int
 show(const struct diff_options *o, const struct limits *limits, struct side *before,
      struct side *after)
@@ -220,6 +232,9 @@ show(const struct diff_options *o, const struct limits *limits, struct side *bef
     rc = judge(o, limits, &a, &b, &v, &judged);
     if (rc != 0)
         return rc;
+    v.metric = metric_to_explain(o, &judged, metric);
+    if (v.metric != metric)
+        diff_build(&a, &b, v.by, v.metric, arena, &diff);
     v.limit = o->view.limit ? o->view.limit : o->view.json ? SIZE_MAX : DIFF_TEXT_LIMIT;
     json_begin(&j, &out, view_json_version(&o->view));
     if (o->view.json)
@@ -268,13 +283,16 @@ const struct command command_diff = {
         "was then.\n\n"
         "Stacks are the same if their functions and files are, in this order; addresses and lines "
         "may differ, so "
-        "profiles of two builds can be compared. A stack that only one side has counts as zero on "
-        "the other. By "
+        "profiles of two builds can be compared. Files are the same if their paths are; one that a "
+        "side lacks is the file of that side whose path ends in the most equal parts, at least in "
+        "the same name, so builds may lie in different directories. A stack that only one side "
+        "has counts as zero on the other. By "
         "function there are two growths: that of the memory the function itself allocated, and "
         "that with what it "
         "called.\n\n"
         "With --fail-over the exit code tells whether totals grew too much, for use in tests, and "
-        "stderr has a line for each that did. A percentage is of what BEFORE has. leaks is what is "
+        "stderr has a line for each that did. Rows are then of the metric of the first of them, "
+        "unless one is asked for. A percentage is of what BEFORE has. leaks is what is "
         "still live without what heaptap leaks suppresses unasked.\n\n"
         "Of sampled profiles the growth is known to within a range, which is shown. A growth whose "
         "range includes 0 is within noise; --fail-over fails only when the whole range is above "

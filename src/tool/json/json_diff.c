@@ -134,6 +134,15 @@ put_stack(struct json_tables *t, const struct diff_row *row)
     json_uint(t->j, "stack", stack);
 }
 
+static bool
+has_several_lines(const struct diff_row *row)
+{
+    for (uint32_t i = 0; i < row->depth; i++)
+        if (row->frames[i].several_lines)
+            return true;
+    return false;
+}
+
 static void
 put_row(const struct diff_view *v, struct json_tables *t, const struct diff_row *row)
 {
@@ -150,6 +159,7 @@ put_row(const struct diff_view *v, struct json_tables *t, const struct diff_row 
     if (v->by == DIFF_BY_SITE) {
         json_string(j, "heap", row->heap->name);
         json_labels(j, row->labels);
+        json_bool(j, "several_lines", has_several_lines(row));
         put_stack(t, row);
     } else {
         json_string(j, "function", row->frames[0].function);

@@ -224,7 +224,8 @@ place(struct diff_text *v, const struct diff_frame *f)
     if (*file)
         text = slash ? slash : file;
     if (*file && f->line)
-        text = arena_printf(v->d->arena, "%s:%" PRIu32, text, f->line);
+        text = arena_printf(v->d->arena, "%s:%" PRIu32 "%s", text, f->line,
+                            f->several_lines ? " and other lines" : "");
     if (f->inlined)
         text = arena_printf(v->d->arena, "%s (inlined)", text);
     return style_clean(v->d->arena, text);
