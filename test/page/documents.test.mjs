@@ -173,6 +173,20 @@ test('what the loader does before main stands below a function of its own', () =
     assert.deepEqual(entry('worker').calls, 1);
 });
 
+test('a stack that was cut in start-up code or at main reads as the whole one', () => {
+    const p = profileOf([
+        {stack: ['_start', '__libc_start_main', 'main', 'f'], live: 1, calls: 1},
+        {stack: ['__libc_start_main', 'main', 'f'], live: 2, calls: 1, flags: {truncated: true}},
+        {stack: ['main', 'f'], live: 4, calls: 1, flags: {truncated: true}},
+        {stack: ['g', 'f'], live: 8, calls: 1, flags: {truncated: true}},
+    ], {roles: {_start: 'startup', __libc_start_main: 'startup'}});
+    const graph = callGraph(p, siteValues(p, live));
+    const entry = (name) => graph.entryOf.get(p.functions.name.indexOf(name));
+
+    assert.deepEqual(nameList(p, entry('main').callees), [['f', 7]]);
+    assert.deepEqual(nameList(p, entry('(unknown callers)').callees), [['g', 8]]);
+});
+
 test('what has no name is called by its beginning, by the call or by its address', () => {
     const made = report([{stack: ['?1f00 in /lib/libz.so.1', '? in /lib/libz.so.1',
         '? in libexact.so', '? in nowhere'], live: 1}]), {frames} = made.tables;

@@ -301,6 +301,31 @@ callers_that_were_not_recorded_are_a_caller(void **state)
     end(&f);
 }
 
+/* If this fails, `run --frames` changes the paths and callers of stacks that it hardly cuts. */
+static void
+a_cut_stack_that_shows_its_beginning_has_no_unknown_callers(void **state)
+{
+    struct fixture f;
+    struct paths p;
+
+    (void)state;
+    begin(&f);
+    build_site(f.p, once, "make@a.c:1", "main@a.c:5", "__libc_start_call_main!/lib/libc.so.6",
+               NULL);
+    f.p->nodes[3].flags = NODE_TRUNCATED;
+    build_site(f.p, once, "make@a.c:1", "main@a.c:5", NULL);
+    f.p->nodes[5].flags = NODE_TRUNCATED;
+    build_site(f.p, once, "make@a.c:1", "main@a.c:5", "__libc_start_call_main!/lib/libc.so.6",
+               "__libc_start_main_impl!/lib/libc.so.6", "_start", NULL);
+    analyse(&f);
+    for (uint32_t i = 0; i < f.stacks.count; i++)
+        assert_string_equal(text_of(&f, i), "main make");
+    p = paths_of(&f, 0, false);
+    assert_int_equal(p.count, 1);
+    assert_false(p.v[0].cut);
+    end(&f);
+}
+
 /* The stack leaves the cycle of a and b through out, and comes back by it. If this fails, a cycle
  * has more bytes than the program. */
 static void
@@ -389,6 +414,7 @@ main(void)
         cmocka_unit_test(nothing_gives_empty_tables),
         cmocka_unit_test(long_paths_wrap_at_the_width),
         cmocka_unit_test(callers_that_were_not_recorded_are_a_caller),
+        cmocka_unit_test(a_cut_stack_that_shows_its_beginning_has_no_unknown_callers),
         cmocka_unit_test(a_stack_counts_once_in_a_cycle_it_enters_twice),
         cmocka_unit_test(the_graph_of_a_metric_has_what_the_metric_has),
         cmocka_unit_test(components_are_found_without_recursion),

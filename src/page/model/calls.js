@@ -7,10 +7,10 @@
  *                                   F and G are a cycle: 10, entered by main for 10
  *
  * The tree for this is not that of tree.js: what the loader and the C library did before main and
- * after it stands beneath the function `outside`, and stacks that were not recorded to their end
- * beneath `unknown` (analyse/functions.c). On it a call is a node with its parent; "once for each
- * stack" is once for the outermost node of its kind on each way, which does not depend on values
- * and is found once. Then a click is a pass over the tree.
+ * after it stands beneath the function `outside`, and stacks that were cut before main or start-up
+ * code beneath `unknown` (analyse/functions.c). On it a call is a node with its parent; "once for
+ * each stack" is once for the outermost node of its kind on each way, which does not depend on
+ * values and is found once. Then a click is a pass over the tree.
  *
  * As in `heaptap callgraph --json` and `heaptap functions --json`, which fold wrappers; so fold is
  * the default here.
@@ -35,7 +35,9 @@ function beginnings({functions, frames, modules}) {
     const isMain = functions.name.map((name, fn) => functions.nameless[fn]
         ? modules.program[functions.module[fn]] === 1 : /^main($|[(. ])/.test(name));
 
-    return {isMain, loader: Uint8Array.from(frames.module, (m) => isLoader[m] ? 1 : 0),
+    const isNamedMain = isMain.map((main, fn) => main && !functions.nameless[fn]);
+
+    return {isMain, isNamedMain, loader: Uint8Array.from(frames.module, (m) => isLoader[m] ? 1 : 0),
         process: Uint8Array.from(frames.function, (fn, i) => isLoader[frames.module[i]] ||
             functions.name[fn] === '_start' ? 1 : 0),
         stripped: Uint8Array.from(frames.function, (fn, i) => functions.nameless[fn] &&
@@ -65,7 +67,7 @@ function trimStacks(shape) {
         if (left[i] < depth[i])
             top[i] = !isNext ? top[outer] : isMain[fn[i]] ? -1 : profile.functions.outside;
     }
-    return {left, top};
+    return {left, top, first};
 }
 
 /* The same of a site's stack that ends before that: its frames are looked at one by one. */
@@ -94,13 +96,16 @@ function trimShort(shape, end) {
 function callSkeleton(shape) {
     return cached(shape, 'calls', () => {
         const {function: fn, depth, end, profile} = shape, {flags} = profile.sites;
-        const nodes = new PairMap(shape.count), {left, top} = trimStacks(shape);
+        const nodes = new PairMap(shape.count), {left, top, first} = trimStacks(shape);
+        const {isNamedMain} = beginnings(profile);
+        const showsBeginning = (stack) => usefulDepth(shape, stack) < depth[stack]
+            || isNamedMain[profile.frames.function[first[stack]]];
         const root = nodes.put(-1, -1);
         const whole = new Places(shape, nodes), cut = new Places(shape, nodes);
         const site = end.map((stack, i) => {
             if (stack === 0)
                 return nodes.put(root, profile.functions.other);
-            if (flags[i] & (SITE_TRUNCATED | SITE_BROKEN))
+            if (flags[i] & (SITE_TRUNCATED | SITE_BROKEN) && !showsBeginning(stack))
                 return cut.of(stack, 0, profile.functions.unknown);
             if (left[stack] < depth[stack])
                 return whole.of(stack, left[stack], top[stack]);

@@ -11,6 +11,10 @@
  *     _start > __libc_start_main > exit > flush               (outside main) > exit > flush
  *     _start > __libc_start_main > main > work                main > work
  *     clone3 > start_thread > worker                          worker
+ *
+ * A stack that was cut, by `run --frames` or for want of room, has unknown callers, unless what is
+ * left of it still shows the beginning: start-up code, or main. Then nothing that anybody calls by
+ * name is missing, and it reads as the whole stack does.
  */
 #include "analyse/functions.h"
 
@@ -79,6 +83,16 @@ is_main(const struct profile *p, uint32_t frame)
     return strncmp(name, "main", 4) == 0 && strchr("(. ", name[4]) != NULL;
 }
 
+/* Whether the outermost frames of S, of which USEFUL are shown, are a beginning: start-up code, or
+ * main, which programs do not call. */
+static bool
+shows_beginning(const struct profile *p, const struct stack *s, uint32_t useful)
+{
+    uint32_t last = s->frames[s->depth - 1];
+
+    return useful < s->depth || (p->frames[last].function != 0 && is_main(p, last));
+}
+
 /* Whether S begins where a process does: in _start, the loader's or the program's. */
 static bool
 begins_process(const struct profile *p, const struct stack *s, uint32_t useful)
@@ -98,7 +112,7 @@ functions_of_stack(struct functions *f, const struct stack *s, const uint32_t **
 
     if (depth == 0) {
         outermost = FUNCTION_OTHER;
-    } else if (s->flags & (NODE_TRUNCATED | NODE_BROKEN)) {
+    } else if ((s->flags & (NODE_TRUNCATED | NODE_BROKEN)) && !shows_beginning(p, s, depth)) {
         depth = s->depth;
         outermost = FUNCTION_UNKNOWN;
     } else if (begins_process(p, s, depth)) {

@@ -34,8 +34,9 @@ void functions_release(struct functions *f);
 
 /* The functions of S, innermost first; at least one. Valid until the next call. Start-up code is
  * left out as by stack_useful_depth. What the first thread did outside of main has
- * FUNCTION_OUTSIDE_MAIN as its outermost function; a stack that was not recorded to its end has
- * FUNCTION_UNKNOWN. The function at I is that of the frame at I, as long as there are frames. */
+ * FUNCTION_OUTSIDE_MAIN as its outermost function; a stack that was cut before main or start-up
+ * code has FUNCTION_UNKNOWN. The function at I is that of the frame at I, as long as there are
+ * frames. */
 size_t functions_of_stack(struct functions *f, const struct stack *s, const uint32_t **ret);
 
 /* The name that frame_name gives FUNCTION; one in brackets if it is below FUNCTION_FIRST. */

@@ -266,7 +266,8 @@ const struct command command_leaks = {
         "Blocks that the C and C++ libraries keep on purpose are suppressed; so is what a file "
         "given with --suppressions names. What each suppression has hidden is shown.\n\n"
         "--paths merges stacks whose innermost functions are the same, whatever the lines, and "
-        "shows those functions from the outside in. \"...\" stands for callers that were cut.",
+        "shows those functions from the outside in. \"...\" stands for callers that were cut, "
+        "here or by `run --frames`.",
     .examples = "heaptap leaks app.heaptap\twhat is left\n"
                 "heaptap leaks --paths app.heaptap\twhich functions it came through\n"
                 "heaptap leaks --fail-over 0 app.heaptap\tfail when anything is left\n"

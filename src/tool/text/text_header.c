@@ -98,6 +98,16 @@ has_luajit(const struct profile *p)
 }
 
 void
+text_frames_kept(struct text_view *v)
+{
+    if (v->base.p->frames_kept != 0)
+        text_line(
+            v, INK_DIM,
+            arena_printf(v->base.arena, "stacks are cut to %s",
+                         style_plural(v->base.arena, v->base.p->frames_kept, "innermost frame")));
+}
+
+void
 text_header(struct text_view *v)
 {
     text_line(v, INK_BOLD, profile_title(v->base.p, v->base.arena));
@@ -106,11 +116,7 @@ text_header(struct text_view *v)
     else
         put_process(v);
     text_incomplete(v);
-    if (v->base.p->frames_kept)
-        text_line(
-            v, INK_DIM,
-            arena_printf(v->base.arena, "stacks are cut to %s",
-                         style_plural(v->base.arena, v->base.p->frames_kept, "innermost frame")));
+    text_frames_kept(v);
     if (v->base.p->losses.runtime_left_out && !v->base.p->runtime_folded)
         text_line(v, INK_WARNING,
                   "Some stacks have no functions of the interpreter: the call tree was filling");

@@ -3,6 +3,7 @@
  */
 #include "text/text_leaks.h"
 
+#include "text/text_header.h"
 #include "text/text_recording.h"
 #include "text/text_site.h"
 #include "view/phrases.h"
@@ -46,6 +47,7 @@ text_leaks_head(struct text_view *v, const struct leaks *leaks, size_t count, co
                            style_plural(a, (int64_t)count, noun),
                            sampling_error(a, total, &leaks->stacks.errors, METRIC_INUSE)));
     text_incomplete(v);
+    text_frames_kept(v);
     text_line(v, INK_DIM, "Whether anything still points to these blocks has not been checked.");
 }
 

@@ -60,4 +60,27 @@ record through.heaptap ./through
 check "a row names what all its stacks call" grep -Eq 'opens .*through.c:6, by .*fopen' screen
 check "a row says of what only most of them call that it is not all" \
     grep -Eq 'mixes .*through.c:8 .*, mostly by .*fopen' screen
+
+# Stacks that --frames cuts behind their beginning give the same paths.
+cat >deep.c <<'END'
+#include <stdlib.h>
+void *volatile kept[8];
+#define NEXT(f, call) __attribute__((noinline)) static void f(int n) { call; __asm__(""); }
+NEXT(inner, kept[n] = malloc(100))
+NEXT(middle, inner(n))
+NEXT(outer, middle(n))
+NEXT(beyond, outer(n))
+int main(void) { inner(0); middle(1); outer(2); beyond(3); return 0; }
+END
+cc -g -O1 -o deep deep.c
+paths() { "$HEAPTAP" leaks --paths --wide "$1" | grep -o '|| > .*'; }
+record whole.heaptap ./deep
+"$HEAPTAP" run --quiet --frames 5 -o five.heaptap -- ./deep
+"$HEAPTAP" run --quiet --frames 3 -o three.heaptap -- ./deep
+same "--frames 5 gives the same paths" "$(paths whole.heaptap)" "$(paths five.heaptap)"
+same "--frames 3 marks those that it cuts" \
+    "|| > ... > outer > middle > inner" "$(paths three.heaptap | grep '\.\.\.')"
+check "leaks says to how many frames" \
+    bash -c '"$1" leaks --paths three.heaptap | grep -qx "stacks are cut to 3 innermost frames"' \
+    - "$HEAPTAP"
 finish
