@@ -18,6 +18,7 @@ import {METRICS, firstMetric, isKnown, metricName, metricOf} from '../../src/pag
 import {PairMap} from '../../src/page/model/pair_map.js';
 import {KINDS, buildProfile} from '../../src/page/model/profile.js';
 import {matches, search} from '../../src/page/model/search.js';
+import {samePaths} from '../../src/page/model/same_paths.js';
 import {series, stackedSeries} from '../../src/page/model/series.js';
 import {shapeOf} from '../../src/page/model/shape.js';
 import {callTree} from '../../src/page/model/tree.js';
@@ -266,6 +267,23 @@ test('what shrank has a value below zero and no width', () => {
 
     assert.deepEqual([stacked.keys, [...stacked.rows[0]], [...stacked.rest], [...stacked.total]],
         [[1], [0, 45, 5], [0, 10, 30], [0, 55, 35]]);
+});
+
+test('builds in two directories are compared file by file', () => {
+    const at = (root, live) => [
+        {stack: [`main@${root}/main.c:1 in ${root}/app`, `f@${root}/x/util.c:5 in ${root}/app`],
+            live},
+        {stack: [`main@${root}/main.c:1 in ${root}/app`, `f@${root}/y/util.c:5 in ${root}/app`],
+            live: 7}];
+    const p = compared(at('/a', 10), at('/b/src', 30));
+
+    assert.deepEqual(p.files, ['/b/src/main.c', '/b/src/x/util.c', '/b/src/y/util.c']);
+    assert.deepEqual(rows(p, 'file')['/b/src/x/util.c'], [10, 30, 10, 30]);
+    assert.deepEqual(rows(p, 'file')['/b/src/y/util.c'], [7, 7, 7, 7]);
+    assert.equal(p.sites.count, 2);
+    // Two that fit equally well match none.
+    assert.equal(samePaths(['/a/one.c'], ['/b/one.c', '/c/one.c']).size, 0);
+    assert.equal(samePaths(['/a/list.c'], ['/a/mylist.c']).size, 0);
 });
 
 test('two programs that have nothing in common have both their parts', () => {

@@ -27,6 +27,7 @@
  * is one part of an unknown class.
  */
 import {PairMap} from './pair_map.js';
+import {samePaths} from './same_paths.js';
 
 /** Kinds of code, as numbers: `functions.kind`, `modules.kind`; a script is of no module. */
 export const KINDS = ['own', 'library', 'runtime', 'unknown', 'script'];
@@ -91,7 +92,7 @@ const NO_FUNCTIONS = ['[other stacks]', '(outside main)', '(unknown callers)'];
 export function buildProfile(page) {
     const builder = new Builder(Boolean(page.before), page.report.tables.stacks.parent.length);
     const after = builder.addTables(page.report);
-    const before = page.before ? builder.addTables(page.before) : null;
+    const before = page.before ? builder.addTables(page.before, page.report) : null;
     const profile = builder.finishTables();
     const of = after.maps;
 
@@ -142,12 +143,16 @@ class Builder {
         this.stacks.put(-1, -1); // The one without frames.
     }
 
-    /* The numbers here of what has other ones in REPORT. */
-    addTables(report) {
+    /* The numbers here of what has other ones in REPORT. Its files and modules go by their paths in
+     * LIKE, if that is given, where they match. */
+    addTables(report, like = null) {
         const t = report.tables, maps = {};
+        const paths = (tables) => tables.modules.map((m) => m.path ?? '');
+        const files = samePaths(t.files, like?.tables.files ?? []);
+        const modules = samePaths(paths(t), like ? paths(like.tables) : []);
 
-        maps.module = Int32Array.from(t.modules, (m, i) => this.module(report, m, i));
-        maps.file = Int32Array.from(t.files, (file) => this.files.id(file));
+        maps.module = Int32Array.from(t.modules, (m, i) => this.module(report, m, i, modules));
+        maps.file = Int32Array.from(t.files, (file) => this.files.id(files.get(file) ?? file));
         // A profile that is not compared keeps its numbers.
         if (!this.compares)
             t.functions.name.forEach((name, i) => this.functions.id(i, () =>
@@ -162,8 +167,8 @@ class Builder {
         return {report, maps};
     }
 
-    module(report, m, i) {
-        const path = m.path ?? '';
+    module(report, m, i, matches) {
+        const path = matches.get(m.path ?? '') ?? m.path ?? '';
         const programs = report.merged?.programs.map((p) => p.executable);
         const program = m.program ?? (programs ?? [report.process.executable]).includes(m.path);
 

@@ -1,0 +1,65 @@
+/* same_paths.js: which files of two profiles are one, wherever they were built.
+ *
+ * Equal paths are one file. Each other one takes the path of the other profile with which it
+ * shares the most last components, at least the name. A match must be the best for both, without a
+ * rival as good. As in `heaptap diff` (analyse/diff_files.c).
+ */
+const PAIRS_MAX = 1 << 20; // More files with one name are not compared.
+
+function sharedComponents(a, b) {
+    const left = a.split('/').reverse(), right = b.split('/').reverse();
+    const end = Math.min(left.length, right.length);
+    let count = 0;
+
+    while (count < end && left[count] === right[count])
+        count++;
+    return count;
+}
+
+function byName(paths) {
+    const ret = new Map();
+
+    for (const path of paths) {
+        const name = path.slice(path.lastIndexOf('/') + 1);
+
+        if (!ret.has(name))
+            ret.set(name, []);
+        ret.get(name).push(path);
+    }
+    return ret;
+}
+
+/* By path of MINE: the one of THEIRS that shares most; null if several do. */
+function bestOf(mine, theirs) {
+    return new Map(mine.map((path) => {
+        const shared = theirs.map((other) => sharedComponents(path, other));
+        const most = Math.max(...shared);
+
+        return [path, shared.indexOf(most) === shared.lastIndexOf(most)
+            ? theirs[shared.indexOf(most)] : null];
+    }));
+}
+
+/**
+ * @param {string[]} before paths of the first profile
+ * @param {string[]} after paths of the second
+ * @returns {Map<string, string>} by path that only `before` has: its match in `after`
+ */
+export function samePaths(before, after) {
+    const had = new Set(before), has = new Set(after), ret = new Map();
+    const lone = byName([...had].filter((path) => !has.has(path)));
+    const others = byName([...has].filter((path) => !had.has(path)));
+
+    for (const [name, mine] of lone) {
+        const theirs = others.get(name) ?? [];
+
+        if (theirs.length === 0 || mine.length * theirs.length > PAIRS_MAX)
+            continue;
+        const best = bestOf(mine, theirs), back = bestOf(theirs, mine);
+
+        for (const path of mine)
+            if (back.get(best.get(path)) === path)
+                ret.set(path, best.get(path));
+    }
+    return ret;
+}
