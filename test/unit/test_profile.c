@@ -361,6 +361,7 @@ damage_is_told_in_notes(void **unused)
     p = load_expecting_success(&b);
     assert_int_equal(p->note_count, 1);
     assert_non_null(strstr(p->notes[0], "modules"));
+    assert_non_null(strstr(p->damage, "is damaged: segment"));
     check_totals(p);
     profile_free(p);
     threads->record_bytes = 3;
@@ -403,6 +404,7 @@ what_a_copy_of_a_file_in_use_lacks_is_no_damage(void **unused)
     p = load_expecting_success(&b);
     assert_false(p->process.ended);
     assert_int_equal(p->note_count, 0);
+    assert_null(p->damage);
     check_totals(p);
     profile_free(p);
     h->process_flags |= DISK_PROCESS_GONE;
@@ -449,6 +451,7 @@ a_cut_file_gives_what_is_left(void **unused)
     p = load_expecting_success(&b);
     check_totals(p);
     assert_true(p->note_count > 0);
+    assert_non_null(strstr(p->damage, "is cut short: "));
     profile_free(p);
     arena_release(&b.arena);
 }

@@ -57,6 +57,7 @@ enum disk_process_flags {
     DISK_PROCESS_GONE = 1 << 2,        // Packed after the process had ended.
     DISK_PROCESS_IN_MEMORY = 1 << 3,   // The file is a copy of memory, made now and then.
     DISK_PROCESS_FOLDED = 1 << 4,      // Some stacks with named frames have none of a runtime.
+    DISK_PROCESS_DAMAGED = 1 << 5,     // Packed from a damaged file.
 };
 
 struct disk_string {
@@ -147,7 +148,8 @@ struct disk_header {
     struct disk_string executable;
     struct disk_string kernel;
     struct disk_string heaptap;
-    uint64_t reserved0[41];
+    uint64_t check;             // Of a packed file, format.md 5; 0 = not checked.
+    uint64_t reserved0[40];
     uint32_t merged_processes; // Processes in a merged profile; 0 = it is that of one process.
     uint32_t merged_damaged;   // Inputs of it that could be read in part only,
     uint32_t merged_left_out;  // or not at all.
@@ -165,6 +167,7 @@ struct disk_header {
     uint64_t damaged_blocks;       // Annotated blocks that were found damaged.
     uint64_t reserved1[404];
 };
+static_assert(offsetof(struct disk_header, check) == 168, "format.md 2");
 static_assert(offsetof(struct disk_header, shared) == 512, "format.md 2");
 static_assert(offsetof(struct disk_header, counting) == 728, "format.md 2.7");
 static_assert(sizeof(struct disk_header) == DISK_PAGE_BYTES, "format.md 2");

@@ -18,6 +18,7 @@
 #include "profile/fold_runtime.h"
 #include "text/text_diff.h"
 #include "text/text_view.h"
+#include "view/damage.h"
 
 enum { DIFF_TEXT_LIMIT = 10 };
 
@@ -80,16 +81,33 @@ read_limits(const struct diff_options *o, struct limits *ret)
     return rc ? exit_code(rc) : 0;
 }
 
-/* The exit code when what is known of both sides is within limits: is that all there is? */
-static int
-judge_whole(const struct side *before, const struct side *after)
+/* Can a profile have more than what was counted? */
+static bool
+is_incomplete(const struct side *s)
 {
-    bool whole =
-        !before->set.v[0]->losses.file_failed && !after->set.v[0]->losses.file_failed;
+    return s->set.v[0]->losses.file_failed || s->set.v[0]->may_lag;
+}
 
-    if (!whole)
+/* Return the exit code of --fail-over, whose limits gave RC: within limits is only what is counted
+ * in full, and of a damaged side nothing is known at all. */
+static int
+judge_sides(const struct side *before, const struct side *after, int rc)
+{
+    const struct side *sides[] = {before, after};
+    bool damaged = false;
+
+    for (size_t i = 0; i < countof(sides); i++)
+        if (sides[i]->set.v[0]->damage != NULL) {
+            tell_damaged("fail-over", sides[i]->set.v[0]);
+            damaged = true;
+        }
+    if (damaged || before->set.unread != 0 || after->set.unread != 0)
+        return EXIT_BAD_INPUT;
+    if (rc == 0 && (is_incomplete(before) || is_incomplete(after))) {
         tell_incomplete("fail-over");
-    return whole ? 0 : EXIT_BAD_INPUT;
+        return EXIT_BAD_INPUT;
+    }
+    return rc;
 }
 
 static int
@@ -113,11 +131,8 @@ run_diff(const void *given, int count, char **arguments)
         pick_say_filter(&hits, o->view.filter);
         rc = show(o, &limits, &before, &after);
     }
-    // What is within limits may not be with what could not be read, or is missing.
-    if (rc == 0 && limits_are_given(&limits))
-        rc = before.set.unread != 0 ? before.set.unread : after.set.unread;
-    if (rc == 0 && limits_are_given(&limits))
-        rc = judge_whole(&before, &after);
+    if ((rc == 0 || rc == EXIT_FINDINGS) && limits_are_given(&limits))
+        rc = judge_sides(&before, &after, rc);
     names_hint_say(&hint);
     close_side(&before);
     close_side(&after);
@@ -236,6 +251,9 @@ show(const struct diff_options *o, const struct limits *limits, struct side *bef
     if (v.metric != metric)
         diff_build(&a, &b, v.by, v.metric, arena, &diff);
     v.limit = o->view.limit ? o->view.limit : o->view.json ? SIZE_MAX : DIFF_TEXT_LIMIT;
+    for (size_t i = 0; i < 2 && o->view.json; i++)
+        if ((i ? b : a).p->damage != NULL)
+            say_warning("%s", damage_sentence(arena, (i ? b : a).p));
     json_begin(&j, &out, view_json_version(&o->view));
     if (o->view.json)
         json_diff(&j, &v);

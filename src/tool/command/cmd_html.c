@@ -28,6 +28,7 @@
 #include "profile/origin.h"
 #include "util/path.h"
 #include "util/regular.h"
+#include "view/damage.h"
 #include "view/style.h"
 
 // A page is loaded whole: a source file of more bytes is generated, and of all together no more.
@@ -87,6 +88,8 @@ open_side(const struct html_options *o, const char *what, struct filter_hits *hi
     if (rc != 0)
         return rc;
     p = ret->set.v[0];
+    if (p->damage != NULL)
+        say_warning("%s", damage_sentence(&ret->set.arena, p));
     symbolise_types(p, &o->view.symbols);
     if (!o->view.native)
         fold_runtime(p);

@@ -37,7 +37,8 @@ struct live {
     int64_t bytes;
     int64_t least_bytes; // For certain: less, where bytes are an estimate.
     int unread;          // Of struct view_set.
-    bool incomplete;     // A profile could not grow, so that more may be live.
+    bool incomplete;     // Of a profile not all is counted, so that more may be live.
+    bool damaged;        // A profile is, which has been said.
 };
 
 /* What the steps of the runner know. */
@@ -123,7 +124,7 @@ add_live(const struct profile *p, const struct stacks *stacks, struct live *sum)
             interval_of_metric(&stacks->total, &stacks->errors, METRIC_INUSE).low);
     sum->bytes = counters_sum(sum->bytes, bytes);
     sum->least_bytes = counters_sum(sum->least_bytes, least_bytes);
-    sum->incomplete |= p->losses.file_failed;
+    sum->incomplete |= p->losses.file_failed || p->may_lag;
 }
 
 static int
@@ -157,6 +158,10 @@ show(struct shown *s)
     else
         text_leaks(&s->text, &leaks, &suppressions);
     add_live(s->p, &leaks.stacks, run->live);
+    if (s->p->damage != NULL && o->fail_over != NULL) {
+        tell_damaged("fail-over", s->p);
+        run->live->damaged = true;
+    }
     run->live->unread = s->set->unread;
     return 0;
 }
@@ -181,10 +186,10 @@ judge_within(const struct live *live)
 {
     if (live->incomplete)
         tell_incomplete("fail-over");
-    return live->incomplete ? EXIT_BAD_INPUT : live->unread;
+    return live->incomplete ? EXIT_BAD_INPUT : 0;
 }
 
-/* 1 if more is live than LIMITS allow, or why that cannot be told. */
+/* Return 1 if more is live than LIMITS allow, or the exit code of why that is unknown. */
 static int
 judge(const struct limits *limits, const struct live *live)
 {
@@ -195,6 +200,10 @@ judge(const struct limits *limits, const struct live *live)
 
     if (!l->given)
         return 0;
+    if (live->damaged)
+        return EXIT_BAD_INPUT;
+    if (live->unread != 0)
+        return live->unread;
     if (live->bytes <= 0 || (uint64_t)live->bytes <= l->value)
         return judge_within(live);
     bytes = style_bytes_beside(&arena, live->bytes, (int64_t)l->value);

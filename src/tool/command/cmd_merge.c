@@ -25,6 +25,7 @@
 #include "profile/writer.h"
 #include "util/map.h"
 #include "util/text_read.h"
+#include "view/damage.h"
 #include "view/style.h"
 
 enum { WARNINGS_SHOWN = 10 };
@@ -260,7 +261,9 @@ add_loaded(struct sums *s, const char *path, struct profile *p, struct sentences
     if (rc != 0)
         return rc;
     merge_add(sum_for(s, p), p);
-    for (size_t i = 0; i < p->note_count; i++)
+    if (p->damage != NULL)
+        keep_sentence(warnings, WARNINGS_SHOWN, damage_sentence(&a, p));
+    for (size_t i = 0; i < p->note_count && p->damage == NULL; i++)
         keep_sentence(warnings, WARNINGS_SHOWN, arena_printf(&a, "%s: %s", path, p->notes[i]));
     arena_release(&a);
     return 0;

@@ -13,6 +13,7 @@
 #include "profile/listing.h"
 #include "profile/origin.h"
 #include "profile/pack.h"
+#include "view/damage.h"
 #include "view/style.h"
 
 struct pack_options {
@@ -82,6 +83,8 @@ pack_one(const char *what, const struct pack_options *o)
             arena_release(&a);
             return EXIT_USAGE;
         }
+        if (p->damage != NULL)
+            say_warning("%s", damage_sentence(&a, p));
         symbolise_types(p, &o->symbols);
         names_hint_add_all(&hint, p, false);
         r = pack_tables(path, &raw, p, target, &err);

@@ -20,6 +20,7 @@
 #include "profile/at.h"
 #include "profile/listing.h"
 #include "profile/origin.h"
+#include "view/damage.h"
 #include "view/style.h"
 
 static const char *
@@ -209,6 +210,7 @@ int
 set_merge(struct view_set *set, const char *what, const struct view_options *options,
           enum set_history history)
 {
+    const char *damage;
     int rc = 0;
 
     // One that is left of several is their sum, which says that others are missing; but a sum has
@@ -221,6 +223,9 @@ set_merge(struct view_set *set, const char *what, const struct view_options *opt
                   what, set->count);
         return EXIT_USAGE;
     }
+    damage = damage_of_set(set, &set->arena);
+    if (damage != NULL)
+        say_warning("%s", damage);
     set->sum = merge_new();
     if (history == SET_WITH_HISTORY)
         keep_history(set->sum, set);
@@ -228,7 +233,7 @@ set_merge(struct view_set *set, const char *what, const struct view_options *opt
         const struct profile *p = set->v[i];
 
         if (rc == 0 && (rc = symbolise_quietly(set->v[i], &options->symbols)) == 0) {
-            for (size_t k = 0; k < p->note_count; k++)
+            for (size_t k = 0; k < p->note_count && p->damage == NULL; k++)
                 say_warning("%s: %s", p->path, p->notes[k]);
             merge_add(set->sum, set->v[i]);
         }

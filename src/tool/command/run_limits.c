@@ -4,7 +4,8 @@
  * failure is more than ours: only its success is turned into a failure. And where nothing was
  * recorded nothing can be said to be within limits, so that is a failure, too: a gate that has
  * fallen out of its hinges must not look shut. Neither can it be said of a process whose profile
- * could not grow, if what was counted is within them.
+ * could not grow or may lack the latest events, if what was counted is within them; nor ever of a
+ * damaged one.
  */
 #include "command/run_limits.h"
 
@@ -53,16 +54,21 @@ static void
 judge(struct run_limits *r, const struct profile *p, size_t number, const struct judgements *j,
       const char *name)
 {
-    bool exceeded = tell_limits(j, "fail-on", name);
+    bool exceeded;
 
+    if (p->damage != NULL) {
+        say_error("%s: --fail-on cannot judge it: its profile %s", name, p->damage);
+        r->unknown = true;
+        return;
+    }
+    exceeded = tell_limits(j, "fail-on", name);
     if (exceeded && !r->exceeded) {
         r->exceeded = true;
         r->view = view_of(j);
         r->first = number;
-    } else if (!exceeded && p->losses.file_failed) {
-        say_error("%s: --fail-on cannot judge it: its profile could not grow, so not all is "
-                  "counted",
-                  name);
+    } else if (!exceeded && (p->losses.file_failed || p->may_lag)) {
+        say_error("%s: --fail-on cannot judge it: its profile %s, so not all is counted", name,
+                  p->may_lag ? "is a copy made before the end" : "could not grow");
         r->unknown = true;
     }
 }

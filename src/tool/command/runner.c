@@ -18,6 +18,7 @@
 #include "json/json_session.h"
 #include "profile/fold_runtime.h"
 #include "text/text_session.h"
+#include "view/damage.h"
 
 /* What is said behind the output. */
 struct ends {
@@ -81,6 +82,23 @@ show_one(struct shown *s, struct arena *arena, struct strbuf *out)
     return r->show(s);
 }
 
+/* Begin OUT with the sentence TEXT about damage, in full, if there is one. What has no place for it
+ * gets it beside its output, JSON also so. */
+static void
+put_damage(const struct runner *r, const char *text, struct arena *arena, struct strbuf *out)
+{
+    struct style style = style_for(STDOUT_FILENO, r->options->wide);
+
+    if (text == NULL)
+        return;
+    if (r->options->json || r->for_programs) {
+        say_warning("%s", text);
+        return;
+    }
+    style_text(&style, out, INK_WARNING,
+               arena_printf(arena, "Damaged: %s\n", style_clean(arena, text)));
+}
+
 /* What stands before all processes of a session. */
 static void
 begin_session(const struct runner *r, struct view_set *set, struct json *j, struct strbuf *out)
@@ -120,6 +138,7 @@ show_session(const struct runner *r, struct view_set *set, struct strbuf *out,
     int rc = 0;
 
     json_begin(&j, out, view_json_version(r->options));
+    put_damage(r, damage_of_set(set, &set->arena), &set->arena, out);
     begin_session(r, set, &j, out);
     if (r->session == SESSION_TABLE_ONLY && !json)
         return 0;
@@ -159,6 +178,7 @@ show_single(const struct runner *r, struct view_set *set, struct strbuf *out,
                       .hits = &ends->hits};
 
     json_begin(&j, out, view_json_version(r->options));
+    put_damage(r, damage_of_set(set, &set->arena), &set->arena, out);
     return show_one(&s, &set->arena, out);
 }
 
@@ -193,6 +213,19 @@ runner_show(const struct runner *r, struct profile *p)
     return rc;
 }
 
+/* Drop OUT of SINK, but not what it began with: damage may be why nothing can be shown. */
+static void
+abandon(const struct sink *sink, struct strbuf *out)
+{
+    struct arena arena = {0};
+    const char *damage = sink->is_text ? damage_of_set(sink->set, &arena) : NULL;
+
+    if (damage != NULL)
+        say_warning("%s", damage);
+    arena_release(&arena);
+    sink_abandon(out);
+}
+
 int
 runner_run(const struct runner *r, const char *what)
 {
@@ -211,7 +244,7 @@ runner_run(const struct runner *r, const char *what)
     if (rc == 0)
         rc = sink_end(&out);
     else
-        sink_abandon(&out);
+        abandon(&sink, &out);
     say_ends(r, rc, &ends);
     set_close(&set);
     return rc;

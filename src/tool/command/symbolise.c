@@ -129,7 +129,8 @@ symbolise(struct profile *p, const struct symbol_choice *choice)
 
     if (rc != 0)
         return rc;
-    for (size_t i = 0; i < p->note_count; i++)
+    // What is damaged the view itself begins with, and JSON has all notes.
+    for (size_t i = 0; i < p->note_count && p->damage == NULL; i++)
         say_warning("%s", p->notes[i]);
     return 0;
 }

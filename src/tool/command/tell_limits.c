@@ -3,6 +3,7 @@
  */
 #include "command/tell_limits.h"
 
+#include "view/damage.h"
 #include "view/say.h"
 #include "view/style.h"
 
@@ -88,5 +89,16 @@ tell_limits(const struct judgements *j, const char *option, const char *who)
 void
 tell_incomplete(const char *option)
 {
-    say_error("--%s cannot judge it: a profile could not grow, so not all is counted", option);
+    say_error("--%s cannot judge it: a profile could not grow or is a copy made before the end, so "
+              "not all is counted",
+              option);
+}
+
+void
+tell_damaged(const char *option, const struct profile *p)
+{
+    struct arena arena = {0};
+
+    say_error("--%s cannot judge it: %s", option, damage_sentence(&arena, p));
+    arena_release(&arena);
 }

@@ -8,8 +8,11 @@
  * are growths, unless WHO, who uses that much, is not NULL. Returns whether one is exceeded. */
 bool tell_limits(const struct judgements *j, const char *option, const char *who);
 
-/* Say that --OPTION cannot judge a profile that could not grow: what is missing may be above the
- * limit. */
+/* Say that --OPTION cannot judge a profile that could not grow, or a copy that lacks the latest
+ * events: what is missing may be above the limit. */
 void tell_incomplete(const char *option);
+
+/* Say that --OPTION cannot judge P, which is damaged. */
+void tell_damaged(const char *option, const struct profile *p);
 
 #endif

@@ -22,6 +22,7 @@ json_side(struct json *j, const char *key, const struct profile *p, const struct
 {
     json_object(j, key);
     json_known(j, "profile", p->path);
+    json_string(j, "damage", p->damage);
     json_known(j, "command", p->process.command);
     json_uint(j, "pid", p->process.pid);
     if (p->process.pid_here != 0)

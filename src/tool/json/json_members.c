@@ -239,6 +239,7 @@ json_head(struct json *j, const char *format, const struct profile *p,
 {
     json_string(j, "format", format);
     json_uint(j, "version", j->version);
+    json_string(j, "damage", p->damage);
     json_process(j, p);
     json_merged(j, p);
     json_object(j, "totals");

@@ -4,13 +4,16 @@
 #include "json/json_session.h"
 
 #include "json/json_members.h"
+#include "view/damage.h"
 
 static void
-put_head(struct json *j, const struct counters *total, const struct errors *errors)
+put_head(struct json *j, const char *damage, const struct counters *total,
+         const struct errors *errors)
 {
     json_object(j, NULL);
     json_string(j, "format", "heaptap-session");
     json_uint(j, "version", j->version);
+    json_string(j, "damage", damage);
     json_object(j, "totals");
     json_counters(j, total);
     if (errors->allocated.samples > 0)
@@ -26,7 +29,7 @@ json_session_begin(struct json *j, const struct view_set *set, struct arena *are
     struct table t = {.arena = arena};
 
     session_table(set, &t, &total, &errors);
-    put_head(j, &total, &errors);
+    put_head(j, damage_of_set(set, arena), &total, &errors);
     table_json(&t, j, "processes", SIZE_MAX);
     json_array(j, "profiles");
 }

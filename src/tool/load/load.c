@@ -224,7 +224,7 @@ load_notes(struct loader *l)
     size_t count = raw_count(l->raw, DISK_NOTES);
 
     if (count > RUN_NOTES_MAX) {
-        raw_note(l->raw, "%zu notes are more than a tool writes; the rest was skipped", count);
+        raw_damage(l->raw, "%zu notes are more than a tool writes; the rest was skipped", count);
         count = RUN_NOTES_MAX;
     }
     p->run_notes = arena_array(&p->arena, count, sizeof *p->run_notes);
@@ -294,6 +294,7 @@ load_header(struct loader *l)
                        p->losses.heap_events;
     p->losses.runtime_left_out = h->process_flags & DISK_PROCESS_FOLDED;
     p->losses.file_failed = h->process_flags & DISK_PROCESS_FILE_FAILED;
+    p->may_lag = h->process_flags & DISK_PROCESS_IN_MEMORY;
     p->recorder.file_bytes = l->raw->file_bytes;
     p->recorder.memory_bytes = h->recorder_bytes + l->raw->file_bytes;
     p->recorder.timed_ns = cycles_to_ns(p->recorder.timed_ns, cycles, clock_ns);
@@ -301,34 +302,33 @@ load_header(struct loader *l)
         p->recorder.events_timed = 0;
 }
 
-/* Note what refers to what the tables have not. Of a process that lives that is no damage: a copy
- * of a file that is being written may have what refers to something, and not yet that itself, which
- * stands before it. */
+/* Note references to records that the tables lack. In the copy of a file that is being written they
+ * are no damage: the copy may have a reference and not yet its record, which lies before it. */
 static void
 note_loose_ends(struct loader *l)
 {
     struct raw_file *raw = l->raw;
+    loader_noter *note = loader_note_of_loose(l);
 
     if (!l->p->process.ended)
         return;
     if (l->bad_nodes)
-        raw_note(raw, "%zu call tree nodes have no valid parent and were skipped", l->bad_nodes);
+        note(raw, "%zu call tree nodes have no valid parent and were skipped", l->bad_nodes);
     if (l->bad_tags)
-        raw_note(raw, "%zu tags of heaps and labels are not where they can be and were skipped",
-                 l->bad_tags);
+        note(raw, "%zu tags of heaps and labels are not where they can be and were skipped",
+             l->bad_tags);
     if (l->unknown_tags)
-        raw_note(raw,
-                 "%zu tags are of heaps or labels that the file has not; those are shown "
-                 "as unknown",
-                 l->unknown_tags);
+        note(raw, "%zu tags are of heaps or labels that the file has not; those are shown "
+             "as unknown",
+             l->unknown_tags);
     if (l->bad_sites)
-        raw_note(raw, "%zu sites belong to no valid node and were skipped", l->bad_sites);
+        note(raw, "%zu sites belong to no valid node and were skipped", l->bad_sites);
     if (l->homeless)
-        raw_note(raw, "%zu rows of counters belong to no known site; they are shown as \"other\"",
-                 l->homeless);
+        note(raw, "%zu rows of counters belong to no known site; they are shown as \"other\"",
+             l->homeless);
     if (l->threadless)
-        raw_note(raw, "%zu rows of counters belong to no known thread; they are left out",
-                 l->threadless);
+        note(raw, "%zu rows of counters belong to no known thread; they are left out",
+             l->threadless);
 }
 
 /* The model of the profile in RAW, called NAME. What makes no sense is left out with a note. NULL
@@ -405,6 +405,11 @@ load(struct raw_file *raw, const char *name, const char *path, struct profile **
     for (size_t i = 0; i < raw->note_count; i++)
         p->notes[i] = arena_strdup(&p->arena, raw->notes[i]);
     p->note_count = raw->note_count;
+    p->damage = raw_damage_text(raw, &p->arena);
+    if (p->damage == NULL)
+        p->damage = profile_merged_damage(p);
+    if (p->damage == NULL && (raw->header.process_flags & DISK_PROCESS_DAMAGED))
+        p->damage = "was packed from a damaged file";
     ENSURE_VALID(profile_is_valid(p));
     ENSURE_VALID(loaded_is_valid(p));
     *ret_profile = p;

@@ -122,9 +122,10 @@ load_accesses(struct loader *l)
     if (!(c->flags & DISK_COUNTING))
         return 0;
     if (!is_granule(c->granule_bytes)) {
-        raw_note(l->raw, "accesses were counted by %u bytes, which is no size that there is; they "
-                         "are left out",
-                 c->granule_bytes);
+        raw_damage(l->raw,
+                   "accesses were counted by %u bytes, which is no size that there is; they are "
+                   "left out",
+                   c->granule_bytes);
         return 0;
     }
     *a = (struct profile_accesses){

@@ -113,7 +113,7 @@ load_snapshots(struct loader *l, struct arena *arena)
         ordinals[i + 1] = (uint32_t)p->snapshot_count;
     }
     if (bad)
-        raw_note(l->raw, "%zu snapshots are damaged and were skipped", bad);
+        raw_damage(l->raw, "%zu snapshots are damaged and were skipped", bad);
     if (!p->has_history && p->snapshot_count > 1)
         qsort(p->snapshots, p->snapshot_count, sizeof *p->snapshots, by_time);
     // Ids rise with time; two threads may have looked at the clock in the other order.
@@ -298,10 +298,11 @@ load_history(struct loader *l)
         bad = follow_counters(l, count, ordinals);
         sum_snapshots(p);
         if (record_count(l) < raw_count(l->raw, DISK_HISTORY))
-            raw_note(l->raw, "its history is longer than any recorder's; the rest was skipped");
+            raw_damage(l->raw, "its history is longer than any recorder's; the rest was skipped");
         // The copy of a file that is being written may have the record and not yet the counter.
         if (bad && p->process.ended)
-            raw_note(l->raw, "%zu records of the history are of no known counter; skipped", bad);
+            loader_note_of_loose(l)(
+                l->raw, "%zu records of the history are of no known counter; skipped", bad);
     }
     arena_release(&scratch);
 }

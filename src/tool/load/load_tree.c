@@ -453,7 +453,7 @@ load_symbols(struct loader *l)
             d->frame_count > frame_count - d->first_frame)
             continue;
         if (d->frame_count > left) {
-            raw_note(l->raw, "its places say the same frames over and over; some are left out");
+            raw_damage(l->raw, "its places say the same frames over and over; some are left out");
             break;
         }
         left -= d->frame_count;
@@ -497,7 +497,7 @@ load_types(struct loader *l)
         if (d->size < last || d->name.bytes == 0)
             continue;
         if (d->name.bytes > left) {
-            raw_note(l->raw, "its types say the same names over and over; some are left out");
+            raw_damage(l->raw, "its types say the same names over and over; some are left out");
             break;
         }
         left -= d->name.bytes;

@@ -21,3 +21,13 @@ loader_string(struct loader *l, struct disk_string s)
     }
     return (uint32_t)*known;
 }
+
+loader_noter *
+loader_note_of_loose(const struct loader *l)
+{
+    const struct profile *p = l->p;
+    bool settled =
+        p->process.ended && !p->process.unsure && !p->may_lag && !p->losses.file_failed;
+
+    return settled ? raw_damage : raw_note;
+}

@@ -70,4 +70,10 @@ struct loader {
  * overlap so much that they are longer than their table gets no more of them. */
 uint32_t loader_string(struct loader *l, struct disk_string s);
 
+/* Return what notes a reference to a record that is missing: raw_damage, or raw_note where a whole
+ * file may have such: its process may live, it could not grow, or it is a copy of memory. Requires
+ * that the header is loaded. */
+typedef void loader_noter(struct raw_file *raw, const char *format, ...) PRINTF(2, 3);
+loader_noter *loader_note_of_loose(const struct loader *l);
+
 #endif

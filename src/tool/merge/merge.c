@@ -226,7 +226,9 @@ merge_programs(struct merge *m, const struct profile *from)
     m->p->merged_processes = count_sum(m->p->merged_processes,
                                        from->merged_processes ? from->merged_processes : 1);
     m->p->merged_damaged = count_sum(m->p->merged_damaged, from->merged_damaged);
-    m->p->merged_damaged = count_sum(m->p->merged_damaged, from->note_count > 0);
+    m->p->merged_damaged = count_sum(m->p->merged_damaged, from->damage != NULL &&
+                                                               from->merged_damaged == 0 &&
+                                                               from->merged_left_out == 0);
     m->p->merged_left_out = count_sum(m->p->merged_left_out, from->merged_left_out);
 }
 
@@ -361,6 +363,7 @@ merge_finish(struct merge *m)
     merge_accesses_finish(m);
     if (p->totals.lives_unknown)
         profile_forget_lives(p); // Of all, or the sum would depend on the order of the inputs.
+    p->damage = profile_merged_damage(p);
     ENSURE_VALID(profile_is_valid(p));
     ENSURE_VALID(profile_is_writable(p));
     return p;

@@ -32,7 +32,9 @@ const struct help_exit_code help_exit_codes[] = {
      "A check that was asked for found something: leaks over the budget, a difference over "
      "the threshold."},
     {EXIT_USAGE, "The command line makes no sense."},
-    {EXIT_BAD_INPUT, "A profile, file or process cannot be read or is not what it should be."},
+    {EXIT_BAD_INPUT,
+     "A profile, file or process cannot be read, is not what it should be, or is damaged and was "
+     "to be judged."},
     {EXIT_BUG, "A mistake in heaptap itself. Please report it."},
     {EXIT_OVER_LIMIT,
      "heaptap run --fail-on: the program succeeded, but used more than was allowed."},

@@ -9,16 +9,20 @@
  * The texts go behind the table of strings, the records name them there. Until its entry is there a
  * segment is nothing, so a tool that is killed here leaves a profile without the notes. What is
  * wrong in the directory of somebody else's file is left to whoever reads it.
+ *
+ * A packed file has no check while it changes. Then it gets a new one, unless the old was wrong.
  */
 #include "profile/append_notes.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "format/format.h"
+#include "profile/raw.h"
 #include "util/strbuf.h"
 
 /* A profile file that is open, and what is to be added. */
@@ -29,6 +33,7 @@ struct target {
     uint64_t strings, notes; // The bytes that these tables have.
     uint32_t free[2];      // Entries of the directory.
     size_t free_count;
+    bool checked; // The file has a check, and that is right.
 };
 
 static bool
@@ -50,6 +55,34 @@ write_at(int fd, const void *bytes, size_t size_bytes, uint64_t off)
     return true;
 }
 
+static bool
+write_check_word(int fd, uint64_t check)
+{
+    return write_at(fd, &check, sizeof check, offsetof(struct disk_header, check));
+}
+
+/* Compute the check of the file FD of SIZE_BYTES; 0 if it cannot be read. */
+static uint64_t
+check_of(int fd, size_t size_bytes)
+{
+    unsigned char *data = xmalloc(size_bytes);
+    size_t got = 0;
+    uint64_t check;
+
+    while (got < size_bytes) {
+        ssize_t n = pread(fd, data + got, size_bytes - got, (off_t)got);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        got += (size_t)n;
+    }
+    check = got == size_bytes ? raw_check(data, size_bytes) : 0;
+    free(data);
+    return check;
+}
+
 /* Where the tables end, and which entries are free. */
 static int
 look_around(struct target *t, struct err *err)
@@ -63,6 +96,7 @@ look_around(struct target *t, struct err *err)
         pread(t->fd, segments, sizeof segments, DISK_DIRECTORY_OFF) != sizeof segments ||
         fstat(t->fd, &st) != 0)
         return err_set(err, HEAPTAP_BAD_INPUT, "%s is not a heaptap profile", t->path);
+    t->checked = h.check != 0 && h.check == check_of(t->fd, (size_t)st.st_size);
     t->end = round_up((uint64_t)st.st_size, DISK_PAGE_BYTES);
     for (uint32_t i = 0; i < DISK_SEGMENT_MAX; i++) {
         const struct disk_segment *s = &segments[i];
@@ -106,6 +140,7 @@ static bool
 add_notes(struct target *t, const struct profile_note *notes, size_t count)
 {
     struct strbuf texts = {0}, records = {0};
+    struct stat st;
     bool ok;
 
     for (size_t i = 0; i < count; i++) {
@@ -119,7 +154,8 @@ add_notes(struct target *t, const struct profile_note *notes, size_t count)
 
         strbuf_add(&records, &d, sizeof d);
     }
-    ok = add_segment(t, 0,
+    ok = (!t->checked || write_check_word(t->fd, 0)) &&
+         add_segment(t, 0,
                      (struct disk_segment){.kind = DISK_STRINGS,
                                            .bytes = texts.length,
                                            .table_off = t->strings,
@@ -131,6 +167,9 @@ add_notes(struct target *t, const struct profile_note *notes, size_t count)
                                            .table_off = t->notes,
                                            .record_bytes = sizeof(struct disk_note)},
                      records.text);
+    if (ok && t->checked)
+        ok = fstat(t->fd, &st) == 0 &&
+             write_check_word(t->fd, check_of(t->fd, (size_t)st.st_size));
     strbuf_release(&texts);
     strbuf_release(&records);
     return ok;

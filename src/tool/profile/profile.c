@@ -206,6 +206,23 @@ profile_add_frame(struct profile *p, const struct profile_frame *frame)
 }
 
 const char *
+profile_merged_damage(struct profile *p)
+{
+    const char *has = "", *lacks = "";
+
+    if (p->merged_damaged == 0 && p->merged_left_out == 0)
+        return NULL;
+    if (p->merged_damaged > 0)
+        has = arena_printf(&p->arena, "has %" PRIu32 " damaged profile%s in it%s",
+                           p->merged_damaged, p->merged_damaged == 1 ? "" : "s",
+                           p->merged_left_out > 0 ? " and " : "");
+    if (p->merged_left_out > 0)
+        lacks = arena_printf(&p->arena, "lacks %" PRIu32 " profile%s that could not be read",
+                             p->merged_left_out, p->merged_left_out == 1 ? "" : "s");
+    return arena_printf(&p->arena, "%s%s", has, lacks);
+}
+
+const char *
 profile_title(const struct profile *p, struct arena *arena)
 {
     const struct profile_process *pr = &p->process;

@@ -592,12 +592,19 @@ struct profile {
     size_t damage_count;
     const char **notes;
     size_t note_count; // What the reader skipped, one sentence each.
+    // Why the numbers cannot be relied on, a predicate for the file's name; NULL = the file is
+    // whole. That of a killed process is.
+    const char *damage;
+    bool may_lag; // A copy of memory, which may lack the latest events.
     struct profile_note *run_notes; // What tools noted when it was recorded.
     size_t run_note_count;
 };
 
 /* For owners of a profile; it may be NULL. */
 void profile_free(struct profile *p);
+
+/* The damage of P (see there) that its merged inputs had, or NULL. From the arena of P. */
+const char *profile_merged_damage(struct profile *p);
 
 /* What P is a profile of, for people: the command, or "merged from 500 processes of 3 programs".
  * From ARENA. */

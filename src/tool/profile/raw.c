@@ -5,6 +5,11 @@
  * every size against a cap, and a segment that fails is left out with a note. Only a bad header
  * refuses the file.
  *
+ * Damage is anything that a recorder or a tool never leaves behind: a file shorter than its
+ * directory, a segment that fails, a table that is missing or has a hole, a wrong check. A process
+ * that is killed leaves none of these. A recorder's file has no check, because it is complete at
+ * every instant; so changed counters in it go unnoticed. What a packed file holds is checked.
+ *
  * First all segments are looked at, then each table gets its memory once, then they are filled. A
  * file may claim much with few bytes (compressed segments, holes, segments that overlap), so what
  * all segments take together is bounded by the size of the file.
@@ -19,6 +24,7 @@
 #include <sys/mman.h>
 #include <zstd.h>
 
+#include "base/hash.h"
 #include "util/bytes.h"
 
 /* Tables are dense: a segment that would leave a hole larger than what is known so far is not
@@ -116,19 +122,72 @@ raw_machine_number(const char *name)
     return 0;
 }
 
+static const char *
+add_note(struct raw_file *r, const char *format, va_list ap)
+{
+    char text[512];
+    const char *kept;
+
+    vsnprintf(text, sizeof text, format, ap);
+    kept = arena_strdup(r->arena, text);
+    arena_grow(r->arena, &r->notes, &r->note_capacity, r->note_count, sizeof *r->notes);
+    r->notes[r->note_count++] = kept;
+    return kept;
+}
+
 void
 raw_note(struct raw_file *r, const char *format, ...)
 {
-    char text[512];
     va_list ap;
 
     if (r->note_count >= NOTES_MAX)
         return;
     va_start(ap, format);
-    vsnprintf(text, sizeof text, format, ap);
+    add_note(r, format, ap);
     va_end(ap);
-    arena_grow(r->arena, &r->notes, &r->note_capacity, r->note_count, sizeof *r->notes);
-    r->notes[r->note_count++] = arena_strdup(r->arena, text);
+}
+
+void
+raw_damage(struct raw_file *r, const char *format, ...)
+{
+    va_list ap;
+
+    r->damage_count++;
+    if (r->note_count >= NOTES_MAX && r->first_damage != NULL)
+        return;
+    va_start(ap, format);
+    const char *text = add_note(r, format, ap);
+    va_end(ap);
+    if (r->first_damage == NULL)
+        r->first_damage = text;
+}
+
+const char *
+raw_damage_text(const struct raw_file *r, struct arena *arena)
+{
+    if (r->needed_bytes > r->file_bytes)
+        return arena_printf(arena, "is cut short: %" PRIu64 " of %" PRIu64 " bytes are there",
+                            r->file_bytes, r->needed_bytes);
+    if (r->damage_count == 0)
+        return NULL;
+    return arena_printf(arena, "is damaged: %s%s", r->first_damage,
+                        r->damage_count == 1   ? ""
+                        : r->damage_count == 2 ? ", and one more problem"
+                                               : arena_printf(arena, ", and %zu more problems",
+                                                              r->damage_count - 1));
+}
+
+uint64_t
+raw_check(const void *data, size_t size_bytes)
+{
+    struct disk_header h;
+    uint64_t check;
+
+    memcpy(&h, data, sizeof h);
+    h.check = 0;
+    check = hash_u64(hash_bytes(&h, sizeof h) + hash_bytes((const unsigned char *)data + sizeof h,
+                                                           size_bytes - sizeof h));
+    return check != 0 ? check : 1;
 }
 
 size_t
@@ -154,7 +213,7 @@ raw_string(struct raw_file *r, struct disk_string s)
         return "";
     if (s.bytes > STRING_BYTES_MAX - r->string_bytes) {
         if (r->string_bytes != STRING_BYTES_MAX)
-            raw_note(r, "its names are too long together; some are left out");
+            raw_damage(r, "its names are too long together; some are left out");
         r->string_bytes = STRING_BYTES_MAX;
         return "";
     }
@@ -304,7 +363,7 @@ fill_segment(const struct segments *all, struct raw_table *t, const struct disk_
 static void
 note_segment(struct raw_file *r, const struct segments *all, uint32_t i, const char *problem)
 {
-    raw_note(r, "segment %u (%s): %s", i, kind_names[all->v[i].kind], problem);
+    raw_damage(r, "segment %u (%s): %s", i, kind_names[all->v[i].kind], problem);
 }
 
 static bool
@@ -405,10 +464,55 @@ raw_release(struct raw_file *r)
     *r = (struct raw_file){0};
 }
 
+/* The size that the file had, from its directory. One segment may claim any place: no file is
+ * larger than its segments together. */
+static uint64_t
+needed_bytes(const struct segments *all)
+{
+    uint64_t largest = 0, sum = DISK_DATA_OFF;
+
+    for (uint32_t i = 0; i < DISK_SEGMENT_MAX; i++)
+        if (all->v[i].kind != DISK_UNUSED && all->v[i].stored_bytes <= DISK_TABLE_BYTES_MAX)
+            sum += round_up(all->v[i].stored_bytes, DISK_PAGE_BYTES);
+    for (uint32_t i = 0; i < DISK_SEGMENT_MAX; i++) {
+        const struct disk_segment *s = &all->v[i];
+
+        if (s->kind != DISK_UNUSED && s->off <= sum && s->stored_bytes <= sum - s->off &&
+            s->off + s->stored_bytes > largest)
+            largest = s->off + s->stored_bytes;
+    }
+    return largest;
+}
+
+/* Note tables that no segment has, or not all of. */
+static void
+note_gaps(struct raw_file *r, const struct segments *all)
+{
+    static const enum disk_kind always[] = {DISK_STRINGS, DISK_MODULES, DISK_NODES, DISK_COUNTERS,
+                                            DISK_THREADS};
+    uint64_t bytes[DISK_KINDS] = {0};
+
+    for (uint32_t i = 0; i < DISK_SEGMENT_MAX; i++)
+        if (all->taken[i])
+            bytes[all->v[i].kind] += all->v[i].bytes;
+    for (uint32_t kind = 0; kind < DISK_KINDS; kind++)
+        if (bytes[kind] != r->tables[kind].size_bytes)
+            raw_damage(r, "table of %s: its segments %s", kind_names[kind],
+                       bytes[kind] < r->tables[kind].size_bytes ? "leave a hole" : "overlap");
+    // The loss of a segment has been noted.
+    if (r->damage_count > 0 ||
+        (r->header.state != DISK_STATE_RECORDING && r->header.state != DISK_STATE_ENDED))
+        return;
+    for (size_t i = 0; i < countof(always); i++)
+        if (r->tables[always[i]].size_bytes == 0)
+            raw_damage(r, "table of %s: it is missing", kind_names[always[i]]);
+}
+
 static void
 take_segments(struct raw_file *r, struct segments *all)
 {
     memcpy(all->v, all->data + DISK_DIRECTORY_OFF, sizeof all->v);
+    r->needed_bytes = needed_bytes(all);
     for (uint32_t i = 0; i < DISK_SEGMENT_MAX; i++) {
         uint32_t kind = all->v[i].kind;
         const char *problem;
@@ -432,6 +536,7 @@ take_segments(struct raw_file *r, struct segments *all)
         if (all->taken[i] && !r->tables[all->v[i].kind].in_place &&
             !fill_segment(all, &r->tables[all->v[i].kind], &all->v[i]))
             note_segment(r, all, i, "its compressed data is damaged");
+    note_gaps(r, all);
 }
 
 /* Take apart DATA, which is MAPPED from FD unless that is NULL. */
@@ -448,6 +553,10 @@ parse(const void *data, size_t size_bytes, void *mapped, int fd, const char *nam
         return r;
     all.left_bytes = EXPANDED_BYTES_FREE + (uint64_t)size_bytes * EXPANDED_BYTES_PER_BYTE;
     take_segments(ret, &all);
+    if (ret->header.state > DISK_STATE_PACKED)
+        raw_damage(ret, "its state is unknown");
+    if (ret->header.check != 0 && ret->header.check != raw_check(data, size_bytes))
+        raw_damage(ret, "it has changed since it was packed: its check does not match");
     if (ret->header.process_flags & DISK_PROCESS_IN_MEMORY)
         raw_note(ret, "it is a copy of memory (--self-contained-core) that may lack what "
                       "came last; heaptap core has that, from a core dump or with --pid");

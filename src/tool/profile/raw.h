@@ -28,6 +28,9 @@ struct raw_file {
     const char **notes; // What was skipped; from the arena.
     size_t note_count;
     size_t note_capacity;
+    uint64_t needed_bytes;    // The file's size as its directory has it.
+    const char *first_damage; // From the arena; NULL = the file is whole.
+    size_t damage_count;
 };
 
 /* Take apart DATA, a copy of a whole profile file called NAME in messages. Everything is from
@@ -47,8 +50,16 @@ int raw_parse_file(void *data, size_t size_bytes, int fd, const char *name, stru
 /* Give back what is mapped of R, which may be {0}; the arena is its owner's. */
 void raw_release(struct raw_file *r);
 
-/* Add a note, unless there are too many. */
+/* Add a note, unless there are too many. raw_damage: of what makes the numbers wrong. */
 void raw_note(struct raw_file *r, const char *format, ...) PRINTF(2, 3);
+void raw_damage(struct raw_file *r, const char *format, ...) PRINTF(2, 3);
+
+/* All damage of R in one predicate, "is cut short: ..."; NULL = the file is whole. From ARENA. */
+const char *raw_damage_text(const struct raw_file *r, struct arena *arena);
+
+/* Compute the check of the packed file DATA, whose size is at least a header's; never 0. The
+ * header's word for it does not count. */
+uint64_t raw_check(const void *data, size_t size_bytes);
 
 /* Number of whole records in table KIND, and record I of it, which must be below that number. */
 size_t raw_count(const struct raw_file *r, enum disk_kind kind);

@@ -610,6 +610,9 @@ fill_process(struct writer *w, struct disk_header *h)
 
     h->process_flags = (pr->ended ? (uint32_t)DISK_PROCESS_GONE : 0) |
                        (pr->forked ? (uint32_t)DISK_PROCESS_FORKED : 0) |
+                       (w->p->damage != NULL && w->p->merged_processes == 0
+                            ? (uint32_t)DISK_PROCESS_DAMAGED
+                            : 0) |
                        (w->p->losses.runtime_left_out ? (uint32_t)DISK_PROCESS_FOLDED : 0) |
                        (w->p->losses.file_failed ? (uint32_t)DISK_PROCESS_FILE_FAILED : 0);
     h->pid = pr->pid;

@@ -26,6 +26,7 @@
 
 #include "profile/origin.h"
 #include "profile/owner.h"
+#include "profile/raw.h"
 #include "util/bytes.h"
 #include "util/replace.h"
 
@@ -430,11 +431,14 @@ write_finish(struct writer *w, const struct disk_header *header, struct strbuf *
     int r = 0;
 
     h.state = DISK_STATE_PACKED;
+    h.check = 0;
     write_symbols(w);
     if (w->has_columns)
         h.incompatible |= DISK_INCOMPATIBLE_COLUMNS;
     // A reader adds the size of the file that it reads.
     h.recorder_bytes = w->memory_bytes > w->out.length ? w->memory_bytes - w->out.length : 0;
+    memcpy(w->out.text, &h, sizeof h);
+    h.check = raw_check(w->out.text, w->out.length);
     memcpy(w->out.text, &h, sizeof h);
     if (w->failed != NULL) {
         r = err_set(err, HEAPTAP_BUG, "cannot compress: %s", w->failed);

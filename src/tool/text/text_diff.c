@@ -26,6 +26,7 @@
 
 #include "analyse/frame_name.h"
 #include "symbol/symbol.h"
+#include "view/damage.h"
 #include "view/losses.h"
 #include "view/sampling.h"
 
@@ -46,11 +47,24 @@ struct diff_text {
 static void put_totals(struct diff_text *v);
 static void put_rows(struct diff_text *v);
 
+/* Put the sentence about the damage of P, in full, if there is one. */
+static void
+put_damage(struct diff_text *v, const struct profile *p)
+{
+    struct arena *a = v->d->arena;
+
+    if (p->damage != NULL)
+        style_text(&v->style, v->out, INK_WARNING,
+                   arena_printf(a, "Damaged: %s\n", style_clean(a, damage_sentence(a, p))));
+}
+
 void
 text_diff(const struct diff_view *d, const struct style *style, size_t depth, struct strbuf *out)
 {
     struct diff_text v = {.d = d, .style = *style, .depth = depth, .out = out};
 
+    put_damage(&v, d->before);
+    put_damage(&v, d->after);
     put_totals(&v);
     put_rows(&v);
 }

@@ -48,14 +48,6 @@ put_merged(struct text_view *v)
     text_line(v, INK_DIM,
               arena_printf(a, "%s from %s \xc2\xb7 %s", style_duration(a, p->process.elapsed_ns),
                            start_time(v), sampling_how(a, p)));
-    if (p->merged_left_out > 0)
-        text_line(v, INK_WARNING,
-                  arena_printf(a, "%s could not be read, so not in here",
-                               style_plural(a, p->merged_left_out, "profile")));
-    if (p->merged_damaged > 0)
-        text_line(v, INK_WARNING,
-                  arena_printf(a, "%s damaged, and in here as far as readable",
-                               style_plural(a, p->merged_damaged, "profile")));
 }
 
 static void

@@ -52,6 +52,9 @@ LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/raw.heaptap "$PROG/article"
 check "damaged profiles are refused or shown, never a crash" \
     python3 "$area/damage.py" "$HEAPTAP" good.heaptap raw.heaptap
 
+check "no gate passes because a profile is damaged" \
+    python3 "$area/damaged_gates.py" "$HEAPTAP" raw.heaptap good.heaptap
+
 # Nothing is ever overwritten.
 echo precious >taken.heaptap
 refused "run -o of an existing file" 3 "$HEAPTAP" run -o taken.heaptap -- "$PROG/article"

@@ -98,10 +98,12 @@ mkdir partly
 cp new.heaptap partly/heaptap.tests.1.heaptap
 head -c 5000 new.heaptap >partly/heaptap.tests.2.heaptap
 gives "leaks: one of two" 3 "" heaptap leaks --fail-over 1G partly
-gives "leaks: one of two, beyond" 1 "are still live" heaptap leaks --fail-over 5 partly
+gives "leaks: one of two, beyond" 3 "" heaptap leaks --fail-over 5 partly
 gives "leaks: without a limit" 0 "" heaptap leaks partly
-gives "diff: one of two" 3 "" heaptap diff --fail-over 1G base.heaptap partly
-gives "diff: one of two, the other side" 3 "" heaptap diff --fail-over 1G partly base.heaptap
+gives "diff: one of two" 3 "cannot judge it: partly lacks 1 profile that could not be read" \
+    heaptap diff --fail-over 1G base.heaptap partly
+gives "diff: one of two, the other side" 3 "cannot judge it: partly lacks" \
+    heaptap diff --fail-over 1G partly base.heaptap
 
 # unread KIND: one of the two in `partly` is none that can be read, which is said, also by a merge.
 unread() {
@@ -134,6 +136,64 @@ heaptap run --quiet -o whole.heaptap -- sh -c './tests; :'
 head -c 60 whole.heaptap >cut && mv cut whole.heaptap
 gives "the first process beside the others" 3 "whole.heaptap" \
     heaptap leaks --fail-over 1G whole.processes
+
+echo "# damaged profiles"
+heaptap run --quiet --no-pack -o raw.heaptap -- ./tests
+head -c 60000 raw.heaptap >cut_raw.heaptap
+head -c $(($(stat -c %s new.heaptap) - 1)) new.heaptap >cut_packed.heaptap
+cp new.heaptap changed.heaptap
+printf x | dd of=changed.heaptap bs=1 seek=1000 conv=notrunc status=none
+mkdir one_damaged
+cp raw.heaptap one_damaged/heaptap.tests.1.heaptap
+cp cut_raw.heaptap one_damaged/heaptap.tests.2.heaptap
+heaptap pack -o repacked.heaptap cut_raw.heaptap >/dev/null 2>err
+check "pack says so" grep -q "cut_raw.heaptap is cut short: 60000 of [0-9]* bytes are there" err
+heaptap merge -o sum.heaptap raw.heaptap cut_raw.heaptap >/dev/null 2>err
+check "merge says so" grep -q "cut_raw.heaptap is cut short" err
+head -c $(($(stat -c %s sum.heaptap) - 1)) sum.heaptap >cut_sum.heaptap
+heaptap merge -o twice.heaptap sum.heaptap >/dev/null 2>&1
+for bad in cut_raw.heaptap cut_packed.heaptap changed.heaptap one_damaged repacked.heaptap \
+    sum.heaptap cut_sum.heaptap twice.heaptap; do
+    for limit in 0 1G; do
+        gives "leaks of $bad" 3 "--fail-over cannot judge it: $bad" \
+            heaptap leaks --fail-over $limit $bad
+        gives "leaks --json of $bad" 3 "warning: $bad" \
+            heaptap leaks --json --fail-over $limit $bad
+        gives "diff to $bad" 3 "--fail-over cannot judge it: $bad" \
+            heaptap diff --fail-over $limit base.heaptap $bad
+        gives "diff from $bad" 3 "--fail-over cannot judge it: $bad" \
+            heaptap diff --fail-over $limit $bad base.heaptap
+    done
+    for view in report "report --full" "report --tree" leaks "leaks --paths" direct \
+        callgraph bins; do
+        # shellcheck disable=SC2086 # Words of a command.
+        same "$view of $bad: its first line, and nothing beside it" "Damaged: $bad 0" \
+            "$(heaptap $view $bad 2>err | sed -n '1s/^\(Damaged: [a-z_]*[.a-z]*\).*/\1/p') $(
+            grep -c "damaged\|cut short\|segment" err)"
+    done
+    check "diff of $bad: its first line" grep -q "^Damaged: $bad " <(
+        heaptap diff base.heaptap $bad 2>err | head -n 1)
+    for view in export html "leaks --json" "diff --json base.heaptap" "html --json"; do
+        # shellcheck disable=SC2086 # Words of a command.
+        heaptap $view $bad >out.txt 2>err
+        check "$view of $bad: beside it" grep -q "^heaptap: warning: $bad" err
+    done
+    check "JSON of $bad" jq -e .damage <(heaptap report --json $bad 2>err)
+    check "JSON of a comparison with $bad" \
+        jq -e .after.damage <(heaptap diff --json base.heaptap $bad 2>err)
+    check "JSON of a page of $bad" jq -e .report.damage <(heaptap html --json $bad 2>err)
+done
+gives "nothing to show" 3 "cut_raw.heaptap is cut short" heaptap timeline cut_raw.heaptap
+same "whole: no damage in JSON" null "$(heaptap report --json raw.heaptap | jq .damage)"
+heaptap run --quiet -o killed.heaptap -- sh -c 'kill -9 $$' 2>err
+heaptap run --quiet --no-pack -o killed_raw.heaptap -- sh -c 'kill -9 $$' 2>err
+for whole in raw.heaptap new.heaptap killed.heaptap killed_raw.heaptap; do
+    gives "$whole is whole" 0 "" heaptap leaks --fail-over 1G $whole
+    check "$whole: nothing is said of damage" sh -c '! grep -i damage out err'
+done
+gives "run: a damaged one" 99 "--fail-on cannot judge it: its profile is cut short" \
+    heaptap run --quiet --force -o gate.heaptap --fail-on leaks=1G -- \
+    bash -c './tests; truncate -s 60000 gate.processes/*'
 
 echo "# links"
 mkdir linked

@@ -191,10 +191,10 @@ is "--skip-bad" 0 "2 of 4 profiles could not be read" \
     merge --skip-bad -o skipped.heaptap $a bad.heaptap empty.heaptap $b
 sums sums skipped.heaptap $a $b
 check "--skip-bad: the report says so" \
-    grep -q '2 profiles could not be read' <("$HEAPTAP" report skipped.heaptap)
+    grep -q 'lacks 2 profiles that could not be read' <("$HEAPTAP" report skipped.heaptap)
 merge -o skipped2.heaptap skipped.heaptap in/deep.heaptap >/dev/null
 check "--skip-bad: and so does a merge of it" \
-    grep -q '2 profiles could not be read' <("$HEAPTAP" report skipped2.heaptap)
+    grep -q 'lacks 2 profiles that could not be read' <("$HEAPTAP" report skipped2.heaptap)
 echo "# what is left out of a directory"
 mkdir lacking
 cp $a $b lacking
@@ -211,13 +211,16 @@ same "left out: diff --json" "2 1" "$(left_out diff --json $a lacking)"
 same "left out: timeline --json" "2 1" "$(left_out timeline --json lacking)"
 same "left out: html --json" "2 1" "$(left_out html --json lacking)"
 check "left out: timeline" \
-    grep -q '^1 profile could not be read' <("$HEAPTAP" timeline lacking 2>/dev/null)
+    grep -q '^Damaged: lacking lacks 1 profile that could not be read' \
+    <("$HEAPTAP" timeline lacking 2>/dev/null)
 rm lacking/binned1.heaptap
 same "left out: all but one" "1 1" "$(left_out diff --json $a lacking)"
 
-is "damaged" 0 "cut.heaptap: segment" merge -o damaged.heaptap cut.heaptap $b
+is "damaged" 0 "cut.heaptap is cut short: " merge -o damaged.heaptap cut.heaptap $b
 sums totals damaged.heaptap cut.heaptap $b
-check "damaged: the report says so" grep -q '1 profile damaged' <("$HEAPTAP" report damaged.heaptap)
+check "damaged: the report says so" \
+    grep -q '^Damaged: damaged.heaptap has 1 damaged profile in it' \
+    <("$HEAPTAP" report damaged.heaptap)
 is "named twice" 0 "is named twice; it counts once" merge -o named.heaptap $a $a $b in/../$b
 sums sums named.heaptap $a $b
 printf '%s\n\n%s\n' $a "$b" >some.list

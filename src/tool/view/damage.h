@@ -1,0 +1,14 @@
+/* damage.h: what to say of a profile whose file is damaged. */
+#ifndef VIEW_DAMAGE_H
+#define VIEW_DAMAGE_H
+
+#include "view/session.h"
+
+/* Return the sentence about P, which must be damaged (struct profile), without a full stop. From
+ * ARENA. */
+const char *damage_sentence(struct arena *arena, const struct profile *p);
+
+/* Return the sentence about all profiles of SET, or NULL if none is damaged. From ARENA. */
+const char *damage_of_set(const struct view_set *set, struct arena *arena);
+
+#endif

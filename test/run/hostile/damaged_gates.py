@@ -1,0 +1,58 @@
+"""damaged_gates.py: cut and change profiles, and see that no gate passes because of it.
+
+    damaged_gates.py HEAPTAP RAW PACKED [NUMBER]
+
+Cut profiles, at each multiple of 4096 bytes and NUMBER random lengths, and packed ones with NUMBER
+random changes: every gate ends with status 3. RAW with such changes: 0, 1 or 3, because nothing
+checks its counters. Exit 1 otherwise. Lengths and bytes come from a fixed seed. """
+import random
+import subprocess
+import sys
+
+STEP, NUMBER = 4096, 25
+
+
+def changed(data, draw):
+    out = bytearray(data)
+    for _ in range(draw.choice((1, 1, 4, 64))):
+        place = draw.randrange(8, len(data))  # Before it is what makes it a profile.
+        out[place] ^= draw.randrange(1, 256)
+    return bytes(out)
+
+
+def variants(data, draw, number):
+    lengths = set(range(0, len(data), STEP)) | {len(data) - 1}
+    for length in sorted(lengths | {draw.randrange(len(data)) for _ in range(number)}):
+        yield "cut to %d" % length, data[:length]
+    for i in range(number):
+        out = changed(data, draw)
+        if out != data:
+            yield "change %d" % i, out
+
+
+def main():
+    heaptap, whole = sys.argv[1], sys.argv[2]
+    number = int(sys.argv[4]) if len(sys.argv) > 4 else NUMBER
+    gates = (["leaks", "--fail-over", "1G", "damaged.heaptap"],
+             ["leaks", "--fail-over", "0", "damaged.heaptap"],
+             ["diff", "--fail-over", "1G", whole, "damaged.heaptap"],
+             ["diff", "--fail-over", "1G", "damaged.heaptap", whole])
+    bad = runs = 0
+    for path in sys.argv[2:4]:
+        with open(path, "rb") as f:
+            data = f.read()
+        for name, damaged in variants(data, random.Random(7), number):
+            allowed = (0, 1, 3) if name[:2] == "ch" and path == whole else (3,)
+            with open("damaged.heaptap", "wb") as f:
+                f.write(damaged)
+            for gate in gates:
+                run = subprocess.run([heaptap] + gate, capture_output=True, timeout=60, check=False)
+                runs += 1
+                if run.returncode not in allowed:
+                    bad += 1
+                    print(f"{path}, {name}: {' '.join(gate)}: {run.returncode} {run.stderr[:200]}")
+    print(f"{runs} gates, {bad} wrong")
+    sys.exit(bad > 0 or runs < 100)
+
+
+main()
