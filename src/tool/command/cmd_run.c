@@ -57,7 +57,7 @@ static const struct opt options[] = {
      NULL},
     {OPT_FLAG, 0, "force", &asked.force, NULL,
      "Replace the profile that has the name given with -o, and those of other processes beside it. "
-     "A file that is no profile stays.",
+     "A file that is no profile stays. Refused while a process still writes one of them.",
      NULL},
     {OPT_STRING, 0, "fail-on", &fail_on, "LIMITS",
      "End with the exit code 99 when the program succeeded, but it or a process that it started "

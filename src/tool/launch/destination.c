@@ -9,7 +9,8 @@
  * The recorder expands patterns when it creates a file, and never overwrites one. What it would
  * find then is looked at here first where it can be, since it has no good way to complain. The
  * number of the run is chosen here, too: the file and the directory must have the same, and be new
- * both, or two runs would be taken for one.
+ * both, or two runs would be taken for one. A run whose name another one is using gets a number as
+ * well: of several that are started at once each runs its program and keeps its profile.
  */
 #include "launch/destination.h"
 
@@ -238,10 +239,10 @@ destination_others_found(const struct destination *d, pid_t pid)
     const char *path = destination_others_path(d, pid);
     struct stat st;
 
+    if (path == NULL || lstat(path, &st) != 0 || !S_ISDIR(st.st_mode))
+        return NULL;
     // Left empty by a process that was killed while it started, or made when nobody came.
-    return path == NULL || rmdir(path) == 0 || lstat(path, &st) != 0 || !S_ISDIR(st.st_mode)
-               ? NULL
-               : path;
+    return !d->others_were_there && st.st_uid == geteuid() && rmdir(path) == 0 ? NULL : path;
 }
 
 /* PATTERN with NUMBER for %n. */
@@ -273,8 +274,11 @@ choose_number(struct destination *d, struct err *err)
     const char *pattern = d->wanted;
     struct stat st;
 
-    if (strstr(pattern, "%p") != NULL || strcmp(numbered(d, pattern, 1), pattern) == 0)
+    if (strstr(pattern, "%p") != NULL || strcmp(numbered(d, pattern, 1), pattern) == 0) {
+        d->others_were_there =
+            strstr(pattern, "%p") == NULL && lstat(others_path(d, pattern, 0), &st) == 0;
         return 0;
+    }
     for (unsigned n = 1; n <= NUMBERS_TRIED; n++) {
         d->wanted = numbered(d, pattern, n);
         if (lstat(expanded_by(d, d->wanted, d->program, 0), &st) == 0)
@@ -302,11 +306,24 @@ make_absolute(struct destination *d, struct err *err)
     return 0;
 }
 
+/* PATH with a number, "app.%n.heaptap". */
+static const char *
+beside(const struct destination *d, const char *path)
+{
+    size_t length = strlen(path), suffix = strlen(PROFILE_SUFFIX);
+
+    if (length <= suffix || strcmp(path + length - suffix, PROFILE_SUFFIX) != 0)
+        return arena_printf(d->arena, "%s.%%n", path);
+    return arena_printf(d->arena, "%.*s.%%n" PROFILE_SUFFIX, (int)(length - suffix), path);
+}
+
 int
 destination_choose(struct destination *d, const char *output, const char *path,
                    struct arena *arena, struct err *err)
 {
+    uint32_t pid = 0;
     struct stat st;
+    bool exists;
     int r;
 
     *d = (struct destination){.wanted = output ? output : PROFILE_DEFAULT_NAME,
@@ -315,6 +332,9 @@ destination_choose(struct destination *d, const char *output, const char *path,
     if (output != NULL && output[0] != '\0' && output[strlen(output) - 1] == '/')
         mkdir(output, 0700); // A session's directory; if that fails the check below says why.
     d->has_others = output == NULL || !is_directory(output);
+    exists = output != NULL && d->has_others && access(output, F_OK) == 0;
+    if (exists && (pid = overwrite_writer(output)) != 0)
+        d->wanted = beside(d, output);
     if ((d->has_others && (r = choose_number(d, err)) < 0) || (r = make_absolute(d, err)) < 0)
         return r;
     if (!d->has_others) {
@@ -322,7 +342,10 @@ destination_choose(struct destination *d, const char *output, const char *path,
         d->pattern = arena_strndup(arena, d->pattern, trimmed_length(d->pattern));
     } else {
         d->directory = parent_of(arena, d->wanted);
-        if (output != NULL && access(output, F_OK) == 0)
+        if (pid != 0)
+            say_warning("process %u still writes %s; the profile of this run is %s", pid, output,
+                        d->wanted);
+        else if (exists)
             return err_set(err, HEAPTAP_BAD_INPUT,
                            "%s exists, and nothing is overwritten; choose another name, or --force",
                            output);

@@ -14,6 +14,7 @@ struct destination {
     const char *pattern;   // The same, absolute.
     const char *directory; // Where the first process's profile appears.
     bool has_others;       // Other processes have a directory of their own, beside that profile.
+    bool others_were_there; // Before the run, so that it stays even if it is empty.
     const char *program;   // The program's name as it stands in names of files.
     struct arena *arena;   // Of all texts.
 };
@@ -37,7 +38,8 @@ const char *destination_others_pattern(const struct destination *d);
 /* The directory of other processes than PID, the first one; NULL = they have none. */
 const char *destination_others_path(const struct destination *d, pid_t pid);
 
-/* The same directory after the run if anything is in it, else NULL; an empty one is removed. */
+/* The same directory after the run if anything is in it, else NULL; an empty one is removed if it
+ * is of this run. */
 const char *destination_others_found(const struct destination *d, pid_t pid);
 
 /* Make the same directory unless it is there. NULL if it cannot be taken. */

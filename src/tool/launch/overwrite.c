@@ -1,9 +1,9 @@
 /* overwrite.c: `run --force`.
  *
- * A script that runs again and again wants its profile under one name. The old one is removed, not
- * written over: a process that still has it mapped keeps what it has. With it go the profiles of
- * the other processes of its run, since those of two runs in one place would be taken for one
- * session.
+ * A script that runs again and again wants its profile under one name. The old one is removed, and
+ * with it the profiles of the other processes of its run, since those of two runs in one place
+ * would be taken for one session. Nothing is removed while a process still writes any of them: what
+ * it records would be lost.
  *
  * What is removed must be a profile by what is in it, so a slip of the finger after -o costs no
  * other file; and no symbolic link is followed.
@@ -11,12 +11,18 @@
 #include "launch/overwrite.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "format/environment.h"
+#include "profile/living.h"
 #include "profile/origin.h"
+#include "profile/owner.h"
+
+enum { STARTING_LOOKS = 50, STARTING_NS = 10000000 };
 
 static bool
 is_profile(const char *path)
@@ -56,29 +62,79 @@ overwrite_profile_in(const char *directory, struct arena *arena)
     return found;
 }
 
-static void
-remove_others(const char *directory, struct arena *arena)
+uint32_t
+overwrite_writer(const char *path)
+{
+    const struct timespec pause = {.tv_nsec = STARTING_NS};
+    struct owner owner;
+    struct disk_header h;
+
+    if (!is_profile(path) || !origin_header(path, &h))
+        return 0;
+    // A process that is starting has its name there some microseconds before it can be found.
+    for (int i = 0; i < STARTING_LOOKS && h.state == DISK_STATE_NEW; i++) {
+        nanosleep(&pause, NULL);
+        if (!origin_header(path, &h))
+            return 0;
+    }
+    if (h.state == DISK_STATE_PACKED)
+        return 0;
+    owner = owner_find(path, &h);
+    if (owner.state == OWNER_LIVES)
+        return owner.pid != 0 ? owner.pid : h.pid;
+    // After an exec it writes another one, and its run will still read this one.
+    return h.process_start != 0 && living_start(h.pid) == h.process_start ? h.pid : 0;
+}
+
+/* Refuse to remove PATH while a process writes it. */
+static int
+check_unused(const char *path, struct err *err)
+{
+    uint32_t pid = overwrite_writer(path);
+
+    if (pid == 0)
+        return 0;
+    return err_set(err, HEAPTAP_BAD_INPUT,
+                   "process %u still writes %s, and --force replaces it only when that has ended; "
+                   "choose another name",
+                   pid, path);
+}
+
+/* Call VISIT for each profile in DIRECTORY until it fails. */
+static int
+visit_others(const char *directory, int (*visit)(const char *path, struct err *err),
+             struct arena *arena, struct err *err)
 {
     struct dirent *e;
     struct stat st;
     DIR *d = lstat(directory, &st) == 0 && S_ISDIR(st.st_mode) ? opendir(directory) : NULL;
+    int r = 0;
 
-    if (d == NULL)
-        return;
-    while ((e = readdir(d)) != NULL) {
+    while (d != NULL && r == 0 && (e = readdir(d)) != NULL) {
         const char *path = arena_printf(arena, "%s/%s", directory, e->d_name);
 
         if (e->d_name[0] != '.' && is_profile(path))
-            unlink(path);
+            r = visit(path, err);
     }
-    closedir(d);
-    rmdir(directory); // Something else may be in it, which stays.
+    if (d != NULL)
+        closedir(d);
+    return r;
+}
+
+static int
+remove_one(const char *path, struct err *err)
+{
+    (void)err;
+    unlink(path);
+    return 0;
 }
 
 int
 overwrite_make_room(const char *output, struct arena *arena, struct err *err)
 {
+    const char *others = output != NULL ? others_of(output, arena) : NULL;
     struct stat st;
+    int r;
 
     if (output == NULL || strchr(output, '%') != NULL ||
         (stat(output, &st) == 0 && S_ISDIR(st.st_mode)))
@@ -89,9 +145,13 @@ overwrite_make_room(const char *output, struct arena *arena, struct err *err)
                            "%s exists and is no profile, and --force replaces nothing else; choose "
                            "another name",
                            output);
-        if (unlink(output) != 0)
-            return err_errno(err, HEAPTAP_BAD_INPUT, "cannot remove %s", output);
     }
-    remove_others(others_of(output, arena), arena);
+    if ((r = check_unused(output, err)) != 0 ||
+        (r = visit_others(others, check_unused, arena, err)) != 0)
+        return r;
+    if (unlink(output) != 0 && errno != ENOENT)
+        return err_errno(err, HEAPTAP_BAD_INPUT, "cannot remove %s", output);
+    visit_others(others, remove_one, arena, err);
+    rmdir(others); // Something else may be in it, which stays.
     return 0;
 }

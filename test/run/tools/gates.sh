@@ -295,6 +295,80 @@ rm gate.heaptap
 gives "they do not matter without children" 0 "" \
     heaptap run --no-children -o gate.heaptap -- ./tests
 check "they do not matter without children: nothing is said" sh -c '! grep "earlier run" err'
+printf '%s\n' '#include <stdlib.h>' '#include <unistd.h>' \
+    'int main(void) { for (;;) { free(malloc(9)); usleep(1000); } }' >lives.c
+gcc -w -o lives lives.c
+# lives_in FILE...: wait until a recorder has made each.
+lives_in() {
+    local file
+    for file; do
+        for _ in $(seq 200); do
+            [ -e "$file" ] && break
+            sleep 0.05
+        done
+    done
+}
+heaptap run --quiet --no-pack -o living.heaptap -- ./lives 2>lives.err &
+living=$!
+lives_in living.heaptap
+gives "--force: a process still writes it" 3 "still writes living.heaptap, and --force replaces" \
+    heaptap run --quiet --force -o living.heaptap -- ./tests
+check "--force: it is the same file" sh -c 'heaptap report living.heaptap | grep -q "^./lives"'
+gives "a name in use" 0 "still writes living.heaptap; the profile of this run is living.1.heaptap" \
+    heaptap run --quiet -o living.heaptap -- ./tests
+check "a name in use: it stays" sh -c 'heaptap report living.heaptap | grep -q ./lives'
+check "a name in use: the other one" sh -c 'heaptap report living.1.heaptap | grep -q ./tests'
+kill "$(pgrep -P $living)"
+wait $living
+gives "--force: it has ended" 0 "" heaptap run --quiet --force -o living.heaptap -- ./tests
+heaptap run --quiet --no-pack -o parent.heaptap -- sh -c './lives & echo $! >child; wait' \
+    2>lives.err &
+living=$!
+lives_in child parent.processes/heaptap.lives.*.heaptap
+for _ in $(seq 200); do
+    ls parent.processes/heaptap.lives.*.heaptap >lives.out 2>&1 && break
+    sleep 0.05
+done
+rm parent.heaptap
+gives "--force: a child still writes" 3 "still writes parent.processes/heaptap.lives." \
+    heaptap run --quiet --force -o parent.heaptap -- ./tests
+kill "$(cat child)"
+wait $living
+mkdir there.processes
+gives "an empty directory that was there" 0 "" heaptap run --quiet -o there.heaptap -- ./tests
+check "an empty directory that was there stays" test -d there.processes
+if [ "$(id -u)" = 0 ]; then
+    mkdir others.processes && chown 12345 others.processes
+    gives "a directory of another user" 3 "belongs to another user" \
+        heaptap run --quiet -o others.heaptap -- ./tests
+    check "a directory of another user stays" test -d others.processes
+fi
+mkdir at_once && cd at_once || exit 1
+named=
+for i in $(seq 30); do
+    heaptap run --quiet -- sh -c "echo $i >>ran; exec ../tests" 2>err.$i &
+done
+for i in $(seq 30); do
+    heaptap run --quiet -o one.heaptap -- sh -c "echo $i >>ran_named; exec ../lives" 2>>named.err &
+    named="$named $!"
+done
+for _ in $(seq 600); do
+    [ "$(cat ran_named 2>/dev/null | wc -l)" -eq 30 ] && break
+    sleep 0.1
+done
+same "30 runs at once: each runs its program" 30 "$(sort -u ran_named | wc -l)"
+sleep 1
+for run in $named; do
+    kill "$(pgrep -P "$run")"
+done
+wait
+same "30 runs at once: each runs its program, by default" 30 "$(sort -u ran | wc -l)"
+same "30 runs at once: by default each has its profile" 30 \
+    "$(find . -name 'heaptap.tests*.heaptap' | wc -l)"
+same "30 runs at once: of one name each has its profile" 30 \
+    "$(find . -name '*.heaptap' -exec sh -c 'heaptap report "$1" 2>report.err | head -n 1' - {} \; |
+        grep -c '^../lives')"
+cd .. || exit 1
 rm gate.heaptap
 forgets -- sh -c './tests; :'
 same "--force: they are gone" 1 "$(find gate.processes -name '*.heaptap' | wc -l)"
