@@ -58,6 +58,7 @@ enum disk_process_flags {
     DISK_PROCESS_IN_MEMORY = 1 << 3,   // The file is a copy of memory, made now and then.
     DISK_PROCESS_FOLDED = 1 << 4,      // Some stacks with named frames have none of a runtime.
     DISK_PROCESS_DAMAGED = 1 << 5,     // Packed from a damaged file.
+    DISK_PROCESS_LASTED = 1 << 6,      // Packed; the process lasted last_ns or longer.
 };
 
 struct disk_string {

@@ -19,10 +19,18 @@
  *
  * The timeline is snapshots too, so it knows every stack. What is bounded is their number and the
  * room in HISTORY: their distance doubles when either has used its share. A doubling may cost a
- * fortieth of HISTORY at most, and 28 make 16 milliseconds into 50 days.
+ * fortieth of HISTORY at most, and 28 make 16 milliseconds into 50 days. Snapshots that a tool
+ * takes periodically thin out by the same rule.
  *
- * When there is no room for a value its counter seems to have had a later one at that snapshot;
- * that is counted as a loss. What does not get into the file is not kept in memory either.
+ * A snapshot needs room for a record of each counter. It is refused when less is left, since a
+ * counter without room seems to have had a later value at that snapshot. Such losses are counted;
+ * they occur only with more counters than a quarter of HISTORY, or when the file cannot grow. What
+ * does not get into the file is not kept in memory either.
+ *
+ * Between two ticks a program may rest. Then the values of now are those of the last tick, by and
+ * large, and the snapshot gets the time of that tick; else the curve would show the burst before
+ * the rest for as long as the rest lasts. Live bytes decide: if they changed more before the last
+ * tick than since, the change came before the rest.
  *
  * docs/internals/history.md has the proof and the figures.
  */
@@ -45,6 +53,9 @@
  * doubles once more for each 40th. The timeline leaves a quarter of HISTORY to others. */
 enum { WIDTH_SNAPSHOTS = 64, WIDTH_HISTORY = 80, DOUBLING_HISTORY = 40, WIDTH_SHIFT_MAX = 38 };
 
+/* A period was asked for, so it lasts for more of SNAPSHOTS. */
+enum { PERIOD_SNAPSHOTS = 8 };
+
 /* Records after which those before are let go: six pages, since one event waits for that. */
 enum { LET_GO_RECORDS = 512 };
 
@@ -57,7 +68,7 @@ static struct {
 void
 history_start(void)
 {
-    state->snapshot_width_ns = state->snapshot_next_ns = FIRST_WIDTH_NS;
+    state->timed.width_ns = state->snapshot_next_ns = FIRST_WIDTH_NS;
     // Kept: a daemon may clear its environment and then fork.
     if (!state->forked) {
         asked.growth_bytes = host_number(ENVIRONMENT_SNAPSHOT_GROWTH);
@@ -92,14 +103,23 @@ history_bytes(void)
     return load_relaxed(&state->tables[DISK_HISTORY].used) * sizeof(struct disk_history);
 }
 
+/* The room that records of a new snapshot may take: one for each counter, a quarter at most. */
+static uint64_t
+owed_bytes(uint64_t bytes_max)
+{
+    uint64_t counters = load_relaxed(&state->tables[DISK_COUNTERS].used) * DISK_BLOCK_SITES;
+    uint64_t bytes = counters * sizeof(struct disk_history);
+
+    return bytes < bytes_max / 4 ? bytes : bytes_max / 4;
+}
+
 static bool
 is_room(enum disk_snapshot_kind kind)
 {
     const struct table *history = &state->tables[DISK_HISTORY];
     uint64_t bytes_max = load_relaxed(&history->max_bytes);
 
-    if (kind == DISK_SNAPSHOT_TIMED)
-        bytes_max = bytes_max / 4 * 3;
+    bytes_max -= kind == DISK_SNAPSHOT_TIMED ? bytes_max / 4 : owed_bytes(bytes_max);
     return !load_relaxed(&history->full) && !load_relaxed(&state->file_failed) && !mem_is_full() &&
            history_bytes() < bytes_max &&
            load_relaxed(&state->tables[DISK_SNAPSHOTS].used) < snapshots_max(kind);
@@ -125,10 +145,9 @@ live_bytes(const struct thread *t)
 }
 
 static enum disk_answer
-take(const char *name, enum disk_snapshot_kind kind)
+take(const char *name, enum disk_snapshot_kind kind, uint64_t elapsed_ns)
 {
     struct table *t = &state->tables[DISK_SNAPSHOTS];
-    uint64_t elapsed_ns = sys_clock_ns() - state->start_ns;
     struct disk_snapshot *s;
     uint64_t index;
 
@@ -151,7 +170,7 @@ history_snapshot(const char *name, enum disk_snapshot_kind kind)
 {
     // A handler that jumped out of here would leave an announcement that nobody keeps.
     uint64_t mask = sys_block_signals();
-    enum disk_answer answer = take(name, kind);
+    enum disk_answer answer = take(name, kind, sys_clock_ns() - state->start_ns);
 
     sys_unblock_signals(mask);
     return answer;
@@ -177,36 +196,74 @@ history_signal(void)
 
 /* --- When one is due -------------------------------------------------------------------------- */
 
-/* Make the timeline coarser if the present width has used its share. */
+/* Make P coarser if its width has used its share: 1 / SHARE of SNAPSHOTS, or that of HISTORY. */
 static void
-widen(void)
+widen(struct snapshot_pace *p, uint64_t share)
 {
-    uint64_t snapshots = snapshots_max(DISK_SNAPSHOT_PROGRAM) / WIDTH_SNAPSHOTS;
+    uint64_t snapshots = snapshots_max(DISK_SNAPSHOT_PROGRAM) / share;
     uint64_t bytes_max = load_relaxed(&state->tables[DISK_HISTORY].max_bytes);
-    uint64_t bytes = history_bytes() - state->width_history;
+    uint64_t bytes = history_bytes() - p->history_bytes;
     uint64_t shift;
 
-    if (state->snapshots_of_width < snapshots && bytes < bytes_max / WIDTH_HISTORY)
+    if (p->taken < snapshots && bytes < bytes_max / WIDTH_HISTORY)
         return;
     shift = (bytes + bytes_max / DOUBLING_HISTORY) / (bytes_max / DOUBLING_HISTORY);
-    while (shift-- > 0 && state->snapshot_width_ns < FIRST_WIDTH_NS << WIDTH_SHIFT_MAX)
-        state->snapshot_width_ns *= 2;
-    state->snapshots_of_width = 0;
-    state->width_history = history_bytes();
+    while (shift-- > 0 && p->width_ns < FIRST_WIDTH_NS << WIDTH_SHIFT_MAX)
+        p->width_ns *= 2;
+    p->taken = 0;
+    p->history_bytes = history_bytes();
+}
+
+enum disk_answer
+history_periodic(const char *name)
+{
+    struct snapshot_pace *p = &state->period;
+    uint64_t elapsed_ns = sys_clock_ns() - state->start_ns, since_ns = elapsed_ns - p->last_ns;
+
+    // A tick may be a little late, and the next request then comes a little early.
+    if (since_ns < p->width_ns - p->width_ns / 4)
+        return DISK_ANSWER_FULL;
+    if (p->taken == 1 && p->width_ns == 0)
+        p->width_ns = since_ns;
+    widen(p, PERIOD_SNAPSHOTS);
+    p->taken++;
+    p->last_ns = elapsed_ns;
+    return history_snapshot(name, DISK_SNAPSHOT_PERIOD);
+}
+
+static uint64_t
+distance(int64_t a, int64_t b)
+{
+    return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+}
+
+/* Return the time that a snapshot at ELAPSED_NS gets, if the last tick was at BEFORE, whose live
+ * bytes were BEFORE_BYTES. */
+static uint64_t
+time_of(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int64_t before_bytes)
+{
+    int64_t rested = (int64_t)(elapsed_ns - before_ns);
+
+    // Another thread may have looked at the clock after us.
+    if (rested < (int64_t)state->timed.width_ns ||
+        distance(live_bytes(t), before_bytes) >= distance(before_bytes, state->snapshot_live_bytes))
+        return elapsed_ns;
+    return before_ns;
 }
 
 static COLD void
-take_timed(uint64_t elapsed_ns)
+take_timed(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int64_t before_bytes)
 {
     uint64_t mask = sys_block_signals();
     uint32_t idle = 0;
 
     // Whoever comes second need not: it is the same moment.
     if (cas_acq_rel(&state->snapshot_busy, &idle, 1u)) {
-        widen();
-        state->snapshots_of_width++;
-        take(NULL, DISK_SNAPSHOT_TIMED);
-        store_relaxed(&state->snapshot_next_ns, elapsed_ns + state->snapshot_width_ns);
+        widen(&state->timed, WIDTH_SNAPSHOTS);
+        state->timed.taken++;
+        take(NULL, DISK_SNAPSHOT_TIMED, time_of(t, elapsed_ns, before_ns, before_bytes));
+        state->snapshot_live_bytes = live_bytes(t);
+        store_relaxed(&state->snapshot_next_ns, elapsed_ns + state->timed.width_ns);
         store_release(&state->snapshot_busy, 0u);
     }
     sys_unblock_signals(mask);
@@ -228,12 +285,20 @@ look_at_growth(const struct thread *t)
 }
 
 void
-history_look(const struct thread *t, uint64_t elapsed_ns)
+history_look(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int64_t before_bytes)
 {
     if (unlikely(elapsed_ns >= load_relaxed(&state->snapshot_next_ns)))
-        take_timed(elapsed_ns);
+        take_timed(t, elapsed_ns, before_ns, before_bytes);
     if (unlikely(state->growth_bytes != 0))
         look_at_growth(t);
+}
+
+void
+history_end(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int64_t before_bytes)
+{
+    if (elapsed_ns >= load_relaxed(&state->snapshot_next_ns) &&
+        time_of(t, elapsed_ns, before_ns, before_bytes) == before_ns)
+        take_timed(t, elapsed_ns, before_ns, before_bytes);
 }
 
 /* --- What the counters were ------------------------------------------------------------------- */

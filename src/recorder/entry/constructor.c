@@ -52,7 +52,7 @@ process_ends(void)
 
     if (!is_recording())
         return;
-    tick_clock();
+    tick_end();
     access_process_ends();
     mem_measure(false, buffer);
     store_relaxed(&state->header->state, (uint32_t)DISK_STATE_ENDED);

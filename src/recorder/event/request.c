@@ -19,7 +19,9 @@ set_snapshot(const uint64_t *name, uint64_t kind)
 {
     if (kind != DISK_SNAPSHOT_PERIOD && (kind != DISK_SNAPSHOT_ASKED || name[0] == 0))
         return DISK_ANSWER_REFUSED;
-    return history_snapshot((const char *)name, (enum disk_snapshot_kind)kind);
+    return kind == DISK_SNAPSHOT_PERIOD
+               ? history_periodic((const char *)name)
+               : history_snapshot((const char *)name, (enum disk_snapshot_kind)kind);
 }
 
 static enum disk_answer

@@ -94,7 +94,8 @@ tick_look(struct thread *t)
 {
     struct disk_shared *s = &state->header->shared;
     uint64_t epoch = load_relaxed(&s->peak_epoch);
-    uint64_t now_ns;
+    uint64_t now_ns, before_ns = load_relaxed(&s->last_ns);
+    int64_t before_bytes = load_relaxed(&s->flushed_bytes);
 
     tick_clock();
     now_ns = load_relaxed(&s->last_ns);
@@ -106,9 +107,19 @@ tick_look(struct thread *t)
         store_relaxed(&s->peak_ns, now_ns);
     }
     timeline(now_ns);
-    history_look(t, now_ns);
+    history_look(t, now_ns, before_ns, before_bytes);
     access_look();
     file_copy(FILE_COPY_DUE);
+}
+
+void
+tick_end(void)
+{
+    const struct disk_shared *s = &state->header->shared;
+    uint64_t before_ns = load_relaxed(&s->last_ns);
+
+    tick_clock();
+    history_end(tls.self, load_relaxed(&s->last_ns), before_ns, load_relaxed(&s->flushed_bytes));
 }
 
 void

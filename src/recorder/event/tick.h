@@ -11,6 +11,9 @@ void tick(struct thread *t, uint64_t cycles);
 /* The part of a tick that has to do with time alone: also when events are left out. */
 void tick_look(struct thread *t);
 
+/* The same when the process ends, in any thread. */
+void tick_end(void);
+
 /* Bring the clock words of the header up to now. */
 void tick_clock(void);
 

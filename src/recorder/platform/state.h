@@ -54,6 +54,14 @@ struct peak_sums {
     uint32_t settles;    // How often one had to tell, nearly. May wrap round.
 } __attribute__((aligned(64)));
 
+/* How close together snapshots of one kind are; history.c. */
+struct snapshot_pace {
+    uint64_t width_ns;      // Their least distance; 0 = any.
+    uint64_t last_ns;       // Elapsed: the last one.
+    uint64_t history_bytes; // In use when the width last doubled.
+    uint32_t taken;         // Since then.
+};
+
 struct state {
     uint32_t ready;      // Atomic, enum ready.
     uint32_t starting;   // Atomic: 1 once a thread has begun to start.
@@ -159,9 +167,9 @@ struct state {
     uint32_t snapshot_latest;  // Atomic: the highest id that was announced; 0 = none.
     uint32_t snapshot_busy;    // Atomic: a thread is at the timeline's next snapshot.
     uint64_t snapshot_next_ns; // Atomic: elapsed, when that is due.
-    uint64_t snapshot_width_ns;
-    uint32_t snapshots_of_width; // Taken since the width has doubled.
-    uint64_t width_history;      // Bytes of HISTORY in use at that time.
+    int64_t snapshot_live_bytes; // At the timeline's latest snapshot.
+    struct snapshot_pace timed;  // Of the timeline; with snapshot_busy.
+    struct snapshot_pace period; // Of --snapshot-every; with change_busy.
     uint64_t growth_bytes;       // A snapshot for so much growth of live bytes; 0 = none.
     int64_t growth_base;         // Atomic: the least live bytes since the latest such snapshot.
     uint32_t growth_count;       // Atomic: such snapshots.

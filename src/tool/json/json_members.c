@@ -129,6 +129,7 @@ json_process(struct json *j, const struct profile *p)
     json_known(j, "executable", pr->executable);
     json_uint(j, "start_unix_ns", pr->start_unix_ns);
     json_uint(j, "elapsed_ns", pr->elapsed_ns);
+    json_bool(j, "elapsed_is_least", pr->elapsed_is_least);
     json_bool(j, "ended", pr->ended);
     json_bool(j, "forked", pr->forked);
     json_known(j, "kernel", pr->kernel);

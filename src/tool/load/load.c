@@ -275,6 +275,9 @@ load_header(struct loader *l)
     };
     if (h->state != DISK_STATE_PACKED && !p->process.ended)
         p->process.elapsed_ns = elapsed_now(h);
+    p->process.elapsed_is_least = h->state == DISK_STATE_PACKED
+                                      ? (h->process_flags & DISK_PROCESS_LASTED) != 0
+                                      : p->process.ended && h->state != DISK_STATE_ENDED;
     if (owner.state == OWNER_LIVES && owner.pid != 0)
         p->sysroot = living_root(owner.pid, &p->arena);
     p->sample_period_bytes = h->sample_period_bytes;

@@ -99,7 +99,7 @@ load_snapshots(struct loader *l, struct arena *arena)
     size_t count = raw_count(l->raw, DISK_SNAPSHOTS), bad = 0;
     uint32_t *ordinals = arena_array(arena, count + 1, sizeof *ordinals);
 
-    p->snapshots = arena_array(&p->arena, count, sizeof *p->snapshots);
+    p->snapshots = arena_array(&p->arena, count + 1, sizeof *p->snapshots); // And the last tick's.
     for (size_t i = 0; i < count; i++) {
         const struct disk_snapshot *d = raw_record(l->raw, DISK_SNAPSHOTS, i);
         bool used = d->elapsed_ns != 0;
@@ -285,6 +285,31 @@ count_changes(const struct loader *l, size_t counter_count)
     return changes;
 }
 
+/* End the snapshots of a process that rests with one at its last tick: the values of now are those
+ * of then if live bytes changed more until then. The recorder does the same at the next tick, see
+ * account/history.c. */
+static void
+add_last_tick(struct loader *l)
+{
+    const struct disk_shared *shared = &l->raw->header.shared;
+    struct profile *p = l->p;
+    const struct profile_snapshot *last = &p->snapshots[p->snapshot_count - 1];
+    struct profile_amounts now = last->amounts;
+    uint64_t tick_ns = shared->last_ns + 1; // As a snapshot has it.
+    int64_t since, until;
+
+    if (p->process.ended || tick_ns < last->elapsed_ns || tick_ns > p->process.elapsed_ns)
+        return;
+    for (size_t i = 0; i < p->change_count; i++)
+        if (p->changes[i].interval == p->snapshot_count)
+            profile_amounts_add(&now, &p->changes[i].amounts);
+    since = counters_difference(profile_amounts_live(&now), shared->flushed_bytes);
+    until = counters_difference(shared->flushed_bytes, profile_amounts_live(&last->amounts));
+    if (llabs(since) < llabs(until))
+        p->snapshots[p->snapshot_count++] = (struct profile_snapshot){
+            .elapsed_ns = tick_ns, .name = "", .kind = SNAPSHOT_TIMED, .amounts = now};
+}
+
 void
 load_history(struct loader *l)
 {
@@ -297,6 +322,7 @@ load_history(struct loader *l)
         p->changes = arena_array(&p->arena, count_changes(l, count), sizeof *p->changes);
         bad = follow_counters(l, count, ordinals);
         sum_snapshots(p);
+        add_last_tick(l);
         if (record_count(l) < raw_count(l->raw, DISK_HISTORY))
             raw_damage(l->raw, "its history is longer than any recorder's; the rest was skipped");
         // The copy of a file that is being written may have the record and not yet the counter.

@@ -456,7 +456,8 @@ struct profile_process {
     const char *heaptap;    // The recorder's version.
     const char *machine;    // "x86_64".
     uint64_t start_unix_ns; // Wall clock when recording started.
-    uint64_t elapsed_ns;    // From then to the last event seen (coarse).
+    uint64_t elapsed_ns;    // From then to its end, or to now.
+    bool elapsed_is_least;  // It ended without exit handlers, at the last tick or later.
     uint32_t cpu_count;
     uint32_t page_bytes;
     bool ended;  // The process had ended when the profile was loaded or packed.

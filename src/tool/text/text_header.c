@@ -61,7 +61,9 @@ put_process(struct text_view *v)
     const char *how = pr->pid == 0
                           ? "what was live then"
                           : arena_printf(a, "%s %s \xc2\xb7 %s",
-                                         pr->ended ? "ran" : "running for",
+                                         pr->elapsed_is_least ? "ran at least"
+                                         : pr->ended          ? "ran"
+                                                              : "running for",
                                          style_duration(a, pr->elapsed_ns),
                                          sampling_how(a, v->base.p));
     const char *both;

@@ -464,6 +464,13 @@ text_timeline(struct text_view *v, const struct timeline *t)
     text_header(v);
     if (v->base.p->merged_processes > 1)
         text_line(v, INK_DIM, "What a process still held when it ended counts as freed then.");
+    if (v->base.p->losses.history_records > 0)
+        text_line(v, INK_WARNING,
+                  arena_printf(v->base.arena,
+                               "The curve is too late in places: %s at snapshots found no room",
+                               style_plural(v->base.arena,
+                                            (int64_t)v->base.p->losses.history_records,
+                                            "value")));
     measure(&c);
     text_title(v, title(t),
                arena_printf(v->base.arena, "%s %s%s",

@@ -2,7 +2,7 @@
 # timeline.sh: views of moments that are past, and `heaptap timeline`. If it fails, a leak that
 # grows is not seen, or one is seen that is none, or numbers of one moment are shown for another.
 . "$SRCDIR/test/run/lib.subr"
-need python3
+need python3 gcc
 
 part() {
     python3 "$area/timeline.py" "$HEAPTAP" "$@" || failures=$((failures + 1))
@@ -82,6 +82,114 @@ refuses 2 "no name" asked.heaptap ""
 refuses 2 "a wait of a day" --wait 86400 asked.heaptap name
 refuses 3 "a process that has ended" asked.heaptap name
 refuses 3 "no such file" nothing.heaptap name
+
+# What a program holds while it rests: 110 MiB of blocks, 60.6 MiB left, then nothing for a second.
+cat >rests.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static void *blocks[11264];
+static void pass(void)
+{
+    for (int i = 0; i < 1024; i++) {
+        void *volatile p = malloc(8);
+        free(p);
+    }
+}
+int main(int count, char **words)
+{
+    for (int i = 0; i < 11264; i++)
+        blocks[i] = malloc(10240);
+    usleep(50000);
+    pass();
+    for (int i = 0; i < 5060; i++)
+        free(blocks[i]);
+    usleep(count > 1 ? 5000000 : 1000000);
+    if (count > 1 && *words[1] == 'p')
+        pass();
+    return 0;
+}
+C
+gcc -g -O1 -o rests rests.c
+# rested NAME WHAT: in the curve of WHAT live bytes are as they were 0.4 s after the peak.
+rested() {
+    "$HEAPTAP" timeline --json "$2" >rested.json 2>rested.err
+    check "$1" run_python -c 'import documents
+t = documents.load(open("rested.json"))
+points, values = t["points"], t["total"]["values"]
+peak = values.index(max(values))
+then = points[peak]["elapsed_ns"] + 4 * 10**8
+assert points[-1]["elapsed_ns"] > then, points
+shown = [v for p, v in zip(points, values) if p["elapsed_ns"] <= then][-1]
+assert values[peak] > 109 << 20 and shown < 61 << 20, (values, points)'
+}
+record rests.heaptap ./rests
+rested "a rest at the end" rests.heaptap
+"$HEAPTAP" run --quiet -o passed.heaptap -- ./rests pass
+rested "a rest before other events" passed.heaptap
+"$HEAPTAP" run --quiet -o resting.heaptap -- ./rests long &
+run=$!
+for _ in $(seq 200); do
+    resting=$(pgrep -P $run) && [ -n "$resting" ] && break
+    sleep 0.05
+done
+sleep 2
+rested "a rest that lasts" "$resting"
+wait $run
+
+# Periodic snapshots of a program that would soon have filled HISTORY with them.
+cat >churns.c <<'C'
+#include <stdlib.h>
+#include <unistd.h>
+static __attribute__((noinline)) void *deep(unsigned way, int depth, size_t size)
+{
+    void *volatile p;
+    if (depth == 0)
+        return malloc(size);
+    if (way & 1) {
+        p = deep(way >> 1, depth - 1, size);
+        return p;
+    }
+    p = deep(way >> 1, depth - 1, size);
+    __asm__ volatile("");
+    return p;
+}
+int main(void)
+{
+    static void *held[4096];
+    unsigned r = 1;
+    for (int i = 0; i < 400000; i++) {
+        r = r * 1664525 + 1013904223;
+        free(held[r >> 10 & 4095]);
+        held[r >> 10 & 4095] = deep(r >> 20, (int)(r >> 8) % 12 & 15, 16 + (r >> 16) % 2000);
+        if (i % 2000 == 0)
+            usleep(10000);
+    }
+    return 0;
+}
+C
+gcc -g -O1 -o churns churns.c
+"$HEAPTAP" run --quiet --reserve 64M --snapshot-every 0.05 -o churns.heaptap -- ./churns
+"$HEAPTAP" timeline --json churns.heaptap >churns.json
+"$HEAPTAP" report --json churns.heaptap >churns_report.json 2>churns.err
+check "periodic snapshots thin out before HISTORY is full" run_python -c 'import documents
+t, r = documents.load(open("churns.json")), documents.load(open("churns_report.json"))
+points = t["points"]
+assert r["losses"]["history_records"] == 0, r["losses"]
+assert max(t["total"]["values"]) <= t["totals"]["peak_bytes"], t
+assert len([p for p in points if p["kind"] == "period"]) > 1, points
+assert points[-2]["elapsed_ns"] > t["process"]["elapsed_ns"] / 8, points'
+
+# How long a process ran that no exit handler saw the end of.
+"$HEAPTAP" run --quiet --no-children -o ended.heaptap -- sh -c 'sleep 1; kill -9 $$' 2>ended.err
+same "a killed process ran at least so long" 1 \
+    "$("$HEAPTAP" report ended.heaptap | grep -c 'ran at least ')"
+"$HEAPTAP" run --quiet --no-children --no-pack -o ended_raw.heaptap -- \
+    sh -c 'sleep 1; kill -9 $$' 2>ended.err
+same "a killed process ran at least so long: not packed" true \
+    "$("$HEAPTAP" report --json ended_raw.heaptap | python3 -c 'import json, sys
+print(str(json.load(sys.stdin)["process"]["elapsed_is_least"]).lower())')"
+same "one that ended itself did not" 0 "$("$HEAPTAP" report rests.heaptap | grep -c 'at least')"
 
 # Killed, it is as complete.
 "$HEAPTAP" run --quiet --no-pack -o killed.heaptap -- bash -c \
