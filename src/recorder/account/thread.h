@@ -189,6 +189,9 @@ struct thread {
     struct stack_frame walked[LIMIT_DEPTH]; // Innermost first; scratch.
     struct rule_entry rules[RULE_CACHE_ENTRIES];
     char text[4096]; // Scratch for what the kernel says: /proc/self/maps, which pages are there.
+    uint32_t timed_phase;      // Ticks since the last one whose event was timed, of TIMED_TICKS.
+    uint64_t work_ns;          // Processor time at the tick before; 0 = not looked at.
+    uint64_t work_cycles;      // The cycle counter then.
 };
 
 /* Is T, which may be NULL, joined, and not a parent's? */

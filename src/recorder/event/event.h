@@ -17,7 +17,7 @@
 static inline uint64_t
 event_begins(struct thread *t)
 {
-    return unlikely(--t->countdown == 0) ? arch_cycles() : 0;
+    return unlikely(--t->countdown == 0) ? tick_begins(t) : 0;
 }
 
 /* The event of T ends for which event_begins gave BEGAN. If it was the one to be timed, T ticks. */

@@ -5,8 +5,10 @@
  * when it is full, every second point goes and the interval doubles. A reader sorts points by
  * time and drops doubles, so one that looks on while points move loses nothing.
  *
- * One event per tick is timed with the cycle counter: that is the recorder's estimate of its own
- * cost.
+ * One event in TIMED_TICKS ticks is timed with the cycle counter: that is the recorder's estimate
+ * of its own cost. The counter runs while another thread has the processor. So an event that took
+ * long counts only if the thread's processor time since the tick before agrees. That is read after
+ * the tick before, because a system call just before the event would make it slower.
  */
 #include "event/tick.h"
 
@@ -21,8 +23,14 @@
 #include "platform/mem.h"
 #include "platform/sys.h"
 
-/* An event that took longer was not the processor's all the time; some 50 microseconds. */
-enum { NAME_REFRESH_TICKS = 64, INTERRUPTED_CYCLES = 150000 };
+/* An event that took SUSPECT_CYCLES, some 3 microseconds, may have been interrupted; one that took
+ * INTERRUPTED_CYCLES, some 50, has been, or is too rare to stand for others. */
+enum {
+    NAME_REFRESH_TICKS = 64,
+    TIMED_TICKS = 4,
+    SUSPECT_CYCLES = 10000,
+    INTERRUPTED_CYCLES = 150000,
+};
 
 void
 tick_clock(void)
@@ -122,20 +130,58 @@ tick_end(void)
     history_end(tls.self, load_relaxed(&s->last_ns), before_ns, load_relaxed(&s->flushed_bytes));
 }
 
+/* Did T have the processor since the tick before, but for less than half of CYCLES? */
+static COLD bool
+was_at_work(const struct thread *t, uint64_t cycles)
+{
+    const struct disk_header *h = state->header;
+    double clock_ns = (double)(load_relaxed(&h->last_cycles_ns) - h->start_monotonic_ns);
+    double clock_cycles = (double)(load_relaxed(&h->last_cycles) - h->start_cycles);
+    double since_cycles = (double)(arch_cycles() - t->work_cycles) - (double)cycles / 2;
+
+    return t->work_ns != 0 && clock_cycles > 0 &&
+           since_cycles * (clock_ns / clock_cycles) <= (double)(sys_work_ns() - t->work_ns);
+}
+
+uint64_t
+tick_begins(struct thread *t)
+{
+    return t->timed_phase == 0 ? arch_cycles() : 0;
+}
+
+/* Count the event that took CYCLES. */
+static void
+count_timed(struct thread *t, uint64_t cycles)
+{
+    if (cycles < SUSPECT_CYCLES || (cycles < INTERRUPTED_CYCLES && was_at_work(t, cycles))) {
+        bump(&t->disk->timed_events);
+        bump_by(&t->disk->timed_cycles, cycles);
+    }
+}
+
+/* The event of T's next tick is to be timed. What is sealed makes no system call (start.c). */
+static void
+expect_timed(struct thread *t)
+{
+    t->work_ns = state->reserve_bytes == 0 ? sys_work_ns() : 0;
+    t->work_cycles = arch_cycles();
+}
+
 void
 tick(struct thread *t, uint64_t cycles)
 {
     uint64_t ticks = add_relaxed(&state->ticks, UINT64_C(1));
 
     t->countdown = LIMIT_TICK_EVENTS;
-    if (cycles < INTERRUPTED_CYCLES) {
-        bump(&t->disk->timed_events);
-        bump_by(&t->disk->timed_cycles, cycles);
-    }
+    if (t->timed_phase == 0)
+        count_timed(t, cycles);
+    t->timed_phase = (t->timed_phase + 1) % TIMED_TICKS;
     tick_look(t);
     request_poll();
     static_assert(sizeof t->text >= MEM_RESIDENT_PAGES, "the buffer");
     mem_measure((ticks & (ticks - 1)) != 0, (unsigned char *)t->text);
     if (ticks % NAME_REFRESH_TICKS == 0)
         thread_refresh_name(t);
+    if (t->timed_phase == 0)
+        expect_timed(t);
 }

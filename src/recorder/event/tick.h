@@ -4,8 +4,11 @@
 
 #include "account/thread.h"
 
+/* Return the cycle counter for the event with which T ticks, or 0 if that is not to be timed. */
+uint64_t tick_begins(struct thread *t);
+
 /* The timeline and the clock words of the header; sets T's countdown anew. CYCLES is what the
- * event that just ended has cost. */
+ * event that just ended has cost, if it is timed. */
 void tick(struct thread *t, uint64_t cycles);
 
 /* The part of a tick that has to do with time alone: also when events are left out. */
