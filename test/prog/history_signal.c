@@ -4,6 +4,7 @@
  *     history_signal own         it has a handler of its own for a while, and then gets one
  *     history_signal reset       it asks for the default, and dies of the signal
  *     history_signal child       a forked child gets one before its first event and one after it
+ *     history_signal before      a forked child gets one before its first event, and has none
  *
  * Says what it has seen; before each answer there is an event, so that the recorder looks.
  */
@@ -68,10 +69,12 @@ main(int argc, char **argv)
         printf("before: %s\n", name_of(signal(SIGUSR2, SIG_DFL)));
         fflush(stdout);
         raise(SIGUSR2);
-    } else if (strcmp(what, "child") == 0) {
+    } else if (strcmp(what, "child") == 0 || strcmp(what, "before") == 0) {
         fflush(stdout);
         if (fork() == 0) {
             raise(SIGUSR2);
+            if (strcmp(what, "before") == 0)
+                _exit(0);
             event();
             raise(SIGUSR2);
             event();

@@ -6,6 +6,7 @@
  *                            from new stacks, so that every table is written and grown
  *     sigbus own             touches a page of its own that is gone: must die of SIGBUS
  *     sigbus sent            sends itself SIGBUS: must die of it
+ *     sigbus ignored         the same while it ignores SIGBUS
  *     sigbus sigaction       the same with handlers of its own, set in one way or another; prints
  *     sigbus signal          what it was told to have been there before and how often they ran
  *     sigbus fork            a child touches a page that is gone; prints how it ended
@@ -145,6 +146,8 @@ main(int argc, char **argv)
         touch_what_is_gone();
     else if (strcmp(mode, "sent") == 0)
         raise(SIGBUS);
+    else if (strcmp(mode, "ignored") == 0)
+        printf("ignored %d\n", signal(SIGBUS, SIG_IGN) == SIG_DFL && raise(SIGBUS) == 0);
     else if (strcmp(mode, "fork") == 0) {
         if (fork() == 0)
             touch_what_is_gone();

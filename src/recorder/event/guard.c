@@ -6,9 +6,12 @@
  * ours is replaced by zeroed memory, the profile is marked as failed, and the program goes on. Any
  * other SIGBUS gets the default action, as if we were not there.
  *
+ * With a reserve the handler could not map that memory, so the kernel keeps SIGBUS: a handler that
+ * may make no system call could not pass a SIGBUS on, either.
+ *
  * The signal that is to be a snapshot (HEAPTAP_SNAPSHOT_SIGNAL) is ours while the program leaves it
- * to its default. In a child made by fork it does nothing until that is recorded; if that is not to
- * be recorded, it gets the default action.
+ * to its default. A forked child that will be recorded ignores it until its first event. A child
+ * that will never be recorded gets the default action.
  *
  * The program must not see that. The functions by which it looks at dispositions are intercepted
  * and say "default" where they would name our handler. A program that sets a disposition of its own
@@ -27,6 +30,7 @@
 #include "account/history.h"
 #include "allocator/behind.h"
 #include "base/atomics.h"
+#include "platform/selection.h"
 #include "platform/sys.h"
 
 typedef int sigaction_fn(int, const struct sigaction *, struct sigaction *);
@@ -45,16 +49,16 @@ next_sigaction(int number, const struct sigaction *new, struct sigaction *ret_ol
     return f(number, new, ret_old);
 }
 
-/* Do with signal NUMBER what would be done without us; SENT is false if what we return to raises it
- * again. */
+/* Take the default action of signal NUMBER. A fault repeats by itself once the handler returns. Any
+ * other signal has to be SENT once more. */
 static void
-act_by_default(int number, bool sent)
+act_by_default(int number, const siginfo_t *sent)
 {
     struct sigaction usual = {.sa_handler = SIG_DFL};
 
     next_sigaction(number, &usual, NULL);
-    if (sent)
-        sys_tgkill(sys_getpid(), sys_gettid(), number);
+    if (sent != NULL)
+        sys_raise_again(number, sent);
 }
 
 static void
@@ -66,7 +70,7 @@ on_sigbus(int number, siginfo_t *info, void *context)
     if (info->si_code > 0 && state != NULL && load_acquire(&state->ready) == READY_YES &&
         file_page_gone((uintptr_t)info->si_addr))
         return;
-    act_by_default(number, info->si_code <= 0);
+    act_by_default(number, info->si_code <= 0 ? info : NULL);
     errno = saved_errno;
 }
 
@@ -76,12 +80,11 @@ on_snapshot(int number, siginfo_t *info, void *context)
     uint32_t ready = state != NULL ? load_acquire(&state->ready) : (uint32_t)READY_OFF;
     int saved_errno = errno;
 
-    (void)info;
     (void)context;
     if (ready == READY_YES)
         history_signal();
-    else if (ready == READY_OFF)
-        act_by_default(number, true);
+    else if (ready == READY_OFF || sys_is_quiet() || !selection_has_children())
+        act_by_default(number, info);
     errno = saved_errno;
 }
 
@@ -110,7 +113,8 @@ guard_start(void)
 {
     int saved_errno = errno;
 
-    take_signal(SIGBUS, on_sigbus, SA_NODEFER);
+    if (state->reserve_bytes == 0)
+        take_signal(SIGBUS, on_sigbus, SA_NODEFER);
     if (may_be_snapshot((int)state->snapshot_signal))
         take_signal((int)state->snapshot_signal, on_snapshot, 0);
     errno = saved_errno;

@@ -185,11 +185,17 @@ program_matches(void)
 }
 
 bool
+selection_has_children(void)
+{
+    return asked.pid == 0 || !asked.has_others || asked.others[0] != '\0';
+}
+
+bool
 selection_here(void)
 {
     if (!asked.known)
         learn();
-    if (!is_first() && asked.has_others && asked.others[0] == '\0')
+    if (!is_first() && !selection_has_children())
         return false;
     return asked.only[0] == '\0' || program_matches();
 }

@@ -8,6 +8,10 @@
 /* Is this process to be recorded? Asked once, when it starts recording; state exists. */
 bool selection_here(void);
 
+/* Are forked children of a recorded process recorded? After selection_here in that process. Safe in
+ * a signal handler. */
+bool selection_has_children(void);
+
 /* The pattern of the profile's path, and the run's id; after selection_here. The pattern is NULL
  * when nobody gave one. */
 const char *selection_output(void);

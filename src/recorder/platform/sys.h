@@ -7,6 +7,7 @@
 #ifndef PLATFORM_SYS_H
 #define PLATFORM_SYS_H
 
+#include <signal.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -78,6 +79,9 @@ int sys_getppid(void);
 /* The thread's id, or, where it may not be asked for, a number that no other call gives. */
 int sys_gettid(void);
 int sys_tgkill(int pid, int tid, int signal);
+
+/* Send SIGNAL, which a handler got with INFO, to the calling thread, also in a quiet process. */
+void sys_raise_again(int signal, const siginfo_t *info);
 int sys_thread_name(char *ret_name_16);
 
 /* Let another thread go on, for the ATTEMPT-th time: first by giving up the processor, later by

@@ -42,11 +42,15 @@ for bytes in 0 4096 16384 30000 100000; do
 done
 
 # The program's own SIGBUS is its own.
-for mode in own sent sigaction signal fork; do
+for mode in own sent ignored sigaction signal fork; do
     bash -c '"$@"; exit $?' - "$PROG/sigbus" $mode >bare.out 2>/dev/null
     bare=$?
     record $mode.heaptap "$PROG/sigbus" $mode
     same "$mode: exit status" "$bare" "$status"
     check "$mode: output" diff bare.out $mode.heaptap.out
+    # A handler that may make no system call can neither take the default action nor map memory.
+    HEAPTAP_RESERVE=1000000 record $mode.reserve.heaptap "$PROG/sigbus" $mode
+    same "$mode, with a reserve: exit status" "$bare" "$status"
+    check "$mode, with a reserve: output" diff bare.out $mode.reserve.heaptap.out
 done
 finish

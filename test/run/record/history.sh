@@ -143,6 +143,9 @@ signalled reset $((128 + usr2)) "$as_default,before: default" 0 ""
 signalled child 0 "$as_default,child 0" 0 ""
 check "signal, child: its own profile has its snapshot" tables child.processes/*.heaptap kinds 5=1
 signalled child 0 "$as_default,child $usr2" 0 --no-children
+signalled before 0 "$as_default,child 0" 0 ""
+signalled before 0 "$as_default,child $usr2" 0 --no-children
+signalled before 0 "$as_default,child $usr2" 0 --reserve=1M
 (trap '' USR2 && exec "$HEAPTAP" run --quiet --no-pack --snapshot-signal SIGUSR2 \
     -o ignored.heaptap -- "$PROG/history_signal" default >ignored.out)
 same "signal, ignored from the start: stays so" "ignored flags 0,ignored flags 0" \
