@@ -147,11 +147,17 @@ static const char always[] = "malloc calloc realloc reallocarray free free_sized
                              "free_aligned_sized posix_memalign aligned_alloc memalign valloc "
                              "pvalloc malloc_usable_size dlclose fork _Fork sigaction signal";
 
-/* Of the C library's functions those that give out or take memory. What others have of their own is
- * malloc's, and is recorded. */
-static const char of_libc[] = "strdup strndup __strdup __strndup mmap mmap64 mremap munmap sbrk "
-                              "shmat shmdt __libc_malloc __libc_calloc __libc_realloc __libc_free "
-                              "__libc_memalign __libc_valloc __libc_pvalloc";
+/* The C library's functions that give out or take blocks. All blocks of its other functions are
+ * malloc's and recorded already. */
+static const char of_libc[] = "strdup strndup __strdup __strndup __libc_malloc __libc_calloc "
+                              "__libc_realloc __libc_free __libc_memalign __libc_valloc "
+                              "__libc_pvalloc";
+
+/* Functions that map memory fit no kind. A kind passes on five arguments at most, takes any result
+ * but NULL for a block, and ends whole blocks. mmap has six arguments, mmap, sbrk and shmat fail
+ * with -1, and munmap may unmap a part. */
+static const char of_pages[] = "mmap mmap64 mremap munmap brk sbrk shmat shmdt __mmap __mmap64 "
+                               "__mremap __munmap __brk __sbrk __shmat __shmdt";
 
 /* Names, and with a * beginnings of names, of functions without which no program starts, that must
  * be called from where they are, or that are our own. A stub in their place would break the
@@ -334,6 +340,11 @@ hook_kinds_add(struct hook_list *list, struct arena *arena, const char *text, st
                        hook.symbol);
     if (has_word(always, hook.symbol))
         return err_set(err, HEAPTAP_USAGE, "option '--hook': %s is recorded without being hooked",
+                       hook.symbol);
+    if (has_word(of_pages, hook.symbol))
+        return err_set(err, HEAPTAP_USAGE,
+                       "option '--hook': %s maps pages and fits no kind of function; hook the "
+                       "allocator that calls it",
                        hook.symbol);
     if (is_impossible(hook.symbol))
         return err_set(err, HEAPTAP_USAGE,

@@ -585,8 +585,15 @@ for name in __libc_start_main main _start dlopen dl_iterate_phdr pthread_create 
     same "hook of $name: refused" 2 $?
     check "hook of $name: says why" grep -q "$name is no function of an allocator" err
 done
+# A kind passes five arguments on and takes -1 for a block.
+for name in mmap mmap64 mremap munmap brk sbrk shmat shmdt __mmap __munmap __sbrk; do
+    "$HEAPTAP" run --quiet -o impossible.heaptap --hook $name=memalign -- true >out 2>err
+    same "hook of $name: refused" 2 $?
+    same "hook of $name: one sentence says why" "1 1" \
+        "$(wc -l <err) $(grep -c "$name maps pages and fits no kind" err)"
+done
 check "and nothing was run" [ ! -e impossible.heaptap ]
-for name in dlmalloc=malloc mmap=heap_malloc strdup=strdup __libc_malloc=malloc \
+for name in dlmalloc=malloc strdup=strdup __libc_malloc=malloc \
     __cxa_allocate_exception=malloc; do
     rm -f possible.heaptap
     "$HEAPTAP" run --quiet -o possible.heaptap --hook $name -- sh -c 'echo fine' >out 2>err
