@@ -5,7 +5,11 @@
  *                                    process's, its limits are not. Nothing changes here
  *     limits_itself threads MIB      while four threads allocate at stacks of their own
  *
- * 64 blocks of 1 MiB, a thread and 4 MiB of the stack; says "done" and exits with 7. */
+ *     limits_itself pieces WHICH MIB HOW
+ *                                    says how many of 40 pieces it then gets. WHICH is AS or DATA,
+ *                                    HOW is libc, raw (a system call) or child (another process)
+ *
+ * Otherwise 64 blocks of 1 MiB, a thread and 4 MiB of the stack; says "done" and exits with 7. */
 /* libs: -lpthread */
 #include <pthread.h>
 #include <stdint.h>
@@ -13,10 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { BLOCKS = 64, BLOCK_BYTES = 1 << 20, STACK_BYTES = 4 << 20, THREADS = 4 };
+enum { PIECES = 40, PIECE_BYTES = 512 << 10 };
 
 static int over;
 
@@ -90,6 +96,39 @@ use_stack(void)
         bytes[sizeof bytes - 1 - i] = 1;
 }
 
+static int
+limit_by(const char *how, int resource, const struct rlimit *l)
+{
+    enum __rlimit_resource name = (enum __rlimit_resource)resource;
+    int status = -1;
+
+    if (strcmp(how, "raw") == 0)
+        return (int)syscall(SYS_prlimit64, 0, resource, l, NULL);
+    if (strcmp(how, "child") != 0)
+        return setrlimit(name, l);
+    if (fork() == 0)
+        _exit(prlimit(getppid(), name, l, NULL) != 0);
+    wait(&status);
+    return status;
+}
+
+static int
+pieces(const char *which, rlim_t bytes, const char *how)
+{
+    struct rlimit l = {bytes, RLIM_INFINITY};
+    int count = 0;
+
+    if (limit_by(how, strcmp(which, "AS") == 0 ? RLIMIT_AS : RLIMIT_DATA, &l) != 0)
+        return 3;
+    for (int i = 0; i < PIECES; i++) {
+        void *volatile p = malloc(PIECE_BYTES);
+
+        count += p != NULL;
+    }
+    dprintf(1, "%d of %d\n", count, PIECES);
+    return 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -97,6 +136,9 @@ main(int argc, char **argv)
     void *volatile first = malloc(1);
     pthread_t threads[THREADS], last;
     int count = argc > 1 && strcmp(argv[1], "threads") == 0 ? THREADS : 0;
+
+    if (argc > 4)
+        return pieces(argv[2], (rlim_t)atol(argv[3]) << 20, argv[4]);
 
     for (int i = 0; i < count; i++)
         if (pthread_create(&threads[i], NULL, work, NULL) != 0)

@@ -94,8 +94,9 @@ map_counters(const struct placement *p)
 {
     uint64_t size_bytes = ((ADDRESS_END - p->low) >> p->scale) + 4096;
     void *wanted = (void *)p->at;
+    // Like a stack, or the kernel would charge all of it to RLIMIT_DATA (platform/mem.c).
     void *got = sys_mmap(wanted, size_bytes, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_GROWSDOWN |
                              (wanted != NULL ? MAP_FIXED_NOREPLACE : 0),
                          -1, 0);
 

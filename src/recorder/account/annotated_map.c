@@ -32,7 +32,8 @@ enum {
     SPAN_BITS = CORE_SPAN_BITS,
     SPAN_BYTES = 1 << SPAN_BITS,
     LEAF_BYTES = SPAN_BYTES / GRANULE,
-    TOP_ENTRIES = 1 << (ARCH_ADDRESS_BITS - SPAN_BITS),
+    TOP_BYTES = sizeof(void *) << (ARCH_ADDRESS_BITS - SPAN_BITS),
+    BELOW_BYTES = 4096,
 };
 
 struct map_leaf {
@@ -44,19 +45,36 @@ static_assert(sizeof(struct core_annotated_leaf) == 32, "internals/core.md");
 static struct map_leaf **map_top; // Atomic pointers.
 static struct map_leaf *map_leaves; // Atomic.
 
-/* Memory that a forked child inherits, and dumps hold if DUMPED. */
+/* Memory that a forked child inherits. */
 static void *
-map_memory(size_t size_bytes, bool dumped)
+map_memory(void *where, size_t size_bytes, int protection, int flags)
 {
-    void *p = sys_mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p = sys_mmap(where, size_bytes, protection,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
 
     if (sys_failed(p))
         return NULL;
     sys_madvise(p, size_bytes, MADV_NOHUGEPAGE);
-    if (!dumped)
-        sys_madvise(p, size_bytes, MADV_DONTDUMP);
     return p;
+}
+
+/* The top level is mapped like a stack that cannot grow, as in mem.c: it is hardly touched, and
+ * must not be charged to RLIMIT_DATA. Dumps do not hold it. */
+static struct map_leaf **
+map_top_level(void)
+{
+    unsigned char *below = map_memory(NULL, BELOW_BYTES + TOP_BYTES, PROT_NONE, 0);
+    void *top;
+
+    if (below == NULL)
+        return NULL;
+    top = map_memory(below + BELOW_BYTES, TOP_BYTES, PROT_READ | PROT_WRITE,
+                     MAP_FIXED | MAP_GROWSDOWN);
+    if (top == NULL)
+        sys_munmap(below, BELOW_BYTES + TOP_BYTES);
+    else
+        sys_madvise(top, TOP_BYTES, MADV_DONTDUMP);
+    return top;
 }
 
 bool
@@ -66,11 +84,11 @@ annotated_map_start(void)
 
     if (load_acquire(&map_top) != NULL)
         return true;
-    made = map_memory(sizeof *made * TOP_ENTRIES, false);
+    made = map_top_level();
     if (made == NULL)
         return false;
     if (!cas_acq_rel(&map_top, &none, made))
-        sys_munmap(made, sizeof *made * TOP_ENTRIES);
+        sys_munmap((unsigned char *)made - BELOW_BYTES, BELOW_BYTES + TOP_BYTES);
     return true;
 }
 
@@ -124,7 +142,7 @@ annotated_reserve(const void *p)
         return false;
     if (leaf_of(address) != NULL)
         return true;
-    made = map_memory(sizeof *made, true);
+    made = map_memory(NULL, sizeof *made, PROT_READ | PROT_WRITE, 0);
     if (made == NULL)
         return false;
     made->head.span = round_down(address, (uint64_t)SPAN_BYTES);

@@ -70,43 +70,44 @@ static const struct {
     uint32_t record_bytes;
     uint32_t first_bytes;
     uint32_t reserve_share; // Of a reserve, in 64ths.
+    uint32_t spare_share;   // Of the spare bytes under a limit, in 128ths; nodes.c adds 34.
     uint64_t max_bytes;
     bool later; // Most processes never use it, so it is mapped when it is first used.
 } layout[] = {
-    {DISK_STRINGS, 1, 8 << 10, 1, LIMIT_STRINGS, false},
-    {DISK_MODULES, sizeof(struct disk_module), 4 << 10, 1,
+    {DISK_STRINGS, 1, 8 << 10, 1, 1, LIMIT_STRINGS, false},
+    {DISK_MODULES, sizeof(struct disk_module), 4 << 10, 1, 1,
      sizeof(struct disk_module) * LIMIT_MODULES, false},
-    {DISK_NODES, sizeof(struct disk_node), 16 << 10, 9,
+    {DISK_NODES, sizeof(struct disk_node), 16 << 10, 9, 16,
      sizeof(struct disk_node) * (uint64_t)LIMIT_NODES, false},
-    {DISK_COUNTERS, sizeof(struct disk_block), 32 << 10, 38, LIMIT_COUNTER_BYTES, false},
-    {DISK_THREADS, sizeof(struct disk_thread), 4 << 10, 1,
+    {DISK_COUNTERS, sizeof(struct disk_block), 32 << 10, 38, 32, LIMIT_COUNTER_BYTES, false},
+    {DISK_THREADS, sizeof(struct disk_thread), 4 << 10, 1, 1,
      sizeof(struct disk_thread) * LIMIT_THREADS, false},
-    {DISK_BINS, sizeof(struct disk_bins), 48 << 10, 7,
+    {DISK_BINS, sizeof(struct disk_bins), 48 << 10, 7, 12,
      sizeof(struct disk_bins) * (uint64_t)LIMIT_THREADS, false},
-    {DISK_TIMELINE, sizeof(struct disk_time_point), 24 << 10, 0,
+    {DISK_TIMELINE, sizeof(struct disk_time_point), 24 << 10, 0, 1,
      sizeof(struct disk_time_point) * LIMIT_TIME_POINTS, false},
-    {DISK_PHASES, sizeof(struct disk_phase), 4 << 10, 0, sizeof(struct disk_phase) * LIMIT_WAYS,
+    {DISK_PHASES, sizeof(struct disk_phase), 4 << 10, 0, 1, sizeof(struct disk_phase) * LIMIT_WAYS,
      false},
-    {DISK_HEAPS, sizeof(struct disk_heap), 4 << 10, 0, sizeof(struct disk_heap) * LIMIT_HEAPS,
+    {DISK_HEAPS, sizeof(struct disk_heap), 4 << 10, 0, 1, sizeof(struct disk_heap) * LIMIT_HEAPS,
      false},
-    {DISK_UNKNOWN_FREES, sizeof(struct disk_unknown_free), 4 << 10, 1,
+    {DISK_UNKNOWN_FREES, sizeof(struct disk_unknown_free), 4 << 10, 1, 1,
      sizeof(struct disk_unknown_free) * LIMIT_UNKNOWN_FREES, false},
-    {DISK_ERRORS, sizeof(struct disk_error), 4 << 10, 2,
+    {DISK_ERRORS, sizeof(struct disk_error), 4 << 10, 2, 1,
      sizeof(struct disk_error) * (uint64_t)LIMIT_SITES, true},
-    {DISK_SNAPSHOTS, sizeof(struct disk_snapshot), 12 << 10, 0,
+    {DISK_SNAPSHOTS, sizeof(struct disk_snapshot), 12 << 10, 0, 1,
      sizeof(struct disk_snapshot) * LIMIT_SNAPSHOTS, false},
-    {DISK_HISTORY, sizeof(struct disk_history), 16 << 10, 4,
+    {DISK_HISTORY, sizeof(struct disk_history), 16 << 10, 4, 8,
      sizeof(struct disk_history) * (uint64_t)LIMIT_HISTORY, false},
-    {DISK_LABELS, sizeof(struct disk_label_set), 4 << 10, 0,
+    {DISK_LABELS, sizeof(struct disk_label_set), 4 << 10, 0, 1,
      sizeof(struct disk_label_set) * LIMIT_LABEL_SETS, true},
 #ifdef HEAPTAP_ACCESS
-    {DISK_ACCESS, sizeof(struct disk_access), 64 << 10, 0,
+    {DISK_ACCESS, sizeof(struct disk_access), 64 << 10, 0, 1,
      sizeof(struct disk_access) * (uint64_t)LIMIT_SITES, false},
-    {DISK_FIELDS, sizeof(struct disk_fields), 128 << 10, 0, DISK_TABLE_BYTES_MAX, false},
+    {DISK_FIELDS, sizeof(struct disk_fields), 128 << 10, 0, 1, DISK_TABLE_BYTES_MAX, false},
 #endif
-    {DISK_NAMED, sizeof(struct disk_named), 4 << 10, 1, sizeof(struct disk_named) * LIMIT_NAMED,
+    {DISK_NAMED, sizeof(struct disk_named), 4 << 10, 1, 1, sizeof(struct disk_named) * LIMIT_NAMED,
      true},
-    {DISK_DAMAGES, sizeof(struct disk_damage), 4 << 10, 0,
+    {DISK_DAMAGES, sizeof(struct disk_damage), 4 << 10, 0, 1,
      sizeof(struct disk_damage) * LIMIT_DAMAGES, true},
 };
 
@@ -538,11 +539,11 @@ reserve_tables(unsigned char **ret_base, uint64_t *ret_bytes)
     return true;
 }
 
-/* Give back the address space of T beyond KEEP_BYTES. What is mapped stays. */
+/* Give back the address space of T, except for what is mapped and SPARE_BYTES more. */
 static void
-give_back(struct table *t, uint64_t keep_bytes)
+give_back(struct table *t, uint64_t spare_bytes)
 {
-    uint64_t mapped_bytes;
+    uint64_t keep_bytes;
     uint32_t idle = 0;
 
     for (uint32_t i = 0; !cas_acq_rel(&t->growing, &idle, 1u); i++, idle = 0) {
@@ -550,8 +551,10 @@ give_back(struct table *t, uint64_t keep_bytes)
             return;
         sys_wait(i);
     }
-    mapped_bytes = load_relaxed(&t->mapped_bytes);
-    keep_bytes = keep_bytes > mapped_bytes ? keep_bytes : mapped_bytes;
+    keep_bytes = load_relaxed(&t->mapped_bytes);
+    if (keep_bytes == 0)
+        keep_bytes = t->first_bytes; // Mapped when it is first used.
+    keep_bytes += spare_bytes;
     if (keep_bytes < t->max_bytes) {
         sys_munmap(t->base + keep_bytes, t->max_bytes - keep_bytes);
         store_relaxed(&t->max_bytes, keep_bytes);
@@ -560,13 +563,11 @@ give_back(struct table *t, uint64_t keep_bytes)
 }
 
 COLD void
-file_give_back(uint64_t address_limit)
+file_give_back(uint64_t spare_bytes)
 {
-    uint64_t mask = sys_block_signals();
-
     for (size_t i = 0; i < countof(layout); i++)
-        give_back(&state->tables[layout[i].kind], most_bytes(i, address_limit));
-    sys_unblock_signals(mask);
+        give_back(&state->tables[layout[i].kind],
+                  round_up(spare_bytes / 128 * layout[i].spare_share, DISK_PAGE_BYTES));
 }
 
 static int

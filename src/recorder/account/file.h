@@ -21,10 +21,9 @@ void file_close(int fd);
 /* Note that the file has END bytes or more. */
 void file_note_size(uint64_t end);
 
-/* The program's address space is limited from now on: keep no more of it than a recorder that
- * starts under ADDRESS_LIMIT, and what is mapped. Signal-safe; waits a bounded while for threads
- * that grow a table. */
-void file_give_back(uint64_t address_limit);
+/* Unmap the address space that tables have not used, except for a share of SPARE_BYTES for each.
+ * Signal-safe; waits a bounded while for threads that grow a table. */
+void file_give_back(uint64_t spare_bytes);
 
 /* Undo file_create. */
 void file_remove(void);

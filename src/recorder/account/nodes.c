@@ -36,6 +36,7 @@
 #include "base/hash.h"
 #include "platform/mem.h"
 
+enum { LINES_IN_FLIGHT = 4096 };
 enum { LEVEL_FIRST = 4096, LEVEL_SHIFT = 2, WINDOW = 16 };
 
 /* By use: up to how many 64ths of the tree it may make nodes, and with how many frames. */
@@ -79,6 +80,18 @@ nodes_start(void)
         state->nodes[DISK_NODE_OTHER].site[i] = i + 1;
     state->sites = DISK_SIZE_CLASSES + 1;
     return true;
+}
+
+void
+nodes_give_back(uint64_t before_bytes)
+{
+    uint64_t before = before_bytes / sizeof(struct disk_node);
+    struct first_child *first = state->first_children;
+
+    mem_shrink(first, before * sizeof *first, nodes_max() * sizeof *first);
+    // A thread may be about to take a line that was within the maximum before.
+    mem_shrink(state->children, before / 2 * sizeof(struct children),
+               (lines_max() + LINES_IN_FLIGHT) * sizeof(struct children));
 }
 
 /* May a node be made for what FLAGS name? */

@@ -9,6 +9,11 @@
 /* Make the tree's first nodes and its index when recording starts. False without memory. */
 bool nodes_start(void);
 
+/* Unmap the part of the index for nodes that the table of nodes cannot hold any more. BEFORE_BYTES
+ * is how large that table could become when the index was made, or last shrunk. One thread at a
+ * time. */
+void nodes_give_back(uint64_t before_bytes);
+
 /* The first child of one node. Most nodes have no other. */
 struct first_child {
     uint64_t frame; // 0 = not filled in yet.

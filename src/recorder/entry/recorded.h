@@ -4,6 +4,7 @@
 #ifndef ENTRY_RECORDED_H
 #define ENTRY_RECORDED_H
 
+#include "account/limit.h"
 #include "entry/next.h"
 #include "entry/outcall.h"
 #include "event/block.h"
@@ -11,6 +12,14 @@
 #include "event/gate.h"
 #include "event/nest.h"
 #include "event/sampled.h"
+
+/* Where POINTER is NULL although SIZE_BYTES were wanted, make the call once more if the recorder
+ * could give address space back. */
+#define AGAIN(pointer, size_bytes, call)                                                           \
+    do {                                                                                           \
+        if (unlikely((pointer) == NULL) && limit_gives_back(size_bytes))                           \
+            (pointer) = (call);                                                                    \
+    } while (0)
 
 /* P came for SIZE_BYTES, in the nesting N, and GATE did not let it pass. */
 static inline void
@@ -87,6 +96,7 @@ realloc_recorded(const struct next *from, enum gate gate, void *p, size_t size_b
     if (gate == GATE_SAMPLE && r.old.site == 0)
         r.old.size_bytes = ledger_usable(p);
     q = from->realloc(p, size_bytes);
+    AGAIN(q, size_bytes, from->realloc(p, size_bytes));
     r.told = true;
     if (likely(gate == GATE_EXACT))
         event_realloc_end(p, r.old, q, size_bytes, q != NULL || size_bytes == 0, caller);
@@ -121,6 +131,7 @@ realloc_in(const struct next *from, const struct nesting *n, enum gate gate, voi
     if (p != NULL)
         return realloc_recorded(from, gate, p, size_bytes, caller);
     q = from->realloc(p, size_bytes);
+    AGAIN(q, size_bytes, from->realloc(p, size_bytes));
     if (gate != GATE_PASS)
         allocated(n, gate, q, size_bytes, caller);
     return q;

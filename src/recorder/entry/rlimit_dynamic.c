@@ -1,30 +1,23 @@
 /* rlimit_dynamic.c: the program limits its own address space, as a shell does by `ulimit -v`.
  *
- * The recorder's tables have gigabytes of it from the start on, untouched, and all of that counts:
- * the next mmap of the program would fail, and its stack could not grow. So when such a limit has
- * been set, what is more than a recorder would take that starts under it is given back. If the
- * limit is lifted again the tables stay as they are. A limit that another process sets is not seen.
+ * The recorder has to follow at once (account/limit.c), or the next mmap of the program would fail
+ * and its stack could not grow.
  */
 #include <errno.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include "account/file.h"
+#include "account/limit.h"
 #include "allocator/behind.h"
 #include "platform/sys.h"
 
-/* Not for a child made by vfork, whose memory is its parent's. */
+/* RESOURCE is about to be limited to *NEW_LIMIT, which may not be readable. Follow before it is:
+ * another thread may need address space in between. */
 static void
-follow_limit(void)
+follow(int resource, const rlim_t *new_limit)
 {
-    uint64_t limit;
-
-    if (state == NULL || load_acquire(&state->ready) != READY_YES ||
-        state->header->pid != (uint32_t)sys_getpid())
-        return;
-    limit = sys_limit(RLIMIT_AS);
-    if (limit != UINT64_MAX)
-        file_give_back(limit);
+    if (resource == RLIMIT_AS && new_limit != NULL && sys_is_readable((uintptr_t)new_limit))
+        limit_follow(*new_limit);
 }
 
 static int
@@ -40,11 +33,9 @@ missing(void)
         typedef int name##_fn(__rlimit_resource_t, const struct limits *);                         \
         static void *cache;                                                                        \
         name##_fn *f = (name##_fn *)behind_cached(&cache, #name);                                  \
-        int result = f != NULL ? f(resource, new) : missing();                                     \
                                                                                                    \
-        if (result == 0 && (int)resource == RLIMIT_AS)                                             \
-            follow_limit();                                                                        \
-        return result;                                                                             \
+        follow((int)resource, &new->rlim_cur);                                                     \
+        return f != NULL ? f(resource, new) : missing();                                           \
     }
 
 #define PRLIMIT(name, limits)                                                                      \
@@ -55,11 +46,10 @@ missing(void)
                               struct limits *);                                                    \
         static void *cache;                                                                        \
         name##_fn *f = (name##_fn *)behind_cached(&cache, #name);                                  \
-        int result = f != NULL ? f(pid, resource, new, ret_old) : missing();                       \
                                                                                                    \
-        if (result == 0 && (int)resource == RLIMIT_AS && new != NULL)                              \
-            follow_limit();                                                                        \
-        return result;                                                                             \
+        if (pid == 0 || sys_is_process((uint32_t)pid))                                             \
+            follow((int)resource, &new->rlim_cur);                                                 \
+        return f != NULL ? f(pid, resource, new, ret_old) : missing();                             \
     }
 
 SETRLIMIT(setrlimit, rlimit)

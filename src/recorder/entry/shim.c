@@ -51,6 +51,7 @@ malloc_unusual(size_t size_bytes)
     NESTING(nesting, ARCH_SLOT());
     ORIGIN(nesting.kind, ARCH_CALLER());
     p = next.malloc(size_bytes);
+    AGAIN(p, size_bytes, next.malloc(size_bytes));
     allocated(&nesting, gate, p, size_bytes, ARCH_CALLER());
     return p;
 }
@@ -64,6 +65,7 @@ malloc_recorded(size_t size_bytes)
         return malloc_unusual(size_bytes);
     // The caller is looked at afterwards, so that it need not be kept meanwhile.
     p = next.malloc(size_bytes);
+    AGAIN(p, size_bytes, next.malloc(size_bytes));
     return event_alloc(p, size_bytes, ARCH_CALLER());
 }
 
@@ -84,6 +86,7 @@ calloc_unusual(size_t count, size_t each_bytes)
     NESTING(nesting, ARCH_SLOT());
     ORIGIN(nesting.kind, ARCH_CALLER());
     p = next.calloc(count, each_bytes);
+    AGAIN(p, count * each_bytes, next.calloc(count, each_bytes));
     allocated(&nesting, gate, p, count * each_bytes, ARCH_CALLER());
     return p;
 }
@@ -96,6 +99,7 @@ calloc_recorded(size_t count, size_t each_bytes)
     if (unlikely(!gate_is_plain()))
         return calloc_unusual(count, each_bytes);
     p = next.calloc(count, each_bytes);
+    AGAIN(p, count * each_bytes, next.calloc(count, each_bytes));
     return event_alloc(p, count * each_bytes, ARCH_CALLER());
 }
 
@@ -212,6 +216,7 @@ realloc_anew(size_t size_bytes)
 {
     void *p = next.realloc(NULL, size_bytes);
 
+    AGAIN(p, size_bytes, next.realloc(NULL, size_bytes));
     return event_alloc(p, size_bytes, ARCH_CALLER());
 }
 
@@ -241,6 +246,8 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
     NESTING(nesting, ARCH_SLOT());
     ORIGIN(nesting.kind, ARCH_CALLER());
     error = next.posix_memalign(ret_p, align, size_bytes);
+    if (unlikely(error == ENOMEM) && limit_gives_back(size_bytes))
+        error = next.posix_memalign(ret_p, align, size_bytes);
     allocated(&nesting, gate, error ? NULL : *ret_p, size_bytes, ARCH_CALLER());
     return error;
 }
@@ -256,6 +263,7 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
         NESTING(nesting, ARCH_SLOT());                                                             \
         ORIGIN(nesting.kind, ARCH_CALLER());                                                       \
         p = next.name(align, size_bytes);                                                          \
+        AGAIN(p, size_bytes, next.name(align, size_bytes));                                        \
         allocated(&nesting, gate, p, size_bytes, ARCH_CALLER());                                   \
         return p;                                                                                  \
     }
@@ -272,6 +280,7 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
         NESTING(nesting, ARCH_SLOT());                                                             \
         ORIGIN(nesting.kind, ARCH_CALLER());                                                       \
         p = next.name(size_bytes);                                                                 \
+        AGAIN(p, size_bytes, next.name(size_bytes));                                               \
         allocated(&nesting, gate, p, size_bytes, ARCH_CALLER());                                   \
         return p;                                                                                  \
     }
@@ -339,6 +348,8 @@ reallocarray_recorded(const struct nesting *n, enum gate gate, void *p, size_t c
     if (gate == GATE_SAMPLE && r.old.site == 0)
         r.old.size_bytes = ledger_usable(p);
     q = reallocarray_staying(p, count, each_bytes, caller);
+    if (fits)
+        AGAIN(q, size_bytes, reallocarray_staying(p, count, each_bytes, caller));
     r.told = true;
     ok = q != NULL || (fits && size_bytes == 0 && p != NULL);
     if (p == NULL && gate != GATE_PASS)

@@ -53,7 +53,8 @@ static struct disk_error *
 error_of(uint32_t site)
 {
     struct table *t = &state->tables[DISK_ERRORS];
-    uint32_t *place = state->errors != NULL ? &state->errors[site] : NULL;
+    uint32_t *place =
+        site < load_relaxed(&state->errors_count) ? &state->errors[site] : NULL;
     uint32_t known = place != NULL ? load_acquire(place) : 0;
     uint64_t made;
 

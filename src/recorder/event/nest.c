@@ -196,6 +196,13 @@ nest_here(void)
                          .first = !thread_is_ready(tls.self)};
 }
 
+/* Is the struct that the thread had still its own? A start that fails unmaps it. */
+static inline bool
+self_is_ready(const struct nest *n)
+{
+    return (state == NULL || load_acquire(&state->ready) != READY_OFF) && thread_is_ready(n->self);
+}
+
 /* Events may come again, as if nothing were under way. */
 static void
 step_in(const struct nest *n)
@@ -212,7 +219,7 @@ nest_ends(const struct nest *n)
     signal_fence();
     tls.nests -= n->first;
     // Not ready: the nested event was the first, or the handler has forked and this is the child.
-    if (thread_is_ready(n->self))
+    if (self_is_ready(n))
         tls.self = n->self;
     tls.entered = n->entered;
     signal_fence();
@@ -280,9 +287,9 @@ nest_begins(struct nest *n, uint64_t slot)
     n->first &= n->busy != BUSY_NO;
     // Otherwise nobody is at work with the struct: the allocator was interrupted, or the thread's
     // first event at its very beginning.
-    if (n->busy == BUSY_RECORDER && thread_is_ready(n->self) && !take_nested_struct(n))
+    if (n->busy == BUSY_RECORDER && self_is_ready(n) && !take_nested_struct(n))
         return NEST_LOST;
-    if (thread_is_ready(n->self))
+    if (self_is_ready(n))
         epoch_finish_raise();
     step_in(n);
     return NEST_RECORDED;

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 
 #include "access/counted_blocks.h"
@@ -21,6 +22,7 @@
 #include "account/history.h"
 #include "account/label.h"
 #include "account/ledger.h"
+#include "account/limit.h"
 #include "account/named.h"
 #include "account/nodes.h"
 #include "account/thread.h"
@@ -45,12 +47,17 @@
 #include "stack/modules.h"
 #include "stack/rules.h"
 
+enum { STATUS_BYTES = 4096 };
 enum { COMMAND_BYTES_MAX = 32 * 1024, FIRST_INTERVAL_NS = 1000000, START_STACK_BYTES = 256 << 10 };
 
 /* Address space taken at the start: the ledger's top level, caches and a few threads; and what
  * scales with a limit: tables of the file and the index of nodes. */
 #define START_BYTES ((uint64_t)80 << 20)
 #define START_LIMIT_SHARE 6
+
+/* Writable private memory that small programs make the recorder take: two leaves of the ledger and
+ * some threads. */
+#define START_DATA_BYTES ((uint64_t)16 << 20)
 
 /* With a reserve: address space for private memory, touched as it is used, and the largest file. */
 #define ARENA_BYTES ((uint64_t)4 << 30)
@@ -168,21 +175,47 @@ choose_ledger(void)
     state->granule_shift = state->usable == USABLE_GLIBC ? LEDGER_GLIBC_SHIFT : 4;
 }
 
-/* Is there room under a limit on address space? What the recorder takes at most from the start on
- * must be less than half of what is left: the program comes first. */
+/* Is WANTED less than half of what is left of LIMIT when USED of it is in use? The program comes
+ * first. */
+static bool
+is_within(uint64_t limit, uint64_t used, uint64_t wanted)
+{
+    return limit == UINT64_MAX || (used < limit && wanted <= (limit - used) / 2);
+}
+
+/* The size behind NAME in TEXT, which is /proc/self/status; 0 if it has none. */
+static uint64_t
+status_bytes(const char *text, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (const char *p = text; p != NULL; p = strchr(p, '\n')) {
+        p += *p == '\n';
+        if (strncmp(p, name, length) == 0) {
+            for (p += length; *p == ' ' || *p == '\t';)
+                p++;
+            return parse_uint(&p) << 10;
+        }
+    }
+    return 0;
+}
+
+/* Is there room under limits on address space and on data? A forked child has part of the address
+ * space already. */
 static bool
 is_room(void)
 {
-    uint64_t limit = host_address_limit();
-    uint64_t used;
-    char text[128];
-    const char *p = text;
+    uint64_t limit = host_address_limit(), data_limit = sys_limit(RLIMIT_DATA);
+    uint64_t pool_bytes = mem_pool_bytes();
+    char text[STATUS_BYTES];
 
-    if (limit == UINT64_MAX)
+    if (limit == UINT64_MAX && data_limit == UINT64_MAX)
         return true;
-    text[read_whole("/proc/self/statm", text, sizeof text - 1)] = '\0';
-    used = parse_uint(&p) * 4096;
-    return used < limit && START_BYTES + limit / START_LIMIT_SHARE <= (limit - used) / 2;
+    text[read_whole("/proc/self/status", text, sizeof text - 1)] = '\0';
+    return is_within(limit, status_bytes(text, "VmSize:"),
+                     START_BYTES - (pool_bytes < START_BYTES ? pool_bytes : START_BYTES) +
+                         limit / START_LIMIT_SHARE) &&
+           is_within(data_limit, status_bytes(text, "VmData:"), START_DATA_BYTES);
 }
 
 /* Take all memory that will ever be used, as far as that is wanted: true unless that fails. */
@@ -247,6 +280,7 @@ start_all(void)
     dumped_publish();
     file_copy(FILE_COPY_FIRST);
     guard_start();
+    limit_start();
     return true;
 }
 

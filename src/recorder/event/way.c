@@ -108,6 +108,7 @@ way_start(void)
     else
         sample.ways[0] = sample.ways[sample.present];
     state->errors = mem_private(sizeof *state->errors * (size_t)(LIMIT_SITES + 1));
+    state->errors_count = state->errors != NULL ? LIMIT_SITES + 1 : 0;
     add_way(&sample.ways[0]);
     make_present(0);
 }

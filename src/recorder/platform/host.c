@@ -38,9 +38,7 @@ host_number(const char *name)
 uint64_t
 host_address_limit(void)
 {
-    uint64_t space = sys_limit(RLIMIT_AS), data = sys_limit(RLIMIT_DATA);
-
-    return space < data ? space : data;
+    return sys_limit(RLIMIT_AS);
 }
 
 size_t

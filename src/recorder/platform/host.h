@@ -12,8 +12,7 @@ const char *host_environment(const char *name);
 /* The same as a number; 0 if it is none. */
 uint64_t host_number(const char *name);
 
-/* How many bytes of address space the program may have, by RLIMIT_AS and RLIMIT_DATA; UINT64_MAX =
- * no limit. */
+/* How many bytes of address space the program may have (RLIMIT_AS); UINT64_MAX = no limit. */
 uint64_t host_address_limit(void);
 
 /* The program's absolute path, as far as it can be told, ended by a NUL. Returns its length. */

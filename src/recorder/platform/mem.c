@@ -11,6 +11,10 @@
  * is what it grows by. So a page is kept for that: it grows by what is wanted, which then stays
  * behind while the page goes on to the next.
  *
+ * The kernel charges writable private memory to RLIMIT_DATA, touched or not, except for stacks. So
+ * large pieces, most of which stays untouched, are mapped as a stack is (MAP_GROWSDOWN). A page
+ * without access below each of them keeps it from growing.
+ *
  * What every start takes lies in one piece behind the state, the pool: apart these would be twenty
  * mappings, each of which costs seven system calls, and its part of every fork and exit. A forked
  * child has the pool, too, wiped like the state, and starts in it again.
@@ -31,6 +35,10 @@
 #endif
 
 enum { PAGE_BYTES = 4096, ARENA_BYTES_MIN = 96 << 20, GROW_WAITS = 1000 };
+/* Pieces of this size and more are not charged to RLIMIT_DATA. */
+enum { UNCHARGED_BYTES = 16 << 20 };
+/* An arena that is cut keeps so much beyond what is in use. */
+enum { ARENA_SPARE_BYTES = 6 << 20 };
 /* Pages of a file take some two microseconds each, and an event waits. */
 enum { STEP_BYTES_MAX = 4 << 10 };
 
@@ -45,14 +53,18 @@ enum { DUMPED_SHARE = 32 };
  * first thread; of that a leaf of the ledger and some pages, which dumps hold. */
 #define POOL_BYTES ((size_t)160 << 20)
 #define POOL_DUMPED_BYTES ((size_t)3 << 20)
+static const uint64_t pool_dumped_bytes = POOL_DUMPED_BYTES;
 
 /* Private memory for a node of the call tree, at most; nodes between two measurements; the part of
  * the limit that is kept for stacks that are known. */
 enum { NODE_PRIVATE_BYTES = 96, NODES_UNMEASURED = 2048, KEPT_SHARE = 8 };
 
-/* How large the pool behind the state is, 0 = there is none: a constant of the process, also in its
- * children, whose state is wiped. */
+/* Size of the pool behind the state, 0 = there is none. Atomic. Children, whose state is wiped, see
+ * the same number. It drops when a part of the pool is unmapped (mem_shrink). */
 static uint64_t pool_bytes;
+
+/* Called when the kernel refuses memory: true if the attempt is worth repeating. */
+static mem_shortage_fn *on_shortage;
 
 static void
 remember(void *address, size_t size_bytes)
@@ -116,23 +128,65 @@ grow_page(size_t size_bytes)
     return grown + PAGE_BYTES;
 }
 
-/* SIZE_BYTES of fresh private memory. It starts without access, because then the kernel does not
- * touch every page of it in a program that has called mlockall(MCL_FUTURE). */
+/* SIZE_BYTES of address space without access, or NULL. */
 static void *
-map_private(size_t size_bytes)
+map_no_access(size_t size_bytes)
 {
     void *p =
         sys_mmap(NULL, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (p == (void *)-EAGAIN)
         p = grow_page(size_bytes);
-    if (p == NULL || sys_failed(p))
+    return p == NULL || sys_failed(p) ? NULL : p;
+}
+
+/* Bytes of the page below a piece of SIZE_BYTES that keeps it from growing. */
+static inline size_t
+below_bytes(size_t size_bytes)
+{
+    return size_bytes >= UNCHARGED_BYTES ? PAGE_BYTES : 0;
+}
+
+static void
+unmap_private(void *address, size_t size_bytes)
+{
+    size_t below = below_bytes(size_bytes);
+
+    sys_munmap((unsigned char *)address - below, below + size_bytes);
+}
+
+/* SIZE_BYTES of address space for private memory, or NULL. */
+static void *
+map_piece(size_t size_bytes)
+{
+    size_t below = below_bytes(size_bytes);
+    unsigned char *p = map_no_access(below + size_bytes);
+
+    if (p == NULL || below == 0)
+        return p;
+    // On failure the piece is charged, which is all: the kernel may refuse to map anything while
+    // the program locks its memory.
+    sys_mmap(p + below, size_bytes, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_GROWSDOWN | MAP_FIXED, -1, 0);
+    return p + below;
+}
+
+/* SIZE_BYTES of fresh private memory. It starts without access, because then the kernel does not
+ * touch every page of it in a program that has called mlockall(MCL_FUTURE). */
+static void *
+map_private(size_t size_bytes)
+{
+    void *p = map_piece(size_bytes);
+
+    if (p == NULL && on_shortage != NULL && on_shortage(size_bytes))
+        p = map_piece(size_bytes);
+    if (p == NULL)
         return NULL;
     sys_munlock(p, size_bytes);
     // Without wiping (Linux before 4.14) a forked child would write into its parent's profile.
     if (sys_madvise(p, size_bytes, MADV_WIPEONFORK) < 0 ||
         sys_mprotect(p, size_bytes, PROT_READ | PROT_WRITE) < 0) {
-        sys_munmap(p, size_bytes);
+        unmap_private(p, size_bytes);
         return NULL;
     }
     // Best effort: a kernel without huge pages or without these hints refuses them harmlessly.
@@ -164,7 +218,7 @@ mem_take_state(uint64_t new_pool_bytes)
 void
 mem_free_state(struct state *unused, uint64_t its_pool_bytes)
 {
-    sys_munmap(unused, round_up(sizeof *unused, PAGE_BYTES) + its_pool_bytes);
+    unmap_private(unused, round_up(sizeof *unused, PAGE_BYTES) + its_pool_bytes);
 }
 
 void
@@ -194,15 +248,18 @@ mem_use_arena(uint64_t max_bytes)
     return false;
 }
 
-/* SIZE_BYTES of the part of PIECE that ends at END and of which *USED is used. */
+/* SIZE_BYTES of the part of PIECE that ends at *END and of which *USED is used. */
 static void *
-take_from(unsigned char *piece, uint64_t *used, uint64_t end, size_t size_bytes)
+take_from(unsigned char *piece, uint64_t *used, const uint64_t *end, size_t size_bytes)
 {
-    uint64_t off = load_relaxed(used);
+    uint64_t off = load_acquire(used);
 
-    // Never past the end, so that the counter cannot wrap however often this fails.
+    // Never past the end, so that the counter cannot wrap however often this fails. The end is read
+    // after the counter, because cutting the piece changes both (cut_arena).
     do {
-        if (size_bytes > end - off)
+        uint64_t last = load_relaxed(end);
+
+        if (off > last || size_bytes > last - off)
             return NULL;
     } while (!cas_acq_rel(used, &off, off + size_bytes));
     return piece + off;
@@ -215,9 +272,9 @@ mem_private(size_t size_bytes)
     void *p = NULL;
 
     if (state != NULL && state->arena != NULL)
-        return take_from(state->arena, &state->arena_used, state->arena_bytes, whole);
+        return take_from(state->arena, &state->arena_used, &state->arena_bytes, whole);
     if (state != NULL && state->pool != NULL)
-        p = take_from(state->pool, &state->pool_used, POOL_BYTES, whole);
+        p = take_from(state->pool, &state->pool_used, &pool_bytes, whole);
     return p != NULL ? p : map_private(whole);
 }
 
@@ -227,7 +284,7 @@ mem_lasting(size_t size_bytes)
     size_t whole = round_up(size_bytes, PAGE_BYTES);
 
     if (state != NULL && state->arena != NULL)
-        return take_from(state->arena, &state->arena_used, state->arena_bytes, whole);
+        return take_from(state->arena, &state->arena_used, &state->arena_bytes, whole);
     return map_private(whole);
 }
 
@@ -239,9 +296,9 @@ mem_dumped(size_t size_bytes)
 
     // There the kernel may no longer be asked later on.
     if (state != NULL && state->arena != NULL)
-        p = take_from(state->arena, &state->dumped_used, state->dumped_bytes, whole);
+        p = take_from(state->arena, &state->dumped_used, &state->dumped_bytes, whole);
     else if (state != NULL && state->pool != NULL)
-        p = take_from(state->pool, &state->dumped_used, POOL_DUMPED_BYTES, whole);
+        p = take_from(state->pool, &state->dumped_used, &pool_dumped_bytes, whole);
     if (p != NULL)
         return p;
     p = mem_private(whole);
@@ -314,8 +371,10 @@ mem_release_all(void)
     for (uint32_t i = 0; i < load_relaxed(&state->region_count) && i < LIMIT_REGIONS; i++) {
         void *address = load_acquire(&state->regions[i].address);
 
-        if (address != NULL && address != state)
+        if (address == state->pool && address != NULL)
             sys_munmap(address, state->regions[i].size_bytes);
+        else if (address != NULL && address != state)
+            unmap_private(address, state->regions[i].size_bytes);
         store_relaxed(&state->regions[i].address, NULL);
     }
     state->arena = state->pool = NULL;
@@ -335,7 +394,106 @@ mem_release(void *address, size_t size_bytes)
          state != NULL && i < load_relaxed(&state->region_count) && i < LIMIT_REGIONS; i++)
         if (load_relaxed(&state->regions[i].address) == address)
             store_relaxed(&state->regions[i].address, NULL);
-    sys_munmap(address, round_up(size_bytes, PAGE_BYTES));
+    unmap_private(address, round_up(size_bytes, PAGE_BYTES));
+}
+
+void
+mem_on_shortage(mem_shortage_fn *f)
+{
+    on_shortage = f;
+}
+
+/* Take [START, END) out of the pieces whose use is reported. */
+static void
+forget_part(unsigned char *start, unsigned char *end)
+{
+    for (uint32_t i = 0; i < load_relaxed(&state->region_count) && i < LIMIT_REGIONS; i++) {
+        unsigned char *address = load_relaxed(&state->regions[i].address);
+        size_t size_bytes = state->regions[i].size_bytes;
+
+        if (address == NULL || (size_t)(start - address) >= size_bytes)
+            continue;
+        state->regions[i].size_bytes = (size_t)(start - address);
+        if (end < address + size_bytes)
+            remember(end, (size_t)(address + size_bytes - end));
+        return;
+    }
+}
+
+void
+mem_shrink(void *piece, uint64_t size_bytes, uint64_t keep_bytes)
+{
+    unsigned char *start = (unsigned char *)piece + round_up(keep_bytes, PAGE_BYTES);
+    unsigned char *end = (unsigned char *)piece + round_up(size_bytes, PAGE_BYTES);
+
+    if (start >= end || in_piece(piece, state->arena, state->arena_bytes))
+        return;
+    // Behind the first part that is gone, no child may use the pool.
+    if (in_piece(piece, state->pool, POOL_BYTES) &&
+        (uint64_t)(start - state->pool) < load_relaxed(&pool_bytes))
+        store_relaxed(&pool_bytes, (uint64_t)(start - state->pool));
+    forget_part(start, end);
+    sys_munmap(start, (size_t)(end - start));
+}
+
+/* Unmap what nobody has taken from the part of the arena that ends at *END and of which *USED is
+ * used, except for ARENA_SPARE_BYTES. */
+static void
+cut_arena(uint64_t *used, uint64_t *end)
+{
+    uint64_t old_end = load_relaxed(end);
+    uint64_t old_used = __atomic_exchange_n(used, old_end, __ATOMIC_ACQ_REL);
+    uint64_t new_end = old_used + ARENA_SPARE_BYTES;
+
+    if (new_end < old_end) {
+        forget_part(state->arena + new_end, state->arena + old_end);
+        sys_munmap_always(state->arena + new_end, old_end - new_end);
+        store_relaxed(end, new_end);
+        // A thread that has read the old end must fail, so the counter may not be what it was.
+        old_used += PAGE_BYTES;
+    }
+    store_release(used, old_used);
+}
+
+void
+mem_give_back(void)
+{
+    uint64_t used;
+
+    if (state->arena != NULL) {
+        cut_arena(&state->dumped_used, &state->dumped_bytes);
+        cut_arena(&state->arena_used, &state->arena_bytes);
+        return;
+    }
+    if (state->pool == NULL)
+        return;
+    used = __atomic_exchange_n(&state->pool_used, (uint64_t)POOL_BYTES, __ATOMIC_ACQ_REL);
+    if (used < POOL_BYTES)
+        mem_shrink(state->pool + used, POOL_BYTES - used, 0);
+}
+
+void
+mem_drop_pool(const void *kept, size_t kept_bytes)
+{
+    uint64_t size_bytes = __atomic_exchange_n(&pool_bytes, UINT64_C(0), __ATOMIC_ACQ_REL);
+    uint64_t start = (uint64_t)(uintptr_t)state + round_up(sizeof *state, PAGE_BYTES);
+    uint64_t end = start + size_bytes;
+    uint64_t low = round_down((uint64_t)(uintptr_t)kept, PAGE_BYTES);
+    uint64_t high = round_up((uint64_t)(uintptr_t)kept + kept_bytes, PAGE_BYTES);
+
+    if (low >= start && high <= end) {
+        if (low > start)
+            sys_munmap((void *)start, low - start);
+        start = high;
+    }
+    if (start < end)
+        sys_munmap((void *)start, end - start);
+}
+
+uint64_t
+mem_pool_bytes(void)
+{
+    return load_relaxed(&pool_bytes);
 }
 
 /* A constant of the process, also in its children, whose state is wiped. */

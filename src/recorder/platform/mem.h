@@ -72,6 +72,25 @@ mem_fill(const void *base, uint64_t *made, uint64_t end_bytes, uint64_t limit_by
 /* Give back all private memory but `state` itself; it must not be in use any more. */
 void mem_release_all(void);
 
+/* Called when the kernel has refused SIZE_BYTES, from any thread and in signal handlers: true if
+ * memory was given back, so that another attempt may succeed. */
+typedef bool mem_shortage_fn(uint64_t size_bytes);
+void mem_on_shortage(mem_shortage_fn *f);
+
+/* Unmap PIECE, SIZE_BYTES of mem_private, but for its first KEEP_BYTES. No thread may use the rest
+ * any more. A piece of the arena stays. One thread at a time. */
+void mem_shrink(void *piece, uint64_t size_bytes, uint64_t keep_bytes);
+
+/* Unmap what nobody has taken from the pool, and from the arena all but a few mebibytes, even in a
+ * quiet process. One thread at a time. */
+void mem_give_back(void);
+
+/* Size of the pool that a forked child finds. */
+uint64_t mem_pool_bytes(void);
+
+/* Unmap the pool, from which nobody has taken anything yet, except for the pages of KEPT. */
+void mem_drop_pool(const void *kept, size_t kept_bytes);
+
 /* Give back memory of mem_private. A piece of the arena or the pool cannot be given back and is
  * lost. */
 void mem_release(void *address, size_t size_bytes);

@@ -109,6 +109,8 @@ struct state {
     unsigned char *arena;        // All private memory comes from here; NULL = from the kernel.
     uint64_t arena_bytes;
     uint64_t arena_used; // Atomic.
+    uint64_t spare_bytes;   // Atomic: see limit.c; 0 = no limit on address space was seen.
+    uint32_t giving_back;   // Atomic: a thread is shrinking reservations.
     uint64_t memory_limit;  // Atomic: what the recorder may take, its file included; 0 = no limit.
     uint64_t nodes_counted; // Atomic: nodes when the private memory was last measured.
 
@@ -144,6 +146,7 @@ struct state {
     uint64_t control_seen;   // Generation of the latest request that was answered.
     uint64_t sampled_events; // Atomic: events that samples stand for.
     uint32_t *errors;        // By site: index of its record in DISK_ERRORS plus 1.
+    uint64_t errors_count;   // Atomic: so many sites have a place there.
 
     /* orphan.c */
     uint32_t orphan_tid;    // The thread that must finish an event of the parent's; 0 = none.

@@ -73,6 +73,12 @@ sys_munmap(void *address, size_t size_bytes)
     return (int)CALL(SYS_munmap, address, size_bytes, 0, 0, 0, 0);
 }
 
+void
+sys_munmap_always(void *address, size_t size_bytes)
+{
+    arch_syscall(SYS_munmap, (long)address, (long)size_bytes, 0, 0, 0, 0);
+}
+
 int
 sys_madvise(void *address, size_t size_bytes, int advice)
 {
@@ -312,6 +318,12 @@ int
 sys_getpid(void)
 {
     return (int)CALL(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+bool
+sys_is_process(uint32_t pid)
+{
+    return (uint32_t)arch_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) == pid;
 }
 
 int

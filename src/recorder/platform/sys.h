@@ -29,6 +29,9 @@ bool sys_is_quiet(void);
 void *sys_mmap(void *address, size_t size_bytes, int protection, int flags, int fd, uint64_t off);
 void *sys_mremap(void *address, size_t old_bytes, size_t new_bytes, int flags, void *new_address);
 int sys_munmap(void *address, size_t size_bytes);
+
+/* The same in a quiet process. Only where the program has just made a call of its own. */
+void sys_munmap_always(void *address, size_t size_bytes);
 int sys_madvise(void *address, size_t size_bytes, int advice);
 int sys_mprotect(void *address, size_t size_bytes, int protection);
 int sys_munlock(void *address, size_t size_bytes);
@@ -75,6 +78,9 @@ int sys_getcwd(char *buffer, size_t size_bytes);
 
 int sys_getpid(void);
 int sys_getppid(void);
+
+/* Is this process PID? Answered in a quiet process, too. */
+bool sys_is_process(uint32_t pid);
 
 /* The thread's id, or, where it may not be asked for, a number that no other call gives. */
 int sys_gettid(void);

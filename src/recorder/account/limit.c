@@ -1,0 +1,122 @@
+/* limit.c: address space for a program that limits its own.
+ *
+ * RLIMIT_AS counts reservations, and the recorder has gigabytes of them. So it gives back what is
+ * unused as soon as there is a limit, and keeps 16 MiB for its tables to grow, or a 64th of a
+ * larger limit. A limit arrives in three ways:
+ *
+ *     the program calls setrlimit or prlimit ........ entry/rlimit_dynamic.c calls limit_follow
+ *     another process or a raw system call sets it .. nobody reports it, until an allocation of the
+ *                                                     program fails; then limit_gives_back returns
+ *                                                     true, and the caller tries once more
+ *                                                     ... or until a mapping of the recorder fails
+ *
+ * What stays in address space: the tables in use, the top level of the ledger (64 MiB), some 2 MiB
+ * for each thread. Tables stay small when the limit is lifted again.
+ *
+ * RLIMIT_DATA needs none of this: nothing large is charged to it (platform/mem.c).
+ */
+#include "account/limit.h"
+
+#include <sys/resource.h>
+
+#include "account/file.h"
+#include "account/nodes.h"
+#include "account/thread.h"
+#include "base/atomics.h"
+#include "platform/mem.h"
+#include "platform/state.h"
+#include "platform/sys.h"
+
+#define SPARE_BYTES ((uint64_t)16 << 20)
+enum { SPARE_LIMIT_SHARE = 64 };
+
+/* A child made by vfork has limits of its own, but its parent's memory. */
+static bool
+is_recorded_here(void)
+{
+    return state != NULL && load_acquire(&state->ready) == READY_YES &&
+           sys_is_process(state->header->pid);
+}
+
+/* A forked child that has not started recording has a pool all the same. Unmap it, unless a thread
+ * is starting: true if that was done. The child then starts as a new process does. The struct of
+ * the thread that has forked stays, because that thread still looks at it; no other may do this. */
+static bool
+drop_pool(void)
+{
+    uint32_t idle = 0;
+
+    if (state == NULL || load_acquire(&state->ready) != READY_NO || mem_pool_bytes() == 0 ||
+        tls.self == NULL || !cas_acq_rel(&state->starting, &idle, 1u))
+        return false;
+    mem_drop_pool(tls.self, sizeof *tls.self);
+    store_release(&state->starting, 0u);
+    return true;
+}
+
+/* Unmap the places of sites that the table of nodes has no room for. */
+static void
+give_back_errors(void)
+{
+    uint64_t before = load_relaxed(&state->errors_count);
+    uint64_t nodes = load_relaxed(&state->tables[DISK_NODES].max_bytes) / sizeof(struct disk_node);
+    uint64_t count = load_relaxed(&state->sites) + nodes * DISK_SIZE_CLASSES;
+
+    if (count >= before)
+        return;
+    store_relaxed(&state->errors_count, count);
+    mem_shrink(state->errors, before * sizeof *state->errors, count * sizeof *state->errors);
+}
+
+/* Shrink all reservations to SPARE_BYTES beyond what is in use: true if that was news. */
+static bool
+give_back(uint64_t spare_bytes)
+{
+    uint64_t known = load_relaxed(&state->spare_bytes), nodes_bytes, mask;
+    uint32_t idle = 0;
+
+    if ((known != 0 && known <= spare_bytes) || !cas_acq_rel(&state->giving_back, &idle, 1u))
+        return false;
+    mask = sys_block_signals();
+    nodes_bytes = load_relaxed(&state->tables[DISK_NODES].max_bytes);
+    file_give_back(spare_bytes);
+    nodes_give_back(nodes_bytes);
+    give_back_errors();
+    mem_give_back();
+    store_relaxed(&state->spare_bytes, spare_bytes);
+    sys_unblock_signals(mask);
+    store_release(&state->giving_back, 0u);
+    return true;
+}
+
+COLD void
+limit_follow(uint64_t limit_bytes)
+{
+    uint64_t share = limit_bytes / SPARE_LIMIT_SHARE;
+
+    if (limit_bytes == UINT64_MAX)
+        return;
+    if (is_recorded_here())
+        give_back(share > SPARE_BYTES ? share : SPARE_BYTES);
+    else
+        drop_pool();
+}
+
+COLD bool
+limit_gives_back(uint64_t size_bytes)
+{
+    uint64_t limit;
+
+    if (size_bytes == 0 || state == NULL || sys_is_quiet())
+        return false;
+    limit = sys_limit(RLIMIT_AS);
+    if (limit == UINT64_MAX || size_bytes >= limit)
+        return false;
+    return is_recorded_here() ? give_back(SPARE_BYTES) : drop_pool();
+}
+
+void
+limit_start(void)
+{
+    mem_on_shortage(limit_gives_back);
+}

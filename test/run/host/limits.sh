@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# limits.sh: programs that limit their own address space, data, stack, descriptors and files. If it
+# fails, such a program gets less memory than alone, by more than the recorder's tables in use, or
+# sees another error, status or signal.
+#
+# LIMITS_PROGRAMS=2000 runs so many random programs, from seed LIMITS_SEED on.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+# pieces WHICH MIB HOW [OPTION...]: under that limit it gets 40 pieces of 512 KiB, as alone.
+pieces() {
+    local which=$1 mib=$2 how=$3
+    shift 3
+    same "$mib MiB of $which by $how${*:+, $*}" "40 of 40" \
+        "$("$HEAPTAP" run --quiet --force "$@" -o pieces.heaptap -- \
+            "$PROG/limits_itself" pieces "$which" "$mib" "$how")"
+}
+
+for how in libc raw child; do
+    for mib in 40 100 150; do
+        pieces DATA $mib $how
+        pieces DATA $mib $how --reserve 4M
+        pieces DATA $mib $how --sample 64K
+    done
+    pieces DATA 60 $how --annotate
+    pieces AS 150 $how
+    pieces AS 300 $how --annotate
+done
+# Whoever makes no system call, or does not look at a call, follows what libc sets.
+pieces AS 150 libc --reserve 4M
+pieces AS 150 libc --sample 64K
+
+# A start that fails takes nothing from the program.
+for limit in "-v 100000" "-d 20000"; do
+    for option in "" --annotate; do
+        "$HEAPTAP" run --quiet --force $option -o failed.heaptap -- \
+            bash -c "ulimit $limit; exec $PROG/small_stack 65536 later" >failed.out 2>failed.err
+        same "ulimit $limit $option: status, output" "5 done" "$? $(cat failed.out)"
+    done
+done
+
+mkdir random
+python3 "$area/limits.py" "${LIMITS_PROGRAMS:-24}" "${LIMITS_SEED:-1}" random >random.out 2>&1
+status=$?
+echo "# $(tail -1 random.out)"
+[ $status = 0 ] || cat random.out
+same "random limits, bare and recorded" 0 $status
+finish
