@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -43,6 +44,22 @@ only_what_is_mapped_can_be_read(void **unused)
     munmap(pages, 2 * (size_t)PAGE_BYTES);
 }
 
+/* If this fails, a look at memory that holds zeros sleeps, and a program for which each event looks
+ * takes a hundred times as long. */
+static void
+a_look_never_waits(void **unused)
+{
+    static const uint64_t zero[2];
+    struct rusage before, after;
+
+    (void)unused;
+    getrusage(RUSAGE_SELF, &before);
+    for (int i = 0; i < 1000; i++)
+        assert_true(sys_is_readable((uint64_t)(uintptr_t)&zero[i % 2]));
+    getrusage(RUSAGE_SELF, &after);
+    assert_in_range(after.ru_nvcsw - before.ru_nvcsw, 0, 100);
+}
+
 /* If this fails, a new thread of a program with a reserve gets the id of one that still runs, and
  * takes over its row while it is in use. Last: there is no way back. */
 static void
@@ -60,6 +77,7 @@ ids_that_are_made_up_are_nobodys(void **unused)
     assert_int_not_equal(first, second);
     assert_in_range(first, 1, TID_LIMIT - 1);
     assert_in_range(second, 1, TID_LIMIT - 1);
+    assert_false(sys_is_readable((uint64_t)(uintptr_t)&own)); // Nothing is known without a call.
 }
 
 int
@@ -67,6 +85,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_what_is_mapped_can_be_read),
+        cmocka_unit_test(a_look_never_waits),
         cmocka_unit_test(ids_that_are_made_up_are_nobodys),
     };
 

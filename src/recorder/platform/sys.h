@@ -100,7 +100,8 @@ void sys_wait(uint32_t attempt);
 uint64_t sys_block_signals(void);
 void sys_unblock_signals(uint64_t mask);
 
-/* Can what is at ADDRESS, up to the end of its page, be read? */
+/* Return whether the page of ADDRESS can be read, at the cost of a system call that never waits.
+ * False where the call is forbidden. Another thread may unmap the page right afterwards. */
 bool sys_is_readable(uint64_t address);
 
 /* Is the caller on its alternate signal stack? */
