@@ -74,7 +74,7 @@ require_agreement(struct unwind_rule rule, const struct unwind_registers *before
 static void
 step_once(const struct unwind_object *object, const uint64_t *stack, uint64_t lookup)
 {
-    struct unwind_bounds bounds = {address_of(stack), address_of(stack + STACK_WORDS)};
+    struct unwind_bounds bounds = {address_of(stack), address_of(stack + STACK_WORDS), NULL};
     struct unwind_rule rule = unwind_compile(lookup, object);
     struct unwind_registers before, r;
     enum unwind_step_result result;

@@ -108,6 +108,18 @@ process_value(uint32_t type)
     return 0;
 }
 
+int
+sys_getpid(void)
+{
+    return 1;
+}
+
+int
+sys_gettid(void)
+{
+    return 1;
+}
+
 bool
 sys_is_readable(uint64_t address)
 {

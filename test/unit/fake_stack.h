@@ -34,7 +34,7 @@ fake_init(struct fake *f, const char *pc)
 {
     for (unsigned i = 0; i < STACK_WORDS; i++)
         f->stack[i] = i + 1000;
-    f->bounds = (struct unwind_bounds){slot(f, 0), slot(f, STACK_WORDS)};
+    f->bounds = (struct unwind_bounds){slot(f, 0), slot(f, STACK_WORDS), NULL};
     memset(&f->r, 0, sizeof f->r);
     for (unsigned i = 0; i < UNWIND_REGISTERS; i++)
         f->r.r[i] = 2000 + i;

@@ -592,7 +592,7 @@ impossible_expressions_are_refused(void **state)
     // With the byte before it, lit0, this one would end: dup, bra to that byte.
     static const uint8_t before[] = {0x30, 0x12, 0x28, 0xfb, 0xff};
     struct cursor code = {.at = before + 1, .end = before + sizeof before};
-    struct unwind_bounds bounds = {0, 0};
+    struct unwind_bounds bounds = {0, 0, NULL};
     struct unwind_registers r = {.valid = 0};
     uint64_t first = 1, value;
 

@@ -402,7 +402,7 @@ nothing_is_read_beyond_the_stack(void **state)
     fake_init(&f, t_framed);
     f.bounds.low = slot(&f, 21) + 1;
     assert_refused(&f, UNWIND_BAD);
-    f.bounds = (struct unwind_bounds){0, 0};
+    f.bounds = (struct unwind_bounds){0, 0, NULL};
     assert_refused(&f, UNWIND_BAD);
 
     // A saved register out of reach is unknown; that matters only to a frame that needs it.
@@ -498,7 +498,7 @@ a_rule_steps_as_its_table_does(void **state)
 static unsigned
 walk_to_end(struct unwind_registers *r, enum unwind_step_result *ret_result)
 {
-    struct unwind_bounds all = {4096, UINT64_C(1) << 47};
+    struct unwind_bounds all = {4096, UINT64_C(1) << 47, NULL};
     unsigned frames = 0;
 
     do
@@ -510,7 +510,7 @@ walk_to_end(struct unwind_registers *r, enum unwind_step_result *ret_result)
 static NOINLINE unsigned
 walk_from_here(uint64_t *ret_caller)
 {
-    struct unwind_bounds all = {4096, UINT64_C(1) << 47};
+    struct unwind_bounds all = {4096, UINT64_C(1) << 47, NULL};
     struct unwind_registers r;
     enum unwind_step_result result;
     unsigned frames;
@@ -549,7 +549,7 @@ static void a_live_signal_is_stepped_through(void **state);
 static void
 on_signal(int number)
 {
-    struct unwind_bounds all = {4096, UINT64_C(1) << 47};
+    struct unwind_bounds all = {4096, UINT64_C(1) << 47, NULL};
     uint64_t test = address_of((void *)a_live_signal_is_stepped_through);
     struct unwind_registers r;
 

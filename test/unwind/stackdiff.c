@@ -448,7 +448,7 @@ diff_sample(void)
 void
 diff_begin(uint64_t low, uint64_t high)
 {
-    sampler.bounds = (struct unwind_bounds){low, high};
+    sampler.bounds = (struct unwind_bounds){low, high, NULL};
     recorder_begin();
     sampler.sampling = true;
 }
@@ -465,7 +465,7 @@ diff_set_bounds(struct diff_bounds bounds)
 {
     struct diff_bounds old = {sampler.bounds.low, sampler.bounds.high};
 
-    sampler.bounds = (struct unwind_bounds){bounds.low, bounds.high};
+    sampler.bounds = (struct unwind_bounds){bounds.low, bounds.high, NULL};
     return old;
 }
 

@@ -15,9 +15,18 @@ struct unwind_registers {
     bool exact;            // r[UNWIND_PC] is an interrupted instruction, not a return address.
 };
 
-/* Words may be read in [low, high) only. */
+/* The part of a stack that a walk has proved to be mapped: [low, high). */
+struct unwind_reach {
+    uint64_t low, high;
+    // Extend [low, high) to the word at ADDRESS. False if that may be unmapped.
+    bool (*extend)(struct unwind_reach *reach, uint64_t address);
+};
+
+/* Words may be read in [low, high) only. Outside of REACH, extend that first; REACH NULL means that
+ * all of [low, high) is mapped. */
 struct unwind_bounds {
     uint64_t low, high;
+    struct unwind_reach *reach;
 };
 
 /* The address to look R's pc up with: minus one for return addresses, because a call may be a
@@ -50,11 +59,19 @@ unwind_capture(struct unwind_registers *r)
     r->exact = true;
 }
 
-/* The word at ADDRESS; false if it is not wholly within BOUNDS. */
+static inline bool
+unwind_reaches(struct unwind_reach *reach, uint64_t address)
+{
+    return reach == NULL || (address >= reach->low && address <= reach->high - 8) ||
+           reach->extend(reach, address);
+}
+
+/* The word at ADDRESS; false if it is not wholly within BOUNDS, or may be unmapped. */
 READS_STACK static inline bool
 unwind_read(const struct unwind_bounds *bounds, uint64_t address, uint64_t *ret_word)
 {
-    if (address < bounds->low || bounds->high < 8 || address > bounds->high - 8)
+    if (address < bounds->low || bounds->high < 8 || address > bounds->high - 8 ||
+        !unwind_reaches(bounds->reach, address))
         return false;
     // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): no stack begins at 0.
     memcpy(ret_word, (const void *)(uintptr_t)address, 8);

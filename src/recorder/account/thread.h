@@ -35,7 +35,6 @@ enum {
     CHECK_GROUP = 4,
     CHECKS_HELD = CHECK_GROUP - 1,
     CHECKS_MAX = CHECKS_HELD + 3 * LIMIT_DEPTH,
-    FOREIGN_STACKS = 4,
     INNER_BLOCKS = 8,
     PASSINGS = 1024,
     PASSING_CHECKS = 3 * CHECK_GROUP,
@@ -145,10 +144,7 @@ struct thread {
     uint64_t stack_low,
         stack_high; // The thread's own stack as far as known; frames lie in [low, high).
     uint64_t thread_pointer;
-    struct {
-        uint64_t low, high;
-    } foreign[FOREIGN_STACKS];
-    uint32_t foreign_next;
+    bool stack_sought; // The mapping of the thread pointer was looked up.
 
     struct ledger_ahead ahead;
     uint32_t owner_tid; // Atomic; 0 = the row is free. See owner_word in join.c.

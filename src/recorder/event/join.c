@@ -271,8 +271,7 @@ make_nested(struct thread *t)
         n->stack_low = t->stack_low;
         n->stack_high = t->stack_high;
         n->thread_pointer = t->thread_pointer;
-        n->foreign_next = 0;
-        __builtin_memcpy(n->foreign, t->foreign, sizeof n->foreign);
+        n->stack_sought = t->stack_sought;
         t->nested = n;
     }
     sys_unblock_signals(mask);

@@ -1,10 +1,32 @@
-/* bounds.c: where stacks lie.
+/* bounds.c: where stacks lie, and which of their memory a walk may read.
  *
  * The main thread's stack ends where the kernel put the program's arguments and may grow down to
- * its limit. Another thread's ends at its thread control block if glibc made it. What is known is
- * confirmed by /proc/thread-self/maps, read once per foreign stack with raw system calls. That
- * takes the longer the more threads there are, so for their own stacks it is read only until it has
- * shown where in its control block glibc keeps them.
+ * its limit. Another thread's ends at its thread control block if glibc made it. A read of
+ * /proc/thread-self/maps by raw system calls confirms that. It takes longer with more threads, so
+ * it is done only until it has shown where glibc keeps the bounds in the control block.
+ *
+ * A thread's own stack is mapped from the running function up to its end while the thread lives. A
+ * walk that begins there reads it without a check.
+ *
+ * Any other stack (a coroutine's, a signal handler's) may have gone since the latest event. The
+ * program may have unmapped it by a raw system call and mapped a smaller one at its place. So no
+ * event trusts an earlier one: each walk proves the pages that it reads.
+ *
+ *     here                slot                                          a hole, or the limit
+ *     | recorder's frames | caller's frames ...    :                    :
+ *     [--- mapped: code runs on it ---------- page)[- page)[- page) ... |
+ *                                                  one system call each
+ *
+ * The recorder runs on the pages up to the caller's return address, so these are mapped. Most walks
+ * need no more. When a frame reaches beyond, sys_is_readable proves each further page, including
+ * those in between. So no frame reaches across a guard page into another stack, and wrong unwind
+ * tables and wild frame pointers end at the first hole. Limits bound the work of a walk.
+ *
+ * A signal may have interrupted yet another stack, so the proof starts anew there. On the thread's
+ * own stack, all from the innermost remembered frame outwards is mapped.
+ *
+ * Limit: a page that another thread unmaps between its proof and its read still faults. Only a walk
+ * that wrong tables lead into that thread's memory can meet one.
  */
 #include "stack/bounds.h"
 
@@ -22,7 +44,10 @@ enum {
     RED_ZONE_BYTES = 128,
     PAGE_BYTES = 4096,
     OVERFLOW_BYTES = 1 << 20, // How far below its stack a function that overflows it may reach.
-    DOUBTFUL_PAGES = 32,      // How far up a frame may reach after a guess on a foreign stack.
+    // How far up a frame may reach on a stack that is not the thread's own; after a guess.
+    FRAME_PAGES = 512,
+    DOUBTFUL_PAGES = 32,
+    WALK_PAGES = 4096, // Proved in one walk.
 };
 
 #define STACK_GROWTH_MAX ((uint64_t)1 << 30)
@@ -121,8 +146,7 @@ bounds_thread_begins(struct thread *t)
     uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
     uint64_t pointer = arch_thread_pointer();
 
-    // What the row's former thread took for foreign may be this one's own stack.
-    __builtin_memset(t->foreign, 0, sizeof t->foreign);
+    t->stack_sought = false;
     if (on_main_stack(here)) {
         take_main_stack(t);
         return;
@@ -185,79 +209,162 @@ is_in_block(struct thread *t, uint64_t slot)
     return true;
 }
 
-/* The end of what can be read from FROM on, up to HIGH and a limit. What is known of a foreign
- * stack may be out of date, which does not matter for frames that are there, but a guess may point
- * anywhere. */
+/* The end of the readable pages from FROM, which begins one, up to END. */
 static uint64_t
-readable_until(uint64_t from, uint64_t high)
+readable_until(uint64_t from, uint64_t end)
 {
-    uint64_t end = from;
+    while (from < end && sys_is_readable(from))
+        from += PAGE_BYTES;
+    return from < end ? from : end;
+}
 
-    for (uint32_t i = 0; i < DOUBTFUL_PAGES && end < high; i++) {
-        if (!sys_is_readable(end))
-            break;
-        end = round_down(end, PAGE_BYTES) + PAGE_BYTES;
-    }
-    return end < high ? end : high;
+/* Without /proc, as in a bare chroot: is SLOT shortly below the control block, or below the known
+ * part of the stack, with only readable pages between? */
+static bool
+is_shortly_below(const struct thread *t, uint64_t slot)
+{
+    uint64_t end = slot < t->stack_low ? t->stack_low : t->thread_pointer;
+
+    return slot < end && end - slot < DOUBTFUL_PAGES * PAGE_BYTES &&
+           readable_until(round_down(slot, PAGE_BYTES), end) == end;
+}
+
+/* T's stack is the mapping of its control block, up to that. The main thread has its control block
+ * elsewhere. Is SLOT on T's stack? */
+static COLD bool
+seek_own_stack(struct thread *t, uint64_t slot)
+{
+    uint64_t low = round_down(slot, PAGE_BYTES), high;
+
+    t->stack_sought = find_mapping(t, t->thread_pointer, &low, &high);
+    if (t->stack_sought && load_relaxed(&state->block_off) == 0)
+        learn_block_off(t, low);
+    if (is_in_block(t, slot))
+        return true;
+    if (sys_gettid() == sys_getpid() || (!t->stack_sought && !is_shortly_below(t, slot)))
+        return false;
+    t->stack_low = low;
+    t->stack_high = round_down(t->thread_pointer, 8);
+    return slot >= low && slot < t->stack_high;
 }
 
 bool
 bounds_own_stack(struct thread *t, uint64_t slot)
 {
-    uint64_t low, high;
-
     if (t->thread_pointer != 0 && is_in_block(t, slot))
         return true;
     // The main thread's first event was on another stack.
-    if (t->stack_low == 0 && on_main_stack(slot)) {
+    if (t->stack_high == 0 && on_main_stack(slot)) {
         take_main_stack(t);
         return true;
     }
-    for (uint32_t i = 0; i < FOREIGN_STACKS; i++)
-        if (slot >= t->foreign[i].low && slot < t->foreign[i].high)
-            return false;
-    if (!find_mapping(t, slot, &low, &high)) {
-        // No /proc, as in a bare chroot: what can be read around here.
-        low = round_down(slot, PAGE_BYTES);
-        high = readable_until(low, UINT64_MAX);
-        if (high <= slot)
-            return false;
-    }
-    if (t->thread_pointer > low && t->thread_pointer < high && slot < t->thread_pointer) {
-        t->stack_low = low;
-        t->stack_high = round_down(t->thread_pointer, 8);
-        if (load_relaxed(&state->block_off) == 0)
-            learn_block_off(t, low);
-        return true;
-    }
-    t->foreign[t->foreign_next].low = low;
-    t->foreign[t->foreign_next].high = high;
-    t->foreign_next = (t->foreign_next + 1) % FOREIGN_STACKS;
-    return false;
+    return t->thread_pointer != 0 && !t->stack_sought && seek_own_stack(t, slot);
 }
 
-/* An interrupted function may still own what lies in the red zone below: between the pop of a
- * register and its return the tables say that it is there. One that has overflowed the stack has
- * its rsp below it. */
-bool
-bounds_at(struct thread *t, uint64_t sp, bool exact, bool doubtful, struct unwind_bounds *ret)
+/* Prove the page at PAGE. */
+static bool
+prove(struct bounds *b, uint64_t page)
 {
-    uint64_t low = exact ? sp - RED_ZONE_BYTES : sp;
+    if (b->pages_left == 0 || !sys_is_readable(page))
+        return false;
+    b->pages_left--;
+    return true;
+}
 
-    if ((sp >= t->stack_low && sp < t->stack_high) || bounds_own_stack(t, sp)) {
-        *ret = (struct unwind_bounds){low, t->stack_high};
-        return true;
+static bool
+extend(struct unwind_reach *reach, uint64_t address)
+{
+    struct bounds *b = (struct bounds *)((char *)reach - offsetof(struct bounds, reach));
+
+    // The red zone of an interrupted function may begin in the page below.
+    if (address < reach->low) {
+        if (!prove(b, reach->low - PAGE_BYTES))
+            return false;
+        reach->low -= PAGE_BYTES;
     }
-    for (uint32_t i = 0; i < FOREIGN_STACKS; i++) {
-        if (sp >= t->foreign[i].low && sp < t->foreign[i].high) {
-            uint64_t high = t->foreign[i].high;
+    for (; reach->high < address + 8; reach->high += PAGE_BYTES)
+        if (!prove(b, reach->high))
+            return false;
+    return true;
+}
 
-            *ret = (struct unwind_bounds){low, doubtful ? readable_until(sp, high) : high};
+/* Restart the proof at the page of SP. */
+static bool
+reach_from(struct bounds *b, uint64_t sp)
+{
+    uint64_t page = round_down(sp, PAGE_BYTES);
+
+    if (!prove(b, page))
+        return false;
+    b->reach.low = page;
+    b->reach.high = page + PAGE_BYTES;
+    return true;
+}
+
+static inline bool
+is_own(const struct thread *t, uint64_t sp)
+{
+    return sp >= t->stack_low && sp < t->stack_high;
+}
+
+void
+bounds_begin(struct bounds *b, struct thread *t, uint64_t sp, uint64_t slot)
+{
+    uint64_t inner = t->memo_count > 0 ? t->memo[t->memo_count].slot : 0;
+
+    b->t = t;
+    b->pages_left = WALK_PAGES;
+    b->reach.low = round_down(sp, PAGE_BYTES);
+    b->reach.high = round_up(slot + 8, PAGE_BYTES);
+    b->reach.extend = extend;
+    if (is_own(t, slot) || bounds_own_stack(t, slot))
+        b->own_low = sp;
+    else
+        b->own_low = is_own(t, inner) ? inner : t->stack_high;
+}
+
+/* A function that overflows the thread's own stack has its rsp, SP, below the mapped part: find the
+ * lowest page of that. */
+static COLD bool
+bounds_of_overflow(struct bounds *b, uint64_t sp, struct unwind_bounds *ret)
+{
+    struct thread *t = b->t;
+    uint64_t page;
+
+    if (t->stack_high == 0 && on_main_stack(sp + OVERFLOW_BYTES)) {
+        take_main_stack(t);
+        b->own_low = t->stack_high;
+    }
+    if (sp >= t->stack_high || sp + OVERFLOW_BYTES <= t->stack_low)
+        return false;
+    page = round_down(sp > t->stack_low ? sp : t->stack_low, PAGE_BYTES);
+    for (; page < b->own_low && page < sp + OVERFLOW_BYTES; page += PAGE_BYTES) {
+        if (reach_from(b, page)) {
+            *ret = (struct unwind_bounds){page, t->stack_high, &b->reach};
             return true;
         }
     }
-    if (exact && t->stack_low == 0 && on_main_stack(sp + OVERFLOW_BYTES))
-        take_main_stack(t);
-    *ret = (struct unwind_bounds){t->stack_low, t->stack_high};
-    return exact && sp < t->stack_low && t->stack_low - sp < OVERFLOW_BYTES;
+    *ret = (struct unwind_bounds){b->own_low, t->stack_high, NULL};
+    return page >= b->own_low && page < t->stack_high;
+}
+
+/* An interrupted function may still own what lies in the red zone below: between the pop of a
+ * register and its return the tables say that it is there. */
+bool
+bounds_at(struct bounds *b, uint64_t sp, bool exact, bool doubtful, struct unwind_bounds *ret)
+{
+    const struct thread *t = b->t;
+    uint64_t low = exact ? sp - RED_ZONE_BYTES : sp;
+    uint64_t high = t->stack_high;
+
+    if (sp >= b->own_low && sp < high) {
+        *ret = (struct unwind_bounds){low, high, NULL};
+        return true;
+    }
+    if ((sp < b->reach.low || sp > b->reach.high) && !reach_from(b, sp))
+        return exact && bounds_of_overflow(b, sp, ret);
+    if (!is_own(t, sp))
+        high = b->reach.high + (doubtful ? DOUBTFUL_PAGES : FRAME_PAGES) * (uint64_t)PAGE_BYTES;
+    *ret = (struct unwind_bounds){low, high, &b->reach};
+    return true;
 }

@@ -15,18 +15,29 @@ void bounds_thread_begins(struct thread *t);
  * then). */
 bool bounds_own_stack(struct thread *t, uint64_t slot);
 
-/* Where words may be read when rsp is at SP; false if SP is on no stack that is known. EXACT: it is
- * that of an interrupted function. DOUBTFUL: SP comes from a guess, so read no further than what is
- * mapped. */
-bool bounds_at(struct thread *t, uint64_t sp, bool exact, bool doubtful,
+/* The memory that one walk may read. */
+struct bounds {
+    struct thread *t;
+    uint64_t own_low; // From here on T's own stack is mapped; its end if that is not known.
+    struct unwind_reach reach;
+    uint32_t pages_left; // To be proved before the walk ends.
+};
+
+/* Start a walk at SP, the present rsp, out of the recorder, which was called from SLOT. */
+void bounds_begin(struct bounds *b, struct thread *t, uint64_t sp, uint64_t slot);
+
+/* Where words may be read when rsp is at SP; false if no page there is proved. EXACT: SP is that of
+ * an interrupted function. DOUBTFUL: SP comes from a guess, so read less far. Makes a system call
+ * for a page that is not proved yet. */
+bool bounds_at(struct bounds *b, uint64_t sp, bool exact, bool doubtful,
                struct unwind_bounds *ret);
 
 /* The same for the usual frame of the thread's own stack; false means ask bounds_at. */
 static inline bool
-bounds_of_own(const struct thread *t, uint64_t sp, bool exact, struct unwind_bounds *ret)
+bounds_of_own(const struct bounds *b, uint64_t sp, bool exact, struct unwind_bounds *ret)
 {
-    *ret = (struct unwind_bounds){sp, t->stack_high};
-    return likely(!exact) && likely(sp >= t->stack_low && sp < t->stack_high);
+    *ret = (struct unwind_bounds){sp, b->t->stack_high, NULL};
+    return likely(!exact) && likely(sp >= b->own_low && sp < b->t->stack_high);
 }
 
 #endif

@@ -25,17 +25,16 @@
 #include "stack/rules.h"
 
 /* Step by the frame pointer where there is no table. */
-READS_STACK static bool
+static bool
 guess_step(struct unwind_registers *r, const struct unwind_bounds *b)
 {
-    uint64_t rbp = r->r[UNWIND_RBP];
-    const uint64_t *frame = (const uint64_t *)(uintptr_t)rbp;
+    uint64_t rbp = r->r[UNWIND_RBP], outer, pc;
 
-    if (!(r->valid >> UNWIND_RBP & 1) || (rbp & 7) || rbp < b->low || rbp < r->r[UNWIND_RSP] ||
-        b->high < 16 || rbp > b->high - 16 || frame[1] == 0)
+    if (!(r->valid >> UNWIND_RBP & 1) || (rbp & 7) || rbp < r->r[UNWIND_RSP] ||
+        !unwind_read(b, rbp, &outer) || !unwind_read(b, rbp + 8, &pc) || pc == 0)
         return false;
-    r->r[UNWIND_RBP] = frame[0];
-    r->r[UNWIND_PC] = frame[1];
+    r->r[UNWIND_RBP] = outer;
+    r->r[UNWIND_PC] = pc;
     r->r[UNWIND_RSP] = rbp + 16;
     r->exact = false;
     return true;
@@ -46,6 +45,7 @@ enum outcome { WALK_ON, WALK_ENDS, WALK_BREAKS };
 /* A walk outwards. The first frame is that of the function that began it. */
 struct walk {
     struct thread *t;
+    struct bounds bounds;
     struct unwind_registers r;     // Of the frame that the walk has come to; rsp, rbp, pc at least.
     struct unwind_registers whole; // Of an earlier frame or the same, from which the tables can go.
     uint32_t at, whole_at;         // Which frames these are.
@@ -68,23 +68,24 @@ step_blindly(struct unwind_registers *r, const struct unwind_bounds *b, bool *re
 
 /* The same within the bounds of a guess. */
 static enum outcome
-step_without_table(struct thread *t, struct unwind_registers *r, bool *ret_guessed)
+step_without_table(struct bounds *bounds, struct unwind_registers *r, bool *ret_guessed)
 {
     struct unwind_bounds b;
 
-    return bounds_at(t, r->r[UNWIND_RSP], r->exact, true, &b) ? step_blindly(r, &b, ret_guessed)
-                                                              : WALK_BREAKS;
+    if (!bounds_at(bounds, r->r[UNWIND_RSP], r->exact, true, &b))
+        return WALK_BREAKS;
+    return step_blindly(r, &b, ret_guessed);
 }
 
 /* One step outwards by the tables; *RET_GUESSED if it had to be guessed. DOUBTFUL: an earlier one
  * was. */
 static enum outcome
-step_by_tables(struct thread *t, struct unwind_registers *r, bool doubtful, bool *ret_guessed)
+step_by_tables(struct bounds *bounds, struct unwind_registers *r, bool doubtful, bool *ret_guessed)
 {
     struct unwind_bounds b;
 
     *ret_guessed = false;
-    if (!bounds_at(t, r->r[UNWIND_RSP], r->exact, doubtful, &b))
+    if (!bounds_at(bounds, r->r[UNWIND_RSP], r->exact, doubtful, &b))
         return WALK_BREAKS;
     switch (unwind_step(r, &b)) {
     case UNWIND_STEPPED:
@@ -92,7 +93,7 @@ step_by_tables(struct thread *t, struct unwind_registers *r, bool doubtful, bool
     case UNWIND_END:
         return WALK_ENDS;
     case UNWIND_NO_TABLE:
-        return step_without_table(t, r, ret_guessed);
+        return step_without_table(bounds, r, ret_guessed);
     default:
         return WALK_BREAKS;
     }
@@ -106,7 +107,7 @@ step_whole(struct walk *w, bool *ret_guessed)
     enum outcome outcome;
 
     do {
-        outcome = step_by_tables(w->t, &w->whole, w->whole_doubtful, ret_guessed);
+        outcome = step_by_tables(&w->bounds, &w->whole, w->whole_doubtful, ret_guessed);
         w->whole_doubtful |= *ret_guessed;
     } while (outcome == WALK_ON && w->whole_at++ < w->at);
     w->r = w->whole;
@@ -148,14 +149,14 @@ step_by_rule(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
 {
     struct unwind_bounds b;
 
-    if (!bounds_of_own(w->t, w->r.r[UNWIND_RSP], w->r.exact, &b) &&
-        !bounds_at(w->t, w->r.r[UNWIND_RSP], w->r.exact, w->doubtful, &b))
+    if (!bounds_of_own(&w->bounds, w->r.r[UNWIND_RSP], w->r.exact, &b) &&
+        !bounds_at(&w->bounds, w->r.r[UNWIND_RSP], w->r.exact, w->doubtful, &b))
         return WALK_BREAKS;
     switch (rule->kind) {
     case RULE_END:
         return WALK_ENDS;
     case RULE_NO_TABLE:
-        return step_without_table(w->t, &w->r, ret_guessed);
+        return step_without_table(&w->bounds, &w->r, ret_guessed);
     case RULE_FULL:
         return step_full(w, &b, ret_guessed);
     case RULE_SIGNAL:
@@ -190,11 +191,13 @@ step_out(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
     return outcome;
 }
 
-/* W begins at the frame of the registers that were captured in W->whole. */
+/* W begins at the frame of the registers that were captured in W->whole, in the recorder, which was
+ * called from SLOT. */
 static void
-begin(struct walk *w, struct thread *t, struct rule_entry *rules)
+begin(struct walk *w, struct thread *t, uint64_t slot, struct rule_entry *rules)
 {
     w->t = t;
+    bounds_begin(&w->bounds, t, w->whole.r[UNWIND_RSP], slot);
     w->rules = rules;
     w->r = w->whole;
     w->at = w->whole_at = 0;
@@ -220,7 +223,7 @@ walk_between(struct thread *t, uint64_t slot, uint64_t end)
     struct walk w;
 
     unwind_capture(&w.whole);
-    begin(&w, t, NULL);
+    begin(&w, t, slot, NULL);
     if (!leave_recorder(&w, slot))
         return WALK_UNKNOWN;
     for (uint32_t i = 0; i < LIMIT_DEPTH && !w.r.exact && w.r.r[UNWIND_RSP] <= end; i++) {
@@ -266,7 +269,7 @@ walk_full(struct thread *t, struct arch_caller caller)
     uint32_t count = 1;
 
     unwind_capture(&w.whole);
-    begin(&w, t, t->rules);
+    begin(&w, t, caller.slot, t->rules);
     bump(&t->disk->full_unwinds);
     if (leave_recorder(&w, caller.slot)) {
         outcome = walk_out(&w, &count);
