@@ -10,7 +10,6 @@
 #include "entry/api.h"
 #include "event/adapt.h"
 #include "heaptap/language.h"
-#include "platform/sys.h"
 #include "unwind/function.h"
 
 static int
@@ -38,14 +37,9 @@ api_runtime(const void *start, const void *end)
 static int
 api_can_read(const void *p, size_t bytes)
 {
-    uint64_t page_bytes = 4096, at = (uintptr_t)p, end = at + bytes;
+    uint64_t first = (uintptr_t)p;
 
-    if (end < at)
-        return 0;
-    for (; at < end; at = (at | (page_bytes - 1)) + 1)
-        if (!sys_is_readable(at))
-            return 0;
-    return 1;
+    return first + bytes >= first && adapt_can_read(first, first + bytes);
 }
 
 static const void *

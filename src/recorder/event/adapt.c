@@ -8,6 +8,8 @@
 
 #include "account/thread.h"
 #include "base/atomics.h"
+#include "platform/sys.h"
+#include "stack/bounds.h"
 #include "stack/language_frames.h"
 
 bool
@@ -24,4 +26,16 @@ bool
 adapt_runtime_code(uint64_t start, uint64_t end)
 {
     return language_runtime_code(start, end);
+}
+
+bool
+adapt_can_read(uint64_t first, uint64_t end)
+{
+    uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0), page_bytes = 4096;
+    const struct thread *t = thread_is_ready(tls.self) ? tls.self : NULL;
+
+    for (uint64_t at = first; at < end; at = (at | (page_bytes - 1)) + 1)
+        if (!(t != NULL && bounds_is_live(t, here, at)) && !sys_is_readable(at))
+            return false;
+    return true;
 }

@@ -12,4 +12,8 @@ bool adapt_language(const struct heaptap_language *language);
 /* [START, END) is code of a runtime. False if there is no room for one more. */
 bool adapt_runtime_code(uint64_t start, uint64_t end);
 
+/* Can [FIRST, END) be read? Makes a system call for each page, except for those of the thread's own
+ * stack from the running function outwards. */
+bool adapt_can_read(uint64_t first, uint64_t end);
+
 #endif

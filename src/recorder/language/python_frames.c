@@ -65,14 +65,43 @@ python_frames_begin(const struct python_layout *l, const struct python_asked *a)
     asked = *a;
 }
 
+/* The latest state that this thread read although another is its own, and python_gone then. NULL =
+ * none. */
+static __thread struct {
+    const void *state;
+    uint64_t gone;
+} other;
+
+/* Can CURRENT's id be read? The interpreter's pointer leads to a live state, so one system call is
+ * enough until the pointer changes or memory of the interpreter goes. */
+static bool
+can_read_state(const void *current)
+{
+    uint64_t gone = load_acquire(&python_gone);
+
+    if (likely(current == other.state && gone == other.gone) && current != NULL)
+        return true;
+    if (current == NULL || !heaptap_can_read(current, layout->thread_id + 8u))
+        return false;
+    // A handler may come between the two words, and leave its own; then there is none.
+    other.state = NULL;
+    signal_fence();
+    other.gone = gone;
+    signal_fence();
+    other.state = current;
+    signal_fence();
+    if (other.gone != gone)
+        other.state = NULL;
+    return true;
+}
+
 /* The current state CURRENT is not OWN, that of this thread. */
 static COLD const void *
 choose_thread(const void *own, const void *current)
 {
     if (own == NULL || !asked.is_initialized())
         return NULL;
-    if (current != NULL && asked.interpreters() != asked.main() &&
-        heaptap_can_read(current, layout->thread_id + 8u) &&
+    if (asked.interpreters() != asked.main() && can_read_state(current) &&
         python_word(current, layout->thread_id) == python_word(own, layout->thread_id))
         return current;
     return own;

@@ -15,6 +15,14 @@ void bounds_thread_begins(struct thread *t);
  * then). */
 bool bounds_own_stack(struct thread *t, uint64_t slot);
 
+/* Is ADDRESS on T's own stack, between HERE, an address of the running function, and its end? Such
+ * memory is mapped. */
+static inline bool
+bounds_is_live(const struct thread *t, uint64_t here, uint64_t address)
+{
+    return here >= t->stack_low && address >= here && address < t->stack_high;
+}
+
 /* The memory that one walk may read. */
 struct bounds {
     struct thread *t;

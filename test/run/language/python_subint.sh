@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# python_subint.sh: Python in a sub-interpreter, each version. If it fails, the recorder makes a
+# system call or sleeps for each object of a sub-interpreter, and the program takes a hundred times
+# as long.
+#
+# Two runs differ by 10,000 objects only. Neither the recorder's looks at memory nor the sleeps of
+# the process may differ by a tenth of that.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+. "$area/pythons.subr"
+
+tried=0
+what=calls # In the first one that is tried.
+for python in $pythons; do
+    "$python" -c 'import _xxsubinterpreters' 2>/dev/null ||
+        "$python" -c 'import _interpreters' 2>/dev/null || continue
+    tried=$((tried + 1))
+    run_python "$area/python_subint.py" "$python" "$(label_of "$python")" $what || failures=1
+    what=
+done
+[ $tried -gt 0 ] || skip_all "needs a CPython with sub-interpreters"
+finish
