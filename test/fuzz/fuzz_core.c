@@ -6,7 +6,7 @@
  * reached.
  */
 /* covers: memory.c elf_core.c find_record.c blocks.c place.c module_end.c scan.c reach.c */
-/* covers: held_profile.c birth.c check_blocks.c */
+/* covers: held_profile.c birth.c check_blocks.c glibc_heap.c inherited.c annotated_leaves.c */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +17,7 @@
 #include "image/elf_core.h"
 #include "image/find_record.h"
 #include "image/held_profile.h"
+#include "image/inherited.h"
 #include "image/place.h"
 #include "image/pointers.h"
 #include "image/reach.h"
@@ -62,6 +63,22 @@ read_recorded(struct examined *e)
         abort();
 }
 
+/* As if the process had been forked, with tables of no profile. */
+static void
+inherit(struct examined *e)
+{
+    size_t own = e->blocks.count;
+
+    e->inherited.forked = true;
+    e->raw.arena = &e->arena;
+    inherited_read(e);
+    if (e->blocks.count < own || e->blocks.count - own > e->inherited.count)
+        abort();
+    for (size_t i = 1; i < e->blocks.count; i++)
+        if (e->blocks.v[i].address < e->blocks.v[i - 1].address)
+            abort();
+}
+
 /* Look for damage, by the allocator's words and as if the first word of each region led to the list
  * of annotated blocks. */
 static void
@@ -87,6 +104,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct examined e = {0};
     struct err err = {""};
     unsigned char *copy = malloc(size + 1);
+    struct core_origin origin;
     int result = REFUSED;
 
     memcpy(copy, data, size);
@@ -98,8 +116,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         if (record_find(&e.memory, &e.record, &err) == 0) {
             read_recorded(&e);
+            inherit(&e);
             check(&e);
             result = 0;
+        } else {
+            record_find_origin(&e.memory, &origin);
+            origin.usable = CORE_USABLE_GLIBC;
+            e.record = record_of_child(&origin);
+            inherit(&e);
         }
         e.memory.bytes = NULL;
         memory_close(&e.memory);

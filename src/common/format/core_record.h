@@ -151,8 +151,25 @@ struct core_record {
     uint64_t reserved[59];
     char path[CORE_PATH_BYTES]; // Of the profile, absolute; ends with NUL.
 };
+
+#define CORE_ORIGIN_MAGIC UINT64_C(0x4b524f4650414548) // "HEAPFORK"
+
+/* Among the recorder's variables, which a forked child inherits: which process recorded last. In a
+ * child without a record of its own that is the parent, whose profile names the child's modules. */
+struct core_origin {
+    uint64_t magic;   // Written last.
+    uint64_t address; // Of this struct.
+    uint32_t pid;
+    uint32_t usable; // As in struct core_record, and so is all else.
+    uint64_t process_start, start_unix_ns, start_monotonic_ns, session_id;
+    uint64_t annotated;
+    uint32_t annotation_bytes, guard_bytes;
+    char path[CORE_PATH_BYTES];
+};
+
 static_assert(offsetof(struct core_record, leaf_chunks) == 80, "internals/core.md");
 static_assert(offsetof(struct core_record, tables) == 2232, "internals/core.md");
 static_assert(sizeof(struct core_record) == 7416, "internals/core.md");
+static_assert(sizeof(struct core_origin) == 4168, "internals/core.md");
 
 #endif

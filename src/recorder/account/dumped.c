@@ -7,7 +7,8 @@
  *
  * The record lies at the beginning of a page, where a reader who knows nothing of the process finds
  * it. It is private memory like all the recorder's, so that a child made by fork has none until it
- * records itself, and nobody takes the parent's ledger for the child's.
+ * records itself, and nobody takes the parent's ledger for the child's. A child that never does
+ * keeps the parent's name and little more, in a variable: `core_origin`.
  *
  * Of what threads keep for themselves a dump has one page each, with their latest blocks: these
  * tell whose a block is, and how old in allocations. That costs a system call when a thread gets a
@@ -56,8 +57,27 @@ dumped_start(void)
     return state->core != NULL;
 }
 
+static void
+publish_origin(struct core_origin *o, const struct core_record *r)
+{
+    store_release(&o->magic, UINT64_C(0));
+    o->address = (uintptr_t)o;
+    o->pid = r->pid;
+    o->usable = r->usable;
+    o->process_start = r->process_start;
+    o->start_unix_ns = r->start_unix_ns;
+    o->start_monotonic_ns = r->start_monotonic_ns;
+    o->session_id = r->session_id;
+    o->annotated = r->annotated;
+    o->annotation_bytes = r->annotation_bytes;
+    o->guard_bytes = r->guard_bytes;
+    // Without the zeros behind it, which would touch another page.
+    memcpy(o->path, r->path, strlen(r->path) + 1);
+    store_release(&o->magic, CORE_ORIGIN_MAGIC);
+}
+
 void
-dumped_publish(void)
+dumped_publish(struct core_origin *origin)
 {
     struct core_record *r = state->core;
     const struct disk_header *h = state->header;
@@ -94,6 +114,7 @@ dumped_publish(void)
         r->guard_bytes = annotation_form.guard_bytes;
     }
     memcpy(r->path, state->path, sizeof r->path - 1);
+    publish_origin(origin, r);
     store_release(&r->magic, CORE_MAGIC);
 }
 

@@ -14,8 +14,9 @@ struct thread;
  * others here do nothing. */
 bool dumped_start(void);
 
-/* The profile's header is complete: say whose record it is, and publish it. */
-void dumped_publish(void);
+/* Fill in the record from the profile's header, which is complete, and publish it. ORIGIN, a
+ * variable, gets what children inherit. */
+void dumped_publish(struct core_origin *origin);
 
 /* The ledger has a new LEAF for the span that begins at ADDRESS. */
 void dumped_leaf(uintptr_t address, enum core_leaf_kind kind, const void *leaf);

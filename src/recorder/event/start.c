@@ -66,6 +66,13 @@ enum { COMMAND_BYTES_MAX = 32 * 1024, FIRST_INTERVAL_NS = 1000000, START_STACK_B
 /* True from the first start on: a start with wiped state is then a forked child's. */
 static bool started_before;
 
+/* Used by one thread, once per process. Its first page is written to at each start in any case, so
+ * what is left there for children costs no page fault. */
+static union {
+    char text[COMMAND_BYTES_MAX]; // While the header is filled in,
+    struct core_origin origin;    // and from then on.
+} starting;
+
 static size_t
 read_whole(const char *path, char *buffer, size_t size_bytes)
 {
@@ -124,7 +131,8 @@ describe_system(struct disk_header *h)
 static void
 describe_process(struct disk_header *h)
 {
-    static char command[COMMAND_BYTES_MAX]; // Used by one thread, once per process.
+    char *command = starting.text;
+
     h->pid = (uint32_t)sys_getpid();
     h->parent_pid = (uint32_t)sys_getppid();
     h->process_start = process_start();
@@ -134,8 +142,9 @@ describe_process(struct disk_header *h)
     h->start_unix_ns = sys_unix_ns();
     h->start_monotonic_ns = state->start_ns;
     h->start_cycles = arch_cycles();
-    h->command = file_string(command, read_whole("/proc/self/cmdline", command, sizeof command));
-    h->executable = file_string(command, host_executable(command, sizeof command));
+    h->command =
+        file_string(command, read_whole("/proc/self/cmdline", command, COMMAND_BYTES_MAX));
+    h->executable = file_string(command, host_executable(command, COMMAND_BYTES_MAX));
 }
 
 static void
@@ -277,7 +286,7 @@ start_all(void)
     }
     fill_header();
     access_start();
-    dumped_publish();
+    dumped_publish(&starting.origin);
     file_copy(FILE_COPY_FIRST);
     guard_start();
     limit_start();

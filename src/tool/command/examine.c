@@ -16,6 +16,7 @@
 #include "image/elf_core.h"
 #include "image/find_record.h"
 #include "image/held_profile.h"
+#include "image/inherited.h"
 #include "image/live_memory.h"
 #include "image/moment.h"
 #include "option/opts.h"
@@ -126,7 +127,9 @@ find_profile(const struct examine_wish *w, struct examined *e)
     const char *path = w->profile;
     struct disk_header h;
 
-    if (path == NULL && w->core == NULL && origin_of_pid(w->pid, &e->arena, &path, &err) != 0)
+    // A silent child has none: its record names its parent's.
+    if (path == NULL && w->core == NULL && !e->inherited.silent &&
+        origin_of_pid(w->pid, &e->arena, &path, &err) != 0)
         path = NULL;
     if (path == NULL)
         path = record_find_profile(&e->record, w->core, &e->arena);
@@ -150,12 +153,18 @@ find_profile(const struct examine_wish *w, struct examined *e)
 static int
 open_memory(const struct examine_wish *w, struct examined *e)
 {
+    struct core_origin origin;
     struct err err = {""};
     int r = w->core != NULL ? elf_core_open(w->core, &e->memory, &err)
                             : live_memory_open(w->pid, &e->memory, &err);
 
     if (r == 0)
         r = record_find(&e->memory, &e->record, &err);
+    if (r == HEAPTAP_NOT_FOUND && record_find_origin(&e->memory, &origin)) {
+        e->record = record_of_child(&origin);
+        e->inherited = (struct inherited){.forked = true, .silent = true, .parent = origin.pid};
+        r = 0;
+    }
     if (r == HEAPTAP_NOT_FOUND) {
         r = say_unrecorded(&e->memory);
         if (e->memory.signal.number != 0)
@@ -246,6 +255,17 @@ stop_threads(struct examined *e)
                     e->held == 1 ? "its" : "their");
 }
 
+/* E has its parent's profile: have it say whose memory this is. */
+static void
+become_child(struct examined *e)
+{
+    struct disk_header *h = &e->raw.header;
+
+    h->parent_pid = h->pid;
+    h->pid = e->memory.pid;
+    h->process_flags |= DISK_PROCESS_FORKED;
+}
+
 /* Read the blocks of E and its profile, from its memory into FILE if that has it, and find what
  * ANSWER asks for: 0, or an exit code after saying why. */
 static int
@@ -267,6 +287,9 @@ read_blocks(struct examined *e, struct memory_answer *answer, struct strbuf *fil
     r = e->profile != NULL ? read_profile(e->profile, &e->arena, &e->raw)
                            : read_held(e, file, &e->raw);
     if (r == 0) {
+        if (e->inherited.silent)
+            become_child(e);
+        inherited_read(e);
         moment_size_blocks(&e->raw, &e->blocks);
         memory_view_search(e, &e->arena, answer);
     }

@@ -94,12 +94,8 @@ list_leaves(struct reading *g)
 static void
 add(struct reading *g, struct block block)
 {
-    struct blocks *b = g->b;
-
-    if (memory_region_at(g->m, block.address) == NULL)
-        return;
-    arena_grow(g->arena, &b->v, &b->capacity, b->count, sizeof *b->v);
-    b->v[b->count++] = block;
+    if (memory_region_at(g->m, block.address) != NULL)
+        blocks_add(g->b, g->arena, block);
 }
 
 /* The block at ADDRESS with ENTRY of malloc's ledger. */
@@ -290,7 +286,6 @@ blocks_read(const struct memory *m, const struct core_record *r, struct arena *a
             struct blocks *ret)
 {
     struct reading g = {.m = m, .r = r, .arena = arena, .b = ret};
-    size_t kept = 0;
 
     *ret = (struct blocks){0};
     for (size_t i = 0; i < m->region_count; i++)
@@ -305,13 +300,28 @@ blocks_read(const struct memory *m, const struct core_record *r, struct arena *a
     for (size_t i = 0; i < CORE_SIDES; i++)
         if (r->sides[i] != 0)
             read_side(&g, r->sides[i]);
-    if (ret->count > 1)
-        qsort(ret->v, ret->count, sizeof *ret->v, by_address);
-    for (size_t i = 0; i < ret->count; i++)
-        if (kept == 0 || by_address(&ret->v[kept - 1], &ret->v[i]) != 0)
-            ret->v[kept++] = ret->v[i];
-    ret->count = kept;
+    blocks_settle(ret);
     judge_sizes(ret);
+}
+
+void
+blocks_add(struct blocks *b, struct arena *arena, struct block block)
+{
+    arena_grow(arena, &b->v, &b->capacity, b->count, sizeof *b->v);
+    b->v[b->count++] = block;
+}
+
+void
+blocks_settle(struct blocks *b)
+{
+    size_t kept = 0;
+
+    if (b->count > 1)
+        qsort(b->v, b->count, sizeof *b->v, by_address);
+    for (size_t i = 0; i < b->count; i++)
+        if (kept == 0 || by_address(&b->v[kept - 1], &b->v[i]) != 0)
+            b->v[kept++] = b->v[i];
+    b->count = kept;
 }
 
 const struct block *

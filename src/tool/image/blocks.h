@@ -16,6 +16,8 @@ enum block_flags {
     // written over it. size_bytes is 0.
     BLOCK_DAMAGED = 1 << 5,
     BLOCK_GUESSED = 1 << 6, // size_bytes is the mean of its site's.
+    // Of a forked child: it was there before the child recorded. size_bytes is an upper bound.
+    BLOCK_INHERITED = 1 << 7,
 };
 
 struct block {
@@ -39,6 +41,12 @@ struct blocks {
 /* Read the blocks of record R in M into *RET, whose memory is from ARENA. */
 void blocks_read(const struct memory *m, const struct core_record *r, struct arena *arena,
                  struct blocks *ret);
+
+/* Append BLOCK; blocks_settle is to follow. */
+void blocks_add(struct blocks *b, struct arena *arena, struct block block);
+
+/* Put B into the order of addresses again, and drop what is there twice. */
+void blocks_settle(struct blocks *b);
 
 /* The last block that begins at ADDRESS or before it; NULL if there is none. */
 const struct block *blocks_before(const struct blocks *b, uint64_t address);

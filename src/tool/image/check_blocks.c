@@ -22,10 +22,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/annotated_leaves.h"
 #include "layout/annotation.h"
 
 enum {
-    LEAF_BYTES = (1 << CORE_SPAN_BITS) / CORE_ANNOTATED_GRANULE,
     NEAR_BYTES = 256,   // So far apart are neighbours at most.
     WORD = 8,
     MARK_BYTES = ANNOTATION_MARK_BYTES,
@@ -136,8 +136,9 @@ guard_is_changed(const struct checker *c, const struct state *s)
 }
 
 static void
-take(struct checker *c, uint64_t address, uint8_t byte)
+take(void *arg, uint64_t address, uint8_t byte)
 {
+    struct checker *c = arg;
     const struct block *b = blocks_before(&c->e->blocks, address);
     struct state *s;
 
@@ -153,23 +154,6 @@ take(struct checker *c, uint64_t address, uint8_t byte)
         c->out->unknown++;
 }
 
-static void
-take_leaf(struct checker *c, uint64_t address, uint64_t span)
-{
-    uint8_t bytes[4096];
-
-    for (uint32_t off = 0; off < LEAF_BYTES; off += sizeof bytes) {
-        size_t got = memory_read(&c->e->memory, address + off, bytes, sizeof bytes);
-
-        for (size_t i = 0; i < got; i++)
-            if ((bytes[i] & CORE_ANNOTATED_LIVE) != 0)
-                take(c,
-                     span + (off + i) * CORE_ANNOTATED_GRANULE +
-                         (uint64_t)(bytes[i] & CORE_ANNOTATED_SUB) * 8,
-                     bytes[i]);
-    }
-}
-
 static int
 by_address(const void *a, const void *b)
 {
@@ -181,20 +165,7 @@ by_address(const void *a, const void *b)
 static void
 read_annotated(struct checker *c)
 {
-    const struct memory *m = &c->e->memory;
-    struct core_annotated_leaf leaf;
-    uint64_t at, most = 1;
-
-    // A list that leads back to itself has no more than there is memory for.
-    for (size_t i = 0; i < m->region_count; i++)
-        most += m->regions[i].held_bytes / LEAF_BYTES;
-    if (!memory_word(m, c->e->record.annotated, WORD, &at))
-        return;
-    for (uint64_t i = 0; at != 0 && i < most; i++, at = leaf.next) {
-        if (memory_read(m, at, &leaf, sizeof leaf) != sizeof leaf)
-            break;
-        take_leaf(c, at + sizeof leaf, leaf.span);
-    }
+    annotated_leaves_each(&c->e->memory, &c->e->record, take, c);
     if (c->state_count > 1)
         qsort(c->states, c->state_count, sizeof *c->states, by_address);
 }

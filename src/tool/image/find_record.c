@@ -4,6 +4,9 @@
  * ranges first: the record's own is one of the smallest, so that of a large dump little is read. It
  * says itself where it is, which no copy of it does.
  *
+ * A forked child without events has no record. Its variables name the process that it comes from
+ * (struct core_origin).
+ *
  * Its profile is told by the process's id and the times at which process and recording began, never
  * by its path alone: `heaptap run` renames profiles, and a later run may have taken the name. So
  * all profiles are looked at that are where this one may have gone.
@@ -89,6 +92,61 @@ record_find(const struct memory *m, struct core_record *ret, struct err *err)
             r = find_in(m, region, ret, err);
     }
     free(order);
+    return r;
+}
+
+/* The origin among the words of REGION. */
+static bool
+find_origin_in(const struct memory *m, const struct memory_region *region, struct core_origin *ret)
+{
+    enum { STEP_WORDS = 512 };
+    uint64_t words[STEP_WORDS];
+
+    for (uint64_t at = (region->start + 7) & -UINT64_C(8); at - region->start < region->held_bytes;
+         at += sizeof words) {
+        size_t count = memory_read(m, at, words, sizeof words) / sizeof *words;
+
+        for (size_t i = 0; i < count; i++)
+            if (words[i] == CORE_ORIGIN_MAGIC &&
+                memory_read(m, at + i * 8, ret, sizeof *ret) == sizeof *ret &&
+                ret->address == at + i * 8) {
+                ret->path[sizeof ret->path - 1] = '\0';
+                return true;
+            }
+    }
+    return false;
+}
+
+bool
+record_find_origin(const struct memory *m, struct core_origin *ret)
+{
+    *ret = (struct core_origin){0};
+    for (size_t i = 0; i < m->region_count && m->word_bytes == 8 && !m->big_endian; i++) {
+        const struct memory_region *r = &m->regions[i];
+
+        if (r->access & MEMORY_WRITE && memory_is_variables(m, r) && find_origin_in(m, r, ret))
+            return m->pid != 0 && ret->pid != m->pid;
+    }
+    return false;
+}
+
+struct core_record
+record_of_child(const struct core_origin *o)
+{
+    struct core_record r = {.version = CORE_VERSION,
+                            .record_bytes = sizeof r,
+                            .pid = o->pid,
+                            .process_start = o->process_start,
+                            .start_unix_ns = o->start_unix_ns,
+                            .start_monotonic_ns = o->start_monotonic_ns,
+                            .session_id = o->session_id,
+                            .usable = o->usable,
+                            .granule_shift = CORE_HOOKED_SHIFT,
+                            .annotated = o->annotated,
+                            .annotation_bytes = o->annotation_bytes,
+                            .guard_bytes = o->guard_bytes};
+
+    memcpy(r.path, o->path, sizeof r.path);
     return r;
 }
 

@@ -11,6 +11,13 @@
  * with ERR set if it is of a later version. */
 int record_find(const struct memory *m, struct core_record *ret, struct err *err);
 
+/* Find in M what the process that recorded last left among its variables for its children. Returns
+ * false if there is nothing, or if M is that process itself. */
+bool record_find_origin(const struct memory *m, struct core_origin *ret);
+
+/* The record that a child of O would have if it had recorded nothing yet. */
+struct core_record record_of_child(const struct core_origin *o);
+
 /* Whether the profile with header H is that of the process of record R. */
 bool record_is_of(const struct core_record *r, const struct disk_header *h);
 

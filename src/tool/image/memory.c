@@ -219,3 +219,10 @@ memory_word(const struct memory *m, uint64_t address, uint32_t size_bytes, uint6
     *ret = value;
     return true;
 }
+
+bool
+memory_is_variables(const struct memory *m, const struct memory_region *r)
+{
+    return memory_mapping_at(m, r->start) != NULL ||
+           (r->start > 0 && memory_mapping_at(m, r->start - 1) != NULL);
+}

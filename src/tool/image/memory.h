@@ -97,6 +97,9 @@ uint64_t memory_next(const struct memory *m, uint64_t address);
 /* The region of ADDRESS, or NULL. */
 const struct memory_region *memory_region_at(const struct memory *m, uint64_t address);
 
+/* Whether R belongs to a file, or follows what does: the variables of a program or library. */
+bool memory_is_variables(const struct memory *m, const struct memory_region *r);
+
 /* The mapping of ADDRESS, or NULL. */
 const struct memory_mapping *memory_mapping_at(const struct memory *m, uint64_t address);
 

@@ -215,8 +215,10 @@ add_besides(struct ranges *r, const struct memory_region *region, enum scan_kind
 {
     const struct blocks *b = &r->e->blocks;
     uint64_t from = region->start;
+    // Heap that cannot be separated into blocks may keep anything alive.
+    size_t i = r->e->inherited.unknown ? b->count : first_block(b, from);
 
-    for (size_t i = first_block(b, from); i < b->count && b->v[i].address < region->end;) {
+    while (i < b->count && b->v[i].address < region->end) {
         uint64_t start, end = heap_around(r->e, region, &b->v[i], &start);
 
         // The main heap may follow the program's variables without a gap.

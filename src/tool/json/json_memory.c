@@ -22,7 +22,8 @@ put_block_of(struct json_tables *t, const struct block *b, const struct stack *s
     else
         json_uint(j, "size", b->size_bytes);
     json_bool(j, "size_is_exact",
-              !(b->flags & (BLOCK_UNSIZED | BLOCK_DAMAGED | BLOCK_GUESSED)));
+              !(b->flags & (BLOCK_UNSIZED | BLOCK_DAMAGED | BLOCK_GUESSED | BLOCK_INHERITED)));
+    json_bool(j, "inherited", b->flags & BLOCK_INHERITED);
     json_bool(j, "damaged", b->flags & BLOCK_DAMAGED);
     json_stack(t, "stack", stack);
 }
@@ -95,6 +96,23 @@ put_signal(struct json_tables *t, const struct view *v, const struct examined *e
     json_end(j);
 }
 
+/* What a forked child has of its parent. */
+static void
+put_inherited(struct json *j, const struct inherited *i)
+{
+    if (!i->forked) {
+        json_string(j, "inherited", NULL);
+        return;
+    }
+    json_object_line(j, "inherited");
+    json_uint(j, "blocks", i->count);
+    json_uint(j, "bytes", i->bytes);
+    json_bool(j, "complete", !i->unknown);
+    json_uint(j, "parent", i->parent);
+    json_bool(j, "recorded", !i->silent);
+    json_end(j);
+}
+
 void
 json_memory_member(struct json_tables *t, const struct view *v)
 {
@@ -113,6 +131,7 @@ json_memory_member(struct json_tables *t, const struct view *v)
     json_uint(j, "blocks", e->blocks.count);
     json_uint(j, "blocks_of_unknown_size", e->blocks.unsized);
     json_uint(j, "ledger_parts_missing", e->blocks.missing_leaves);
+    put_inherited(j, &e->inherited);
     put_signal(t, v, e);
     json_array(j, "damaged");
     for (size_t i = 0; i < e->blocks.count; i++)

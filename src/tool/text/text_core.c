@@ -121,6 +121,32 @@ put_end(struct text_view *v, const struct examined *e)
         text_core_place(v, e, s->address);
 }
 
+/* What a forked child has of its parent. */
+static void
+put_inherited(struct text_view *v, const struct examined *e)
+{
+    const struct inherited *i = &e->inherited;
+    struct arena *a = v->base.arena;
+
+    if (i->count > 0)
+        text_line(v, INK_PLAIN,
+                  arena_printf(a, "  %s of them, with up to %s, %s allocated before the fork: %s "
+                                  "not known",
+                               style_count(a, (int64_t)i->count),
+                               style_bytes(a, (int64_t)i->bytes), i->count == 1 ? "was" : "were",
+                               i->count == 1 ? "its stack is" : "their stacks are"));
+    if (i->unknown)
+        text_line(v, INK_WARNING,
+                  "  Some inherited memory cannot be separated into blocks: each word of the heap "
+                  "counts as a pointer");
+    if (i->silent)
+        text_line(v, INK_PLAIN,
+                  arena_printf(a,
+                               "  It has recorded no event: names are from the profile of its "
+                               "parent, process %" PRIu32,
+                               i->parent));
+}
+
 void
 text_core_head(struct text_view *v, const struct examined *e)
 {
@@ -144,6 +170,7 @@ text_core_head(struct text_view *v, const struct examined *e)
                            style_plural(a, counters_live_blocks(&p->totals), "block"),
                            style_bytes(a, counters_live_bytes(&p->totals)),
                            memory_gaps_words(a, e)));
+    put_inherited(v, e);
 }
 
 /* "131071 x4, 131073 x4" */

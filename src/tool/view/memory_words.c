@@ -16,7 +16,10 @@ memory_block_size(struct arena *arena, const struct block *b)
         return "whose size is lost";
     if (b->flags & BLOCK_UNSIZED)
         return "of unknown size";
-    return arena_printf(arena, "of %s%s", b->flags & BLOCK_GUESSED ? "about " : "",
+    return arena_printf(arena, "of %s%s",
+                        b->flags & BLOCK_GUESSED     ? "about "
+                        : b->flags & BLOCK_INHERITED ? "up to "
+                                                     : "",
                         style_plural(arena, (int64_t)b->size_bytes, "byte"));
 }
 

@@ -1,0 +1,473 @@
+/* glibc_heap.c: walk the heaps of glibc's malloc without symbols.
+ *
+ * A forked child inherits blocks that its own ledger does not list: the recorder's memory is wiped
+ * at the fork. The allocator's records are not, and they separate used from free memory:
+ *
+ *     malloc_state    16 bytes │ fastbins[10] │ top │ remainder │ bins[127] │ map │ next │ …
+ *     heap            chunk │ chunk │ chunk │ … │ top
+ *     chunk           size and three flags │ block
+ *
+ * 1. Find the main arena among the variables of the modules: an empty bin points to itself, twice,
+ *    and the list of arenas leads back to its beginning.
+ * 2. Walk the chunks of every heap of every arena. The chunk behind a free chunk has its lowest
+ *    flag cleared.
+ * 3. Chunks in fastbins and thread caches keep that flag, so follow these lists and drop their
+ *    chunks. A thread cache is a chunk itself, recognised by its size and its lists; an empty one
+ *    by the thread's pointer to it.
+ * 4. Large blocks have mappings of their own, which begin at a page.
+ *
+ * The layout is that of glibc 2.26 to 2.41 with 8-byte words. Anything else, and a heap that was
+ * overwritten, ends the walk: then `whole` is false. Every address is checked before use, and every
+ * loop is bounded by the memory there is.
+ */
+#include "image/glibc_heap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/map.h"
+
+enum {
+    WORD = 8,
+    PAGE_BYTES = 4096,
+    HEAD_BYTES = 16, // From a chunk to its block.
+    FLAGS = 7,
+    FLAG_BEFORE_USED = 1,
+    FLAG_MAPPED = 2,
+    CHUNK_LEAST = 32,
+    ALIGNMENT = 16,
+    /* malloc_state */
+    FASTBINS = 10,
+    FASTBINS_OFF = 16,
+    TOP_OFF = 96,
+    BINS_OFF = 112,
+    BINS = 127,
+    BINS_EMPTY_LEAST = 16,
+    NEXT_OFF = 2160,
+    SYSTEM_OFF = 2184,
+    STATE_BYTES = 2200,
+    ARENAS_MAX = 4096,
+    /* heap_info */
+    HEAP_PREVIOUS_OFF = 8,
+    HEAP_SIZE_OFF = 16,
+    HEAP_INFO_MAX = 256,
+    /* tcache_perthread_struct */
+    CACHE_BINS = 64,
+    CACHE_CHUNK = 0x290,
+    CACHE_COUNT_MAX = 1024,
+    TLS_BYTES = 4096, // Of a thread's variables, libc's are close to the thread pointer.
+};
+
+#define HEAP_BYTES (UINT64_C(64) << 20)
+#define ADDRESS_LIMIT (UINT64_C(1) << 47)
+
+struct cache {
+    uint16_t counts[CACHE_BINS];
+    uint64_t entries[CACHE_BINS];
+};
+
+/* Addresses that chunks of arenas have. */
+struct extent {
+    uint64_t start, end;
+};
+
+struct walker {
+    const struct memory *m;
+    struct arena *arena;
+    struct glibc_heap *out;
+    struct map cached; // Blocks in fastbins and thread caches.
+    struct extent *extents;
+    size_t extent_count, extent_capacity;
+};
+
+static uint64_t
+word_at(const struct walker *w, uint64_t address)
+{
+    uint64_t word;
+
+    return memory_word(w->m, address, WORD, &word) ? word : 0;
+}
+
+static uint64_t
+size_of(const struct walker *w, uint64_t chunk)
+{
+    return word_at(w, chunk + WORD) & ~(uint64_t)FLAGS;
+}
+
+/* --- Arenas ------------------------------------------------------------------------------- */
+
+/* Whether the list of arenas from STATE on leads back to it. */
+static bool
+is_ring(const struct walker *w, uint64_t state)
+{
+    uint64_t at = word_at(w, state + NEXT_OFF);
+
+    for (uint32_t i = 0; i < ARENAS_MAX && at != 0 && at != state; i++)
+        at = word_at(w, at + NEXT_OFF);
+    return at == state;
+}
+
+/* Whether the words at V, the first of them at ADDRESS, are an arena's. */
+static bool
+is_arena(const struct walker *w, const uint64_t *v, uint64_t address)
+{
+    uint32_t empty = 0;
+
+    for (uint32_t i = 0; i < BINS; i++) {
+        size_t at = (BINS_OFF + 2 * WORD * i) / WORD;
+        uint64_t self = address + BINS_OFF + 2 * WORD * (uint64_t)i - HEAD_BYTES;
+
+        empty += v[at] == self && v[at + 1] == self;
+    }
+    return empty >= BINS_EMPTY_LEAST && is_ring(w, address);
+}
+
+/* The main arena among the words of REGION; 0 if it is not there. */
+static uint64_t
+find_in(const struct walker *w, const struct memory_region *region)
+{
+    uint64_t *words, found = 0;
+    size_t count;
+
+    if (region->held_bytes < STATE_BYTES)
+        return 0;
+    words = xmalloc(region->held_bytes);
+    count = memory_read(w->m, region->start, words, region->held_bytes) / WORD;
+    for (size_t i = 0; i + STATE_BYTES / WORD <= count && found == 0; i++)
+        // Cheap, and true of every arena: `next` and the first words of its state.
+        if (words[i + NEXT_OFF / WORD] != 0 && words[i + TOP_OFF / WORD] % ALIGNMENT == 0 &&
+            is_arena(w, words + i, region->start + i * WORD))
+            found = region->start + i * WORD;
+    free(words);
+    return found;
+}
+
+static uint64_t
+find_main(const struct walker *w)
+{
+    const struct memory *m = w->m;
+    uint64_t found = 0;
+
+    for (size_t i = 0; i < m->region_count && found == 0; i++) {
+        const struct memory_region *r = &m->regions[i];
+
+        if (memory_is_variables(m, r) && r->access & MEMORY_WRITE && r->start % WORD == 0)
+            found = find_in(w, r);
+    }
+    return found;
+}
+
+/* --- Lists of free chunks ----------------------------------------------------------------- */
+
+/* What the link VALUE at AT leads to: since glibc 2.32 it is stored xor its own place. */
+static uint64_t
+reveal(uint64_t at, uint64_t value, bool masked)
+{
+    return masked ? value ^ at >> 12 : value;
+}
+
+/* Follow the list of blocks from BLOCK on, each of CHUNK_BYTES, at most MOST of them, and note them
+ * in w->cached if NOTE says so. False if it leads astray. */
+static bool
+follow(struct walker *w, uint64_t block, uint64_t chunk_bytes, uint32_t most, bool masked,
+       bool note)
+{
+    uint32_t i = 0;
+
+    for (; block != 0 && i < most; i++) {
+        if (block % ALIGNMENT != 0 || size_of(w, block - HEAD_BYTES) != chunk_bytes)
+            return false;
+        if (note)
+            *map_put(&w->cached, block, NULL) = 1;
+        block = reveal(block, word_at(w, block), masked);
+    }
+    return block == 0;
+}
+
+/* The lists of C are good, with their links MASKED or not; false too if all are empty. */
+static bool
+is_cache(struct walker *w, const struct cache *c, bool masked)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < CACHE_BINS; i++) {
+        if (c->counts[i] > CACHE_COUNT_MAX || (c->counts[i] == 0) != (c->entries[i] == 0) ||
+            !follow(w, c->entries[i], CHUNK_LEAST + (uint64_t)ALIGNMENT * i, c->counts[i], masked,
+                    false))
+            return false;
+        any |= c->entries[i] != 0;
+    }
+    return any;
+}
+
+/* Whether a variable of a thread holds ADDRESS. */
+static bool
+is_of_thread(const struct walker *w, uint64_t address)
+{
+    uint64_t words[TLS_BYTES / WORD];
+
+    for (size_t i = 0; i < w->m->thread_count; i++) {
+        uint64_t end = w->m->threads[i].pointer, bytes = sizeof words;
+        const struct memory_region *r = memory_region_at(w->m, end);
+        size_t count;
+
+        if (end % WORD != 0 || r == NULL)
+            continue;
+        if (bytes > end - r->start)
+            bytes = end - r->start;
+        count = memory_read(w->m, end - bytes, words, bytes) / WORD;
+        for (size_t k = 0; k < count; k++)
+            if (words[k] == address)
+                return true;
+    }
+    return false;
+}
+
+/* If the chunk at CHUNK is a thread's cache, note what it has. Returns whether it is one. */
+static bool
+take_cache(struct walker *w, uint64_t chunk)
+{
+    static const struct cache empty;
+    struct cache c;
+
+    static_assert(sizeof c == CACHE_CHUNK - HEAD_BYTES, "glibc 2.30");
+    if (memory_read(w->m, chunk + HEAD_BYTES, &c, sizeof c) < sizeof c)
+        return false;
+    if (memcmp(&c, &empty, sizeof c) == 0)
+        return is_of_thread(w, chunk + HEAD_BYTES);
+    for (int masked = 1; masked >= 0; masked--)
+        if (is_cache(w, &c, masked)) {
+            for (uint32_t i = 0; i < CACHE_BINS; i++)
+                follow(w, c.entries[i], CHUNK_LEAST + (uint64_t)ALIGNMENT * i, c.counts[i], masked,
+                       true);
+            return true;
+        }
+    return false;
+}
+
+static void
+note_fastbins(struct walker *w, uint64_t state)
+{
+    for (uint32_t i = 0; i < FASTBINS; i++) {
+        uint64_t chunk = word_at(w, state + FASTBINS_OFF + (uint64_t)i * WORD);
+        uint64_t bytes = CHUNK_LEAST + (uint64_t)ALIGNMENT * i;
+        bool masked = true, new;
+
+        // Links lead to chunks, not to blocks; the last one decides how they are stored.
+        for (uint32_t k = 0; chunk != 0; k++) {
+            uint64_t block = chunk + HEAD_BYTES, link = word_at(w, block);
+
+            if (chunk % ALIGNMENT != 0 || size_of(w, chunk) != bytes)
+                break;
+            *map_put(&w->cached, block, &new) = 1;
+            if (!new) // A list that leads back to itself.
+                break;
+            if (k == 0)
+                masked = reveal(block, link, true) % ALIGNMENT == 0;
+            chunk = reveal(block, link, masked);
+        }
+    }
+}
+
+/* --- Heaps -------------------------------------------------------------------------------- */
+
+static void
+add_block(struct walker *w, uint64_t chunk, uint64_t size, uint32_t head_bytes)
+{
+    struct glibc_heap *h = w->out;
+
+    arena_grow(w->arena, &h->v, &h->capacity, h->count, sizeof *h->v);
+    h->v[h->count++] = (struct glibc_block){chunk + HEAD_BYTES, size - head_bytes, head_bytes};
+}
+
+static void
+add_extent(struct walker *w, uint64_t start, uint64_t end)
+{
+    arena_grow(w->arena, &w->extents, &w->extent_capacity, w->extent_count, sizeof *w->extents);
+    w->extents[w->extent_count++] = (struct extent){start, end};
+}
+
+/* The end of the heap that AT is in; AT itself if it is in none. */
+static uint64_t
+heap_end(const struct walker *w, uint64_t at)
+{
+    for (size_t i = 0; i < w->extent_count; i++)
+        if (at - (w->extents[i].start & -(uint64_t)PAGE_BYTES) <
+            w->extents[i].end - (w->extents[i].start & -(uint64_t)PAGE_BYTES))
+            return w->extents[i].end;
+    return at;
+}
+
+/* Walk the chunks of [CHUNK, END), which end at TOP if that lies there, else at a chunk too small
+ * to be one. False if the walk leaves the heap. */
+static bool
+walk(struct walker *w, uint64_t chunk, uint64_t end, uint64_t top)
+{
+    const uint64_t first = chunk;
+    uint64_t size;
+
+    if (heap_end(w, chunk) != chunk) // A list of heaps that leads back to itself.
+        return false;
+    add_extent(w, chunk, end);
+    for (; chunk != top && end - chunk > HEAD_BYTES; chunk += size) {
+        size = size_of(w, chunk);
+        if (size < CHUNK_LEAST)
+            return top < first || top >= end;
+        if (size % ALIGNMENT != 0 || size > end - chunk)
+            return false;
+        if ((word_at(w, chunk + size + WORD) & FLAG_BEFORE_USED) == 0 ||
+            (size == CACHE_CHUNK && take_cache(w, chunk)))
+            continue;
+        add_block(w, chunk, size, WORD);
+    }
+    return true;
+}
+
+/* The heap that grows by brk. */
+static bool
+walk_main(struct walker *w, uint64_t state)
+{
+    uint64_t top = word_at(w, state + TOP_OFF), bytes = word_at(w, state + SYSTEM_OFF);
+    uint64_t end = top + size_of(w, top);
+
+    if (bytes == 0) // Nothing was allocated yet.
+        return true;
+    if (top >= ADDRESS_LIMIT || end < top || bytes > end)
+        return false;
+    return walk(w, (end - bytes + ALIGNMENT - 1) & -(uint64_t)ALIGNMENT, end, top);
+}
+
+/* The heaps of another arena, the latest first. */
+static bool
+walk_other(struct walker *w, uint64_t state)
+{
+    uint64_t top = word_at(w, state + TOP_OFF), info = state % HEAP_BYTES;
+    uint64_t heap = top & -HEAP_BYTES;
+    bool whole = true;
+
+    note_fastbins(w, state);
+    if (info > HEAP_INFO_MAX)
+        return false;
+    for (uint32_t i = 0; heap != 0 && i < w->m->region_count + 1; i++) {
+        uint64_t size = word_at(w, heap + HEAP_SIZE_OFF);
+        uint64_t first = heap + info + (heap == state - info ? STATE_BYTES : 0);
+
+        if (word_at(w, heap) != state || size > HEAP_BYTES || heap % HEAP_BYTES != 0)
+            return false;
+        first = (first + ALIGNMENT - 1) & -(uint64_t)ALIGNMENT;
+        whole &= first < heap + size && walk(w, first, heap + size, top);
+        heap = word_at(w, heap + HEAP_PREVIOUS_OFF);
+    }
+    return whole && heap == 0;
+}
+
+/* --- Mappings ----------------------------------------------------------------------------- */
+
+/* Whether the head of a block whose mapping begins at START in REGION is at CHUNK: then *RET is the
+ * chunk's size. Its first word is what lies in front of it. */
+static bool
+is_mapped(const struct walker *w, const struct memory_region *region, uint64_t start,
+          uint64_t chunk, uint64_t *ret)
+{
+    uint64_t before = word_at(w, chunk), word = word_at(w, chunk + WORD);
+    uint64_t size = word & ~(uint64_t)FLAGS;
+
+    *ret = size;
+    return (word & FLAGS) == FLAG_MAPPED && before == chunk - start && size >= CHUNK_LEAST &&
+           size <= region->end - chunk && (before + size) % PAGE_BYTES == 0;
+}
+
+/* Take the block whose mapping begins at START in REGION: returns where it ends, or START. */
+static uint64_t
+take_mapped(struct walker *w, const struct memory_region *region, uint64_t start)
+{
+    uint64_t word = word_at(w, start + WORD), size;
+
+    if (word_at(w, start) != 0 || word % PAGE_BYTES != FLAG_MAPPED)
+        return start;
+    // The head of an aligned block lies further behind, and the first one is left where it was. A
+    // mapping that has moved since keeps only the distance.
+    for (uint64_t align = 2 * CHUNK_LEAST; align < HEAP_BYTES;
+         align += align < PAGE_BYTES ? align : PAGE_BYTES) {
+        uint64_t chunk = start + align - HEAD_BYTES;
+
+        if (chunk >= region->end)
+            break;
+        if (is_mapped(w, region, start, chunk, &size)) {
+            add_block(w, chunk, size, HEAD_BYTES);
+            return chunk + size;
+        }
+    }
+    if (!is_mapped(w, region, start, start, &size))
+        return start;
+    add_block(w, start, size, HEAD_BYTES);
+    return start + size;
+}
+
+static void
+find_mapped(struct walker *w, const struct memory_region *region)
+{
+    uint64_t at = region->start;
+
+    while (at >= region->start && at < region->end) {
+        uint64_t end = heap_end(w, at);
+
+        if (end == at)
+            end = take_mapped(w, region, at);
+        at = end > at ? (end + PAGE_BYTES - 1) & -(uint64_t)PAGE_BYTES
+                      : memory_next(w->m, at + PAGE_BYTES) & -(uint64_t)PAGE_BYTES;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+static int
+by_address(const void *a, const void *b)
+{
+    const struct glibc_block *x = a, *y = b;
+
+    return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* Keep what is in no cache. */
+static void
+drop_cached(struct walker *w)
+{
+    struct glibc_heap *h = w->out;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < h->count; i++)
+        if (map_get(&w->cached, h->v[i].address) == NULL)
+            h->v[kept++] = h->v[i];
+    h->count = kept;
+    if (h->count > 1)
+        qsort(h->v, h->count, sizeof *h->v, by_address);
+}
+
+void
+glibc_heap_read(const struct memory *m, struct arena *arena, struct glibc_heap *ret)
+{
+    struct walker w = {.m = m, .arena = arena, .out = ret};
+    uint64_t first, at;
+
+    *ret = (struct glibc_heap){0};
+    if (m->word_bytes != WORD || m->big_endian)
+        return;
+    first = find_main(&w);
+    ret->found = first != 0;
+    if (!ret->found)
+        return;
+    note_fastbins(&w, first);
+    ret->whole = walk_main(&w, first);
+    at = word_at(&w, first + NEXT_OFF);
+    for (uint32_t i = 0; i < ARENAS_MAX && at != first && at != 0; i++) {
+        ret->whole &= walk_other(&w, at);
+        at = word_at(&w, at + NEXT_OFF);
+    }
+    for (size_t i = 0; i < m->region_count; i++)
+        if (m->regions[i].access & MEMORY_WRITE &&
+            memory_mapping_at(m, m->regions[i].start) == NULL)
+            find_mapped(&w, &m->regions[i]);
+    drop_cached(&w);
+    map_release(&w.cached);
+}

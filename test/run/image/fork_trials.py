@@ -1,0 +1,150 @@
+"""fork_trials.py: a forked child's inherited blocks. Random trials with test/prog/fork_core.c.
+
+    fork_trials.py HEAPTAP PROGRAMS LIBRARY [FIRST]
+
+Each trial is a program that allocates, forks up to three times and goes on in the last child, whose
+memory `heaptap core` reads: from a dump, or from the living process. The program has written down
+which blocks live and which of them are lost. A trial fails if a block is missing, is there too
+often, has another size than its own or is smaller than an inherited one must be, or if another
+number of blocks is lost. Some run with annotations or on jemalloc, whose inherited blocks are not
+known: nothing that they keep may be lost. FORK_TRIALS says how many there are, from seed FIRST on.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import dumps
+from telling import finish, tell
+
+heaptap, programs, library = sys.argv[1:4]
+first = int(sys.argv[4]) if len(sys.argv) > 4 else 1
+trials = int(os.environ.get("FORK_TRIALS", "24"))
+PROGRAM = os.path.join(programs, "fork_core")
+THREAD_BLOCKS = 2  # That libc allocates for a thread.
+CACHE_BYTES = 648  # Of a thread, which registers alone tell from a block while it is empty.
+
+
+def document(*arguments):
+    got = subprocess.run([heaptap, "core", "--json", *arguments], text=True,
+                         capture_output=True)
+    assert got.returncode == 0, got.stderr
+    return json.loads(got.stdout)
+
+
+def read_truth(path):
+    """Address -> (size, depth, kept), and the numbers at the end."""
+    blocks, numbers = {}, {}
+    for line in open(path):
+        words = line.split()
+        if len(words) == 4:
+            blocks[int(words[0], 16)] = int(words[1]), int(words[2]), words[3] == "kept"
+        else:
+            numbers[words[0]] = int(words[1])
+    return blocks, numbers
+
+
+def wrong_blocks(truth, numbers, got, allocator):
+    """What is wrong with the list of blocks, in words."""
+    seen = set()
+    extra = 0
+    for block in got:
+        address = int(block["address"], 16)
+        if address in seen:
+            return "twice: %#x" % address
+        seen.add(address)
+        if address not in truth:
+            extra += numbers["stopped"] or block["size"] != CACHE_BYTES
+            continue
+        size, depth, _ = truth[address]
+        if block["inherited"] != (depth != numbers["own"]):
+            return "inherited or not: %#x of depth %d" % (address, depth)
+        if allocator != "glibc" and block["size"] is None:
+            continue
+        if (allocator == "annotated" or not block["inherited"] and allocator == "glibc") and \
+                block["size"] != size:
+            return "%#x has %s bytes, not %d" % (address, block["size"], size)
+        if block["inherited"] and not size <= block["size"] <= 2 * size + 8192:
+            return "%#x has up to %s bytes, not %d" % (address, block["size"], size)
+    missing = {a for a in truth if allocator != "jemalloc" or truth[a][1] == numbers["own"]} - seen
+    if missing:
+        return "%d of %d blocks missing: %s" % (len(missing), len(truth),
+                                                [hex(a) for a in missing][:4])
+    if extra > THREAD_BLOCKS * numbers["threads"]:
+        return "%d blocks too many" % extra
+    return None
+
+
+def wrong_reach(truth, numbers, got, allocator):
+    """Never more are lost than were. The stack of an ended thread, which libc keeps, may have
+    remains of an address, and a heap that nobody can read any address: then fewer are."""
+    lost = sum(not kept for _, _, kept in truth.values())
+    count = got["lost"]["blocks"] + got["lost_through_others"]["blocks"]
+    least = lost - (got["reached_from_mapped_memory"]["blocks"] if numbers["threads"] else 0)
+    if allocator != "glibc":
+        least = 0
+    return None if least <= count <= lost else "%d blocks lost, not %d" % (count, lost)
+
+
+def read(directory, what, process):
+    """The trial's two documents, of a dump or of the process."""
+    if what == "dump":
+        process.wait()
+        core = next(n for n in os.listdir(directory) if n.startswith("core"))
+        source = [os.path.join(directory, core)]
+    else:
+        path = os.path.join(directory, "truth")
+        for _ in range(6000):
+            if os.path.exists(path):
+                break
+            time.sleep(0.01)
+        source = ["--pid", str(read_truth(path)[1]["pid"])]
+    return document("--blocks", *source), document("--leaks", *source)
+
+
+def trial(seed, what, allocator):
+    directory = tempfile.mkdtemp(dir=".")
+    truth = os.path.join(directory, "truth")
+    environment = dict(os.environ, LD_PRELOAD=library,
+                       HEAPTAP_OUT=os.path.abspath(directory) + "/%p.heaptap")
+    if allocator == "annotated":
+        environment["HEAPTAP_ANNOTATE"] = "15"
+    if allocator == "jemalloc":
+        environment["LD_PRELOAD"] += ":" + JEMALLOC
+    process = subprocess.Popen([PROGRAM, str(seed), "truth", what], cwd=directory, env=environment,
+                               preexec_fn=dumps.allow_dumps)
+    numbers = {}
+    try:
+        largest, leaks = read(directory, what, process)
+        blocks, numbers = read_truth(truth)
+        numbers["stopped"] = what == "dump"
+        if leaks["memory"]["inherited"]["complete"] != (allocator != "jemalloc"):
+            return "complete or not: " + str(leaks["memory"]["inherited"])
+        return (wrong_blocks(blocks, numbers, largest["blocks"], allocator) or
+                wrong_reach(blocks, numbers, leaks["reachability"], allocator))
+    except AssertionError as failed:
+        return str(failed)
+    finally:
+        if what == "wait" and os.path.exists(truth):
+            os.kill(read_truth(truth)[1]["pid"], 9)
+        process.wait()
+        shutil.rmtree(directory)
+
+
+JEMALLOC = "libjemalloc.so.2"
+allocators = ["glibc"] * 8 + ["annotated", "jemalloc"]
+if JEMALLOC not in subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True).stdout:
+    allocators[-1] = "glibc"
+    print("ok - forks with jemalloc # SKIP it is not installed")
+ways = ["dump", "wait"] if dumps.kernel_dumps() else ["wait"]
+for number in range(first, first + trials):
+    way = ways[number % len(ways)]
+    kind = allocators[number // 2 % len(allocators)]
+    wrong = trial(number, way, kind)
+    tell(wrong is None, "forks of seed %d with %s, read by %s" % (number, kind, way), wrong)
+if "dump" not in ways:
+    print("ok - dumps of forks # SKIP the kernel writes dumps elsewhere")
+finish()

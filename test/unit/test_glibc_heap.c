@@ -1,0 +1,208 @@
+/* test_glibc_heap.c: if this fails, a forked child's dump shows blocks that its parent had freed,
+ * or lacks some, and what those keep seems lost.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "build_core.h"
+
+#include "image/elf_core.h"
+#include "image/glibc_heap.h"
+
+/* Two pages of libc's variables, with the main arena among them; its heap; a large block. */
+#define VARIABLES UINT64_C(0x20000)
+#define ARENA (VARIABLES + 0x40)
+#define HEAP UINT64_C(0x5000000)
+#define MAPPED UINT64_C(0x7000000)
+
+enum {
+    PAGE = 4096,
+    VARIABLES_BYTES = 2 * PAGE,
+    FASTBINS = 16,
+    TOP = 96,
+    BINS = 112,
+    NEXT = 2160,
+    SYSTEM = 2184,
+    USED = 1,
+};
+
+struct heap {
+    uint64_t variables[VARIABLES_BYTES / 8];
+    uint64_t chunks[PAGE / 8];
+    uint64_t mapped[PAGE / 8];
+    uint64_t at; // Where the next chunk goes.
+};
+
+static void
+put_arena(struct heap *h, uint32_t off, uint64_t value)
+{
+    h->variables[(ARENA - VARIABLES + off) / 8] = value;
+}
+
+/* A chunk of BYTES behind one that is in use if FLAGS say so; returns its block. */
+static uint64_t
+put_chunk(struct heap *h, uint64_t bytes, uint64_t flags)
+{
+    uint64_t at = h->at;
+
+    h->chunks[at / 8 + 1] = bytes | flags;
+    h->at += bytes;
+    return HEAP + at + 16;
+}
+
+static struct heap *
+new_heap(void)
+{
+    struct heap *h = calloc(1, sizeof *h);
+
+    for (uint32_t i = 0; i < 127; i++) {
+        put_arena(h, BINS + 16 * i, ARENA + BINS + 16 * i - 16);
+        put_arena(h, BINS + 16 * i + 8, ARENA + BINS + 16 * i - 16);
+    }
+    put_arena(h, NEXT, ARENA);
+    put_arena(h, SYSTEM, PAGE);
+    return h;
+}
+
+/* What the walk over H finds. */
+static struct glibc_heap
+walk(struct heap *h, struct arena *arena)
+{
+    struct build_core c = build_core_new(8, false, EM_X86_64);
+    struct memory m = {0};
+    struct glibc_heap found;
+    struct strbuf files = {0};
+    struct err err = {""};
+    unsigned char *file;
+    size_t size_bytes;
+
+    put_arena(h, TOP, HEAP + h->at);
+    h->chunks[h->at / 8 + 1] |= PAGE - h->at;
+    build_core_memory(&c, VARIABLES, VARIABLES_BYTES, PF_R | PF_W, h->variables,
+                      sizeof h->variables);
+    build_core_memory(&c, HEAP, PAGE, PF_R | PF_W, h->chunks, sizeof h->chunks);
+    build_core_memory(&c, MAPPED, PAGE, PF_R | PF_W, h->mapped, sizeof h->mapped);
+    build_core_word(&c, &files, 1);
+    build_core_word(&c, &files, PAGE);
+    build_core_word(&c, &files, VARIABLES);
+    build_core_word(&c, &files, VARIABLES + VARIABLES_BYTES);
+    build_core_word(&c, &files, 0);
+    strbuf_add(&files, "/lib/libc.so.6", sizeof "/lib/libc.so.6");
+    build_core_note(&c, NT_FILE, files.text, files.length);
+    file = build_core_finish(&c, &size_bytes);
+    assert_int_equal(elf_core_parse(file, size_bytes, "core", &m, &err), 0);
+    glibc_heap_read(&m, arena, &found);
+    m.bytes = NULL;
+    memory_close(&m);
+    strbuf_release(&files);
+    free(file);
+    free(h);
+    return found;
+}
+
+/* If this fails, blocks in use are missing, or free ones are shown. */
+static void
+blocks_in_use_are_those_that_no_list_of_free_ones_has(void **unused)
+{
+    struct heap *h = new_heap();
+    struct arena arena = {0};
+    uint64_t cache, first, cached, fast, last;
+    struct glibc_heap found;
+
+    (void)unused;
+    cache = put_chunk(h, 0x290, USED);
+    first = put_chunk(h, 48, USED);
+    cached = put_chunk(h, 32, USED);
+    fast = put_chunk(h, 32, USED);
+    put_chunk(h, 64, USED); // Free: the next one says so.
+    last = put_chunk(h, 128, 0);
+    h->chunks[h->at / 8 + 1] = USED;
+    h->chunks[(cache - HEAP) / 8] = 1;                  // One block in the cache's first list,
+    h->chunks[(cache - HEAP + 128) / 8] = cached;       // which is that,
+    h->chunks[(cached - HEAP) / 8] = cached >> 12;      // the last of its list.
+    h->chunks[(fast - HEAP) / 8] = fast >> 12;
+    put_arena(h, FASTBINS, fast - 16);
+    h->mapped[1] = PAGE | 2;
+    found = walk(h, &arena);
+    assert_true(found.found);
+    assert_true(found.whole);
+    assert_int_equal(found.count, 3);
+    assert_int_equal(found.v[0].address, first);
+    assert_int_equal(found.v[0].usable_bytes, 40);
+    assert_int_equal(found.v[1].address, last);
+    assert_int_equal(found.v[1].usable_bytes, 120);
+    assert_int_equal(found.v[2].address, MAPPED + 16);
+    assert_int_equal(found.v[2].usable_bytes, PAGE - 16);
+    arena_release(&arena);
+}
+
+/* If this fails, the head that an aligned block has left behind counts as a block of its own. */
+static void
+an_aligned_block_with_its_own_mapping_begins_where_it_says(void **unused)
+{
+    struct heap *h = new_heap();
+    struct arena arena = {0};
+    struct glibc_heap found;
+
+    (void)unused;
+    h->chunks[1] = USED;
+    h->mapped[1] = PAGE | 2;
+    h->mapped[496 / 8] = 496;
+    h->mapped[496 / 8 + 1] = (PAGE - 496) | 2;
+    found = walk(h, &arena);
+    assert_int_equal(found.count, 1);
+    assert_int_equal(found.v[0].address, MAPPED + 512);
+    assert_int_equal(found.v[0].usable_bytes, PAGE - 512);
+    arena_release(&arena);
+}
+
+/* If this fails, an overflow makes a walk that leaves the heap pass for the whole of it. */
+static void
+a_heap_that_was_overwritten_is_not_whole(void **unused)
+{
+    struct heap *h = new_heap();
+    struct arena arena = {0};
+    struct glibc_heap found;
+
+    (void)unused;
+    put_chunk(h, 48, USED);
+    put_chunk(h, 48, USED);
+    h->chunks[48 / 8 + 1] = 0x4141414141414141;
+    h->chunks[h->at / 8 + 1] = USED;
+    found = walk(h, &arena);
+    assert_true(found.found);
+    assert_false(found.whole);
+    arena_release(&arena);
+}
+
+/* If this fails, any memory passes for the allocator's, and a heap is made up. */
+static void
+without_an_arena_there_is_no_heap(void **unused)
+{
+    struct heap *h = new_heap();
+    struct arena arena = {0};
+    struct glibc_heap found;
+
+    (void)unused;
+    put_arena(h, NEXT, VARIABLES);
+    found = walk(h, &arena);
+    assert_false(found.found);
+    assert_int_equal(found.count, 0);
+    arena_release(&arena);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_in_use_are_those_that_no_list_of_free_ones_has),
+        cmocka_unit_test(an_aligned_block_with_its_own_mapping_begins_where_it_says),
+        cmocka_unit_test(a_heap_that_was_overwritten_is_not_whole),
+        cmocka_unit_test(without_an_arena_there_is_no_heap),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
