@@ -30,6 +30,7 @@
  *   core_blocks births    allocates in early(), after a second in middle(), in another thread, and
  *                         last in late(), after which this thread makes 7 more; says of each
  *                         where, by whom and when, in a line, then "ready", and waits for a line
+ *   core_blocks pool      makes 10 objects of 64 bytes in a heap of its own; then it aborts
  *   core_blocks child     forks a child that allocates nothing; says "ready" and waits for a line
  *
  * In each case main() keeps a block of 48 bytes first.
@@ -45,6 +46,8 @@
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#include "heaptap/heaptap.h"
 
 enum { BIG = 128 << 10, ONES = 1024, WORKERS = 16, WORK_BLOCKS = 1000, STACK_BYTES = 64 << 10 };
 
@@ -476,6 +479,17 @@ child(void)
     kill(pid, SIGKILL);
 }
 
+static void
+pool(void)
+{
+    static char memory[10 * 64];
+    struct heaptap_heap *heap = heaptap_heap_create("pool", 0);
+
+    for (int i = 0; i < 10; i++)
+        heaptap_alloc(heap, memory + 64 * i, 1, 64);
+    abort();
+}
+
 int
 main(int count, char **arguments)
 {
@@ -516,6 +530,8 @@ main(int count, char **arguments)
         calls(count > 2 ? strtoull(arguments[2], NULL, 10) : 2);
     } else if (strcmp(what, "births") == 0) {
         births();
+    } else if (strcmp(what, "pool") == 0) {
+        pool();
     } else if (strcmp(what, "child") == 0) {
         child();
     }

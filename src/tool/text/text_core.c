@@ -22,6 +22,7 @@
 #include "analyse/group.h"
 #include "text/text_site.h"
 #include "text/text_stack.h"
+#include "util/path.h"
 #include "view/memory_view.h"
 #include "view/memory_words.h"
 #include "view/phrases.h"
@@ -147,6 +148,23 @@ put_inherited(struct text_view *v, const struct examined *e)
                                i->parent));
 }
 
+/* The ledger of a dump has blocks of malloc's; objects of other heaps are counted in a profile. */
+static void
+put_own_heaps(struct text_view *v, const struct examined *e)
+{
+    const struct profile *p = v->base.p;
+    struct arena *a = v->base.arena;
+
+    if (!memory_view_lacks_heaps(p, e))
+        return;
+    text_line(v, INK_PLAIN,
+              arena_printf(a,
+                           "  Objects of heaps of its own are not among them: `heaptap report %s` "
+                           "counts them, and so does a dump after `heaptap run "
+                           "--self-contained-core`",
+                           style_clean(a, path_basename(e->profile))));
+}
+
 void
 text_core_head(struct text_view *v, const struct examined *e)
 {
@@ -171,6 +189,7 @@ text_core_head(struct text_view *v, const struct examined *e)
                            style_bytes(a, counters_live_bytes(&p->totals)),
                            memory_gaps_words(a, e)));
     put_inherited(v, e);
+    put_own_heaps(v, e);
 }
 
 /* "131071 x4, 131073 x4" */

@@ -92,6 +92,22 @@ put_birth(struct text_view *v, const struct memory_view *m)
                                                               : "by which thread"));
 }
 
+/* The live blocks on both sides of the freed one that was asked for; BEFORE may be NULL. */
+static void
+put_around_freed(struct text_view *v, const struct memory_view *m, const struct block *before)
+{
+    const struct blocks *all = &m->e->blocks;
+    const struct block *next = before != NULL ? before + 1 : all->v;
+    uint64_t address = m->answer->place.ended.address;
+
+    strbuf_char(v->out, '\n');
+    if (before != NULL)
+        put_neighbour(v, m, "the live block before it", before,
+                      address - before->address - before->size_bytes);
+    if (next < all->v + all->count)
+        put_neighbour(v, m, "the live block behind it", next, next->address - address);
+}
+
 static void
 put_address(struct text_view *v, const struct memory_view *m)
 {
@@ -101,7 +117,9 @@ put_address(struct text_view *v, const struct memory_view *m)
 
     strbuf_char(v->out, '\n');
     text_core_place(v, m->e, m->answer->address);
-    if (b == NULL)
+    if (m->answer->place.kind == PLACE_ENDED)
+        put_around_freed(v, m, b);
+    if (b == NULL || m->answer->place.kind == PLACE_ENDED)
         return;
     next = b + 1;
     strbuf_char(v->out, '\n');

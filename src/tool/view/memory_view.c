@@ -134,6 +134,16 @@ memory_view_shown(const struct view *v, const struct memory_view *m, const struc
     return &v->stacks->v[m->stacks.stack_of[b - m->e->blocks.v] - 1];
 }
 
+bool
+memory_view_lacks_heaps(const struct profile *p, const struct examined *e)
+{
+    // A self-contained dump has the whole profile.
+    for (size_t i = 1; i < p->heap_count && e->profile != NULL; i++)
+        if (p->heaps[i].made > 0)
+            return true;
+    return false;
+}
+
 const char *
 memory_view_function(const struct view *v, const struct stack *s)
 {

@@ -66,6 +66,9 @@ bool memory_view_stack(const struct view *v, const struct examined *e, uint32_t 
 const struct stack *memory_view_shown(const struct view *v, const struct memory_view *m,
                                       const struct block *b);
 
+/* Whether P has heaps of the program's own whose objects E does not list. */
+bool memory_view_lacks_heaps(const struct profile *p, const struct examined *e);
+
 /* The innermost function of the user's own code in S; "" if S has no frame. From V's arena. */
 const char *memory_view_function(const struct view *v, const struct stack *s);
 

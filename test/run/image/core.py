@@ -136,6 +136,16 @@ def crashes():
              what + ": the signal, in JSON", signal)
         for part_ in texts:
             tell(part_ in text, "%s: says '%s'" % (what, part_.strip()), text)
+    dump = "dump_freed/" + os.listdir("dump_freed")[0]
+    freed = json.loads(run("core", "--json", dump).stdout)["memory"]["signal"]["place"]
+    text = shown("--block", freed["address"], dump)
+    tell("the block: " not in text and "\n  the live block before it: 0x" in text,
+         "a freed block is not described as its neighbour", text)
+    dump = dumps.crash(library, "dump_pool", "pool.heaptap", [BLOCKS, "pool"])
+    tell("Objects of heaps of its own are not among them: `heaptap report pool.heaptap`" in
+         shown(dump), "a dump says that it lacks objects of the program's heaps", shown(dump))
+    text = shown("dump_null/" + os.listdir("dump_null")[0])
+    tell("heaps of its own" not in text, "a program without such heaps is not told so", text)
     for way in ({"HEAPTAP_RESERVE": "4000000"}, {"HEAPTAP_SAMPLE_COUNT": "3"},
                 {"HEAPTAP_SAMPLE": "64"}):
         name = "_".join(*way.items())
