@@ -384,14 +384,15 @@ $(eval $(call linked-rules,musl,static,$(musl_sources),\
 # have libc's names, which the recorder has already for its own copies of some. So there are two
 # steps: those become local, and then counted_strlen becomes strlen.
 access_objects := $(call objects,$(compiler)-access,$(access_preloaded_sources))
-counted_object := $(call objects,$(compiler)-access,src/recorder/access/counted_calls.c)
+counted_objects := $(call objects,$(compiler)-access,$(addprefix src/recorder/access/counted_,\
+                       calls.c rows.c numbers.c print.c))
 bytes_object := $(call objects,$(compiler)-access,src/recorder/platform/bytes.c)
 $(BUILD)/access/own.renamed: $(bytes_object)
 	@mkdir -p $(@D)
 	@nm --defined-only -g $< | sed -n 's/.* T \(.*\)/\1 heaptap_own_\1/p' >$@
-$(BUILD)/access/counted.renamed: $(counted_object)
+$(BUILD)/access/counted.renamed: $(counted_objects)
 	@mkdir -p $(@D)
-	@nm --defined-only -g $< | sed -n 's/.* T counted_\(.*\)/counted_\1 \1/p' >$@
+	@nm --defined-only -g $^ | sed -n 's/.* T counted_\(.*\)/counted_\1 \1/p' >$@
 
 # access-object FILE,OBJECTS: all of them as one.
 define access-object
@@ -414,6 +415,8 @@ $(BUILD)/access/dynamic.names: $(BUILD)/libheaptap-access.so Makefile
 $(BUILD)/access/named.o: $(BUILD)/access/linked.o $(BUILD)/access/dynamic.names
 	$(Q)objcopy --redefine-sym __gcc_personality_v0=__gxx_personality_v0 \
 	    --keep-global-symbols=$(BUILD)/access/dynamic.names $< $@
+	$(Q)cut -d' ' -f2 $(BUILD)/access/counted.renamed >$@.weak
+	$(Q)objcopy --weaken-symbols=$@.weak $@
 $(BUILD)/libheaptap-access.a: $(BUILD)/access/named.o
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $<

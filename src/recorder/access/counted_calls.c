@@ -1,84 +1,33 @@
 /* counted_calls.c: functions of libc that access the caller's memory.
  *
- * libc is not instrumented, so what strlen or read do to a block would not be seen. These have the
- * names of libc's in the library (objcopy gives them those, because the recorder has some of the
- * names for itself, bytes.c), count one access for each word of eight bytes that the function
- * touches, and go on to libc's. A function that stops when it has found something is counted as far
- * as that. Arguments of printf are not looked at, only what it writes.
+ * libc is not instrumented, so what strlen or read do to a block would not be seen. These functions
+ * have libc's names in the library: objcopy renames them, because the recorder uses some of the
+ * names for itself (bytes.c). They count one access for each word of eight bytes that libc's
+ * function touches, and call that. A function that stops when it has found something is counted
+ * as far as that.
  *
- * Calls from libraries that are not instrumented come here as well. What libc does inside does not,
- * but in a static executable, where the linker gives us all calls (--wrap): there what one of these
- * functions does inside is left out, which would count twice.
+ * counted_table.h lists all of them. Here are those of the fast path, and those that a row of the
+ * table cannot describe. In the archive their names are weak: a program may have functions of its
+ * own of these names, which it would call without us.
+ *
+ * Calls from libraries that are not instrumented come here as well. Calls inside libc do not, but
+ * for static executables, where the linker redirects all calls (--wrap). There counting_enter keeps
+ * what one of these functions does inside from counting twice.
  */
 #include "access/counted_calls.h"
 
 #include <string.h>
 
-#include "access/counted_libc.h"
-#include "access/shadow.h"
-#include "base/atomics.h"
+#include "access/counting.h"
 
-#define real counted_libc // These functions go on to it.
-
-// Calls that libc makes inside, where they come here.
-static __thread bool inside;
-
-/* Without counters a static executable may not even have its threads' variables yet. */
-static inline bool
-is_counted(void)
-{
-    return likely(shadow.granule_bytes != 0) && likely(!inside);
-}
-
-static inline void
-count_read(const void *p, size_t size_bytes)
-{
-    if (is_counted())
-        shadow_count(p, size_bytes, SHADOW_READ);
-}
-
-static inline void
-count_written(const void *p, size_t size_bytes)
-{
-    if (is_counted())
-        shadow_count(p, size_bytes, SHADOW_WRITE);
-}
-
-static inline void
-look(void)
-{
-    if (unlikely(!load_acquire(&counted_libc_found)))
-        counted_libc_find();
-}
-
-/* Around a call of a function of libc's that calls others of these. */
-static inline bool
-go_inside(void)
-{
-    bool was = false;
-
-    if (shadow.granule_bytes != 0) {
-        was = inside;
-        inside = counted_libc_comes_here;
-    }
-    return was;
-}
-
-/* How long S is with its zero byte, and no longer than MAX_BYTES. */
-static inline size_t
-whole(const char *s, size_t max_bytes)
-{
-    size_t n = real.strnlen(s, max_bytes);
-
-    return n < max_bytes ? n + 1 : n;
-}
+#define real counted_libc
 
 EXPORT void *
 counted_memcpy(void *to, const void *from, size_t size_bytes)
 {
     look();
-    count_read(from, size_bytes);
-    count_written(to, size_bytes);
+    R(from, size_bytes);
+    W(to, size_bytes);
     return likely(real.memcpy != NULL) ? real.memcpy(to, from, size_bytes)
                                        : memcpy(to, from, size_bytes);
 }
@@ -87,8 +36,8 @@ EXPORT void *
 counted_memmove(void *to, const void *from, size_t size_bytes)
 {
     look();
-    count_read(from, size_bytes);
-    count_written(to, size_bytes);
+    R(from, size_bytes);
+    W(to, size_bytes);
     return likely(real.memmove != NULL) ? real.memmove(to, from, size_bytes)
                                         : memmove(to, from, size_bytes);
 }
@@ -103,7 +52,7 @@ EXPORT void *
 counted_memset(void *to, int c, size_t size_bytes)
 {
     look();
-    count_written(to, size_bytes);
+    W(to, size_bytes);
     return likely(real.memset != NULL) ? real.memset(to, c, size_bytes) : memset(to, c, size_bytes);
 }
 
@@ -122,8 +71,8 @@ compared(const unsigned char *a, const unsigned char *b, size_t max_bytes, bool 
 static inline void
 count_compared(const void *a, const void *b, size_t size_bytes)
 {
-    count_read(a, size_bytes);
-    count_read(b, size_bytes);
+    R(a, size_bytes);
+    R(b, size_bytes);
 }
 
 EXPORT int
@@ -150,7 +99,7 @@ counted_memchr(const void *s, int c, size_t size_bytes)
 
     look();
     at = real.memchr(s, c, size_bytes);
-    count_read(s, at != NULL ? (size_t)((char *)at - (const char *)s) + 1 : size_bytes);
+    R(s, at != NULL ? (size_t)((char *)at - (const char *)s) + 1 : size_bytes);
     return at;
 }
 
@@ -162,9 +111,9 @@ counted_memrchr(const void *s, int c, size_t size_bytes)
     look();
     at = real.memrchr(s, c, size_bytes);
     if (at == NULL)
-        count_read(s, size_bytes);
+        R(s, size_bytes);
     else
-        count_read(at, (size_t)((const char *)s + size_bytes - at));
+        R(at, (size_t)((const char *)s + size_bytes - at));
     return (void *)(uintptr_t)at;
 }
 
@@ -175,7 +124,7 @@ counted_strlen(const char *s)
 
     look();
     n = likely(real.strlen != NULL) ? real.strlen(s) : strlen(s);
-    count_read(s, n + 1);
+    R(s, n + 1);
     return n;
 }
 
@@ -186,7 +135,7 @@ counted_strnlen(const char *s, size_t max_bytes)
 
     look();
     n = real.strnlen(s, max_bytes);
-    count_read(s, n < max_bytes ? n + 1 : n);
+    R(s, n < max_bytes ? n + 1 : n);
     return n;
 }
 
@@ -212,8 +161,8 @@ EXPORT char *
 counted_strncpy(char *to, const char *from, size_t size_bytes)
 {
     look();
-    count_read(from, whole(from, size_bytes));
-    count_written(to, size_bytes);
+    R(from, whole(from, size_bytes));
+    W(to, size_bytes);
     return real.strncpy(to, from, size_bytes);
 }
 
@@ -221,9 +170,9 @@ EXPORT char *
 counted_strcat(char *to, const char *from)
 {
     look();
-    count_read(to, whole(to, SIZE_MAX));
-    count_read(from, whole(from, SIZE_MAX));
-    count_written(to + real.strlen(to), whole(from, SIZE_MAX));
+    R(to, whole(to, SIZE_MAX));
+    R(from, whole(from, SIZE_MAX));
+    W(to + real.strlen(to), whole(from, SIZE_MAX));
     return real.strcat(to, from);
 }
 
@@ -231,9 +180,9 @@ EXPORT char *
 counted_strncat(char *to, const char *from, size_t max_bytes)
 {
     look();
-    count_read(to, whole(to, SIZE_MAX));
-    count_read(from, whole(from, max_bytes));
-    count_written(to + real.strlen(to), real.strnlen(from, max_bytes) + 1);
+    R(to, whole(to, SIZE_MAX));
+    R(from, whole(from, max_bytes));
+    W(to + real.strlen(to), real.strnlen(from, max_bytes) + 1);
     return real.strncat(to, from, max_bytes);
 }
 
@@ -253,33 +202,31 @@ counted_strncmp(const char *a, const char *b, size_t max_bytes)
     return real.strncmp(a, b, max_bytes);
 }
 
-/* Without regard to case: up to the end of the shorter one, which is seldom more than is read. */
+/* Bytes up to the first that differs but for its case. */
+static size_t
+compared_caseless(const char *a, const char *b, size_t max_bytes)
+{
+    size_t n = 0;
+
+    while (n < max_bytes && real.strncasecmp(a + n, b + n, 1) == 0 && a[n] != '\0')
+        n++;
+    return n < max_bytes ? n + 1 : n;
+}
+
 EXPORT int
 counted_strcasecmp(const char *a, const char *b)
 {
-    int order;
-
     look();
-    order = real.strcasecmp(a, b);
-    if (order == 0)
-        count_compared(a, b, whole(a, SIZE_MAX));
-    else
-        count_compared(a, b, 1);
-    return order;
+    count_compared(a, b, compared_caseless(a, b, SIZE_MAX));
+    return real.strcasecmp(a, b);
 }
 
 EXPORT int
 counted_strncasecmp(const char *a, const char *b, size_t max_bytes)
 {
-    int order;
-
     look();
-    order = real.strncasecmp(a, b, max_bytes);
-    if (order == 0)
-        count_compared(a, b, whole(a, max_bytes));
-    else
-        count_compared(a, b, 1);
-    return order;
+    count_compared(a, b, compared_caseless(a, b, max_bytes));
+    return real.strncasecmp(a, b, max_bytes);
 }
 
 EXPORT char *
@@ -289,7 +236,7 @@ counted_strchr(const char *s, int c)
 
     look();
     at = real.strchr(s, c);
-    count_read(s, at != NULL ? (size_t)(at - s) + 1 : real.strlen(s) + 1);
+    R(s, at != NULL ? (size_t)(at - s) + 1 : real.strlen(s) + 1);
     return at;
 }
 
@@ -297,7 +244,7 @@ EXPORT char *
 counted_strrchr(const char *s, int c)
 {
     look();
-    count_read(s, real.strlen(s) + 1);
+    R(s, real.strlen(s) + 1);
     return real.strrchr(s, c);
 }
 
@@ -309,37 +256,36 @@ counted_strstr(const char *s, const char *part)
     bool was;
 
     look();
-    was = go_inside();
+    was = counting_enter();
     at = real.strstr(s, part);
-    inside = was;
+    counting_leave(was);
     n = real.strlen(part);
-    count_read(part, n + 1);
-    count_read(s, at != NULL ? (size_t)(at - s) + n : real.strlen(s) + 1);
+    R(part, n + 1);
+    R(s, at != NULL ? (size_t)(at - s) + n : real.strlen(s) + 1);
     return at;
 }
 
-#define PASSES(name, count, parameters, arguments)                                                 \
+#define PASSES(name, kind, parameters, arguments)                                                  \
     EXPORT ssize_t counted_##name parameters                                                       \
     {                                                                                              \
         ssize_t n;                                                                                 \
                                                                                                    \
         look();                                                                                    \
         n = real.name arguments;                                                                   \
-        if (n > 0)                                                                                 \
-            count(buffer, (size_t)n);                                                              \
+        passed(buffer, n, kind);                                                                   \
         return n;                                                                                  \
     }
 
 #define IN(...)  (int fd, void *buffer, size_t size_bytes, ##__VA_ARGS__)
 #define OUT(...) (int fd, const void *buffer, size_t size_bytes, ##__VA_ARGS__)
-PASSES(read, count_written, IN(), (fd, buffer, size_bytes))
-PASSES(pread, count_written, IN(off_t off), (fd, buffer, size_bytes, off))
-PASSES(pread64, count_written, IN(off_t off), (fd, buffer, size_bytes, off))
-PASSES(recv, count_written, IN(int flags), (fd, buffer, size_bytes, flags))
-PASSES(write, count_read, OUT(), (fd, buffer, size_bytes))
-PASSES(pwrite, count_read, OUT(off_t off), (fd, buffer, size_bytes, off))
-PASSES(pwrite64, count_read, OUT(off_t off), (fd, buffer, size_bytes, off))
-PASSES(send, count_read, OUT(int flags), (fd, buffer, size_bytes, flags))
+PASSES(read, SHADOW_WRITE, IN(), (fd, buffer, size_bytes))
+PASSES(pread, SHADOW_WRITE, IN(off_t off), (fd, buffer, size_bytes, off))
+PASSES(pread64, SHADOW_WRITE, IN(off_t off), (fd, buffer, size_bytes, off))
+PASSES(recv, SHADOW_WRITE, IN(int flags), (fd, buffer, size_bytes, flags))
+PASSES(write, SHADOW_READ, OUT(), (fd, buffer, size_bytes))
+PASSES(pwrite, SHADOW_READ, OUT(off_t off), (fd, buffer, size_bytes, off))
+PASSES(pwrite64, SHADOW_READ, OUT(off_t off), (fd, buffer, size_bytes, off))
+PASSES(send, SHADOW_READ, OUT(int flags), (fd, buffer, size_bytes, flags))
 
 EXPORT size_t
 counted_fread(void *to, size_t each_bytes, size_t count, FILE *f)
@@ -348,10 +294,10 @@ counted_fread(void *to, size_t each_bytes, size_t count, FILE *f)
     bool was;
 
     look();
-    was = go_inside();
+    was = counting_enter();
     n = real.fread(to, each_bytes, count, f);
-    inside = was;
-    count_written(to, n * each_bytes);
+    counting_leave(was);
+    W(to, n * each_bytes);
     return n;
 }
 
@@ -362,10 +308,10 @@ counted_fwrite(const void *from, size_t each_bytes, size_t count, FILE *f)
     bool was;
 
     look();
-    was = go_inside();
+    was = counting_enter();
     n = real.fwrite(from, each_bytes, count, f);
-    inside = was;
-    count_read(from, n * each_bytes);
+    counting_leave(was);
+    R(from, n * each_bytes);
     return n;
 }
 
@@ -376,71 +322,12 @@ counted_fgets(char *to, int size_bytes, FILE *f)
     bool was;
 
     look();
-    was = go_inside();
+    was = counting_enter();
     line = real.fgets(to, size_bytes, f);
-    inside = was;
+    counting_leave(was);
     if (line != NULL)
-        count_written(line, real.strlen(line) + 1);
+        W(line, real.strlen(line) + 1);
     return line;
-}
-
-/* What printf has written to TO, where it found room for SIZE_BYTES. */
-static inline int
-printed(const char *to, size_t size_bytes, int length)
-{
-    if (length >= 0 && size_bytes > 0)
-        count_written(to, (size_t)length < size_bytes ? (size_t)length + 1 : size_bytes);
-    return length;
-}
-
-EXPORT int
-counted_vsnprintf(char *to, size_t size_bytes, const char *format, va_list arguments)
-{
-    bool was;
-    int length;
-
-    look();
-    was = go_inside();
-    length = real.vsnprintf(to, size_bytes, format, arguments);
-    inside = was;
-    return printed(to, size_bytes, length);
-}
-
-EXPORT int
-counted_vsprintf(char *to, const char *format, va_list arguments)
-{
-    bool was;
-    int length;
-
-    look();
-    was = go_inside();
-    length = real.vsprintf(to, format, arguments);
-    inside = was;
-    return printed(to, SIZE_MAX, length);
-}
-
-EXPORT int
-counted_snprintf(char *to, size_t size_bytes, const char *format, ...)
-{
-    va_list arguments;
-    int length;
-
-    va_start(arguments, format);
-    length = counted_vsnprintf(to, size_bytes, format, arguments);
-    va_end(arguments);
-    return length;
-}
-
-EXPORT int
-counted_sprintf(char *to, const char *format, ...)
-{
-    va_list arguments;
-    int length;
-
-    va_start(arguments, format);
-    length = counted_vsprintf(to, format, arguments);
-    va_end(arguments);
-    return length;
 }
 
 /* The forms of programs that are built with _FORTIFY_SOURCE. */
@@ -448,8 +335,8 @@ EXPORT void *
 counted___memcpy_chk(void *to, const void *from, size_t size_bytes, size_t there_bytes)
 {
     look();
-    count_read(from, size_bytes);
-    count_written(to, size_bytes);
+    R(from, size_bytes);
+    W(to, size_bytes);
     return real.__memcpy_chk(to, from, size_bytes, there_bytes);
 }
 
@@ -457,8 +344,8 @@ EXPORT void *
 counted___memmove_chk(void *to, const void *from, size_t size_bytes, size_t there_bytes)
 {
     look();
-    count_read(from, size_bytes);
-    count_written(to, size_bytes);
+    R(from, size_bytes);
+    W(to, size_bytes);
     return real.__memmove_chk(to, from, size_bytes, there_bytes);
 }
 
@@ -466,7 +353,7 @@ EXPORT void *
 counted___memset_chk(void *to, int c, size_t size_bytes, size_t there_bytes)
 {
     look();
-    count_written(to, size_bytes);
+    W(to, size_bytes);
     return real.__memset_chk(to, c, size_bytes, there_bytes);
 }
 
@@ -474,47 +361,173 @@ EXPORT char *
 counted___strcpy_chk(char *to, const char *from, size_t there_bytes)
 {
     size_t n;
+    bool was;
 
     look();
     n = whole(from, SIZE_MAX);
-    count_read(from, n);
-    count_written(to, n);
-    return real.__strcpy_chk(to, from, there_bytes);
+    R(from, n);
+    W(to, n);
+    was = counting_enter();
+    real.__strcpy_chk(to, from, there_bytes);
+    counting_leave(was);
+    return to;
 }
 
 EXPORT char *
 counted___strcat_chk(char *to, const char *from, size_t there_bytes)
 {
+    bool was;
+
     look();
-    count_read(to, whole(to, SIZE_MAX));
-    count_read(from, whole(from, SIZE_MAX));
-    count_written(to + real.strlen(to), whole(from, SIZE_MAX));
-    return real.__strcat_chk(to, from, there_bytes);
+    was = counting_enter();
+    real.__strcat_chk(to, from, there_bytes);
+    counting_leave(was);
+    joined(to, from, SIZE_MAX);
+    return to;
 }
 
-EXPORT int
-counted___vsnprintf_chk(char *to, size_t size_bytes, int flag, size_t there_bytes,
-                        const char *format, va_list arguments)
+#define FILLS(name, parameters, arguments, effect)                                                 \
+    EXPORT void counted_##name parameters                                                          \
+    {                                                                                              \
+        bool was;                                                                                  \
+                                                                                                   \
+        look();                                                                                    \
+        was = counting_enter();                                                                    \
+        real.name arguments;                                                                       \
+        counting_leave(was);                                                                       \
+        effect;                                                                                    \
+    }
+
+FILLS(bzero, (void *to, size_t n), (to, n), W(to, n))
+FILLS(explicit_bzero, (void *to, size_t n), (to, n), W(to, n))
+FILLS(__explicit_bzero_chk, (void *to, size_t n, size_t there), (to, n, there), W(to, n))
+FILLS(arc4random_buf, (void *to, size_t n), (to, n), W(to, n))
+
+EXPORT void
+counted_bcopy(const void *from, void *to, size_t size_bytes)
+{
+    counted_memmove(to, from, size_bytes);
+}
+
+/* How often an array is read and written while it is sorted is libc's own affair: it counts once.
+ * The comparison is the program's, and may call what counts. */
+static void
+sorted(const void *v, size_t count, size_t each_bytes)
+{
+    R(v, count * each_bytes);
+    W(v, count * each_bytes);
+}
+
+/* A comparison of the program's, called from inside libc. */
+struct order {
+    int (*plain)(const void *, const void *);
+    int (*with_arg)(const void *, const void *, void *);
+    void *arg;
+};
+
+static int
+order_outside(const void *a, const void *b, void *order)
+{
+    const struct order *o = order;
+    int r;
+
+    counting_inside = false;
+    r = o->plain != NULL ? o->plain(a, b) : o->with_arg(a, b, o->arg);
+    counting_inside = true;
+    return r;
+}
+
+/* Where libc's calls come here, keep its own copying from counting, but not the comparison. */
+static void
+sort_inside(void *v, size_t count, size_t each_bytes, struct order *order)
+{
+    bool was = counting_enter();
+
+    real.qsort_r(v, count, each_bytes, order_outside, order);
+    counting_leave(was);
+}
+
+EXPORT void
+counted_qsort(void *v, size_t count, size_t each_bytes, int (*order)(const void *, const void *))
+{
+    look();
+    if (counted_libc_comes_here && counting_is_on())
+        sort_inside(v, count, each_bytes, &(struct order){.plain = order});
+    else
+        real.qsort(v, count, each_bytes, order);
+    sorted(v, count, each_bytes);
+}
+
+EXPORT void
+counted_qsort_r(void *v, size_t count, size_t each_bytes,
+                int (*order)(const void *, const void *, void *), void *arg)
+{
+    look();
+    if (counted_libc_comes_here && counting_is_on())
+        sort_inside(v, count, each_bytes, &(struct order){.with_arg = order, .arg = arg});
+    else
+        real.qsort_r(v, count, each_bytes, order, arg);
+    sorted(v, count, each_bytes);
+}
+
+/* A token found in S, or behind the latest one if that is NULL. Whether the byte behind it was made
+ * zero CHANGES. */
+static char *
+token(const char *s, const char *set, char *found, bool changes)
+{
+    const char *end = found != NULL ? found + length(found) : s != NULL ? s + length(s) : NULL;
+
+    text(set);
+    if (end != NULL)
+        R(s != NULL ? s : found, up_to(s != NULL ? s : found, end));
+    if (found != NULL && changes)
+        W(end, 1);
+    return found;
+}
+
+/* Only libc knows where it goes on; it counts as if a delimiter ended the token. */
+EXPORT char *
+counted_strtok(char *s, const char *set)
 {
     bool was;
-    int length;
+    char *found;
 
     look();
-    was = go_inside();
-    length = real.__vsnprintf_chk(to, size_bytes, flag, there_bytes, format, arguments);
-    inside = was;
-    return printed(to, size_bytes, length);
+    was = counting_enter();
+    found = real.strtok(s, set);
+    counting_leave(was);
+    return token(s, set, found, true);
 }
 
-EXPORT int
-counted___snprintf_chk(char *to, size_t size_bytes, int flag, size_t there_bytes,
-                       const char *format, ...)
-{
-    va_list arguments;
-    int length;
+#define TOKENS(name)                                                                               \
+    EXPORT char *counted_##name(char *s, const char *set, char **next)                             \
+    {                                                                                              \
+        bool was;                                                                                  \
+        char *found;                                                                               \
+                                                                                                   \
+        look();                                                                                    \
+        was = counting_enter();                                                                    \
+        found = real.name(s, set, next);                                                           \
+        counting_leave(was);                                                                       \
+        W(next, sizeof *next);                                                                     \
+        return token(s, set, found, found != NULL && *next != found + length(found));              \
+    }
+TOKENS(strtok_r)
+TOKENS(__strtok_r)
 
-    va_start(arguments, format);
-    length = counted___vsnprintf_chk(to, size_bytes, flag, there_bytes, format, arguments);
-    va_end(arguments);
-    return length;
+EXPORT char *
+counted_strsep(char **at, const char *set)
+{
+    bool was;
+    char *found;
+
+    look();
+    was = counting_enter();
+    found = real.strsep(at, set);
+    counting_leave(was);
+    R(at, sizeof *at);
+    if (found == NULL)
+        return NULL;
+    W(at, sizeof *at);
+    return token(found, set, found, *at != NULL);
 }

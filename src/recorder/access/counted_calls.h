@@ -5,13 +5,31 @@
 
 #include "access/counted_libc.h"
 
-#define COUNTED_PROTOTYPE(result, name, parameters) result counted_##name parameters;
-COUNTED_FUNCTIONS(COUNTED_PROTOTYPE)
+#define COUNTED_PROTOTYPE(result, name, parameters, ...) result counted_##name parameters;
+COUNTED_ROWS(COUNTED_PROTOTYPE)
+COUNTED_BY_HAND(COUNTED_PROTOTYPE)
 #undef COUNTED_PROTOTYPE
 
-int counted_snprintf(char *to, size_t size_bytes, const char *format, ...) PRINTF(3, 4);
-int counted_sprintf(char *to, const char *format, ...) PRINTF(2, 3);
-int counted___snprintf_chk(char *to, size_t size_bytes, int flag, size_t there_bytes,
-                           const char *format, ...) PRINTF(5, 6);
+#define COUNTED_NUMBER_PROTOTYPE(result, name, type)                                               \
+    result counted_##name(const type *s, type **ret_end, int base);
+COUNTED_NUMBERS(COUNTED_NUMBER_PROTOTYPE)
+#undef COUNTED_NUMBER_PROTOTYPE
+
+#define COUNTED_REAL_PROTOTYPE(result, name, type)                                                 \
+    result counted_##name(const type *s, type **ret_end);
+COUNTED_REALS(COUNTED_REAL_PROTOTYPE)
+#undef COUNTED_REAL_PROTOTYPE
+
+#define COUNTED_PRINT_PROTOTYPE(name, forward, type, parameters, ...)                              \
+    int counted_##forward(COUNTED_UNPACK parameters const type *format, va_list list);             \
+    int counted_##name(COUNTED_UNPACK parameters const type *format, ...);
+COUNTED_PRINTS(COUNTED_PRINT_PROTOTYPE)
+#undef COUNTED_PRINT_PROTOTYPE
+
+#define COUNTED_SCAN_PROTOTYPE(name, forward, parameters, ...)                                     \
+    int counted_##forward(COUNTED_UNPACK parameters const char *format, va_list list);             \
+    int counted_##name(COUNTED_UNPACK parameters const char *format, ...);
+COUNTED_SCANS(COUNTED_SCAN_PROTOTYPE)
+#undef COUNTED_SCAN_PROTOTYPE
 
 #endif

@@ -1,64 +1,50 @@
-/* counted_libc.h: libc's own functions of the names that counted_calls.c has. */
+/* counted_libc.h: the functions behind ours of the names in counted_table.h. */
 #ifndef ACCESS_COUNTED_LIBC_H
 #define ACCESS_COUNTED_LIBC_H
 
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/times.h>
 #include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <wchar.h>
 
+#include "access/counted_table.h"
 #include "base/base.h"
 
-/* X(result, name, parameters) of the functions that are called when these have counted. */
-#define COUNTED_FUNCTIONS(X)                                                                       \
-    X(void *, memcpy, (void *, const void *, size_t))                                              \
-    X(void *, memmove, (void *, const void *, size_t))                                             \
-    X(void *, mempcpy, (void *, const void *, size_t))                                             \
-    X(void *, memset, (void *, int, size_t))                                                       \
-    X(int, memcmp, (const void *, const void *, size_t))                                           \
-    X(int, bcmp, (const void *, const void *, size_t))                                             \
-    X(void *, memchr, (const void *, int, size_t))                                                 \
-    X(void *, memrchr, (const void *, int, size_t))                                                \
-    X(size_t, strlen, (const char *))                                                              \
-    X(size_t, strnlen, (const char *, size_t))                                                     \
-    X(char *, strcpy, (char *, const char *))                                                      \
-    X(char *, stpcpy, (char *, const char *))                                                      \
-    X(char *, strncpy, (char *, const char *, size_t))                                             \
-    X(char *, strcat, (char *, const char *))                                                      \
-    X(char *, strncat, (char *, const char *, size_t))                                             \
-    X(int, strcmp, (const char *, const char *))                                                   \
-    X(int, strncmp, (const char *, const char *, size_t))                                          \
-    X(int, strcasecmp, (const char *, const char *))                                               \
-    X(int, strncasecmp, (const char *, const char *, size_t))                                      \
-    X(char *, strchr, (const char *, int))                                                         \
-    X(char *, strrchr, (const char *, int))                                                        \
-    X(char *, strstr, (const char *, const char *))                                                \
-    X(ssize_t, read, (int, void *, size_t))                                                        \
-    X(ssize_t, pread, (int, void *, size_t, off_t))                                                \
-    X(ssize_t, pread64, (int, void *, size_t, off_t))                                              \
-    X(ssize_t, write, (int, const void *, size_t))                                                 \
-    X(ssize_t, pwrite, (int, const void *, size_t, off_t))                                         \
-    X(ssize_t, pwrite64, (int, const void *, size_t, off_t))                                       \
-    X(ssize_t, recv, (int, void *, size_t, int))                                                   \
-    X(ssize_t, send, (int, const void *, size_t, int))                                             \
-    X(size_t, fread, (void *, size_t, size_t, FILE *))                                             \
-    X(size_t, fwrite, (const void *, size_t, size_t, FILE *))                                      \
-    X(char *, fgets, (char *, int, FILE *))                                                        \
-    X(int, vsnprintf, (char *, size_t, const char *, va_list))                                     \
-    X(int, vsprintf, (char *, const char *, va_list))                                              \
-    X(void *, __memcpy_chk, (void *, const void *, size_t, size_t))                                \
-    X(void *, __memmove_chk, (void *, const void *, size_t, size_t))                               \
-    X(void *, __memset_chk, (void *, int, size_t, size_t))                                         \
-    X(char *, __strcpy_chk, (char *, const char *, size_t))                                        \
-    X(char *, __strcat_chk, (char *, const char *, size_t))                                        \
-    X(int, __vsnprintf_chk, (char *, size_t, int, size_t, const char *, va_list))
+// Macros in glibc's headers.
+#undef fread_unlocked
+#undef fwrite_unlocked
+
+#define COUNTED_UNPACK(...) __VA_ARGS__
 
 struct counted_libc {
-#define COUNTED_MEMBER(result, name, parameters) result(*name) parameters;
-    COUNTED_FUNCTIONS(COUNTED_MEMBER)
-#undef COUNTED_MEMBER
+#define COUNTED_MEMBER(result, name, parameters, ...) result(*name) parameters;
+    COUNTED_ROWS(COUNTED_MEMBER)
+    COUNTED_BY_HAND(COUNTED_MEMBER)
+#define COUNTED_NUMBER_MEMBER(result, name, type) result (*name)(const type *, type **, int);
+    COUNTED_NUMBERS(COUNTED_NUMBER_MEMBER)
+#define COUNTED_REAL_MEMBER(result, name, type) result (*name)(const type *, type **);
+    COUNTED_REALS(COUNTED_REAL_MEMBER)
+#define COUNTED_PRINT_MEMBER(name, forward, type, parameters, ...) \
+    int (*forward)(COUNTED_UNPACK parameters const type *, va_list);
+    COUNTED_PRINTS(COUNTED_PRINT_MEMBER)
+#define COUNTED_SCAN_MEMBER(name, forward, parameters, ...) \
+    int (*forward)(COUNTED_UNPACK parameters const char *, va_list);
+    COUNTED_SCANS(COUNTED_SCAN_MEMBER)
 };
 
-/* A member that libc does not have, or that is not found yet, is NULL. */
+/* A member that nobody behind us has, or that is not found yet, is NULL. */
 extern struct counted_libc counted_libc;
 
 extern uint32_t counted_libc_found; // Atomic: need not be looked for any more.
@@ -68,5 +54,8 @@ void counted_libc_find(void);
 
 /* Do libc's own calls of these functions come to us as well? */
 extern const bool counted_libc_comes_here;
+
+/* Is getline libc's? Programs had functions of that name, with other parameters, before libc. */
+bool counted_libc_has_lines(void);
 
 #endif

@@ -1,5 +1,6 @@
-/* counted_libc_dynamic.c: libc's functions, found in its dynamic symbols. Calls inside libc do not
- * go through those.
+/* counted_libc_dynamic.c: the functions that the program would call without us, found in the tables
+ * of the dynamic linker: libc's, or those of a library that comes before libc. Calls inside libc do
+ * not go through these tables.
  */
 #include "access/counted_libc.h"
 
@@ -11,25 +12,36 @@ struct counted_libc counted_libc;
 uint32_t counted_libc_found;
 const bool counted_libc_comes_here = false;
 
-static void *
-libc_function(const struct symbols *libc, const char *name)
-{
-    struct symbols_name n = symbols_name(name, NULL);
-    uint32_t index = symbols_find(libc, &n);
-
-    return index != 0 ? symbols_address(libc, index) : NULL;
-}
+static const char *const names[] = {
+#define COUNTED_NAME(result, name, ...) #name,
+    COUNTED_ROWS(COUNTED_NAME) COUNTED_BY_HAND(COUNTED_NAME) COUNTED_NUMBERS(COUNTED_NAME)
+        COUNTED_REALS(COUNTED_NAME)
+#define COUNTED_FORWARD(name, forward, ...) #forward,
+            COUNTED_PRINTS(COUNTED_FORWARD) COUNTED_SCANS(COUNTED_FORWARD)
+};
+static_assert(sizeof(struct counted_libc) == countof(names) * sizeof(void *), "in its order");
 
 COLD void
 counted_libc_find(void)
 {
+    void **to = (void **)(void *)&counted_libc;
+
+    if (behind_libc() == NULL)
+        return;
+    for (size_t i = 0; i < countof(names); i++)
+        to[i] = behind_symbol(names[i]);
+    store_release(&counted_libc_found, 1u);
+}
+
+bool
+counted_libc_has_lines(void)
+{
+    struct symbols_name n = symbols_name("getline", NULL);
     struct symbols libc;
+    uint32_t index;
 
     if (behind_libc() == NULL || !symbols_read(behind_libc(), &libc))
-        return;
-#define FIND(result, name, parameters)                                                             \
-    *(void **)(void *)&counted_libc.name = libc_function(&libc, #name);
-    COUNTED_FUNCTIONS(FIND)
-#undef FIND
-    store_release(&counted_libc_found, 1u);
+        return false;
+    index = symbols_find(&libc, &n);
+    return index != 0 && symbols_address(&libc, index) == (void *)counted_libc.getline;
 }

@@ -50,6 +50,10 @@ static const char *const wrappers[] = {
     "__libc_malloc",
     "__libc_calloc",
     "__libc_realloc",
+    // What heaptap cc puts in front of these (recorder/access)
+    "counted_strdup",
+    "counted_strndup",
+    "counted_wcsdup",
     // heaptap.h
     "heaptap_alloc",
     "heaptap_resize",

@@ -19,12 +19,18 @@ NONE = 2 ** 64 - 1
 
 
 def records(data, kind):
+    """The records of a table, whose segments are pieces of one sequence of bytes: a record may
+    begin in one and end in the next."""
+    pieces, each = {}, 0
     for i in range(SEGMENTS):
-        k, _, off, _, size, _, each, _ = SEGMENT.unpack_from(data, DIRECTORY + i * SEGMENT.size)
+        k, _, off, _, size, first, record, _ = SEGMENT.unpack_from(data,
+                                                                   DIRECTORY + i * SEGMENT.size)
         if k == kind:
-            for at in range(off, off + size - each + 1, each):
-                if struct.unpack_from("<I", data, at)[0] != 0:
-                    yield data[at:at + each]
+            pieces[first], each = data[off:off + size], record
+    table = b"".join(pieces[first] for first in sorted(pieces))
+    for at in range(0, len(table) - each + 1, each or 1):
+        if struct.unpack_from("<I", table, at)[0] != 0:
+            yield table[at:at + each]
 
 
 def is_shown(part, merge, of):

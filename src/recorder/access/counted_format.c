@@ -1,0 +1,383 @@
+/* counted_format.c: reading formats.
+ *
+ * A conversion is % [position$] [flags] [width] [.precision] [size] letter. Width and precision may
+ * be arguments themselves (*, *position$). With positions, the types of all arguments must be known
+ * before the first can be fetched, so such formats are read twice.
+ *
+ * An unknown letter ends the reading, because a program may have registered it with arguments of
+ * any type. Arguments behind it are not counted, nor are those of formats with more than 64
+ * positions, and of scanf with positions.
+ */
+#include "access/counted_format.h"
+
+#include "access/counting.h"
+
+enum { POSITIONS_MAX = 64 };
+
+enum argument { ARGUMENT_INT, ARGUMENT_WORD, ARGUMENT_DOUBLE, ARGUMENT_LONG_DOUBLE };
+
+/* A number of a format: given, or an argument of its own. */
+struct number {
+    int value;         // -1 = none.
+    bool is_argument;  // `*`
+    uint32_t position; // Of that argument; 0 = the next.
+};
+
+struct conversion {
+    uint32_t position; // 0 = the next.
+    struct number width, precision;
+    uint32_t size_bytes; // Of an integer; 16 = long double.
+    bool suppressed, allocates; // scanf's * and m.
+    uint32_t letter;
+};
+
+struct format {
+    const void *text;
+    bool wide;
+    size_t at;
+};
+
+/* The arguments, which helpers share. */
+struct arguments {
+    va_list list;
+};
+
+static inline uint32_t
+character(const struct format *f)
+{
+    return f->wide ? (uint32_t)((const wchar_t *)f->text)[f->at]
+                   : ((const unsigned char *)f->text)[f->at];
+}
+
+static bool
+take(struct format *f, char c)
+{
+    bool is = character(f) == (unsigned char)c;
+
+    f->at += is;
+    return is;
+}
+
+static bool
+is_one_of(uint32_t c, const char *set)
+{
+    for (; *set != '\0'; set++)
+        if (c == (unsigned char)*set)
+            return true;
+    return false;
+}
+
+static int
+digits(struct format *f)
+{
+    uint32_t n = 0;
+
+    for (; character(f) >= '0' && character(f) <= '9'; f->at++)
+        if (n < 100000000)
+            n = n * 10 + (character(f) - '0');
+    return (int)n;
+}
+
+/* "12$" is a position; else nothing is taken. */
+static uint32_t
+position(struct format *f)
+{
+    size_t from = f->at;
+    int n = digits(f);
+
+    if (n > 0 && take(f, '$'))
+        return (uint32_t)n;
+    f->at = from;
+    return 0;
+}
+
+static struct number
+number(struct format *f)
+{
+    struct number n = {.value = -1};
+
+    if (take(f, '*')) {
+        n.is_argument = true;
+        n.position = position(f);
+    } else if (character(f) >= '0' && character(f) <= '9') {
+        n.value = digits(f);
+    }
+    return n;
+}
+
+static uint32_t
+size_of_integer(struct format *f)
+{
+    if (take(f, 'h'))
+        return take(f, 'h') ? 1 : 2;
+    if (take(f, 'l')) {
+        take(f, 'l');
+        return 8;
+    }
+    if (take(f, 'L'))
+        return 16;
+    if (is_one_of(character(f), "qjzZt")) {
+        f->at++;
+        return 8;
+    }
+    return 4;
+}
+
+/* The next conversion of F, behind texts; false at the end. */
+static bool
+next_print(struct format *f, struct conversion *c)
+{
+    while (character(f) != '%')
+        if (character(f) == '\0')
+            return false;
+        else
+            f->at++;
+    f->at++;
+    *c = (struct conversion){.position = position(f), .precision.value = -1};
+    while (is_one_of(character(f), "-+ #0'I"))
+        f->at++;
+    c->width = number(f);
+    if (take(f, '.')) {
+        c->precision = number(f);
+        if (c->precision.value < 0)
+            c->precision.value = 0;
+    }
+    c->size_bytes = size_of_integer(f);
+    c->letter = character(f);
+    f->at += c->letter != '\0';
+    return c->letter != '\0';
+}
+
+/* Whether C has an argument, of *RET_TYPE. False for a letter that nobody knows, and *RET_KNOWN
+ * is too. */
+static bool
+has_argument(const struct conversion *c, enum argument *ret_type, bool *ret_known)
+{
+    *ret_known = true;
+    *ret_type = c->size_bytes == 8 ? ARGUMENT_WORD : ARGUMENT_INT;
+    if (c->letter == '%' || c->letter == 'm')
+        return false;
+    if (is_one_of(c->letter, "spSn") || (c->size_bytes == 16 && is_one_of(c->letter, "dioux")))
+        *ret_type = ARGUMENT_WORD;
+    else if (is_one_of(c->letter, "eEfFgGaA"))
+        *ret_type = c->size_bytes == 16 ? ARGUMENT_LONG_DOUBLE : ARGUMENT_DOUBLE;
+    else if (!is_one_of(c->letter, "diouxXbBcC"))
+        *ret_known = false;
+    return *ret_known;
+}
+
+static uint64_t
+fetch(struct arguments *a, enum argument type)
+{
+    switch (type) {
+    case ARGUMENT_INT:
+        return (uint64_t)(int64_t)va_arg(a->list, int);
+    case ARGUMENT_WORD:
+        return va_arg(a->list, uint64_t);
+    case ARGUMENT_DOUBLE:
+        (void)va_arg(a->list, double);
+        return 0;
+    case ARGUMENT_LONG_DOUBLE:
+        (void)va_arg(a->list, long double);
+        return 0;
+    }
+    return 0;
+}
+
+/* Count what C reads by VALUE, a pointer, or writes there. */
+static void
+count_printed(const struct conversion *c, uint64_t value, int precision)
+{
+    const void *p = (const void *)(uintptr_t)value;
+    bool is_wide = c->letter == 'S' || c->size_bytes == 8;
+
+    if (p == NULL)
+        return;
+    if (c->letter == 'n')
+        W(p, c->size_bytes);
+    else if (c->letter != 's' && c->letter != 'S')
+        return;
+    else if (is_wide && precision >= 0)
+        wides(p, (size_t)precision);
+    else if (is_wide)
+        wide(p);
+    else
+        texts(p, precision >= 0 ? (size_t)precision : SIZE_MAX);
+}
+
+static void
+print_in_order(struct format *f, struct arguments *a)
+{
+    struct conversion c;
+    enum argument type;
+    bool known;
+
+    while (next_print(f, &c)) {
+        int precision = c.precision.value;
+
+        if (c.width.is_argument)
+            fetch(a, ARGUMENT_INT);
+        if (c.precision.is_argument)
+            precision = (int)fetch(a, ARGUMENT_INT);
+        if (has_argument(&c, &type, &known))
+            count_printed(&c, fetch(a, type), precision);
+        if (!known)
+            return;
+    }
+}
+
+/* Note that the argument at POSITION is of TYPE. False if it is too far on. */
+static bool
+note(uint8_t *types, uint32_t *count, uint32_t position, enum argument type)
+{
+    if (position == 0 || position > POSITIONS_MAX)
+        return false;
+    types[position - 1] = (uint8_t)type;
+    if (position > *count)
+        *count = position;
+    return true;
+}
+
+static void
+print_by_position(struct format *f, struct arguments *a)
+{
+    uint8_t types[POSITIONS_MAX] = {0};
+    uint64_t values[POSITIONS_MAX];
+    uint32_t count = 0;
+    struct conversion c;
+    enum argument type;
+    bool known;
+
+    for (struct format first = *f; next_print(&first, &c);) {
+        if (c.width.is_argument && !note(types, &count, c.width.position, ARGUMENT_INT))
+            return;
+        if (c.precision.is_argument && !note(types, &count, c.precision.position, ARGUMENT_INT))
+            return;
+        if (has_argument(&c, &type, &known) && !note(types, &count, c.position, type))
+            return;
+        if (!known)
+            return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = fetch(a, (enum argument)types[i]);
+    while (next_print(f, &c)) {
+        int precision = c.precision.is_argument ? (int)values[c.precision.position - 1]
+                                                : c.precision.value;
+
+        if (has_argument(&c, &type, &known))
+            count_printed(&c, values[c.position - 1], precision);
+    }
+}
+
+static void
+prints(struct format f, va_list list)
+{
+    struct format first = f;
+    struct conversion c;
+    struct arguments a;
+
+    if (!counting_is_on())
+        return;
+    R(f.text, f.wide ? WIDE(wide_length(f.text) + 1) : length(f.text) + 1);
+    while (next_print(&first, &c) && c.letter == '%')
+        continue;
+    if (c.letter == '\0' || c.letter == '%')
+        return;
+    va_copy(a.list, list);
+    if (c.position != 0)
+        print_by_position(&f, &a);
+    else
+        print_in_order(&f, &a);
+    va_end(a.list);
+}
+
+void
+counted_format_prints(const char *format, va_list arguments)
+{
+    prints((struct format){.text = format}, arguments);
+}
+
+void
+counted_format_prints_wide(const wchar_t *format, va_list arguments)
+{
+    prints((struct format){.text = format, .wide = true}, arguments);
+}
+
+/* --- scanf ------------------------------------------------------------------------------------ */
+
+/* Behind the set of a "[". */
+static void
+skip_set(struct format *f)
+{
+    take(f, '^');
+    take(f, ']');
+    while (character(f) != '\0' && !take(f, ']'))
+        f->at++;
+}
+
+/* The next conversion of F. False at the end, and where a text comes first that need not have
+ * matched, unless MATCHED. */
+static bool
+next_scan(struct format *f, struct conversion *c, bool matched)
+{
+    for (; character(f) != '%'; f->at++)
+        if (character(f) == '\0' || (!matched && !is_one_of(character(f), " \t\n\v\f\r")))
+            return false;
+    f->at++;
+    *c = (struct conversion){.position = position(f)};
+    while (is_one_of(character(f), "*'I"))
+        c->suppressed |= take(f, '*') || (f->at++, false);
+    c->width = number(f);
+    c->allocates = take(f, 'm');
+    c->size_bytes = size_of_integer(f);
+    c->letter = character(f);
+    f->at += c->letter != '\0';
+    if (c->letter == '[')
+        skip_set(f);
+    return c->letter != '\0' && c->position == 0;
+}
+
+/* Count what was written to P by C. */
+static void
+count_scanned(const struct conversion *c, const void *p)
+{
+    bool is_wide = c->letter == 'S' || c->letter == 'C' || c->size_bytes == 8;
+    size_t count = c->width.value > 0 ? (size_t)c->width.value : 1;
+
+    if (c->allocates)
+        W(p, sizeof(void *));
+    else if (is_one_of(c->letter, "cC"))
+        W(p, is_wide ? WIDE(count) : count);
+    else if (is_one_of(c->letter, "sS[") && is_wide)
+        W(p, WIDE(wide_length(p) + 1));
+    else if (is_one_of(c->letter, "sS["))
+        W(p, length(p) + 1);
+    else if (c->letter == 'p')
+        W(p, sizeof(void *));
+    else if (is_one_of(c->letter, "eEfFgGaA"))
+        W(p, c->size_bytes);
+    else
+        W(p, c->size_bytes == 16 ? sizeof(long long) : c->size_bytes);
+}
+
+void
+counted_format_scans(const char *format, int conversions, va_list list)
+{
+    struct format f = {.text = format};
+    struct arguments a;
+    struct conversion c;
+
+    if (!counting_is_on())
+        return;
+    R(format, length(format) + 1);
+    va_copy(a.list, list);
+    while (conversions >= 0 && next_scan(&f, &c, conversions > 0)) {
+        if (c.letter == '%' || c.suppressed)
+            continue;
+        if (!is_one_of(c.letter, "diouxXbBpeEfFgGaAcCsS[n") ||
+            (c.letter != 'n' && conversions-- == 0))
+            break;
+        count_scanned(&c, va_arg(a.list, void *));
+    }
+    va_end(a.list);
+}

@@ -1,0 +1,86 @@
+/* counted_print.c: printf and scanf.
+ *
+ * Count the text of the program's that they write or read, and what the arguments lead to. Each
+ * calls the form that takes a va_list.
+ */
+#include "access/counted_format.h"
+#include "access/counted_calls.h"
+#include "access/counting.h"
+
+/* The text that asprintf has made. */
+static void
+printed_new(char *const *to, int length)
+{
+    W(to, sizeof *to);
+    if (length >= 0)
+        W(*to, (size_t)length + 1);
+}
+
+/* By the type of the format. */
+static inline void
+count_char(const char *format, va_list arguments)
+{
+    counted_format_prints(format, arguments);
+}
+
+static inline void
+count_wchar_t(const wchar_t *format, va_list arguments)
+{
+    counted_format_prints_wide(format, arguments);
+}
+
+#define PRINT(name, forward, type, parameters, arguments, ...)                                     \
+    EXPORT int counted_##forward(COUNTED_UNPACK parameters const type *format, va_list list)       \
+    {                                                                                              \
+        bool was;                                                                                  \
+        int r;                                                                                     \
+                                                                                                   \
+        look();                                                                                    \
+        count_##type(format, list);                                                                \
+        was = counting_enter();                                                                    \
+        r = counted_libc.forward(COUNTED_UNPACK arguments format, list);                           \
+        counting_leave(was);                                                                       \
+        __VA_ARGS__;                                                                               \
+        return r;                                                                                  \
+    }                                                                                              \
+    EXPORT int counted_##name(COUNTED_UNPACK parameters const type *format, ...)                   \
+    {                                                                                              \
+        va_list list;                                                                              \
+        int r;                                                                                     \
+                                                                                                   \
+        va_start(list, format);                                                                    \
+        r = counted_##forward(COUNTED_UNPACK arguments format, list);                              \
+        va_end(list);                                                                              \
+        return r;                                                                                  \
+    }
+COUNTED_PRINTS(PRINT)
+
+/* A text that is read may be where one is written, so it is counted first. */
+#define SCAN(name, forward, parameters, arguments, ...)                                            \
+    EXPORT int counted_##forward(COUNTED_UNPACK parameters const char *format, va_list list)       \
+    {                                                                                              \
+        va_list copy;                                                                              \
+        bool was;                                                                                  \
+        int r = 0;                                                                                 \
+                                                                                                   \
+        look();                                                                                    \
+        __VA_ARGS__;                                                                               \
+        va_copy(copy, list);                                                                       \
+        was = counting_enter();                                                                    \
+        r = counted_libc.forward(COUNTED_UNPACK arguments format, list);                           \
+        counting_leave(was);                                                                       \
+        counted_format_scans(format, r, copy);                                                     \
+        va_end(copy);                                                                              \
+        return r;                                                                                  \
+    }                                                                                              \
+    EXPORT int counted_##name(COUNTED_UNPACK parameters const char *format, ...)                   \
+    {                                                                                              \
+        va_list list;                                                                              \
+        int r;                                                                                     \
+                                                                                                   \
+        va_start(list, format);                                                                    \
+        r = counted_##forward(COUNTED_UNPACK arguments format, list);                              \
+        va_end(list);                                                                              \
+        return r;                                                                                  \
+    }
+COUNTED_SCANS(SCAN)

@@ -1,0 +1,167 @@
+/* counting.h: the words in which counted_table.h says what a function of libc has accessed. Nothing
+ * here changes errno, and all of it may run in a signal handler.
+ */
+#ifndef ACCESS_COUNTING_H
+#define ACCESS_COUNTING_H
+
+#include <errno.h>
+
+#include "access/counted_libc.h"
+#include "access/shadow.h"
+#include "base/atomics.h"
+
+/* Whether this thread is inside a function of libc whose own calls come here (static programs). */
+extern __thread bool counting_inside __attribute__((visibility("hidden")));
+
+/* Without counters a static executable may not even have its threads' variables yet. */
+static inline bool
+counting_is_on(void)
+{
+    return likely(shadow.granule_bytes != 0) && likely(!counting_inside);
+}
+
+static inline void
+counting_add(const void *p, size_t size_bytes, enum shadow_access kind)
+{
+    if (counting_is_on())
+        shadow_count(p, size_bytes, kind);
+}
+
+/* Read, or write, SIZE_BYTES at P. */
+#define R(p, size_bytes) counting_add(p, size_bytes, SHADOW_READ)
+#define W(p, size_bytes) counting_add(p, size_bytes, SHADOW_WRITE)
+
+/* Write *TO if DONE. */
+#define WROTE(done, to)  counting_add(to, (done) ? sizeof *(to) : 0, SHADOW_WRITE)
+
+#define WIDE(count)      ((size_t)(count) * sizeof(wchar_t))
+
+/* Find the functions behind us before the first call. */
+static inline void
+look(void)
+{
+    if (unlikely(!load_acquire(&counted_libc_found)))
+        counted_libc_find();
+}
+
+/* Enter a function of libc that calls others of these. Returns what counting_leave takes. */
+static inline bool
+counting_enter(void)
+{
+    bool was = false;
+
+    if (shadow.granule_bytes != 0) {
+        was = counting_inside;
+        counting_inside = counted_libc_comes_here;
+    }
+    return was;
+}
+
+static inline void
+counting_leave(bool was)
+{
+    if (shadow.granule_bytes != 0)
+        counting_inside = was;
+}
+
+static inline size_t
+length(const char *s)
+{
+    return counted_libc.strlen(s);
+}
+
+static inline size_t
+wide_length(const wchar_t *s)
+{
+    return counted_libc.wcslen(s);
+}
+
+/* Bytes of [S, END]. */
+static inline size_t
+up_to(const void *s, const void *end)
+{
+    return (size_t)((uintptr_t)end - (uintptr_t)s) + 1;
+}
+
+/* Length of S with its zero byte; at most MAX_BYTES. */
+static inline size_t
+whole(const char *s, size_t max_bytes)
+{
+    size_t n = counted_libc.strnlen(s, max_bytes);
+
+    return n < max_bytes ? n + 1 : n;
+}
+
+/* Read all of S, or up to MAX_BYTES. */
+static inline void
+text(const char *s)
+{
+    R(s, length(s) + 1);
+}
+
+static inline void
+texts(const char *s, size_t max_bytes)
+{
+    R(s, whole(s, max_bytes));
+}
+
+static inline void
+wide(const wchar_t *s)
+{
+    R(s, WIDE(wide_length(s) + 1));
+}
+
+static inline void
+wides(const wchar_t *s, size_t max)
+{
+    size_t n = counted_libc.wcsnlen(s, max);
+
+    R(s, WIDE(n < max ? n + 1 : n));
+}
+
+/* Transfer the N bytes at P; a negative N is an error. */
+static inline void
+passed(const void *p, ssize_t n, enum shadow_access kind)
+{
+    if (n > 0)
+        counting_add(p, (size_t)n, kind);
+}
+
+/* Write a text of LENGTH to TO, which has SIZE_BYTES. */
+static inline void
+printed(const char *to, size_t size_bytes, ssize_t length)
+{
+    if (length >= 0 && size_bytes > 0)
+        W(to, (size_t)length < size_bytes ? (size_t)length + 1 : size_bytes);
+}
+
+/* Read a path, or a mode behind one, in a call that is DONE or has failed after it was read. */
+void path(bool done, const char *s);
+
+/* memccpy's END is behind the byte that it looked for. */
+void copied_until(const void *to, const void *from, const void *end, size_t size_bytes);
+
+void compared_texts(const char *a, const char *b);
+void compared_wide(const wchar_t *a, const wchar_t *b, size_t max, bool beyond_zero);
+
+/* Copy S, or MAX_BYTES of it, to TO; NULL is no memory. */
+void duplicated(const char *to, const char *s, size_t max_bytes);
+
+/* Append FROM, or MAX characters of it, to TO. */
+void joined(const char *to, const char *from, size_t max_bytes);
+void joined_wide(const wchar_t *to, const wchar_t *from, size_t max);
+
+/* Transfer SIZE_BYTES (negative: an error) by the N entries of V, or by M. */
+void vector(const struct iovec *v, int n, ssize_t size_bytes, enum shadow_access kind);
+void message(const struct msghdr *m, ssize_t size_bytes, enum shadow_access kind);
+
+/* Write what the kernel says of an address; *SIZE_BYTES may be more than A has room for. */
+void address(const void *a, const socklen_t *size_bytes);
+
+/* Look at N descriptors and write back their states; RESULT is poll's. */
+void polled(const struct pollfd *v, size_t n, int result);
+
+/* Read a line of LENGTH into the buffer *TO of *ROOM bytes. */
+void line(char *const *to, const size_t *room, ssize_t length);
+
+#endif

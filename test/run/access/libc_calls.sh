@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# libc_calls.sh: calls of libc with blocks of known use, in random programs: libc_calls.py. If it
+# fails, what libc does to a block is counted wrongly, so a block in use is called unused, or a
+# program behaves differently when it is recorded.
+#
+# LIBC_PROGRAMS is the number of programs for each build (default 10), LIBC_SEED the first seed.
+. "$SRCDIR/test/run/lib.subr"
+need python3 gcc
+programs=${LIBC_PROGRAMS:-10}
+
+# programs NAME CC OPTION...
+programs() {
+    local name=$1 compiler=$2
+    shift 2
+    if ! command -v "$compiler" >/dev/null; then
+        echo "ok - $name # SKIP $compiler is not installed"
+        return
+    fi
+    run_python "$area/libc_calls.py" "$HEAPTAP" "$compiler" "$name" "$programs" "$@" ||
+        failures=$((failures + 1))
+}
+
+programs gcc gcc --granule=8
+programs apart clang --granule=8 --reads-writes
+programs together clang --granule=8
+programs static clang --granule=8 --reads-writes -static-pie
+programs fortified gcc --granule=8 -DFORTIFIED
+finish

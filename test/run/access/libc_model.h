@@ -1,0 +1,39 @@
+/* libc_model.h: what libc_calls.c expects, and contents of blocks, which it does not touch itself.
+ * The model is compiled without counting, and calls nothing that counts with a block. */
+#ifndef LIBC_MODEL_H
+#define LIBC_MODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <wchar.h>
+
+/* A number below N; the same seed gives the same ones. */
+size_t pick(size_t n);
+void pick_seed(uint64_t seed);
+
+/* B of SIZE_BYTES is the block that is looked at: its contents become anything but zero. */
+void expect_block(void *b, size_t size_bytes);
+
+/* The call reads, or writes, SIZE_BYTES at P; what lies outside of the block does not matter. */
+void reads(const void *p, size_t size_bytes);
+void writes(const void *p, size_t size_bytes);
+
+/* Report a result, or the contents of the block. */
+void result(const char *name, long long r);
+void contents(void);
+
+/* Fill in a text of N characters C, or letters, or digits, with its zero. Returns P. */
+char *same(char *p, size_t n, char c);
+char *letters(char *p, size_t n);
+char *digits(char *p, size_t n);
+char *copy(char *p, const char *text);
+wchar_t *wide_same(wchar_t *p, size_t n, wchar_t c);
+void put(char *p, size_t at, char c);
+void put_wide(wchar_t *p, size_t at, wchar_t c);
+void copy_bytes(void *to, const void *from, size_t n);
+size_t length_of(const char *p);
+
+/* Write what is expected, by size of block and by word, to the file PATH. */
+void expected_write(const char *path);
+
+#endif
