@@ -48,7 +48,8 @@ profile_of(const struct profile_access *v, uint32_t count)
 
     p->process.elapsed_ns = 2 * SECOND_US * 1000;
     p->accesses = (struct profile_accesses){
-        .granule_bytes = 8, .granules_max = 512, .apart = true, .atomic = true, .ended = true};
+        .granule_bytes = 8, .granules_max = 512, .apart = true, .atomic = true, .ended = true,
+        .looked = true};
     p->accesses.v = arena_array(&p->arena, count, sizeof *v);
     p->accesses.count = count;
     for (uint32_t i = 0; i < count; i++) {
@@ -154,6 +155,31 @@ each_verdict_has_its_case(void **state)
     for (uint32_t i = 0; i < 8; i++)
         if (row_of_site(&t, i)->verdict != wanted[i])
             fail_msg("site %u: %s", i, access_verdict_name(row_of_site(&t, i)->verdict));
+    profile_free(p);
+}
+
+/* If this fails, people are advised to delete what fills a block that a library reads. */
+static void
+never_is_said_only_where_everybody_counts(void **state)
+{
+    struct profile_access v[] = {alike(0, 3, 64, 0, SECOND_US), alike(1, 3, 6400, 900, SECOND_US)};
+    struct profile *p;
+    struct access_table t;
+
+    (void)state;
+    v[1].writes = v[1].accesses;
+    p = profile_of(v, 2);
+    p->accesses.uncounted = "libz.so.1";
+    t = table_of(p);
+    assert_int_equal(row_of_site(&t, 0)->verdict, ACCESS_NOT_SEEN);
+    assert_int_equal(row_of_site(&t, 1)->verdict, ACCESS_NOT_SEEN_READ);
+    p->accesses.uncounted = "";
+    t = table_of(p);
+    assert_int_equal(row_of_site(&t, 0)->verdict, ACCESS_NEVER);
+    assert_int_equal(row_of_site(&t, 1)->verdict, ACCESS_WRITE_ONLY);
+    p->accesses.looked = false;
+    t = table_of(p);
+    assert_int_equal(row_of_site(&t, 0)->verdict, ACCESS_NOT_SEEN);
     profile_free(p);
 }
 
@@ -361,6 +387,7 @@ main(void)
         cmocka_unit_test(rate_is_accesses_by_byte_and_second),
         cmocka_unit_test(hot_is_what_has_most_accesses_for_its_bytes),
         cmocka_unit_test(each_verdict_has_its_case),
+        cmocka_unit_test(never_is_said_only_where_everybody_counts),
         cmocka_unit_test(what_a_library_keeps_to_itself_is_unseen),
         cmocka_unit_test(picked_rows_are_those_asked_for),
         cmocka_unit_test(without_lifetimes_nothing_has_a_rate),

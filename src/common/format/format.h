@@ -99,6 +99,7 @@ enum disk_counting_flags {
     DISK_COUNTING_APART = 1 << 1,  // Reads and writes are known apart.
     DISK_COUNTING_ATOMIC = 1 << 2, // No count is lost between threads.
     DISK_COUNTING_ENDED = 1 << 3,  // The latest merge was the one at exit.
+    DISK_COUNTING_LOOKED = 1 << 4, // `uncounted` names all who may use blocks without counting.
 };
 
 /* How accesses were counted, and what of them is not known. */
@@ -118,7 +119,8 @@ struct disk_counting {
     uint64_t resets;           // Times that all was forgotten, as asked for.
     uint64_t reset_ns;         // Elapsed, at the latest.
     uint64_t lost_accesses;    // Of granules with more than 2^32 of them.
-    uint64_t reserved[4];
+    struct disk_string uncounted; // With DISK_COUNTING_LOOKED: who else may have used blocks.
+    uint64_t reserved[3];
 };
 static_assert(sizeof(struct disk_counting) == 128, "format.md 2.7");
 

@@ -21,6 +21,7 @@
 #include "access/live.h"
 #include "access/records.h"
 #include "access/shadow.h"
+#include "access/uncounted.h"
 #include "account/ledger_entry.h"
 #include "platform/mem.h"
 
@@ -188,6 +189,16 @@ access_look(void)
 COLD void
 access_process_ends(void)
 {
-    if (is_ready() && shadow.granule_bytes != 0)
-        live_merge(LIVE_AT_EXIT);
+    if (!is_ready() || shadow.granule_bytes == 0)
+        return;
+    live_merge(LIVE_AT_EXIT);
+    uncounted_look();
+    uncounted_publish();
+}
+
+COLD void
+access_unloads(void)
+{
+    if (shadow.granule_bytes != 0)
+        uncounted_look();
 }

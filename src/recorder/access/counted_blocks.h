@@ -34,6 +34,9 @@ void access_look(void);
 /* The exit handlers have run. */
 void access_process_ends(void);
 
+/* An object may be unloaded. */
+void access_unloads(void);
+
 /* There are counters: say so in the profile, if there is one. */
 void access_publish(void);
 
@@ -48,6 +51,7 @@ void access_publish(void);
 #define access_wish(wish)                     (false)
 #define access_look()                         ((void)0)
 #define access_process_ends()                 ((void)0)
+#define access_unloads()                      ((void)0)
 
 #endif
 

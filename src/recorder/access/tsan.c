@@ -46,16 +46,28 @@ __tsan_vptr_update(uintptr_t address, void *value)
     shadow_count_one(address, SHADOW_WRITE);
 }
 
+/* gcc calls these for all that has no function of its own. Up to eight bytes that is one access, of
+ * a member of a packed structure for one. More bytes are a structure that is copied or a vector,
+ * and nothing tells which: they count by words, as memcpy does. */
+static void
+count_range(uintptr_t address, size_t size_bytes, enum shadow_access kind)
+{
+    if (size_bytes <= 8)
+        shadow_count_one(address, kind);
+    else
+        shadow_count((const void *)address, size_bytes, kind);
+}
+
 EXPORT void
 __tsan_read_range(uintptr_t address, size_t size_bytes)
 {
-    shadow_count((const void *)address, size_bytes, SHADOW_READ);
+    count_range(address, size_bytes, SHADOW_READ);
 }
 
 EXPORT void
 __tsan_write_range(uintptr_t address, size_t size_bytes)
 {
-    shadow_count((const void *)address, size_bytes, SHADOW_WRITE);
+    count_range(address, size_bytes, SHADOW_WRITE);
 }
 
 EXPORT void

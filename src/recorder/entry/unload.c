@@ -1,6 +1,7 @@
 /* unload.c: dlclose, after which what was known of an object may be wrong. */
 #include "entry/unload.h"
 
+#include "access/counted_blocks.h"
 #include "allocator/symbols.h"
 #include "entry/hook_names.h"
 #include "entry/next.h"
@@ -13,6 +14,7 @@ unload(dlclose_fn *close, void *handle, uint64_t slot)
 {
     int result;
 
+    access_unloads();
     symbols_unload_begins();
     result = close(handle);
     symbols_unload_ends();

@@ -10,6 +10,9 @@
  * ACCESS_COLD_TIMES-th of the average rate. Both compare with the same profile, so they say where
  * this program spends its accesses, not whether that is much.
  *
+ * "Never" is said only where everybody counts who may have used the blocks. A library that does
+ * not, or a function of libc that is not counted, may have used any of them.
+ *
  * What a library such as libc allocates for itself and nobody else touches looks unused, but only
  * because nothing is counted there; that is no finding.
  *
@@ -66,9 +69,11 @@ verdict_of(const struct profile *p, const struct own_code *own, const struct acc
                       (double)a->lifetime_us.total / (double)a->dated >= run_us / 2;
 
     if (a->accesses.total == 0)
-        return is_unseen(own, r->stack) ? ACCESS_UNSEEN : ACCESS_NEVER;
+        return is_unseen(own, r->stack)            ? ACCESS_UNSEEN
+               : access_is_complete(&p->accesses) ? ACCESS_NEVER
+                                                  : ACCESS_NOT_SEEN;
     if (p->accesses.apart && a->writes.total >= a->accesses.total)
-        return ACCESS_WRITE_ONLY;
+        return access_is_complete(&p->accesses) ? ACCESS_WRITE_ONLY : ACCESS_NOT_SEEN_READ;
     if (is_touched_once(a))
         return ACCESS_ONCE;
     if (a->untouched_bytes > a->size_bytes.total / 2)

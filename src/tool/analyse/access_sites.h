@@ -8,7 +8,9 @@
 enum access_verdict {
     ACCESS_UNSEEN = 0,   // Made by a library that counts nothing, and not accessed elsewhere.
     ACCESS_NEVER,        // Neither read nor written.
+    ACCESS_NOT_SEEN,     // The same as far as is known: somebody may use blocks unseen.
     ACCESS_WRITE_ONLY,   // Written and never read.
+    ACCESS_NOT_SEEN_READ, // The same as far as is known.
     ACCESS_ONCE,         // No word more than once, on average.
     ACCESS_MOSTLY_UNUSED, // Of less than half of the bytes anything is known to be used.
     ACCESS_HOT_SMALL,    // Hot, and small enough that several share a page.

@@ -175,7 +175,8 @@ const struct command command_access = {
         "A site's verdict is the first of these that is true: never read or written; written, "
         "never read; touched once; most of each block unused; hot (and small: up to 256 bytes); "
         "cold (and long-lived: half of the run or longer); used. Hot and cold are by accesses for "
-        "each byte and second, compared with the average of the program.",
+        "each byte and second, compared with the average of the program. Where somebody may use "
+        "blocks without counting, \"never\" becomes \"not seen\".",
     .examples = "heaptap access app.heaptap\twhat is hot, what is cold, what nobody reads\n"
                 "heaptap access --cold --limit 20 app.heaptap\tmemory that is hardly used\n"
                 "heaptap access --fields app.heaptap\twhich fields of structures are used\n"

@@ -25,6 +25,8 @@ json_counting(struct json *j, const struct profile *p)
     json_bool(j, "reads_and_writes", a->apart);
     json_bool(j, "atomic", a->atomic);
     json_bool(j, "ended", a->ended);
+    json_bool(j, "uncounted_known", a->looked);
+    json_string(j, "uncounted", access_is_complete(a) ? NULL : a->uncounted);
     json_uint(j, "merged_ns", a->merge_ns);
     json_uint(j, "resets", a->resets);
     json_uint(j, "unmerged_blocks", a->losses.unmerged);

@@ -134,6 +134,8 @@ load_accesses(struct loader *l)
         .apart = (c->flags & DISK_COUNTING_APART) != 0,
         .atomic = (c->flags & DISK_COUNTING_ATOMIC) != 0,
         .ended = (c->flags & DISK_COUNTING_ENDED) != 0,
+        .looked = (c->flags & DISK_COUNTING_LOOKED) != 0,
+        .uncounted = arena_strdup(&l->p->arena, raw_string(l->raw, c->uncounted)),
         .merge_ns = c->merge != 0 ? c->merge_ns : 0,
         .resets = c->resets,
         .losses = {.unmerged = c->unmerged_blocks,

@@ -75,6 +75,8 @@ access_join(struct profile_accesses *sum, const struct profile_accesses *a)
         sum->apart = a->apart;
         sum->atomic = a->atomic;
         sum->ended = a->ended;
+        sum->looked = a->looked;
+        sum->uncounted = a->uncounted;
     } else {
         if (a->granule_bytes != sum->granule_bytes)
             sum->granules_max = 0;
@@ -85,6 +87,9 @@ access_join(struct profile_accesses *sum, const struct profile_accesses *a)
         sum->apart = sum->apart && a->apart;
         sum->atomic = sum->atomic && a->atomic;
         sum->ended = sum->ended && a->ended;
+        sum->looked = sum->looked && a->looked;
+        if (sum->uncounted == NULL || sum->uncounted[0] == '\0')
+            sum->uncounted = a->uncounted;
     }
     if (a->merge_ns > sum->merge_ns)
         sum->merge_ns = a->merge_ns;

@@ -62,6 +62,8 @@ struct profile_accesses {
     bool apart;             // Reads and writes are counted apart.
     bool atomic;            // Threads lose no count to each other.
     bool ended;             // What lived at exit is there as it was then.
+    bool looked;            // UNCOUNTED names all who may have used blocks without counting.
+    const char *uncounted;  // As in a sentence; NULL or empty = nobody, if LOOKED.
     uint64_t merge_ns;      // Elapsed, of the latest merge of live blocks; 0 = there was none.
     uint64_t resets;        // How often all was forgotten, as asked for.
     struct profile_access_losses losses;
@@ -96,6 +98,13 @@ void access_losses_add(struct profile_access_losses *sum, const struct profile_a
  * that is known. Granules of different sizes cannot be compared: then fields are of no use, and
  * granules_max becomes 0. SUM may be of nothing yet. */
 void access_join(struct profile_accesses *sum, const struct profile_accesses *a);
+
+/* Did everybody count who may have used the blocks of A? If not, "never" is not known. */
+static inline bool
+access_is_complete(const struct profile_accesses *a)
+{
+    return a->looked && (a->uncounted == NULL || a->uncounted[0] == '\0');
+}
 
 /* Put the entries of A in order, and those of one site (and index) together. */
 void access_sort(struct profile_accesses *a);

@@ -583,14 +583,17 @@ write_fields(struct writer *w)
 }
 
 static struct disk_counting
-counting_of(const struct profile_accesses *a)
+counting_of(struct writer *w)
 {
+    const struct profile_accesses *a = &w->p->accesses;
+
     if (a->granule_bytes == 0)
         return (struct disk_counting){0};
     return (struct disk_counting){
         .flags = (uint32_t)DISK_COUNTING | (a->apart ? (uint32_t)DISK_COUNTING_APART : 0) |
                  (a->atomic ? (uint32_t)DISK_COUNTING_ATOMIC : 0) |
-                 (a->ended ? (uint32_t)DISK_COUNTING_ENDED : 0),
+                 (a->ended ? (uint32_t)DISK_COUNTING_ENDED : 0) |
+                 (a->looked ? (uint32_t)DISK_COUNTING_LOOKED : 0),
         .granule_bytes = a->granule_bytes,
         .words_max = a->granules_max,
         .unmerged_blocks = a->losses.unmerged,
@@ -600,6 +603,7 @@ counting_of(const struct profile_accesses *a)
         .unfielded_blocks = a->losses.unfielded,
         .outside_blocks = a->losses.outside,
         .resets = a->resets,
+        .uncounted = write_text(w, a->uncounted),
     };
 }
 
@@ -660,7 +664,7 @@ header_of(struct writer *w)
         .losses.label_sets = p->losses.label_sets,
         .losses.heap_events = p->losses.heap_events,
         .losses.unseen_allocators = p->losses.unseen_allocators,
-        .counting = counting_of(&p->accesses),
+        .counting = counting_of(w),
     };
 
     fill_process(w, &h);

@@ -23,7 +23,7 @@ static const char *const titles[] = {
     [ACCESS_PICK_ALL] = "All",
     [ACCESS_PICK_HOT] = "Hot",
     [ACCESS_PICK_COLD] = "Cold",
-    [ACCESS_PICK_NEVER] = "Never read",
+    [ACCESS_PICK_NEVER] = "Not read",
 };
 
 static const char *const none[] = {
@@ -121,7 +121,9 @@ about_unread(struct text_view *v, const struct profile_access *x)
     if ((x->never == 0 || x->never == x->blocks) &&
         (x->write_only == 0 || x->write_only == x->blocks))
         return NULL;
-    return arena_printf(a, "of these, %s never touched, %s written and never read",
+    return arena_printf(a, access_is_complete(&v->base.p->accesses)
+                               ? "of these, %s never touched, %s written and never read"
+                               : "of these, %s not seen used, %s written and not seen read",
                         style_count(a, (int64_t)x->never), style_count(a, (int64_t)x->write_only));
 }
 

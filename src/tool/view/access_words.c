@@ -10,7 +10,9 @@ static const struct {
 } verdicts[ACCESS_VERDICTS] = {
     [ACCESS_UNSEEN] = {"used where nothing is counted, if at all", "unseen"},
     [ACCESS_NEVER] = {"never read or written", "never"},
+    [ACCESS_NOT_SEEN] = {"not seen used", "not-seen"},
     [ACCESS_WRITE_ONLY] = {"written, never read", "write-only"},
+    [ACCESS_NOT_SEEN_READ] = {"written, not seen read", "not-seen-read"},
     [ACCESS_ONCE] = {"touched once", "touched-once"},
     [ACCESS_MOSTLY_UNUSED] = {"most of each block unused", "mostly-unused"},
     [ACCESS_HOT_SMALL] = {"hot and small", "hot-small"},
@@ -90,6 +92,11 @@ access_remarks(const struct profile *p, struct arena *arena, const char *ret[ACC
     else if (!a->ended)
         ret[count++] = arena_printf(arena, "What lives is in here as it was after %s",
                                     style_duration(arena, a->merge_ns));
+    if (!a->looked)
+        ret[count++] = "Who uses blocks without counting is not known, so \"not seen\" is no proof";
+    else if (!access_is_complete(a))
+        ret[count++] = arena_printf(arena, "May use blocks without counting, so \"not seen\" is no "
+                                           "proof: %s", a->uncounted);
     if (a->resets > 0)
         ret[count++] = "What was counted before a reset is not in here";
     for (size_t i = 0; i < countof(losses) && count < ACCESS_REMARKS; i++)

@@ -19,7 +19,7 @@ const char *access_number(struct arena *arena, double x);
 
 /* What is to be known of how P's accesses were counted: losses, and what threads may have lost to
  * each other. One sentence each, from ARENA; returns their number, at most ACCESS_REMARKS. */
-enum { ACCESS_REMARKS = 9 };
+enum { ACCESS_REMARKS = 10 };
 size_t access_remarks(const struct profile *p, struct arena *arena,
                       const char *ret[ACCESS_REMARKS]);
 

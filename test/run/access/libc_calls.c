@@ -600,7 +600,7 @@ BODY(fwrite) { UNUSED_ARGUMENTS; *r = (long long)fwrite(P, 2, n, null_file); rea
 BODY(fgets)
 {
     UNUSED_ARGUMENTS; rewind(text_file);
-    *r = fgets(P, (int)n, text_file) != NULL; writes(P, *r ? (n < 101 ? n : 102) : 0); contents();
+    *r = fgets(P, (int)n, text_file) != NULL; writes(P, *r ? (n < 102 ? n : 102) : 0); contents();
 }
 BODY(fputs) { UNUSED_ARGUMENTS; letters(P, n); *r = fputs(P, null_file) >= 0; reads(P, n + 1); }
 BODY(puts) { UNUSED_ARGUMENTS; letters(P, n); *r = puts(P) >= 0; reads(P, n + 1); }

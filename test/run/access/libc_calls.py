@@ -24,8 +24,9 @@ def compile_all(name, compiler, options):
     model = ["gcc", "-O1", "-fno-builtin", "-fno-tree-loop-distribute-patterns"]
     static = [o for o in options if o.startswith("-static")]
     flags = ["-D_GNU_SOURCE", "-O1", "-fno-builtin", "-w", "-c", f"{AREA}/libc_calls.c"]
+    defines = [o for o in options if o.startswith("-D")]
     for command in ([*model, "-fPIE", "-c", f"{AREA}/libc_model.c", "-o", "model.o"],
-                    ["gcc", *flags, "-o", "plain.o"],
+                    ["gcc", *defines, *flags, "-o", "plain.o"],
                     ["gcc", "-o", f"{name}.plain", "plain.o", "model.o"],
                     [*compiler, *[o for o in options if o not in static], *flags, "-fPIE",
                      "-o", "counted.o"],

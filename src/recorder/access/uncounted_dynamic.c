@@ -1,0 +1,241 @@
+/* uncounted_dynamic.c: who in this process may access blocks without counting.
+ *
+ * That a block was never used can be said only if nobody uses blocks unseen. These may:
+ *
+ *     a library, or the program, that was not built with heaptap cc
+ *     a function of libc or libm that code built with heaptap cc calls, unless its accesses count
+ *     (counted_table.h) or it takes no pointer to memory of its caller's (`harmless`)
+ *
+ * The dynamic symbols say which. libc, libm, the dynamic linker, the unwinder and this library are
+ * no users by themselves: they get the caller's memory only by calls. A function that is looked up
+ * by name has none of those symbols, so dlsym counts as a user.
+ *
+ * Not seen are objects linked into the program that heaptap cc has not compiled, system calls by
+ * instructions of the program's own, and libraries loaded by dlmopen.
+ *
+ * All that is loaded is looked at when the process ends and before each dlclose.
+ */
+#include "access/uncounted.h"
+
+#include <string.h>
+
+#include "access/access_state.h"
+#include "access/counted_libc.h"
+#include "account/file.h"
+#include "allocator/behind.h"
+#include "allocator/symbols.h"
+#include "base/atomics.h"
+#include "base/fmt.h"
+
+enum { NAMES_BYTES = 240, NAME_BYTES = 64 };
+
+/* Functions of libc that access nothing of their caller's, or, as mmap and free, no contents. What
+ * they call back counts by itself. */
+static const char harmless[] =
+    " "
+    "_Exit _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable _dl_find_object __assert "
+    "__assert_fail __chk_fail __ctype_b_loc __ctype_get_mb_cur_max __ctype_tolower_loc "
+    "__ctype_toupper_loc __cxa_at_quick_exit __cxa_atexit __cxa_finalize "
+    "__cxa_thread_atexit_impl __errno_location __fdelt_chk __fortify_fail __getpagesize "
+    "__gmon_start__ __h_errno_location __libc_calloc __libc_current_sigrtmax "
+    "__libc_current_sigrtmin __libc_free __libc_init_first __libc_malloc __libc_memalign "
+    "__libc_realloc __libc_start_main __longjmp_chk __overflow __register_atfork __sigsetjmp "
+    "__stack_chk_fail __tls_get_addr __uflow __underflow _exit _longjmp _setjmp abort abs "
+    "alarm aligned_alloc arc4random arc4random_uniform at_quick_exit atexit brk bsearch btowc "
+    "calloc cfree clearerr clock close close_range closedir div dlclose dlerror dlopen "
+    "drand48 dup dup2 dup3 endpwent epoll_create epoll_create1 eventfd exit fallocate "
+    "fallocate64 fchdir fchmod fchown fclose fcloseall fdatasync feof ferror fflush fgetc "
+    "fgetwc fileno flock flockfile fork fputc fputwc free free_sized fseek fseeko fseeko64 "
+    "fsync ftell ftello ftello64 ftruncate ftruncate64 funlockfile fwide getc getc_unlocked "
+    "getchar getchar_unlocked getegid geteuid getgid getpagesize getpgid getpgrp getpid "
+    "getppid getpriority getsid gettid getuid getwc getwchar gnu_get_libc_release "
+    "gnu_get_libc_version htonl htons inet_ntoa inotify_init inotify_init1 inotify_rm_watch "
+    "isalnum isalpha isascii isatty isblank iscntrl isdigit isgraph islower isprint ispunct "
+    "isspace isupper iswalnum iswalpha iswblank iswcntrl iswdigit iswgraph iswlower iswprint "
+    "iswpunct iswspace iswupper iswxdigit isxdigit kill killpg labs ldiv lfind listen llabs "
+    "lldiv lockf longjmp lrand48 lseek lseek64 madvise mallinfo mallinfo2 malloc malloc_trim "
+    "malloc_usable_size mallopt memalign mlock mlockall mmap mmap64 mprotect mrand48 mremap "
+    "msync munlock munlockall munmap nice ntohl ntohs on_exit pause pclose posix_fadvise "
+    "posix_fadvise64 posix_fallocate posix_fallocate64 posix_memalign pthread_cancel "
+    "pthread_detach pthread_equal pthread_exit pthread_key_delete pthread_kill pthread_self "
+    "pthread_setcancelstate pthread_setcanceltype pthread_testcancel pthread_yield putc "
+    "putc_unlocked putchar putchar_unlocked putwc putwchar pvalloc quick_exit raise rand "
+    "random realloc reallocarray rewind sbrk sched_getcpu sched_yield setegid seteuid setgid "
+    "setjmp setlocale setpgid setpriority setsid setuid shutdown siglongjmp signal sleep "
+    "socket srand srand48 srandom strerror strsignal sync syncfs sysconf thrd_yield "
+    "timerfd_create tmpfile tmpfile64 toascii tolower toupper towlower towupper ualarm umask "
+    "ungetc ungetwc usleep valloc vfork wctob ";
+
+/* Those of libm that access it. */
+static const char not_harmless_in_libm[] =
+    " frexp frexpf frexpl lgamma_r lgammaf_r lgammal_r modf modff modfl nan nanf nanl remquo "
+    "remquof remquol sincos sincosf sincosl ";
+
+/* What gets memory of the program's only by calls of its functions. */
+static const char no_users[] =
+    " libc.so.6 libm.so.6 ld-linux-x86-64.so.2 libpthread.so.0 libdl.so.2 librt.so.1 libgcc_s.so.1 "
+    "linux-vdso.so.1 libheaptap-access.so ";
+
+static const char counted[] =
+    " "
+#define NAME(result, name, ...) #name " "
+    COUNTED_ROWS(NAME) COUNTED_BY_HAND(NAME) COUNTED_NUMBERS(NAME) COUNTED_REALS(NAME)
+#define BOTH(name, forward, ...) #name " " #forward " "
+        COUNTED_PRINTS(BOTH) COUNTED_SCANS(BOTH);
+
+/* Who was found, as a text: "libz.so.1, iconv". */
+static struct {
+    uint32_t busy; // Atomic.
+    char names[NAMES_BYTES];
+    size_t length;
+    uint32_t more; // That had no room.
+} found;
+
+/* Is NAME one of LIST, whose words have a blank on both sides? An empty one is not. */
+static bool
+is_in(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+
+    if (n == 0)
+        return false;
+    for (const char *p = list; *p != '\0'; p++)
+        if (*p == ' ' && strncmp(p + 1, name, n) == 0 && p[1 + n] == ' ')
+            return true;
+    return false;
+}
+
+static bool
+has_found(const char *name)
+{
+    size_t n = strlen(name);
+
+    for (size_t i = 0; i + n <= found.length; i++)
+        if ((i == 0 || found.names[i - 1] == ' ') && memcmp(found.names + i, name, n) == 0 &&
+            (i + n == found.length || found.names[i + n] == ','))
+            return true;
+    return false;
+}
+
+static void
+add(const char *name)
+{
+    size_t n = strlen(name);
+
+    if (n == 0 || has_found(name))
+        return;
+    if (n > NAME_BYTES || found.length + n + 2 > sizeof found.names - 16) {
+        found.more++;
+        return;
+    }
+    if (found.length > 0) {
+        memcpy(found.names + found.length, ", ", 2);
+        found.length += 2;
+    }
+    memcpy(found.names + found.length, name, n);
+    found.length += n;
+}
+
+/* Was O built with heaptap cc? Then it calls what its granules are named by. */
+static bool
+counts(const struct symbols *o)
+{
+    static const char mark[] = "__heaptap_granule_";
+    uint32_t end = symbols_references_end(o);
+
+    for (uint32_t i = 1; i < end; i++)
+        if (strncmp(o->names + o->table[i].st_name, mark, sizeof mark - 1) == 0)
+            return true;
+    return false;
+}
+
+static bool
+defines(const struct symbols *o, const char *name)
+{
+    struct symbols_name n = symbols_name(name, NULL);
+
+    return symbols_find(o, &n) != 0;
+}
+
+/* The functions that O calls of LIBC and LIBM. */
+static void
+add_called(const struct symbols *o, const struct symbols *libc, const struct symbols *libm)
+{
+    uint32_t end = symbols_references_end(o);
+
+    for (uint32_t i = 1; i < end; i++) {
+        const Elf64_Sym *s = &o->table[i];
+        const char *name = o->names + s->st_name;
+        uint32_t type = ELF64_ST_TYPE(s->st_info);
+
+        if (s->st_shndx != SHN_UNDEF || (type != STT_FUNC && type != STT_NOTYPE))
+            continue;
+        if (libm->table != NULL && is_in(not_harmless_in_libm, name) && defines(libm, name))
+            add(name);
+        else if (!is_in(harmless, name) && !is_in(counted, name) && defines(libc, name))
+            add(name);
+    }
+}
+
+static const char *
+base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+static void
+look(void)
+{
+    struct symbols libc, libm = {0}, o;
+
+    if (behind_libc() == NULL || !symbols_read(behind_libc(), &libc)) {
+        add("libc");
+        return;
+    }
+    for (const struct link_map *map = symbols_first(); map != NULL; map = map->l_next)
+        if (strcmp(base_name(map->l_name), "libm.so.6") == 0 && !symbols_read(map, &libm))
+            libm = (struct symbols){0};
+    for (const struct link_map *map = symbols_first(); map != NULL; map = map->l_next) {
+        const char *name = base_name(map->l_name);
+
+        // The kernel's page has no name, like the program, which is the first.
+        if (is_in(no_users, name) || (*name == '\0' && map != symbols_first()))
+            continue;
+        if (symbols_read(map, &o) && (map == symbols_own() || counts(&o)))
+            add_called(&o, &libc, &libm);
+        else
+            add(*name != '\0' ? name : "the program");
+    }
+}
+
+COLD void
+uncounted_look(void)
+{
+    uint32_t nobody = 0;
+
+    if (!cas_acq_rel(&found.busy, &nobody, 1u))
+        return;
+    symbols_hold();
+    look();
+    symbols_release();
+    store_release(&found.busy, 0u);
+}
+
+COLD void
+uncounted_publish(void)
+{
+    struct disk_counting *c = access_counting();
+    struct fmt f = fmt_init(found.names + found.length, sizeof found.names - found.length);
+
+    if (found.more > 0) {
+        fmt_str(&f, " and ");
+        fmt_uint(&f, found.more);
+        fmt_str(&f, " more");
+    }
+    if (found.length + f.length > 0)
+        c->uncounted = file_string(found.names, found.length + f.length);
+    if (found.length == 0 || c->uncounted.bytes > 0)
+        store_release(&c->flags, c->flags | DISK_COUNTING_LOOKED);
+}

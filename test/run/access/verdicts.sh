@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# verdicts.sh: what `access` says of blocks that nobody was seen to use. If it fails, heaptap calls
+# a block unused that a library or a function of libc uses, and people delete what fills it; or it
+# never calls any block unused; or gcc's accesses are not counted as access-build.md has it.
+. "$SRCDIR/test/run/lib.subr"
+need python3 gcc
+
+# verdicts NAME UNCOUNTED NEVER FILLED [ARGUMENT]: who may use blocks unseen, and the two verdicts.
+verdicts() {
+    local name=$1 uncounted=$2 never=$3 filled=$4
+    shift 4
+    rm -f "$name.heaptap"
+    HEAPTAP_OUT=$PWD/$name.heaptap "./$name" "$@" </dev/zero >/dev/null
+    same "$name: status" 0 $?
+    "$HEAPTAP" pack -o "$name.packed" "$name.heaptap" >/dev/null 2>&1
+    for profile in "$name.heaptap" "$name.packed"; do
+        same "$profile" "$uncounted $never $filled" "$("$HEAPTAP" access --json "$profile" |
+            run_python -c '
+import json, sys
+d = json.load(sys.stdin)
+rows = d["sites"]
+by_size = {s["max"]: v for s, v in zip(rows["size_bytes"], rows["verdict"])}
+known = d["counting"]["uncounted_known"]
+print(d["counting"]["uncounted"] if known else "unknown", by_size[5008], by_size[6000])')"
+    done
+}
+
+counting() {
+    "$HEAPTAP" cc "$@"
+}
+
+for compiler in gcc clang; do
+    if ! command -v $compiler >/dev/null; then
+        echo "ok - $compiler # SKIP it is not installed"
+        continue
+    fi
+    apart=$([ $compiler = gcc ] || echo --reads-writes)
+    check "$compiler: build" counting --cc=$compiler $apart -O1 -o $compiler.all "$area/unseen.c"
+    verdicts $compiler.all None never write-only
+    check "$compiler: build what calls iconv" \
+        counting --cc=$compiler $apart -O1 -DUSES -o $compiler.iconv "$area/unseen.c"
+    verdicts $compiler.iconv "iconv, iconv_open" not-seen not-seen
+done
+check "build a library that does not count" gcc -O1 -shared -fPIC -o libplain.so "$area/libuse.c"
+cp gcc.all gcc.closed
+verdicts gcc.closed libplain.so not-seen not-seen-read ./libplain.so
+check "build a library that counts" \
+    counting --cc=gcc -O1 -shared -fPIC -o libcounts.so "$area/libuse.c"
+cp gcc.all gcc.both
+verdicts gcc.both None never write-only ./libcounts.so
+check "build an object" counting --cc=gcc -O1 -c -o unseen.o "$area/unseen.c"
+check "build a static one" counting --cc=gcc -static -o gcc.static unseen.o
+verdicts gcc.static unknown not-seen not-seen-read
+
+# widths COMPILER SIZE WANTED: accesses of the block of SIZE.
+widths() {
+    same "$1: block of $2" "accesses=$3 " \
+        "$(run_python "$area/count.py" "widths.$1.heaptap" "$2" accesses)"
+}
+
+for compiler in gcc clang; do
+    command -v $compiler >/dev/null || continue
+    check "$compiler: build widths" "$HEAPTAP" c++ --cc=$compiler --granule=8 -O1 -mavx2 \
+        -o widths.$compiler "$area/widths.cc"
+    rm -f widths.$compiler.heaptap
+    HEAPTAP_OUT=$PWD/widths.$compiler.heaptap ./widths.$compiler
+    same "widths.$compiler: status" 0 $?
+    widths $compiler 88 2
+    widths $compiler 112 1
+done
+# A bit-field is read and written with clang, written with gcc; then read. A vector is one access
+# with clang, and one for each word with gcc.
+[ ! -e widths.clang ] || { widths clang 48 3 && widths clang 320 1; }
+widths gcc 48 2
+widths gcc 320 4
+finish
