@@ -28,6 +28,13 @@
  * makes 2 * n * s, which is the allowed error. An event that is under way while others call counts
  * as not yet made: its thread settles before the next one.
  *
+ * R never exceeds most_bytes, not for an instant. The sum may fall between two readings, when
+ * another thread tells of a free. So a thread reads the sum once, raises most_bytes to that and the
+ * spare, and only then raises R (raise_peak). A signal handler may jump out in between: most_bytes
+ * is an upper bound all the same. A thread that was alone may raise R while a second one joins.
+ * It looks for others again afterwards; the second one sets multi before it reads R. One of them
+ * sees the other.
+ *
  * The allowed error is a 1024th of the peak. If it is small and live bytes keep close to the peak,
  * every event settles, and each time a cache line comes from another processor. So when there are
  * some thousand settles and they are more than one in 64 events, the error is doubled; when they
@@ -148,6 +155,23 @@ raise_bytes(int64_t *word, int64_t value)
     return false;
 }
 
+/* Raise the peak to VALUE. Return false if it is that high already. LIVE_MAX is the upper bound of
+ * live bytes that was read with VALUE. With several threads, raise most_bytes to it first. */
+static bool
+raise_peak(struct disk_shared *shared, int64_t value, int64_t live_max)
+{
+    if (value <= load_relaxed(&shared->peak_bytes))
+        return false;
+    if (load_relaxed(&state->multi))
+        raise_bytes(&shared->most_bytes, live_max);
+    if (!raise_bytes(&shared->peak_bytes, value))
+        return false;
+    // Paired with peak_share, which sets multi and then reads the peak: one of the two sees both.
+    if (load_seq_cst(&state->multi))
+        raise_bytes(&shared->most_bytes, live_max);
+    return true;
+}
+
 COLD void
 peak_catch_up(struct thread *t, struct disk_counter *c)
 {
@@ -216,9 +240,10 @@ collect(struct thread *t)
 static void
 publish_for(struct thread *t)
 {
-    raise_bytes(&t->shared->peak_bytes, load_relaxed(&t->at_peak)
-                                            ? load_relaxed(&state->sums.told_bytes)
-                                            : load_relaxed(&t->peak_seen));
+    int64_t seen = load_relaxed(&t->at_peak) ? load_relaxed(&state->sums.told_bytes)
+                                             : load_relaxed(&t->peak_seen);
+
+    raise_peak(t->shared, seen, seen);
 }
 
 static COLD void
@@ -252,7 +277,7 @@ peak_publish(struct thread *t)
 {
     if (t->at_peak)
         store_relaxed(&t->peak_seen, t->live_besides + t->live_bytes);
-    raise_bytes(&t->shared->peak_bytes, t->peak_seen);
+    raise_peak(t->shared, t->peak_seen, t->peak_seen);
 }
 
 /* T's span while it is alone: as much as the timeline allows, and no more than there is up to the
@@ -364,6 +389,18 @@ leave_near(const struct thread *t, uint32_t settles, int64_t slack)
         store_relaxed(&state->far_since, settles);
 }
 
+/* Make the sum of what is told the peak if it is above it. */
+static void
+look_for_peak(struct thread *t)
+{
+    int64_t told = load_relaxed(&state->sums.told_bytes);
+    int64_t spare = load_relaxed(&state->sums.spare_bytes);
+
+    // From one reading of the sum: it may fall before it is read again.
+    if (raise_peak(t->shared, told, told + larger(spare, 0)))
+        epoch_raise(&t->shared->peak_epoch);
+}
+
 static void
 settle_among_others(struct thread *t)
 {
@@ -378,9 +415,8 @@ settle_among_others(struct thread *t)
         fit_floor(settles);
     if (load_acquire(&state->peak_mode) == PEAK_FAR && settle_far(t))
         return;
-    if (is_near(settles) &&
-        raise_bytes(&t->shared->peak_bytes, load_relaxed(&state->sums.told_bytes)))
-        epoch_raise(&t->shared->peak_epoch);
+    if (is_near(settles))
+        look_for_peak(t);
     slack = share_of(near_error());
     promise(t, slack);
     // Before anybody uses what was promised.
@@ -420,7 +456,7 @@ peak_share(void)
     or_relaxed(&state->header->compatible, (uint64_t)DISK_COMPATIBLE_MOST);
     if (threads > 1 && !load_relaxed(&state->multi)) {
         store_relaxed(&state->floor_ticks, load_relaxed(&state->ticks));
-        store_relaxed(&state->multi, 1u);
+        exchange_seq_cst(&state->multi, 1u); // Before the peak is read: raise_peak.
         collect_all(true);
         store_release(&state->peak_mode, (uint32_t)PEAK_NEAR);
         raise_bytes(&state->header->shared.most_bytes,
