@@ -35,6 +35,7 @@ begin(void **unused)
 {
     (void)unused;
     fake_state_begin();
+    state->header = calloc(1, sizeof *state->header);
     state->heaps = calloc(1, sizeof *state->heaps);
     instance_count = 0;
     random_state = 1;
@@ -49,45 +50,51 @@ end(void **unused)
 {
     (void)unused;
     free(state->heaps);
+    free(state->header);
     fake_state_end();
     return 0;
 }
 
 /* --- Validity: to be asked while no thread is in it ------------------------------------------- */
 
-/* The words of granule AT of LEAF, whose region is REGION. */
+/* The words of the region at number AT of LEAF of TIER. */
 static bool
-granule_is_valid(struct heap_leaf *leaf, const struct heap_region *region, size_t at)
+region_is_valid(struct heap_leaf *leaf, uint32_t tier, size_t at)
 {
-    uint64_t first = leaf->words[0][at], second = leaf->words[1][at];
+    const struct heap_region *region = &leaf->regions[at];
+    uintptr_t start = at << heap_granule_bits(tier) << 6;
+    uint32_t limit = tier == 0 ? HEAP_WAYS : COARSE_WAYS;
 
-    for (uint32_t which = 0; which < 2; which++) {
-        uint64_t word = leaf->words[which][at];
-        uint64_t claim = word != 0 ? region->claims[heap_word_claim(word)] : 0;
+    HOLDS(region->ways < limit);
+    for (uint32_t i = 0; i < HEAP_REGION_WORDS; i++)
+        for (uint32_t way = 0; way <= region->ways; way++) {
+            uintptr_t granule = start + ((uintptr_t)i << heap_granule_bits(tier));
+            uint64_t word = *heap_word(leaf, tier, way, granule);
+            uint64_t claim = word != 0 ? region->claims[heap_word_claim(word)] : 0;
 
-        if (word == 0)
-            continue;
-        HOLDS(which == 0 || region->second != 0);  // Or it would not be looked at.
-        HOLDS(heap_word_claim(word) < HEAP_CLAIMS); // It is somebody's,
-        HOLDS(claim > TURN_MASK);                   // who was not forgotten,
-        HOLDS((word & LEDGER_SITE_MASK) != 0);      // and it says whose stack it is.
-    }
-    HOLDS(first == 0 || second == 0 || heap_word_claim(first) != heap_word_claim(second) ||
-          ((first ^ second) >> HEAP_WORD_SUB & 31) != 0); // One object is there once.
+            if (word == 0)
+                continue;
+            HOLDS(heap_word_claim(word) < HEAP_CLAIMS); // It is somebody's,
+            HOLDS(claim > TURN_MASK);                   // who was not forgotten,
+            HOLDS((word & LEDGER_SITE_MASK) != 0);      // and it says whose stack it is.
+            HOLDS(heap_page_is_begun(leaf->pages[way], heap_page_of_words(tier, granule)));
+        }
     return true;
 }
 
 static bool
 shadow_is_valid(void)
 {
-    size_t granules = countof(((struct heap_leaf *)0)->words[0]);
+    for (uint32_t tier = 0; tier < HEAP_TIERS; tier++) {
+        size_t leaves = (size_t)1 << (ARCH_ADDRESS_BITS - heap_granule_bits(tier) - HEAP_LEAF_BITS);
 
-    for (size_t top = 0; state->heap_shadow != NULL && top < TOP_ENTRIES; top++) {
-        struct heap_leaf *leaf = state->heap_shadow[top];
+        for (size_t top = 0; state->heap_shadow[tier] != NULL && top < leaves; top++) {
+            struct heap_leaf *leaf = state->heap_shadow[tier][top];
 
-        for (size_t i = 0; leaf != NULL && i < granules; i++)
-            if (!granule_is_valid(leaf, &leaf->regions[i / HEAP_REGION_WORDS], i))
-                return false;
+            for (size_t i = 0; leaf != NULL && i < countof(leaf->regions); i++)
+                if (!region_is_valid(leaf, tier, i))
+                    return false;
+        }
     }
     return true;
 }
@@ -106,10 +113,10 @@ random_below(uint64_t *from, uint32_t bound)
 static const void *
 address(uint32_t i)
 {
-    static const uint64_t bases[] = {8, (UINT64_C(9) << HEAP_SPAN_BITS) - 2000,
+    static const uint64_t bases[] = {8, (UINT64_C(9) << 24) - 2000,
                                      UINT64_C(0x7f1234560000), UINT64_C(0x7f1234570000),
-                                     (UINT64_C(1) << ARCH_ADDRESS_BITS) - 30000};
-    static const uint32_t steps[] = {8, 16, 48, 5, 32};
+                                     (UINT64_C(1) << ARCH_ADDRESS_BITS) - 600000};
+    static const uint32_t steps[] = {8, 16, 3, 5, 900};
     uint32_t kind = i % countof(bases);
 
     return (const void *)(uintptr_t)(bases[kind] + (uint64_t)(i / countof(bases)) * steps[kind]);
@@ -120,7 +127,7 @@ random_block(uint64_t *from)
 {
     uint32_t kind = random_below(from, 40);
     struct heap_block b = {1 + random_below(from, LIMIT_SITES), random_below(from, 256), 1,
-                           random_below(from, HEAP_SHADOWED_BYTES + 1)};
+                           random_below(from, 513)};
 
     if (kind == 0)
         b.size_bytes = random_below(from, 1 << 30) * UINT64_C(4096);
@@ -247,7 +254,8 @@ without_a_shadow_all_is_in_tables(void **unused)
     state->arena = arena;
     state->arena_bytes = sizeof arena;
     replay_many(3, 2000, 100000);
-    assert_null(state->heap_shadow);
+    for (uint32_t tier = 0; tier < HEAP_TIERS; tier++)
+        assert_null(state->heap_shadow[tier]);
 }
 
 /* If this fails, objects that were put in while there was no memory for a shadow are not found once
@@ -265,7 +273,7 @@ objects_from_before_the_shadow_are_found(void **unused)
     assert_true(heap_objects_insert(o, address(2), b, &old));
     state->arena = NULL;
     assert_true(heap_objects_insert(o, address(7), b, &old));
-    assert_non_null(state->heap_shadow);
+    assert_non_null(state->heap_shadow[0]);
     assert_true(heap_objects_insert(o, address(2), b, &old));
     assert_int_equal(old.site, 5);
     assert_int_equal(heap_objects_remove(o, address(2)).site, 5);
@@ -290,10 +298,10 @@ only_addresses_of_a_process_are_held(void **unused)
     assert_int_equal(heap_objects_remove(o, above).site, 0);
 }
 
-/* If this fails, small objects of one heap take more memory or time than they should, because they
- * go to its table; or large ones have a page of shadow each. */
+/* If this fails, objects take more memory or time than they should, because they go to the table of
+ * their heap. */
 static void
-small_objects_are_in_the_shadow_and_large_ones_in_the_table(void **unused)
+what_fits_in_a_word_is_in_no_table(void **unused)
 {
     struct heap_objects *o = &models[0].instance->objects;
     struct heap_block old;
@@ -315,8 +323,62 @@ small_objects_are_in_the_shadow_and_large_ones_in_the_table(void **unused)
     }
     assert_null(o->table.levels[0]);
     assert_true(heap_objects_insert(o, address(7), (struct heap_block){1, 0, 1, 5000}, &old));
+    assert_null(o->table.levels[0]);
+    assert_true(heap_objects_insert(o, address(9), (struct heap_block){1, 0, 1, 50000}, &old));
     assert_non_null(o->table.levels[0]);
     assert_int_equal(heap_objects_remove(o, address(7)).size_bytes, 5000);
+    assert_int_equal(heap_objects_remove(o, address(9)).size_bytes, 50000);
+}
+
+/* Bytes charged for COUNT objects of SIZE_BYTES that begin every STRIDE bytes. */
+static uint64_t
+charged_for(uint32_t count, uint64_t size_bytes, uint64_t stride)
+{
+    uint64_t before = state->charged;
+    struct heap_block b = {1, 0, 1, size_bytes}, old;
+
+    for (uint32_t i = 0; i < count; i++)
+        assert_true(heap_objects_insert(&models[0].instance->objects,
+                                        (void *)(UINT64_C(0x600000000000) + i * stride), b, &old));
+    return state->charged - before;
+}
+
+/* If this fails, the recorder takes more memory for the objects of a heap than it promises:
+ * 16 bytes for each, and 512 KiB. */
+static void
+an_object_takes_at_most_16_bytes(void **unused)
+{
+    static const uint32_t strides[] = {1,  2,  3,  4,  5,   7,   8,   12,  16,  24,   31,   32,
+                                       40, 48, 64, 80, 100, 128, 200, 256, 512, 1000, 2048, 4096};
+    enum { OBJECTS = 100000 };
+
+    for (size_t i = 0; i < countof(strides); i++)
+        for (int small = 0; small < 2; small++) {
+            assert_in_range(charged_for(OBJECTS, small ? 1 : strides[i], strides[i]), 1,
+                            16 * OBJECTS + (512 << 10));
+            end(unused);
+            begin(unused);
+        }
+}
+
+/* If this fails, a limit on memory does not hold, or an object that finds no room is not
+ * refused. */
+static void
+a_limit_holds_and_what_is_beyond_is_refused(void **unused)
+{
+    struct heap_objects *o = &models[0].instance->objects;
+    struct heap_block b = {1, 0, 1, 3}, old;
+    uint32_t kept = 0, found = 0;
+
+    (void)unused;
+    state->memory_limit = 1 << 20;
+    for (uintptr_t i = 0; i < 200000; i++)
+        kept += heap_objects_insert(o, (void *)(UINT64_C(0x600000000000) + 3 * i), b, &old);
+    assert_in_range(state->charged, 1, 1 << 20);
+    assert_in_range(kept, (1 << 20) / 32, 200000 - 1);
+    for (uintptr_t i = 0; i < 200000; i++)
+        found += heap_objects_remove(o, (void *)(UINT64_C(0x600000000000) + 3 * i)).site != 0;
+    assert_int_equal(found, kept);
 }
 
 /* The number of the turn has 40 bits. If this fails, the heap behind one that is emptied for a day
@@ -356,17 +418,25 @@ a_shadow_that_is_off_is_found(void **unused)
     struct heap_objects *o = &models[0].instance->objects;
     uintptr_t at = UINT64_C(0x7f1234560000);
     struct heap_block b = {5, 6, 1, 8}, old;
+    struct heap_region *region;
     struct heap_leaf *leaf;
+    uint32_t was;
 
     (void)unused;
     assert_true(heap_objects_insert(o, (void *)at, b, &old));
     assert_true(heap_objects_insert(o, (void *)(at + 8), b, &old));
-    leaf = heap_leaf(at);
-    breaks_shadow(&heap_region(leaf, at)->second, 0, "which == 0 ||");
-    breaks_shadow(&heap_region(leaf, at)->claims[0], 0, "claim > TURN_MASK");
-    breaks_shadow(heap_word(leaf, 0, at), *heap_word(leaf, 0, at) & ~(uint64_t)LEDGER_SITE_MASK,
+    leaf = heap_leaf(0, at);
+    region = heap_region(leaf, 0, at);
+    breaks_shadow(&region->claims[0], 0, "claim > TURN_MASK");
+    breaks_shadow(heap_word(leaf, 0, 0, at),
+                  *heap_word(leaf, 0, 0, at) & ~(uint64_t)LEDGER_SITE_MASK,
                   "(word & LEDGER_SITE_MASK) != 0");
-    breaks_shadow(heap_word(leaf, 1, at), *heap_word(leaf, 0, at), "first == 0 ||");
+    breaks_shadow(heap_word(leaf, 0, 0, at), UINT64_MAX, "heap_word_claim(word) < HEAP_CLAIMS");
+    breaks_shadow(&leaf->pages[0][heap_page_of_words(0, at) / 64], 0, "heap_page_is_begun");
+    was = region->ways;
+    region->ways = HEAP_WAYS;
+    assert_false(shadow_is_valid());
+    region->ways = was;
     assert_true(shadow_is_valid());
 }
 
@@ -467,7 +537,9 @@ main(void)
         TEST(without_a_shadow_all_is_in_tables),
         TEST(objects_from_before_the_shadow_are_found),
         TEST(only_addresses_of_a_process_are_held),
-        TEST(small_objects_are_in_the_shadow_and_large_ones_in_the_table),
+        TEST(what_fits_in_a_word_is_in_no_table),
+        TEST(an_object_takes_at_most_16_bytes),
+        TEST(a_limit_holds_and_what_is_beyond_is_refused),
         TEST(turns_do_not_run_into_the_next_heap),
         TEST(a_shadow_that_is_off_is_found),
         TEST(threads_do_not_disturb_each_other),

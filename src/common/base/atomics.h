@@ -13,6 +13,8 @@
 #define exchange_seq_cst(p, v)  __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST)
 #define load_seq_cst(p)         __atomic_load_n((p), __ATOMIC_SEQ_CST)
 #define add_seq_cst(p, v)       __atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST)
+#define or_seq_cst(p, v)        __atomic_fetch_or((p), (v), __ATOMIC_SEQ_CST)
+#define and_seq_cst(p, v)       __atomic_fetch_and((p), (v), __ATOMIC_SEQ_CST)
 #define cas_seq_cst(p, expected, v) \
     __atomic_compare_exchange_n((p), (expected), (v), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
 

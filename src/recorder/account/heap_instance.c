@@ -101,6 +101,8 @@ take_index(void)
                         free_head(head, load_relaxed(&first->next_free))))
             return index;
     }
+    if (!mem_charge(sizeof(struct heap_instance)))
+        return HEAP_CHUNKS * HEAP_CHUNK;
     while (count < HEAP_CHUNKS * HEAP_CHUNK - 1)
         if (cas_acq_rel(&instance_count, &count, count + 1))
             return count;

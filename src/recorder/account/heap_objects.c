@@ -1,48 +1,57 @@
 /* heap_objects.c: which objects one of the program's own heaps holds.
  *
- * Objects lie at addresses of the process, and near one another. So they are kept as malloc's
- * blocks are (ledger.c), in a flat shadow of the address space, where neighbours share a line of
- * the cache and nothing is searched for:
+ * Objects lie at addresses of the process, mostly near one another. So they are kept as malloc's
+ * blocks are (ledger.c), in a flat shadow of the address space, where neighbours share a cache line
+ * and nothing is moved. A sparse heap needs a coarser shadow than a dense one. So there are five
+ * tiers, whose granules are 64, 256, 1024, 4096 and 16384 bytes long:
  *
- *     address ── top 23 bits ──► top level ──► leaf: shadow of 2^24 bytes, mapped on demand
+ *     address ──► top level of a tier ──► leaf: 2^18 granules, mapped on demand
  *
- *     leaf    words[2][]   two for each 32 bytes       regions[]   64 bytes for each 4 KiB
+ *     leaf    ways[][]   a word for each granule and way     regions[]   64 bytes for 64 granules
  *
- *     63        44 43   38 37    35 34   30 29     22 21       0
- *     |   size    | count | claim  |  sub  |  birth  |   site   |       0 = no object begins here
+ *     63              33+n 33+n   33 32    30 29     22 21       0
+ *     |  size  | count | offset in   | claim  |  birth  |   site   |     0 = no object begins here
+ *                        the granule
  *
- * An object goes into the first word of its granule, or, if another one is there, into the second;
- * so the second half of a leaf is only touched where objects of less than 32 bytes lie side by side
- * (conses, strings in an arena). sub is where in the granule it begins.
+ * Granules and ways. An object goes into a free word of its granule: that of the first way, else of
+ * the second, and so on. Each way is an array of its own, so a page of it is touched only where
+ * granules have that many objects. 64 ways of the finest tier hold objects of one byte each.
+ * A size or a count that does not fit in the word is in the instance's hash table (heap_table.c).
  *
- * Unlike malloc's, these addresses mean something within their instance only: the first object of
- * an arena begins where its chunk does, which may be an object of another heap, and a program may
- * use offsets. And an instance can be emptied at once, however many objects it has. Both are the
- * regions' business. A region lists up to six *claims*, the numbers of the instances whose objects
- * begin there, and a word says by which of these it was put in. An instance that is emptied takes
- * another number, so all its claims are stale at once. A stale word is as good as none; it is
- * overwritten, and before the place of a stale claim is given to another all words of stale claims
- * are wiped from the region, so that a word never belongs to whom it was not put in by. That is a
- * matter of 1 or 2 KiB at a time, for up to six claims at once.
+ * Which tier. Begin with the finest one whose granule is not much shorter than the object. Where
+ * touching a page takes memory, look at the region that this heap has claimed last: if few of its
+ * words are used, try the next coarser tier. The same test decides whether a way is worth another
+ * page. If no tier is worth it, take any free word, from the coarsest tier on. So pages that are
+ * touched are mostly full, and an object takes 8 to 16 bytes in practice (internals/heaps.md).
+ * Nothing depends on the guess but memory: a lookup tries all tiers in which the heap has a claim.
  *
- * What does not fit goes to a hash table of the instance (heap_table.c): objects of more than 512
- * bytes (for these the shadow would take more than the table), of many at once, the third one in a
- * granule, and those in a region where six others have claims, or where another instance has an
- * object at this very place. The region notes whose table has any that begin there, so nobody else
- * looks for his in vain.
+ * Fast path. Only words of the finest tier are looked at inline. An object there may hide an older
+ * one at the same address in a coarser tier, whose end went unseen. So a region of the finest tier
+ * has a bit for each granule, set if an object may be elsewhere; the fast path leaves those alone.
+ * A bit is set after the object was put elsewhere, and by whoever claims the region, after its
+ * pages were marked as begun: of the two, the later one sees the other.
  *
- * Threads. An object has one owner from before it comes until after it has gone, so it is taken out
- * by a plain store. But a place may be wanted by two instances at once, so it is taken by comparing
- * and exchanging, without the lock as long as there is one thread. A claim is taken away by marking
- * it HEAP_CLAIM_BUSY first; who has put a word in looks whether its claim is still there, and takes
+ * Instances. An address means something within its instance only: the first object of an arena
+ * begins where its chunk does, which may be an object of another heap, and a program may use
+ * offsets. A region lists up to six *claims*, the numbers of the instances whose objects begin
+ * there, and a word names one of these. An instance that is emptied takes another number, so all
+ * its claims become stale at once. A stale word is overwritten like a free one. Before the place
+ * of a stale claim is given to another, all words of stale claims are wiped from the region, so a
+ * word never passes to another instance. Objects that find neither a claim nor a word are in the
+ * hash table alone; the region of the coarsest tier notes whose table that is.
+ *
+ * Threads. An object has one owner from before it comes until after it has gone, so it is taken
+ * out by a plain store. Two instances may want one place at once, so it is taken by a CAS, which
+ * needs no lock prefix as long as there is one thread. A claim is taken away by marking it
+ * HEAP_CLAIM_BUSY first; who has put a word in looks whether its claim is still there, and takes
  * the word back if not. That happens only to those who use a heap while others reset it.
  *
- * Memory. A quarter of the heap in small objects, and as much again where they are smaller than 32
- * bytes; the table that held all of them before took 32 bytes for each and was up to eight times
- * too large. What else was thought of: words of 16 bytes have room for a claim of their own and
- * need no regions, but are twice the memory. Numbers of instances in the words in place of claims
- * run out with the resets, or somebody must sweep. One claim for each region is less to look at,
- * but collectors mix objects of several types, which are instances, in one page.
+ * Memory. Each page is charged (mem_charge) before it is touched, so a limit holds to the page; an
+ * object that finds no room is refused, and the caller counts the loss. A page that was not charged
+ * is not read either: the kernel would count it as resident. Rejected: a hash table of all objects
+ * holds 16 bytes for each only if entries move when it grows, which a signal handler may interrupt
+ * at any instruction. One tier with as many ways takes 8 bytes where objects are dense, but up to a
+ * page for each where they are not.
  *
  * A child made by fork sees zeros, as in all the recorder's private memory. With a reserve of
  * memory there is no room for a shadow, and all is in tables.
@@ -52,7 +61,16 @@
 #include "account/heap_instance.h"
 #include "platform/mem.h"
 
-enum { TOP_ENTRIES = 1 << (ARCH_ADDRESS_BITS - HEAP_SPAN_BITS), NOBODY = HEAP_CLAIMS };
+enum {
+    NOBODY = HEAP_CLAIMS,
+    COARSE_WAYS = 32, // Of a granule of all tiers but the first.
+    DENSE_WORDS = 50, // Of a region's first words, when it is worth having.
+    WAY_WORDS = 54,   // The same of its words of one way, when the next way is.
+};
+
+static_assert(countof(((struct state *)0)->heap_shadow) == HEAP_TIERS &&
+                  countof(((struct heap_objects *)0)->latest) == HEAP_TIERS,
+              "one for each tier");
 
 #define TURN_MASK ((UINT64_C(1) << HEAP_CLAIM_TURN_BITS) - 1)
 
@@ -82,30 +100,75 @@ is_current(uint64_t claim)
 
 /* --- Memory ----------------------------------------------------------------------------------- */
 
-/* Memory of SIZE_BYTES at *PLACE, made if there is none yet; NULL without memory. */
+/* Memory of SIZE_BYTES at *PLACE, made if there is none yet, of which CHARGED_BYTES are accounted
+ * for; NULL without memory. */
 static void *
-made(void *place, size_t size_bytes)
+made(void *place, size_t size_bytes, size_t charged_bytes)
 {
     void **at = place;
     void *there = load_acquire(at), *own;
 
     if (there != NULL)
         return there;
-    own = state->arena == NULL ? mem_private(size_bytes) : NULL;
-    if (own == NULL || cas_acq_rel(at, &there, own))
+    if (state->arena != NULL || !mem_charge(charged_bytes))
+        return NULL;
+    own = mem_private(size_bytes);
+    if (own != NULL && cas_acq_rel(at, &there, own))
         return own;
-    mem_release(own, size_bytes);
+    mem_uncharge(charged_bytes);
+    if (own != NULL)
+        mem_release(own, size_bytes);
     return there;
 }
 
 static COLD struct heap_leaf *
-leaf_make(uintptr_t address)
+leaf_make(uint32_t tier, uintptr_t address)
 {
-    struct heap_leaf **top = made(&state->heap_shadow, TOP_ENTRIES * sizeof *top);
+    uint32_t span_bits = heap_granule_bits(tier) + HEAP_LEAF_BITS;
+    struct heap_leaf **top;
 
-    if (top == NULL || address >> ARCH_ADDRESS_BITS)
+    if (address >> ARCH_ADDRESS_BITS)
         return NULL;
-    return made(&top[address >> HEAP_SPAN_BITS], sizeof **top);
+    top = made(&state->heap_shadow[tier], sizeof *top << (ARCH_ADDRESS_BITS - span_bits),
+               HEAP_PAGE_BYTES);
+    if (top == NULL)
+        return NULL;
+    return made(&top[address >> span_bits], sizeof **top, offsetof(struct heap_leaf, regions));
+}
+
+/* Account for page PAGE of those that BITS stand for. False: there is no room for it. */
+static bool
+begin_page(uint64_t *bits, uint32_t page)
+{
+    uint64_t bit = UINT64_C(1) << page % 64;
+
+    if (heap_page_is_begun(bits, page))
+        return true;
+    if (!mem_charge(HEAP_PAGE_BYTES))
+        return false;
+    if (or_seq_cst(&bits[page / 64], bit) & bit)
+        mem_uncharge(HEAP_PAGE_BYTES); // Another thread has done so.
+    return true;
+}
+
+/* The words of WAY of the region at ADDRESS in LEAF may be used from now on. False: no memory. */
+static bool
+begin_way(struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address)
+{
+    uint32_t group = way > 0 ? 31 - (uint32_t)__builtin_clz(way) : 0;
+
+    if (way > 0 && made(&leaf->further[group], sizeof leaf->first << group, 0) == NULL)
+        return false;
+    return begin_page(leaf->pages[way], heap_page_of_words(tier, address));
+}
+
+/* The region at ADDRESS in LEAF and its first words may be used from now on. False: no memory. */
+static bool
+begin_region(struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
+{
+    uint32_t index = (uint32_t)(heap_region(leaf, tier, address) - leaf->regions);
+
+    return begin_page(leaf->region_pages, index / 64) && begin_way(leaf, tier, 0, address);
 }
 
 /* --- Words ------------------------------------------------------------------------------------ */
@@ -118,18 +181,24 @@ exchange(uint64_t *place, uint64_t *there, uint64_t word)
                                                 : cas_acq_rel(place, there, word);
 }
 
-/* Take away all words of REGION, which begins at ADDRESS in LEAF, of the claims whose bits are set
- * in GONE. */
-static void
-wipe(struct heap_leaf *leaf, const struct heap_region *region, uintptr_t address, uint32_t gone)
+/* The first address of the region at ADDRESS. */
+static uintptr_t
+region_start(uint32_t tier, uintptr_t address)
 {
-    uintptr_t first = round_down(address, UINT64_C(1) << HEAP_REGION_BITS);
+    return round_down(address, (uintptr_t)HEAP_REGION_WORDS << heap_granule_bits(tier));
+}
 
-    for (uint32_t which = 0; which < 2; which++) {
-        uint64_t *words = heap_word(leaf, which, first);
+/* Take away all words of REGION, which is at ADDRESS in LEAF, of the claims whose bits are set in
+ * GONE. */
+static void
+wipe(struct heap_leaf *leaf, uint32_t tier, const struct heap_region *region, uintptr_t address,
+     uint32_t gone)
+{
+    uintptr_t first = region_start(tier, address);
 
-        if (which == 1 && load_acquire(&region->second) == 0)
-            break;
+    for (uint32_t way = 0; way <= load_acquire(&region->ways); way++) {
+        uint64_t *words = heap_word(leaf, tier, way, first);
+
         for (uint32_t i = 0; i < HEAP_REGION_WORDS; i++) {
             uint64_t there = load_relaxed(&words[i]);
 
@@ -143,9 +212,9 @@ wipe(struct heap_leaf *leaf, const struct heap_region *region, uintptr_t address
 /* Give one of the stale claims of the region at ADDRESS in LEAF to CLAIM. Returns its number;
  * NOBODY if none is stale. */
 static COLD uint32_t
-take_stale(struct heap_leaf *leaf, uintptr_t address, uint64_t claim)
+take_stale(struct heap_leaf *leaf, uint32_t tier, uintptr_t address, uint64_t claim)
 {
-    struct heap_region *region = heap_region(leaf, address);
+    struct heap_region *region = heap_region(leaf, tier, address);
     uint32_t gone = 0, first;
 
     for (uint32_t i = 0; i < HEAP_CLAIMS; i++) {
@@ -157,9 +226,9 @@ take_stale(struct heap_leaf *leaf, uintptr_t address, uint64_t claim)
     }
     if (gone == 0)
         return NOBODY;
-    wipe(leaf, region, address, gone);
+    wipe(leaf, tier, region, address, gone);
     if (gone == (1u << HEAP_CLAIMS) - 1)
-        store_relaxed(&region->second, UINT64_C(0)); // Nobody has put in what would not be wiped.
+        store_relaxed(&region->ways, 0u); // Nobody has put in what would not be wiped.
     first = (uint32_t)__builtin_ctz(gone);
     for (uint32_t i = first; i < HEAP_CLAIMS; i++)
         if (gone >> i & 1)
@@ -167,16 +236,23 @@ take_stale(struct heap_leaf *leaf, uintptr_t address, uint64_t claim)
     return first;
 }
 
-/* The number that CLAIM has among the claims of the region at ADDRESS in LEAF, one that it gets if
- * it has none; NOBODY if all are others'. */
+/* The number that CLAIM has among those of REGION; NOBODY if it has none. */
 static uint32_t
-claim_in(struct heap_leaf *leaf, uintptr_t address, uint64_t claim)
+claim_number(const struct heap_region *region, uint64_t claim)
 {
-    struct heap_region *region = heap_region(leaf, address);
-
     for (uint32_t i = 0; i < HEAP_CLAIMS; i++)
         if (load_acquire(&region->claims[i]) == claim)
             return i;
+    return NOBODY;
+}
+
+/* Make CLAIM one of the region at ADDRESS in LEAF. Returns its number; NOBODY if all are
+ * others'. */
+static uint32_t
+claim_anew(struct heap_leaf *leaf, uint32_t tier, uintptr_t address, uint64_t claim)
+{
+    struct heap_region *region = heap_region(leaf, tier, address);
+
     for (uint32_t i = 0; i < HEAP_CLAIMS; i++) {
         uint64_t there = 0;
 
@@ -184,7 +260,7 @@ claim_in(struct heap_leaf *leaf, uintptr_t address, uint64_t claim)
         if (cas_acq_rel(&region->claims[i], &there, claim) || there == claim)
             return i;
     }
-    return take_stale(leaf, address, claim);
+    return take_stale(leaf, tier, address, claim);
 }
 
 /* Put WORD into PLACE of REGION if that is free, or what is there has ended with its instance. */
@@ -208,56 +284,303 @@ put(uint64_t *place, const struct heap_region *region, uint64_t word, uint64_t c
     return false;
 }
 
-/* Keep B at ADDRESS in the shadow, in LEAF. */
-static bool
-shadow_insert(struct heap_leaf *leaf, uintptr_t address, struct heap_block b, uint64_t claim)
+/* How many words of WAY the region at ADDRESS in LEAF has. */
+static uint32_t
+count_words(struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address)
 {
-    struct heap_region *region = heap_region(leaf, address);
-    uint32_t number = claim_in(leaf, address, claim);
-    uint64_t word;
+    const uint64_t *words = heap_word(leaf, tier, way, region_start(tier, address));
+    uint32_t count = 0;
 
-    if (number == NOBODY)
-        return false;
-    word = heap_word_of(address, b, number);
-    if (put(heap_word(leaf, 0, address), region, word, claim))
-        return true;
-    // Before the word is there, so that whoever has the object sees it.
-    if (load_relaxed(&region->second) == 0)
-        store_relaxed(&region->second, UINT64_C(1));
-    return put(heap_word(leaf, 1, address), region, word, claim);
+    for (uint32_t i = 0; i < HEAP_REGION_WORDS; i++)
+        count += load_relaxed(&words[i]) != 0;
+    return count;
 }
 
-/* --- Both ------------------------------------------------------------------------------------- */
-
-/* Note that the table of O has objects that begin in REGION. */
-static void
-tell_tabled(struct heap_region *region, const struct heap_objects *o)
+/* Is WAY worth a page at ADDRESS in LEAF, because the way before it is dense? O's words there are
+ * yet to come, so its region before is looked at. */
+static bool
+is_way_worth(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier, uint32_t way,
+             uintptr_t address)
 {
-    uint64_t claim = load_acquire(&o->claim), there = load_relaxed(&region->tabled);
+    uintptr_t before = load_relaxed(&o->before[tier]);
+    struct heap_leaf *sample = before != 0 ? heap_leaf(tier, before) : NULL;
 
+    if (sample == NULL || heap_page_is_begun(leaf->pages[way], heap_page_of_words(tier, address)))
+        return true;
+    return load_acquire(&heap_region(sample, tier, before)->ways) >= way - 1 &&
+           count_words(sample, tier, way - 1, before) >= WAY_WORDS;
+}
+
+/* Put WORD into a way of the granule at ADDRESS in LEAF. THRIFTY: only into one that is worth its
+ * memory. False: none is free. */
+static bool
+put_in_way(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier, uintptr_t address,
+           uint64_t word, uint64_t claim, bool thrifty)
+{
+    struct heap_region *region = heap_region(leaf, tier, address);
+    uint32_t ways = tier == 0 ? HEAP_WAYS : COARSE_WAYS;
+
+    for (uint32_t way = 0; way < ways; way++) {
+        uint32_t there = load_acquire(&region->ways);
+
+        if (way > there && ((thrifty && !is_way_worth(o, leaf, tier, way, address)) ||
+                            !begin_way(leaf, tier, way, address)))
+            return false;
+        // Before the word is there, so that whoever has the object sees it.
+        while (way > there && !cas_acq_rel(&region->ways, &there, way))
+            ;
+        if (put(heap_word(leaf, tier, way, address), region, word, claim))
+            return true;
+    }
+    return false;
+}
+
+/* The place of the object at ADDRESS of the instance with CLAIM in a tier; NULL if it is not
+ * there. */
+static uint64_t *
+find_in(uint32_t tier, uintptr_t address, uint64_t claim)
+{
+    struct heap_leaf *leaf = heap_leaf(tier, address);
+    const struct heap_region *region;
+
+    if (leaf == NULL || !heap_is_begun(leaf, tier, address))
+        return NULL;
+    region = heap_region(leaf, tier, address);
+    if (claim_number(region, claim) == NOBODY)
+        return NULL;
+    for (uint32_t way = 0; way <= load_acquire(&region->ways); way++) {
+        uint64_t *place = heap_word(leaf, tier, way, address);
+
+        if (heap_word_is(tier, load_relaxed(place), region, claim, address))
+            return place;
+    }
+    return NULL;
+}
+
+/* --- Tables ----------------------------------------------------------------------------------- */
+
+/* The region of the last tier at ADDRESS, NULL if it has not been used. */
+static struct heap_region *
+last_region(uintptr_t address)
+{
+    struct heap_leaf *leaf = heap_leaf(HEAP_TIERS - 1, address);
+
+    return leaf != NULL && heap_is_begun(leaf, HEAP_TIERS - 1, address)
+               ? heap_region(leaf, HEAP_TIERS - 1, address)
+               : NULL;
+}
+
+/* Note that the table of O has objects without a word that begin at ADDRESS. */
+static void
+tell_tabled(struct heap_objects *o, uintptr_t address)
+{
+    uint64_t claim = load_acquire(&o->claim), there;
+    struct heap_leaf *leaf = heap_leaf(HEAP_TIERS - 1, address);
+    struct heap_region *region;
+
+    if (leaf == NULL)
+        leaf = leaf_make(HEAP_TIERS - 1, address);
+    if (leaf == NULL || !begin_region(leaf, HEAP_TIERS - 1, address)) {
+        store_relaxed(&o->untold, 1u);
+        return;
+    }
+    region = heap_region(leaf, HEAP_TIERS - 1, address);
+    there = load_relaxed(&region->elsewhere);
     while (there != claim && there != HEAP_CLAIM_SEVERAL &&
-           !cas_acq_rel(&region->tabled, &there,
+           !cas_acq_rel(&region->elsewhere, &there,
                         there == 0 || !is_current(there) ? claim : HEAP_CLAIM_SEVERAL))
         ;
 }
 
-/* Forget about the table of an instance that has been emptied since. */
-static void
-forget_tabled(struct heap_region *region)
+/* May the table of CLAIM have objects without a word that begin at ADDRESS? */
+static bool
+is_tabled(uintptr_t address, uint64_t claim)
 {
-    uint64_t there = load_relaxed(&region->tabled);
+    struct heap_region *region = last_region(address);
+    uint64_t there = region != NULL ? load_relaxed(&region->elsewhere) : 0;
 
+    // Of an instance that has been emptied since.
     if (unlikely(there > TURN_MASK) && !is_current(there))
-        cas_acq_rel(&region->tabled, &there, UINT64_C(0));
+        cas_acq_rel(&region->elsewhere, &there, UINT64_C(0));
+    return there == claim || there == HEAP_CLAIM_SEVERAL;
 }
 
-/* May the table of CLAIM have objects that begin in REGION? */
-static bool
-is_tabled(const struct heap_region *region, uint64_t claim)
-{
-    uint64_t there = load_relaxed(&region->tabled);
+/* --- Elsewhere -------------------------------------------------------------------------------- */
 
-    return there == claim || there == HEAP_CLAIM_SEVERAL;
+static uint32_t
+granule_number(uintptr_t address)
+{
+    return address >> heap_granule_bits(0) & (HEAP_REGION_WORDS - 1);
+}
+
+/* The bits of the granules from which on an object begins that the granule at ADDRESS of a coarse
+ * tier has, as far as they are in the region of the first tier at START. */
+static uint64_t
+granules_of(uint32_t tier, uintptr_t address, uintptr_t start)
+{
+    struct heap_leaf *leaf = heap_leaf(tier, address);
+    uintptr_t granule_bytes = (uintptr_t)1 << heap_granule_bits(tier);
+    uint64_t bits = 0;
+
+    if (leaf == NULL || !heap_is_begun(leaf, tier, address))
+        return 0;
+    for (uint32_t way = 0; way <= load_acquire(&heap_region(leaf, tier, address)->ways); way++) {
+        uint64_t word = load_relaxed(heap_word(leaf, tier, way, address));
+        uintptr_t at = round_down(address, granule_bytes) +
+                       (word >> HEAP_WORD_SUB & (granule_bytes - 1));
+
+        if (word != 0 && region_start(0, at) == start)
+            bits |= UINT64_C(1) << granule_number(at);
+    }
+    return bits;
+}
+
+/* Note in the region of the first tier at ADDRESS what other tiers have there. Before it gets a
+ * claim: whoever puts an object elsewhere from now on notes it there himself. */
+static void
+look_elsewhere(struct heap_region *region, uintptr_t address)
+{
+    uintptr_t start = region_start(0, address);
+    struct heap_region *last = last_region(address);
+    uint64_t bits = 0;
+
+    for (uint32_t tier = 1; tier < HEAP_TIERS; tier++)
+        for (uintptr_t at = start; region_start(0, at) == start;
+             at += (uintptr_t)1 << heap_granule_bits(tier))
+            bits |= granules_of(tier, at, start);
+    if (last != NULL && load_acquire(&last->elsewhere) != 0)
+        bits = UINT64_MAX;
+    if (bits & ~load_relaxed(&region->elsewhere))
+        or_seq_cst(&region->elsewhere, bits);
+}
+
+/* An object at ADDRESS is not in the first tier. */
+static void
+note_elsewhere(uintptr_t address)
+{
+    struct heap_leaf *leaf = heap_leaf(0, address);
+
+    if (leaf != NULL && heap_is_begun(leaf, 0, address))
+        or_seq_cst(&heap_region(leaf, 0, address)->elsewhere,
+                   UINT64_C(1) << granule_number(address));
+}
+
+/* Nothing was found elsewhere at ADDRESS: forget that something might be. Not among threads: one
+ * that has an object there could miss the bit while it is being set again. */
+static void
+forget_elsewhere(uintptr_t address)
+{
+    struct heap_leaf *leaf = heap_leaf(0, address);
+    struct heap_region *region;
+    uint64_t bit = UINT64_C(1) << granule_number(address);
+
+    if (load_relaxed(&state->multi) || leaf == NULL || !heap_is_begun(leaf, 0, address))
+        return;
+    region = heap_region(leaf, 0, address);
+    if ((load_relaxed(&region->elsewhere) & bit) == 0)
+        return;
+    and_seq_cst(&region->elsewhere, ~bit);
+    look_elsewhere(region, address);
+}
+
+/* --- Where an object goes --------------------------------------------------------------------- */
+
+/* Are fewer words than it is worth in the region of O in TIER that it has claimed before this? */
+static bool
+is_sparse(const struct heap_objects *o, uint32_t tier)
+{
+    uintptr_t before = load_relaxed(&o->latest[tier]);
+    struct heap_leaf *leaf = before != 0 ? heap_leaf(tier, before) : NULL;
+
+    return leaf != NULL && count_words(leaf, tier, 0, before) < DENSE_WORDS;
+}
+
+/* The tier that the object B of O at ADDRESS should be in: the finest that is dense or begun. */
+static uint32_t
+tier_of(const struct heap_objects *o, uintptr_t address, struct heap_block b)
+{
+    uint64_t bytes = HEAP_FINE_BYTES;
+    uint32_t tier = 0;
+
+    for (; tier < HEAP_TIERS - 1; tier++, bytes <<= 2) {
+        struct heap_leaf *leaf = heap_leaf(tier, address);
+
+        if (b.size_bytes > bytes)
+            continue;
+        if (leaf != NULL && heap_is_begun(leaf, tier, address))
+            return tier; // It takes no memory.
+        if (!is_sparse(o, tier))
+            return tier;
+    }
+    return tier;
+}
+
+/* Keep B at ADDRESS in a tier. False: there is no room, or no memory. */
+static bool
+insert_in(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_block b,
+          uint64_t claim, bool thrifty)
+{
+    struct heap_leaf *leaf = heap_leaf(tier, address);
+    struct heap_region *region;
+    uint32_t number;
+
+    if (leaf == NULL && (leaf = leaf_make(tier, address)) == NULL)
+        return false;
+    if (!begin_region(leaf, tier, address))
+        return false;
+    region = heap_region(leaf, tier, address);
+    number = claim_number(region, claim);
+    if (number == NOBODY) {
+        if (tier == 0)
+            look_elsewhere(region, address);
+        number = claim_anew(leaf, tier, address, claim);
+        if (number == NOBODY)
+            return false;
+        store_relaxed(&o->before[tier], load_relaxed(&o->latest[tier]));
+        store_relaxed(&o->latest[tier], address);
+    }
+    if (!put_in_way(o, leaf, tier, address, heap_word_of(tier, address, b, number), claim,
+                    thrifty))
+        return false;
+    if (tier > 0)
+        note_elsewhere(address);
+    return true;
+}
+
+/* The tier to try as number I, if the object should be in FIRST: the coarser ones, as long as they
+ * are worth it, then all, from the coarsest on, whose ways take the least memory. */
+static uint32_t
+tier_to_try(uint32_t i, uint32_t first)
+{
+    uint32_t thrifty = HEAP_TIERS - first;
+
+    return i < thrifty ? first + i : HEAP_TIERS - 1 - (i - thrifty);
+}
+
+/* Keep B at ADDRESS in a tier, or in the table if no tier has room. False: no memory. */
+static bool
+insert_in_any(struct heap_objects *o, uintptr_t address, struct heap_block b, uint64_t claim)
+{
+    uint32_t first = tier_of(o, address, b), thrifty = HEAP_TIERS - first;
+    bool tabled = false;
+
+    for (uint32_t i = 0; i < thrifty + HEAP_TIERS; i++) {
+        uint32_t tier = tier_to_try(i, first);
+        struct heap_block word = b;
+
+        if (tabled || !heap_word_holds(tier, b)) {
+            if (!tabled && !heap_map_insert(&o->table, (void *)address, b))
+                return false;
+            tabled = true;
+            word.count = 0;
+            word.size_bytes = heap_word_bytes_max(tier);
+        }
+        if (insert_in(o, tier, address, word, claim, i < thrifty))
+            return true;
+    }
+    tell_tabled(o, address);
+    note_elsewhere(address);
+    return tabled || heap_map_insert(&o->table, (void *)address, b);
 }
 
 bool
@@ -265,22 +588,10 @@ heap_objects_insert_slowly(struct heap_objects *o, const void *p, struct heap_bl
                            struct heap_block *ret_old)
 {
     uintptr_t address = (uintptr_t)p;
-    uint64_t claim = load_acquire(&o->claim);
-    struct heap_leaf *leaf;
 
     *ret_old = heap_objects_remove_slowly(o, p);
-    leaf = heap_leaf(address);
-    if (unlikely(leaf == NULL))
-        leaf = leaf_make(address);
-    else
-        forget_tabled(heap_region(leaf, address));
-    if (likely(leaf != NULL) && heap_word_holds(b) && shadow_insert(leaf, address, b, claim))
-        return true;
-    if (leaf != NULL)
-        tell_tabled(heap_region(leaf, address), o);
-    else
-        store_relaxed(&o->untold, 1u);
-    return heap_map_insert(&o->table, p, b);
+    forget_elsewhere(address);
+    return insert_in_any(o, address, b, load_acquire(&o->claim));
 }
 
 struct heap_block
@@ -288,22 +599,18 @@ heap_objects_remove_slowly(struct heap_objects *o, const void *p)
 {
     uintptr_t address = (uintptr_t)p;
     uint64_t claim = load_acquire(&o->claim);
-    struct heap_leaf *leaf = heap_leaf(address);
-    const struct heap_region *region = leaf != NULL ? heap_region(leaf, address) : NULL;
 
-    for (uint32_t which = 0; leaf != NULL && which < 2; which++) {
-        uint64_t *place, word;
+    for (uint32_t tier = 0; tier < HEAP_TIERS; tier++) {
+        uint64_t *place = find_in(tier, address, claim), word;
 
-        if (which == 1 && load_relaxed(&region->second) == 0)
-            break;
-        place = heap_word(leaf, which, address);
-        word = load_relaxed(place);
-        if (!heap_word_is(word, region, claim, address))
+        if (place == NULL)
             continue;
+        word = load_relaxed(place);
         store_relaxed(place, UINT64_C(0));
-        return heap_word_says(word);
+        return heap_word_is_wide(tier, word) ? heap_map_remove(&o->table, p)
+                                             : heap_word_says(tier, word);
     }
-    if ((leaf != NULL && is_tabled(region, claim)) || load_relaxed(&o->untold))
+    if (is_tabled(address, claim) || load_relaxed(&o->untold))
         return heap_map_remove(&o->table, p);
     return (struct heap_block){0};
 }

@@ -5,9 +5,9 @@
  * A request's arena fits in the first levels, a few kilobytes.
  *
  * The map's levels are made of buckets of eight words, which are a line of the cache. An entry is
- * in one of two buckets, in the second only if the first was full when it came. The first is that
+ * in one of four buckets, in the second only if the first was full when it came. The first is that
  * of its neighbourhood, so that blocks one after another are found in lines that were just read.
- * Each new one goes into the last level that has any, and when both its buckets there are full, a
+ * Each new one goes into the last level that has any, and when all its buckets there are full, a
  * level is added. So nearly all entries are in the last level, where a search begins; what came
  * before the heap grew is further down, and becomes less.
  *
@@ -38,11 +38,12 @@ enum {
     NEIGHBOURHOOD_BYTES = 128,
     LIVE_FIRST = 16,
     LIVE_WINDOW = 8, // With 16, tables fill up to nine tenths, and a search takes twice as long.
-    MAP_SHIFT = 3,
+    MAP_ATTEMPTS = 4, // Buckets that an entry may be in.
+    MAP_SHIFT = 1,
     LIVE_SHIFT = 2,
     EMPTYING_BITS = 17,
     EMPTYINGS = (1 << EMPTYING_BITS) - 1,
-    TOP_BITS = 4, // Of struct heap_map, for the level.
+    TOP_BITS = 5, // Of struct heap_map, for the level.
     LINE_BYTES = 64,
     SLAB_BYTES = 1 << 20,
 };
@@ -77,6 +78,8 @@ heap_memory(size_t size_bytes)
 {
     size_t whole = round_up(size_bytes, LINE_BYTES);
 
+    if (!mem_charge(whole))
+        return NULL;
     if (whole > SLAB_BYTES / 4)
         return mem_private(whole);
     for (;;) {
@@ -117,13 +120,14 @@ map_blocks(struct heap_map_level *level)
 
 enum { NOWHERE = UINT32_MAX };
 
-/* The first place of the bucket that ATTEMPT 0 or 1 has for WORD: one for the neighbourhood of the
- * address, as neighbours often come and go together, and one for the address itself. */
+/* The first place of the bucket that ATTEMPT has for WORD: one for the neighbourhood of the
+ * address, as neighbours often come and go together, and others for the address itself. */
 static uint32_t
 bucket_of(const struct heap_map_level *level, uint64_t word, uint32_t attempt)
 {
     uint64_t address = word >> EMPTYING_BITS;
-    uint64_t hash = hash_u64(attempt == 0 ? address / NEIGHBOURHOOD_BYTES : ~address);
+    uint64_t hash = hash_u64(attempt == 0 ? address / NEIGHBOURHOOD_BYTES
+                                          : ~address - ((uint64_t)attempt << 56));
 
     return (uint32_t)(hash & level->mask) / BUCKET * BUCKET;
 }
@@ -132,7 +136,7 @@ bucket_of(const struct heap_map_level *level, uint64_t word, uint32_t attempt)
 static uint32_t
 map_find(const struct heap_map_level *level, uint64_t word)
 {
-    for (uint32_t attempt = 0; attempt < 2; attempt++) {
+    for (uint32_t attempt = 0; attempt < MAP_ATTEMPTS; attempt++) {
         uint32_t first = bucket_of(level, word, attempt);
 
         for (uint32_t place = first; place < first + BUCKET; place++) {
@@ -153,7 +157,7 @@ map_claim(struct heap_map_level *level, uint64_t word)
 {
     uint64_t emptying = word & EMPTYING_MASK;
 
-    for (uint32_t attempt = 0; attempt < 2; attempt++) {
+    for (uint32_t attempt = 0; attempt < MAP_ATTEMPTS; attempt++) {
         uint32_t first = bucket_of(level, word, attempt);
 
         for (uint32_t place = first; place < first + BUCKET; place++) {

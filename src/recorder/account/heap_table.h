@@ -9,7 +9,7 @@
 #include "base/atomics.h"
 #include "base/base.h"
 
-enum { HEAP_MAP_LEVELS = 8, HEAP_LIVE_LEVELS = 10 };
+enum { HEAP_MAP_LEVELS = 24, HEAP_LIVE_LEVELS = 10 };
 
 /* Live blocks by address, those that heap_objects.c has no other place for. */
 struct heap_map {

@@ -171,7 +171,7 @@ static INLINE enum heap_ordinary
 heap_ordinary_free(struct thread *t, uint64_t handle, const void *p)
 {
     uintptr_t address = (uintptr_t)p;
-    struct heap_leaf *leaf = heap_leaf(address);
+    struct heap_leaf *leaf = heap_leaf(0, address);
     const struct heap_site *s;
     struct heap_instance *h;
     struct disk_counter *c;
@@ -179,22 +179,23 @@ heap_ordinary_free(struct thread *t, uint64_t handle, const void *p)
     struct heap_block b;
     uint64_t *place, word;
 
-    if (unlikely(leaf == NULL) || unlikely(t->heaps == NULL))
+    if (unlikely(leaf == NULL) || unlikely(t->heaps == NULL) ||
+        unlikely((place = heap_objects_at_first(leaf, address)) == NULL))
         return HEAP_NOT;
-    place = heap_word(leaf, 0, address);
     word = load_relaxed(place);
     s = heap_site(t->heaps, b.site = (uint32_t)word & LEDGER_SITE_MASK);
     h = s->instance;
     live = s->live;
     c = s->counter;
     if (unlikely(!heap_site_is(s, b.site, handle, h, live)) || unlikely(c == NULL) ||
-        unlikely(!heap_word_is(word, heap_region(leaf, address), load_relaxed(&h->objects.claim),
-                               address)) ||
+        unlikely(!heap_word_is(0, word, heap_region(leaf, 0, address),
+                               load_relaxed(&h->objects.claim), address)) ||
+        unlikely(heap_word_is_wide(0, word)) ||
         unlikely(!peak_prepares_free(t, c)))
         return HEAP_NOT;
     t->countdown--;
     store_relaxed(place, UINT64_C(0));
-    b = heap_word_says(word);
+    b = heap_word_says(0, word);
     if (heap_has_lives(handle))
         heap_live_add(live, heap_is_own(h, t), -(int64_t)b.count, -(int64_t)b.size_bytes);
     bump_by(&c->frees, b.count);

@@ -56,8 +56,9 @@ enum { DUMPED_SHARE = 32 };
 static const uint64_t pool_dumped_bytes = POOL_DUMPED_BYTES;
 
 /* Private memory for a node of the call tree, at most; nodes between two measurements; the part of
- * the limit that is kept for stacks that are known. */
+ * the limit that is kept for stacks that are known. Half of that is kept from objects of heaps. */
 enum { NODE_PRIVATE_BYTES = 96, NODES_UNMEASURED = 2048, KEPT_SHARE = 8 };
+enum { CHARGED_UNMEASURED = 1 << 20 }; // Bytes charged between two measurements.
 
 /* Size of the pool behind the state, 0 = there is none. Atomic. Children, whose state is wiped, see
  * the same number. It drops when a part of the pool is unmapped (mem_shrink). */
@@ -519,6 +520,16 @@ nodes_added(void)
     return load_relaxed(&state->tables[DISK_NODES].used) - load_relaxed(&state->nodes_counted);
 }
 
+/* Bytes charged since the last measurement. A charge may be taken back after it. */
+static uint64_t
+charged_since(void)
+{
+    uint64_t charged = load_relaxed(&state->charged);
+    int64_t since = (int64_t)(charged - load_relaxed(&state->charged_counted));
+
+    return since > 0 ? (uint64_t)since : 0;
+}
+
 uint64_t
 mem_left(void)
 {
@@ -527,8 +538,27 @@ mem_left(void)
     if (likely(limit == 0))
         return UINT64_MAX;
     used = load_relaxed(&state->file_end) + load_relaxed(&state->header->recorder_bytes) +
-           nodes_added() * NODE_PRIVATE_BYTES;
+           nodes_added() * NODE_PRIVATE_BYTES + charged_since();
     return used < limit ? limit - used : 0;
+}
+
+bool
+mem_charge(uint64_t size_bytes)
+{
+    uint64_t kept = load_relaxed(&state->memory_limit) / (2 * KEPT_SHARE);
+
+    // First, so that threads that charge at once see one another.
+    add_relaxed(&state->charged, size_bytes);
+    if (likely(mem_left() >= kept))
+        return true;
+    mem_uncharge(size_bytes);
+    return false;
+}
+
+void
+mem_uncharge(uint64_t size_bytes)
+{
+    add_relaxed(&state->charged, 0 - size_bytes);
 }
 
 bool
@@ -589,8 +619,10 @@ resident_bytes(unsigned char present[MEM_RESIDENT_PAGES])
 void
 mem_measure(bool due, unsigned char buffer[MEM_RESIDENT_PAGES])
 {
-    if (due && (load_relaxed(&state->memory_limit) == 0 || nodes_added() < NODES_UNMEASURED))
+    if (due && (load_relaxed(&state->memory_limit) == 0 ||
+                (nodes_added() < NODES_UNMEASURED && charged_since() < CHARGED_UNMEASURED)))
         return;
     store_relaxed(&state->nodes_counted, load_relaxed(&state->tables[DISK_NODES].used));
+    store_relaxed(&state->charged_counted, load_relaxed(&state->charged));
     store_relaxed(&state->header->recorder_bytes, resident_bytes(buffer));
 }

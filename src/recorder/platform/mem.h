@@ -105,6 +105,13 @@ void mem_limit_again(void);
 /* How many bytes of the limit are left; UINT64_MAX without one. */
 uint64_t mem_left(void);
 
+/* Account for SIZE_BYTES of private memory that are about to be touched. Return false if the limit
+ * has no room for them: they must stay untouched. What must never be refused is not charged. */
+bool mem_charge(uint64_t size_bytes);
+
+/* Take back a charge: the memory was not touched, or had been charged already. */
+void mem_uncharge(uint64_t size_bytes);
+
 /* Is so little left that stacks not yet known must do with their innermost frames? What is kept is
  * for those that are. */
 bool mem_is_full(void);

@@ -94,7 +94,7 @@ struct state {
     /* heap.c, heap_instance.c, heap_objects.c, heap_table.c, label.c */
     struct heap_name *heap_names;    // By number.
     struct heap_instances *heaps;
-    struct heap_leaf **heap_shadow; // Atomic: top level; heap_objects.c. NULL = none.
+    struct heap_leaf **heap_shadow[5]; // Atomic, by tier: top level; heap_objects.c. NULL = none.
     struct heap_slab *heap_slab; // Atomic; heap_table.c.
     uint32_t *label_records; // By set: index of its record in DISK_LABELS; 0 = none yet.
     struct named_records *named; // Atomic; named.c. NULL = no frame was named yet.
@@ -113,6 +113,8 @@ struct state {
     uint32_t giving_back;   // Atomic: a thread is shrinking reservations.
     uint64_t memory_limit;  // Atomic: what the recorder may take, its file included; 0 = no limit.
     uint64_t nodes_counted; // Atomic: nodes when the private memory was last measured.
+    uint64_t charged;         // Atomic: bytes that were accounted for before they were touched,
+    uint64_t charged_counted; // and how many when the private memory was last measured.
 
     /* peak.c */
     uint32_t peak_mode;   // Atomic, enum peak_mode.

@@ -1,0 +1,41 @@
+/* heap_memory.c: objects of one heap of the program's own, side by side.
+ *
+ *     heap_memory SIZE COUNT
+ *
+ * Prints by how many bytes the process has grown with COUNT objects of SIZE bytes, then frees every
+ * second one. The addresses are not memory, so all growth is the recorder's. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "heaptap/heaptap.h"
+
+static char *const base = (char *)0x600000000000;
+
+static long
+resident_bytes(void)
+{
+    long pages = 0, ignored;
+    FILE *f = fopen("/proc/self/statm", "r");
+
+    if (f == NULL || fscanf(f, "%ld %ld", &ignored, &pages) != 2)
+        abort();
+    fclose(f);
+    return pages * 4096;
+}
+
+int
+main(int argc, char **argv)
+{
+    long size = argc > 2 ? atol(argv[1]) : 4, count = argc > 2 ? atol(argv[2]) : 1000, before;
+    heaptap_heap *heap = heaptap_heap_create("objects", 0);
+
+    setvbuf(stdout, NULL, _IONBF, 0); // No block of stdio's is live at the end.
+    resident_bytes();
+    before = resident_bytes();
+    for (long i = 0; i < count; i++)
+        heaptap_alloc(heap, base + i * size, 1, (size_t)size);
+    printf("%ld\n", resident_bytes() - before);
+    for (long i = 0; i < count; i += 2)
+        heaptap_free(heap, base + i * size);
+    return 0;
+}

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# heap_memory.sh: what the recorder takes for objects of the program's own heaps. If it fails, a
+# program with many small objects grows without bound, a limit on memory does not hold, or objects
+# that lie close to one another are mixed up.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+
+count=200000
+slack=$((1024 * 1024)) # Pages of the finest to the coarsest tier, and tables of the start.
+
+# number FILE MEMBER: a number of the report's totals or losses, or of the process.
+number() {
+    "$HEAPTAP" report --json "$1" | python3 -c '
+import json, sys
+def find(of):
+    if isinstance(of, dict):
+        if sys.argv[1] in of and isinstance(of[sys.argv[1]], (int, float)):
+            return of[sys.argv[1]]
+        of = list(of.values())
+    for inner in of if isinstance(of, list) else []:
+        found = find(inner)
+        if found is not None:
+            return found
+print(find(json.load(sys.stdin)))' "$2"
+}
+
+at_most() { # at_most VALUE BOUND
+    echo "$1, bound $2"
+    [ "$1" -le "$2" ]
+}
+
+for size in 1 2 3 4 8 16 24 48 64 100 128 512 1024 4096; do
+    record small.heaptap "$PROG/heap_memory" $size $count
+    same "with objects of $size bytes the program runs" 0 "$status"
+    check "an object of $size bytes takes at most 16 bytes" \
+        at_most "$(cat small.heaptap.out)" $((16 * count + slack))
+    same "of objects of $size bytes, half are live" $((count / 2 * size)) \
+        "$(number small.heaptap live_bytes)"
+done
+
+limit=$((8 << 20))
+for size in 3 16 64; do
+    rm -f limited.heaptap
+    "$HEAPTAP" run --quiet --max-memory 8M -o limited.heaptap -- "$PROG/heap_memory" $size 3000000 \
+        >limited.out
+    used=$(($(number limited.heaptap memory_bytes) + $(stat -c %s limited.heaptap)))
+    check "with objects of $size bytes the limit holds" at_most "$used" $limit
+    check "the process grows by no more than the limit" at_most "$(cat limited.out)" $limit
+    check "objects beyond it are counted as losses" \
+        [ "$(number limited.heaptap ledger_events)" -gt 1000000 ]
+    "$HEAPTAP" report limited.heaptap >limited.text
+    check "the report says so" grep -q 'blocks whose free could not be followed' limited.text
+done
+finish
