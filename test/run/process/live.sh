@@ -18,6 +18,28 @@ until_there() {
     done
 }
 
+# looked_at_often NAME COMMAND...: threads that wait in system calls do not see that COMMAND PID
+# stops them.
+looked_at_often() {
+    local name=$1 _
+    shift
+    rm -f waiting waits.heaptap
+    mkfifo waits.in
+    "$HEAPTAP" run --quiet -o waits.heaptap -- "$PROG/waits" waiting <waits.in >waits.out &
+    runner=$!
+    exec 9>waits.in
+    until_there waiting
+    for _ in 1 2 3 4 5 6; do
+        "$HEAPTAP" "$@" "$(child_of $runner)" >look.out 2>&1 || cat look.out
+    done
+    exec 9>&-
+    wait $runner
+    same "$name: no call is interrupted" "interrupted 0" "$(cat waits.out)"
+    rm waits.in
+}
+looked_at_often "check PID" check
+looked_at_often "core --leaks" core --leaks --pid
+
 # Four threads that do nothing but allocate and free.
 "$HEAPTAP" run --quiet -o counted.heaptap -- "$PROG/counted" counts 4 &
 runner=$!
