@@ -51,6 +51,7 @@ class Maker:
         self.command = self.executable = (0, 0)
         self.incompatible = 0
         self.counting = b""
+        self.sites = set()
         self.elapsed_ns = 0
 
     def string(self, text):
@@ -73,16 +74,19 @@ class Maker:
         table = bytearray(4 * 32)
         for parent, address, site in rows:
             sites = [site, 0, 0, 0]
+            self.sites.add(site)
             table += struct.pack("<QII4I", 1 << 48 | address, parent, 0, *sites)
         self.segment(NODES, bytes(table))
 
     def counters(self, sites, name=b"main"):
-        """One thread with one live block of 32 bytes at each of the first SITES sites."""
+        """One thread with one live block of 32 bytes at each site up to SITES that a node has."""
         self.segment(THREADS, bytes(256) + struct.pack("<IIII16s224x", 1, 1, 1, 0, name))
         row = struct.pack("<QQQQQqqQQQQQQ24x", 1, 32, 0, 0, 1, 32, 1, 0, 0, 0, 0, 32, 32)
         table = bytearray()
         for first in range(0, sites + 1, 16):
-            table += struct.pack("<II120x", 1, first) + row * 16
+            table += struct.pack("<II120x", 1, first)
+            for site in range(first, first + 16):
+                table += row if site in self.sites else bytes(len(row))
         self.segment(COUNTERS, bytes(table))
 
     def symbols(self, frames, locations):
@@ -93,7 +97,7 @@ class Maker:
             struct.pack("<QIIII", 1 << 48 | a, 0, first, count, 0)
             for a, first, count in locations))
 
-    def count_accesses(self, granule, flags=1 | 2 | 8, words_max=512, merge=1, losses=()):
+    def count_accesses(self, granule, flags=1 | 2 | 8 | 16, words_max=512, merge=1, losses=()):
         """Say that accesses were counted, as the header does (format.md 2.7)."""
         losses = (list(losses) + [0] * 5)[:5]
         self.counting = struct.pack("<IIII2Q5Q7Q", flags, granule, words_max, 0, merge, 0, *losses,

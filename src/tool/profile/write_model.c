@@ -603,7 +603,7 @@ counting_of(struct writer *w)
         .unfielded_blocks = a->losses.unfielded,
         .outside_blocks = a->losses.outside,
         .resets = a->resets,
-        .uncounted = write_text(w, a->uncounted),
+        .uncounted = write_text(w, a->uncounted != NULL ? a->uncounted : ""),
     };
 }
 
