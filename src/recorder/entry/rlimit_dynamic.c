@@ -11,12 +11,14 @@
 #include "allocator/behind.h"
 #include "platform/sys.h"
 
-/* RESOURCE is about to be limited to *NEW_LIMIT, which may not be readable. Follow before it is:
- * another thread may need address space in between. */
+/* RESOURCE is about to be limited to *NEW_LIMIT. Follow before it is: another thread may need
+ * address space in between. A pointer that cannot be read is left to the kernel, but with a reserve
+ * no call may find that out. */
 static void
 follow(int resource, const rlim_t *new_limit)
 {
-    if (resource == RLIMIT_AS && new_limit != NULL && sys_is_readable((uintptr_t)new_limit))
+    if (resource == RLIMIT_AS && new_limit != NULL &&
+        (sys_is_quiet() || sys_is_readable((uintptr_t)new_limit)))
         limit_follow(*new_limit);
 }
 
