@@ -38,6 +38,33 @@ bytes_in(const char *status, const char *name)
     return line != NULL ? strtoll(line + strlen(name), NULL, 10) * 1024 : 0;
 }
 
+/* The size of the main thread's stack. Not VmStk, which counts all that is mapped like a stack, and
+ * so what the recorder reserves. */
+static int64_t
+stack_bytes(pid_t pid)
+{
+    static const char name[] = "[stack]\n";
+    char path[64], line[PATH_MAX + 128];
+    int64_t bytes = 0;
+    FILE *maps;
+
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    maps = fopen(path, "re");
+    while (maps != NULL && bytes == 0 && fgets(line, sizeof line, maps) != NULL) {
+        size_t length = strlen(line);
+        char *end;
+        uint64_t start;
+
+        if (length < sizeof name || strcmp(line + length - (sizeof name - 1), name) != 0)
+            continue;
+        start = strtoull(line, &end, 16);
+        bytes = (int64_t)(strtoull(end + (*end == '-'), NULL, 16) - start);
+    }
+    if (maps != NULL)
+        fclose(maps);
+    return bytes;
+}
+
 int64_t
 proc_anonymous_bytes(pid_t pid)
 {
@@ -45,7 +72,8 @@ proc_anonymous_bytes(pid_t pid)
     int64_t bytes;
 
     read_proc(pid, "status", status, sizeof status);
-    bytes = bytes_in(status, "\nRssAnon:") - bytes_in(status, "\nVmStk:");
+    bytes = bytes_in(status, "\nRssAnon:");
+    bytes -= bytes > 0 ? stack_bytes(pid) : 0;
     return bytes > 0 ? bytes : 0;
 }
 
