@@ -177,6 +177,14 @@ entry_for(struct builder *b, const struct diff_frame *f, const char *file)
     return (uint32_t)i;
 }
 
+/* Make *AT a copy of TEXT, unless it is one. */
+static void
+replace_text(struct arena *arena, const char **at, const char *text)
+{
+    if (strcmp(*at, text) != 0)
+        *at = arena_strdup(arena, text);
+}
+
 /* The entry of frame I of S, and its line. A name is read once, however many stacks it is on; what
  * has none is told apart by its location. */
 static uint32_t
@@ -205,8 +213,8 @@ read_frame(struct builder *b, const struct profile *p, const struct stack *s, ui
                       },
                       is_after ? diff_files_key(&b->files, file) : file);
     if (is_after) { // Lines are those after, and so are paths.
-        b->entries[entry].frame.file = arena_strdup(b->arena, file);
-        b->entries[entry].frame.module = arena_strdup(b->arena, p->modules[f->module].path);
+        replace_text(b->arena, &b->entries[entry].frame.file, file);
+        replace_text(b->arena, &b->entries[entry].frame.module, p->modules[f->module].path);
     }
     if (f->function != 0)
         b->known[s->frames[i]] = entry + 1;
