@@ -87,7 +87,7 @@ struct disk_losses {
     uint64_t no_memory_events;
     uint64_t reentrant_events;
     uint64_t frames_without_module; // Places in the program, each counted when it was met anew.
-    uint64_t history_records;       // Values of counters at a snapshot that found no room.
+    uint64_t history_records;       // Values at a snapshot, and snapshots, that found no room.
     uint64_t label_sets;            // Times that a set of labels became "other" for want of room.
     uint64_t heap_events;           // Events of the program's own heaps that were not recorded.
     uint64_t unseen_allocators; // C libraries whose own malloc could not be recorded.

@@ -176,6 +176,7 @@ history_snapshot(const char *name, enum disk_snapshot_kind kind)
     return answer;
 }
 
+/* Take a snapshot that cannot be answered: one that is refused is counted. */
 static void
 take_numbered(const char *what, uint32_t number, enum disk_snapshot_kind kind)
 {
@@ -185,7 +186,8 @@ take_numbered(const char *what, uint32_t number, enum disk_snapshot_kind kind)
     fmt_str(&f, what);
     fmt_char(&f, ' ');
     fmt_uint(&f, number);
-    history_snapshot(name, kind);
+    if (history_snapshot(name, kind) != DISK_ANSWER_DONE)
+        add_relaxed(&state->header->losses.history_records, UINT64_C(1));
 }
 
 void

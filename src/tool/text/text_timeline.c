@@ -467,7 +467,7 @@ text_timeline(struct text_view *v, const struct timeline *t)
     if (v->base.p->losses.history_records > 0)
         text_line(v, INK_WARNING,
                   arena_printf(v->base.arena,
-                               "The curve is too late in places: %s at snapshots found no room",
+                               "The curve is too late in places: %s or snapshots found no room",
                                style_plural(v->base.arena,
                                             (int64_t)v->base.p->losses.history_records,
                                             "value")));

@@ -44,7 +44,7 @@ const struct loss_field loss_fields[] = {
     FIELD(overwritten_blocks, "blocks whose free was not seen"),
     FIELD(failed_calls, "calls that returned no block"),
     FIELD(damaged_blocks, "blocks that were written out of: see damaged blocks"),
-    FIELD(history_records, "values at a snapshot that found no room: later ones stand for them"),
+    FIELD(history_records, "values at a snapshot, or snapshots, that found no room"),
 };
 const size_t loss_field_count = countof(loss_fields);
 const size_t loss_cause_end = 6;
