@@ -330,7 +330,7 @@ for _ in $(seq 200); do
     sleep 0.05
 done
 rm parent.heaptap
-gives "--force: a child still writes" 3 "still writes parent.processes/heaptap.lives." \
+gives "--force: a child still writes" 3 "still writes parent.processes/heaptap." \
     heaptap run --quiet --force -o parent.heaptap -- ./tests
 kill "$(cat child)"
 wait $living
