@@ -30,7 +30,8 @@
  * Between two ticks a program may rest. Then the values of now are those of the last tick, by and
  * large, and the snapshot gets the time of that tick; else the curve would show the burst before
  * the rest for as long as the rest lasts. Live bytes decide: if they changed more before the last
- * tick than since, the change came before the rest.
+ * tick than since, the change came before the rest. A snapshot that is requested during a rest is
+ * preceded by such a snapshot. Later ones keep their own time, so that times rise with ids.
  *
  * docs/internals/history.md has the proof and the figures.
  */
@@ -136,6 +137,15 @@ announce(uint32_t id)
     epoch_raise(&state->header->shared.snapshot_epoch);
 }
 
+static void
+raise_last(uint64_t elapsed_ns)
+{
+    uint64_t last = load_relaxed(&state->snapshot_last_ns);
+
+    while (last < elapsed_ns && !cas_acq_rel(&state->snapshot_last_ns, &last, elapsed_ns))
+        continue;
+}
+
 static int64_t
 live_bytes(const struct thread *t)
 {
@@ -161,6 +171,7 @@ take(const char *name, enum disk_snapshot_kind kind, uint64_t elapsed_ns)
     s->kind = (uint32_t)kind;
     s->collections = load_relaxed(&state->collections);
     announce(s->id);
+    raise_last(elapsed_ns);
     store_release(&s->elapsed_ns, elapsed_ns + 1);
     return DISK_ANSWER_DONE;
 }
@@ -168,10 +179,14 @@ take(const char *name, enum disk_snapshot_kind kind, uint64_t elapsed_ns)
 enum disk_answer
 history_snapshot(const char *name, enum disk_snapshot_kind kind)
 {
+    const struct disk_shared *s = &state->header->shared;
     // A handler that jumped out of here would leave an announcement that nobody keeps.
     uint64_t mask = sys_block_signals();
-    enum disk_answer answer = take(name, kind, sys_clock_ns() - state->start_ns);
+    uint64_t elapsed_ns = sys_clock_ns() - state->start_ns;
+    enum disk_answer answer;
 
+    history_end(tls.self, elapsed_ns, load_relaxed(&s->last_ns), load_relaxed(&s->flushed_bytes));
+    answer = take(name, kind, elapsed_ns);
     sys_unblock_signals(mask);
     return answer;
 }
@@ -246,8 +261,10 @@ time_of(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int64_t
 {
     int64_t rested = (int64_t)(elapsed_ns - before_ns);
 
-    // Another thread may have looked at the clock after us.
+    // Another thread may have looked at the clock after us. Ids rise with time, so a snapshot since
+    // the tick rules the tick out.
     if (rested < (int64_t)state->timed.width_ns ||
+        load_relaxed(&state->snapshot_last_ns) > before_ns ||
         distance(live_bytes(t), before_bytes) >= distance(before_bytes, state->snapshot_live_bytes))
         return elapsed_ns;
     return before_ns;

@@ -172,6 +172,7 @@ struct state {
     uint32_t snapshot_latest;  // Atomic: the highest id that was announced; 0 = none.
     uint32_t snapshot_busy;    // Atomic: a thread is at the timeline's next snapshot.
     uint64_t snapshot_next_ns; // Atomic: elapsed, when that is due.
+    uint64_t snapshot_last_ns; // Atomic: elapsed, the time of the latest snapshot of any kind.
     int64_t snapshot_live_bytes; // At the timeline's latest snapshot.
     struct snapshot_pace timed;  // Of the timeline; with snapshot_busy.
     struct snapshot_pace period; // Of --snapshot-every; with change_busy.

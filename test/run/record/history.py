@@ -181,13 +181,18 @@ class Profile:
         return [s for s in self.snapshots if s.kind == kind]
 
 
+def check_order(profile):
+    if any(a.ns > b.ns for a, b in zip(profile.snapshots, profile.snapshots[1:])):
+        problem("snapshots are not in the order of time")
+
+
 def check_sound(profile, alone):
     if any(profile.losses):
         problem(f"losses {profile.losses}")
     if sorted(s.id for s in profile.snapshots) != list(range(1, len(profile.snapshots) + 1)):
         problem("ids are not dense")
-    if alone and any(a.ns > b.ns for a, b in zip(profile.snapshots, profile.snapshots[1:])):
-        problem("snapshots are not in the order of time")
+    if alone:
+        check_order(profile)
     check_rising(profile.counters, len(profile.snapshots))
 
 
@@ -283,6 +288,8 @@ def main():
         check_long(profile, *map(int, rest))
     elif what == "kinds":
         check_kinds(profile, rest)
+    elif what == "order":
+        check_order(profile)
     elif what == "full":
         check_full(profile)
     elif rest[:1] == ["until"]:

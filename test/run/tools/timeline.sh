@@ -85,6 +85,7 @@ refuses 3 "no such file" nothing.heaptap name
 
 # What a program holds while it rests: 110 MiB of blocks, 60.6 MiB left, then nothing for a second.
 cat >rests.c <<'C'
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -104,8 +105,11 @@ int main(int count, char **words)
     pass();
     for (int i = 0; i < 5060; i++)
         free(blocks[i]);
-    usleep(count > 1 ? 5000000 : 1000000);
-    if (count > 1 && *words[1] == 'p')
+    usleep(count > 1 && *words[1] == 'l' ? 5000000 : 1000000);
+    if (count > 1 && *words[1] == 's')
+        raise(SIGUSR2);
+    usleep(100000);
+    if (count > 1 && *words[1] != 'l')
         pass();
     return 0;
 }
@@ -127,6 +131,10 @@ record rests.heaptap ./rests
 rested "a rest at the end" rests.heaptap
 "$HEAPTAP" run --quiet -o passed.heaptap -- ./rests pass
 rested "a rest before other events" passed.heaptap
+"$HEAPTAP" run --quiet --no-pack --snapshot-signal USR2 -o signalled.heaptap -- ./rests signal
+rested "a snapshot during a rest" signalled.heaptap
+check "a snapshot during a rest: times rise with ids" \
+    run_python "$SRCDIR/test/run/record/history.py" signalled.heaptap order
 "$HEAPTAP" run --quiet -o resting.heaptap -- ./rests long &
 run=$!
 for _ in $(seq 200); do
