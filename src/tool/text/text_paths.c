@@ -82,6 +82,25 @@ known_site(const struct text_view *v, const struct path *path, uint32_t i, uint3
     return (const char *)(uintptr_t)*known;
 }
 
+/* Step I of PATH, which is in FUNCTION, with name and site in WIDTH columns as far as the name can
+ * be shortened. */
+static struct word
+path_word(const struct text_view *v, const struct leak_paths *l, const struct path *path,
+          uint32_t i, uint32_t function, size_t width, struct words *w)
+{
+    struct word word = {.name = known_name(v, l, function, width, w),
+                        .site = l->call_sites ? known_site(v, path, i, function, w) : "",
+                        .before = "",
+                        .after = ""};
+    size_t site_width = *word.site != '\0' ? style_width(word.site) + strlen(" ()") : 0;
+
+    if (style_width(word.name) + site_width > width) {
+        width = width > site_width + TEXT_NAME_MIN ? width - site_width : TEXT_NAME_MIN;
+        word.name = text_function(v, l->functions, function, width);
+    }
+    return word;
+}
+
 /* The steps of PATH as words, shortened to WIDTH. */
 static void
 path_words(const struct text_view *v, const struct leak_paths *l, const struct path *path,
@@ -91,13 +110,7 @@ path_words(const struct text_view *v, const struct leak_paths *l, const struct p
 
     functions_of_stack(l->functions, path->stack, &functions);
     for (uint32_t i = path->depth; i-- > 0;)
-        add_word(v->base.arena, ret,
-                 (struct word){
-                     .name = known_name(v, l, functions[i], width, ret),
-                     .site = l->call_sites ? known_site(v, path, i, functions[i], ret) : "",
-                     .before = "",
-                     .after = "",
-                 });
+        add_word(v->base.arena, ret, path_word(v, l, path, i, functions[i], width, ret));
     if (v->base.p->heaps[path->stack->heap].own)
         add_word(
             v->base.arena, ret,

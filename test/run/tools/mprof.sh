@@ -238,7 +238,22 @@ for view in report "report --full" "report --full --by function" "report --alloc
         END { exit wrong || !found }' <("$HEAPTAP" $view recursive.heaptap)
 done
 
-for program in widgets recursive containers random python; do
+# A name and a call site that together are wider than the line.
+cat >a_source_file_of_a_long_name.c <<'C'
+#include <stdlib.h>
+__attribute__((noinline)) void *a_function_with_a_name_that_fills_most_of_the_line(void)
+{
+    return malloc(10);
+}
+int main(void)
+{
+    return a_function_with_a_name_that_fills_most_of_the_line() == NULL;
+}
+C
+gcc -g -O0 -o long_names a_source_file_of_a_long_name.c
+record long_names.heaptap ./long_names
+
+for program in widgets recursive containers random python long_names; do
     check "$program: leaks --paths fits" fits 80 leaks --paths --callers 0 $program.heaptap
     check "$program: leaks --call-sites fits" fits 80 leaks --call-sites $program.heaptap
     check "$program: leaks --classic fits" fits 80 leaks --classic $program.heaptap
