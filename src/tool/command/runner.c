@@ -18,6 +18,7 @@
 #include "json/json_session.h"
 #include "profile/fold_runtime.h"
 #include "text/text_session.h"
+#include "text/text_view.h"
 #include "view/damage.h"
 
 /* What is said behind the output. */
@@ -95,8 +96,7 @@ put_damage(const struct runner *r, const char *text, struct arena *arena, struct
         say_warning("%s", text);
         return;
     }
-    style_text(&style, out, INK_WARNING,
-               arena_printf(arena, "Damaged: %s\n", style_clean(arena, text)));
+    text_damaged(&style, text, arena, out);
 }
 
 /* What stands before all processes of a session. */

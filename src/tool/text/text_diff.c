@@ -26,6 +26,7 @@
 
 #include "analyse/frame_name.h"
 #include "symbol/symbol.h"
+#include "text/text_view.h"
 #include "view/damage.h"
 #include "view/losses.h"
 #include "view/sampling.h"
@@ -51,11 +52,8 @@ static void put_rows(struct diff_text *v);
 static void
 put_damage(struct diff_text *v, const struct profile *p)
 {
-    struct arena *a = v->d->arena;
-
     if (p->damage != NULL)
-        style_text(&v->style, v->out, INK_WARNING,
-                   arena_printf(a, "Damaged: %s\n", style_clean(a, damage_sentence(a, p))));
+        text_damaged(&v->style, damage_sentence(v->d->arena, p), v->d->arena, v->out);
 }
 
 void

@@ -1,11 +1,17 @@
 /* text_view.c: the pieces that text is made of.
  *
  * Every line is built from pieces that were cut to the style's width, so no line is wider, however
- * long a C++ name is. All names pass through style_clean.
+ * long a C++ name is. Only sentences wrap instead: half a remedy is none. All names pass through
+ * style_clean.
  */
 #include "text/text_view.h"
 
+#include <string.h>
+
 #include "symbol/symbol.h"
+
+// A sentence that begins a view is for people, in a log as well.
+enum { DAMAGED_WIDTH = 80 };
 
 bool
 text_is_wide(const struct text_view *v)
@@ -20,6 +26,42 @@ text_line(struct text_view *v, enum ink ink, const char *text)
                style_cut_end(v->base.arena, style_clean(v->base.arena, text), v->style.width));
     strbuf_char(v->out, '\n');
     strbuf_pause(v->out);
+}
+
+void
+text_wrapped(struct text_view *v, enum ink ink, const char *before, const char *text)
+{
+    struct arena *a = v->base.arena;
+    const char *line = before, *gap = "";
+
+    text = style_clean(a, text);
+    while (*text != '\0') {
+        size_t length = strcspn(text, " ");
+        const char *word = arena_strndup(a, text, length);
+
+        if (*gap != '\0' && style_width(line) + 1 + style_width(word) > v->style.width) {
+            style_text(&v->style, v->out, ink, line);
+            strbuf_char(v->out, '\n');
+            line = "    ";
+            gap = "";
+        }
+        line = arena_printf(a, "%s%s%s", line, gap, word);
+        gap = " ";
+        text += length + strspn(text + length, " ");
+    }
+    style_text(&v->style, v->out, ink, line);
+    strbuf_char(v->out, '\n');
+}
+
+void
+text_damaged(const struct style *style, const char *sentence, struct arena *arena,
+             struct strbuf *out)
+{
+    struct text_view v = {.base = {.arena = arena}, .style = *style, .out = out};
+
+    if (text_is_wide(&v))
+        v.style.width = DAMAGED_WIDTH;
+    text_wrapped(&v, INK_WARNING, "Damaged: ", sentence);
 }
 
 /* A section's title on the left, its total on the right. */

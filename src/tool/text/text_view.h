@@ -26,6 +26,15 @@ bool text_is_wide(const struct text_view *v);
 /* TEXT in INK on a line of its own, cleaned and cut to the width. */
 void text_line(struct text_view *v, enum ink ink, const char *text);
 
+/* Put BEFORE and TEXT in INK, broken at blanks into lines that fit the width. A word that is longer
+ * is kept whole. */
+void text_wrapped(struct text_view *v, enum ink ink, const char *before, const char *text);
+
+/* Put the SENTENCE about damage (view/damage.h), wrapped at 80 columns where STYLE sets no width.
+ */
+void text_damaged(const struct style *style, const char *sentence, struct arena *arena,
+                  struct strbuf *out);
+
 /* A section's title on the left, its total, if not empty, beside it. */
 void text_title(struct text_view *v, const char *title, const char *total);
 

@@ -176,6 +176,9 @@ for bad in cut_raw.heaptap cut_packed.heaptap changed.heaptap one_damaged repack
             "$(heaptap $view $bad 2>err | sed -n '1s/^\(Damaged: [a-z_]*[.a-z]*\).*/\1/p') $(
             grep -c "damaged\|cut short\|segment" err)"
     done
+    heaptap report $bad 2>err | awk 'NR > 1 && !/^    / {exit} {print}' >lines.txt
+    check "report of $bad: the damage fits 80 columns" awk 'length > 80 {exit 1}' lines.txt
+    check "report of $bad: and is a whole sentence" grep -q "again$\|profiles$" lines.txt
     check "diff of $bad: its first line" grep -q "^Damaged: $bad " <(
         heaptap diff base.heaptap $bad 2>err | head -n 1)
     for view in export $page "leaks --json" "diff --json base.heaptap" "html --json"; do
