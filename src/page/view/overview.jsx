@@ -83,6 +83,8 @@ function Where({holders, i}) {
 function emptyText({report, filter}) {
     if (filter)
         return 'Nothing in the profile is of this part.';
+    if (report.damage)
+        return 'What is left of the profile has no allocations.';
     return isEstimate(report)
         ? 'No block was chosen as a sample, so nothing is known of what was allocated.'
         : 'Nothing was recorded: no call that allocates was seen.';

@@ -2,7 +2,8 @@
  *
  * The five totals are at once the first thing to know and the choice of what all views count. Of a
  * moment or a stretch of time they are those of then, and what is not known of it cannot be chosen.
- * What the recorder has lost is a line of its own that no view leaves out.
+ * What the recorder has lost is a line of its own that no view leaves out. Damage of the file comes
+ * before all else.
  */
 import {useEffect, useRef} from 'preact/hooks';
 import {diesAtOnce, metricName, METRICS} from '../model/metric.js';
@@ -87,12 +88,8 @@ export function lossesOf(report) {
         .map(([name, text]) => `${count(report.losses[name])} ${text}`);
     if (report.losses.file_failed)
         told.push('the file could not be written to its end');
-    if (report.merged?.left_out > 0)
-        told.push(`${plural(report.merged.left_out, 'profile')} could not be read`);
-    if (report.merged?.damaged > 0)
-        told.push(`${plural(report.merged.damaged, 'profile')} could be read in part only`);
-    for (const note of report.notes)
-        if (note.kind !== 'other')
+    for (const note of report.notes) // Damage has a line of its own; its notes are details.
+        if (note.kind !== 'other' && !(report.damage && note.kind === 'damaged-file'))
             told.push(note.text.split('\n')[0]);
     return told;
 }
@@ -107,6 +104,19 @@ function Losses({report, before}) {
                 <b>Not all was recorded:</b> <Text text={told.join('; ')} />.{' '}
                 <a href={formatRoute(elsewhere(state, 'recording'))}>What was lost</a>
             </div>
+        </div>);
+}
+
+/* Why the numbers of a profile cannot be relied on. */
+function Damage({report, before}) {
+    const sides = before ? [['The first profile', before], ['The second profile', report]]
+        : [['This profile', report]];
+    const damaged = sides.filter(([, side]) => side.damage);
+    return damaged.length > 0 && (
+        <div class="damage" role="note">
+            {damaged.map(([name, side]) => (
+                <div class="wide" key={name}><b>Damaged:</b> {name} <Text text={side.damage} />;
+                    {' '}its numbers are incomplete or wrong.</div>))}
         </div>);
 }
 
@@ -315,6 +325,7 @@ export function Shell({children}) {
     return (
         <>
             <header class="head">
+                <Damage report={profile.report} before={profile.before} />
                 <Title report={profile.report} before={profile.before} theme={theme}
                     onHelp={() => help.current.showModal()} />
                 <div class="wide tiles" role="group" aria-label="What is counted">

@@ -1,7 +1,7 @@
 /* titles.c: names for what is in the file, in the words of the reports.
  *
  * A consumer shows them above its pictures, and they are all that it can say of the moment, of
- * estimates, and of values that its format cannot carry.
+ * estimates, of damage, and of values that its format cannot carry.
  */
 #include "export/titles.h"
 
@@ -22,14 +22,21 @@ title_exporter(const struct profile *p, struct arena *arena)
     return arena_printf(arena, "heaptap %s", p->process.heaptap ? p->process.heaptap : "");
 }
 
+/* TITLE of P, with what a picture must not hide. */
+static const char *
+marked(const struct profile *p, const char *title, struct arena *arena)
+{
+    return p->damage != NULL ? arena_printf(arena, "%s (damaged profile)", title) : title;
+}
+
 const char *
 title_program(const struct profile *p, struct arena *arena)
 {
     const char *name = p->process.executable ? path_basename(p->process.executable) : "";
 
     if (p->merged_processes > 0)
-        return profile_title(p, arena);
-    return *name ? name : p->path;
+        name = profile_title(p, arena);
+    return marked(p, *name ? name : p->path, arena);
 }
 
 const char *
@@ -39,6 +46,7 @@ title_profile(const struct profile *p, const struct stacks *stacks, struct arena
 
     if (p->merged_processes == 0)
         title = arena_printf(arena, "%s (pid %s)", title, profile_pid_text(p, arena));
+    title = marked(p, title, arena);
     return *estimate ? arena_printf(arena, "%s. %s", title, estimate) : title;
 }
 

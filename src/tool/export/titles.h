@@ -8,11 +8,11 @@
 const char *title_exporter(const struct profile *p, struct arena *arena);
 
 /* The program of P: "prog", or "merged from 2 processes of prog"; the path of the profile if that
- * is not known. From ARENA. */
+ * is not known. Followed by "(damaged profile)" if it is. From ARENA. */
 const char *title_program(const struct profile *p, struct arena *arena);
 
-/* What P is a profile of: "prog --test (pid 4711)"; then the sentence about estimates, if its
- * values are some. From ARENA. */
+/* What P is a profile of: "prog --test (pid 4711)"; then "(damaged profile)" and the sentence about
+ * estimates, where they apply. From ARENA. */
 const char *title_profile(const struct profile *p, const struct stacks *stacks,
                           struct arena *arena);
 

@@ -179,6 +179,8 @@ for bad in cut_raw.heaptap cut_packed.heaptap changed.heaptap one_damaged repack
     heaptap report $bad 2>err | awk 'NR > 1 && !/^    / {exit} {print}' >lines.txt
     check "report of $bad: the damage fits 80 columns" awk 'length > 80 {exit 1}' lines.txt
     check "report of $bad: and is a whole sentence" grep -q "again$\|profiles$" lines.txt
+    check "a picture of $bad: in its title" grep -q "<title>[^<]*(damaged profile)" <(
+        heaptap export -f flamegraph $bad 2>err)
     check "diff of $bad: its first line" grep -q "^Damaged: $bad " <(
         heaptap diff base.heaptap $bad 2>err | head -n 1)
     for view in export $page "leaks --json" "diff --json base.heaptap" "html --json"; do

@@ -24,7 +24,7 @@ const PAGES = {session: ['session.processes'], compared: ['before.heaptap', 'lea
     different: ['many.heaptap', 'leak.heaptap'],
     doubtful: ['hostile.heaptap', 'sample.heaptap'], guessed: ['sample.heaptap', 'leak.heaptap'],
     part: ['--filter', 'look_up', 'leak.heaptap'], nothing: ['--filter', 'nosuch', 'leak.heaptap'],
-    source: ['--source', 'leak.heaptap']};
+    source: ['--source', 'leak.heaptap'], before_cut: ['cut.heaptap', 'leak.heaptap']};
 const MINUS = '\u2212';
 let failures = 0, browser;
 
@@ -136,7 +136,7 @@ async function everyView(page, look) {
 
 async function everything() {
     for (const name of ['leak', 'many', 'sample', 'empty', 'past', 'merged', 'heaps', 'hostile',
-        ...Object.keys(PAGES)])
+        'cut', ...Object.keys(PAGES)])
         await onPage(`every view of ${name} fits on a phone, without a word or a request`, name,
             async (page) => everyView(page, async (view) => {
                 assert.notStrictEqual((await page.locator('main').innerText()).trim(), '', view);
@@ -368,7 +368,8 @@ async function compared() {
 
 async function accessible() {
     for (const [name, ...schemes] of [['many', 'light', 'dark'], ['compared', 'dark'],
-        ['sample', 'light'], ['heaps', 'dark'], ['source', 'light'], ['session', 'light']])
+        ['sample', 'light'], ['heaps', 'dark'], ['source', 'light'], ['session', 'light'],
+        ['cut', 'light', 'dark']])
         for (const colorScheme of schemes)
             await onPage(`axe finds nothing in any view of ${name}, ${colorScheme}`, name,
                 async (page) => {
@@ -480,8 +481,21 @@ async function estimates() {
             assert.match(await page.locator('.losses').innerText(), /no room in the tree/);
         }));
     await onPage('what could not be read stands on every view', 'lacking', async (page) =>
-        everyView(page, async () => assert.match(await page.locator('.losses').innerText(),
-            /1 profile could not be read/)));
+        everyView(page, async () => assert.match(await page.locator('.damage').innerText(),
+            /1 profile that could not be read; its numbers are incomplete or wrong/)));
+    for (const [name, wanted] of [['cut', /^Damaged: This profile is cut short: 60000 of \d+ b/],
+        ['before_cut', /^Damaged: The first profile is cut short: 60000 of \d+ bytes/]])
+        await onPage(`damage is the first line of every view: ${name}`, name, async (page) =>
+            everyView(page, async () => {
+                const banner = page.locator('.damage .wide');
+                assert.match(await banner.innerText(), wanted);
+                assert.match(await page.locator('body').innerText(), /^Damaged: /);
+                const {y, height} = await banner.boundingBox();
+                assert(y >= 0 && height < 45, `one line in sight: ${y}, ${height}`);
+                assert.strictEqual(await page.locator('.losses').count(), 0);
+            }));
+    await onPage('a whole profile has no line about damage', 'leak', async (page) =>
+        assert.strictEqual(await page.locator('.damage').count(), 0));
 }
 
 /* What is wrong with one of two profiles is wrong with what changed from one to the other. */
