@@ -207,6 +207,29 @@ samples_are_not_judged_by_temporary_blocks(void **state)
     profile_free(p);
 }
 
+/* If this fails, a gate misses corruption, or fails on a free that only seems to be the second. */
+static void
+corruption_counts_where_it_is_certain(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct judgements j;
+
+    (void)state;
+    p->losses.damaged_blocks = 2;
+    p->losses.double_frees = 3;
+    assert_int_equal(limits_parse("corruption=4", &alone, &limits, &err), 0);
+    assert_int_equal(judge_profile(&limits, p, &arena, &j, &err), 0);
+    assert_true(j.count == 1 && j.v[0].value == 5 && j.v[0].exceeded);
+    p->losses.events = 1;
+    assert_int_equal(judge_profile(&limits, p, &arena, &j, &err), 0);
+    assert_true(j.v[0].value == 2 && !j.v[0].exceeded);
+    p->losses.events = 0;
+    p->losses.ledger_events = 1;
+    assert_int_equal(judge_profile(&limits, p, &arena, &j, &err), 0);
+    assert_true(j.v[0].value == 2 && !j.v[0].exceeded);
+    profile_free(p);
+}
+
 static int
 release(void **state)
 {
@@ -228,6 +251,7 @@ main(void)
         cmocka_unit_test(a_peak_that_may_have_been_higher_before_is_no_finding),
         cmocka_unit_test(a_profile_alone_is_held_against_its_totals),
         cmocka_unit_test(samples_are_not_judged_by_temporary_blocks),
+        cmocka_unit_test(corruption_counts_where_it_is_certain),
     };
 
     return cmocka_run_group_tests(tests, NULL, release);

@@ -26,6 +26,7 @@ static const struct {
     [LIMIT_ALLOC] = {"alloc", METRIC_ALLOC},
     [LIMIT_COUNT] = {"allocations", METRIC_COUNT},
     [LIMIT_TEMPORARY] = {"temporary", METRIC_TEMPORARY},
+    [LIMIT_CORRUPTION] = {"corruption", METRIC_PEAK},
 };
 
 /* One side: the totals that a limit is held against. */
@@ -52,7 +53,7 @@ limit_name(enum limit_of what)
 bool
 limit_is_bytes(enum limit_of what)
 {
-    return metric_is_bytes(kinds[what].metric);
+    return what != LIMIT_CORRUPTION && metric_is_bytes(kinds[what].metric);
 }
 
 enum metric
@@ -75,6 +76,15 @@ find_leaks(const struct profile *p, const struct stacks_options *options, struct
     if (rc == 0)
         *ret = (struct totals){leaks.stacks.total, leaks.stacks.errors};
     return rc;
+}
+
+/* How much of WHAT the totals T of P have. */
+static int64_t
+value_of(enum limit_of what, const struct totals *t, const struct profile *p)
+{
+    if (what == LIMIT_CORRUPTION)
+        return (int64_t)(profile_corruptions(&p->losses) & INT64_MAX);
+    return metric_value(&t->counters, kinds[what].metric);
 }
 
 static int64_t
@@ -164,10 +174,11 @@ judge_growth(const struct limits *l, const struct diff *d, const struct diff_sid
             return rc;
         if (!known)
             continue;
-        j.before = metric_value(&a.counters, kinds[i].metric);
-        j.value = metric_value(&b.counters, kinds[i].metric);
+        j.before = value_of(j.of, &a, before->p);
+        j.value = value_of(j.of, &b, after->p);
         j.allowed = allowed_by(&j.limit, j.before);
-        j.least = least_growth(j.of, &a, &b, before->p);
+        j.least = i == LIMIT_CORRUPTION ? counters_difference(j.value, j.before)
+                                        : least_growth(j.of, &a, &b, before->p);
         add(ret, j);
     }
     return 0;
@@ -192,10 +203,10 @@ judge_profile(const struct limits *l, const struct profile *p, struct arena *are
             rc = find_leaks(p, &all, arena, &t, err);
         if (rc != 0)
             return rc;
-        j.value = metric_value(&t.counters, kinds[i].metric);
+        j.value = value_of(j.of, &t, p);
         j.allowed = allowed_by(&j.limit, 0);
         j.least = j.value;
-        if (profile_has_errors(p))
+        if (profile_has_errors(p) && i != LIMIT_CORRUPTION)
             j.least = interval_rounded(
                 interval_of_metric(&t.counters, &t.errors, kinds[i].metric).low);
         add(ret, j);

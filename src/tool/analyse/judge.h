@@ -13,6 +13,7 @@ enum limit_of {
     LIMIT_ALLOC,     // Bytes ever allocated.
     LIMIT_COUNT,     // Calls that allocated.
     LIMIT_TEMPORARY, // Short-lived blocks; of older profiles temporary ones.
+    LIMIT_CORRUPTION, // Blocks written out of or freed twice (profile_corruptions).
     LIMIT_KINDS,
 };
 
@@ -34,7 +35,7 @@ bool limits_are_given(const struct limits *l);
 const char *limit_name(enum limit_of what);
 bool limit_is_bytes(enum limit_of what);
 
-/* The metric that WHAT limits. */
+/* The metric that WHAT limits; of LIMIT_CORRUPTION the peak, which also needs a whole run. */
 enum metric limit_metric(enum limit_of what);
 
 /* A limit, held against what it is of. */

@@ -280,7 +280,7 @@ static const struct opt options[] = {
      "Exit with code 1 when a total grew by more than LIMITS allow, such as 5% or 1M: that of the "
      "metric asked for, else the peak or what is still live. Several are named and separated by "
      "commas: peak=5%,leaks=0,allocations=10%; the names are peak, leaks, inuse, alloc, "
-     "allocations and temporary.",
+     "allocations, temporary and corruption.",
      NULL},
     {OPT_STRING, 0, "flamegraph", &defaults.flamegraph, "FILE",
      "Also write a flame graph of the difference to FILE (SVG): red grew, blue shrank.", NULL},

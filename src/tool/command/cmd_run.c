@@ -62,7 +62,8 @@ static const struct opt options[] = {
     {OPT_STRING, 0, "fail-on", &fail_on, "LIMITS",
      "End with the exit code 99 when the program succeeded, but it or a process that it started "
      "used more than LIMITS allow: leaks for anything still live, or peak=100M,leaks=4K and so on. "
-     "The names are peak, leaks, inuse, alloc, allocations and temporary.",
+     "The names are peak, leaks, inuse, alloc, allocations, temporary, and corruption for blocks "
+     "written out of or freed twice, which implies --annotate.",
      NULL},
     {OPT_STRING, 0, "only", &asked.recording.only, "PROGRAM",
      "Record only processes of PROGRAM: the name of an executable or script, with * and ? as in "
@@ -209,12 +210,12 @@ check_snapshots(struct err *err)
 enum { USUAL_ANNOTATED_FRAMES = 15, USUAL_GUARD_BYTES = 8, ANNOTATION_BYTE_MAX = 255 };
 
 static int
-check_annotation(struct err *err)
+check_annotation(bool wants_corruption, struct err *err)
 {
     struct recording *r = &asked.recording;
     bool guard_given = guard_bytes != OPT_ALONE;
 
-    if (annotate == 0 && r->check_every != 0)
+    if (annotate == 0 && (r->check_every != 0 || wants_corruption))
         annotate = OPT_ALONE;
     if (annotate == 0 && guard_given)
         return err_set(err, HEAPTAP_USAGE, "--guard needs --annotate");
@@ -244,7 +245,7 @@ check_annotation(struct err *err)
 
 /* What is asked of the recorder, refused here because it can only ignore it. */
 static int
-check_recording(struct err *err)
+check_recording(const struct limits *fails, struct err *err)
 {
     struct recording *asks = &asked.recording;
     int r = sample_opts_check(asks->sample_bytes, asks->sample_count, err);
@@ -254,7 +255,7 @@ check_recording(struct err *err)
                     "--self-contained-core and --reserve exclude each other: the first writes the "
                     "file again and again, the second never opens it once the program has begun");
     if (r == 0)
-        r = check_annotation(err);
+        r = check_annotation(fails->v[LIMIT_CORRUPTION].given, err);
     if (r == 0 && asks->frames > DISK_DEPTH_MAX)
         r = err_set(err, HEAPTAP_USAGE,
                     "option '--frames': at most %d frames of a stack are kept, also without it",
@@ -496,7 +497,8 @@ run(const void *unused, int count, char **arguments)
     asked.adapters.names = spoken.items;
     asked.adapters.count = spoken.count;
     if ((r = run_limits_parse(&o.limits, fail_on, &err)) == 0 &&
-        (r = parse_hooks(&arena, &err)) == 0 && (r = check_recording(&err)) == 0 &&
+        (r = parse_hooks(&arena, &err)) == 0 &&
+        (r = check_recording(&o.limits.limits, &err)) == 0 &&
         (r = run_prepare(&o.run, &asked, count, arguments, &err)) == 0 &&
         (r = run_wait(&o.run, &err)) == 0) {
         finish(&o, arguments[0]);

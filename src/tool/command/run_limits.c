@@ -41,7 +41,8 @@ view_of(const struct judgements *j)
     static const char *const views[] = {
         [LIMIT_PEAK] = "report --peak",   [LIMIT_INUSE] = "report --inuse",
         [LIMIT_LEAKS] = "leaks",          [LIMIT_ALLOC] = "report --alloc",
-        [LIMIT_COUNT] = "report --count", [LIMIT_TEMPORARY] = "report --temporary"};
+        [LIMIT_COUNT] = "report --count", [LIMIT_TEMPORARY] = "report --temporary",
+        [LIMIT_CORRUPTION] = "report"};
 
     for (size_t i = 0; i < j->count; i++)
         if (j->v[i].exceeded)

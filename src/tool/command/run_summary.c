@@ -200,22 +200,61 @@ owner_of(struct teller *t, uint32_t node)
     return "an unknown stack";
 }
 
-/* Blocks that were written out of, which is most likely the reason of what happened then. */
+/* What L has of corruption: "2 blocks found damaged", "3 freed twice", or both. */
+static const char *
+corruption_text(struct teller *t, const struct profile_losses *l)
+{
+    uint64_t damaged = l->damaged_blocks, twice = profile_corruptions(l) - damaged;
+    struct arena *a = &t->arena;
+    const char *found =
+        arena_printf(a, "%s found damaged", style_plural(a, (int64_t)damaged, "block"));
+
+    if (twice == 0)
+        return found;
+    if (damaged == 0)
+        return arena_printf(a, "%s freed twice", style_plural(a, (int64_t)twice, "block"));
+    return arena_printf(a, "%s, %s freed twice", found, style_count(a, (int64_t)twice));
+}
+
+/* Corrupted blocks, which is most likely the reason of what happened then. */
 static void
 tell_damages(struct teller *t)
 {
     const struct profile *p = t->s->p;
     const struct profile_damage *d = p->damages;
 
-    if (p->losses.damaged_blocks == 0)
+    if (profile_corruptions(&p->losses) == 0)
         return;
-    tell(t, "%s found damaged; heaptap report shows what was written%s%s",
-         style_plural(&t->arena, (int64_t)p->losses.damaged_blocks, "block"),
+    tell(t, "%s; heaptap report shows %s%s%s", corruption_text(t, &p->losses),
+         p->losses.damaged_blocks > 0 ? "what was written" : "where",
          p->damage_count > 0 ? ". The first by who has allocated in " : "",
          p->damage_count > 0 ? owner_of(t, d->kind == DAMAGED_OVERWRITTEN && d->front_node != 0
                                                ? d->front_node
                                                : d->site_node)
                              : "");
+}
+
+/* The corruption in other processes than the head: of the first by name, of the rest by number. */
+static void
+tell_others_corrupted(struct teller *t, const char *const *names)
+{
+    const struct run_summary *s = t->s;
+    const struct run_process *first = NULL;
+    const char *more = "";
+    size_t count = 0, at = 0;
+
+    for (size_t i = 0; i < s->count; i++)
+        if (i != s->head && profile_corruptions(&s->processes[i].losses) > 0 && count++ == 0) {
+            first = &s->processes[i];
+            at = i;
+        }
+    if (first == NULL)
+        return;
+    if (count > 1)
+        more = arena_printf(&t->arena, ", and more in %zu other%s", count - 1,
+                            count == 2 ? "" : "s");
+    tell(t, "%s in %s (pid %u)%s; heaptap report %s shows where",
+         corruption_text(t, &first->losses), names[at], first->pid, more, first->path);
 }
 
 /* How many notes are like note I, which comes first of them; 0 if another one does, with more
@@ -353,6 +392,7 @@ tell_processes(struct teller *t)
     for (size_t i = 0; i < s->count; i++)
         names[i] = style_cut_end(&t->arena, names[i], NAME_WIDTH);
     tell_profile(t, names);
+    tell_others_corrupted(t, names);
     if (s->count > 1)
         tell_others(t, names);
 }

@@ -17,6 +17,7 @@ static const struct {
     {"peak", LIMIT_PEAK},         {"leaks", LIMIT_LEAKS},
     {"inuse", LIMIT_INUSE},       {"alloc", LIMIT_ALLOC},
     {"allocations", LIMIT_COUNT}, {"temporary", LIMIT_TEMPORARY},
+    {"corruption", LIMIT_CORRUPTION},
     {"count", LIMIT_COUNT}, // As --metric has it.
 };
 

@@ -310,6 +310,14 @@ profile_losses_add(struct profile_losses *sum, const struct profile_losses *l)
     sum->file_failed = sum->file_failed || l->file_failed;
 }
 
+uint64_t
+profile_corruptions(const struct profile_losses *l)
+{
+    bool certain = l->events == 0 && l->ledger_events == 0;
+
+    return l->damaged_blocks + (certain ? l->double_frees : 0);
+}
+
 void
 profile_free(struct profile *p)
 {

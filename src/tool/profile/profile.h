@@ -501,6 +501,10 @@ struct profile_losses {
 /* Add L to SUM. */
 void profile_losses_add(struct profile_losses *sum, const struct profile_losses *l);
 
+/* Count the blocks of L that were written out of or freed twice. After lost events a second free
+ * may be an innocent one and does not count. */
+uint64_t profile_corruptions(const struct profile_losses *l);
+
 /* What recording cost. */
 struct profile_recorder {
     uint64_t memory_bytes; // Touched by the recorder, the whole file included.

@@ -273,6 +273,74 @@ same "run: what samples do not tell: once" 1 "$(grep -c judge err)"
 gives "run: of what" 2 "5 of what? Name it, as in leaks=5" forgets --fail-on 5 -- ./tests
 gives "run: percents" 2 "diff --fail-over" forgets --fail-on leaks=5% -- ./tests
 
+echo "# corruption"
+# Does to its heap what it is told; `child` does so in a forked child, `exec` in another image.
+cat >corrupts.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void
+corrupt(const char *how)
+{
+    char *volatile p = malloc(30);
+
+    if (strcmp(how, "overflow") == 0)
+        p[30] = 'X';
+    free(p);
+    if (strcmp(how, "twice") == 0)
+        free(p);
+}
+
+int
+main(int argc, char **argv)
+{
+    free(malloc(100000));
+    if (strcmp(argv[1], "here") == 0) {
+        corrupt(argv[2]);
+    } else if (fork() == 0) {
+        if (strcmp(argv[1], "exec") == 0)
+            execl(argv[0], argv[0], "here", argv[2], (char *)0);
+        corrupt(argv[2]);
+        exit(0);
+    } else {
+        wait(NULL);
+    }
+    return 0;
+}
+END
+gcc -w -g -O0 -o corrupts corrupts.c
+for where in here child exec; do
+    rm -rf gate.*
+    gives "corruption: none, $where" 0 "" forgets --fail-on corruption -- ./corrupts $where not
+    gives "corruption: overflow, $where" 99 "): corruption: 1, and --fail-on allows none" \
+        forgets --fail-on corruption -- ./corrupts $where overflow
+    check "corruption: $where: what to look at shows it" sh -c \
+        "$(sed -n 's/^hint: \(.*\) shows where from$/\1/p' err) | grep -q 'written past its end'"
+    gives "corruption: within, $where" 0 "" \
+        forgets --fail-on corruption=1 -- ./corrupts $where overflow
+done
+gives "corruption: freed twice by a child" 99 "): corruption: 1, and --fail-on allows none" \
+    forgets --fail-on corruption -- ./corrupts child twice
+gives "corruption: and by nobody else's fault" 0 "" forgets --fail-on corruption -- ./tests
+gives "corruption: needs every block" 2 "--annotate and --sample exclude" \
+    forgets --sample 4K --fail-on corruption -- ./tests
+for what in "overflow found damaged" "twice freed twice"; do
+    rm -rf gate.*
+    # shellcheck disable=SC2086 # Words of a command.
+    heaptap run --annotate -o gate.heaptap -- ./corrupts child ${what%% *} 2>err
+    same "corruption: the end of the run has a line about the child: $what" 1 "$(grep -cE \
+        "^heaptap: 1 block ${what#* } in .* \(pid [0-9]+\); heaptap report $(
+            echo gate.processes/*) shows where" err)"
+done
+heaptap run --quiet --annotate -o sound.heaptap -- ./corrupts here not
+heaptap run --quiet --annotate -o corrupt.heaptap -- ./corrupts here overflow
+gives "corruption: growth" 1 "corruption grew by 1, and --fail-over allows none: from 0 to 1" \
+    heaptap diff --fail-over corruption sound.heaptap corrupt.heaptap
+gives "corruption: none new" 0 "" \
+    heaptap diff --fail-over corruption corrupt.heaptap corrupt.heaptap
+
 echo "# --force"
 forgets -- ./tests
 gives "without --force" 3 "gate.heaptap exists, and nothing is overwritten" \
