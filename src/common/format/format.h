@@ -168,11 +168,15 @@ struct disk_header {
     uint64_t early_events;   // Losses: of other threads, while one was starting the recorder.
     struct disk_counting counting; // At 728.
     uint64_t damaged_blocks;       // Annotated blocks that were found damaged.
-    uint64_t reserved1[404];
+    // Elapsed when the process was gone, if no exit handler ran: written by `heaptap run`, which
+    // waited for it. 0 = not known.
+    uint64_t ended_ns;
+    uint64_t reserved1[403];
 };
 static_assert(offsetof(struct disk_header, check) == 168, "format.md 2");
 static_assert(offsetof(struct disk_header, shared) == 512, "format.md 2");
 static_assert(offsetof(struct disk_header, counting) == 728, "format.md 2.7");
+static_assert(offsetof(struct disk_header, ended_ns) == 864, "format.md 2");
 static_assert(sizeof(struct disk_header) == DISK_PAGE_BYTES, "format.md 2");
 
 /* control[0], and what the words after it are. */

@@ -12,6 +12,7 @@
  */
 #include "launch/run.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -22,6 +23,7 @@
 #include "launch/overwrite.h"
 #include "launch/program.h"
 #include "profile/listing.h"
+#include "profile/origin.h"
 #include "view/say.h"
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -128,6 +130,15 @@ look(void *arg, pid_t pid)
     return memory_ns < snapshots_ns ? memory_ns : snapshots_ns;
 }
 
+static uint64_t
+read_clock(clockid_t clock)
+{
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000 * NS_PER_MS + (uint64_t)t.tv_nsec;
+}
+
 int
 run_wait(struct recorded_run *r, struct err *err)
 {
@@ -139,11 +150,58 @@ run_wait(struct recorded_run *r, struct err *err)
         .look = look,
         .look_arg = r,
     };
-    int rc = launch_wait(&l, &r->pid, &r->status, err);
+    int rc;
 
+    r->started_ns = read_clock(CLOCK_MONOTONIC_COARSE); // As the recorder reads its start.
+    rc = launch_wait(&l, &r->pid, &r->status, err);
+    r->ended_ns = read_clock(CLOCK_MONOTONIC);
     if (rc < 0)
         hook_run_remove(&r->hooks);
     return rc;
+}
+
+/* The path of the last image of the first process among PATHS, whose header goes to *RET; NULL if
+ * it left none. */
+static const char *
+last_image(const struct recorded_run *r, const struct run_profiles *profiles,
+           struct disk_header *ret)
+{
+    const char *path = NULL;
+
+    for (size_t i = 0; i < profiles->count; i++) {
+        struct disk_header h;
+
+        if (origin_header(profiles->paths[i], &h) && h.pid == (uint32_t)r->pid &&
+            (path == NULL || h.start_unix_ns >= ret->start_unix_ns)) {
+            path = profiles->paths[i];
+            *ret = h;
+        }
+    }
+    return path;
+}
+
+/* Write into its profile when the first process ended, unless its exit handlers did. The recorder
+ * cannot: the process was killed, or called _exit. */
+static void
+write_end(const struct recorded_run *r, const struct run_profiles *profiles)
+{
+    struct disk_header h;
+    const char *path = last_image(r, profiles, &h);
+    uint64_t ended_ns;
+    int fd;
+
+    if (path == NULL || h.state != DISK_STATE_RECORDING)
+        return;
+    // Another time namespace has another clock.
+    if (h.start_monotonic_ns < r->started_ns || h.start_monotonic_ns > r->ended_ns)
+        return;
+    ended_ns = r->ended_ns - h.start_monotonic_ns;
+    fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return;
+    if (pwrite(fd, &ended_ns, sizeof ended_ns, offsetof(struct disk_header, ended_ns)) < 0)
+        say_warning("cannot write into %s when its process ended", path);
+    close(fd);
 }
 
 void
@@ -164,6 +222,7 @@ run_find_profiles(struct recorded_run *r, struct run_profiles *ret)
             ret->paths[i] = ret->paths[0];
             ret->paths[0] = l.v[i].path;
         }
+    write_end(r, ret);
 }
 
 void

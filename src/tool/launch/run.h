@@ -40,6 +40,7 @@ struct recorded_run {
     struct periodic periodic;
     pid_t pid;  // The first process.
     int status; // With which it ended, as wait has it.
+    uint64_t started_ns, ended_ns; // By CLOCK_MONOTONIC, before its start and after its end.
     struct arena arena;
 };
 

@@ -37,6 +37,8 @@
 
 enum { RUN_NOTES_MAX = 4096 };
 
+#define ENDED_NS_MAX ((uint64_t)1 << 61)
+
 static int
 by_time(const void *a, const void *b)
 {
@@ -194,6 +196,20 @@ elapsed_now(const struct disk_header *h)
     return (int64_t)ns > (int64_t)h->shared.last_ns ? ns : h->shared.last_ns;
 }
 
+/* Set how long the process of H, which has ended, was recorded. */
+static void
+set_elapsed(struct profile_process *ret, const struct disk_header *h)
+{
+    bool is_packed = h->state == DISK_STATE_PACKED;
+
+    ret->elapsed_is_least = is_packed ? (h->process_flags & DISK_PROCESS_LASTED) != 0
+                                      : h->state != DISK_STATE_ENDED;
+    if (ret->elapsed_is_least && h->ended_ns > h->shared.last_ns && h->ended_ns <= ENDED_NS_MAX) {
+        ret->elapsed_ns = h->ended_ns;
+        ret->elapsed_is_least = false;
+    }
+}
+
 /* What a merged profile was made from. */
 static void
 load_programs(struct loader *l)
@@ -273,11 +289,10 @@ load_header(struct loader *l)
         .pid_here = owner.pid != h->pid ? owner.pid : 0,
         .forked = h->process_flags & DISK_PROCESS_FORKED,
     };
-    if (h->state != DISK_STATE_PACKED && !p->process.ended)
+    if (p->process.ended)
+        set_elapsed(&p->process, h);
+    else if (h->state != DISK_STATE_PACKED)
         p->process.elapsed_ns = elapsed_now(h);
-    p->process.elapsed_is_least = h->state == DISK_STATE_PACKED
-                                      ? (h->process_flags & DISK_PROCESS_LASTED) != 0
-                                      : p->process.ended && h->state != DISK_STATE_ENDED;
     if (owner.state == OWNER_LIVES && owner.pid != 0)
         p->sysroot = living_root(owner.pid, &p->arena);
     p->sample_period_bytes = h->sample_period_bytes;

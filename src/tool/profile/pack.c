@@ -69,7 +69,8 @@ write_as_it_is(const struct raw_file *raw, const struct profile *p, struct strbu
     strbuf_add(&w.strings, raw->tables[DISK_STRINGS].bytes, raw->tables[DISK_STRINGS].size_bytes);
     if (p->process.ended)
         header.process_flags |= DISK_PROCESS_GONE;
-    if (p->process.elapsed_is_least)
+    // A reader that does not know ended_ns must not take the last tick for the end.
+    if (p->process.elapsed_is_least || header.ended_ns != 0)
         header.process_flags |= DISK_PROCESS_LASTED;
     if (p->damage != NULL)
         header.process_flags |= DISK_PROCESS_DAMAGED;
