@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "analyse/frame_name.h"
+#include "command/open_held.h"
 #include "command/symbolise.h"
 #include "load/load.h"
 #include "merge/merge.h"
@@ -119,7 +120,10 @@ load_all(const char **paths, size_t count, const struct view_options *options, s
     ret->v = arena_array(&ret->arena, count, sizeof *ret->v);
     for (size_t i = 0; i < count; i++) {
         struct profile *p;
-        int rc = profile_open(paths[i], &p, &err);
+        int rc = open_held(paths[i], &p, &err);
+
+        if (rc == HEAPTAP_NOT_FOUND)
+            rc = profile_open(paths[i], &p, &err);
 
         if (rc != 0) {
             say_error("%s", err.text);

@@ -269,7 +269,9 @@ load_header(struct loader *l)
     uint64_t clock_ns = h->last_cycles_ns - h->start_monotonic_ns;
     uint64_t cycles = h->last_cycles - h->start_cycles;
 
-    if (h->state != DISK_STATE_PACKED && l->raw->mapped == NULL)
+    if (l->raw->writer_pid != 0)
+        owner = (struct owner){OWNER_LIVES, l->raw->writer_pid, 0};
+    else if (h->state != DISK_STATE_PACKED && l->raw->mapped == NULL)
         owner = owner_find(l->path, h);
     p->process = (struct profile_process){
         .pid = h->pid,
@@ -435,17 +437,25 @@ load(struct raw_file *raw, const char *name, const char *path, struct profile **
 }
 
 int
-load_bytes(const void *data, size_t size_bytes, const char *name, struct profile **ret_profile,
-           struct err *err)
+load_held(const void *data, size_t size_bytes, const char *name, uint32_t pid,
+          struct profile **ret_profile, struct err *err)
 {
     struct arena tables = {0};
     struct raw_file raw;
     int r = raw_parse(data, size_bytes, name, &tables, &raw, err);
 
+    raw.writer_pid = pid;
     if (r == 0)
         r = load(&raw, name, NULL, ret_profile, err);
     arena_release(&tables);
     return r;
+}
+
+int
+load_bytes(const void *data, size_t size_bytes, const char *name, struct profile **ret_profile,
+           struct err *err)
+{
+    return load_held(data, size_bytes, name, 0, ret_profile, err);
 }
 
 int

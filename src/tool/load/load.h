@@ -17,6 +17,11 @@ int profile_open(const char *what, struct profile **ret_profile, struct err *err
 int profile_open_tables(const char *what, struct arena *arena, struct raw_file *ret_raw,
                         struct profile **ret_profile, struct err *err);
 
+/* Parse and load the bytes of a profile that the running process PID has in its memory; PID 0: of a
+ * file. Returns 0 or HEAPTAP_BAD_INPUT. */
+int load_held(const void *data, size_t size_bytes, const char *name, uint32_t pid,
+              struct profile **ret_profile, struct err *err);
+
 /* Parse and load the bytes of a profile file. Returns 0 or HEAPTAP_BAD_INPUT. */
 int load_bytes(const void *data, size_t size_bytes, const char *name, struct profile **ret_profile,
                struct err *err);

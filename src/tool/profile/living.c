@@ -114,6 +114,24 @@ living_thread(uint32_t pid)
     return found;
 }
 
+bool
+living_has_variable(uint32_t pid, const char *name)
+{
+    size_t length = strlen(name), capacity = 0;
+    char path[64], *variable = NULL;
+    bool found = false;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%u/environ", pid);
+    f = fopen(path, "re");
+    while (f != NULL && !found && getdelim(&variable, &capacity, '\0', f) > 0)
+        found = strncmp(variable, name, length) == 0 && variable[length] == '=';
+    free(variable);
+    if (f != NULL)
+        fclose(f);
+    return found;
+}
+
 /* Whether the link NAME of process PID in /proc leads elsewhere than ours. */
 static bool
 differs(uint32_t pid, const char *name)

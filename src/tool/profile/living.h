@@ -15,6 +15,9 @@ uint32_t living_inner_pid(uint32_t pid);
  * where the first thread has ended and others have not. */
 uint32_t living_thread(uint32_t pid);
 
+/* Return true if process PID was executed with the variable NAME in its environment. */
+bool living_has_variable(uint32_t pid, const char *name);
+
 /* The directory below which process PID's files are for us, from ARENA; NULL if that is our own
  * root directory or cannot be told. */
 const char *living_root(uint32_t pid, struct arena *arena);

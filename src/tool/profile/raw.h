@@ -23,6 +23,7 @@ struct raw_file {
     uint64_t file_bytes;
     struct file_owner owner; // Of the file that was opened; root's of what was only parsed.
     void *mapped; // The file, which nobody writes any more; NULL = it was copied.
+    uint32_t writer_pid; // The process that has these tables in its memory; 0 = they are a file's.
     uint64_t string_bytes; // Copied by raw_string so far.
     struct arena *arena;
     const char **notes; // What was skipped; from the arena.

@@ -2,7 +2,7 @@
 # live.sh: looking at a process while it runs. If it fails, a live report is inconsistent, refused,
 # or stops or disturbs the process it looks at.
 . "$SRCDIR/test/run/lib.subr"
-need python3
+need python3 jq gcc
 
 # child_of PID: the program that `heaptap run` has started.
 child_of() {
@@ -151,4 +151,43 @@ same "the one that lives has taken it" 1 "$(grep -c 'from now on' asked)"
 same "and nothing is said of the others" "" "$(cat asked.err)"
 kill -TERM "$pid"
 wait $runner 2>/dev/null
+# A process that has its profile in its memory maps no file. It is found all the same, with all that
+# it has recorded: the copy in the file would have nothing of so few events.
+cat >holds.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int
+main(void)
+{
+    char *volatile p = malloc(12345);
+
+    rename("holds.starts", "holds.there");
+    read(0, p, 1);
+    return 0;
+}
+END
+gcc -w -g -O0 -o holds holds.c
+gcc -w -g -O0 -static -o holds_static holds.c -Wl,@"$BUILD/libheaptap_static.opt" -L"$BUILD" \
+    -lheaptap_static
+for program in holds holds_static; do
+    rm -f holds.there holds.in
+    : >holds.starts
+    mkfifo holds.in
+    "$HEAPTAP" run --quiet --force --self-contained-core -o holds.heaptap -- ./$program <holds.in &
+    runner=$!
+    exec 9>holds.in
+    until_there holds.there
+    pid=$(child_of $runner)
+    "$HEAPTAP" report --json "$pid" >holds.json 2>holds.err
+    same "$program: report PID of a profile in memory" "true false null [] $pid" "$(jq -r \
+        '"\(.totals.live_bytes >= 12345) \(.process.ended) \(.damage) \(.notes)",
+        .process.pid' holds.json | paste -sd' ')"
+    same "$program: nothing is said" "" "$(cat holds.err)"
+    check "$program: leaks PID" sh -c "'$HEAPTAP' leaks $pid | grep -q '12.1 KiB in 1 block'"
+    check "$program: html PID" "$HEAPTAP" html --json "$pid"
+    exec 9>&-
+    wait $runner
+done
 finish
