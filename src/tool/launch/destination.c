@@ -10,7 +10,8 @@
  * find then is looked at here first where it can be, since it has no good way to complain. The
  * number of the run is chosen here, too: the file and the directory must have the same, and be new
  * both, or two runs would be taken for one. A run whose name another one is using gets a number as
- * well: of several that are started at once each runs its program and keeps its profile.
+ * well, and so does one whose name is free again while another one still uses a number of it: of
+ * several that are started at once each runs its program and keeps its profile.
  */
 #include "launch/destination.h"
 
@@ -19,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "format/environment.h"
@@ -28,7 +30,7 @@
 #include "util/strbuf.h"
 #include "view/say.h"
 
-enum { NUMBERS_TRIED = 100000 };
+enum { NUMBERS_TRIED = 100000, STARTING_S = 10 };
 
 /* PATH with every % doubled, as the recorder's pattern wants it. */
 static const char *
@@ -317,11 +319,35 @@ beside(const struct destination *d, const char *path)
     return arena_printf(d->arena, "%.*s.%%n" PROFILE_SUFFIX, (int)(length - suffix), path);
 }
 
+/* Return who uses PATH or a name that another run got instead; NULL if nobody does. */
+static const char *
+find_user(const struct destination *d, const char *path)
+{
+    const char *pattern = beside(d, path), *name = path;
+    uint32_t pid = overwrite_writer(path);
+
+    for (unsigned n = 1; pid == 0 && n <= NUMBERS_TRIED; n++) {
+        const char *one = numbered(d, pattern, n), *others = others_path(d, one, 0);
+        struct stat st;
+
+        name = expanded_by(d, one, d->program, 0);
+        pid = overwrite_writer(name);
+        if (pid != 0 || access(name, F_OK) == 0)
+            continue;
+        if (lstat(others, &st) != 0)
+            return NULL;
+        // A run makes its directory before its profile. One that was killed leaves it.
+        if (st.st_mtime + STARTING_S >= time(NULL))
+            return arena_printf(d->arena, "another run is about to write %s", name);
+    }
+    return pid != 0 ? arena_printf(d->arena, "process %u still writes %s", pid, name) : NULL;
+}
+
 int
 destination_choose(struct destination *d, const char *output, const char *path,
                    struct arena *arena, struct err *err)
 {
-    uint32_t pid = 0;
+    const char *user = NULL;
     struct stat st;
     bool exists;
     int r;
@@ -333,7 +359,7 @@ destination_choose(struct destination *d, const char *output, const char *path,
         mkdir(output, 0700); // A session's directory; if that fails the check below says why.
     d->has_others = output == NULL || !is_directory(output);
     exists = output != NULL && d->has_others && access(output, F_OK) == 0;
-    if (exists && (pid = overwrite_writer(output)) != 0)
+    if (exists && (user = find_user(d, output)) != NULL)
         d->wanted = beside(d, output);
     if ((d->has_others && (r = choose_number(d, err)) < 0) || (r = make_absolute(d, err)) < 0)
         return r;
@@ -342,9 +368,8 @@ destination_choose(struct destination *d, const char *output, const char *path,
         d->pattern = arena_strndup(arena, d->pattern, trimmed_length(d->pattern));
     } else {
         d->directory = parent_of(arena, d->wanted);
-        if (pid != 0)
-            say_warning("process %u still writes %s; the profile of this run is %s", pid, output,
-                        d->wanted);
+        if (user != NULL)
+            say_warning("%s; the profile of this run is %s", user, d->wanted);
         else if (exists)
             return err_set(err, HEAPTAP_BAD_INPUT,
                            "%s exists, and nothing is overwritten; choose another name, or --force",

@@ -10,8 +10,8 @@
  * all while a process writes one of them. Returns 0, or HEAPTAP_BAD_INPUT with ERR set. */
 int overwrite_make_room(const char *output, struct arena *arena, struct err *err);
 
-/* Return the process that writes the profile PATH, or has written it before an exec; 0 if none
- * lives that can be seen. */
+/* Return the process that writes the profile PATH, or has written it before an exec, or else the
+ * run that waited for it; 0 if none lives that can be seen. */
 uint32_t overwrite_writer(const char *path);
 
 /* A profile in DIRECTORY, which would be taken for one of the same run; NULL if there is none. */

@@ -274,7 +274,7 @@ gives "run: of what" 2 "5 of what? Name it, as in leaks=5" forgets --fail-on 5 -
 gives "run: percents" 2 "diff --fail-over" forgets --fail-on leaks=5% -- ./tests
 
 echo "# corruption"
-# Does to its heap what it is told; `child` does so in a forked child, `exec` in another image.
+# Corrupts its heap as its second argument names: itself, in a forked child, or after exec.
 cat >corrupts.c <<'END'
 #include <stdlib.h>
 #include <string.h>
@@ -399,6 +399,49 @@ check "a name in use: the other one" sh -c 'heaptap report living.1.heaptap | gr
 kill "$(pgrep -P $living)"
 wait $living
 gives "--force: it has ended" 0 "" heaptap run --quiet --force -o living.heaptap -- ./tests
+
+# Runs under one name, the first ended: the name is still in use.
+heaptap run --quiet --no-pack -o batch.heaptap -- ./lives 2>lives.err &
+first=$!
+lives_in batch.heaptap
+heaptap run --quiet --no-pack -o batch.heaptap -- ./lives 2>lives.err &
+second=$!
+lives_in batch.1.heaptap
+kill "$(pgrep -P $first)"
+wait $first
+for i in $(seq 30); do
+    (heaptap run --quiet -o batch.heaptap -- ./corrupts here not >"batch.out.$i" 2>&1
+     echo $? >"batch.status.$i") &
+    batch[i]=$!
+done
+wait "${batch[@]}"
+same "30 more in a batch: each runs its program" "30 0" "$(cat batch.status.* | sort | uniq -c |
+    sed 's/^ *//')"
+same "30 more in a batch: each keeps its profile" 30 "$(for profile in batch.*.heaptap; do
+    heaptap report --json "$profile" 2>batch.err | jq -r .process.executable
+done | grep -c '/corrupts$')"
+kill "$(pgrep -P $second)"
+wait $second
+same "30 more in a batch: no directory is left" "" "$(ls -d batch*.processes 2>/dev/null)"
+gives "a name left by runs that have all ended" 3 "batch.heaptap exists, and nothing is" \
+    heaptap run --quiet -o batch.heaptap -- ./tests
+
+# A run still packs a profile when its process has ended.
+heaptap run --quiet -o packs.heaptap -- ./lives 2>lives.err &
+packs=$!
+lives_in packs.heaptap
+kill -STOP $packs
+kill -KILL "$(pgrep -P $packs)"
+gives "a run that still packs: the name is in use" 0 \
+    "process $packs still writes packs.heaptap; the profile of this run is packs.1.heaptap" \
+    heaptap run --quiet -o packs.heaptap -- ./tests
+gives "a run that still packs: --force" 3 "process $packs still writes packs.heaptap, and --force" \
+    heaptap run --quiet --force -o packs.heaptap -- ./tests
+kill -CONT $packs
+wait $packs
+gives "a run that has ended: --force" 0 "" \
+    heaptap run --quiet --force -o packs.heaptap -- ./tests
+
 heaptap run --quiet --no-pack -o parent.heaptap -- sh -c './lives & echo $! >child; wait' \
     2>lives.err &
 living=$!
