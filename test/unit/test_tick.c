@@ -1,0 +1,221 @@
+/* test_tick.c: which events count for the estimate of the recorder's own cost. If this fails, the
+ * reported overhead contains time in which another program had the processor, or the estimate costs
+ * system calls where none are allowed. Both clocks, of cycles and of processor time, are the
+ * test's own: one cycle is a nanosecond.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "fake_recorder.h"
+
+#include "platform/arch_x86_64.h"
+
+#define arch_cycles() cycles_now
+
+static uint64_t cycles_now, work_now;
+static unsigned work_reads;
+
+#include "event/tick.c"
+
+enum { EVENT_CYCLES = 60, BETWEEN_CYCLES = 50000, SLICE_CYCLES = 30000 };
+
+static struct disk_header header;
+static struct disk_thread row;
+static struct thread thread;
+
+uint64_t
+sys_clock_ns(void)
+{
+    return cycles_now;
+}
+
+uint64_t
+sys_work_ns(void)
+{
+    work_reads++;
+    return work_now;
+}
+
+uint64_t
+sys_block_signals(void)
+{
+    return 0;
+}
+
+void
+sys_unblock_signals(uint64_t mask)
+{
+    (void)mask;
+}
+
+void
+file_copy(enum file_copy when)
+{
+    (void)when;
+}
+
+void
+history_look(const struct thread *t, uint64_t now_ns, uint64_t before_ns, int64_t before_bytes)
+{
+    (void)t, (void)now_ns, (void)before_ns, (void)before_bytes;
+}
+
+void
+history_end(const struct thread *t, uint64_t now_ns, uint64_t before_ns, int64_t before_bytes)
+{
+    (void)t, (void)now_ns, (void)before_ns, (void)before_bytes;
+}
+
+void
+peak_publish(struct thread *t)
+{
+    (void)t;
+}
+
+void
+request_poll(void)
+{
+}
+
+void
+mem_measure(bool due, unsigned char buffer[MEM_RESIDENT_PAGES])
+{
+    (void)due, (void)buffer;
+}
+
+void
+thread_refresh_name(struct thread *t)
+{
+    (void)t;
+}
+
+static int
+begin(void **unused)
+{
+    (void)unused;
+    fake_state_begin();
+    memset(&header, 0, sizeof header);
+    memset(&row, 0, sizeof row);
+    memset(&thread, 0, sizeof thread);
+    state->header = &header;
+    state->next_point_ns = UINT64_MAX;
+    thread.disk = &row;
+    cycles_now = work_now = 1000000;
+    work_reads = 0;
+    return 0;
+}
+
+static int
+end(void **unused)
+{
+    (void)unused;
+    fake_state_end();
+    return 0;
+}
+
+/* The thread works for CYCLES. */
+static void
+work(uint64_t cycles)
+{
+    cycles_now += cycles;
+    work_now += cycles;
+}
+
+/* One tick: events, then the one that is timed, of which another program has STOLEN cycles. */
+static void
+run_tick(uint64_t event_cycles, uint64_t stolen)
+{
+    uint64_t began;
+
+    work(BETWEEN_CYCLES);
+    began = tick_begins(&thread);
+    work(event_cycles);
+    cycles_now += stolen;
+    tick(&thread, began != 0 ? cycles_now - began : 0);
+}
+
+/* Ticks until one is timed. */
+static void
+until_timed(void)
+{
+    do
+        run_tick(EVENT_CYCLES, 0);
+    while (thread.timed_phase != 0);
+    row.timed_events = row.timed_cycles = 0;
+}
+
+/* If this fails, the recorder seems to cost several times as much on a busy machine as alone. */
+static void
+what_other_programs_take_is_not_counted(void **state_)
+{
+    (void)state_;
+    until_timed();
+    for (int i = 0; i < 400; i++)
+        run_tick(EVENT_CYCLES, i / 4 % 3 == 0 ? SLICE_CYCLES : 0);
+    assert_in_range(row.timed_events, 60, 70); // One tick of four, two of three.
+    assert_int_equal(row.timed_cycles, row.timed_events * EVENT_CYCLES);
+}
+
+/* If this fails, slow events of the recorder itself are missing in its cost. */
+static void
+a_slow_event_that_had_the_processor_is_counted(void **state_)
+{
+    (void)state_;
+    until_timed();
+    run_tick(SLICE_CYCLES, 0);
+    assert_int_equal(row.timed_events, 1);
+    assert_int_equal(row.timed_cycles, SLICE_CYCLES);
+}
+
+/* If this fails, one page fault that waits for a disk decides what an event costs. */
+static void
+an_event_of_a_rare_length_is_not_counted(void **state_)
+{
+    (void)state_;
+    until_timed();
+    run_tick(INTERRUPTED_CYCLES, 0);
+    assert_int_equal(row.timed_events, 0);
+}
+
+/* If this fails, each tick pays for a system call. */
+static void
+the_processor_clock_is_read_for_one_tick_in_four(void **state_)
+{
+    (void)state_;
+    until_timed();
+    work_reads = 0;
+    for (int i = 0; i < 400; i++)
+        run_tick(EVENT_CYCLES, 0);
+    assert_int_equal(work_reads, 100);
+    assert_int_equal(row.timed_events, 100);
+}
+
+/* If this fails, a program that forbids system calls is killed by the estimate. */
+static void
+with_a_reserve_no_clock_is_asked(void **state_)
+{
+    (void)state_;
+    state->reserve_bytes = 1;
+    until_timed();
+    run_tick(SLICE_CYCLES, 0);
+    assert_int_equal(row.timed_events, 0);
+    assert_int_equal(work_reads, 0);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_other_programs_take_is_not_counted, begin, end),
+        cmocka_unit_test_setup_teardown(a_slow_event_that_had_the_processor_is_counted, begin, end),
+        cmocka_unit_test_setup_teardown(an_event_of_a_rare_length_is_not_counted, begin, end),
+        cmocka_unit_test_setup_teardown(the_processor_clock_is_read_for_one_tick_in_four, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(with_a_reserve_no_clock_is_asked, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
