@@ -286,7 +286,8 @@ access_gcc := $(BUILD)/access-gcc/libtsan.a $(BUILD)/access-gcc/libtsan_preinit.
 single_adapters := \
     $(adapter_sources:src/recorder/language/adapter_%.c=$(BUILD)/libheaptap_%.so)
 adapters := $(single_adapters)
-all: $(OUT)/heaptap $(OUT)/libheaptap.so $(linked) $(access) $(access_gcc) $(adapters)
+all: $(OUT)/heaptap $(OUT)/libheaptap.so $(linked) $(access) $(access_gcc) $(adapters) \
+     $(OUT)/preload/stamp
 
 # An adapter that needs a runtime's headers is built where they are.
 has_header = $(shell printf '\043include <%s>\n' $(1) | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
@@ -458,6 +459,22 @@ $(BUILD)/granule_mark.h: src/recorder/access/granule_mark.h
 $(BUILD)/libheaptap_static.opt: $(BUILD)/linked/wrapped.names
 	@{ echo '-u __wrap_malloc'; echo '--eh-frame-hdr'; sed 's/^/--wrap=/' $<; } >$@
 
+# LD_PRELOAD names these, with $PLATFORM for the directory: links to the libraries for 64-bit
+# programs, and an empty library for 32-bit programs, whose dynamic linker would print an error
+# about a 64-bit one. The directories are all values of $PLATFORM that the kernel and glibc have.
+preload_64 := x86_64 haswell xeon_phi
+preload_32 := i386 i486 i586 i686
+preload_names = libheaptap.so $(notdir $(adapters))
+$(OUT)/preload/stamp: $(OUT)/heaptap Makefile
+	$(call say,LINK,$(@D))
+	@mkdir -p $(addprefix $(@D)/,$(preload_64) $(preload_32))
+	@$(OUT)/heaptap generate stub32 >$@
+	@for name in $(preload_names); do \
+	    for to in $(preload_64); do ln -sfn ../../$$name $(@D)/$$to/$$name || exit 1; done; \
+	    for to in $(preload_32); do ln -sfn ../stub32.so $(@D)/$$to/$$name || exit 1; done; \
+	done
+	@mv $@ $(@D)/stub32.so && touch $@
+
 # The command looks for the recorder beside itself.
 ifneq ($(SAN),)
 $(OUT)/libheaptap.so: $(BUILD)/libheaptap.so
@@ -507,6 +524,8 @@ install: all $(BUILD)/man/stamp $(BUILD)/completion/bash $(BUILD)/completion/zsh
 	install -m 755 $(BUILD)/heaptap $(to)/bin/heaptap
 	install -m 755 $(BUILD)/libheaptap.so $(to)/lib/heaptap/libheaptap.so
 	install -m 755 $(adapters) $(to)/lib/heaptap/
+	cp -RPf $(BUILD)/preload $(to)/lib/heaptap/ && rm $(to)/lib/heaptap/preload/stamp
+	chmod -R u=rwX,go=rX $(to)/lib/heaptap/preload
 	install -m 644 $(BUILD)/libheaptap.a $(BUILD)/libheaptap_static.a $(to)/lib/
 	install -m 644 $(access) $(to)/lib/heaptap/
 	install -d $(to)/lib/heaptap/access-gcc

@@ -1,7 +1,8 @@
-/* generate.c: the hidden command that writes man pages and shell completion.
+/* generate.c: the hidden command that writes files for the build.
  *
- * They are made from the tables of the commands, so the build asks the command itself for them. No
- * user needs this, so neither help nor completion has it.
+ * Man pages and shell completion come from the tables of the commands. The library for 32-bit
+ * programs needs no 32-bit compiler this way. No user needs this command, so neither help nor
+ * completion lists it.
  */
 #include "command/generate.h"
 
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "launch/stub32.h"
 #include "option/completion.h"
 #include "option/man_page.h"
 #include "util/arena.h"
@@ -29,13 +31,16 @@ generate(const struct command_group *groups, int count, char **arguments)
     } else if (count == 2 && strcmp(arguments[0], "completion") == 0 &&
                strcmp(arguments[1], "zsh") == 0) {
         completion_zsh(groups, &out);
+    } else if (count == 1 && strcmp(arguments[0], "stub32") == 0) {
+        stub32_write(&out);
     } else {
-        say_error("usage: heaptap generate man DIRECTORY | heaptap generate completion bash|zsh");
+        say_error("usage: heaptap generate man DIRECTORY | heaptap generate completion bash|zsh | "
+                  "heaptap generate stub32");
         return EXIT_USAGE;
     }
-    failed = fputs(strbuf_text(&out), stdout) == EOF || fflush(stdout) != 0;
+    failed = fwrite(out.text, 1, out.length, stdout) != out.length || fflush(stdout) != 0;
     if (failed)
-        say_error("the completion cannot be written: %s", strerror(errno));
+        say_error("the generated file cannot be written: %s", strerror(errno));
     strbuf_release(&out);
     return failed ? EXIT_BAD_INPUT : 0;
 }

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "launch/recording.h"
 #include "symbol/elf_names.h"
 
 /* Scripts of scripts are not followed any further. */
@@ -159,7 +160,7 @@ adapters_choose(const struct adapter_choice *choice, const char *program, const 
         if (i == ADAPTER_GC && has_ecl)
             continue;
         if (access(path, R_OK) == 0) {
-            paths = arena_printf(arena, "%s:%s", paths, path);
+            paths = arena_printf(arena, "%s:%s", paths, recording_preload_entry(arena, path));
             has_ecl |= i == ADAPTER_ECL;
         }
         else if (asked)

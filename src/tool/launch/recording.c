@@ -10,11 +10,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "format/environment.h"
 #include "format/run_stderr.h"
+#include "util/path.h"
 
 int
 recording_library(struct arena *arena, const char **ret_path, struct err *err)
@@ -45,6 +47,22 @@ recording_library(struct arena *arena, const char **ret_path, struct err *err)
                    "libheaptap.so is neither in %s nor in %s/../lib/heaptap; run `make` or "
                    "`make install`",
                    self, self);
+}
+
+/* ld.so replaces $PLATFORM by a name of the kernel for the platform or of glibc for the processor.
+ * The Makefile lists them. The names for 64 and 32 bits differ, while $LIB is "lib" for 64 bits on
+ * one distribution and for 32 bits on another. */
+const char *
+recording_preload_entry(struct arena *arena, const char *path)
+{
+    const char *name = path_basename(path);
+    const char *directory = arena_strndup(arena, path, (size_t)(name - path));
+    const char *platform = (const char *)getauxval(AT_PLATFORM);
+
+    if (platform == NULL || strcmp(platform, "x86_64") != 0 ||
+        access(arena_printf(arena, "%spreload/%s/%s", directory, platform, name), R_OK) != 0)
+        return path;
+    return arena_printf(arena, "%spreload/$PLATFORM/%s", directory, name);
 }
 
 /* ENVIRONMENT with NAME set to VALUE, or without it if VALUE is NULL. */
@@ -79,8 +97,8 @@ preloaded(const struct recording_run *run, struct arena *arena)
     const char *before = getenv("LD_PRELOAD");
 
     return arena_printf(arena, "%s%s%s%s%s%s", run->stubs ? run->stubs : "", run->stubs ? ":" : "",
-                        run->library, run->adapters, before && *before ? ":" : "",
-                        before ? before : "");
+                        recording_preload_entry(arena, run->library), run->adapters,
+                        before && *before ? ":" : "", before ? before : "");
 }
 
 /* Our stderr, which the program shares with run, unless what we have is a stand-in (main.c). */

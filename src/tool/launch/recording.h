@@ -25,7 +25,7 @@ struct recording {
 struct recording_run {
     uint64_t session_id;
     const char *library; // The recorder's.
-    const char *adapters; // Others, to be loaded after it, each with ':' in front.
+    const char *adapters; // Entries of LD_PRELOAD to be loaded after it, each with ':' in front.
     const char *stubs;   // Another one, to be loaded before it; NULL = none.
     const char *pattern; // Of the first process's profile.
     const char *others;  // Of those of all others; "" = they get none, NULL = as the first.
@@ -34,6 +34,11 @@ struct recording_run {
 /* Find the recorder's library: beside this executable, or where make install puts it. *RET_PATH is
  * from ARENA. HEAPTAP_BAD_INPUT with ERR set if it is not there. */
 int recording_library(struct arena *arena, const char **ret_path, struct err *err);
+
+/* The entry of LD_PRELOAD for the recorder's library or an adapter at PATH. 64-bit programs load
+ * PATH by it, and 32-bit programs an empty library. Returns PATH where the installation or kernel
+ * lacks what that needs; ld.so then prints an error in 32-bit programs. From ARENA. */
+const char *recording_preload_entry(struct arena *arena, const char *path);
 
 /* The environment of RUN's first process, in which we are: ours, except for the variables that tell
  * the recorder what to do. From ARENA. */
