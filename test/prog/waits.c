@@ -1,9 +1,9 @@
 /* waits.c: threads that wait in system calls which a stop interrupts.
  *
- *     waits FILE     no handler is ever called; prints how many calls failed with EINTR
+ *     waits FILE TIMED   no handler is ever called; prints how many calls failed with EINTR
  *
  * Makes FILE when all threads wait, and ends with its standard input. The semaphore set is removed
- * before that.
+ * before that. A byte on standard input starts an epoll_wait of 200 ms, after which TIMED is made.
  */
 /* libs: -lpthread */
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { KINDS = 6, WAIT_S = 100 };
+enum { KINDS = 6, WAIT_S = 100, TIMED_MS = 200 };
 
 static atomic_int interrupted;
 static int semaphores;
@@ -76,14 +76,31 @@ wait_for_ever(void *arg)
     return NULL;
 }
 
+static void
+make_file(const char *path)
+{
+    close(open(path, O_CREAT | O_WRONLY, 0600));
+}
+
+static void *
+wait_for_a_while(void *path)
+{
+    struct epoll_event event;
+
+    if (epoll_wait(epoll_create1(0), &event, 1, TIMED_MS) == 0)
+        make_file(path);
+    return NULL;
+}
+
 int
 main(int argc, char **argv)
 {
     static int kinds[KINDS];
-    pthread_t threads[KINDS];
+    pthread_t threads[KINDS], timed;
+    ssize_t got;
     char byte;
 
-    if (argc < 2)
+    if (argc < 3)
         return 2;
     semaphores = semget(IPC_PRIVATE, 1, 0600);
     for (int i = 0; i < KINDS; i++) {
@@ -91,8 +108,10 @@ main(int argc, char **argv)
         pthread_create(&threads[i], NULL, wait_for_ever, &kinds[i]);
     }
     usleep(200000);
-    close(open(argv[1], O_CREAT | O_WRONLY, 0600));
-    if (read(0, &byte, 1) < 0)
+    make_file(argv[1]);
+    while ((got = read(0, &byte, 1)) > 0)
+        pthread_create(&timed, NULL, wait_for_a_while, argv[2]);
+    if (got < 0)
         return 3;
     printf("interrupted %d\n", interrupted);
     fflush(stdout);

@@ -15,7 +15,7 @@
  * either: it is left alone, and /proc tells its stack pointer.
  *
  * A stop makes some system calls fail with EINTR (signal(7)), which a program without signal
- * handlers need not expect. Those are restarted (restart_call). The rest restart by themselves.
+ * handlers need not expect. Those are restarted (restart_call.c). The rest restart by themselves.
  */
 #include "image/live_memory.h"
 
@@ -28,17 +28,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
 
-enum { ROUNDS_MAX = 16, PC_AT = 16, SP_AT = 19, POINTER_AT = 21 };
+#include "image/restart_call.h"
 
-// The result inside the kernel of a call that it restarts unless a handler runs; and cs of a thread
-// in 64-bit mode, where calls have the numbers of SYS_*.
-enum { ERESTARTNOHAND_ = 514, CODE_SEGMENT_64 = 0x33 };
+enum { ROUNDS_MAX = 16, PC_AT = 16, SP_AT = 19, POINTER_AT = 21 };
 
 /* So often, a millisecond apart, a thread is looked at whether the kernel lets go of it. */
 enum { HELD_LOOKS = 20, HELD_WAIT_NS = 1000000 };
@@ -250,36 +247,6 @@ interrupt(struct memory *m, uint32_t tid, int *ret_status)
     }
 }
 
-/* Does a stop make the system call NUMBER return EINTR, and may it be made again? close, for one,
- * may not: its descriptor is gone. */
-static bool
-is_restartable(uint64_t number)
-{
-    static const uint16_t numbers[] = {
-        SYS_read,        SYS_accept,   SYS_accept4,    SYS_connect,         SYS_recvfrom,
-        SYS_recvmsg,     SYS_recvmmsg, SYS_sendto,     SYS_sendmsg,         SYS_epoll_wait,
-        SYS_epoll_pwait, SYS_semop,    SYS_semtimedop, SYS_rt_sigtimedwait, SYS_io_getevents,
-    };
-
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        if (numbers[i] == number)
-            return true;
-    return false;
-}
-
-/* Have thread TID, stopped by us with REGISTERS, restart a system call that the stop interrupted. A
- * pending signal with a handler still makes it return EINTR. A call with a timeout waits for the
- * whole of it again. */
-static void
-restart_call(uint32_t tid, struct user_regs_struct registers)
-{
-    if ((int64_t)registers.rax != -EINTR || registers.cs != CODE_SEGMENT_64 ||
-        !is_restartable(registers.orig_rax))
-        return;
-    registers.rax = (uint64_t)-ERESTARTNOHAND_;
-    ptrace(PTRACE_SETREGS, tid, NULL, &registers);
-}
-
 /* Stop thread TID and note its registers: false if that cannot be. */
 static bool
 stop_thread(struct memory *m, size_t *capacity, uint32_t tid)
@@ -304,7 +271,7 @@ stop_thread(struct memory *m, size_t *capacity, uint32_t tid)
         t.sp = t.registers[SP_AT];
         t.pointer = t.registers[POINTER_AT];
         if (status >> 16 != 0)
-            restart_call(tid, registers);
+            restart_call(m->pid, tid, registers);
     }
     add_thread(m, capacity, t);
     return true;

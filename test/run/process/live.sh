@@ -19,19 +19,25 @@ until_there() {
 }
 
 # looked_at_often NAME COMMAND...: threads that wait in system calls do not see that COMMAND PID
-# stops them.
+# stops them, and a timeout of 200 ms passes although COMMAND stops them more often than that.
 looked_at_often() {
     local name=$1 _
     shift
-    rm -f waiting waits.heaptap
+    rm -f waiting timed waits.heaptap
     mkfifo waits.in
-    "$HEAPTAP" run --quiet -o waits.heaptap -- "$PROG/waits" waiting <waits.in >waits.out &
+    "$HEAPTAP" run --quiet -o waits.heaptap -- "$PROG/waits" waiting timed <waits.in >waits.out &
     runner=$!
     exec 9>waits.in
     until_there waiting
     for _ in 1 2 3 4 5 6; do
         "$HEAPTAP" "$@" "$(child_of $runner)" >look.out 2>&1 || cat look.out
     done
+    echo >&9
+    for _ in $(seq 40); do
+        "$HEAPTAP" "$@" "$(child_of $runner)" >look.out 2>&1 || cat look.out
+        [ ! -e timed ] || break
+    done
+    check "$name: a timeout passes" [ -e timed ]
     exec 9>&-
     wait $runner
     same "$name: no call is interrupted" "interrupted 0" "$(cat waits.out)"

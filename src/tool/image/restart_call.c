@@ -1,0 +1,194 @@
+/* restart_call.c: restart system calls that a stop has interrupted, and bound their timeouts.
+ *
+ * The kernel restarts most calls by itself. Some return EINTR instead (signal(7)), which surprises
+ * programs without signal handlers. For those we store the result by which the kernel restarts a
+ * call unless a handler runs.
+ *
+ * A restarted call waits for its whole timeout. Stopped often enough, it would never end. So the
+ * first stop leaves a mark, the time of that stop. A later stop, a whole timeout after the mark or
+ * more, does not restart the call but stores the result of a timeout. So no call ends early. The
+ * first stop comes within one timeout, the last restart within one more, and the call ends within
+ * one more: it takes less than three timeouts.
+ *
+ * The mark must last as long as the call, and other processes of ours must find it. It is in the
+ * upper half of the register that holds the call's number. From Linux 5.14 on the kernel ignores
+ * that half, carries it through a restart, and overwrites it with the result. No register that a
+ * program may rely on changes. An earlier kernel refuses such a number: we try it on ourselves, and
+ * then mark nothing.
+ *
+ * Rejected: a smaller timeout in the argument's register. Code with the call inlined may use the
+ * register again, as the kernel promises not to change it.
+ */
+#include "image/restart_call.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+
+// The result inside the kernel of a call that it restarts unless a handler runs; and cs of a thread
+// in 64-bit mode, where calls have the numbers of SYS_*.
+enum { ERESTARTNOHAND_ = 514, CODE_SEGMENT_64 = 0x33 };
+
+// A mark is a time in ms modulo MARK_MODULUS, half of which is the longest timeout. 0 = no mark.
+#define MARK_MODULUS (INT64_C(1) << 31)
+#define MARK_SHIFT 32
+
+#define NO_TIMEOUT INT64_MAX
+#define TRY_AGAIN ((unsigned long long)-EAGAIN)
+
+/* Where a call has its timeout. */
+enum timeout_kind {
+    TIMEOUT_NONE,
+    TIMEOUT_MS,       // The argument, in ms; negative = none.
+    TIMEOUT_TIMESPEC, // The argument, the address of a struct timespec; 0 = none.
+    TIMEOUT_RECEIVE,  // The socket that is the first argument.
+    TIMEOUT_SEND,
+};
+
+/* The calls that return EINTR and can be made again. close, for one, cannot: its descriptor is
+ * gone. */
+static const struct call {
+    uint16_t number;
+    enum timeout_kind kind;
+    size_t argument_at; // In struct user_regs_struct.
+    unsigned long long timed_out; // The result of a timeout.
+} calls[] = {
+    {SYS_read, TIMEOUT_RECEIVE, 0, TRY_AGAIN},
+    {SYS_accept, TIMEOUT_RECEIVE, 0, TRY_AGAIN},
+    {SYS_accept4, TIMEOUT_RECEIVE, 0, TRY_AGAIN},
+    {SYS_recvfrom, TIMEOUT_RECEIVE, 0, TRY_AGAIN},
+    {SYS_recvmsg, TIMEOUT_RECEIVE, 0, TRY_AGAIN},
+    {SYS_recvmmsg, TIMEOUT_RECEIVE, 0, TRY_AGAIN}, // Its own timeout interrupts no wait.
+    {SYS_connect, TIMEOUT_SEND, 0, (unsigned long long)-EINPROGRESS},
+    {SYS_sendto, TIMEOUT_SEND, 0, TRY_AGAIN},
+    {SYS_sendmsg, TIMEOUT_SEND, 0, TRY_AGAIN},
+    {SYS_epoll_wait, TIMEOUT_MS, offsetof(struct user_regs_struct, r10), 0},
+    {SYS_epoll_pwait, TIMEOUT_MS, offsetof(struct user_regs_struct, r10), 0},
+    {SYS_epoll_pwait2, TIMEOUT_TIMESPEC, offsetof(struct user_regs_struct, r10), 0},
+    {SYS_semop, TIMEOUT_NONE, 0, 0},
+    {SYS_semtimedop, TIMEOUT_TIMESPEC, offsetof(struct user_regs_struct, r10), TRY_AGAIN},
+    {SYS_rt_sigtimedwait, TIMEOUT_TIMESPEC, offsetof(struct user_regs_struct, rdx), TRY_AGAIN},
+    {SYS_io_getevents, TIMEOUT_TIMESPEC, offsetof(struct user_regs_struct, r8), 0},
+};
+
+static const struct call *
+find_call(uint32_t number)
+{
+    for (size_t i = 0; i < countof(calls); i++)
+        if (calls[i].number == number)
+            return &calls[i];
+    return NULL;
+}
+
+/* Whether the kernel ignores the upper half of a call's number. */
+static bool
+can_mark(void)
+{
+    int64_t result = (INT64_C(1) << MARK_SHIFT) | SYS_getpid;
+
+    __asm__ volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
+    return result == getpid();
+}
+
+static int64_t
+now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* SECONDS and NS in ms, rounded up; NO_TIMEOUT for what no mark can measure. */
+static int64_t
+in_ms(int64_t seconds, int64_t ns)
+{
+    if (seconds < 0 || seconds >= MARK_MODULUS / 2 / 1000 || ns < 0 || ns >= 1000000000)
+        return NO_TIMEOUT;
+    return seconds * 1000 + (ns + 999999) / 1000000;
+}
+
+/* SO_RCVTIMEO or SO_SNDTIMEO of the descriptor FD of process PID. */
+static int64_t
+socket_timeout(uint32_t pid, int fd, int option)
+{
+    int process = (int)syscall(SYS_pidfd_open, pid, 0);
+    int copy = process >= 0 ? (int)syscall(SYS_pidfd_getfd, process, fd, 0) : -1;
+    struct timeval limit = {0};
+    socklen_t bytes = sizeof limit;
+    bool known = copy >= 0 && getsockopt(copy, SOL_SOCKET, option, &limit, &bytes) == 0 &&
+                 (limit.tv_sec != 0 || limit.tv_usec != 0);
+
+    if (copy >= 0)
+        close(copy);
+    if (process >= 0)
+        close(process);
+    return known ? in_ms(limit.tv_sec, (int64_t)limit.tv_usec * 1000) : NO_TIMEOUT;
+}
+
+/* The timeout of CALL in ms, NO_TIMEOUT if it has none or one that cannot be read. */
+static int64_t
+timeout_ms(const struct call *call, uint32_t pid, const struct user_regs_struct *registers)
+{
+    uint64_t argument;
+    struct timespec limit;
+    struct iovec here = {&limit, sizeof limit}, there = {NULL, sizeof limit};
+
+    memcpy(&argument, (const char *)registers + call->argument_at, sizeof argument);
+    switch (call->kind) {
+    case TIMEOUT_NONE:
+        break;
+    case TIMEOUT_MS:
+        return (int)argument >= 0 ? (int)argument : NO_TIMEOUT;
+    case TIMEOUT_TIMESPEC:
+        there.iov_base = (void *)(uintptr_t)argument;
+        if (argument == 0 ||
+            process_vm_readv((pid_t)pid, &here, 1, &there, 1, 0) != (ssize_t)sizeof limit)
+            return NO_TIMEOUT;
+        return in_ms(limit.tv_sec, limit.tv_nsec);
+    case TIMEOUT_RECEIVE:
+        return socket_timeout(pid, (int)registers->rdi, SO_RCVTIMEO);
+    case TIMEOUT_SEND:
+        return socket_timeout(pid, (int)registers->rdi, SO_SNDTIMEO);
+    }
+    return NO_TIMEOUT;
+}
+
+/* Milliseconds since MARK was made, at least. */
+static int64_t
+since(int64_t mark)
+{
+    int64_t elapsed = (now_ms() - mark) & (MARK_MODULUS - 1);
+
+    // A mark is rounded up, so it may be later than now.
+    return elapsed < MARK_MODULUS / 2 ? elapsed : 0;
+}
+
+void
+restart_call(uint32_t pid, uint32_t tid, struct user_regs_struct registers)
+{
+    const struct call *call = find_call((uint32_t)registers.orig_rax);
+    int64_t timeout, mark = (int64_t)(registers.orig_rax >> MARK_SHIFT);
+
+    if (call == NULL || (int64_t)registers.rax != -EINTR || registers.cs != CODE_SEGMENT_64)
+        return;
+    timeout = timeout_ms(call, pid, &registers);
+    registers.rax = (uint64_t)-ERESTARTNOHAND_;
+    if (mark != 0 && since(mark) >= timeout) {
+        registers.rax = call->timed_out;
+    } else if (mark == 0 && timeout < MARK_MODULUS / 2 && can_mark()) {
+        mark = (now_ms() + 1) & (MARK_MODULUS - 1);
+        registers.orig_rax |= (uint64_t)(mark != 0 ? mark : 1) << MARK_SHIFT;
+    }
+    ptrace(PTRACE_SETREGS, tid, NULL, &registers);
+}

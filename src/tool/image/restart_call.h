@@ -1,0 +1,14 @@
+/* restart_call.h: system calls of another process that stopping it has interrupted. */
+#ifndef IMAGE_RESTART_CALL_H
+#define IMAGE_RESTART_CALL_H
+
+#include <stdint.h>
+#include <sys/user.h>
+
+/* Have thread TID of process PID restart a call that our stop made fail with EINTR, or let the call
+ * time out if its timeout has passed. REGISTERS are the thread's. Requires TID to be in a stop that
+ * PTRACE_INTERRUPT caused. A pending signal with a handler still makes a restarted call return
+ * EINTR. */
+void restart_call(uint32_t pid, uint32_t tid, struct user_regs_struct registers);
+
+#endif

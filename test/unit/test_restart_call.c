@@ -1,0 +1,205 @@
+/* test_restart_call.c: system calls with a timeout, in a process that is stopped again and again.
+ *
+ * A child waits in one call, and is stopped every STOP_MS until it has ended. The child reports the
+ * result, the errno and the time that it took.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/ipc.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "image/live_memory.h"
+
+enum { TIMEOUT_MS = 200, STOP_MS = 100, STOPS_MAX = 50 };
+
+enum wait_kind { WAIT_EPOLL, WAIT_EPOLL2, WAIT_SIGNAL, WAIT_SEMAPHORE, WAIT_RECEIVE, WAIT_ACCEPT };
+
+struct outcome {
+    int result, error;
+    int64_t elapsed_ms;
+};
+
+static int64_t
+now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int
+wait_once(enum wait_kind kind, int fd)
+{
+    struct timespec limit = {0, TIMEOUT_MS * 1000000L};
+    struct epoll_event event;
+    struct sembuf take = {0, -1, 0};
+    sigset_t set;
+    char byte;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    switch (kind) {
+    case WAIT_EPOLL:
+        return epoll_wait(fd, &event, 1, TIMEOUT_MS);
+    case WAIT_EPOLL2:
+        return (int)syscall(SYS_epoll_pwait2, fd, &event, 1, &limit, NULL, 0);
+    case WAIT_SIGNAL:
+        return sigtimedwait(&set, NULL, &limit);
+    case WAIT_SEMAPHORE:
+        return semtimedop(fd, &take, 1, &limit);
+    case WAIT_RECEIVE:
+        return (int)recv(fd, &byte, 1, 0);
+    case WAIT_ACCEPT:
+        return accept(fd, NULL, NULL);
+    }
+    return 0;
+}
+
+/* What KIND waits with. */
+static int
+open_for(enum wait_kind kind)
+{
+    struct timeval limit = {0, TIMEOUT_MS * 1000};
+    int fd;
+
+    if (kind == WAIT_EPOLL || kind == WAIT_EPOLL2)
+        return epoll_create1(0);
+    if (kind == WAIT_SEMAPHORE)
+        return semget(IPC_PRIVATE, 1, 0600);
+    if (kind == WAIT_SIGNAL)
+        return -1;
+    fd = socket(AF_UNIX, kind == WAIT_ACCEPT ? SOCK_STREAM : SOCK_DGRAM, 0);
+    bind(fd, &(struct sockaddr){.sa_family = AF_UNIX}, sizeof(sa_family_t));
+    if (kind == WAIT_ACCEPT)
+        listen(fd, 1);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    return fd;
+}
+
+static _Noreturn void
+child(enum wait_kind kind, int fd, int to)
+{
+    int64_t began = now_ms();
+    struct outcome o = {.result = wait_once(kind, fd)};
+
+    o.error = errno;
+    o.elapsed_ms = now_ms() - began;
+    _exit(write(to, &o, sizeof o) != sizeof o);
+}
+
+/* The outcome of a call of KIND that is stopped every STOP_MS. */
+static struct outcome
+stopped_often(enum wait_kind kind)
+{
+    static const struct timespec interval = {.tv_nsec = STOP_MS * 1000000L};
+    struct outcome o = {0};
+    int fd = open_for(kind), report[2], stops = 0;
+    pid_t pid;
+
+    assert_int_equal(0, pipe(report));
+    pid = fork();
+    if (pid == 0)
+        child(kind, fd, report[1]);
+    while (stops < STOPS_MAX) {
+        struct memory m;
+
+        nanosleep(&interval, NULL);
+        if (waitpid(pid, NULL, WNOHANG) == pid)
+            break;
+        if (live_memory_open((uint32_t)pid, &m, NULL) != 0)
+            continue;
+        live_memory_stop(&m);
+        live_memory_go_on(&m);
+        memory_close(&m);
+        stops++;
+    }
+    if (stops == STOPS_MAX) {
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+    }
+    assert_true(stops > 0 && stops < STOPS_MAX);
+    assert_int_equal(sizeof o, read(report[0], &o, sizeof o));
+    close(report[0]);
+    close(report[1]);
+    if (kind == WAIT_SEMAPHORE)
+        semctl(fd, 0, IPC_RMID);
+    else if (fd >= 0)
+        close(fd);
+    return o;
+}
+
+/* Before Linux 5.14 the kernel refuses calls that carry a mark, and a timeout begins anew. */
+static void
+skip_without_marks(void)
+{
+    if (syscall(SYS_getpid | INT64_C(1) << 32) < 0)
+        skip();
+}
+
+static void
+check_kind(enum wait_kind kind, int result, int error)
+{
+    struct outcome o = stopped_often(kind);
+
+    assert_int_equal(result, o.result);
+    if (result < 0)
+        assert_int_equal(error, o.error);
+    assert_true(o.elapsed_ms >= TIMEOUT_MS);
+}
+
+/* If this fails, an event loop under a monitor that looks at it often runs no timers. */
+static void
+an_epoll_wait_that_is_stopped_often_times_out(void **state)
+{
+    (void)state;
+    skip_without_marks();
+    check_kind(WAIT_EPOLL, 0, 0);
+    check_kind(WAIT_EPOLL2, 0, 0);
+}
+
+/* If this fails, a thread that waits for a signal or a semaphore waits for ever. */
+static void
+a_timeout_in_memory_is_found(void **state)
+{
+    (void)state;
+    skip_without_marks();
+    check_kind(WAIT_SIGNAL, -1, EAGAIN);
+    check_kind(WAIT_SEMAPHORE, -1, EAGAIN);
+}
+
+/* If this fails, a server that is looked at often never gives up on a silent client. */
+static void
+a_timeout_of_a_socket_is_found(void **state)
+{
+    (void)state;
+    skip_without_marks();
+    check_kind(WAIT_RECEIVE, -1, EAGAIN);
+    check_kind(WAIT_ACCEPT, -1, EAGAIN);
+}
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_epoll_wait_that_is_stopped_often_times_out),
+        cmocka_unit_test(a_timeout_in_memory_is_found),
+        cmocka_unit_test(a_timeout_of_a_socket_is_found),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
