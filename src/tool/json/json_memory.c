@@ -200,14 +200,13 @@ put_birth(struct json *j, const struct examined *e, const struct memory_answer *
 static void
 put_neighbours(struct json_tables *t, const struct view *v, const struct memory_view *m)
 {
-    const struct blocks *all = &m->e->blocks;
-    const struct block *b = m->answer->place.block;
+    const struct block *before, *behind;
 
+    memory_view_neighbours(m->e, &m->answer->place, &before, &behind);
     put_place(t, "place", v, m->e, m->answer->address);
     put_birth(t->j, m->e, m->answer);
-    put_block_or_null(t, "before", v, m->e, b != NULL && b > all->v ? b - 1 : NULL);
-    put_block_or_null(t, "behind", v, m->e,
-                      b != NULL && b + 1 < all->v + all->count ? b + 1 : NULL);
+    put_block_or_null(t, "before", v, m->e, before);
+    put_block_or_null(t, "behind", v, m->e, behind);
 }
 
 static void

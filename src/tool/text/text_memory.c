@@ -92,47 +92,44 @@ put_birth(struct text_view *v, const struct memory_view *m)
                                                               : "by which thread"));
 }
 
-/* The live blocks on both sides of the freed one that was asked for; BEFORE may be NULL. */
+/* The live blocks on both sides of the freed block at ADDRESS. */
 static void
-put_around_freed(struct text_view *v, const struct memory_view *m, const struct block *before)
+put_around_freed(struct text_view *v, const struct memory_view *m, uint64_t address,
+                 const struct block *before, const struct block *behind)
 {
-    const struct blocks *all = &m->e->blocks;
-    const struct block *next = before != NULL ? before + 1 : all->v;
-    uint64_t address = m->answer->place.ended.address;
-
     strbuf_char(v->out, '\n');
     if (before != NULL)
         put_neighbour(v, m, "the live block before it", before,
                       address - before->address - before->size_bytes);
-    if (next < all->v + all->count)
-        put_neighbour(v, m, "the live block behind it", next, next->address - address);
+    if (behind != NULL)
+        put_neighbour(v, m, "the live block behind it", behind, behind->address - address);
 }
 
 static void
 put_address(struct text_view *v, const struct memory_view *m)
 {
-    const struct blocks *all = &m->e->blocks;
-    const struct block *b = m->answer->place.block, *next;
+    const struct place *place = &m->answer->place;
+    const struct block *b = place->block, *before, *behind;
     struct arena *a = v->base.arena;
 
+    memory_view_neighbours(m->e, place, &before, &behind);
     strbuf_char(v->out, '\n');
     text_core_place(v, m->e, m->answer->address);
-    if (m->answer->place.kind == PLACE_ENDED)
-        put_around_freed(v, m, b);
-    if (b == NULL || m->answer->place.kind == PLACE_ENDED)
+    if (place->kind == PLACE_ENDED)
+        put_around_freed(v, m, place->ended.address, before, behind);
+    if (b == NULL || place->kind == PLACE_ENDED)
         return;
-    next = b + 1;
     strbuf_char(v->out, '\n');
     text_line(v, INK_PLAIN,
               arena_printf(a, "  the block: 0x%" PRIx64 " to 0x%" PRIx64 ", %s%s", b->address,
                            b->address + b->size_bytes, memory_block_size(a, b),
                            b->flags & BLOCK_HOOKED ? ", not of malloc" : ""));
     put_birth(v, m);
-    if (b > all->v)
-        put_neighbour(v, m, "before it", b - 1,
-                      b->address - b[-1].address - b[-1].size_bytes);
-    if (next < all->v + all->count)
-        put_neighbour(v, m, "behind it", next, next->address - b->address - b->size_bytes);
+    if (before != NULL)
+        put_neighbour(v, m, "before it", before,
+                      b->address - before->address - before->size_bytes);
+    if (behind != NULL)
+        put_neighbour(v, m, "behind it", behind, behind->address - b->address - b->size_bytes);
 }
 
 static void

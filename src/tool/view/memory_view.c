@@ -134,6 +134,24 @@ memory_view_shown(const struct view *v, const struct memory_view *m, const struc
     return &v->stacks->v[m->stacks.stack_of[b - m->e->blocks.v] - 1];
 }
 
+void
+memory_view_neighbours(const struct examined *e, const struct place *place,
+                       const struct block **ret_before, const struct block **ret_behind)
+{
+    const struct blocks *all = &e->blocks;
+    const struct block *b = place->block, *before = b, *behind = b != NULL ? b + 1 : all->v;
+
+    *ret_before = *ret_behind = NULL;
+    if (place->kind != PLACE_ENDED) {
+        if (b == NULL)
+            return;
+        before = b > all->v ? b - 1 : NULL;
+    }
+    *ret_before = before;
+    if (behind < all->v + all->count)
+        *ret_behind = behind;
+}
+
 bool
 memory_view_lacks_heaps(const struct profile *p, const struct examined *e)
 {

@@ -66,6 +66,12 @@ bool memory_view_stack(const struct view *v, const struct examined *e, uint32_t 
 const struct stack *memory_view_shown(const struct view *v, const struct memory_view *m,
                                       const struct block *b);
 
+/* Set *RET_BEFORE and *RET_BEHIND to the live blocks next to PLACE: on both sides of its block if
+ * that lives, else of its address. NULL = there is none, or PLACE is neither in nor behind a block.
+ */
+void memory_view_neighbours(const struct examined *e, const struct place *place,
+                            const struct block **ret_before, const struct block **ret_behind);
+
 /* Whether P has heaps of the program's own whose objects E does not list. */
 bool memory_view_lacks_heaps(const struct profile *p, const struct examined *e);
 

@@ -141,6 +141,11 @@ def crashes():
     text = shown("--block", freed["address"], dump)
     tell("the block: " not in text and "\n  the live block before it: 0x" in text,
          "a freed block is not described as its neighbour", text)
+    got = memory("--block", freed["address"], dump)
+    near = [b and (b["size"], b["stack"][0]["function"]) for b in (got["before"], got["behind"])]
+    tell(got["place"]["kind"] == "ended" and got["birth"] is None and
+         near == [(48, "main"), (64, "use_freed")], "the live blocks around a freed one, in JSON",
+         near)
     dump = dumps.crash(library, "dump_pool", "pool.heaptap", [BLOCKS, "pool"])
     tell("Objects of heaps of its own are not among them: `heaptap report pool.heaptap`" in
          shown(dump), "a dump says that it lacks objects of the program's heaps", shown(dump))
