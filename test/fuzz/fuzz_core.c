@@ -3,15 +3,17 @@
  * in the input (sanitizers), blocks must be in order, and a block must be where its address says.
  *
  * In the corpus are dumps of either word size, and one with a record, so that the ledger is
- * reached.
+ * reached; `annotated` has two annotated blocks as well.
  */
 /* covers: memory.c elf_core.c find_record.c blocks.c place.c module_end.c scan.c reach.c */
 /* covers: held_profile.c birth.c check_blocks.c glibc_heap.c inherited.c annotated_leaves.c */
+/* covers: annotated_stacks.c */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/format.h"
+#include "image/annotated_stacks.h"
 #include "image/birth.h"
 #include "image/check_blocks.h"
 #include "image/elf_core.h"
@@ -98,6 +100,24 @@ check(struct examined *e)
     }
 }
 
+/* As if the profile were gone: no block is lost or listed twice, and each has a site. */
+static void
+carry(struct examined *e)
+{
+    size_t listed = e->blocks.count;
+    uint32_t frames;
+    struct err err;
+
+    if (annotated_stacks_read(e, &frames, &err) != 0)
+        return;
+    if (e->blocks.count < listed)
+        abort();
+    for (size_t i = 0; i < e->blocks.count; i++)
+        if (e->blocks.v[i].site == 0 ||
+            (i > 0 && e->blocks.v[i].address < e->blocks.v[i - 1].address))
+            abort();
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -118,6 +138,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             read_recorded(&e);
             inherit(&e);
             check(&e);
+            carry(&e);
             result = 0;
         } else {
             record_find_origin(&e.memory, &origin);

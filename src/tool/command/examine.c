@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "image/annotated_stacks.h"
 #include "image/elf_core.h"
 #include "image/find_record.h"
 #include "image/held_profile.h"
@@ -118,9 +119,19 @@ read_held(struct examined *e, struct strbuf *file, struct raw_file *raw)
     return 0;
 }
 
-/* The path of the profile that belongs to E, from its arena; NULL after saying why there is none.
- * */
-static const char *
+static int
+say_gone(struct examined *e)
+{
+    say_error("%s: its profile %s is gone, and so are the stacks of its blocks; name the profile "
+              "with --profile if it has moved, and record with `heaptap run --self-contained-core` "
+              "if dumps are to do without",
+              e->memory.name, style_clean(&e->arena, e->record.path));
+    return EXIT_BAD_INPUT;
+}
+
+/* Set E's profile to the path of the one that belongs to it, or have annotated blocks take its
+ * place. Returns 0, or an exit code after saying why there is none. */
+static int
 find_profile(const struct examine_wish *w, struct examined *e)
 {
     struct err err = {""};
@@ -133,21 +144,38 @@ find_profile(const struct examine_wish *w, struct examined *e)
         path = NULL;
     if (path == NULL)
         path = record_find_profile(&e->record, w->core, &e->arena);
-    if (path == NULL) {
-        say_error("%s: its profile %s is gone, and so are the stacks of its blocks; name the "
-                  "profile with --profile if it has moved, and record with `heaptap run "
-                  "--self-contained-core` if dumps are to do without",
-                  e->memory.name, style_clean(&e->arena, e->record.path));
-        return NULL;
-    }
+    e->stacks_carried = path == NULL && w->core != NULL && e->record.annotated != 0;
+    if (path == NULL)
+        return e->stacks_carried ? 0 : say_gone(e);
     if (origin_header(path, &h) && !record_is_of(&e->record, &h)) {
         say_error("%s is not the profile of %s: it is of process %" PRIu32
                   ", and another run; its own was %s",
                   style_clean(&e->arena, path), e->memory.name, h.pid,
                   style_clean(&e->arena, e->record.path));
-        return NULL;
+        return EXIT_BAD_INPUT;
     }
-    return path;
+    e->profile = path;
+    return 0;
+}
+
+/* Read the stacks that E's blocks carry: 0, or an exit code after saying why. */
+static int
+read_carried(struct examined *e)
+{
+    struct err err = {""};
+    uint32_t frames;
+    int r = annotated_stacks_read(e, &frames, &err);
+
+    if (r == HEAPTAP_NOT_FOUND)
+        return say_gone(e);
+    if (r != 0) {
+        say_error("%s", err.text);
+        return exit_code(r);
+    }
+    say_warning("%s: its profile %s is gone; stacks are those that the annotated blocks carry, of "
+                "at most %" PRIu32 " frames",
+                e->memory.name, style_clean(&e->arena, e->record.path), frames);
+    return 0;
 }
 
 static int
@@ -284,8 +312,9 @@ read_blocks(struct examined *e, struct memory_answer *answer, struct strbuf *fil
     // A process that runs goes on making sites: those of its blocks are in what is read after them.
     if (e->memory.lives && !stop && e->profile == NULL)
         live_memory_renew(&e->memory);
-    r = e->profile != NULL ? read_profile(e->profile, &e->arena, &e->raw)
-                           : read_held(e, file, &e->raw);
+    r = e->profile != NULL  ? read_profile(e->profile, &e->arena, &e->raw)
+        : e->stacks_carried ? read_carried(e)
+                            : read_held(e, file, &e->raw);
     if (r == 0) {
         if (e->inherited.silent)
             become_child(e);
@@ -311,8 +340,8 @@ examine_open(const struct examine_wish *w, struct memory_answer *answer, struct 
     *ret = (struct examined){0};
     r = open_memory(w, ret);
     held = r == 0 && ret->record.flags & CORE_SELF_CONTAINED && w->profile == NULL;
-    if (r == 0 && !held && (ret->profile = find_profile(w, ret)) == NULL)
-        r = EXIT_BAD_INPUT;
+    if (r == 0 && !held)
+        r = find_profile(w, ret);
     if (r == 0)
         r = read_blocks(ret, answer, &file);
     if (r == 0)

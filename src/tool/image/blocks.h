@@ -73,7 +73,7 @@ bool blocks_birth(const struct memory *m, const struct core_record *r, const str
 /* A block that has ended, of which the ledger still knows where it began. */
 struct ended_block {
     uint64_t address;
-    uint32_t site; // Where it had been allocated.
+    uint32_t site; // Where it had been allocated; 0 = not known.
 };
 
 /* The last block that began at ADDRESS or up to a MiB before it and has ended, with no other that

@@ -135,11 +135,16 @@ read_process(struct memory *m, uint64_t off, uint64_t size_bytes)
 {
     uint64_t pid_off = m->word_bytes == 8 ? 24 : 12, name_off = m->word_bytes == 8 ? 40 : 28;
     uint64_t arguments_off = name_off + 16;
+    size_t length;
 
     if (size_bytes < arguments_off)
         return;
     m->pid = (uint32_t)number(m, off + pid_off, 4);
     m->program = text(m, off + arguments_off, off + size_bytes);
+    // The kernel ends each argument with a blank.
+    for (length = strlen(m->program); length > 0 && m->program[length - 1] == ' ';)
+        length--;
+    m->program = arena_strndup(&m->arena, m->program, length);
     if (*m->program == '\0')
         m->program = text(m, off + name_off, off + arguments_off);
 }

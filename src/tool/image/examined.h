@@ -22,6 +22,7 @@ struct examined {
     struct arena arena;  // Of the blocks and the profile.
     struct raw_file raw; // The profile that the sites are of, read after the blocks.
     const char *profile; // Where stacks and names are from: a path; NULL = the memory itself.
+    bool stacks_carried; // The profile is gone: stacks are those that annotated blocks carry.
     struct inherited inherited;
     uint64_t read_ns;    // By the clock that `raw` counts from: before the blocks were.
     size_t running; // Threads of a process that was to be stopped that went on.

@@ -108,6 +108,8 @@ place_of(const struct examined *e, uint64_t address)
         p.kind = PLACE_ENDED;
         p.block = block;
         p.off = address - p.ended.address;
+        if (e->stacks_carried)
+            p.ended.site = 0;
         return p;
     }
     behind = block != NULL ? address - block->address - block_extent(block) : UINT64_MAX;

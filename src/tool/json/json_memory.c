@@ -132,6 +132,7 @@ json_memory_member(struct json_tables *t, const struct view *v)
     json_uint(j, "blocks_of_unknown_size", e->blocks.unsized);
     json_uint(j, "ledger_parts_missing", e->blocks.missing_leaves);
     json_bool(j, "own_heaps_left_out", memory_view_lacks_heaps(v->p, e));
+    json_bool(j, "stacks_from_annotations", e->stacks_carried);
     put_inherited(j, &e->inherited);
     put_signal(t, v, e);
     json_array(j, "damaged");

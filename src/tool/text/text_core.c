@@ -140,7 +140,7 @@ put_inherited(struct text_view *v, const struct examined *e)
         text_line(v, INK_WARNING,
                   "  Some inherited memory cannot be separated into blocks: each word of the heap "
                   "counts as a pointer");
-    if (i->silent)
+    if (i->silent && !e->stacks_carried)
         text_line(v, INK_PLAIN,
                   arena_printf(a,
                                "  It has recorded no event: names are from the profile of its "

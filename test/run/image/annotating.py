@@ -94,13 +94,22 @@ def by_stack(document, frames):
 
 
 def both_tell_the_same(name, command, **environment):
-    """rawdump, which knows nothing but the memory, against core, which has the ledger."""
+    """rawdump, which reads nothing but the memory, against core, which reads the ledger as well,
+    with the profile and without it."""
     dump = dumps.crash(library, name, name + ".heaptap", command, {**ANNOTATED, **environment})
     if dump is None:
         tell(False, name + " leaves a dump")
         return
     agree(name + ": the memory tells what the ledger knows",
           *(stacks_of(dump, view) for view in (["rawdump"], ["core", "--native"])))
+    os.remove(name + ".heaptap")
+    said = subprocess.run([heaptap, "core", "--json", dump], capture_output=True, text=True)
+    tell(said.returncode == 0 and said.stderr.count("\n") == 1 and
+         "is gone; stacks are those that the annotated blocks carry" in said.stderr,
+         name + ": the profile is gone, and one line says so", said.returncode, said.stderr)
+    if said.returncode == 0:
+        agree(name + ": core tells the same without the profile",
+              *(stacks_of(dump, [view]) for view in ("rawdump", "core")))
     os.remove(dump)
 
 

@@ -231,6 +231,42 @@ def refused():
     says("a profile that is gone", ["is gone", "--profile", "--self-contained-core"], dump)
     tell(run("core", "--profile", "renamed.away", dump).returncode == 0,
          "a profile that was named is taken")
+    carried()
+
+
+def carried():
+    """The profile of an annotated dump is gone: all questions have the same answers, but for the
+    stacks of freed blocks and the names of threads. What -o wrote never passes for the profile."""
+    dump = dumps.crash(library, "dump_carried", "carried.heaptap", [BLOCKS, "freed"],
+                       {"HEAPTAP_ANNOTATE": "15"})
+    freed = json.loads(run("core", "--json", dump).stdout)["memory"]["signal"]["place"]
+    block = memory("--blocks", dump)["blocks"][0]["address"]
+    questions = ([], ["--blocks"], ["--leaks"], ["--block", block], ["--find-pointers", block],
+                 ["--check"])
+
+    def answers():
+        found = []
+        for question in questions:
+            text = shown(*question, dump)
+            found.append([line for line in text.partition(" blocks live ")[2].split("\n")
+                          if "  allocated: by thread " not in line])
+        return found
+    whole = answers()
+    tell(all(len(lines) > 2 for lines in whole), "an annotated dump", whole)
+    os.remove("carried.heaptap")
+    run("core", "-o", "moment_of_carried.heaptap", dump)
+    for with_, without, question in zip(whole, answers(), questions):
+        tell(without == with_, "without the profile: the same answer to %s" % question, with_,
+             without)
+    said = run("core", "--json", "--block", freed["freed_address"], dump)
+    got = json.loads(said.stdout) if said.returncode == 0 else {"memory": {}}
+    tell(got["memory"].get("stacks_from_annotations") and "allocated" not in got["place"] and
+         said.stderr.count("\n") == 1, "without the profile: JSON says so", got["memory"],
+         said.stderr)
+    report = run("report", "--json", "moment_of_carried.heaptap")
+    made = documents.loads(report.stdout)["sites"] if report.returncode == 0 else []
+    functions = sorted(s["stack"][0]["function"] for s in made)
+    tell(functions == ["main", "use_freed"], "without the profile: a profile by -o", functions)
 
 
 def memory(*arguments):

@@ -1,0 +1,13 @@
+/* annotated_stacks.h: the stacks that annotated blocks carry, where a dump's profile is gone. */
+#ifndef IMAGE_ANNOTATED_STACKS_H
+#define IMAGE_ANNOTATED_STACKS_H
+
+#include "image/examined.h"
+
+/* Fill E->raw with the stacks in E's annotated blocks and set the site of each block in E->blocks,
+ * which has been read. Append annotated blocks that the ledger does not list: those of a forked
+ * child's parent. E->memory must be a dump. *RET_FRAMES is how many frames a block carries at most.
+ * Returns 0, HEAPTAP_NOT_FOUND if no block is annotated, or another error with ERR set. */
+int annotated_stacks_read(struct examined *e, uint32_t *ret_frames, struct err *err);
+
+#endif
