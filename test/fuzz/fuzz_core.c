@@ -7,7 +7,7 @@
  */
 /* covers: memory.c elf_core.c find_record.c blocks.c place.c module_end.c scan.c reach.c */
 /* covers: held_profile.c birth.c check_blocks.c glibc_heap.c inherited.c annotated_leaves.c */
-/* covers: annotated_stacks.c */
+/* covers: annotated_stacks.c block_sizes.c */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +15,7 @@
 #include "format/format.h"
 #include "image/annotated_stacks.h"
 #include "image/birth.h"
+#include "image/block_sizes.h"
 #include "image/check_blocks.h"
 #include "image/elf_core.h"
 #include "image/find_record.h"
@@ -45,6 +46,7 @@ read_recorded(struct examined *e)
         abort();
     strbuf_release(&file);
     blocks_read(&e->memory, &e->record, &e->arena, &e->blocks);
+    block_sizes_infer(&e->memory, &e->raw, true, &e->blocks);
     for (size_t i = 0; i < e->blocks.count; i++) {
         const struct block *b = &e->blocks.v[i];
 

@@ -31,6 +31,9 @@
  *                         last in late(), after which this thread makes 7 more; says of each
  *                         where, by whom and when, in a line, then "ready", and waits for a line
  *   core_blocks pool      makes 10 objects of 64 bytes in a heap of its own; then it aborts
+ *   core_blocks sizes     keeps blocks of 1 and 24 bytes in small(), of 3000, 4001 and 5000 in
+ *                         large(), of 5001 in single(), which has freed one of 9000, and of 777
+ *                         five times in equal(); then it aborts
  *   core_blocks child     forks a child that allocates nothing; says "ready" and waits for a line
  *
  * In each case main() keeps a block of 48 bytes first.
@@ -140,6 +143,53 @@ overflow(void)
     keep(a);
     keep(b);
     memset(a, 'A', 40);
+    abort();
+}
+
+static void
+small(void)
+{
+    for (size_t size = 1; size <= 24; size += 23)
+        keep(malloc(size));
+}
+
+static void
+large(void)
+{
+    static const size_t sizes[] = {3000, 4001, 5000};
+
+    for (int i = 0; i < 3; i++)
+        keep(malloc(sizes[i]));
+}
+
+static void
+single(void)
+{
+    for (size_t size = 9000;; size = 5001) {
+        void *p = malloc(size);
+
+        if (size == 5001) {
+            keep(p);
+            return;
+        }
+        free(p);
+    }
+}
+
+static void
+equal(void)
+{
+    for (int i = 0; i < 5; i++)
+        keep(malloc(777));
+}
+
+static void
+all_sizes(void)
+{
+    small();
+    large();
+    single();
+    equal();
     abort();
 }
 
@@ -506,6 +556,8 @@ main(int count, char **arguments)
         threads();
     } else if (strcmp(what, "null") == 0) {
         *(volatile char *)(uintptr_t)0x10 = 1;
+    } else if (strcmp(what, "sizes") == 0) {
+        all_sizes();
     } else if (strcmp(what, "freed") == 0) {
         use_freed();
     } else if (strcmp(what, "behind") == 0) {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "image/annotated_stacks.h"
+#include "image/block_sizes.h"
 #include "image/elf_core.h"
 #include "image/find_record.h"
 #include "image/held_profile.h"
@@ -303,6 +304,7 @@ read_blocks(struct examined *e, struct memory_answer *answer, struct strbuf *fil
                                     answer->question == MEMORY_POINTERS ||
                                     answer->question == MEMORY_CHECK);
     uint64_t since_ns = now_ns();
+    bool same_moment;
     int r;
 
     if (stop)
@@ -319,7 +321,9 @@ read_blocks(struct examined *e, struct memory_answer *answer, struct strbuf *fil
         if (e->inherited.silent)
             become_child(e);
         inherited_read(e);
-        moment_size_blocks(&e->raw, &e->blocks);
+        same_moment = e->memory.lives ? stop
+                                      : e->profile == NULL || memory_has_died(&e->memory);
+        block_sizes_infer(&e->memory, &e->raw, same_moment, &e->blocks);
         memory_view_search(e, &e->arena, answer);
     }
     if (stop) {

@@ -13,72 +13,10 @@
  */
 #include "image/moment.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "profile/writer.h"
 #include "sampling/draw.h"
 
 enum { EPOCH = 1, THREAD_ROW = 1 };
-
-/* What the file knows of the sizes of a site's blocks. */
-struct site_sizes {
-    uint64_t smallest, largest;
-    uint64_t allocations, allocated_bytes;
-};
-
-/* Of each site of RAW below COUNT. */
-static void
-collect_sizes(const struct raw_file *raw, struct site_sizes *v, size_t count)
-{
-    for (size_t i = 0; i < raw_count(raw, DISK_COUNTERS); i++) {
-        const struct disk_block *d = raw_record(raw, DISK_COUNTERS, i);
-
-        for (size_t k = 0; d->thread != 0 && k < DISK_BLOCK_SITES; k++) {
-            const struct disk_counter *c = &d->counters[k];
-            size_t site = (size_t)d->first_site + k;
-
-            if (site >= count || c->allocations == 0 || (int64_t)c->allocations < 0)
-                continue;
-            if (v[site].allocations == 0 || c->size_min < v[site].smallest)
-                v[site].smallest = c->size_min;
-            if (c->size_max > v[site].largest)
-                v[site].largest = c->size_max;
-            v[site].allocations += c->allocations;
-            v[site].allocated_bytes += c->allocated_bytes;
-        }
-    }
-}
-
-void
-moment_size_blocks(const struct raw_file *raw, struct blocks *b)
-{
-    size_t count = (size_t)CORE_SITE_MASK + 1;
-    struct site_sizes *v;
-
-    if (b->unsized == 0)
-        return;
-    v = calloc(count, sizeof *v);
-    if (v == NULL)
-        return;
-    collect_sizes(raw, v, count);
-    for (size_t i = 0; i < b->count; i++) {
-        struct block *block = &b->v[i];
-        const struct site_sizes *s = &v[block->site];
-
-        if (!(block->flags & BLOCK_UNSIZED) || s->allocations == 0)
-            continue;
-        block->size_bytes = s->allocated_bytes / s->allocations;
-        if (s->smallest == s->largest) {
-            block->size_bytes = s->smallest;
-            b->unsized--;
-        } else {
-            block->flags |= BLOCK_GUESSED;
-        }
-        block->flags &= (uint8_t)~BLOCK_UNSIZED;
-    }
-    free(v);
-}
 
 /* The tables while they are filled. */
 struct filling {

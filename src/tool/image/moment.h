@@ -6,10 +6,6 @@
 #include "profile/raw.h"
 #include "util/strbuf.h"
 
-/* Give the blocks of B that have no size one by what RAW, the process's profile, knows of their
- * sites. */
-void moment_size_blocks(const struct raw_file *raw, struct blocks *b);
-
 /* Make a profile file of what lives in B: the stacks of RAW with nothing counted but those blocks,
  * as if they had been allocated just then and nothing else ever had. NAME is where B is from, for
  * the note that the profile gets; ENDED if the process has. Returns 0 or HEAPTAP_BUG with ERR set.

@@ -9,6 +9,13 @@
 enum { SIGNAL_BUS = 7, SIGNAL_FAULT = 11, SIGNAL_ABORT = 6, SIGNAL_TRAP = 5, SIGNAL_STOP = 19,
        CODE_KERNEL = 0x80 };
 
+bool
+memory_has_died(const struct memory *m)
+{
+    return !m->lives && m->signal.number != 0 && m->signal.number != SIGNAL_TRAP &&
+           m->signal.number != SIGNAL_STOP;
+}
+
 const char *
 memory_block_size(struct arena *arena, const struct block *b)
 {
@@ -208,7 +215,7 @@ memory_gaps_words(struct arena *arena, const struct examined *e)
     if (e->blocks.unsized > 0)
         text = arena_printf(arena,
                             "%s; of %s the allocator alone knows the size, which is taken to be "
-                            "the mean of its site",
+                            "an equal share of what its site holds",
                             text, style_plural(arena, (int64_t)e->blocks.unsized, "block"));
     return text;
 }

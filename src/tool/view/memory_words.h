@@ -20,6 +20,9 @@ const char *memory_birth_thread(struct arena *arena, const struct birth *b);
 /* When: "12.1 s to 12.4 s after the start, 3.2 s to 3.5 s ago"; NULL if that is not known. */
 const char *memory_birth_time(struct arena *arena, const struct examined *e, const struct birth *b);
 
+/* Whether a signal ended the process of M; false if M was dumped while the process went on. */
+bool memory_has_died(const struct memory *m);
+
 /* "64 B", "about 64 B" if it is the mean of its site, or "of unknown size". */
 const char *memory_block_size(struct arena *arena, const struct block *b);
 

@@ -114,10 +114,55 @@ def moments():
         print("ok - two moments # SKIP there is no gcore")
 
 
+ALLOCATORS = ["libjemalloc.so.2", "libmimalloc.so.2", "libtcmalloc.so.4",
+              "libtcmalloc_minimal.so.4"]
+
+
+def allocator(name):
+    """The path of the library NAME, or None."""
+    known = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True).stdout
+    return next((line.split()[-1] for line in known.split("\n") if line.split()[:1] == [name]),
+                None)
+
+
+def sizes():
+    """Blocks of allocators whose sizes a dump does not have: the sums of stacks are exact, and so
+    are sizes that follow. No block reaches into the next one."""
+    truth = {"small": [1, 24], "large": [3000, 4001, 5000], "single": [5001], "equal": [777] * 5}
+    for name in ALLOCATORS:
+        path = allocator(name)
+        if path is None:
+            print("ok - sizes with %s # SKIP it is not installed" % name)
+            continue
+        dump = dumps.crash(library + ":" + path, "dump_" + name, name + ".heaptap",
+                           [BLOCKS, "sizes"])
+        listed = [b for b in memory("--blocks", dump)["blocks"] if b["stack"]]
+        for function, wanted in truth.items():
+            own = [b for b in listed if b["stack"][0]["function"] == function]
+            tell(len(own) == len(wanted) and sum(b["size"] for b in own) == sum(wanted),
+                 "%s: the sum of %s" % (name, function), own)
+            if len(set(wanted)) == 1:
+                tell(all(b["size_is_exact"] and b["size"] == wanted[0] for b in own),
+                     "%s: exact sizes of %s" % (name, function), own)
+            else:
+                tell(all(not b["size_is_exact"] or b["size"] in wanted for b in own),
+                     "%s: sizes of %s" % (name, function), own)
+        listed.sort(key=lambda b: int(b["address"], 16))
+        across = [(a, b) for a, b in zip(listed, listed[1:])
+                  if int(a["address"], 16) + a["size"] > int(b["address"], 16)]
+        tell(not across, "%s: no block reaches into the next one" % name, across[:1])
+        totals = [json.loads(run(*view).stdout)["totals"] for view in (
+            ("core", "--json", dump), ("report", "--json", name + ".heaptap"))]
+        tell(totals[0]["live_bytes"] == totals[1]["live_bytes"],
+             "%s: as many live bytes as in the profile" % name,
+             *[t["live_bytes"] for t in totals])
+
+
 def crashes():
     if not dumps.kernel_dumps():
         print("ok - crashes # SKIP the kernel writes dumps elsewhere")
         return
+    sizes()
     wanted = {
         "null": ["Killed by SIGSEGV: it touched 0x10\n", "    in main ", "a null pointer"],
         "freed": ["is the beginning of a block that was freed\n",
