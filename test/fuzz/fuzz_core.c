@@ -7,12 +7,13 @@
  */
 /* covers: memory.c elf_core.c find_record.c blocks.c place.c module_end.c scan.c reach.c */
 /* covers: held_profile.c birth.c check_blocks.c glibc_heap.c inherited.c annotated_leaves.c */
-/* covers: annotated_stacks.c block_sizes.c */
+/* covers: annotated_stacks.c block_sizes.c abort_cause.c */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/format.h"
+#include "image/abort_cause.h"
 #include "image/annotated_stacks.h"
 #include "image/birth.h"
 #include "image/block_sizes.h"
@@ -34,6 +35,7 @@ read_recorded(struct examined *e)
     static const uint64_t looked_at[] = {0, 8, 0x10004, 0x100000, 0x5000010, 0x5000053, 0x7fffffff,
                                          UINT64_MAX};
 
+    struct abort_cause cause;
     struct pointers pointers;
     struct reached reached;
     struct birth birth;
@@ -59,6 +61,10 @@ read_recorded(struct examined *e)
     }
     for (size_t i = 0; i < countof(looked_at); i++)
         place_of(e, looked_at[i]);
+    e->memory.signal.number = 6;
+    abort_cause_find(e, &e->arena, &cause);
+    if (cause.kind != ABORT_UNKNOWN && cause.block.address == 0)
+        abort();
     reach_find(e, &e->arena, &reached);
     pointers_find(e, 0x5000000, 0x5000100, &e->arena, &pointers);
     for (size_t i = 0; i < REACH_KINDS; i++)

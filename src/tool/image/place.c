@@ -118,3 +118,21 @@ place_of(const struct examined *e, uint64_t address)
             .kind = PLACE_BEHIND, .block = block, .region = p.region, .off = behind};
     return beside_blocks(e, address);
 }
+
+struct ended_block
+place_in_front(const struct examined *e, uint64_t address)
+{
+    const struct memory *m = &e->memory;
+    const struct block *b = blocks_before(&e->blocks, address - 1);
+    struct ended_block ended;
+
+    if (blocks_ended_before(m, &e->record, &e->blocks, address - 1, &ended) &&
+        (b == NULL || ended.address > b->address)) {
+        if (e->stacks_carried)
+            ended.site = 0;
+        return ended;
+    }
+    if (b == NULL || memory_region_at(m, b->address) != memory_region_at(m, address))
+        return (struct ended_block){0};
+    return (struct ended_block){b->address, b->site};
+}

@@ -27,6 +27,10 @@ struct place {
                   // the file's first byte.
 };
 
+/* The nearest block in front of the block at ADDRESS, live or freed, in the same memory; its
+ * address is 0 if there is none. */
+struct ended_block place_in_front(const struct examined *e, uint64_t address);
+
 /* What is at ADDRESS. */
 struct place place_of(const struct examined *e, uint64_t address);
 

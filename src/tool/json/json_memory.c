@@ -77,6 +77,43 @@ put_place(struct json_tables *t, const char *key, const struct view *v, const st
     json_end(j);
 }
 
+/* The block B and its stack, as KEY; null if there is none. */
+static void
+put_culprit(struct json_tables *t, const char *key, const struct view *v, const struct examined *e,
+            const struct ended_block *b)
+{
+    struct stack stack;
+
+    if (b->address == 0) {
+        json_string(t->j, key, NULL);
+        return;
+    }
+    json_object(t->j, key);
+    json_address(t->j, "address", b->address);
+    if (memory_view_stack(v, e, b->site, &stack))
+        json_stack(t, "allocated", &stack);
+    json_end(t->j);
+}
+
+/* What glibc's allocator said before it aborted, and of which block. */
+static void
+put_abort(struct json_tables *t, const struct view *v, const struct examined *e)
+{
+    struct abort_cause cause;
+
+    abort_cause_find(e, v->arena, &cause);
+    if (cause.message == NULL) {
+        json_string(t->j, "abort", NULL);
+        return;
+    }
+    json_object(t->j, "abort");
+    json_string(t->j, "message", cause.message);
+    json_string(t->j, "kind", memory_abort_kind(&cause));
+    put_culprit(t, "block", v, e, &cause.block);
+    put_culprit(t, "front", v, e, &cause.front);
+    json_end(t->j);
+}
+
 static void
 put_signal(struct json_tables *t, const struct view *v, const struct examined *e)
 {
@@ -91,6 +128,7 @@ put_signal(struct json_tables *t, const struct view *v, const struct examined *e
     json_uint(j, "number", s->number);
     json_string(j, "name", memory_signal_name(v->arena, s->number));
     json_int(j, "code", s->code);
+    put_abort(t, v, e);
     if (s->has_address)
         put_place(t, "place", v, e, s->address);
     json_end(j);

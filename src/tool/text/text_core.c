@@ -72,10 +72,20 @@ put_damaged(struct text_view *v, const struct examined *e)
     for (size_t i = 0; i < e->blocks.count && shown < DAMAGED_SHOWN; i++) {
         const struct block *b = &e->blocks.v[i];
         const struct block *before = i > 0 ? b - 1 : NULL;
+        struct ended_block front;
 
         if (!(b->flags & BLOCK_DAMAGED))
             continue;
         shown++;
+        front = place_in_front(e, b->address);
+        if (front.address != 0 && (before == NULL || front.address != before->address)) {
+            text_line(v, INK_PLAIN,
+                      arena_printf(a, "    in front of the block at 0x%" PRIx64
+                                      ", behind this freed one:", b->address));
+            text_note(v, arena_printf(a, "0x%" PRIx64 ", allocated by", front.address));
+            text_core_site(v, e, front.site);
+            continue;
+        }
         text_line(v, INK_PLAIN,
                   arena_printf(a, "    in front of the block at 0x%" PRIx64 "%s", b->address,
                                before != NULL ? ", behind this one:" : ""));
@@ -108,6 +118,40 @@ put_where(struct text_view *v, const struct examined *e)
                                phrase_place(p, l->first_frame + i, text_is_wide(v), a)));
 }
 
+/* The block at B, with what HAPPENED to it, and its stack. */
+static void
+put_culprit(struct text_view *v, const struct examined *e, const struct ended_block *b,
+            const char *happened)
+{
+    struct arena *a = v->base.arena;
+
+    text_line(v, INK_PLAIN, arena_printf(a, "    0x%" PRIx64 " %s", b->address, happened));
+    text_line(v, INK_PLAIN, arena_printf(a, "    0x%" PRIx64 " was allocated by", b->address));
+    text_core_site(v, e, b->site);
+}
+
+/* What glibc's allocator said before it aborted, and of which block. */
+static void
+put_abort(struct text_view *v, const struct examined *e)
+{
+    struct arena *a = v->base.arena;
+    struct abort_cause cause;
+
+    abort_cause_find(e, a, &cause);
+    if (cause.message == NULL)
+        return;
+    text_line(v, INK_PLAIN,
+              arena_printf(a, "    malloc's message: %s", style_clean(a, cause.message)));
+    if (cause.kind == ABORT_UNKNOWN)
+        text_line(v, INK_PLAIN,
+                  "    which block was damaged does not follow from it; `heaptap core --check` "
+                  "looks at all");
+    else
+        put_culprit(v, e, &cause.block, memory_abort_words(a, &cause));
+    if (cause.front.address != 0)
+        put_culprit(v, e, &cause.front, "is in front of that and most likely overflowed");
+}
+
 static void
 put_end(struct text_view *v, const struct examined *e)
 {
@@ -118,6 +162,7 @@ put_end(struct text_view *v, const struct examined *e)
     text_line(v, INK_WARNING,
               arena_printf(v->base.arena, "  %s", memory_signal_words(v->base.arena, &e->memory)));
     put_where(v, e);
+    put_abort(v, e);
     if (s->has_address)
         text_core_place(v, e, s->address);
 }

@@ -9,6 +9,37 @@
 enum { SIGNAL_BUS = 7, SIGNAL_FAULT = 11, SIGNAL_ABORT = 6, SIGNAL_TRAP = 5, SIGNAL_STOP = 19,
        CODE_KERNEL = 0x80 };
 
+const char *
+memory_abort_words(struct arena *arena, const struct abort_cause *cause)
+{
+    static const char *const words[] = {
+        [ABORT_OVERFLOWED] = " and most likely overflowed",
+        [ABORT_OVERWRITTEN] = ", and the word in front of it was overwritten",
+        [ABORT_FREED_TWICE] = ", though it was free already",
+        [ABORT_EITHER] = "; it was free already, or it overflowed",
+    };
+    static const char *const calls[] = {
+        [ABORT_IN_FREE] = "was being freed",
+        [ABORT_IN_REALLOC] = "was being resized",
+        [ABORT_IN_MALLOC] = "is the last block of the heap",
+    };
+
+    return arena_printf(arena, "%s%s", calls[cause->call], words[cause->kind]);
+}
+
+const char *
+memory_abort_kind(const struct abort_cause *cause)
+{
+    static const char *const kinds[] = {
+        [ABORT_OVERFLOWED] = "overflowed",
+        [ABORT_OVERWRITTEN] = "overwritten",
+        [ABORT_FREED_TWICE] = "freed_twice",
+        [ABORT_EITHER] = "freed_twice_or_overflowed",
+    };
+
+    return kinds[cause->kind];
+}
+
 bool
 memory_has_died(const struct memory *m)
 {

@@ -2,6 +2,7 @@
 #ifndef VIEW_MEMORY_WORDS_H
 #define VIEW_MEMORY_WORDS_H
 
+#include "image/abort_cause.h"
 #include "image/birth.h"
 #include "image/place.h"
 
@@ -19,6 +20,13 @@ const char *memory_birth_thread(struct arena *arena, const struct birth *b);
 
 /* When: "12.1 s to 12.4 s after the start, 3.2 s to 3.5 s ago"; NULL if that is not known. */
 const char *memory_birth_time(struct arena *arena, const struct examined *e, const struct birth *b);
+
+/* What CAUSE says of its block, after the block's address: "was being freed and most likely
+ * overflowed". Its kind must be known. */
+const char *memory_abort_words(struct arena *arena, const struct abort_cause *cause);
+
+/* Its kind for programs: "overflowed". NULL if it is unknown. */
+const char *memory_abort_kind(const struct abort_cause *cause);
 
 /* Whether a signal ended the process of M; false if M was dumped while the process went on. */
 bool memory_has_died(const struct memory *m);

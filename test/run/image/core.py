@@ -114,6 +114,50 @@ def moments():
         print("ok - two moments # SKIP there is no gcore")
 
 
+def aborts():
+    """What malloc is handed when it aborts is named, or nothing is. No way names another block."""
+    if not os.confstr("CS_GNU_LIBC_VERSION"):
+        print("ok - aborts of malloc # SKIP the C library is not glibc")
+        return
+    aborting = os.path.join(programs, "core_aborts")
+    wanted = {
+        "large overflow": ("free(): invalid next size", "overflowed"),
+        "small word": ("free(): invalid size", "overwritten"),
+        "large word": ("free(): invalid size", "overwritten"),
+        "large beyond": ("double free or corruption (out)", "overwritten"),
+        "large unused": ("double free or corruption (!prev)", "freed_twice_or_overflowed"),
+        "large twice": ("double free or corruption (!prev)", "freed_twice_or_overflowed"),
+        "small twice": ("free(): double free detected", "freed_twice"),
+        "fast twice": ("double free or corruption (fasttop)", "freed_twice"),
+        "large realloc beyond": ("realloc(): invalid old size", "overwritten"),
+        "large realloc overflow": ("realloc(): invalid next size", "overflowed"),
+        "top": ("malloc(): corrupted top size", "overflowed"),
+        "small inside": ("free(): invalid pointer", None),
+        "itself": None,
+    }
+    for way, expected in wanted.items():
+        name = "abort_" + way.replace(" ", "_")
+        dump = dumps.crash(library, "dump_" + name, name + ".heaptap", [aborting, way])
+        got = memory("--blocks", dump)["memory"]["signal"]["abort"]
+        if expected is None:
+            tell(got is None, "abort() itself is no damage", got)
+            continue
+        message, kind = expected
+        tell(got is not None and got["message"].startswith(message) and got["kind"] == kind,
+             "%s: the message of malloc, and what follows" % way, got)
+        functions = [got[k] and got[k]["allocated"][0]["function"] for k in ("block", "front")]
+        tell(functions == [kind and "culprit", "neighbour" if kind == "overwritten" else None],
+             "%s: the block" % way, got)
+    text = shown("dump_abort_large_overflow/" + os.listdir("dump_abort_large_overflow")[0])
+    tell("    malloc's message: free(): invalid next size" in text and
+         " was being freed and most likely overflowed\n" in text and
+         " was allocated by\n      culprit " in text and "neighbour" not in text[:text.find("#1")],
+         "the block being freed, in words", text)
+    text = shown("dump_abort_small_inside/" + os.listdir("dump_abort_small_inside")[0])
+    tell("which block was damaged does not follow from it" in text, "an unknown block, in words",
+         text)
+
+
 ALLOCATORS = ["libjemalloc.so.2", "libmimalloc.so.2", "libtcmalloc.so.4",
               "libtcmalloc_minimal.so.4"]
 
@@ -163,6 +207,7 @@ def crashes():
         print("ok - crashes # SKIP the kernel writes dumps elsewhere")
         return
     sizes()
+    aborts()
     wanted = {
         "null": ["Killed by SIGSEGV: it touched 0x10\n", "    in main ", "a null pointer"],
         "freed": ["is the beginning of a block that was freed\n",

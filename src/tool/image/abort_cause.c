@@ -1,0 +1,262 @@
+/* abort_cause.c: find glibc's message and the block that it is about.
+ *
+ * glibc's allocator aborts when it meets damage.
+ *
+ * The message. glibc copies it to a mapping of its own before it aborts, so that a dump has it:
+ *
+ *     4 bytes: length of the mapping │ "free(): invalid size\n"
+ *
+ * The block. free() keeps the address of the block's chunk, 16 bytes in front, in a register that
+ * the functions below it save. So it is among the words above the stack pointer of the thread that
+ * aborted; programs have no use for such an address. Earlier calls have left other chunks there.
+ * Each message states what is wrong with the chunk: the first one in the ledger that is so is the
+ * one. A double free leaves no damage, so there only one freed block may be among these words.
+ *
+ * "corrupted top size" names no block. The last block of a heap whose following word is nonsense
+ * has overflowed. No other message of malloc() leads to a block.
+ */
+#include "image/abort_cause.h"
+
+#include <string.h>
+
+#include "image/place.h"
+
+enum {
+    WORD = 8,
+    PAGE_BYTES = 4096,
+    HEAD_BYTES = 16, // From a chunk to its block.
+    FLAGS = 7,
+    FLAG_BEFORE_USED = 1,
+    FLAG_MAPPED = 2,
+    CHUNK_LEAST = 32,
+    ALIGNMENT = 16,
+    MESSAGE_MAX = 120,
+    MAPPING_MAX = 1 << 16,
+    FRAMES_BYTES = 1024, // More than the frames from free() to the end, which are some 700.
+    SIGNAL_ABORT = 6,
+};
+
+/* What a message states of the chunk. */
+enum state {
+    STATE_UNSTATED,
+    STATE_SIZE,   // Its size is nonsense.
+    STATE_NEXT,   // The size of the chunk behind it is.
+    STATE_FREE,   // It is free already.
+    STATE_UNUSED, // The chunk behind it says that it is free.
+    STATE_TOP,    // It is in front of unused memory whose size is nonsense.
+};
+
+static const struct message {
+    const char *begins;
+    enum state state;
+} messages[] = {
+    {"free(): invalid pointer", STATE_SIZE},
+    {"munmap_chunk(): invalid pointer", STATE_SIZE},
+    {"free(): invalid size", STATE_SIZE},
+    {"realloc(): invalid pointer", STATE_SIZE},
+    {"realloc(): invalid old size", STATE_SIZE},
+    {"free(): invalid next size", STATE_NEXT},
+    {"realloc(): invalid next size", STATE_NEXT},
+    {"double free or corruption (out)", STATE_SIZE},
+    {"double free or corruption (!prev)", STATE_UNUSED},
+    {"double free or corruption", STATE_FREE},
+    {"free(): double free detected", STATE_FREE},
+    {"malloc(): corrupted top size", STATE_TOP},
+    {"free(): ", STATE_UNSTATED},
+    {"malloc(): ", STATE_UNSTATED},
+    {"realloc(): ", STATE_UNSTATED},
+    {"malloc_consolidate(): ", STATE_UNSTATED},
+    {"corrupted size vs. prev_size", STATE_UNSTATED},
+    {"corrupted double-linked list", STATE_UNSTATED},
+};
+
+struct finder {
+    const struct examined *e;
+    enum state state;
+};
+
+/* The message in the mapping at ADDRESS, or NULL. */
+static const struct message *
+message_at(const struct memory *m, uint64_t address, char *text)
+{
+    uint32_t length;
+    size_t got;
+
+    if (memory_read(m, address, &length, sizeof length) < sizeof length || length == 0 ||
+        length % PAGE_BYTES != 0 || length > MAPPING_MAX)
+        return NULL;
+    got = memory_read(m, address + sizeof length, text, MESSAGE_MAX);
+    text[got] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    for (size_t i = 0; i < countof(messages); i++)
+        if (strncmp(text, messages[i].begins, strlen(messages[i].begins)) == 0)
+            return &messages[i];
+    return NULL;
+}
+
+static const struct message *
+find_message(const struct memory *m, char *text)
+{
+    for (size_t i = 0; i < m->region_count; i++) {
+        const struct memory_region *r = &m->regions[i];
+
+        if (!(r->access & MEMORY_WRITE) || memory_mapping_at(m, r->start) != NULL)
+            continue;
+        for (uint64_t off = 0; off < r->held_bytes; off += PAGE_BYTES) {
+            const struct message *found = message_at(m, r->start + off, text);
+
+            if (found != NULL)
+                return found;
+        }
+    }
+    return NULL;
+}
+
+/* --- Chunks ----------------------------------------------------------------------------------- */
+
+/* Whether the word in front of a block at ADDRESS cannot be the size of a chunk in use. */
+static bool
+size_is_nonsense(const struct memory *m, uint64_t address)
+{
+    const struct memory_region *r = memory_region_at(m, address);
+    uint64_t word, size;
+
+    if (r == NULL || !memory_word(m, address - WORD, WORD, &word))
+        return false;
+    size = word & ~(uint64_t)FLAGS;
+    return size < CHUNK_LEAST || size % ALIGNMENT != 0 ||
+           size > r->end - (address - HEAD_BYTES) ||
+           ((word & FLAG_MAPPED) != 0 && size % PAGE_BYTES != 0);
+}
+
+/* The block behind that at ADDRESS, by the word in front of it; 0 if there is none. */
+static uint64_t
+behind(const struct memory *m, uint64_t address)
+{
+    uint64_t word;
+
+    if (size_is_nonsense(m, address) || !memory_word(m, address - WORD, WORD, &word))
+        return 0;
+    return address + (word & ~(uint64_t)FLAGS);
+}
+
+static bool
+is_so(const struct finder *f, uint64_t address, bool ended)
+{
+    const struct memory *m = &f->e->memory;
+    uint64_t next = behind(m, address), word;
+
+    switch (f->state) {
+    case STATE_SIZE:
+        return size_is_nonsense(m, address);
+    case STATE_NEXT:
+    case STATE_TOP:
+        return next != 0 && size_is_nonsense(m, next);
+    case STATE_UNUSED:
+        return next != 0 && memory_word(m, next - WORD, WORD, &word) &&
+               (word & FLAG_BEFORE_USED) == 0;
+    case STATE_FREE:
+        return ended;
+    case STATE_UNSTATED:
+        break;
+    }
+    return false;
+}
+
+/* Set *RET to the block that begins at ADDRESS, and *RET_ENDED to whether it has ended. */
+static bool
+block_at(const struct examined *e, uint64_t address, struct ended_block *ret, bool *ret_ended)
+{
+    const struct block *b = blocks_before(&e->blocks, address);
+
+    if (b != NULL && b->address == address && !(b->flags & BLOCK_HOOKED)) {
+        *ret = (struct ended_block){address, b->site};
+        *ret_ended = false;
+        return true;
+    }
+    *ret_ended = blocks_ended_before(&e->memory, &e->record, &e->blocks, address, ret) &&
+                 ret->address == address;
+    if (e->stacks_carried)
+        ret->site = 0;
+    return *ret_ended;
+}
+
+/* --- The block -------------------------------------------------------------------------------- */
+
+/* Find the block on the stack of the thread that aborted. */
+static bool
+find_on_stack(const struct finder *f, struct ended_block *ret)
+{
+    const struct memory *m = &f->e->memory;
+    struct ended_block block;
+    bool ended, found = false;
+    uint64_t word;
+
+    for (uint64_t off = 0;
+         off < FRAMES_BYTES && memory_word(m, m->threads[0].sp + off, WORD, &word); off += WORD) {
+        if (!block_at(f->e, word + HEAD_BYTES, &block, &ended) || !is_so(f, block.address, ended))
+            continue;
+        if (f->state != STATE_FREE && f->state != STATE_UNUSED) {
+            *ret = block;
+            return true;
+        }
+        if (found && ret->address != block.address)
+            return false;
+        *ret = block;
+        found = true;
+    }
+    return found;
+}
+
+/* Find the last block of a heap whose following word is nonsense; false unless there is one. */
+static bool
+find_last(const struct finder *f, struct ended_block *ret)
+{
+    const struct examined *e = f->e;
+    bool found = false;
+
+    for (size_t i = 0; i < e->blocks.count; i++) {
+        const struct block *b = &e->blocks.v[i];
+        const struct block *next = i + 1 < e->blocks.count ? b + 1 : NULL;
+
+        if (b->flags & BLOCK_HOOKED ||
+            (next != NULL && memory_region_at(&e->memory, next->address) ==
+                                 memory_region_at(&e->memory, b->address)) ||
+            !is_so(f, b->address, false))
+            continue;
+        if (found)
+            return false;
+        *ret = (struct ended_block){b->address, b->site};
+        found = true;
+    }
+    return found;
+}
+
+void
+abort_cause_find(const struct examined *e, struct arena *arena, struct abort_cause *ret)
+{
+    static const enum abort_kind kinds[] = {
+        [STATE_SIZE] = ABORT_OVERWRITTEN,  [STATE_NEXT] = ABORT_OVERFLOWED,
+        [STATE_FREE] = ABORT_FREED_TWICE,  [STATE_UNUSED] = ABORT_EITHER,
+        [STATE_TOP] = ABORT_OVERFLOWED,    [STATE_UNSTATED] = ABORT_UNKNOWN,
+    };
+    const struct memory *m = &e->memory;
+    struct finder f = {.e = e};
+    const struct message *message;
+    char text[MESSAGE_MAX + 1];
+
+    *ret = (struct abort_cause){0};
+    if (m->lives || m->signal.number != SIGNAL_ABORT || m->word_bytes != WORD || m->big_endian ||
+        m->thread_count == 0 || (message = find_message(m, text)) == NULL)
+        return;
+    ret->message = arena_strdup(arena, text);
+    f.state = message->state;
+    if (strncmp(text, "realloc", strlen("realloc")) == 0)
+        ret->call = ABORT_IN_REALLOC;
+    else if (strncmp(text, "malloc()", strlen("malloc()")) == 0)
+        ret->call = ABORT_IN_MALLOC;
+    if (f.state == STATE_TOP ? find_last(&f, &ret->block) : find_on_stack(&f, &ret->block))
+        ret->kind = kinds[f.state];
+    if (ret->kind == ABORT_OVERWRITTEN)
+        ret->front = place_in_front(e, ret->block.address);
+}
