@@ -121,8 +121,12 @@ def trial(seed, what, allocator):
         largest, leaks = read(directory, what, process)
         blocks, numbers = read_truth(truth)
         numbers["stopped"] = what == "dump"
-        if leaks["memory"]["inherited"]["complete"] != (allocator != "jemalloc"):
-            return "complete or not: " + str(leaks["memory"]["inherited"])
+        inherited = leaks["memory"]["inherited"]
+        # A child whose parent has allocated nothing inherits nothing.
+        if inherited is None and any(depth != numbers["own"] for _, depth, _ in blocks.values()):
+            return "no child"
+        if inherited is not None and inherited["complete"] != (allocator != "jemalloc"):
+            return "complete or not: " + str(inherited)
         return (wrong_blocks(blocks, numbers, largest["blocks"], allocator) or
                 wrong_reach(blocks, numbers, leaks["reachability"], allocator))
     except AssertionError as failed:
