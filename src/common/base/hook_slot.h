@@ -6,6 +6,8 @@
  * its shape, entry i of the table HOOK_TABLE. So the recorder needs no list of names, and arguments
  * that a shape does not speak of are passed on unread.
  *
+ * Behind the stubs lie as many resolvers, which jump to the entry HOOK_BIND in the same way.
+ *
  * The library's last page is not loaded with it: the recorder marks in that part of the file which
  * functions were called, one byte each, and the tool reads that when the run is over.
  */
@@ -37,6 +39,8 @@ enum hook_shape {
     // Not a shape: called once before all constructors with the address of the first stub, their
     // number, and the first slot.
     HOOK_BEGIN = HOOK_SHAPES,
+    // Not a shape either: the resolver of a symbol that nobody has at the start (STT_GNU_IFUNC).
+    HOOK_BIND,
     HOOK_ENTRIES
 };
 
@@ -45,6 +49,7 @@ struct hook_slot {
     int64_t symbol_off; // From the slot to its symbol, which can be written to.
     uint64_t function;  // Atomic: the next definition of the name; 0 until it is called.
     uint64_t found;     // Atomic: the same, as found at the start; 0 = it was not there.
+    uint64_t variable;  // The variable of that name, as found at the start; 0 = none.
     uint64_t mark_off;  // Where its mark is in the file.
     uint64_t wanted;    // Not 0: the name may come later, so it stays when nobody has it yet.
 };

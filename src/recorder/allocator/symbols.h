@@ -43,6 +43,9 @@ struct symbols_name symbols_name(const char *text, const char *version);
  * does not. */
 uint32_t symbols_find(const struct symbols *o, const struct symbols_name *name);
 
+/* Whether that symbol is a function. */
+bool symbols_is_function(const struct symbols *o, uint32_t index);
+
 /* Where that symbol is in memory. */
 void *symbols_address(const struct symbols *o, uint32_t index);
 

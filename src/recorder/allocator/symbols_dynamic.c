@@ -163,7 +163,8 @@ is_definition(const struct symbols *o, uint32_t index, const struct symbols_name
 {
     const Elf64_Sym *s = &o->table[index];
 
-    return s->st_shndx != SHN_UNDEF && s->st_value != 0 &&
+    return s->st_shndx != SHN_UNDEF &&
+           (s->st_value != 0 || ELF64_ST_TYPE(s->st_info) == STT_TLS) &&
            ELF64_ST_BIND(s->st_info) != STB_LOCAL &&
            strcmp(o->names + s->st_name, name->text) == 0 && is_version(o, index, name->version);
 }
@@ -210,6 +211,14 @@ uint32_t
 symbols_find(const struct symbols *o, const struct symbols_name *name)
 {
     return o->gnu_hash != NULL ? find_by_gnu_hash(o, name) : find_by_hash(o, name);
+}
+
+bool
+symbols_is_function(const struct symbols *o, uint32_t index)
+{
+    uint32_t type = ELF64_ST_TYPE(o->table[index].st_info);
+
+    return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
 void *

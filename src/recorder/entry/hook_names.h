@@ -19,4 +19,8 @@ void hook_names_forget(void);
  * first stub, B how many there are, SLOT the first of as many slots. */
 hook_entry_fn hook_names_begin;
 
+/* The entry HOOK_BIND, called by the dynamic linker when it binds a reference to the name of SLOT:
+ * where that is to lead. Signal-safe. */
+hook_entry_fn hook_names_bind;
+
 #endif

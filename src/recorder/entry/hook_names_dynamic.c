@@ -14,11 +14,21 @@
  *     known that such a library brings it.
  *
  * Strong references need nothing: where nobody has the name the program does not start.
+ *
+ * A name may belong to a variable. `run` refuses it where the program has it. In programs that the
+ * first one starts, references to the variable lead to the stub, and the program's copy of it is
+ * not filled. So they are bound to the variable, the copy is made, and the symbol is hidden, all
+ * before the first constructor. A library that is loaded later may bring a variable. So a name
+ * that nobody has becomes an indirect function (STT_GNU_IFUNC) when all else is bound. The dynamic
+ * linker then calls us for each new reference, which leads to the stub or to the variable.
+ *
+ * Thread-local variables are out of reach: their references hold offsets, no addresses.
  */
 #include "entry/hook_names.h"
 
 #include <elf.h>
 #include <link.h>
+#include <string.h>
 
 #include "allocator/behind.h"
 #include "allocator/symbols.h"
@@ -27,75 +37,158 @@
 
 /* --- Search ----------------------------------------------------------------------------------- */
 
+struct definition {
+    struct symbols object;
+    uint32_t index; // 0 = none.
+};
+
 /* The definition of NAME behind us that comes first up to END, but for those of the library that
  * has an address STUBS. */
-static void *
+static struct definition
 search(const struct symbols_name *name, const void *stubs, const struct link_map *end)
 {
     struct unwind_object library = {0};
+    struct definition d = {.index = 0};
 
     unwind_find_object((uintptr_t)stubs, &library);
-    for (const struct link_map *map = symbols_own()->l_next; map != end; map = map->l_next) {
-        struct symbols o;
-        uint32_t index =
-            map != library.link_map && symbols_read(map, &o) ? symbols_find(&o, name) : 0;
+    for (const struct link_map *map = symbols_own()->l_next; map != end && d.index == 0;
+         map = map->l_next)
+        if (map != library.link_map && symbols_read(map, &d.object))
+            d.index = symbols_find(&d.object, name);
+    return d;
+}
 
-        if (index != 0)
-            return symbols_address(&o, index);
-    }
-    return NULL;
+static void *
+function_of(const struct definition *d)
+{
+    return d->index != 0 && symbols_is_function(&d->object, d->index)
+               ? symbols_address(&d->object, d->index)
+               : NULL;
+}
+
+static uintptr_t
+variable_of(const struct definition *d)
+{
+    return d->index != 0 && !symbols_is_function(&d->object, d->index)
+               ? (uintptr_t)symbols_address(&d->object, d->index)
+               : 0;
+}
+
+static struct symbols_name
+name_of(const struct hook_slot *slot)
+{
+    return symbols_name((const char *)slot + slot->name_off, NULL);
+}
+
+static struct definition
+search_at_start(const struct hook_slot *slot)
+{
+    struct symbols_name name = name_of(slot);
+
+    return search(&name, slot, symbols_last()->l_next);
 }
 
 void *
 hook_names_find(const struct hook_slot *slot)
 {
-    struct symbols_name name = symbols_name((const char *)slot + slot->name_off, NULL);
-    void *found = search(&name, slot, symbols_last()->l_next);
+    struct definition d = search_at_start(slot);
+    struct symbols_name name = name_of(slot);
+    void *found = function_of(&d);
 
-    if (found != NULL)
+    if (d.index != 0)
         return found;
     symbols_hold();
-    found = search(&name, slot, NULL);
+    d = search(&name, slot, NULL);
+    found = function_of(&d);
     symbols_release();
     return found;
 }
 
-/* --- Names that nobody has -------------------------------------------------------------------- */
+/* --- References past the stubs ---------------------------------------------------------------- */
 
-struct hidden {
-    uintptr_t stubs;
-    uint64_t count;
-    const struct hook_slot *slots;
-};
+/* Process constants, once hook_names_begin has run. */
+static struct hook_slot *known_slots;
+static uint64_t known_count;
+static uintptr_t known_stubs;
 
-/* Has nobody the name of the stub at ADDRESS? */
-static bool
-is_hidden(const struct hidden *h, uint64_t address)
+/* The slot whose stub is at ADDRESS; NULL if none is. */
+static struct hook_slot *
+slot_at(uint64_t address)
 {
-    uint64_t index = (address - h->stubs) / HOOK_STUB_BYTES;
+    uint64_t index = (address - known_stubs) / HOOK_STUB_BYTES;
 
-    return address >= h->stubs && index < h->count && h->slots[index].found == 0;
+    return address >= known_stubs && index < known_count ? &known_slots[index] : NULL;
 }
 
 static void
-clear_weak(const struct hidden *h, const struct symbols *o, const Elf64_Rela *relocation)
+store_word(const struct symbols *o, uint64_t *place, uint64_t word)
 {
-    uint32_t type = (uint32_t)ELF64_R_TYPE(relocation->r_info);
-    const Elf64_Sym *symbol = &o->table[ELF64_R_SYM(relocation->r_info)];
-    uint64_t *place = (uint64_t *)(uintptr_t)(o->base + relocation->r_offset);
-    uint64_t more = type == R_X86_64_64 ? (uint64_t)relocation->r_addend : 0;
     struct symbols_opened opened;
 
-    if ((type == R_X86_64_64 || type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT) &&
-        symbol->st_shndx == SHN_UNDEF && ELF64_ST_BIND(symbol->st_info) == STB_WEAK &&
-        is_hidden(h, *place - more) && symbols_open(&opened, o, place, sizeof *place)) {
-        *place = more;
+    if (symbols_open(&opened, o, place, sizeof *place)) {
+        *place = word;
         symbols_close(&opened);
     }
 }
 
+/* Bind the reference from PLACE of O, to SYMBOL plus MORE, past its stub if the stub hides a
+ * variable, or nothing. */
 static void
-clear_all_weak(const struct hidden *h)
+bind_again(const struct symbols *o, const Elf64_Sym *symbol, uint64_t *place, uint64_t more)
+{
+    const struct hook_slot *slot = slot_at(*place - more);
+
+    if (slot == NULL || slot->found != 0)
+        return;
+    if (slot->variable != 0 ||
+        (symbol->st_shndx == SHN_UNDEF && ELF64_ST_BIND(symbol->st_info) == STB_WEAK))
+        store_word(o, place, slot->variable + more);
+}
+
+/* Fill the copy at PLACE that O has of the variable SYMBOL, if a stub has hidden the original. */
+static void
+copy_again(const struct symbols *o, const Elf64_Sym *symbol, void *place)
+{
+    const char *name = o->names + symbol->st_name;
+    struct symbols_opened opened;
+
+    for (uint64_t i = 0; i < known_count; i++) {
+        const struct hook_slot *slot = &known_slots[i];
+        struct definition d;
+
+        if (slot->variable == 0 || strcmp((const char *)slot + slot->name_off, name) != 0)
+            continue;
+        d = search_at_start(slot);
+        if (d.object.table[d.index].st_size == symbol->st_size &&
+            symbols_open(&opened, o, place, symbol->st_size)) {
+            memcpy(place, (const void *)slot->variable, symbol->st_size);
+            symbols_close(&opened);
+        }
+    }
+}
+
+static void
+repair(const struct symbols *o, const Elf64_Rela *relocation)
+{
+    const Elf64_Sym *symbol = &o->table[ELF64_R_SYM(relocation->r_info)];
+    uint64_t *place = (uint64_t *)(uintptr_t)(o->base + relocation->r_offset);
+
+    switch ((uint32_t)ELF64_R_TYPE(relocation->r_info)) {
+    case R_X86_64_64:
+        bind_again(o, symbol, place, (uint64_t)relocation->r_addend);
+        break;
+    case R_X86_64_GLOB_DAT:
+    case R_X86_64_JUMP_SLOT:
+        bind_again(o, symbol, place, 0);
+        break;
+    case R_X86_64_COPY:
+        copy_again(o, symbol, place);
+        break;
+    }
+}
+
+static void
+repair_all(void)
 {
     const struct link_map *end = symbols_last()->l_next;
 
@@ -105,40 +198,69 @@ clear_all_weak(const struct hidden *h)
         if (!symbols_read(map, &o))
             continue;
         for (uint64_t i = o.relative_count; o.usual && i < o.usual_bytes / sizeof *o.usual; i++)
-            clear_weak(h, &o, &o.usual[i]);
+            repair(&o, &o.usual[i]);
         for (uint64_t i = 0; o.calls && i < o.calls_bytes / sizeof *o.calls; i++)
-            clear_weak(h, &o, &o.calls[i]);
+            repair(&o, &o.calls[i]);
     }
 }
 
-/* Process constants, once hook_names_begin has run. */
-static struct hook_slot *known_slots;
-static uint64_t known_count;
+/* Let the loader find the symbol of the slot INDEX, which nobody has, no more; or, if it is wanted,
+ * have it call hook_names_bind. */
+static void
+take_back(uint64_t index)
+{
+    struct hook_slot *slot = &known_slots[index];
+    Elf64_Sym *symbol = (Elf64_Sym *)(void *)((char *)slot + slot->symbol_off);
+    Elf64_Addr value = 0;
+
+    if (slot->wanted != 0 && slot->variable == 0) {
+        symbol->st_info = ELF64_ST_INFO(STB_GLOBAL, STT_GNU_IFUNC);
+        value = symbol->st_value + known_count * HOOK_STUB_BYTES;
+    }
+    store_release(&symbol->st_value, value);
+}
 
 uintptr_t
 hook_names_begin(uintptr_t stubs, uintptr_t count, uintptr_t unused, uintptr_t unused_too,
                  uintptr_t unused_as_well, struct hook_slot *slots)
 {
-    struct hidden h = {stubs, count, slots};
     bool any = false;
 
     (void)unused, (void)unused_too, (void)unused_as_well;
     behind_resolve();
-    for (uint64_t i = 0; i < count; i++) {
-        slots[i].found = (uint64_t)(uintptr_t)hook_names_find(&slots[i]);
-        any |= slots[i].found == 0;
-    }
     known_slots = slots;
     known_count = count;
-    if (any)
-        clear_all_weak(&h);
+    known_stubs = stubs;
     for (uint64_t i = 0; i < count; i++) {
-        Elf64_Sym *symbol = (Elf64_Sym *)(void *)((char *)&slots[i] + slots[i].symbol_off);
+        struct definition d = search_at_start(&slots[i]);
 
-        if (slots[i].found == 0 && slots[i].wanted == 0)
-            store_release(&symbol->st_value, (Elf64_Addr)0);
+        slots[i].found = (uint64_t)(uintptr_t)function_of(&d);
+        slots[i].variable = variable_of(&d);
+        any |= slots[i].found == 0;
     }
+    if (any)
+        repair_all();
+    for (uint64_t i = 0; i < count; i++)
+        if (slots[i].found == 0)
+            take_back(i);
     return 0;
+}
+
+uintptr_t
+hook_names_bind(uintptr_t unused, uintptr_t unused_too, uintptr_t unused_as_well,
+                uintptr_t unused_again, uintptr_t unused_at_last, struct hook_slot *slot)
+{
+    struct symbols_name name = name_of(slot);
+    struct definition d;
+    uintptr_t variable;
+
+    (void)unused, (void)unused_too, (void)unused_as_well, (void)unused_again, (void)unused_at_last;
+    symbols_hold();
+    d = search(&name, slot, NULL);
+    variable = variable_of(&d);
+    symbols_release();
+    return variable != 0 ? variable
+                         : known_stubs + (uint64_t)(slot - known_slots) * HOOK_STUB_BYTES;
 }
 
 void

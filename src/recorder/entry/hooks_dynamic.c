@@ -358,4 +358,5 @@ EXPORT hook_entry_fn *const heaptap_hooks[HOOK_ENTRIES] = {
     [HOOK_FREE] = enter_free,
     [HOOK_HEAP_FREE] = enter_heap_free,
     [HOOK_BEGIN] = hook_names_begin,
+    [HOOK_BIND] = hook_names_bind,
 };

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "option/suggest.h"
-#include "util/path.h"
 #include "view/style.h"
 
 struct kind {
@@ -208,23 +207,22 @@ matches_word(const char *text, const char *wanted)
 }
 
 /* Whether SYMBOL is of the C library or the loader. Ours is as good as the program's: such names do
- * not change. */
+ * not change. Search each library by itself, because our executable has copies of its variables. */
 static bool
 is_of_libc(const char *symbol)
 {
-    static const char *const files[] = {"libc.so.", "ld-linux", "libm.so.", "libpthread.so.",
-                                        "libdl.so.", "librt.so."};
-    void *address = dlsym(RTLD_DEFAULT, symbol);
-    const char *file;
-    Dl_info info;
+    static const char *const files[] = {"libc.so.6",       "ld-linux-x86-64.so.2", "libm.so.6",
+                                        "libpthread.so.0", "libdl.so.2",           "librt.so.1"};
+    bool found = false;
 
-    if (address == NULL || dladdr(address, &info) == 0 || info.dli_fname == NULL)
-        return false;
-    file = path_basename(info.dli_fname);
-    for (size_t i = 0; i < countof(files); i++)
-        if (strncmp(file, files[i], strlen(files[i])) == 0)
-            return true;
-    return false;
+    for (size_t i = 0; !found && i < countof(files); i++) {
+        void *library = dlopen(files[i], RTLD_LAZY | RTLD_NOLOAD);
+
+        found = library != NULL && dlsym(library, symbol) != NULL;
+        if (library != NULL)
+            dlclose(library);
+    }
+    return found;
 }
 
 /* Whether hooking SYMBOL can only break the program. */

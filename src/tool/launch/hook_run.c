@@ -55,6 +55,7 @@ why_never_called(const char *executable, const char *symbol, struct arena *arena
         return arena_printf(arena,
                             "--hook %s: %s uses it, but never called it, or no library has it",
                             symbol, executable);
+    case ELF_NAME_VARIABLE:
     case ELF_NAME_NONE:
         break;
     }

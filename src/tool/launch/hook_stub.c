@@ -4,7 +4,7 @@
  * user there is one made for the run: for each name a dynamic symbol and a stub, which takes the
  * address of its slot along and jumps to the recorder's entry (base/hook_slot.h). Two segments:
  *
- *     code   header, program headers, names, hash table, relocation, stubs, unwind tables
+ *     code   header, program headers, names, hash table, relocation, stubs, resolvers, unwind data
  *     data   dynamic section, address of the recorder's table, symbols, slots
  *
  * and a page behind them that is not loaded, for the marks. One table of unwind information covers
@@ -133,23 +133,24 @@ slot_of(const struct image *i, size_t index)
     return i->slots + index * sizeof(struct hook_slot);
 }
 
-/* endbr64; lea SLOT(%rip),%r9; mov TABLE(%rip),%rax; jmp *8*SHAPE(%rax) */
+/* Stub POSITION, which jumps to ENTRY of the table with slot INDEX:
+ * endbr64; lea SLOT(%rip),%r9; mov TABLE(%rip),%rax; jmp *8*ENTRY(%rax) */
 static void
-put_stub(struct image *i, size_t index, enum hook_shape shape)
+put_stub(struct image *i, size_t position, size_t index, enum hook_shape entry)
 {
     static const unsigned char code[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x4c, 0x8d, 0x0d, 0,
                                          0,    0,    0,    0x48, 0x8b, 0x05, 0,    0,
                                          0,    0,    0xff, 0xa0, 0,    0,    0,    0};
     enum { LEA = 7, MOV = 14, JMP = 20 };
-    size_t at = i->stubs + index * STUB_BYTES;
+    size_t at = i->stubs + position * STUB_BYTES;
     int32_t slot = (int32_t)(slot_of(i, index) - (at + LEA + 4));
     int32_t table = (int32_t)(i->table - (at + MOV + 4));
-    int32_t entry = (int32_t)(8 * shape);
+    int32_t offset = (int32_t)(8 * entry);
 
     put(i, at, code, sizeof code);
     put(i, at + LEA, &slot, 4);
     put(i, at + MOV, &table, 4);
-    put(i, at + JMP, &entry, 4);
+    put(i, at + JMP, &offset, 4);
 }
 
 /* endbr64; lea STUBS(%rip),%rdi; mov COUNT,%esi; lea SLOTS(%rip),%r9; mov TABLE(%rip),%rax;
@@ -198,7 +199,7 @@ add_unwind(struct image *i, size_t count)
     add_u32(i, 16);
     add_u32(i, (uint32_t)(fde + 4 - start));
     add_u32(i, (uint32_t)(i->stubs - i->bytes.length));
-    add_u32(i, (uint32_t)(count * STUB_BYTES + BEGIN_BYTES));
+    add_u32(i, (uint32_t)(2 * count * STUB_BYTES + BEGIN_BYTES));
     add_u32(i, 0); // No augmentation, and three times nothing to do.
     add_u32(i, 0);
 }
@@ -216,8 +217,8 @@ add_code(struct image *i, const struct hook_list *list)
     i->relocation = align_to(i, 8);
     add_bytes(i, &empty, sizeof empty);
     i->stubs = align_to(i, STUB_BYTES);
-    i->begin = i->stubs + list->count * STUB_BYTES;
-    for (size_t k = 0; k < list->count * STUB_BYTES + BEGIN_BYTES; k++)
+    i->begin = i->stubs + 2 * list->count * STUB_BYTES;
+    for (size_t k = 0; k < 2 * list->count * STUB_BYTES + BEGIN_BYTES; k++)
         strbuf_char(&i->bytes, (char)0xcc);
     add_unwind(i, list->count);
     i->code_end = i->bytes.length;
@@ -311,7 +312,7 @@ put_symbol(struct image *i, const struct hook_list *list, size_t index)
         .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
         .st_shndx = 1, // There are no sections; any but SHN_UNDEF says that it is defined.
         .st_value = i->stubs + index * STUB_BYTES,
-        .st_size = STUB_BYTES,
+        .st_size = 0, // Or the loader would copy code into a program's copy of a variable.
     };
     const struct hook_slot slot = {
         .name_off = (int64_t)name - (int64_t)slot_at,
@@ -322,7 +323,8 @@ put_symbol(struct image *i, const struct hook_list *list, size_t index)
 
     put(i, at, &symbol, sizeof symbol);
     put(i, slot_at, &slot, sizeof slot);
-    put_stub(i, index, list->hooks[index].shape);
+    put_stub(i, index, index, list->hooks[index].shape);
+    put_stub(i, list->count + index, index, HOOK_BIND);
 }
 
 static void

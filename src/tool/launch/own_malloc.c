@@ -138,7 +138,8 @@ look_for(const struct names_in *in, size_t a)
     struct found best = {ELF_NAME_NONE, NULL};
 
     for (size_t i = 0; i < SYMBOLS_MAX; i++)
-        if (in->kinds[a][i] != ELF_NAME_IMPORTED && in->kinds[a][i] > best.kind)
+        if (in->kinds[a][i] != ELF_NAME_IMPORTED && in->kinds[a][i] != ELF_NAME_VARIABLE &&
+            in->kinds[a][i] > best.kind)
             best = (struct found){in->kinds[a][i], allocators[a].symbols[i]};
     return best;
 }

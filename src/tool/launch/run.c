@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "launch/hook_check.h"
 #include "launch/launch.h"
 #include "launch/overwrite.h"
 #include "launch/program.h"
@@ -57,6 +58,7 @@ run_prepare(struct recorded_run *r, const struct run_options *options, int count
         (rc = program_find(arguments[0], &r->arena, &r->path, err)) < 0 ||
         (rc = adapters_choose(&options->adapters, r->path, r->library, &r->arena, &r->adapters,
                               &r->hint, err)) < 0 ||
+        (rc = hook_check(&r->hooks.list, r->path, &r->arena, err)) < 0 ||
         // After what may be refused without it: it removes what was there.
         (options->force && (rc = overwrite_make_room(options->output, &r->arena, err)) < 0) ||
         (rc = destination_choose(&r->to, options->output, r->path, &r->arena, err)) < 0)

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <gelf.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -40,9 +41,13 @@ open_elf(struct open_elf *e, const char *path)
 static enum elf_name
 kind_of(const GElf_Sym *symbol, bool dynamic)
 {
+    unsigned char type = GELF_ST_TYPE(symbol->st_info);
+
     if (symbol->st_shndx == SHN_UNDEF)
         return dynamic ? ELF_NAME_IMPORTED : ELF_NAME_NONE;
-    return dynamic ? ELF_NAME_EXPORTED : ELF_NAME_HIDDEN;
+    if (!dynamic)
+        return ELF_NAME_HIDDEN;
+    return type == STT_FUNC || type == STT_GNU_IFUNC ? ELF_NAME_EXPORTED : ELF_NAME_VARIABLE;
 }
 
 /* The names of a table of symbols, which HEADER is of: each ends within *RET_BYTES. NULL if there
@@ -137,18 +142,30 @@ elf_names_has_text(const char *path, const char *text)
 }
 
 bool
-elf_names_is_program(const char *path)
+elf_names_dynamic_linker(const char *path, char *ret, size_t size_bytes)
 {
     struct open_elf e;
-    bool program = false;
+    bool found = false;
     GElf_Phdr segment;
     size_t count = 0;
 
     if (!open_elf(&e, path))
         return false;
     elf_getphdrnum(e.elf, &count);
-    for (size_t i = 0; i < count && !program; i++)
-        program = gelf_getphdr(e.elf, (int)i, &segment) != NULL && segment.p_type == PT_INTERP;
+    for (size_t i = 0; i < count && !found; i++)
+        found = gelf_getphdr(e.elf, (int)i, &segment) != NULL && segment.p_type == PT_INTERP &&
+                segment.p_filesz <= size_bytes &&
+                pread(e.fd, ret, segment.p_filesz, (off_t)segment.p_offset) ==
+                    (ssize_t)segment.p_filesz &&
+                memchr(ret, '\0', segment.p_filesz) != NULL;
     close_elf(&e);
-    return program;
+    return found;
+}
+
+bool
+elf_names_is_program(const char *path)
+{
+    char linker[PATH_MAX];
+
+    return elf_names_dynamic_linker(path, linker, sizeof linker);
 }

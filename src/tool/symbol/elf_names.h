@@ -8,7 +8,8 @@ enum elf_name {
     ELF_NAME_NONE = 0,
     ELF_NAME_HIDDEN,   // Defined, but no dynamic symbol.
     ELF_NAME_IMPORTED, // Used here, to be defined by another file.
-    ELF_NAME_EXPORTED, // Defined, and a dynamic symbol.
+    ELF_NAME_EXPORTED, // Defined, a function, and a dynamic symbol.
+    ELF_NAME_VARIABLE, // Defined, a dynamic symbol, and no function.
 };
 
 /* Fill RET_KINDS with what each of the COUNT NAMES is in the file at PATH; where it is several
@@ -19,6 +20,10 @@ bool elf_names_find(const char *path, const char *const *names, size_t count,
 
 /* Whether the constants of the file at PATH contain TEXT. False, too, if it cannot be read. */
 bool elf_names_has_text(const char *path, const char *text);
+
+/* Copy the path of the dynamic linker that the file at PATH asks for into RET. Return false if it
+ * asks for none, if the path does not fit into SIZE_BYTES, or if the file cannot be read. */
+bool elf_names_dynamic_linker(const char *path, char *ret, size_t size_bytes);
 
 /* Whether the file at PATH is an executable, as opposed to a shared library. False, too, if it
  * cannot be read. */

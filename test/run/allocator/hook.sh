@@ -531,6 +531,92 @@ for how in "" --annotate; do
         "leaf:malloc sites=0" "losses events=0 unknown_frees=0 overwritten_blocks=0"
 done
 
+# --- Variables -----------------------------------------------------------------------------------
+
+cat >libdata.c <<'END'
+#include <string.h>
+int data_count = 41;
+const int data_constant = 5;
+int *data_pointer = &data_count;
+__thread int data_thread = 3;
+__attribute__((weak)) int data_weak = 9;
+int data_one = 1, data_two = 2;
+__asm__(".symver data_one,data_versioned@DATA_1\n.symver data_two,data_versioned@@DATA_2");
+int je_malloc = 6; // The name of a function of a preset.
+void *data_get(size_t size) { return strdup("") + 0 * size; }
+int data_sum(void)
+{
+    return data_count + data_constant + *data_pointer + data_thread + data_weak + je_malloc;
+}
+END
+cat >data.c <<'END'
+#include <stddef.h>
+#include <stdio.h>
+extern int data_count, *data_pointer, data_weak, je_malloc;
+extern const int data_constant;
+void *data_get(size_t size);
+int data_sum(void);
+int main(void)
+{
+    data_get(5);
+    data_count++;
+    *data_pointer += data_weak++;
+    printf("%d %d %d %d\n", data_count, data_constant, data_sum(), je_malloc);
+    return data_pointer != &data_count;
+}
+END
+echo 'DATA_1 {}; DATA_2 {};' >libdata.map
+gcc -O1 -g -fPIC -shared -Wl,--version-script=libdata.map -o libdata.so libdata.c
+for flags in "-fPIE -pie" "-fPIC -pie -Wl,-z,nocopyreloc" "-fno-pie -no-pie"; do
+    # shellcheck disable=SC2086
+    gcc -O1 -g $flags -o data data.c -L. -ldata -Wl,-rpath,.
+    for name in data_count data_constant data_pointer data_thread data_weak data_versioned \
+        stdout __environ stdin; do
+        rm -f data.heaptap
+        "$HEAPTAP" run -o data.heaptap --hook $name=malloc -- ./data >out 2>err
+        same "hook of the variable $name ($flags): refused, and nothing was run" "2 no" \
+            "$? $([ -e data.heaptap ] || echo no)$(cat out)"
+        same "hook of the variable $name ($flags): one sentence says why" "1 1" \
+            "$(wc -l <err) $(grep -cE "$name is (a variable in|no function of)" err)"
+    done
+    for name in data_count data_constant data_pointer data_weak; do
+        hooked data.heaptap --hook $name=malloc --hook data_get=malloc -- sh -c ./data
+        same "the variable $name in a program that is started ($flags)" "0 $(./data)" \
+            "$status $(cat data.heaptap.out)"
+        check "the variable $name in a program that is started ($flags): the loader is silent" \
+            bash -c '! grep Symbol data.heaptap.err'
+        KNOWN_PREFIX="hooked beside the variable $name ($flags): "
+        known data.heaptap "leaf:main allocations=1 allocated_bytes=5"
+    done
+    hooked data.heaptap --hook jemalloc -- ./data
+    same "a preset with the name of a variable ($flags)" "0 $(./data)" \
+        "$status $(cat data.heaptap.out)"
+done
+
+cat >late.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    void *library = dlopen(argv[argc - 1], RTLD_NOW | RTLD_GLOBAL);
+    int *count = library ? dlsym(library, "late_count") : NULL;
+    int (*sum)(void) = library ? dlsym(library, "late_sum") : NULL;
+    if (!sum)
+        return printf("%s\n", dlerror());
+    printf("%d %d %d\n", sum(), *count, dlsym(RTLD_DEFAULT, "late_count") == count);
+    return 0;
+}
+END
+cat >late_plugin.c <<'END'
+int late_count = 7, *late_pointer = &late_count;
+__attribute__((constructor)) static void begin(void) { late_count++; }
+int late_sum(void) { return late_count + *late_pointer; }
+END
+gcc -O1 -g -o late late.c -ldl
+gcc -O1 -g -fPIC -shared -o late.so late_plugin.c
+hooked late.heaptap --hook late_count=malloc -- ./late ./late.so
+same "a variable that a library brings later" "0 16 8 1" "$status $(cat late.heaptap.out)"
+
 # --- What is said --------------------------------------------------------------------------------
 
 # says NAME PATTERN OPTIONS... [PROGRAM]: on stderr; on a usage error the program does not run.
