@@ -242,6 +242,12 @@ guard_start(void)
 {
 }
 
+bool
+guard_settle(void)
+{
+    return true;
+}
+
 void
 next_resolve(void)
 {

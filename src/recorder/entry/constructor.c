@@ -17,6 +17,7 @@
 #include "format/environment.h"
 #include "platform/dormant.h"
 #include "platform/host.h"
+#include "platform/identity.h"
 #include "platform/mem.h"
 #include "platform/state.h"
 
@@ -33,6 +34,7 @@ process_begins(void)
 
     next_resolve(); // A program without events, too, may ask which functions there are.
     announce_recorder();
+    identity_own();
     if (tls.self == NULL &&
         (dormant_starts_early() || host_environment(ENVIRONMENT_RESERVE) != NULL ||
          host_environment(ENVIRONMENT_SNAPSHOT_SIGNAL) != NULL))

@@ -31,6 +31,7 @@
 #include "event/ordinary.h"
 #include "event/orphan.h"
 #include "event/sampled.h"
+#include "platform/identity.h"
 
 /* The rare half of a function whose other half must not pay for it; called as its last act, so that
  * it has the place of the other on the stack, and the same caller. */
@@ -302,16 +303,27 @@ malloc_usable_size(void *p)
 pid_t fork(void);
 pid_t _Fork(void);
 
+static pid_t
+fork_by(fork_fn *fork_function)
+{
+    pid_t pid =
+        likely(tls.busy != BUSY_RECORDER) ? fork_function() : orphan_fork(fork_function);
+
+    if (pid == 0)
+        identity_own();
+    return pid;
+}
+
 EXPORT pid_t
 fork(void)
 {
-    return likely(tls.busy != BUSY_RECORDER) ? next.fork() : orphan_fork(next.fork);
+    return fork_by(next.fork);
 }
 
 EXPORT pid_t
 _Fork(void)
 {
-    return likely(tls.busy != BUSY_RECORDER) ? next.async_fork() : orphan_fork(next.async_fork);
+    return fork_by(next.async_fork);
 }
 
 /* glibc's, at least, calls realloc, and by a name that leads to us. */

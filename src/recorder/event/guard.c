@@ -17,7 +17,8 @@
  * and say "default" where they would name our handler. A program that sets a disposition of its own
  * simply replaces ours, and is without a guard from then on; so is one that had SIGBUS ignored from
  * the start, and a thread that blocks it. Nothing is remembered here but the handler's address, so
- * fork, vfork and exec need no care.
+ * fork and exec need no care. A child made by vfork has handlers of its own. If recording starts in
+ * it, its parent still lacks ours, and installs them at its next event (guard_settle).
  */
 #include "event/guard.h"
 
@@ -30,6 +31,7 @@
 #include "account/history.h"
 #include "allocator/behind.h"
 #include "base/atomics.h"
+#include "platform/identity.h"
 #include "platform/selection.h"
 #include "platform/sys.h"
 
@@ -118,6 +120,16 @@ guard_start(void)
     if (may_be_snapshot((int)state->snapshot_signal))
         take_signal((int)state->snapshot_signal, on_snapshot, 0);
     errno = saved_errno;
+}
+
+bool
+guard_settle(void)
+{
+    if (identity_is_guest())
+        return false;
+    state->guard_due = false;
+    guard_start();
+    return true;
 }
 
 static bool

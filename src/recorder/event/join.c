@@ -17,8 +17,10 @@
 #include "account/peak.h"
 #include "account/recent.h"
 #include "base/atomics.h"
+#include "event/guard.h"
 #include "event/orphan.h"
 #include "event/start.h"
+#include "platform/identity.h"
 #include "platform/mem.h"
 #include "platform/sys.h"
 #include "stack/bounds.h"
@@ -163,15 +165,25 @@ join(uint32_t tid)
     return t;
 }
 
+/* The thread to which a row of the caller belongs. A guest (platform/identity.h) uses its parent's
+ * thread, which outlives it. Nothing shows which thread that is, so the row is the main thread's
+ * and never becomes free. */
+static uint32_t
+owning_tid(bool guest)
+{
+    return (uint32_t)(guest ? identity_pid() : sys_gettid());
+}
+
 static COLD struct thread *
 join_first(void)
 {
-    uint32_t tid = (uint32_t)sys_gettid();
+    bool guest = identity_is_guest();
+    uint32_t tid = owning_tid(guest);
     struct thread *t;
 
     // Quiet, nobody can say who has ended: our id is made up, and may be that of one which lives.
-    // In a new process nobody has come before.
-    if (!sys_is_quiet() && load_relaxed(&state->live_threads) != 0)
+    // A guest finds none of its parent's threads. In a new process nobody has come before.
+    if (!sys_is_quiet() && !guest && load_relaxed(&state->live_threads) != 0)
         sweep(tid);
     t = join(tid);
     if (t == NULL)
@@ -257,6 +269,8 @@ join_look_up(struct thread *t)
         t->merges = languages;
     }
     peak_look_up(t);
+    if (unlikely(state->guard_due) && !guard_settle())
+        thread_tell(t); // Look again when the owner is here.
 }
 
 static COLD struct thread *
@@ -265,7 +279,8 @@ make_nested(struct thread *t)
     uint64_t mask = sys_block_signals();
     struct thread *n = t->nested;
 
-    if (n == NULL && t->level < NESTED_MAX && (n = join((uint32_t)sys_gettid())) != NULL) {
+    if (n == NULL && t->level < NESTED_MAX &&
+        (n = join(owning_tid(identity_is_guest()))) != NULL) {
         n->level = t->level + 1;
         n->outer = t;
         n->stack_low = t->stack_low;

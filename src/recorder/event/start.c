@@ -38,6 +38,7 @@
 #include "platform/arch_x86_64.h"
 #include "platform/dormant.h"
 #include "platform/host.h"
+#include "platform/identity.h"
 #include "platform/mem.h"
 #include "platform/output.h"
 #include "platform/process.h"
@@ -92,21 +93,39 @@ read_whole(const char *path, char *buffer, size_t size_bytes)
     return got;
 }
 
-/* Field 22 of /proc/self/stat; the name in field 2 may hold anything, so count from its last ')'.
- * */
+/* Field NUMBER of STAT, a file /proc/PID/stat, from the third on; 0 if it is missing. The name in
+ * field 2 may hold anything, so count from its last ')'. */
 static uint64_t
-process_start(void)
+stat_field(const char *stat, uint32_t number)
 {
-    char text[1024];
-    const char *p;
+    const char *p = strrchr(stat, ')');
 
-    text[read_whole("/proc/self/stat", text, sizeof text - 1)] = '\0';
-    p = strrchr(text, ')');
-    for (uint32_t field = 2; p != NULL && field < 22; field++) {
+    for (uint32_t field = 2; p != NULL && field < number; field++) {
         p = strchr(p, ' ');
         p = p != NULL ? p + 1 : NULL;
     }
     return p != NULL ? parse_uint(&p) : 0;
+}
+
+/* Describe the process that owns this memory. A guest (platform/identity.h) is another one. */
+static void
+identify_process(struct disk_header *h)
+{
+    enum { PARENT = 4, START_TIME = 22 };
+    bool guest = identity_is_guest();
+    char stat[1024], path[64];
+    struct fmt f = fmt_init(path, sizeof path);
+
+    h->pid = (uint32_t)identity_pid();
+    fmt_str(&f, "/proc/");
+    if (guest)
+        fmt_uint(&f, h->pid);
+    else
+        fmt_str(&f, "self");
+    fmt_str(&f, "/stat");
+    stat[read_whole(path, stat, sizeof stat - 1)] = '\0';
+    h->process_start = stat_field(stat, START_TIME);
+    h->parent_pid = guest ? (uint32_t)stat_field(stat, PARENT) : (uint32_t)sys_getppid();
 }
 
 static void
@@ -133,9 +152,7 @@ describe_process(struct disk_header *h)
 {
     char *command = starting.text;
 
-    h->pid = (uint32_t)sys_getpid();
-    h->parent_pid = (uint32_t)sys_getppid();
-    h->process_start = process_start();
+    identify_process(h);
     h->process_flags = (state->forked ? (uint32_t)DISK_PROCESS_FORKED : 0) |
                        (state->in_memory ? (uint32_t)DISK_PROCESS_IN_MEMORY : 0);
     h->session_id = selection_session();
@@ -288,6 +305,7 @@ start_all(void)
     access_start();
     dumped_publish(&starting.origin);
     file_copy(FILE_COPY_FIRST);
+    state->guard_due = identity_is_guest();
     guard_start();
     limit_start();
     return true;

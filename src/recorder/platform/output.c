@@ -26,6 +26,7 @@
 #include "format/format.h"
 #include "format/run_stderr.h"
 #include "platform/host.h"
+#include "platform/identity.h"
 #include "platform/selection.h"
 #include "platform/sys.h"
 
@@ -160,7 +161,7 @@ expand(struct fmt *f, const char *pattern, char program[PROGRAM_BYTES], uint32_t
         }
         switch (*++p) {
         case 'p':
-            fmt_uint(f, (uint64_t)sys_getpid());
+            fmt_uint(f, (uint64_t)identity_pid());
             break;
         case 'e':
             fmt_str(f, program_name(program));
@@ -192,7 +193,7 @@ vary(struct fmt *f, char program[PROGRAM_BYTES], uint32_t number)
     fmt_char(f, '.');
     fmt_str(f, program_name(program));
     fmt_char(f, '.');
-    fmt_uint(f, (uint64_t)sys_getpid());
+    fmt_uint(f, (uint64_t)identity_pid());
     if (number > 2) {
         fmt_char(f, '.');
         fmt_uint(f, number - 1);

@@ -27,6 +27,7 @@
 #include "format/environment.h"
 #include "platform/compiled_output.h"
 #include "platform/host.h"
+#include "platform/identity.h"
 #include "platform/state.h"
 #include "platform/sys.h"
 
@@ -92,7 +93,7 @@ learn(void)
 static bool
 is_first(void)
 {
-    return asked.pid == 0 || ((uint64_t)sys_getpid() == asked.pid && !state->forked);
+    return asked.pid == 0 || ((uint64_t)identity_pid() == asked.pid && !state->forked);
 }
 
 /* Does PATTERN, which ends before END, describe all of NAME? "*" is any text, "?" one character. */

@@ -150,6 +150,9 @@ struct state {
     uint32_t *errors;        // By site: index of its record in DISK_ERRORS plus 1.
     uint64_t errors_count;   // Atomic: so many sites have a place there.
 
+    /* guard.c */
+    bool guard_due; // A guest (identity.h) has started: the owner has none of our handlers yet.
+
     /* orphan.c */
     uint32_t orphan_tid;    // The thread that must finish an event of the parent's; 0 = none.
     uint64_t orphan_events; // Atomic: events lost meanwhile.

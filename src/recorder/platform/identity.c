@@ -1,0 +1,80 @@
+/* identity.c: which process owns the caller's memory.
+ *
+ * A child made by vfork or clone(CLONE_VM) is a guest: it runs in its parent's memory. Its events
+ * belong to the parent's profile, which outlives the guest. So a guest that starts recording, or
+ * joins, must do so in its parent's name.
+ *
+ * The owner's pid lies on a page that the kernel wipes in a forked child (MADV_WIPEONFORK):
+ *
+ *     the page holds      the caller is
+ *     its own pid         the owner
+ *     another pid         a guest of that process
+ *     0, or no page       a forked child that nobody reported, which counts as the owner
+ *
+ * A fork by a raw system call is not reported. If a guest of such a child allocates before the
+ * child does, the guest counts as the owner.
+ */
+#include "platform/identity.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "base/atomics.h"
+#include "platform/sys.h"
+
+enum { PAGE_BYTES = 4096 };
+
+static int *owner; // Atomic word; NULL = the kernel gave no such page.
+
+static int *
+new_page(void)
+{
+    int *page =
+        sys_mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (sys_failed(page))
+        return NULL;
+    if (sys_madvise(page, PAGE_BYTES, MADV_WIPEONFORK) < 0) {
+        sys_munmap(page, PAGE_BYTES);
+        return NULL;
+    }
+    sys_madvise(page, PAGE_BYTES, MADV_DONTDUMP);
+    return page;
+}
+
+void
+identity_own(void)
+{
+    int pid = sys_getpid();
+
+    if (owner == NULL)
+        owner = new_page();
+    if (owner != NULL && pid > 0)
+        store_relaxed(owner, pid);
+}
+
+/* The owner of the memory that the process PID runs in. An owner that has ended leaves its memory
+ * to its guests. */
+static int
+owner_of(int pid)
+{
+    int noted = owner != NULL ? load_relaxed(owner) : 0;
+
+    if (noted == 0 || noted == pid || pid < 0)
+        return pid;
+    return sys_tgkill(noted, noted, 0) != -ESRCH ? noted : pid;
+}
+
+bool
+identity_is_guest(void)
+{
+    int pid = sys_getpid();
+
+    return owner_of(pid) != pid;
+}
+
+int
+identity_pid(void)
+{
+    return owner_of(sys_getpid());
+}
