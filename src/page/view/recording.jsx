@@ -12,7 +12,7 @@ import {bytes, count, duration, moment, percent} from './units.js';
 const LOSSES = [
     ['events', 'events lost'],
     ['reentrant_events', '… in signal handlers that interrupted the recorder'],
-    ['no_memory_events', '… because the recorder got no memory'],
+    ['no_memory_events', '… because the recorder got no memory, or none within --max-memory'],
     ['no_thread_events', '… in threads that it had no memory to follow, or too many at once'],
     ['early_events', '… in other threads while it was starting'],
     ['heap_events', '… of heaps of the program’s own: too many, or destroyed before'],

@@ -109,6 +109,12 @@ take_index(void)
     return HEAP_CHUNKS * HEAP_CHUNK;
 }
 
+bool
+heap_instances_are_used_up(void)
+{
+    return load_relaxed(&instance_count) >= HEAP_CHUNKS * HEAP_CHUNK - 1;
+}
+
 uint32_t
 heap_instance_take(struct heap_instance **ret_h)
 {

@@ -67,6 +67,9 @@ heap_handle_part(uint64_t handle, uint32_t shift, uint32_t bits)
  * more, or no memory. */
 uint32_t heap_instance_take(struct heap_instance **ret_h);
 
+/* Whether there are as many instances as there can be. */
+bool heap_instances_are_used_up(void);
+
 /* Nobody uses H, which is that of HANDLE, any more. */
 void heap_instance_give_back(struct heap_instance *h, uint64_t handle);
 

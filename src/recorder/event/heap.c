@@ -56,6 +56,12 @@ lose_event(void)
     add_relaxed(&state->header->losses.heap_events, UINT64_C(1));
 }
 
+static void
+lose_for_memory(void)
+{
+    add_relaxed(&state->header->losses.no_memory_events, UINT64_C(1));
+}
+
 static struct heap_name *
 name_of_handle(uint64_t handle)
 {
@@ -90,7 +96,10 @@ heap_create(const char *name, unsigned skip_frames, enum heap_form form)
     uint64_t handle;
 
     if (index == HEAP_CHUNKS * HEAP_CHUNK) {
-        lose_event();
+        if (heap_instances_are_used_up())
+            lose_event();
+        else
+            lose_for_memory();
         return 0;
     }
     handle = (uint64_t)h->uses++ << HANDLE_USE | (uint64_t)(form != HEAP_PLAIN) << HANDLE_LASTS |
@@ -337,7 +346,7 @@ object_begins(struct thread *t, struct heap_instance *h, uint64_t handle, const 
     if (live != NULL || (!lives && b.site != 0))
         c = thread_counter(t, b.site);
     if (c == NULL) {
-        lose_event();
+        lose_for_memory();
         return NULL;
     }
     note_site(t, b.site, c, h, live);

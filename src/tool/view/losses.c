@@ -19,7 +19,7 @@
 const struct loss_field loss_fields[] = {
     FIELD(events, "events lost"),
     CAUSE(reentrant_events, "lost in signal handlers that interrupted the recorder", NULL),
-    CAUSE(no_memory_events, "lost because the recorder got no memory",
+    CAUSE(no_memory_events, "lost because the recorder got no memory, or none within --max-memory",
           "raise the limits on memory (ulimit -v, --max-memory) and see that the disk has room"),
     CAUSE(no_thread_events, "lost in threads that it had no memory to follow, or too many at once",
           "raise the limits on memory (ulimit -v, --max-memory), or run fewer threads at once"),

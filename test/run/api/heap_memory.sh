@@ -51,4 +51,26 @@ for size in 3 16 64; do
     "$HEAPTAP" report limited.heaptap >limited.text
     check "the report says so" grep -q 'blocks whose free could not be followed' limited.text
 done
+
+# Heaps for which the limit leaves no memory: the report names the limit, not their number.
+cat >many_heaps.c <<'END'
+#include <heaptap/heaptap.h>
+int main(void)
+{
+    for (int i = 0; i < 200000; i++)
+        heaptap_alloc(heaptap_heap_create("request", 0), 0, 1, 3);
+    return 0;
+}
+END
+if gcc -O1 -g -I"$SRCDIR/include" -o many_heaps many_heaps.c 2>gcc.err; then
+    "$HEAPTAP" run -o many.heaptap --max-memory 4M -- ./many_heaps 2>many.err
+    same "heaps beyond the limit: status" 0 $?
+    check "heaps beyond the limit are lost" [ "$(number many.heaptap no_memory_events)" -gt 1000 ]
+    same "for want of memory alone" 0 "$(number many.heaptap heap_events)"
+    "$HEAPTAP" report many.heaptap >many.text
+    check "the report names the limit" grep -q 'lost because .* --max-memory$' many.text
+    check "and so does the summary of the run" grep -q 'not recorded: .*--max-memory' many.err
+else
+    echo "ok - heaps beyond the limit # SKIP no gcc"
+fi
 finish
