@@ -28,6 +28,7 @@ enum {
 };
 
 #define HEAP_MALLOC "malloc"
+#define HEAP_MALLOC_OWN "malloc (own heap)" // One of the program's that has that name.
 #define HEAP_UNKNOWN "(unknown heap)"
 #define HEAP_UNNAMED "(unnamed heap)"
 #define LABELS_OTHER "(other labels)" // Record 1 of the table.
@@ -72,6 +73,8 @@ load_heaps(struct loader *l)
         heap->name = strtab_get(&p->strings, loader_string(l, d->name));
         if (*heap->name == '\0')
             heap->name = intern(l, HEAP_UNNAMED);
+        if (strcmp(heap->name, HEAP_MALLOC) == 0)
+            heap->name = intern(l, HEAP_MALLOC_OWN);
         heap->created_ns = d->created_ns;
         heap->made = d->made;
         heap->destroyed = d->destroyed;

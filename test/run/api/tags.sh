@@ -13,4 +13,28 @@ tags exports
 tags real "$PROG/two_arenas"
 tags agree "$PROG/own_heaps"
 tags damage
+
+# A heap of the program's that is named as the one of malloc.
+cat >named.c <<'END'
+#include <heaptap/heaptap.h>
+#include <stdlib.h>
+int main(void)
+{
+    void *volatile p = malloc(777);
+    heaptap_alloc(heaptap_heap_create("malloc", 0), (void *)16, 1, 5);
+    return p == NULL;
+}
+END
+if gcc -O1 -g -I"$SRCDIR/include" -o named named.c 2>gcc.err; then
+    "$HEAPTAP" run --quiet -o named.heaptap -- ./named
+    "$HEAPTAP" merge -o named_twice.heaptap named.heaptap named.heaptap 2>merge.err
+    for file in named named_twice; do
+        "$HEAPTAP" report --by heap $file.heaptap >$file.text
+        same "$file: a heap named malloc is no second malloc" "1 1" \
+            "$(grep -cE ' malloc($|  )' $file.text | tr '\n' ' ')$(
+                grep -c 'malloc (own heap)' $file.text)"
+    done
+else
+    echo "ok - a heap named malloc # SKIP no gcc"
+fi
 finish
