@@ -277,7 +277,7 @@ heaptap_max_memory(size_t bytes)
 /* Write the profile as it is now to the descriptor FD, a file, a pipe or a socket; waits if it
  * must, and raises no SIGPIPE. FORMAT is "pprof" for the text that pprof reads (with the program
  * beside it, for the symbols), or "heaptap" for a profile that heaptap reads. 0, or -1 without a
- * recorder or if writing failed. */
+ * recorder, under `heaptap run --reserve`, or if writing failed. */
 HEAPTAP_API_ int
 heaptap_write(int fd, const char *format)
 {

@@ -9,6 +9,26 @@ python3 "$area/api_write.py" "$PROG/own_writer" "$BUILD/examples/server" \
     "$LIBHEAPTAP" || failures=$((failures + 1))
 known copy.heaptap "total allocations=403 allocated_bytes=7000 live_bytes=4000" "losses events=0"
 
+# With a reserve the recorder makes no system calls.
+cat >reserved.c <<'END'
+#include <fcntl.h>
+#include <heaptap/heaptap.h>
+#include <stdio.h>
+int main(void)
+{
+    int fd = open("reserved.out", O_CREAT | O_TRUNC | O_WRONLY, 0600);
+    printf("%d %d\n", heaptap_write(fd, "pprof"), heaptap_write(fd, "heaptap"));
+    return 0;
+}
+END
+if gcc -O1 -g -I"$SRCDIR/include" -o reserved reserved.c 2>gcc.err; then
+    "$HEAPTAP" run --quiet -o reserved.heaptap --reserve 64M -- ./reserved >out
+    same "with a reserve heaptap_write fails, and writes nothing" "-1 -1 0" \
+        "$(cat out) $(stat -c %s reserved.out)"
+else
+    echo "ok - heaptap_write with a reserve # SKIP no gcc"
+fi
+
 # --- The article's program, by its own arena and its own profile ---------------------------------
 
 article=$BUILD/examples/article_arena
