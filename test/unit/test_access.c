@@ -169,17 +169,13 @@ never_is_said_only_where_everybody_counts(void **state)
     (void)state;
     v[1].writes = v[1].accesses;
     p = profile_of(v, 2);
-    p->accesses.uncounted = "libz.so.1";
-    t = table_of(p);
-    assert_int_equal(row_of_site(&t, 0)->verdict, ACCESS_NOT_SEEN);
-    assert_int_equal(row_of_site(&t, 1)->verdict, ACCESS_NOT_SEEN_READ);
-    p->accesses.uncounted = "";
     t = table_of(p);
     assert_int_equal(row_of_site(&t, 0)->verdict, ACCESS_NEVER);
     assert_int_equal(row_of_site(&t, 1)->verdict, ACCESS_WRITE_ONLY);
-    p->accesses.looked = false;
+    p->accesses.v[0].unproven = p->accesses.v[1].unproven = true;
     t = table_of(p);
     assert_int_equal(row_of_site(&t, 0)->verdict, ACCESS_NOT_SEEN);
+    assert_int_equal(row_of_site(&t, 1)->verdict, ACCESS_NOT_SEEN_READ);
     profile_free(p);
 }
 
@@ -294,14 +290,14 @@ granules_of_other_sizes_have_no_fields(void **state)
     struct profile_accesses nothing = {0};
 
     (void)state;
-    access_join(&sum, &nothing);
+    access_join(&arena, &sum, &nothing);
     assert_int_equal(sum.granule_bytes, 0);
-    access_join(&sum, &words);
-    access_join(&sum, &nothing);
+    access_join(&arena, &sum, &words);
+    access_join(&arena, &sum, &nothing);
     assert_int_equal(sum.granule_bytes, 8);
     assert_int_equal(sum.granules_max, 512);
     assert_true(sum.apart && sum.atomic);
-    access_join(&sum, &lines);
+    access_join(&arena, &sum, &lines);
     assert_int_equal(sum.granules_max, 0);
     assert_true(sum.apart);
     assert_false(sum.atomic);
@@ -358,6 +354,37 @@ merged_profiles_have_the_sum_of_accesses(void **state)
     profile_free(p);
 }
 
+/* If this fails, a merged profile says "never" of a block that a library used, or says it no more
+ * of one that nobody could use. */
+static void
+merged_profiles_prove_never_by_site(void **state)
+{
+    struct profile_access v[] = {alike(0, 3, 64, 0, 7), alike(1, 3, 64, 0, 7)};
+    struct profile *complete = profile_of(v, 2), *other = profile_of(v, 1), *sum;
+    struct merge *m = merge_new();
+    struct access_table t;
+    char names[] = "libz.so.1, iconv";
+
+    (void)state;
+    other->accesses.v[0].unproven = true;
+    other->accesses.uncounted = names;
+    merge_add(m, complete);
+    merge_add(m, other);
+    other->accesses.uncounted = "iconv, qfcvt_r";
+    merge_add(m, other);
+    names[0] = 'X'; // Inputs may go.
+    sum = reread(merge_finish(m));
+    assert_true(sum->accesses.looked);
+    assert_string_equal(sum->accesses.uncounted, "libz.so.1, iconv, qfcvt_r");
+    t = table_of(sum);
+    assert_int_equal(row_of_site(&t, 0)->verdict, ACCESS_NOT_SEEN);
+    assert_int_equal(row_of_site(&t, 1)->verdict, ACCESS_NEVER);
+    merge_free(m);
+    profile_free(sum);
+    profile_free(complete);
+    profile_free(other);
+}
+
 /* If this fails, a number of a report cannot be read. */
 static void
 numbers_have_the_digits_that_tell_something(void **state)
@@ -394,6 +421,7 @@ main(void)
         cmocka_unit_test(sums_keep_the_least_and_the_most),
         cmocka_unit_test(granules_of_other_sizes_have_no_fields),
         cmocka_unit_test(merged_profiles_have_the_sum_of_accesses),
+        cmocka_unit_test(merged_profiles_prove_never_by_site),
         cmocka_unit_test(numbers_have_the_digits_that_tell_something),
     };
 

@@ -100,6 +100,8 @@ enum disk_counting_flags {
     DISK_COUNTING_ATOMIC = 1 << 2, // No count is lost between threads.
     DISK_COUNTING_ENDED = 1 << 3,  // The latest merge was the one at exit.
     DISK_COUNTING_LOOKED = 1 << 4, // `uncounted` names all who may use blocks without counting.
+    // ACCESS flags the sites whose blocks they may have used. Without it: all sites, if any.
+    DISK_COUNTING_BY_SITE = 1 << 5,
 };
 
 /* How accesses were counted, and what of them is not known. */
@@ -599,6 +601,10 @@ struct disk_spread {
     uint64_t total, min, max; // min is all ones until there is a block.
 };
 
+enum disk_access_flags {
+    DISK_ACCESS_UNPROVEN = 1 << 0, // Some of the blocks may have uncounted accesses.
+};
+
 /* How blocks of a site were used: each is merged once, when it ends or at a merge. Words are added
  * to atomically where there is more than one thread. */
 struct disk_access {
@@ -624,7 +630,8 @@ struct disk_access {
     uint64_t same_dealloc_cpu;
     uint64_t alloc_us, dealloc_us; // Elapsed, of the latest that was merged.
     uint32_t alloc_cpu, dealloc_cpu;
-    uint64_t reserved[5];
+    uint64_t flags; // enum disk_access_flags; with DISK_COUNTING_BY_SITE.
+    uint64_t reserved[4];
 };
 static_assert(sizeof(struct disk_access) == 336, "format.md 4.16");
 

@@ -69,11 +69,11 @@ verdict_of(const struct profile *p, const struct own_code *own, const struct acc
                       (double)a->lifetime_us.total / (double)a->dated >= run_us / 2;
 
     if (a->accesses.total == 0)
-        return is_unseen(own, r->stack)            ? ACCESS_UNSEEN
-               : access_is_complete(&p->accesses) ? ACCESS_NEVER
-                                                  : ACCESS_NOT_SEEN;
+        return is_unseen(own, r->stack) ? ACCESS_UNSEEN
+               : a->unproven            ? ACCESS_NOT_SEEN
+                                        : ACCESS_NEVER;
     if (p->accesses.apart && a->writes.total >= a->accesses.total)
-        return access_is_complete(&p->accesses) ? ACCESS_WRITE_ONLY : ACCESS_NOT_SEEN_READ;
+        return a->unproven ? ACCESS_NOT_SEEN_READ : ACCESS_WRITE_ONLY;
     if (is_touched_once(a))
         return ACCESS_ONCE;
     if (a->untouched_bytes > a->size_bytes.total / 2)

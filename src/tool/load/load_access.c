@@ -72,6 +72,7 @@ load_sites_of(struct loader *l, struct profile_accesses *a)
 {
     const struct disk_counting *c = &l->raw->header.counting;
     size_t count = raw_count(l->raw, DISK_ACCESS), homeless = 0;
+    bool by_site = (c->flags & DISK_COUNTING_BY_SITE) != 0;
 
     a->v = arena_array(&l->p->arena, count, sizeof *a->v);
     for (size_t i = 0; i < count; i++) {
@@ -80,7 +81,9 @@ load_sites_of(struct loader *l, struct profile_accesses *a)
         if (d->site == 0 || d->blocks == 0 || !is_counted(c, d->part, d->merge) ||
             loader_backing_at(l, d->site) != NULL)
             continue;
-        a->v[a->count++] = access_of(d, loader_site_at(l, d->site, &homeless));
+        a->v[a->count] = access_of(d, loader_site_at(l, d->site, &homeless));
+        a->v[a->count++].unproven =
+            by_site ? (d->flags & DISK_ACCESS_UNPROVEN) != 0 : !access_is_complete(a);
     }
     return homeless;
 }

@@ -3,6 +3,9 @@
  * An input whose program counted nothing adds nothing. If some counted by other granules than
  * others, what they say of places in blocks cannot be added, and is left out of the sum
  * (access_join); by site all numbers stay, though shares of granules then are of different ones.
+ *
+ * Whether uncounted code may have accessed the blocks is merged by site. So a site keeps its
+ * "never" beside programs that did not prove theirs, and an unproven one gets none.
  */
 #include "merge/merge_access.h"
 
@@ -44,7 +47,7 @@ merge_accesses(struct merge *m, struct merge_input *in)
 {
     const struct profile_accesses *a = &in->p->accesses;
 
-    access_join(&m->p->accesses, a);
+    access_join(&m->p->arena, &m->p->accesses, a);
     for (size_t i = 0; i < a->count; i++)
         add_site(m, in->sites[a->v[i].site], &a->v[i]);
     for (size_t i = 0; i < a->field_count; i++)

@@ -4,6 +4,7 @@
 #include "profile/access.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void
 range_add(struct access_range *sum, const struct access_range *range)
@@ -36,6 +37,7 @@ access_add(struct profile_access *sum, const struct profile_access *a)
     sum->overlaps += a->overlaps;
     sum->same_alloc_cpu += a->same_alloc_cpu;
     sum->same_dealloc_cpu += a->same_dealloc_cpu;
+    sum->unproven |= a->unproven;
     if (a->dealloc_us >= sum->dealloc_us) {
         sum->alloc_us = a->alloc_us;
         sum->dealloc_us = a->dealloc_us;
@@ -64,8 +66,40 @@ access_losses_add(struct profile_access_losses *sum, const struct profile_access
     sum->outside += l->outside;
 }
 
+/* Is the name of LENGTH bytes one of LIST, whose names are separated by ", "? */
+static bool
+is_listed(const char *list, const char *name, size_t length)
+{
+    for (const char *p = list; *p != '\0'; p += strspn(p, ", ")) {
+        size_t n = strcspn(p, ",");
+
+        if (n == length && memcmp(p, name, n) == 0)
+            return true;
+        p += n;
+    }
+    return false;
+}
+
+/* The names of A and B, each once. */
+static const char *
+names_of_both(struct arena *arena, const char *a, const char *b)
+{
+    const char *all = arena_strdup(arena, a != NULL ? a : "");
+
+    if (b == NULL)
+        return all;
+    for (const char *p = b; *p != '\0'; p += strspn(p, ", ")) {
+        size_t n = strcspn(p, ",");
+
+        if (n > 0 && !is_listed(all, p, n))
+            all = arena_printf(arena, "%s%s%.*s", all, *all != '\0' ? ", " : "", (int)n, p);
+        p += n;
+    }
+    return all;
+}
+
 void
-access_join(struct profile_accesses *sum, const struct profile_accesses *a)
+access_join(struct arena *arena, struct profile_accesses *sum, const struct profile_accesses *a)
 {
     if (a->granule_bytes == 0)
         return;
@@ -76,7 +110,6 @@ access_join(struct profile_accesses *sum, const struct profile_accesses *a)
         sum->atomic = a->atomic;
         sum->ended = a->ended;
         sum->looked = a->looked;
-        sum->uncounted = a->uncounted;
     } else {
         if (a->granule_bytes != sum->granule_bytes)
             sum->granules_max = 0;
@@ -88,9 +121,8 @@ access_join(struct profile_accesses *sum, const struct profile_accesses *a)
         sum->atomic = sum->atomic && a->atomic;
         sum->ended = sum->ended && a->ended;
         sum->looked = sum->looked && a->looked;
-        if (sum->uncounted == NULL || sum->uncounted[0] == '\0')
-            sum->uncounted = a->uncounted;
     }
+    sum->uncounted = names_of_both(arena, sum->uncounted, a->uncounted);
     if (a->merge_ns > sum->merge_ns)
         sum->merge_ns = a->merge_ns;
     sum->resets += a->resets;

@@ -7,6 +7,7 @@
 #define PROFILE_ACCESS_H
 
 #include "base/base.h"
+#include "util/arena.h"
 
 /* What each block has one of: the sum over blocks, the least and the most of any. */
 struct access_range {
@@ -35,6 +36,7 @@ struct profile_access {
     uint64_t same_dealloc_cpu;
     uint64_t alloc_us, dealloc_us; // Elapsed, of the block merged last,
     uint32_t alloc_cpu, dealloc_cpu; // and its cpus.
+    bool unproven; // Uncounted code may have accessed some of the blocks: never say "never".
 };
 
 /* What was counted at one place, a granule, in the blocks of a site. */
@@ -96,8 +98,10 @@ void access_losses_add(struct profile_access_losses *sum, const struct profile_a
 
 /* Take into SUM how A was counted, apart from numbers: what is not the same in both is the less
  * that is known. Granules of different sizes cannot be compared: then fields are of no use, and
- * granules_max becomes 0. SUM may be of nothing yet. */
-void access_join(struct profile_accesses *sum, const struct profile_accesses *a);
+ * granules_max becomes 0. SUM may be of nothing yet. Its `uncounted` names the users of both, in
+ * memory of ARENA. */
+void access_join(struct arena *arena, struct profile_accesses *sum,
+                 const struct profile_accesses *a);
 
 /* Did everybody count who may have used the blocks of A? If not, "never" is not known. */
 static inline bool

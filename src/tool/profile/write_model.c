@@ -547,6 +547,7 @@ disk_access_of(const struct profile_access *a, uint32_t site)
         .dealloc_us = a->dealloc_us,
         .alloc_cpu = a->alloc_cpu,
         .dealloc_cpu = a->dealloc_cpu,
+        .flags = a->unproven ? (uint64_t)DISK_ACCESS_UNPROVEN : 0,
     };
 }
 
@@ -593,7 +594,8 @@ counting_of(struct writer *w)
         .flags = (uint32_t)DISK_COUNTING | (a->apart ? (uint32_t)DISK_COUNTING_APART : 0) |
                  (a->atomic ? (uint32_t)DISK_COUNTING_ATOMIC : 0) |
                  (a->ended ? (uint32_t)DISK_COUNTING_ENDED : 0) |
-                 (a->looked ? (uint32_t)DISK_COUNTING_LOOKED : 0),
+                 (a->looked ? (uint32_t)DISK_COUNTING_LOOKED : 0) |
+                 (uint32_t)DISK_COUNTING_BY_SITE,
         .granule_bytes = a->granule_bytes,
         .words_max = a->granules_max,
         .unmerged_blocks = a->losses.unmerged,

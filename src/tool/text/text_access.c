@@ -121,9 +121,9 @@ about_unread(struct text_view *v, const struct profile_access *x)
     if ((x->never == 0 || x->never == x->blocks) &&
         (x->write_only == 0 || x->write_only == x->blocks))
         return NULL;
-    return arena_printf(a, access_is_complete(&v->base.p->accesses)
-                               ? "of these, %s never touched, %s written and never read"
-                               : "of these, %s not seen used, %s written and not seen read",
+    return arena_printf(a, x->unproven
+                               ? "of these, %s not seen used, %s written and not seen read"
+                               : "of these, %s never touched, %s written and never read",
                         style_count(a, (int64_t)x->never), style_count(a, (int64_t)x->write_only));
 }
 

@@ -13,7 +13,8 @@ verdicts() {
     HEAPTAP_OUT=$PWD/$name.heaptap "./$name" "$@" </dev/zero >/dev/null
     same "$name: status" 0 $?
     "$HEAPTAP" pack -o "$name.packed" "$name.heaptap" >/dev/null 2>&1
-    for profile in "$name.heaptap" "$name.packed"; do
+    "$HEAPTAP" merge -o "$name.merged" "$name.heaptap" "$name.packed" >/dev/null 2>&1
+    for profile in "$name.heaptap" "$name.packed" "$name.merged"; do
         same "$profile" "$uncounted $never $filled" "$("$HEAPTAP" access --json "$profile" |
             run_python -c '
 import json, sys
