@@ -29,6 +29,19 @@ count_wchar_t(const wchar_t *format, va_list arguments)
     counted_format_prints_wide(format, arguments);
 }
 
+/* The form with `...`, which only collects its arguments. */
+#define VARIADIC(name, forward, type, parameters, arguments)                                       \
+    EXPORT int counted_##name(COUNTED_UNPACK parameters const type *format, ...)                   \
+    {                                                                                              \
+        va_list list;                                                                              \
+        int r;                                                                                     \
+                                                                                                   \
+        va_start(list, format);                                                                    \
+        r = counted_##forward(COUNTED_UNPACK arguments format, list);                              \
+        va_end(list);                                                                              \
+        return r;                                                                                  \
+    }
+
 #define PRINT(name, forward, type, parameters, arguments, ...)                                     \
     EXPORT int counted_##forward(COUNTED_UNPACK parameters const type *format, va_list list)       \
     {                                                                                              \
@@ -43,16 +56,7 @@ count_wchar_t(const wchar_t *format, va_list arguments)
         __VA_ARGS__;                                                                               \
         return r;                                                                                  \
     }                                                                                              \
-    EXPORT int counted_##name(COUNTED_UNPACK parameters const type *format, ...)                   \
-    {                                                                                              \
-        va_list list;                                                                              \
-        int r;                                                                                     \
-                                                                                                   \
-        va_start(list, format);                                                                    \
-        r = counted_##forward(COUNTED_UNPACK arguments format, list);                              \
-        va_end(list);                                                                              \
-        return r;                                                                                  \
-    }
+    VARIADIC(name, forward, type, parameters, arguments)
 COUNTED_PRINTS(PRINT)
 
 /* A text that is read may be where one is written, so it is counted first. */
@@ -73,14 +77,5 @@ COUNTED_PRINTS(PRINT)
         va_end(copy);                                                                              \
         return r;                                                                                  \
     }                                                                                              \
-    EXPORT int counted_##name(COUNTED_UNPACK parameters const char *format, ...)                   \
-    {                                                                                              \
-        va_list list;                                                                              \
-        int r;                                                                                     \
-                                                                                                   \
-        va_start(list, format);                                                                    \
-        r = counted_##forward(COUNTED_UNPACK arguments format, list);                              \
-        va_end(list);                                                                              \
-        return r;                                                                                  \
-    }
+    VARIADIC(name, forward, char, parameters, arguments)
 COUNTED_SCANS(SCAN)
