@@ -19,6 +19,7 @@
 #include <time.h>
 #include <wchar.h>
 
+#include "access/counted_objects.h"
 #include "access/counted_table.h"
 #include "base/base.h"
 
@@ -31,6 +32,7 @@
 struct counted_libc {
 #define COUNTED_MEMBER(result, name, parameters, ...) result(*name) parameters;
     COUNTED_ROWS(COUNTED_MEMBER)
+    COUNTED_OBJECTS(COUNTED_MEMBER)
     COUNTED_BY_HAND(COUNTED_MEMBER)
 #define COUNTED_NUMBER_MEMBER(result, name, type) result (*name)(const type *, type **, int);
     COUNTED_NUMBERS(COUNTED_NUMBER_MEMBER)

@@ -6,6 +6,7 @@
 // NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names
 #define REAL(result, name, parameters, ...) result __real_##name parameters;
 COUNTED_ROWS(REAL)
+COUNTED_OBJECTS(REAL)
 COUNTED_BY_HAND(REAL)
 #define REAL_NUMBER(result, name, type) result __real_##name(const type *, type **, int);
 COUNTED_NUMBERS(REAL_NUMBER)
@@ -20,7 +21,8 @@ COUNTED_SCANS(REAL_SCAN)
 
 struct counted_libc counted_libc = {
 #define FOUND(result, name, ...) .name = __real_##name,
-    COUNTED_ROWS(FOUND) COUNTED_BY_HAND(FOUND) COUNTED_NUMBERS(FOUND) COUNTED_REALS(FOUND)
+    COUNTED_ROWS(FOUND) COUNTED_OBJECTS(FOUND) COUNTED_BY_HAND(FOUND) COUNTED_NUMBERS(FOUND)
+        COUNTED_REALS(FOUND)
 #define FOUND_FORWARD(name, forward, ...) .forward = __real_##forward,
         COUNTED_PRINTS(FOUND_FORWARD) COUNTED_SCANS(FOUND_FORWARD)
 };

@@ -1,5 +1,5 @@
-/* counted_rows.c: a function for each row of counted_table.h. It has the name of libc's in the
- * library, as those of counted_calls.c have.
+/* counted_rows.c: a function for each row of counted_table.h and counted_objects.h. It has the name
+ * of libc's in the library, as those of counted_calls.c have.
  */
 #include "access/counted_calls.h"
 #include "access/counting.h"
@@ -18,3 +18,19 @@
         return r;                                                                                  \
     }
 COUNTED_ROWS(ROW)
+
+/* Read and write all of *O. */
+#define OBJECT(o)                                                                                  \
+    (R((const void *)(uintptr_t)(o), sizeof *(o)), W((const void *)(uintptr_t)(o), sizeof *(o)))
+/* Read *A, which NULL stands in for. */
+#define ATTRIBUTES(a) R(a, (a) != NULL ? sizeof *(a) : 0)
+
+/* Not inside libc: pthread_once calls the program, and a cancelled wait runs its handlers. */
+#define BEFORE(result, name, parameters, arguments, ...)                                           \
+    EXPORT result counted_##name parameters                                                        \
+    {                                                                                              \
+        look();                                                                                    \
+        __VA_ARGS__;                                                                               \
+        return counted_libc.name arguments;                                                        \
+    }
+COUNTED_OBJECTS(BEFORE)

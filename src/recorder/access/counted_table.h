@@ -2,7 +2,8 @@
  *
  * X(result, name, parameters, arguments, effects): the wrapper calls the function behind us, whose
  * result is R, and then counts the effects, in the words of counting.h. counted_rows.c makes a
- * function of each such row. Other lists have the functions that need more than that.
+ * function of each such row. Other lists have the functions that need more than that, and
+ * counted_objects.h those that count before the call.
  *
  * Effects come after the call because only its result shows what was accessed. A path that the
  * kernel refuses may be no text at all: path() looks at errno first.

@@ -4,7 +4,8 @@
  *
  *     a library, or the program, that was not built with heaptap cc
  *     a function of libc or libm that code built with heaptap cc calls, unless its accesses count
- *     (counted_table.h) or it takes no pointer to memory of its caller's (`harmless`)
+ *     (counted_table.h, counted_objects.h) or it takes no pointer to memory of its caller's
+ *     (`harmless`)
  *
  * The dynamic symbols say which. libc, libm, the dynamic linker, the unwinder and this library are
  * no users by themselves: they get the caller's memory only by calls. A function that is looked up
@@ -57,8 +58,10 @@ static const char harmless[] =
     "malloc_usable_size mallopt memalign mlock mlockall mmap mmap64 mprotect mrand48 mremap "
     "msync munlock munlockall munmap nice ntohl ntohs on_exit pause pclose posix_fadvise "
     "posix_fadvise64 posix_fallocate posix_fallocate64 posix_memalign pthread_cancel "
-    "pthread_detach pthread_equal pthread_exit pthread_key_delete pthread_kill pthread_self "
-    "pthread_setcancelstate pthread_setcanceltype pthread_testcancel pthread_yield putc "
+    "__pthread_register_cancel __pthread_unregister_cancel __pthread_unwind_next "
+    "pthread_atfork pthread_detach pthread_equal pthread_exit pthread_getspecific "
+    "pthread_key_delete pthread_kill pthread_self pthread_setspecific "
+    "pthread_testcancel pthread_yield putc "
     "putc_unlocked putchar putchar_unlocked putwc putwchar pvalloc quick_exit raise rand "
     "random realloc reallocarray rewind sbrk sched_getcpu sched_yield setegid seteuid setgid "
     "setjmp setlocale setpgid setpriority setsid setuid shutdown siglongjmp signal sleep "
@@ -79,7 +82,8 @@ static const char no_users[] =
 static const char counted[] =
     " "
 #define NAME(result, name, ...) #name " "
-    COUNTED_ROWS(NAME) COUNTED_BY_HAND(NAME) COUNTED_NUMBERS(NAME) COUNTED_REALS(NAME)
+    COUNTED_ROWS(NAME) COUNTED_OBJECTS(NAME) COUNTED_BY_HAND(NAME) COUNTED_NUMBERS(NAME)
+        COUNTED_REALS(NAME)
 #define BOTH(name, forward, ...) #name " " #forward " "
         COUNTED_PRINTS(BOTH) COUNTED_SCANS(BOTH);
 

@@ -41,6 +41,14 @@ for compiler in gcc clang; do
     check "$compiler: build what calls iconv" \
         counting --cc=$compiler $apart -O1 -DUSES -o $compiler.iconv "$area/unseen.c"
     verdicts $compiler.iconv "iconv, iconv_open" not-seen not-seen
+    check "$compiler: build what has threads" \
+        counting --cc=$compiler $apart -O1 -pthread -o $compiler.locks "$area/locks.c"
+    verdicts $compiler.locks None never write-only
+    # Words of the object, times calls by both threads, and what initialises it.
+    for use in 4000:285 4016:174 4032:399 4048:116 4064:4 4080:20; do
+        same "$compiler.locks: block of ${use%:*}" "accesses=${use#*:} " \
+            "$(run_python "$area/count.py" $compiler.locks.heaptap "${use%:*}" accesses)"
+    done
 done
 check "build a library that does not count" gcc -O1 -shared -fPIC -o libplain.so "$area/libuse.c"
 cp gcc.all gcc.closed

@@ -1,0 +1,141 @@
+/* counted_objects.h: functions of libc that get objects of a fixed size, such as a mutex.
+ *
+ * X(result, name, parameters, arguments, effects), as in counted_table.h. Here the effects are
+ * counted before the call. Once a mutex is unlocked or a semaphore posted, another thread may free
+ * the block that holds it, and the count would go to the next block there. A wait may never return.
+ *
+ * Each call counts one read and one write of each word of the object, whatever libc does inside.
+ */
+#ifndef ACCESS_COUNTED_OBJECTS_H
+#define ACCESS_COUNTED_OBJECTS_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+
+// clang-format off
+
+#define COUNTED_OBJECTS(X) \
+    X(int, pthread_mutex_lock, (pthread_mutex_t *o), (o), OBJECT(o)) \
+    X(int, pthread_mutex_trylock, (pthread_mutex_t *o), (o), OBJECT(o)) \
+    X(int, pthread_mutex_unlock, (pthread_mutex_t *o), (o), OBJECT(o)) \
+    X(int, pthread_mutex_consistent, (pthread_mutex_t *o), (o), OBJECT(o)) \
+    X(int, pthread_mutex_destroy, (pthread_mutex_t *o), (o), OBJECT(o)) \
+    X(int, pthread_mutex_timedlock, \
+      (pthread_mutex_t *o, const struct timespec *until), \
+      (o, until), OBJECT(o), R(until, sizeof *until)) \
+    X(int, pthread_mutex_clocklock, \
+      (pthread_mutex_t *o, clockid_t clock, const struct timespec *until), \
+      (o, clock, until), OBJECT(o), R(until, sizeof *until)) \
+    X(int, pthread_mutex_init, (pthread_mutex_t *o, const pthread_mutexattr_t *a), (o, a), \
+      W(o, sizeof *o), ATTRIBUTES(a)) \
+    X(int, pthread_cond_signal, (pthread_cond_t *o), (o), OBJECT(o)) \
+    X(int, pthread_cond_broadcast, (pthread_cond_t *o), (o), OBJECT(o)) \
+    X(int, pthread_cond_destroy, (pthread_cond_t *o), (o), OBJECT(o)) \
+    X(int, pthread_cond_wait, (pthread_cond_t *o, pthread_mutex_t *m), (o, m), \
+      OBJECT(o), OBJECT(m)) \
+    X(int, pthread_cond_timedwait, \
+      (pthread_cond_t *o, pthread_mutex_t *m, const struct timespec *until), \
+      (o, m, until), OBJECT(o), OBJECT(m), R(until, sizeof *until)) \
+    X(int, pthread_cond_clockwait, \
+      (pthread_cond_t *o, pthread_mutex_t *m, clockid_t clock, const struct timespec *until), \
+      (o, m, clock, until), OBJECT(o), OBJECT(m), R(until, sizeof *until)) \
+    X(int, pthread_cond_init, (pthread_cond_t *o, const pthread_condattr_t *a), (o, a), \
+      W(o, sizeof *o), ATTRIBUTES(a)) \
+    X(int, pthread_rwlock_rdlock, (pthread_rwlock_t *o), (o), OBJECT(o)) \
+    X(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t *o), (o), OBJECT(o)) \
+    X(int, pthread_rwlock_wrlock, (pthread_rwlock_t *o), (o), OBJECT(o)) \
+    X(int, pthread_rwlock_trywrlock, (pthread_rwlock_t *o), (o), OBJECT(o)) \
+    X(int, pthread_rwlock_unlock, (pthread_rwlock_t *o), (o), OBJECT(o)) \
+    X(int, pthread_rwlock_destroy, (pthread_rwlock_t *o), (o), OBJECT(o)) \
+    X(int, pthread_rwlock_timedrdlock, \
+      (pthread_rwlock_t *o, const struct timespec *until), \
+      (o, until), OBJECT(o), R(until, sizeof *until)) \
+    X(int, pthread_rwlock_clockrdlock, \
+      (pthread_rwlock_t *o, clockid_t clock, const struct timespec *until), \
+      (o, clock, until), OBJECT(o), R(until, sizeof *until)) \
+    X(int, pthread_rwlock_timedwrlock, \
+      (pthread_rwlock_t *o, const struct timespec *until), \
+      (o, until), OBJECT(o), R(until, sizeof *until)) \
+    X(int, pthread_rwlock_clockwrlock, \
+      (pthread_rwlock_t *o, clockid_t clock, const struct timespec *until), \
+      (o, clock, until), OBJECT(o), R(until, sizeof *until)) \
+    X(int, pthread_rwlock_init, (pthread_rwlock_t *o, const pthread_rwlockattr_t *a), (o, a), \
+      W(o, sizeof *o), ATTRIBUTES(a)) \
+    X(int, sem_wait, (sem_t *o), (o), OBJECT(o)) \
+    X(int, sem_trywait, (sem_t *o), (o), OBJECT(o)) \
+    X(int, sem_post, (sem_t *o), (o), OBJECT(o)) \
+    X(int, sem_destroy, (sem_t *o), (o), OBJECT(o)) \
+    X(int, sem_timedwait, (sem_t *o, const struct timespec *until), (o, until), \
+      OBJECT(o), R(until, sizeof *until)) \
+    X(int, sem_clockwait, \
+      (sem_t *o, clockid_t clock, const struct timespec *until), \
+      (o, clock, until), OBJECT(o), R(until, sizeof *until)) \
+    X(int, sem_init, (sem_t *o, int shared, unsigned value), (o, shared, value), W(o, sizeof *o)) \
+    X(int, sem_getvalue, (sem_t *o, int *to), (o, to), R(o, sizeof *o), W(to, sizeof *to)) \
+    X(int, pthread_once, (pthread_once_t *o, void (*run)(void)), (o, run), OBJECT(o)) \
+    X(int, pthread_spin_lock, (pthread_spinlock_t *o), (o), OBJECT(o)) \
+    X(int, pthread_spin_trylock, (pthread_spinlock_t *o), (o), OBJECT(o)) \
+    X(int, pthread_spin_unlock, (pthread_spinlock_t *o), (o), OBJECT(o)) \
+    X(int, pthread_spin_destroy, (pthread_spinlock_t *o), (o), OBJECT(o)) \
+    X(int, pthread_spin_init, (pthread_spinlock_t *o, int shared), (o, shared), OBJECT(o)) \
+    X(int, pthread_barrier_wait, (pthread_barrier_t *o), (o), OBJECT(o)) \
+    X(int, pthread_barrier_destroy, (pthread_barrier_t *o), (o), OBJECT(o)) \
+    X(int, pthread_barrier_init, \
+      (pthread_barrier_t *o, const pthread_barrierattr_t *a, unsigned n), \
+      (o, a, n), W(o, sizeof *o), ATTRIBUTES(a)) \
+    X(int, pthread_mutexattr_init, (pthread_mutexattr_t *o), (o), W(o, sizeof *o)) \
+    X(int, pthread_mutexattr_destroy, (pthread_mutexattr_t *o), (o), OBJECT(o)) \
+    X(int, pthread_mutexattr_settype, (pthread_mutexattr_t *o, int value), (o, value), OBJECT(o)) \
+    X(int, pthread_mutexattr_setpshared, (pthread_mutexattr_t *o, int value), (o, value), \
+      OBJECT(o)) \
+    X(int, pthread_mutexattr_setprotocol, (pthread_mutexattr_t *o, int value), (o, value), \
+      OBJECT(o)) \
+    X(int, pthread_mutexattr_setrobust, (pthread_mutexattr_t *o, int value), (o, value), \
+      OBJECT(o)) \
+    X(int, pthread_condattr_init, (pthread_condattr_t *o), (o), W(o, sizeof *o)) \
+    X(int, pthread_condattr_destroy, (pthread_condattr_t *o), (o), OBJECT(o)) \
+    X(int, pthread_condattr_setpshared, (pthread_condattr_t *o, int value), (o, value), \
+      OBJECT(o)) \
+    X(int, pthread_rwlockattr_init, (pthread_rwlockattr_t *o), (o), W(o, sizeof *o)) \
+    X(int, pthread_rwlockattr_destroy, (pthread_rwlockattr_t *o), (o), OBJECT(o)) \
+    X(int, pthread_rwlockattr_setpshared, (pthread_rwlockattr_t *o, int value), (o, value), \
+      OBJECT(o)) \
+    X(int, pthread_rwlockattr_setkind_np, (pthread_rwlockattr_t *o, int value), (o, value), \
+      OBJECT(o)) \
+    X(int, pthread_attr_init, (pthread_attr_t *o), (o), W(o, sizeof *o)) \
+    X(int, pthread_attr_destroy, (pthread_attr_t *o), (o), OBJECT(o)) \
+    X(int, pthread_attr_setdetachstate, (pthread_attr_t *o, int value), (o, value), OBJECT(o)) \
+    X(int, pthread_condattr_setclock, (pthread_condattr_t *o, clockid_t clock), (o, clock), \
+      OBJECT(o)) \
+    X(int, pthread_attr_setstacksize, (pthread_attr_t *o, size_t bytes), (o, bytes), OBJECT(o)) \
+    X(int, pthread_attr_getstacksize, (const pthread_attr_t *o, size_t *to), (o, to), \
+      R(o, sizeof *o), W(to, sizeof *to)) \
+    X(int, pthread_attr_setguardsize, (pthread_attr_t *o, size_t bytes), (o, bytes), OBJECT(o)) \
+    X(int, pthread_attr_getguardsize, (const pthread_attr_t *o, size_t *to), (o, to), \
+      R(o, sizeof *o), W(to, sizeof *to)) \
+    X(int, pthread_create, \
+      (pthread_t *to, const pthread_attr_t *a, void *(*run)(void *), void *arg), \
+      (to, a, run, arg), W(to, sizeof *to), ATTRIBUTES(a)) \
+    X(int, pthread_join, (pthread_t thread, void **to), (thread, to), \
+      if (to != NULL) W(to, sizeof *to)) \
+    X(int, pthread_key_create, (pthread_key_t *to, void (*end)(void *)), (to, end), \
+      W(to, sizeof *to)) \
+    X(int, pthread_setname_np, (pthread_t thread, const char *name), (thread, name), text(name)) \
+    X(int, pthread_setcancelstate, (int state, int *to), (state, to), \
+      if (to != NULL) W(to, sizeof *to)) \
+    X(int, pthread_setcanceltype, (int type, int *to), (type, to), \
+      if (to != NULL) W(to, sizeof *to)) \
+    X(int, sigemptyset, (sigset_t *o), (o), W(o, sizeof *o)) \
+    X(int, sigfillset, (sigset_t *o), (o), W(o, sizeof *o)) \
+    X(int, sigaddset, (sigset_t *o, int signal), (o, signal), OBJECT(o)) \
+    X(int, sigdelset, (sigset_t *o, int signal), (o, signal), OBJECT(o)) \
+    X(int, sigismember, (const sigset_t *o, int signal), (o, signal), R(o, sizeof *o)) \
+    X(int, pthread_sigmask, (int how, const sigset_t *a, sigset_t *to), (how, a, to), \
+      ATTRIBUTES(a); if (to != NULL) W(to, sizeof *to)) \
+    X(int, sigprocmask, (int how, const sigset_t *a, sigset_t *to), (how, a, to), \
+      ATTRIBUTES(a); if (to != NULL) W(to, sizeof *to))
+
+// clang-format on
+
+#endif
