@@ -39,10 +39,10 @@ write_random(struct annotation_facts *facts, uint64_t *frames, bool padded)
         .padding_bytes = padded ? 16 + random_word() % 8 * 16 : 0,
         .birth_ns = random_word(),
         .tid = random_word(),
-        .frames = frames,
         .frame_count = (uint32_t)(random_word() % (annotation_form.places + 1)),
     };
     memset(memory, (int)random_word(), sizeof memory);
+    memcpy(annotation_places(block), frames, facts->frame_count * sizeof *frames);
     annotation_write(block, facts);
     return block;
 }

@@ -108,6 +108,12 @@ guard_byte(uint32_t i)
     return (uint8_t) "TaiL"[i % 4];
 }
 
+uint64_t *
+annotation_places(void *block)
+{
+    return (uint64_t *)words_of(block) + FRAMES_AT;
+}
+
 void
 annotation_write(void *block, const struct annotation_facts *facts)
 {
@@ -120,8 +126,8 @@ annotation_write(void *block, const struct annotation_facts *facts)
     w[1] = facts->size_bytes;
     w[BIRTH_AT] = facts->birth_ns;
     w[THREAD_AT] = facts->tid;
-    for (uint32_t i = 0; i < annotation_form.places; i++)
-        w[FRAMES_AT + i] = i < facts->frame_count ? facts->frames[i] : 0;
+    for (uint32_t i = facts->frame_count; i < annotation_form.places; i++)
+        w[FRAMES_AT + i] = 0;
     *last_word(block) = check_of(block) | (uint64_t)MARK_END << 32;
     for (uint32_t i = 0; i < annotation_form.guard_bytes; i++)
         guard[i] = guard_byte(i);

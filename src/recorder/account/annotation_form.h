@@ -36,9 +36,12 @@ struct annotation_facts {
     uint64_t size_bytes;    // As requested.
     uint64_t padding_bytes; // In front of the annotation; 0 = none.
     uint64_t birth_ns, tid;
-    const uint64_t *frames; // The innermost first.
-    uint32_t frame_count;
+    uint32_t frame_count; // In annotation_places.
 };
+
+/* Return the room in BLOCK's annotation for annotation_form.places return addresses, the innermost
+ * first. Write them before annotation_write. */
+uint64_t *annotation_places(void *block);
 
 /* Annotate BLOCK. In front of it are head_bytes and the padding, behind its size guard_bytes. */
 void annotation_write(void *block, const struct annotation_facts *facts);

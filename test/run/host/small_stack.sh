@@ -34,11 +34,25 @@ same "the profile cannot grow: exit status" 5 $?
 same "the profile cannot grow: output" done "$(cat out)"
 same "the profile cannot grow: one message" 1 "$(grep -c "^heaptap: the profile cannot grow" err)"
 
+# Annotated blocks, with as many frames as there can be.
+for bytes in 4096 3072; do
+    HEAPTAP_ANNOTATE=255 small "$bytes bytes, annotated" $bytes later
+done
+
 # How much it is: docs/internals/failures.md says so too.
 bare=$("$PROG/small_stack" 65536 paint 2>&1 >/dev/null)
-rm -f small*.heaptap
-used=$(LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/small.heaptap "$PROG/small_stack" 65536 paint \
-    2>&1 >/dev/null)
-echo "# the program alone uses $bare bytes, with the recorder $used"
-check "below malloc it takes less than 2.5 KiB" [ "$used" -lt $((bare + 2560)) ]
+
+# uses NAME BYTES_MAX [VARIABLE=VALUE]: the recorder takes less than that of the stack.
+uses() {
+    local used
+
+    rm -f small*.heaptap
+    used=$(env LD_PRELOAD="$LIBHEAPTAP" HEAPTAP_OUT="$PWD/small.heaptap" ${3:+"$3"} \
+        "$PROG/small_stack" 65536 paint 2>&1 >/dev/null)
+    echo "# $1: the program alone uses $bare bytes, with the recorder $used"
+    check "$1: below malloc it takes less than $2 bytes" [ "$used" -lt $((bare + $2)) ]
+}
+
+uses plain 2560
+uses annotated 2662 HEAPTAP_ANNOTATE=255
 finish
