@@ -9,6 +9,9 @@
  *                                    says how many of 40 pieces it then gets. WHICH is AS or DATA,
  *                                    HOW is libc, raw (a system call) or child (another process)
  *
+ *     limits_itself fork MIB         limits itself and forks. The child maps memory wherever there is
+ *                                    room, limits itself to half as much, and uses that memory
+ *
  * Otherwise 64 blocks of 1 MiB, a thread and 4 MiB of the stack; says "done" and exits with 7. */
 /* libs: -lpthread */
 #include <pthread.h>
@@ -16,12 +19,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { BLOCKS = 64, BLOCK_BYTES = 1 << 20, STACK_BYTES = 4 << 20, THREADS = 4 };
+enum { MAPPINGS = 256, MAPPING_BYTES = 1 << 20 };
 enum { PIECES = 40, PIECE_BYTES = 512 << 10 };
 
 static int over;
@@ -129,6 +134,41 @@ pieces(const char *which, rlim_t bytes, const char *how)
     return 0;
 }
 
+static int
+map_and_limit(rlim_t bytes)
+{
+    static char *mappings[MAPPINGS];
+    void *volatile first = malloc(100);
+
+    for (int i = 0; i < MAPPINGS; i++) {
+        mappings[i] = mmap(NULL, MAPPING_BYTES, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (mappings[i] == MAP_FAILED)
+            return 4;
+    }
+    if (limit("setrlimit", bytes) != 0)
+        return 3;
+    for (int i = 0; i < MAPPINGS; i++)
+        mappings[i][MAPPING_BYTES / 2] = 1;
+    free(first);
+    return 0;
+}
+
+static int
+forked(rlim_t bytes)
+{
+    int status = 0;
+    pid_t child;
+
+    if (limit("setrlimit", bytes) != 0 || (child = fork()) < 0)
+        return 3;
+    if (child == 0)
+        _exit(map_and_limit(bytes / 2));
+    waitpid(child, &status, 0);
+    printf("child %d\n", status);
+    return 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -140,6 +180,8 @@ main(int argc, char **argv)
     if (argc > 4)
         return pieces(argv[2], (rlim_t)atol(argv[3]) << 20, argv[4]);
 
+    if (argc > 2 && strcmp(argv[1], "fork") == 0)
+        return forked(bytes);
     for (int i = 0; i < count; i++)
         if (pthread_create(&threads[i], NULL, work, NULL) != 0)
             return 2;

@@ -87,6 +87,7 @@ begin_pool(void)
     if (load_relaxed(&pool_bytes) == 0)
         return;
     state->pool = (unsigned char *)state + first;
+    state->pool_end = load_relaxed(&pool_bytes);
     state->pool_used = POOL_DUMPED_BYTES;
     // Every start writes to the end of the state and to what is right behind it.
     mem_touch(state->pool - TOUCHED_BEFORE, state->pool + TOUCHED_BEHIND);
@@ -389,7 +390,7 @@ void
 mem_release(void *address, size_t size_bytes)
 {
     if (state != NULL && (in_piece(address, state->arena, state->arena_bytes) ||
-                          in_piece(address, state->pool, POOL_BYTES)))
+                          in_piece(address, state->pool, state->pool_end)))
         return; // Lost to a race, which is rare; it may not be all zeros any more.
     for (uint32_t i = 0;
          state != NULL && i < load_relaxed(&state->region_count) && i < LIMIT_REGIONS; i++)
@@ -430,7 +431,7 @@ mem_shrink(void *piece, uint64_t size_bytes, uint64_t keep_bytes)
     if (start >= end || in_piece(piece, state->arena, state->arena_bytes))
         return;
     // Behind the first part that is gone, no child may use the pool.
-    if (in_piece(piece, state->pool, POOL_BYTES) &&
+    if (in_piece(piece, state->pool, state->pool_end) &&
         (uint64_t)(start - state->pool) < load_relaxed(&pool_bytes))
         store_relaxed(&pool_bytes, (uint64_t)(start - state->pool));
     forget_part(start, end);
@@ -468,9 +469,9 @@ mem_give_back(void)
     }
     if (state->pool == NULL)
         return;
-    used = __atomic_exchange_n(&state->pool_used, (uint64_t)POOL_BYTES, __ATOMIC_ACQ_REL);
-    if (used < POOL_BYTES)
-        mem_shrink(state->pool + used, POOL_BYTES - used, 0);
+    used = __atomic_exchange_n(&state->pool_used, state->pool_end, __ATOMIC_ACQ_REL);
+    if (used < state->pool_end)
+        mem_shrink(state->pool + used, state->pool_end - used, 0);
 }
 
 void

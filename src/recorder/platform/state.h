@@ -195,6 +195,7 @@ struct state {
     uint64_t dumped_used;  // Atomic: of that, or of the same of the pool.
     unsigned char *pool;   // The first private memory comes from here; NULL = from the kernel.
     uint64_t pool_used;    // Atomic.
+    uint64_t pool_end;     // Its size here: a parent may have unmapped the rest.
 
     bool in_memory; // The profile is private memory, and the file a copy of it.
 

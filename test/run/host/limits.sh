@@ -30,6 +30,13 @@ done
 pieces AS 150 libc --reserve 4M
 pieces AS 150 libc --sample 64K
 
+# The memory of a child of a process that limits itself is the child's.
+for option in "" --annotate; do
+    same "a child limits itself $option" "child 0" \
+        "$("$HEAPTAP" run --quiet --force $option -o forked.heaptap -- \
+            "$PROG/limits_itself" fork 4096)"
+done
+
 # A start that fails takes nothing from the program.
 for limit in "-v 100000" "-d 20000"; do
     for option in "" --annotate; do
