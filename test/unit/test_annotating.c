@@ -149,7 +149,6 @@ the_map_knows_which_addresses_are_blocks(void **unused)
 
     (void)unused;
     assert_int_equal(annotated_at(p), 0);
-    assert_true(annotated_map_start());
     assert_int_equal(annotated_ends(p), ANNOTATED_NOT);
     assert_true(annotated_reserve(p));
     assert_false(annotated_reserve(p + 1));

@@ -7,8 +7,8 @@
  * child has a new ledger, while the blocks of its parent live on in it with all they carry. So this
  * is a map of its own, in memory that children inherit.
  *
- *     address ── top 23 bits ──► top level (pointers, touched on demand)
- *                                 └► leaf: a byte for each 64 bytes of 2^24, and a link
+ *     address ── top 12 bits ──► part, 16 KiB ── 11 bits ──► leaf: a byte for each 64 bytes of
+ *                                                            2^24, and a link
  *
  *     byte:  sub (where in the 64 bytes, in steps of 8) | LIVE | LOOKED | PADDED | REPORTED
  *
@@ -32,8 +32,8 @@ enum {
     SPAN_BITS = CORE_SPAN_BITS,
     SPAN_BYTES = 1 << SPAN_BITS,
     LEAF_BYTES = SPAN_BYTES / GRANULE,
-    TOP_BYTES = sizeof(void *) << (ARCH_ADDRESS_BITS - SPAN_BITS),
-    BELOW_BYTES = 4096,
+    PART_BITS = 35,
+    PART_LEAVES = 1 << (PART_BITS - SPAN_BITS),
 };
 
 struct map_leaf {
@@ -42,15 +42,19 @@ struct map_leaf {
 };
 static_assert(sizeof(struct core_annotated_leaf) == 32, "internals/core.md");
 
-static struct map_leaf **map_top; // Atomic pointers.
+struct map_part {
+    struct map_leaf *leaves[PART_LEAVES]; // Atomic.
+};
+
+static struct map_part *map_parts[1 << (ARCH_ADDRESS_BITS - PART_BITS)]; // Atomic.
 static struct map_leaf *map_leaves; // Atomic.
 
 /* Memory that a forked child inherits. */
 static void *
-map_memory(void *where, size_t size_bytes, int protection, int flags)
+map_memory(size_t size_bytes)
 {
-    void *p = sys_mmap(where, size_bytes, protection,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+    void *p = sys_mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (sys_failed(p))
         return NULL;
@@ -58,47 +62,26 @@ map_memory(void *where, size_t size_bytes, int protection, int flags)
     return p;
 }
 
-/* The top level is mapped like a stack that cannot grow, as in mem.c: it is hardly touched, and
- * must not be charged to RLIMIT_DATA. Dumps do not hold it. */
-static struct map_leaf **
-map_top_level(void)
+/* The part of the map that ADDRESS is in; NULL if there is none. */
+static inline struct map_part *
+part_of(uintptr_t address)
 {
-    unsigned char *below = map_memory(NULL, BELOW_BYTES + TOP_BYTES, PROT_NONE, 0);
-    void *top;
-
-    if (below == NULL)
-        return NULL;
-    top = map_memory(below + BELOW_BYTES, TOP_BYTES, PROT_READ | PROT_WRITE,
-                     MAP_FIXED | MAP_GROWSDOWN);
-    if (top == NULL)
-        sys_munmap(below, BELOW_BYTES + TOP_BYTES);
-    else
-        sys_madvise(top, TOP_BYTES, MADV_DONTDUMP);
-    return top;
+    return address >> ARCH_ADDRESS_BITS == 0 ? load_acquire(&map_parts[address >> PART_BITS])
+                                             : NULL;
 }
 
-bool
-annotated_map_start(void)
+static inline struct map_leaf **
+place_of_leaf(struct map_part *part, uintptr_t address)
 {
-    struct map_leaf **made, **none = NULL;
-
-    if (load_acquire(&map_top) != NULL)
-        return true;
-    made = map_top_level();
-    if (made == NULL)
-        return false;
-    if (!cas_acq_rel(&map_top, &none, made))
-        sys_munmap((unsigned char *)made - BELOW_BYTES, BELOW_BYTES + TOP_BYTES);
-    return true;
+    return &part->leaves[address >> SPAN_BITS & (PART_LEAVES - 1)];
 }
 
 static struct map_leaf *
 leaf_of(uintptr_t address)
 {
-    struct map_leaf **t = load_acquire(&map_top);
+    struct map_part *part = part_of(address);
 
-    return t != NULL && address >> ARCH_ADDRESS_BITS == 0 ? load_acquire(&t[address >> SPAN_BITS])
-                                                          : NULL;
+    return part != NULL ? load_acquire(place_of_leaf(part, address)) : NULL;
 }
 
 static inline uint8_t
@@ -132,21 +115,37 @@ link_leaf(struct map_leaf *l)
     } while (!cas_acq_rel(&map_leaves, &first, l));
 }
 
+/* The part of ADDRESS, made if there is none. NULL without memory. */
+static struct map_part *
+make_part(uintptr_t address)
+{
+    struct map_part *part = part_of(address), *none = NULL;
+
+    if (part != NULL || (part = map_memory(sizeof *part)) == NULL)
+        return part;
+    if (cas_acq_rel(&map_parts[address >> PART_BITS], &none, part))
+        return part;
+    sys_munmap(part, sizeof *part);
+    return none;
+}
+
 bool
 annotated_reserve(const void *p)
 {
     uintptr_t address = (uintptr_t)p;
+    struct map_part *part;
     struct map_leaf *made, *none = NULL;
 
-    if (address % 8 != 0 || address >> ARCH_ADDRESS_BITS != 0 || load_acquire(&map_top) == NULL)
+    if (address % 8 != 0 || address >> ARCH_ADDRESS_BITS != 0)
         return false;
     if (leaf_of(address) != NULL)
         return true;
-    made = map_memory(NULL, sizeof *made, PROT_READ | PROT_WRITE, 0);
+    part = make_part(address);
+    made = part != NULL ? map_memory(sizeof *made) : NULL;
     if (made == NULL)
         return false;
     made->head.span = round_down(address, (uint64_t)SPAN_BYTES);
-    if (cas_acq_rel(&map_top[address >> SPAN_BITS], &none, made))
+    if (cas_acq_rel(place_of_leaf(part, address), &none, made))
         link_leaf(made);
     else
         sys_munmap(made, sizeof *made);

@@ -9,9 +9,6 @@
 #include "base/base.h"
 #include "format/core_record.h"
 
-/* Make the map; false without memory. */
-bool annotated_map_start(void);
-
 /* Make room for the block at P, which nobody knows yet. False if there is none. */
 bool annotated_reserve(const void *p);
 

@@ -599,7 +599,7 @@ is_asked(void)
 void
 annotate_next_in_front(struct next *n)
 {
-    if (!is_asked() || !annotated_map_start())
+    if (!is_asked())
         return;
     behind = *n;
     check_start(release);

@@ -24,7 +24,7 @@ for how in libc raw child; do
     done
     pieces DATA 60 $how --annotate
     pieces AS 150 $how
-    pieces AS 300 $how --annotate
+    pieces AS 230 $how --annotate
 done
 # Whoever makes no system call, or does not look at a call, follows what libc sets.
 pieces AS 150 libc --reserve 4M
