@@ -7,7 +7,8 @@
  *
  *     limits_itself pieces WHICH MIB HOW
  *                                    says how many of 40 pieces it then gets. WHICH is AS or DATA,
- *                                    HOW is libc, raw (a system call) or child (another process)
+ *                                    HOW is libc, raw (a system call), child (another process) or
+ *                                    forked (a forked child does all that, by a system call)
  *
  *     limits_itself fork MIB         limits itself and forks. The child maps memory wherever there is
  *                                    room, limits itself to half as much, and uses that memory
@@ -121,10 +122,21 @@ static int
 pieces(const char *which, rlim_t bytes, const char *how)
 {
     struct rlimit l = {bytes, RLIM_INFINITY};
+    void *volatile small;
     int count = 0;
 
+    if (strcmp(how, "forked") == 0) {
+        if (fork() != 0) {
+            wait(NULL);
+            return 0;
+        }
+        how = "raw";
+    }
     if (limit_by(how, strcmp(which, "AS") == 0 ? RLIMIT_AS : RLIMIT_DATA, &l) != 0)
         return 3;
+    // It finds room, so that a forked child tries to start recording.
+    small = malloc(10);
+    free(small);
     for (int i = 0; i < PIECES; i++) {
         void *volatile p = malloc(PIECE_BYTES);
 

@@ -373,14 +373,12 @@ mem_release_all(void)
     for (uint32_t i = 0; i < load_relaxed(&state->region_count) && i < LIMIT_REGIONS; i++) {
         void *address = load_acquire(&state->regions[i].address);
 
-        if (address == state->pool && address != NULL)
-            sys_munmap(address, state->regions[i].size_bytes);
-        else if (address != NULL && address != state)
+        if (address != NULL && address != state && address != state->pool)
             unmap_private(address, state->regions[i].size_bytes);
         store_relaxed(&state->regions[i].address, NULL);
     }
     state->arena = state->pool = NULL;
-    store_relaxed(&pool_bytes, UINT64_C(0)); // It is not there for children either.
+    mem_drop_pool(NULL, 0); // Also the one that a forked child has found and not begun to use.
     if (load_relaxed(&state->growing_page) != NULL)
         sys_munmap(load_relaxed(&state->growing_page), PAGE_BYTES);
     store_relaxed(&state->growing_page, NULL);

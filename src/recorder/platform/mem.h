@@ -88,7 +88,7 @@ void mem_give_back(void);
 /* Size of the pool that a forked child finds. */
 uint64_t mem_pool_bytes(void);
 
-/* Unmap the pool, from which nobody has taken anything yet, except for the pages of KEPT. */
+/* Unmap the pool, which nobody uses, except for the pages of KEPT; NULL = all of it. */
 void mem_drop_pool(const void *kept, size_t kept_bytes);
 
 /* Give back memory of mem_private. A piece of the arena or the pool cannot be given back and is

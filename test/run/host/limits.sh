@@ -37,6 +37,11 @@ for option in "" --annotate; do
             "$PROG/limits_itself" fork 4096)"
 done
 
+# A forked child that is not recorded, for want of room, gets what its parent has reserved.
+for option in "" --annotate; do
+    pieces AS 150 forked $option
+done
+
 # A start that fails takes nothing from the program.
 for limit in "-v 100000" "-d 20000"; do
     for option in "" --annotate; do
