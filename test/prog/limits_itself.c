@@ -10,6 +10,9 @@
  *                                    HOW is libc, raw (a system call), child (another process) or
  *                                    forked (a forked child does all that, by a system call)
  *
+ *     limits_itself stack MIB        by a system call, allocates for 20 ms and uses 4 MiB of the
+ *                                    stack
+ *
  *     limits_itself fork MIB         limits itself and forks. The child maps memory wherever there is
  *                                    room, limits itself to half as much, and uses that memory
  *
@@ -24,6 +27,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { BLOCKS = 64, BLOCK_BYTES = 1 << 20, STACK_BYTES = 4 << 20, THREADS = 4 };
@@ -100,6 +104,24 @@ use_stack(void)
 
     for (size_t i = 0; i < sizeof bytes; i += 4096)
         bytes[sizeof bytes - 1 - i] = 1;
+}
+
+static int
+stack_after(rlim_t bytes)
+{
+    struct rlimit l = {bytes, RLIM_INFINITY};
+    clock_t end = clock() + CLOCKS_PER_SEC / 50;
+
+    if (syscall(SYS_prlimit64, 0, RLIMIT_AS, &l, NULL) != 0)
+        return 3;
+    while (clock() < end) {
+        void *volatile p = malloc(100);
+
+        free(p);
+    }
+    use_stack();
+    puts("done");
+    return 7;
 }
 
 static int
@@ -194,6 +216,8 @@ main(int argc, char **argv)
 
     if (argc > 2 && strcmp(argv[1], "fork") == 0)
         return forked(bytes);
+    if (argc > 2 && strcmp(argv[1], "stack") == 0)
+        return stack_after(bytes);
     for (int i = 0; i < count; i++)
         if (pthread_create(&threads[i], NULL, work, NULL) != 0)
             return 2;

@@ -30,14 +30,15 @@
 enum { STEPS = 10, PIECES_MAX = 4096, FILES_MAX = 200, THREADS = 3, MIB = 1 << 20 };
 enum { HEAP_BYTES_MAX = 256 * MIB, SPAN_BITS = 24 };
 
-/* Threads and stacks need some of it, and the recorder has fixed costs: failures.md. */
+/* Threads and stacks need some of it, and the recorder has fixed costs: failures.md. A limit from
+ * outside counts. */
 #define ROOMY ((rlim_t)512 << 20)
 
 static uint64_t word;
 static int seen;      // libc sets all limits on address space, and nobody forks.
 static int unnoticed; // A limit that nobody has reported, and no failed allocation since.
 static void *pieces[PIECES_MAX];
-static rlim_t space = RLIM_INFINITY, data = RLIM_INFINITY;
+static rlim_t space, data, space_most, data_most; // RLIM_INFINITY = no limit.
 static unsigned char used[(size_t)1 << (47 - SPAN_BITS)]; // By span of addresses.
 static long spans;                                        // Ever used, also by the parent.
 
@@ -251,9 +252,11 @@ use_file(void)
 /* --- Steps ------------------------------------------------------------------------------------ */
 
 static rlim_t
-size_of_space(void)
+size_of_space(rlim_t most)
 {
-    return (rlim_t)(draw(3) != 0 ? 40 + draw(400) : 512 + draw(3000)) << 20;
+    rlim_t size = (rlim_t)(draw(3) != 0 ? 40 + draw(400) : 512 + draw(3000)) << 20;
+
+    return size < most ? size : most;
 }
 
 static void step(int depth);
@@ -289,14 +292,14 @@ step(int depth)
     switch (draw(12)) {
     case 0:
     case 1:
-        space = size_of_space();
+        space = size_of_space(space_most);
         unnoticed = limit(RLIMIT_AS, space);
         if (unnoticed)
             use_heap(" unseen");
         break;
     case 2:
     case 3:
-        data = size_of_space();
+        data = size_of_space(data_most);
         if (limit(RLIMIT_DATA, data))
             use_heap(" unseen");
         break;
@@ -333,11 +336,16 @@ int
 main(int argc, char **argv)
 {
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    struct rlimit outer;
 
     word = seed * 0x9e3779b97f4a7c15u + 88172645463325252u;
     seen = argc > 2;
     // One arena: how many threads want one at once depends on time.
     mallopt(M_ARENA_MAX, 1);
+    getrlimit(RLIMIT_AS, &outer);
+    space = space_most = outer.rlim_max;
+    getrlimit(RLIMIT_DATA, &outer);
+    data = data_most = outer.rlim_max;
     for (int i = 0; i < 5; i++)
         draw(2);
     if (draw(3) != 0)

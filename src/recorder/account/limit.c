@@ -5,10 +5,12 @@
  * larger limit. A limit arrives in three ways:
  *
  *     the program calls setrlimit or prlimit ........ entry/rlimit_dynamic.c calls limit_follow
- *     another process or a raw system call sets it .. nobody reports it, until an allocation of the
- *                                                     program fails; then limit_gives_back returns
- *                                                     true, and the caller tries once more
- *                                                     ... or until a mapping of the recorder fails
+ *     another process or a raw system call sets it .. nobody reports it. limit_look reads it once
+ *                                                     in a millisecond of events. When an
+ *                                                     allocation of the program fails before,
+ *                                                     limit_gives_back returns true, and the caller
+ *                                                     tries once more. When a mapping of the
+ *                                                     recorder fails, so does that
  *
  * What stays in address space: the tables in use, the top level of the ledger (64 MiB), some 2 MiB
  * for each thread. Tables stay small when the limit is lifted again.
@@ -28,7 +30,7 @@
 #include "platform/sys.h"
 
 #define SPARE_BYTES ((uint64_t)16 << 20)
-enum { SPARE_LIMIT_SHARE = 64 };
+enum { SPARE_LIMIT_SHARE = 64, LOOK_NS = 1000000 };
 
 /* A child made by vfork has limits of its own, but its parent's memory. */
 static bool
@@ -102,6 +104,22 @@ limit_follow(uint64_t limit_bytes)
         drop_pool();
 }
 
+void
+limit_look(uint64_t now_ns)
+{
+    uint64_t limit;
+
+    if (now_ns < load_relaxed(&state->limit_next_ns) || sys_is_quiet())
+        return;
+    store_relaxed(&state->limit_next_ns, now_ns + LOOK_NS);
+    limit = sys_limit(RLIMIT_AS);
+    // Tables that were made under a limit fit into it.
+    if (limit >= load_relaxed(&state->limit_seen))
+        return;
+    store_relaxed(&state->limit_seen, limit);
+    limit_follow(limit);
+}
+
 COLD bool
 limit_gives_back(uint64_t size_bytes)
 {
@@ -119,4 +137,5 @@ void
 limit_start(void)
 {
     mem_on_shortage(limit_gives_back);
+    state->limit_seen = sys_limit(RLIMIT_AS);
 }

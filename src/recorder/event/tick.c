@@ -16,6 +16,7 @@
 #include "account/dumped.h"
 #include "account/file_copy.h"
 #include "account/history.h"
+#include "account/limit.h"
 #include "account/peak.h"
 #include "base/atomics.h"
 #include "event/request.h"
@@ -117,6 +118,7 @@ tick_look(struct thread *t)
     timeline(now_ns);
     history_look(t, now_ns, before_ns, before_bytes);
     access_look();
+    limit_look(now_ns);
     file_copy(FILE_COPY_DUE);
 }
 

@@ -111,6 +111,8 @@ struct state {
     uint64_t arena_used; // Atomic.
     uint64_t spare_bytes;   // Atomic: see limit.c; 0 = no limit on address space was seen.
     uint32_t giving_back;   // Atomic: a thread is shrinking reservations.
+    uint64_t limit_seen;    // Atomic: that limit when it was last read.
+    uint64_t limit_next_ns; // Atomic: elapsed, when it is read next.
     uint64_t memory_limit;  // Atomic: what the recorder may take, its file included; 0 = no limit.
     uint64_t nodes_counted; // Atomic: nodes when the private memory was last measured.
     uint64_t charged;         // Atomic: bytes that were accounted for before they were touched,

@@ -42,6 +42,14 @@ for option in "" --annotate; do
     pieces AS 150 forked $option
 done
 
+# The stack grows although nobody has reported the limit, and nothing has failed.
+for option in "" --annotate --sample=64K; do
+    same "the stack under an unseen limit $option" "done
+7" \
+        "$("$HEAPTAP" run --quiet --force $option -o stack.heaptap -- \
+            "$PROG/limits_itself" stack 400; echo $?)"
+done
+
 # A start that fails takes nothing from the program.
 for limit in "-v 100000" "-d 20000"; do
     for option in "" --annotate; do
