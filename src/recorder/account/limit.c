@@ -12,6 +12,8 @@
  *                                                     tries once more. When a mapping of the
  *                                                     recorder fails, so does that
  *
+ * A forked child unmaps its parent's private memory, which nothing refers to.
+ *
  * What stays in address space: the tables in use, the top level of the ledger (64 MiB), some 2 MiB
  * for each thread. Tables stay small when the limit is lifted again.
  *
@@ -40,7 +42,7 @@ is_recorded_here(void)
            sys_is_process(state->header->pid);
 }
 
-/* A forked child that has not started recording has a pool all the same. Unmap it, unless a thread
+/* A forked child that has not started recording has its parent's memory. Unmap that, unless a thread
  * is starting: true if that was done. The child then starts as a new process does. The struct of
  * the thread that has forked stays, because that thread still looks at it; no other may do this. */
 static bool
@@ -52,6 +54,7 @@ drop_pool(void)
         tls.self == NULL || !cas_acq_rel(&state->starting, &idle, 1u))
         return false;
     mem_drop_pool(tls.self, sizeof *tls.self);
+    mem_drop_parents(tls.self);
     store_release(&state->starting, 0u);
     return true;
 }
@@ -85,6 +88,7 @@ give_back(uint64_t spare_bytes)
     nodes_give_back(nodes_bytes);
     give_back_errors();
     mem_give_back();
+    mem_drop_parents(NULL);
     store_relaxed(&state->spare_bytes, spare_bytes);
     sys_unblock_signals(mask);
     store_release(&state->giving_back, 0u);

@@ -63,19 +63,38 @@ enum { CHARGED_UNMEASURED = 1 << 20 }; // Bytes charged between two measurements
 /* Size of the pool behind the state, 0 = there is none. Atomic. Children, whose state is wiped, see
  * the same number. It drops when a part of the pool is unmapped (mem_shrink). */
 static uint64_t pool_bytes;
+static uint64_t pool_first_bytes; // Atomic: that size in the first process.
 
 /* Called when the kernel refuses memory: true if the attempt is worth repeating. */
 static mem_shortage_fn *on_shortage;
 
-static void
-remember(void *address, size_t size_bytes)
+/* Pieces of private memory, which forked children have, too: what is the parent's must be found to
+ * be unmapped. */
+static struct region {
+    void *address; // Atomic; NULL = none.
+    size_t size_bytes;
+    size_t below_bytes; // Of the page below it.
+} regions[LIMIT_REGIONS];
+static uint32_t region_count; // Atomic; may run past LIMIT_REGIONS.
+
+static inline uint32_t
+region_end(void)
 {
-    uint32_t i = state != NULL ? add_relaxed(&state->region_count, 1u) : LIMIT_REGIONS;
+    uint32_t count = load_relaxed(&region_count);
+
+    return count < LIMIT_REGIONS ? count : LIMIT_REGIONS;
+}
+
+static void
+remember(void *address, size_t size_bytes, size_t below_bytes)
+{
+    uint32_t i = add_relaxed(&region_count, 1u);
 
     if (i >= LIMIT_REGIONS)
         return;
-    state->regions[i].size_bytes = size_bytes;
-    store_release(&state->regions[i].address, address);
+    regions[i].size_bytes = size_bytes;
+    regions[i].below_bytes = below_bytes;
+    store_release(&regions[i].address, address);
 }
 
 /* Serve from the pool, all of which is zeros. */
@@ -91,7 +110,7 @@ begin_pool(void)
     state->pool_used = POOL_DUMPED_BYTES;
     // Every start writes to the end of the state and to what is right behind it.
     mem_touch(state->pool - TOUCHED_BEFORE, state->pool + TOUCHED_BEHIND);
-    remember(state->pool, load_relaxed(&pool_bytes));
+    remember(state->pool, load_relaxed(&pool_bytes), 0);
 }
 
 bool
@@ -99,6 +118,7 @@ mem_start(void)
 {
     void *p;
 
+    state->first_region = region_end();
     begin_pool();
     p = mem_reserve(PAGE_BYTES);
 
@@ -194,7 +214,16 @@ map_private(size_t size_bytes)
     // Best effort: a kernel without huge pages or without these hints refuses them harmlessly.
     sys_madvise(p, size_bytes, MADV_NOHUGEPAGE);
     sys_madvise(p, size_bytes, MADV_DONTDUMP);
-    remember(p, size_bytes);
+    return p;
+}
+
+static void *
+map_region(size_t size_bytes)
+{
+    void *p = map_private(size_bytes);
+
+    if (p != NULL)
+        remember(p, size_bytes, below_bytes(size_bytes));
     return p;
 }
 
@@ -215,6 +244,7 @@ void
 mem_take_state(uint64_t new_pool_bytes)
 {
     store_relaxed(&pool_bytes, new_pool_bytes);
+    store_relaxed(&pool_first_bytes, new_pool_bytes);
 }
 
 void
@@ -238,7 +268,7 @@ mem_use_arena(uint64_t max_bytes)
 {
     for (uint64_t size_bytes = round_down(max_bytes, PAGE_BYTES); size_bytes >= ARENA_BYTES_MIN;
          size_bytes = round_down(size_bytes / 2, PAGE_BYTES)) {
-        state->arena = map_private(size_bytes);
+        state->arena = map_region(size_bytes);
         if (state->arena != NULL) {
             state->arena_bytes = size_bytes;
             state->dumped_bytes = round_down(size_bytes / DUMPED_SHARE, PAGE_BYTES);
@@ -277,7 +307,7 @@ mem_private(size_t size_bytes)
         return take_from(state->arena, &state->arena_used, &state->arena_bytes, whole);
     if (state != NULL && state->pool != NULL)
         p = take_from(state->pool, &state->pool_used, &pool_bytes, whole);
-    return p != NULL ? p : map_private(whole);
+    return p != NULL ? p : map_region(whole);
 }
 
 void *
@@ -367,16 +397,40 @@ in_piece(const void *address, const unsigned char *piece, uint64_t size_bytes)
     return piece != NULL && (uintptr_t)address - (uintptr_t)piece < size_bytes;
 }
 
+/* Is ADDRESS where the pool is or, in a parent, was? */
+static inline bool
+in_pool(const void *address)
+{
+    return in_piece(address, (unsigned char *)state + round_up(sizeof *state, PAGE_BYTES),
+                    load_relaxed(&pool_first_bytes));
+}
+
+/* Unmap the pieces before END, but for those in the pool and the one that KEPT is in. */
+static void
+unmap_regions(uint32_t end, const void *kept)
+{
+    for (uint32_t i = 0; i < end; i++) {
+        struct region *r = &regions[i];
+        unsigned char *address = load_acquire(&r->address);
+
+        if (address == NULL || in_pool(address) || in_piece(kept, address, r->size_bytes) ||
+            !cas_acq_rel(&r->address, (void **)(void *)&address, NULL))
+            continue;
+        sys_munmap(address - r->below_bytes, r->below_bytes + r->size_bytes);
+    }
+}
+
+void
+mem_drop_parents(const void *kept)
+{
+    unmap_regions(load_acquire(&state->ready) == READY_YES ? state->first_region : region_end(),
+                  kept);
+}
+
 void
 mem_release_all(void)
 {
-    for (uint32_t i = 0; i < load_relaxed(&state->region_count) && i < LIMIT_REGIONS; i++) {
-        void *address = load_acquire(&state->regions[i].address);
-
-        if (address != NULL && address != state && address != state->pool)
-            unmap_private(address, state->regions[i].size_bytes);
-        store_relaxed(&state->regions[i].address, NULL);
-    }
+    unmap_regions(region_end(), NULL);
     state->arena = state->pool = NULL;
     mem_drop_pool(NULL, 0); // Also the one that a forked child has found and not begun to use.
     if (load_relaxed(&state->growing_page) != NULL)
@@ -390,10 +444,9 @@ mem_release(void *address, size_t size_bytes)
     if (state != NULL && (in_piece(address, state->arena, state->arena_bytes) ||
                           in_piece(address, state->pool, state->pool_end)))
         return; // Lost to a race, which is rare; it may not be all zeros any more.
-    for (uint32_t i = 0;
-         state != NULL && i < load_relaxed(&state->region_count) && i < LIMIT_REGIONS; i++)
-        if (load_relaxed(&state->regions[i].address) == address)
-            store_relaxed(&state->regions[i].address, NULL);
+    for (uint32_t i = 0; i < region_end(); i++)
+        if (load_relaxed(&regions[i].address) == address)
+            store_relaxed(&regions[i].address, NULL);
     unmap_private(address, round_up(size_bytes, PAGE_BYTES));
 }
 
@@ -407,15 +460,15 @@ mem_on_shortage(mem_shortage_fn *f)
 static void
 forget_part(unsigned char *start, unsigned char *end)
 {
-    for (uint32_t i = 0; i < load_relaxed(&state->region_count) && i < LIMIT_REGIONS; i++) {
-        unsigned char *address = load_relaxed(&state->regions[i].address);
-        size_t size_bytes = state->regions[i].size_bytes;
+    for (uint32_t i = state->first_region; i < region_end(); i++) {
+        unsigned char *address = load_relaxed(&regions[i].address);
+        size_t size_bytes = regions[i].size_bytes;
 
         if (address == NULL || (size_t)(start - address) >= size_bytes)
             continue;
-        state->regions[i].size_bytes = (size_t)(start - address);
+        regions[i].size_bytes = (size_t)(start - address);
         if (end < address + size_bytes)
-            remember(end, (size_t)(address + size_bytes - end));
+            remember(end, (size_t)(address + size_bytes - end), 0);
         return;
     }
 }
@@ -596,9 +649,9 @@ resident_bytes(unsigned char present[MEM_RESIDENT_PAGES])
 
     if (sys_is_quiet())
         return state->header->recorder_bytes;
-    for (uint32_t i = 0; i < load_relaxed(&state->region_count) && i < LIMIT_REGIONS; i++) {
-        const unsigned char *address = load_acquire(&state->regions[i].address);
-        uint64_t left = address != NULL ? state->regions[i].size_bytes / PAGE_BYTES : 0;
+    for (uint32_t i = state->first_region; i < region_end(); i++) {
+        const unsigned char *address = load_acquire(&regions[i].address);
+        uint64_t left = address != NULL ? regions[i].size_bytes / PAGE_BYTES : 0;
 
         while (left > 0) {
             uint64_t some = left < MEM_RESIDENT_PAGES ? left : MEM_RESIDENT_PAGES;

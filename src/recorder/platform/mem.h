@@ -17,7 +17,8 @@ struct state;
  * with the same memory, so nobody may keep the address but the state and what hangs on it. */
 void *mem_private(size_t size_bytes);
 
-/* The same for what is known by a variable: a child finds zeros there, and nobody else's. */
+/* The same for what is known by a variable: a child finds zeros there, and nobody else's. Not
+ * measured (mem_measure). */
 void *mem_lasting(size_t size_bytes);
 
 /* The same, but a core dump holds it. With an arena there is room for that up to a 32nd of it; what
@@ -90,6 +91,10 @@ uint64_t mem_pool_bytes(void);
 
 /* Unmap the pool, which nobody uses, except for the pages of KEPT; NULL = all of it. */
 void mem_drop_pool(const void *kept, size_t kept_bytes);
+
+/* Unmap what a forked child has of its parent's private memory besides state and pool, except for
+ * the piece that KEPT is in. */
+void mem_drop_parents(const void *kept);
 
 /* Give back memory of mem_private. A piece of the arena or the pool cannot be given back and is
  * lost. */

@@ -100,11 +100,7 @@ struct state {
     struct named_records *named; // Atomic; named.c. NULL = no frame was named yet.
 
     /* mem.c */
-    struct {
-        void *address;
-        uint64_t size_bytes;
-    } regions[LIMIT_REGIONS];
-    uint32_t region_count; // Atomic; may run past LIMIT_REGIONS.
+    uint32_t first_region; // Of mem.c; those before are of the parent.
     unsigned char *growing_page; // Atomic: see grow_page; NULL = a thread is at it.
     unsigned char *arena;        // All private memory comes from here; NULL = from the kernel.
     uint64_t arena_bytes;

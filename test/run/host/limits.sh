@@ -42,6 +42,13 @@ for option in "" --annotate; do
     pieces AS 150 forked $option
 done
 
+# The same under a limit from the start, which a parent without a pool has.
+for option in "" --annotate; do
+    same "a forked child under 700 MiB $option" "40 of 40" \
+        "$("$HEAPTAP" run --quiet --force $option -o forked.heaptap -- \
+            bash -c "ulimit -Sv 716800; exec $PROG/limits_itself pieces AS 70 forked")"
+done
+
 # The stack grows although nobody has reported the limit, and nothing has failed.
 for option in "" --annotate --sample=64K; do
     same "the stack under an unseen limit $option" "done
