@@ -13,8 +13,8 @@
  *     limits_itself stack MIB        by a system call, allocates for 20 ms and uses 4 MiB of the
  *                                    stack
  *
- *     limits_itself fork MIB         limits itself and forks. The child maps memory wherever there is
- *                                    room, limits itself to half as much, and uses that memory
+ *     limits_itself fork MIB         limits itself and forks. The child maps memory wherever there
+ *                                    is room, limits itself to half as much, and uses that memory
  *
  * Otherwise 64 blocks of 1 MiB, a thread and 4 MiB of the stack; says "done" and exits with 7. */
 /* libs: -lpthread */

@@ -7,9 +7,9 @@
  * calls, or by a child that limits its parent. In between it allocates until that fails, uses its
  * stack, runs threads, opens and writes files, and forks. Each line of the output is a number that
  * must be the same when the program is recorded, except for "pieces": how many MiB it got, under
- * which limits, and in how many spans of addresses it has had any, which is what the ledger's size
- * depends on. A limit that libc does not set is followed by pieces, because the recorder notices
- * it when an allocation fails.
+ * which limits, in how many spans of addresses it has had any, which is what the ledger's size
+ * depends on, and how much memory the recorder has then. A limit that libc does not set is followed
+ * by pieces, because the recorder notices it when an allocation fails.
  */
 /* libs: -lpthread */
 /* cflags: -fno-builtin-malloc */
@@ -54,7 +54,7 @@ draw(uint64_t below)
 static void
 say(const char *what, long number, const char *more)
 {
-    char line[100];
+    char line[200];
     int length = snprintf(line, sizeof line, "%s %ld%s\n", what, number, more);
 
     if (write(1, line, (size_t)length) != length)
@@ -134,6 +134,55 @@ piece(uint64_t kind, size_t bytes)
     }
 }
 
+/* How much of this process's memory is the recorder's, in MiB: address space, the part of that
+ * without access, and what RLIMIT_DATA counts. */
+struct tables {
+    long mapped, spare, data;
+};
+
+/* The recorder alone advises against huge pages, and against giving mappings to children. */
+static struct tables
+measure(void)
+{
+    static char text[4 * MIB];
+    struct tables t = {0};
+    int fd = open("/proc/self/smaps", O_RDONLY);
+    unsigned long start = 0, end = 0;
+    size_t length = 0;
+    char access[8] = "";
+    long n;
+
+    while ((n = read(fd, text + length, sizeof text - 1 - length)) > 0)
+        length += (size_t)n;
+    close(fd);
+    text[length] = '\0';
+    for (char *line = text; line != NULL && *line != '\0'; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, "VmFlags:", 8) != 0) {
+            char these[8];
+            unsigned long from, to;
+
+            if (sscanf(line, "%lx-%lx %7s", &from, &to, these) == 3) {
+                start = from;
+                end = to;
+                memcpy(access, these, sizeof access);
+            }
+            continue;
+        }
+        char *flags_end = strchr(line, '\n');
+        *flags_end = '\0';
+        if (strstr(line, " nh") != NULL || strstr(line, " dc") != NULL) {
+            t.mapped += (long)(end - start);
+            t.spare += access[0] == '-' ? (long)(end - start) : 0;
+            t.data += access[1] == 'w' && access[3] == 'p' && strstr(line, " gd") == NULL
+                          ? (long)(end - start)
+                          : 0;
+        }
+        *flags_end = '\n';
+    }
+    return (struct tables){t.mapped / MIB, t.spare / MIB, t.data / MIB};
+}
+
 /* Write to each piece, and count the spans of addresses that it is the first in. */
 static void
 note(void *p, size_t bytes)
@@ -152,16 +201,19 @@ use_heap(const char *more)
     uint64_t kind = draw(10);
     size_t bytes = (size_t)(1 + draw(16)) * 64 << 10;
     long count = 0;
-    char text[120];
+    struct tables t;
+    char text[160];
 
     while (count < PIECES_MAX && (size_t)count * bytes < HEAP_BYTES_MAX &&
            (pieces[count] = piece(kind, bytes)) != NULL)
         note(pieces[count++], bytes);
+    t = measure();
     for (long i = 0; i < count; i++)
         free(pieces[i]);
-    snprintf(text, sizeof text, " AS %ld DATA %ld%s spans %ld",
+    snprintf(text, sizeof text, " AS %ld DATA %ld%s spans %ld tables %ld spare %ld data %ld",
              space == RLIM_INFINITY ? -1 : (long)(space / MIB),
-             data == RLIM_INFINITY ? -1 : (long)(data / MIB), more, spans);
+             data == RLIM_INFINITY ? -1 : (long)(data / MIB), more, spans, t.mapped,
+             t.spare, t.data);
     say("pieces", (long)(count * (long)bytes / MIB), text);
 }
 

@@ -42,21 +42,25 @@ is_recorded_here(void)
            sys_is_process(state->header->pid);
 }
 
-/* A forked child that has not started recording has its parent's memory. Unmap that, unless a thread
- * is starting: true if that was done. The child then starts as a new process does. The struct of
- * the thread that has forked stays, because that thread still looks at it; no other may do this. */
+/* A forked child that has not started recording has its parent's memory. Unmap that, unless a
+ * thread is starting: true if that was news. The child then starts as a new process does. The
+ * struct of the thread that has forked stays, because that thread still looks at it; no other may
+ * do this. */
 static bool
-drop_pool(void)
+drop_parents(void)
 {
+    bool had_pool, had_others;
     uint32_t idle = 0;
 
-    if (state == NULL || load_acquire(&state->ready) != READY_NO || mem_pool_bytes() == 0 ||
-        tls.self == NULL || !cas_acq_rel(&state->starting, &idle, 1u))
+    if (state == NULL || load_acquire(&state->ready) != READY_NO || tls.self == NULL ||
+        !cas_acq_rel(&state->starting, &idle, 1u))
         return false;
-    mem_drop_pool(tls.self, sizeof *tls.self);
-    mem_drop_parents(tls.self);
+    had_pool = mem_pool_bytes() != 0;
+    if (had_pool)
+        mem_drop_pool(tls.self, sizeof *tls.self);
+    had_others = mem_drop_parents(tls.self);
     store_release(&state->starting, 0u);
-    return true;
+    return had_pool || had_others;
 }
 
 /* Unmap the places of sites that the table of nodes has no room for. */
@@ -105,7 +109,7 @@ limit_follow(uint64_t limit_bytes)
     if (is_recorded_here())
         give_back(share > SPARE_BYTES ? share : SPARE_BYTES);
     else
-        drop_pool();
+        drop_parents();
 }
 
 void
@@ -134,7 +138,7 @@ limit_gives_back(uint64_t size_bytes)
     limit = sys_limit(RLIMIT_AS);
     if (limit == UINT64_MAX || size_bytes >= limit)
         return false;
-    return is_recorded_here() ? give_back(SPARE_BYTES) : drop_pool();
+    return is_recorded_here() ? give_back(SPARE_BYTES) : drop_parents();
 }
 
 void

@@ -11,9 +11,9 @@ void limit_start(void);
  * waits a bounded while for threads that grow a table. Also for a quiet process. */
 void limit_follow(uint64_t limit_bytes);
 
-/* NOW_NS have elapsed: read the limit, at most once in a millisecond, and follow it if it has become
- * less. A stack that cannot grow ends the program, so waiting for a failure would be too late. In
- * an event. */
+/* NOW_NS have elapsed: read the limit, at most once in a millisecond, and follow it if it has
+ * become less. A stack that cannot grow ends the program, so waiting for a failure would be too
+ * late. In an event. */
 void limit_look(uint64_t now_ns);
 
 /* An allocation of SIZE_BYTES has failed. Returns true if a limit on address space may be why and

@@ -405,10 +405,13 @@ in_pool(const void *address)
                     load_relaxed(&pool_first_bytes));
 }
 
-/* Unmap the pieces before END, but for those in the pool and the one that KEPT is in. */
-static void
+/* Unmap the pieces before END, but for those in the pool and the one that KEPT is in: true if there
+ * were any. */
+static bool
 unmap_regions(uint32_t end, const void *kept)
 {
+    bool any = false;
+
     for (uint32_t i = 0; i < end; i++) {
         struct region *r = &regions[i];
         unsigned char *address = load_acquire(&r->address);
@@ -417,14 +420,16 @@ unmap_regions(uint32_t end, const void *kept)
             !cas_acq_rel(&r->address, (void **)(void *)&address, NULL))
             continue;
         sys_munmap(address - r->below_bytes, r->below_bytes + r->size_bytes);
+        any = true;
     }
+    return any;
 }
 
-void
+bool
 mem_drop_parents(const void *kept)
 {
-    unmap_regions(load_acquire(&state->ready) == READY_YES ? state->first_region : region_end(),
-                  kept);
+    return unmap_regions(
+        load_acquire(&state->ready) == READY_YES ? state->first_region : region_end(), kept);
 }
 
 void

@@ -93,8 +93,8 @@ uint64_t mem_pool_bytes(void);
 void mem_drop_pool(const void *kept, size_t kept_bytes);
 
 /* Unmap what a forked child has of its parent's private memory besides state and pool, except for
- * the piece that KEPT is in. */
-void mem_drop_parents(const void *kept);
+ * the piece that KEPT is in: true if there was any. */
+bool mem_drop_parents(const void *kept);
 
 /* Give back memory of mem_private. A piece of the arena or the pool cannot be given back and is
  * lost. */
