@@ -1,25 +1,22 @@
 /* access_sites.c: accesses by stack.
  *
- * How hot memory is depends on how much of it there is and for how long: so the measure is accesses
- * for each byte and second that blocks lived. A table that is read a million times in a run is
- * hotter than a log of the same number of accesses and a thousand times the size; and a temporary
- * block is not cold because it is gone soon.
+ * The rating is accesses per byte and second of lifetime, because raw counts mostly reflect size
+ * and age. A table that is read a million times is hotter than a log with as many accesses and a
+ * thousand times the size. A temporary block is not cold because it was freed soon.
  *
- * Hot are the stacks with most accesses that together have ACCESS_HOT_SHARE of all, unless their
- * rate is below the average: those take part only by their size. Cold is what has less than a
- * ACCESS_COLD_TIMES-th of the average rate. Both compare with the same profile, so they say where
- * this program spends its accesses, not whether that is much.
+ * Hot: the stacks with most accesses that together hold ACCESS_HOT_SHARE of the total, except those
+ * with a rate below the average, which qualify by size alone. Cold: a rate below
+ * 1/ACCESS_COLD_TIMES of the average. Both are relative to this profile. They show where the
+ * program spends its accesses, not whether it spends many.
  *
- * "Never" is said only where everybody counts who may have used the blocks. A library that does
- * not, or a function of libc that is not counted, may have used any of them.
+ * A "never" verdict requires that every possible user of the blocks is counted. An uncounted
+ * library or an uncounted function of libc may have used any of them.
  *
- * What a library such as libc allocates for itself and nobody else touches looks unused, but only
- * because nothing is counted there; that is no finding.
+ * A block that libc allocates for its private use looks unused, because nothing counts there. Such
+ * blocks are not reported.
  *
- * Blocks whose beginning is not known have no lifetime; they count as if they had lived as long as
- * the others of their stack. If none is dated there is no rate: then only the number of accesses
- * tells hot from cold.
- */
+ * Blocks without a birth have no lifetime; they get the mean lifetime of their stack. If no block
+ * has one, there is no rate, and the number of accesses alone ranks the stacks. */
 #include "analyse/access_sites.h"
 
 #include <stdlib.h>
@@ -30,7 +27,7 @@
 
 enum { WORD_BYTES = 8 };
 
-/* Bytes times seconds of A's blocks. A life too short to be measured is one of a microsecond. */
+/* Bytes times seconds of A's blocks. A lifetime too short to measure counts as a microsecond. */
 static double
 byte_seconds_of(const struct profile_access *a)
 {
@@ -53,7 +50,7 @@ is_touched_once(const struct profile_access *a)
     return a->accesses.total <= touched / WORD_BYTES + a->blocks;
 }
 
-/* Whether S allocates in a library that is not the user's, who builds nothing but his own code. */
+/* Does S allocate in a library that the user does not build? */
 static bool
 is_unseen(const struct own_code *own, const struct stack *s)
 {
@@ -215,7 +212,7 @@ is_picked(const struct access_row *r, enum access_pick pick)
     return false;
 }
 
-/* Rows of one rank keep the order of accesses, in which they are. */
+/* Rows of equal rank stay sorted by accesses. */
 static int
 by_place(const struct access_row *a, const struct access_row *b)
 {

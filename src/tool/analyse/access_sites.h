@@ -4,7 +4,7 @@
 
 #include "analyse/stacks.h"
 
-/* What is to be said of the blocks of a stack first. Those before go before those behind. */
+/* Verdict on the blocks of a stack; an earlier value takes precedence. */
 enum access_verdict {
     ACCESS_UNSEEN = 0,   // Made by a library that counts nothing, and not accessed elsewhere.
     ACCESS_NEVER,        // Neither read nor written.
@@ -12,7 +12,7 @@ enum access_verdict {
     ACCESS_WRITE_ONLY,   // Written and never read.
     ACCESS_NOT_SEEN_READ, // The same as far as is known.
     ACCESS_ONCE,         // No word more than once, on average.
-    ACCESS_MOSTLY_UNUSED, // Of less than half of the bytes anything is known to be used.
+    ACCESS_MOSTLY_UNUSED, // Less than half of the bytes have a known use.
     ACCESS_HOT_SMALL,    // Hot, and small enough that several share a page.
     ACCESS_HOT,
     ACCESS_COLD_LONG,    // Cold, and alive for half of the run or longer.
@@ -23,16 +23,16 @@ enum access_verdict {
 
 enum access_heat { HEAT_COLD, HEAT_WARM, HEAT_HOT };
 
-/* Of all accesses, those of the hot stacks; and by how much less than the average a stack is
- * accessed that is cold. */
+/* Share of all accesses that the hot stacks have, and the factor below the average rate that makes
+ * a stack cold. */
 #define ACCESS_HOT_SHARE 0.9
 #define ACCESS_COLD_TIMES 100
 #define ACCESS_SMALL_BYTES 256
 
 struct access_row {
     const struct stack *stack;
-    struct profile_access a; // Of all its sites; a.site is the first.
-    uint32_t type;           // String: what the blocks of its sites are; 0 = unknown or several.
+    struct profile_access a; // Sum over its sites; a.site is the first.
+    uint32_t type;           // String: type of the blocks; 0 = unknown or several.
     uint32_t type_verdict;   // enum profile_verdict
     double per_byte;         // Accesses for each byte of the blocks.
     double byte_seconds;     // Bytes times how long they lived; 0 = no block is dated.
@@ -57,21 +57,21 @@ struct access_table {
 void access_build(const struct profile *p, const struct stacks *stacks, struct arena *arena,
                   struct access_table *ret);
 
-/* Which rows are wanted, and in which order. */
+/* Which rows to return, and their order. */
 enum access_pick {
     ACCESS_PICK_ALL,   // Most accesses first.
     ACCESS_PICK_HOT,   // Likewise.
     ACCESS_PICK_COLD,  // Most byte-seconds first: what memory is kept for little.
-    ACCESS_PICK_NEVER, // With blocks that nobody has read; most of their bytes first. Neither has
-                       // what is unseen.
+    ACCESS_PICK_NEVER, // Rows with unread blocks, most unread bytes first. Both exclude rows whose
+                       // use is unknown.
 };
 
 /* The rows of T that PICK means; their number in *RET_COUNT. From ARENA. */
 const struct access_row **access_picked(const struct access_table *t, enum access_pick pick,
                                         struct arena *arena, size_t *ret_count);
 
-/* The bytes of A's blocks that nobody has read, as far as that is known: those of blocks without
- * accesses and of blocks that were only written, as if all blocks were of the mean size. */
+/* Bytes of A's blocks that were never read, as far as known: blocks without accesses and blocks
+ * that were only written, assuming that all blocks have the mean size. */
 uint64_t access_unread_bytes(const struct profile_access *a);
 
 #endif

@@ -1,14 +1,13 @@
-/* bins.c: the profile's table of sizes as people read it.
+/* bins.c: the profile's size table, as views show it.
  *
- * The profile has 1025 exact bins and ranges above. The ranges become one row: that is how the
- * table has been read since mprof, and what is larger is better looked at by site. The row for
- * larger blocks stands there even when there are none, so that a reader sees that there are none.
+ * The profile has 1025 exact bins and ranges above them. Views show the ranges as one row, as mprof
+ * does; sites describe larger blocks better. The row for larger blocks is present even when it is
+ * empty, so that its absence cannot be mistaken for a cut table.
  *
- * A bin knows no stacks, but a site whose blocks all had one size is in one bin, and so is its
- * type.
+ * A bin stores no stacks. But a site whose blocks all have one size belongs to one bin, and so does
+ * its type.
  *
- * Pure: no I/O, and nothing of the profile is changed.
- */
+ * Pure: no I/O; does not change the profile. */
 #include "analyse/bins.h"
 
 #include <stdlib.h>
@@ -61,7 +60,7 @@ add_types(const struct profile *p, struct bins *bins)
     }
 }
 
-/* Add SITE to what is known of row ROW_INDEX; KNOWN has where its type is. */
+/* Add SITE to row ROW_INDEX. KNOWN holds the position of its type. */
 static void
 add_site(const struct profile *p, const struct profile_site *site, struct bins *bins,
          size_t row_index, struct map *known, struct arena *arena)
@@ -103,7 +102,7 @@ by_known_bytes(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Add what is known from the sites that only have blocks of one bin. */
+/* Add sites whose blocks all fall into one bin. */
 static void
 add_known(const struct profile *p, struct arena *arena, struct bins *bins)
 {
@@ -203,6 +202,6 @@ bins_are_valid(const struct profile *p, const struct bins *b)
               (row->types >= p->types && row->types + row->type_count <= p->types + p->type_count));
         counters_add(&sum, &row->counters);
     }
-    HOLDS(counters_are_same(&sum, &b->total)); // What is left out is zero.
+    HOLDS(counters_are_same(&sum, &b->total)); // Fields without an initializer are zero.
     return true;
 }

@@ -10,7 +10,7 @@ enum { BIN_SIZE_MAX = 1024 };
 
 #define BIN_LARGER UINT64_MAX
 
-/* Blocks of one type in a bin: those of sites that allocate nothing but that size. */
+/* Blocks of one type in a bin, from sites that allocate only this size. */
 struct bin_type {
     const char *name;
     uint32_t verdict; // VERDICT_LIKELY or VERDICT_CERTAIN
@@ -32,8 +32,7 @@ struct bins {
     struct counters total;
 };
 
-/* The bins in which anything was allocated or freed, and always the one for larger blocks. From
- * ARENA. */
+/* Bins with at least one allocation or free, and always the row for larger blocks. From ARENA. */
 void bins_build(const struct profile *p, struct arena *arena, struct bins *ret);
 
 /* Pointers to the rows of BINS, most bytes first. From ARENA. */

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* By id of a site in the file: index of its stack plus 1. */
+/* By site id in the file: stack index plus 1. */
 static uint32_t *
 stacks_by_id(const struct profile *p, const struct stacks *stacks, struct arena *arena,
              uint32_t *ret_count)

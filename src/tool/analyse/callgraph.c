@@ -1,18 +1,17 @@
 /* callgraph.c: stacks to a graph of functions.
  *
- * Two passes over the stacks. The first makes functions and arcs and adds up; a stamp, the number
- * of the stack, keeps one stack from being added to the same function or arc twice. Then the
- * strongly connected components are found, and the second pass adds up what only whole stacks can
- * tell of a cycle: which of them touch it, and which enter it from where.
+ * Two passes over the stacks. The first creates functions and arcs and adds up. A stamp, the number
+ * of the stack, prevents counting a stack twice for one function or arc. Then the strongly
+ * connected components are computed. The second pass adds up values of cycles that need whole
+ * stacks: which stacks touch a cycle, and which enter it from where.
  *
  *     main F G F G malloc(10)       main 10, F 10, G 10; main to F 10, F to G 10, G to F 10
  *                                   F and G are a cycle: 10, entered by main for 10
  *
  * Pairs of caller and callee alone, as mprof kept them, would give F 20.
  *
- * The cost is the sum of the depths of all stacks, so an arc must be found fast: a caller's frame,
- * which is a place in its code, nearly always calls the same function, and remembers the arc.
- */
+ * The cost is the sum of all stack depths, so arcs need a fast lookup. A caller's frame is a place
+ * in its code and nearly always calls the same function; it caches the arc. */
 #include "analyse/callgraph.h"
 
 #include <stdlib.h>
@@ -150,7 +149,7 @@ find_components(struct builder *b, struct components *ret)
     uint32_t *first = arena_array(b->arena, g->function_count + 2, sizeof *first), *targets;
     struct graph graph = {(uint32_t)g->function_count, first, NULL};
 
-    // Counts stand one place late, so that filling in the targets moves them to their beginnings.
+    // Counts are shifted by one, so that filling in the targets moves them to their starts.
     for (size_t i = 0; i < g->arc_count; i++)
         first[g->arcs[i].caller + 2] += carries(&g->arcs[i]);
     for (size_t i = 2; i < g->function_count + 2; i++)
@@ -213,7 +212,7 @@ make_cycles(struct builder *b)
     enter_cycles(b);
 }
 
-/* Add up what whole stacks tell of cycles. Needs make_cycles. */
+/* Add up the values of cycles that need whole stacks. Requires make_cycles. */
 static void
 count_cycles(struct builder *b, size_t number)
 {
@@ -248,7 +247,7 @@ compare_entries(const void *a, const void *b, void *arg)
         return ax > ay ? -1 : 1;
     if (nx->depth != ny->depth)
         return nx->depth < ny->depth ? -1 : 1;
-    // A cycle stands before its functions.
+    // A cycle precedes its functions.
     if ((x < g->function_count) != (y < g->function_count))
         return x < g->function_count ? 1 : -1;
     return x < y ? -1 : x > y;
@@ -363,7 +362,7 @@ arcs_are_valid(const struct callgraph *g)
         const struct callgraph_arc *a = &g->arcs[i];
 
         HOLDS(a->caller < g->function_count); // Only functions call;
-        HOLDS(a->callee < g->node_count);     // what they call may be a whole cycle.
+        HOLDS(a->callee < g->node_count);     // A callee may be a whole cycle.
         HOLDS(a->caller != a->callee);        // A function that calls itself is no arc.
         HOLDS(a->enters == CALLGRAPH_NONE || a->enters < g->arc_count); // An arc in its turn,
         HOLDS(a->enters == CALLGRAPH_NONE ||

@@ -1,12 +1,11 @@
-/* callgraph.h: which function called which on the way to an allocation, and what was allocated
- * there: mprof's call graph, from whole stacks.
+/* callgraph.h: call graph of allocations: which function called which, and the amount allocated
+ * below. mprof's call graph, computed from whole stacks.
  *
- * All amounts are sums over stacks, and each stack counts once, however often it repeats the
- * function or the call: inclusive of a function over the stacks it is on, an arc over the stacks in
- * which the one calls the other, a cycle over the stacks with any of its functions. So none is ever
- * more than the total. Without recursion the arcs into a function sum up to what is inclusive in
- * it; with recursion they may be more, because a stack can enter a function in more than one way.
- */
+ * All amounts are sums over stacks. Each stack counts once, however often it repeats the function
+ * or the call: in a function's inclusive amount if the function is on it, in an arc if the caller
+ * calls the callee on it, in a cycle if any of its functions is on it. So no amount exceeds the
+ * total. Without recursion, the arcs into a function sum to its inclusive amount. With recursion
+ * they may exceed it, because one stack can enter a function in several ways. */
 #ifndef ANALYSE_CALLGRAPH_H
 #define ANALYSE_CALLGRAPH_H
 
@@ -25,13 +24,13 @@ struct callgraph_arc {
 /* A function, or a cycle as a whole: functions that call each other, at least two. */
 struct callgraph_node {
     struct amount self, inclusive;
-    struct amount called; // Of the stacks on which another function called it.
+    struct amount called; // Stacks on which another function called it.
     int64_t recursive;    // Its further activations on those stacks, each times the allocations; of
                           // a cycle: calls between its functions.
     int64_t calls_in;     // Sum over the arcs into it.
     int64_t calls_out;    // Sum over the arcs out of it.
     uint32_t cycle;       // Node of the cycle it is in; CALLGRAPH_NONE if none, and for a cycle.
-    uint32_t number;      // Of a cycle, from 1 on, by falling amount; 0 = a function.
+    uint32_t number;      // Cycle number from 1, by falling amount; 0 = a function.
     uint32_t depth;       // The least number of callers above it.
     uint32_t index;       // Place in entries; CALLGRAPH_NONE if it has none.
     uint32_t first_caller, caller_count; // In callers.

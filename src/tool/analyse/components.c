@@ -42,7 +42,7 @@ close_component(struct search *s, uint32_t root)
     s->ret->count++;
 }
 
-/* NODE has been left: tell the one before it on the path. */
+/* NODE is complete: propagate its lowest index to its predecessor on the path. */
 static void
 leave(struct search *s, uint32_t node)
 {

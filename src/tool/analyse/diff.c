@@ -32,7 +32,7 @@ struct builder {
     struct arena *arena;
     enum diff_by by;
     enum metric metric;
-    struct strtab keys; // What a frame reads as to its entry plus 1.
+    struct strtab keys; // Rendered text of a frame to its entry plus 1.
     struct strtab tags; // Names of heaps, and labels.
     struct strbuf key;
     struct diff_files files;
@@ -43,7 +43,7 @@ struct builder {
     struct diff *ret;
     size_t row_capacity;
     uint64_t stack_number;
-    uint32_t *known; // Of the side being read: entry plus 1 by frame; 0 = not yet known.
+    uint32_t *known; // By frame of the current side: entry plus 1; 0 = not read yet.
 };
 
 static void add_stack(struct builder *b, const struct profile *p, const struct stack *s,
@@ -58,8 +58,8 @@ add_side(struct builder *b, const struct diff_side *side, bool is_after)
         add_stack(b, side->p, &side->stacks->v[i], is_after);
 }
 
-/* Add what the samples of each side may have missed of ROW, even if it has none there. Blocks of
- * the sizes seen on either side are assumed, because nothing better is known. */
+/* Widen ROW by the amount that each side's samples may have missed, even where a side lacks the
+ * row. Assumes block sizes seen on either side, for want of better data. */
 static void
 add_missed(struct diff_row *row, const struct profile *before, const struct profile *after)
 {
@@ -185,8 +185,8 @@ replace_text(struct arena *arena, const char **at, const char *text)
         *at = arena_strdup(arena, text);
 }
 
-/* The entry of frame I of S, and its line. A name is read once, however many stacks it is on; what
- * has none is told apart by its location. */
+/* Entry and line of frame I of S. Reads each name once, however many stacks share it. Nameless
+ * frames differ by location. */
 static uint32_t
 read_frame(struct builder *b, const struct profile *p, const struct stack *s, uint32_t i,
            bool is_after, uint32_t *ret_line)
@@ -334,7 +334,7 @@ add_stack(struct builder *b, const struct profile *p, const struct stack *s, boo
     free(entries);
 }
 
-/* A row with what it is sorted by. */
+/* A row with its sort key. */
 struct ranked {
     uint64_t own, inclusive; // Sizes of the changes.
     struct diff_row row;

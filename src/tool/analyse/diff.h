@@ -6,7 +6,7 @@
 
 struct diff_side {
     const struct profile *p;
-    const struct stacks *stacks; // Of p.
+    const struct stacks *stacks; // Into p.
 };
 
 enum diff_by {
@@ -20,7 +20,7 @@ struct diff_frame {
     const char *module;   // Path, likewise; "" if unknown.
     uint32_t line;        // Likewise.
     bool inlined;
-    bool several_lines; // Of a stack: it adds up stacks of that side with other lines here.
+    bool several_lines; // Stacks only: the row adds up stacks of that side with other lines here.
 };
 
 /* A stack or function on both sides; a side that does not have it counts zero. */
@@ -29,14 +29,14 @@ struct diff_row {
     uint32_t depth;            // 1 for a function.
     uint32_t useful_depth;     // Without start-up code, see stack_useful_depth; at least 1.
     bool in_before, in_after;  // Which sides have it.
-    // Of a stack, in one of the profiles; NULL for a function.
+    // Stacks only: its stack in one of the profiles; NULL for a function.
     const struct profile_heap *heap;
     const struct profile_label_set *labels;
     struct counters before,
-        after; // Of the stack; of a function: of the stacks that it is innermost in.
-    // Of the stack; of a function: of the stacks that it is in, each counted once.
+        after; // A stack's value; a function's: sum of the stacks that it is innermost in.
+    // A stack's value; a function's: sum of the stacks that it is in, each counted once.
     struct counters inclusive_before, inclusive_after;
-    // What they may be off by; also of a side that does not have it, whose samples missed it.
+    // Error bound of the values, also of a side whose samples missed the row.
     struct errors before_errors, after_errors, inclusive_before_errors, inclusive_after_errors;
 };
 
@@ -48,11 +48,10 @@ struct diff {
     bool is_estimate; // At least one side is.
 };
 
-/* Compare two sets of stacks. Frames are the same if their functions are, if their files match
- * (diff_files.h), and if both are inlined or neither is; addresses, lines, modules and directories
- * may differ. Stacks are the same if their frames,
- * their labels and the name of their heap are. Rows by function are sorted by the change of their
- * own value, then by that of the inclusive one. Everything in *RET is from ARENA. */
+/* Compare two sets of stacks. Frames are equal if their functions are, their files match
+ * (diff_files.h), and both or neither are inlined. Addresses, lines, modules and directories may
+ * differ. Stacks are equal if their frames, labels and heap names are. Rows by function are sorted
+ * by change of self value, then of inclusive value. Everything in *RET is from ARENA. */
 void diff_build(const struct diff_side *before, const struct diff_side *after, enum diff_by by,
                 enum metric metric, struct arena *arena, struct diff *ret);
 

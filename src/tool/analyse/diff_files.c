@@ -1,17 +1,16 @@
-/* diff_files.c: matching source files by the ends of their paths.
+/* diff_files.c: match source files by the ends of their paths.
  *
- * Debug information has the directory of the build in it, so one program built in /a and in /b has
- * no path in common with itself, and every stack would be gone on one side and new on the other.
- * Equal paths are one file. Each other file takes the one of the other profile with which it shares
- * the most last components, at least the name:
+ * Debug information contains the build directory. A program built in /a and again in /b shares no
+ * path with itself, and every stack would be gone on one side and new on the other. Equal paths are
+ * one file. Any other file matches the file of the other profile that shares most trailing
+ * components, at least the name:
  *
  *     before           after
  *     /a/src/x/util.c  /b/src/x/util.c     x/util.c: one component more than y/util.c
  *     /a/src/y/util.c  /b/src/y/util.c
  *
- * A match must be the best for both, without a rival as good. So two files of a profile never
- * become one, and what is ambiguous stays apart.
- */
+ * A match must be the best for both sides and have no equal rival. So two files of one profile
+ * never merge, and ambiguous files stay separate. */
 #include "analyse/diff_files.h"
 
 #include <stdlib.h>

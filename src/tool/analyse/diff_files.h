@@ -7,7 +7,8 @@
 
 struct diff_files {
     struct strtab paths;
-    struct map matches; // Id of a path that only AFTER has to that of its match in BEFORE.
+    struct map matches; // Maps the id of a path that only AFTER has to the id of its match in
+                        // BEFORE.
 };
 
 /* Match the files of the frames of BEFORE and AFTER. diff_files_release frees *RET. */

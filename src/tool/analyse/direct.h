@@ -7,7 +7,7 @@
 
 struct direct_row {
     uint32_t function;
-    struct amount amount; // Of the metric.
+    struct amount amount; // In the metric.
     struct amount kept;   // Live bytes.
     struct errors errors;
     struct counters counters; // All size classes.
@@ -19,8 +19,8 @@ struct direct {
     struct direct_row total; // function means nothing.
 };
 
-/* Rows in which neither the metric nor what is kept is more than zero are left out, but are in the
- * total. Everything in *RET is from ARENA. */
+/* Rows whose metric and live amount are both zero are left out but count in the total. Everything
+ * in *RET is from ARENA. */
 void direct_build(struct functions *functions, const struct stacks *stacks, enum metric metric,
                   struct arena *arena, struct direct *ret);
 

@@ -1,30 +1,27 @@
-/* field_advice.c: from how members were used to what could be changed.
+/* field_advice.c: suggest layouts from the use of members.
  *
- * An order is better if fewer cache lines of a block are touched, if those that are hot lie on
- * fewer, or if the structure gets smaller; and if none of these gets worse.
- * What is touched in most blocks goes to the front, so that each line is either wanted whole or not
- * at all; among equals what has more accesses for each byte; and where alignment leaves a gap, the
- * next in that order that fits into it does. Base classes and what points to virtual functions
- * stay where they are, in front, and an array of one element at the end stays there, because in C
- * that is often one of any number. Whether code relies on the order (files, wire formats, casts of
- * the first member) cannot be seen here, and who reads the advice has to know.
+ * A new order is better if fewer cache lines of a block are touched, if its hot lines are fewer, or
+ * if the structure shrinks, and none of the three gets worse. Members that most blocks touch move
+ * to the front, so that a line is either wanted whole or not needed. Ties go to the member with
+ * more accesses per byte. Where alignment leaves a gap, the next member in this order that fits
+ * fills it. Base classes and vtable pointers stay in front. A trailing array of one element stays
+ * at the end, because in C it is often a flexible array. Code that relies on the order (files, wire
+ * formats, casts of the first member) is invisible here; the reader of the advice must check.
  *
- * False sharing needs two threads on one line at the same time. Which threads accessed a place is
- * not counted, so all that can be said is where it could happen, in a program with several threads:
- * a line with a part that is often written beside one that is mostly read; or, if reads and writes
- * are not counted apart, a lock or an atomic number beside what is accessed often. That is a
- * candidate and no finding.
+ * False sharing needs two threads on one line at the same time. Accesses are not counted per
+ * thread, so the result is only a candidate in a program with several threads: a line that holds an
+ * often-written part beside a mostly read one; or, where reads and writes share a counter, a lock
+ * or an atomic beside an often-accessed member.
  *
- * No advice is given on what was counted by larger granules than words, on unions, on structures
- * of which not all members are known, and on those whose counts are blurred.
- */
+ * There is no advice for structures counted by granules larger than words, for unions, for
+ * structures with unknown members, or for blurred counts. */
 #include "analyse/field_advice.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define ORDER_LINES_MIN 0.25 // Fewer lines saved are not worth the trouble.
-#define CONFLICT_SHARE 0.05  // Of a structure's accesses, for a part to matter.
+#define CONFLICT_SHARE 0.05  // Least share of a structure's accesses for a part to matter.
 #define MOSTLY 0.9
 
 enum { WORD_BYTES = 8, SHARE_STEPS = 10, CONFLICT_ACCESSES_MIN = 1000 };
@@ -80,7 +77,7 @@ find_unused(const struct profile *p, const struct field_structure *f, struct are
 /* A part while they are put in order. */
 struct candidate {
     uint32_t part;
-    unsigned share; // Of blocks that touched it, in SHARE_STEPS steps.
+    unsigned share; // Share of the blocks that touched it, in SHARE_STEPS steps.
     double per_byte;
     bool placed;
     bool is_tail; // It stays last.
@@ -199,12 +196,12 @@ find_hot(const struct field_structure *f, struct arena *arena, struct field_advi
     ret->hot_lines_least = (ret->hot_bytes + FIELDS_LINE_BYTES - 1) / FIELDS_LINE_BYTES;
 }
 
-/* The next of V to be placed at AT: the first, unless it needs a gap in which another one fits. */
+/* The next part of V to place at AT: the first, unless it needs a gap that another part fits. */
 static struct candidate *
 next_candidate(const struct field_structure *f, struct candidate *v, uint64_t at)
 {
     struct candidate *first = NULL;
-    uint64_t end = 0; // Of the gap that the first needs.
+    uint64_t end = 0; // Size of the gap that the first part needs.
 
     for (size_t i = 0; i < f->part_count; i++) {
         if (v[i].placed || v[i].is_tail)
@@ -291,8 +288,8 @@ is_often(const struct field_structure *f, uint64_t accesses)
            (double)accesses >= (double)f->accesses * CONFLICT_SHARE;
 }
 
-/* Whether PART of F is often written. If that is not counted APART, only of what threads are meant
- * to share it is known. */
+/* Is PART of F often written? Unless reads and writes are counted APART, only parts that are meant
+ * to be shared by threads qualify. */
 static bool
 is_written(const struct field_structure *f, const struct field_part *part, bool apart)
 {

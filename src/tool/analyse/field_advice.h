@@ -4,11 +4,11 @@
 
 #include "analyse/fields.h"
 
-/* Of the accesses to a structure, those that its hot parts have. */
+/* Share of a structure's accesses that makes its parts hot. */
 #define FIELD_HOT_SHARE 0.9
 
-/* A line on which one part is written (or shared by threads) and another is read: if different
- * threads do that at the same time, they take the line from each other. */
+/* A line with one part that is written (or shared by threads) and another that is read. If
+ * different threads do so at the same time, the line bounces between their caches. */
 struct field_conflict {
     uint64_t line;           // From the front of the block.
     uint32_t written, read;  // Parts.
@@ -30,8 +30,8 @@ struct field_advice {
     size_t hot_count;
     uint64_t hot_bytes;
     uint64_t hot_lines, hot_lines_least; // On how many lines they lie, and could lie.
-    // A better order, if there is one: parts from the front on, where each begins (by part), and
-    // what comes of it.
+    // A better order, if there is one: parts from the front on, the start of each (by part), and
+    // the effect.
     uint32_t *order;
     size_t order_count; // 0 = none is better.
     uint64_t *offsets;
@@ -41,7 +41,7 @@ struct field_advice {
     size_t conflict_count;
 };
 
-/* Advice on F, one of FIELDS, of P. From ARENA. */
+/* Advice on F, an element of FIELDS, of P. From ARENA. */
 void field_advise(const struct profile *p, const struct fields *fields,
                   const struct field_structure *f, struct arena *arena, struct field_advice *ret);
 

@@ -53,7 +53,7 @@ fields_type_name(struct profile *p, const struct profile_site *site)
     return strtab_id(&p->strings, arena_strndup(&p->arena, type, length));
 }
 
-/* The words in front of what blocks of A, called TYPE, are: in bytes. */
+/* Bytes of header words in front of A's blocks, which have the type TYPE. */
 static uint64_t
 front_bytes(const struct profile_access *a, const struct profile_site *site,
             const struct profile_structure *s, enum suffix suffix)
@@ -165,7 +165,7 @@ join_site(struct joiner *j, const struct profile_access *a,
     enum suffix suffix = suffix_of(profile_string(j->p, site->type), &length);
     uint64_t front;
 
-    // That types of that size exist is not enough to tell somebody how to change one.
+    // The existence of types of this size does not justify advice on one.
     if (f == NULL || site->verdict < VERDICT_LIKELY) {
         j->ret->other_bytes += a->size_bytes.total;
         j->ret->other_accesses += a->accesses.total;
@@ -215,7 +215,7 @@ lay_out(struct field_structure *f, struct arena *arena)
         add_row(f, NULL, at, s->size - at);
 }
 
-/* Give each row what was counted of its granules. */
+/* Distribute the counts of granules to rows. */
 static void
 count_rows(struct field_structure *f, uint32_t granule, struct arena *arena)
 {
@@ -257,8 +257,8 @@ count_part(const struct field_structure *f, struct field_part *part, uint32_t gr
     }
 }
 
-/* Where the part of FIRST, whose last member ends at END, really ends: a structure inside has
- * padding of its own, which may have the next part in it, at NEXT. */
+/* The true end of the part at FIRST, whose last member ends at END: a nested structure has padding
+ * that may hold the next part, at NEXT. */
 static uint64_t
 end_of_part(const struct profile_member *first, uint64_t end, uint64_t next)
 {
@@ -278,7 +278,7 @@ next_member(const struct field_structure *f, size_t i)
     return i < f->row_count ? f->rows[i].offset : f->s->size;
 }
 
-/* The rows of F, by what moves together. */
+/* Group the rows of F into parts that move together. */
 static void
 find_parts(struct field_structure *f, uint32_t granule, struct arena *arena)
 {

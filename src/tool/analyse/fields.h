@@ -6,9 +6,9 @@
 
 enum { FIELDS_LINE_BYTES = 64 };
 
-/* What was counted of one place, over all blocks (and elements of arrays) of a structure. */
+/* Counts of one place, over all blocks (and array elements) of a structure. */
 struct field_counts {
-    uint64_t accesses, writes; // Reads are what is left; only known if counted apart.
+    uint64_t accesses, writes; // Reads are the remainder; valid only if counted apart.
     uint64_t blocks, reached;  // Blocks that had an access; that have the place.
 };
 
@@ -16,11 +16,11 @@ struct field_counts {
 struct field_row {
     const struct profile_member *member; // NULL = padding.
     uint64_t offset, size;
-    struct field_counts counts; // Of its granules: sums, but for blocks and reached, the most.
-    bool together; // One of its granules is also a neighbour's, who has its counts too.
+    struct field_counts counts; // Sums over its granules; for blocks and reached, the maximum.
+    bool together; // It shares a granule with a neighbour, and both hold the granule's counts.
 };
 
-/* A part of a structure that can be moved by itself: a member, or those of one inside. */
+/* A part of a structure that can move: a member, or all members of a nested structure. */
 struct field_part {
     uint64_t offset, size;
     uint32_t alignment;
@@ -31,12 +31,12 @@ struct field_part {
 
 struct field_structure {
     const struct profile_structure *s;
-    uint32_t verdict;             // enum profile_verdict: the least sure of its sites'.
+    uint32_t verdict;             // enum profile_verdict: the least certain verdict of its sites.
     uint64_t sites, blocks, bytes; // Blocks whose accesses are known, and their bytes.
     uint64_t elements;            // Structures in these blocks; more if they are arrays.
     uint64_t accesses, writes;    // To the members.
     uint64_t migrated, dated;     // As in struct profile_access.
-    bool folded;                  // Some blocks are arrays, of which the elements are one.
+    bool folded;                  // Some blocks are arrays of elements of this type.
     bool blurred;                 // Elements begin within granules: counts may be a neighbour's.
     struct field_counts *granules; // Of granule_bytes each, from the front.
     size_t granule_count;
@@ -50,7 +50,7 @@ struct field_structure {
 /* A stack whose blocks have no structure that is known, and so no fields. */
 struct field_other {
     const struct stack *stack;
-    const char *type; // What is known of it all the same; "" = nothing.
+    const char *type; // Known facts in spite of this; "" = none.
     uint64_t blocks, accesses;
 };
 
@@ -60,9 +60,9 @@ struct fields {
     struct field_structure *v; // Most accesses first, then most bytes.
     size_t count;
     uint32_t granule_bytes;
-    uint64_t bytes, accesses;  // Of blocks that have such a type.
-    uint64_t other_bytes, other_accesses; // Of all others whose accesses are known.
-    struct field_other largest[FIELD_OTHERS_MAX]; // Of these, most accesses first: those with
+    uint64_t bytes, accesses;  // Accesses to blocks of such a type.
+    uint64_t other_bytes, other_accesses; // Accesses to all other blocks with counts.
+    struct field_other largest[FIELD_OTHERS_MAX]; // The most accessed of these: those with
     size_t largest_count;                         // FIELD_OTHER_SHARE of all, or more.
 };
 

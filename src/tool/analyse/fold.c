@@ -1,26 +1,24 @@
 /* fold.c: the built-in table of allocation wrappers.
  *
- * A stack that ends in `operator new` or `xmalloc` says nothing about who wanted the memory. The
- * innermost frames of a stack are dropped as long as they are in the table below, and the next one
- * is charged.
+ * A stack that ends in `operator new` or `xmalloc` does not identify its allocation site. Folding
+ * drops the innermost frames that the table below lists, and charges the next frame.
  *
- * What belongs in the table: functions whose only purpose is to obtain memory for their caller,
- * that are common to many programs, and whose names mean nothing else. Of C++'s library that is
- * every function: `vector::_M_realloc_insert` tells how the memory was wanted, but people look for
- * who wanted it, and that is their own code, which called it. What does not belong here: the
- * allocators of one program, unless their names give them away.
+ * The table lists functions that only obtain memory for their caller, occur in many programs, and
+ * have names with no other meaning. Every function of the C++ library qualifies:
+ * `vector::_M_realloc_insert` explains how memory was requested, but readers look for the user code
+ * that called it. The allocators of a single program do not belong here, unless their names reveal
+ * them.
  *
  * Names like zmalloc, git__strdup, PyMem_RawMalloc or ztrymalloc_usable_internal are wrappers by
- * convention: cut into words, one of them is a function of malloc's family behind at most a few
- * letters, and the others only say how (raw, usable, try). The first may also be a library whose
- * allocator is called so. Any other first word says what is allocated: matrix_calloc and
- * table_realloc are functions of a program, and its reader looks for them. A plain "alloc" is of
- * the family only behind a word that says how, as in ggc_internal_alloc.
+ * convention. Split into words, one word is a function of malloc's family behind at most a few
+ * letters, and the others are qualifiers (raw, usable, try). The first word may also name a library
+ * with such an allocator. Any other first word names the allocated object: matrix_calloc and
+ * table_realloc belong to a program, and its reader looks for them. A plain "alloc" belongs to the
+ * family only behind a qualifier, as in ggc_internal_alloc.
  *
  * C++ names are compared without template arguments, parameters and return type, so that one line
- * covers all instances; fold_plain_name does that by looking at brackets only. Those of Python's
- * "f.<locals>.g", behind a dot, are part of the name.
- */
+ * covers all instances; fold_plain_name removes them by matching brackets. Brackets behind a dot,
+ * as in Python's "f.<locals>.g", are part of the name. */
 #include "analyse/fold.h"
 
 #include <ctype.h>
@@ -58,7 +56,7 @@ static const char *const wrappers[] = {
     "heaptap_alloc",
     "heaptap_resize",
     "heaptap_backing",
-    // Redis; the others of its kind have names that say so
+    // Redis; its other functions match by name
     "zcalloc_num",
     // SQLite, which is inside of so many programs
     "sqlite3MemMalloc",
@@ -169,7 +167,7 @@ fold_plain_name(const char *function, char ret[FOLD_NAME_MAX])
             s = end;
         } else if (*s == ' ' && !is_rust_impl) {
             if (s[1] != '<')
-                length = 0; // What came before was the return type, not "operator<< <char>".
+                length = 0; // Everything before was the return type, unlike "operator<< <char>".
             s++;
         } else {
             ret[length++] = *s++;
@@ -201,7 +199,7 @@ has_word(const char *list, const char *word, size_t length)
     return strstr(list, wanted) != NULL;
 }
 
-/* Is WORD a function of malloc's family, with no more in front than who it is of? */
+/* Is WORD a function of malloc's family, with at most a library prefix? */
 static bool
 is_family(const char *word, size_t length)
 {
@@ -235,7 +233,7 @@ may_begin(const char *word, size_t length)
     return has_word(how, word, length) || has_word(owners, word, length);
 }
 
-/* Is NAME, a plain identifier, by its words a wrapper of malloc or one of its relatives? */
+/* Is NAME, a plain identifier, a wrapper of malloc or a relative, by its words? */
 static bool
 is_named_so(const char *name)
 {
@@ -285,7 +283,7 @@ fold_is_wrapper(const char *function)
     for (size_t i = 0; i < countof(wrappers); i++)
         if (wrappers[i][0] == name[0] && matches_whole(wrappers[i], name))
             return true;
-    // Each of the family has one of these in its name.
+    // Every name of the family contains one of these.
     return (strcasestr(name, "alloc") != NULL || strcasestr(name, "dup") != NULL) &&
            is_named_so(name);
 }

@@ -9,7 +9,7 @@ enum { FOLD_NAME_MAX = 256 };
 /* Whether FUNCTION (demangled, complete) is in the built-in table of wrappers. */
 bool fold_is_wrapper(const char *function);
 
-/* The length of what the C library puts before its own aliases ("__GI_strdup"), or 0. */
+/* Length of the prefix of the C library's internal aliases ("__GI_strdup"), or 0. */
 size_t fold_alias_length(const char *function);
 
 /* The qualified name of FUNCTION without return type, template arguments and parameters, cut to

@@ -1,10 +1,9 @@
-/* frame_name.c: one rule for naming frames, so that all formats agree on what is the same frame.
+/* frame_name.c: the single rule for frame names, so that all formats agree on equal frames.
  *
- * A frame without a function is named by module and offset in the ELF file, which survives address
- * space randomisation: two runs of one program give the same name, and addr2line takes the offset
- * as it is. Where the unwind tables tell in which function it is, the offset is where that begins,
- * and an ellipsis says that more was meant: all calls in the function have this name.
- */
+ * A frame without a function is named by module and offset in the ELF file. The offset survives
+ * address space randomisation: two runs of a program give the same name, and addr2line accepts it.
+ * If the unwind tables give the function's start, the name has the offset of the start and an
+ * ellipsis, and all calls in the function share it. */
 #include "analyse/frame_name.h"
 
 #include <inttypes.h>

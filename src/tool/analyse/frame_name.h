@@ -1,4 +1,4 @@
-/* frame_name.h: what a frame is called where only a name fits. */
+/* frame_name.h: names of frames where only a name fits. */
 #ifndef ANALYSE_FRAME_NAME_H
 #define ANALYSE_FRAME_NAME_H
 
@@ -8,14 +8,14 @@
 // The name of a file, "+0x", 16 digits and an ellipsis.
 enum { FRAME_NAMELESS_MAX = 288 };
 
-/* The function of FRAME (an index into P's frames) seen at LOCATION, or, if it has no name,
- * "libx.so+0x1f00..." (with an ellipsis) by where it begins, or "libx.so+0x1f30" if not even that
- * is known, or "0x7f12" if no module covers it. That address is that of the call, not of the
- * return. Interned in P or from ARENA. */
+/* Function of FRAME (an index into P's frames) at LOCATION. Without a function: "libx.so+0x1f00..."
+ * (with an ellipsis) by its start, "libx.so+0x1f30" if the start is unknown, or "0x7f12" if no
+ * module covers it. The address is the call's, not the return address. Interned in P or from
+ * ARENA. */
 const char *frame_name(const struct profile *p, uint32_t frame, uint32_t location,
                        struct arena *arena);
 
-/* What a function without a name at a location is called, as patterns may say it: "" if no module
+/* Name of a nameless function at a location, in the form that patterns match: "" if no module
  * covers the location. */
 struct nameless_text {
     char shown[FRAME_NAMELESS_MAX]; // As frame_name; a longer one is cut.
@@ -28,8 +28,7 @@ struct nameless_text frame_nameless(const struct profile *p, uint32_t location);
 /* The call at LOCATION, which a module covers, as "libx.so+0x1f30". */
 const char *frame_place(const struct profile *p, uint32_t location, struct arena *arena);
 
-/* The name of a stack of which the profile kept nothing but its counters (struct stack with depth
- * 0). */
+/* Name of a stack whose frames the profile did not keep (struct stack with depth 0). */
 #define FRAME_NAME_OTHER "[other stacks]"
 
 /* The address to look LOCATION up with: inside the call instruction for a return address. */

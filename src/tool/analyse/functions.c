@@ -1,21 +1,20 @@
-/* functions.c: which functions a stack consists of.
+/* functions.c: the functions of a stack.
  *
- * Outside of main: on the process's first thread the loader runs constructors before main, and
- * exit runs destructors after it. Their stacks begin like main's, with _start or in the loader, but
- * never come to a function of the name main. What lies outermost there are frames of the loader and
- * of the C library that mean nothing to anyone; they become one pseudo-function, beneath which the
- * constructors stand under their own names. In a stripped program main has no name, so an
- * outermost frame without a name in the executable is taken for main.
+ * Outside of main: on the first thread, the loader runs constructors before main, and exit runs
+ * destructors after it. Their stacks start like main's, with _start or in the loader, but never
+ * reach a function named main. Their outermost frames belong to the loader and the C library and
+ * mean nothing to readers. They become one pseudo-function, and the constructors below it keep
+ * their names. In a stripped program main has no name, so an outermost nameless frame of the
+ * executable is taken for main.
  *
  *     _dl_start_user > _dl_init > call_init > pool::pool      (outside main) > pool::pool
  *     _start > __libc_start_main > exit > flush               (outside main) > exit > flush
  *     _start > __libc_start_main > main > work                main > work
  *     clone3 > start_thread > worker                          worker
  *
- * A stack that was cut, by `run --frames` or for want of room, has unknown callers, unless what is
- * left of it still shows the beginning: start-up code, or main. Then nothing that anybody calls by
- * name is missing, and it reads as the whole stack does.
- */
+ * A stack that was cut, by `run --frames` or for lack of space, has unknown callers, unless the
+ * rest still contains start-up code or main. Then no useful name is missing, and it reads as the
+ * whole stack does. */
 #include "analyse/functions.h"
 
 #include <string.h>
@@ -83,8 +82,8 @@ is_main(const struct profile *p, uint32_t frame)
     return strncmp(name, "main", 4) == 0 && strchr("(. ", name[4]) != NULL;
 }
 
-/* Whether the outermost frames of S, of which USEFUL are shown, are a beginning: start-up code, or
- * main, which programs do not call. */
+/* Do the outermost frames of S, with USEFUL shown, contain start-up code, or main, which programs
+ * do not call? */
 static bool
 shows_beginning(const struct profile *p, const struct stack *s, uint32_t useful)
 {

@@ -1,8 +1,7 @@
-/* functions.h: a stack as the functions on it, for tables about functions.
+/* functions.h: a stack as a list of functions, for tables by function.
  *
- * A function is what group_function_key (group.h) takes for one. Functions have dense ids, so that
- * a table is an array. Three ids stand for what is no function.
- */
+ * A function is one key of group_function_key (group.h). Ids are dense, so that tables are arrays.
+ * Three ids stand for pseudo-functions. */
 #ifndef ANALYSE_FUNCTIONS_H
 #define ANALYSE_FUNCTIONS_H
 
@@ -32,17 +31,16 @@ struct functions {
 void functions_init(struct functions *f, const struct profile *p, struct arena *arena);
 void functions_release(struct functions *f);
 
-/* The functions of S, innermost first; at least one. Valid until the next call. Start-up code is
- * left out as by stack_useful_depth. What the first thread did outside of main has
- * FUNCTION_OUTSIDE_MAIN as its outermost function; a stack that was cut before main or start-up
- * code has FUNCTION_UNKNOWN. The function at I is that of the frame at I, as long as there are
- * frames. */
+/* Functions of S, innermost first; at least one. Valid until the next call. Leaves out start-up
+ * code, as stack_useful_depth does. Code of the first thread outside of main has
+ * FUNCTION_OUTSIDE_MAIN outermost. A stack cut before main or start-up code has FUNCTION_UNKNOWN.
+ * The function at I belongs to the frame at I, as long as there are frames. */
 size_t functions_of_stack(struct functions *f, const struct stack *s, const uint32_t **ret);
 
 /* The name that frame_name gives FUNCTION; one in brackets if it is below FUNCTION_FIRST. */
 const char *functions_name(const struct functions *f, uint32_t function);
 
-/* The path of its module; NULL if unknown. */
+/* Path of its module; NULL if unknown. */
 const char *functions_module(const struct functions *f, uint32_t function);
 
 /* Amounts of one metric, by size class as in struct profile_site. */

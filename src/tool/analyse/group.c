@@ -23,7 +23,7 @@ struct grouper {
     const struct profile *p;
     struct arena *arena;
     enum group_by by;
-    const char *key; // Of BY_LABEL_VALUE.
+    const char *key; // BY_LABEL_VALUE only.
     struct groups *ret;
     size_t capacity;
     struct map rows;    // Key to row index plus 1.
@@ -66,7 +66,7 @@ frame_key(const struct grouper *g, uint32_t frame, uint32_t location)
         return f->file ? make_key(KEY_NAMED, f->file, 0) : make_key(KEY_ADDRESS, 0, f->module);
     if (g->by == BY_LINE && f->file)
         return make_key(KEY_NAMED, f->file, f->line);
-    // A call is what comes next to a line.
+    // A call is the finest key below a line.
     if (g->by == BY_LINE && f->function == 0)
         return make_key(KEY_ADDRESS, 0, location);
     return group_function_key(g->p, frame, location);
@@ -171,7 +171,7 @@ add_stack(struct grouper *g, const struct stacks *stacks, size_t index)
     }
 }
 
-/* Add what the threads did at the sites that the filter kept. */
+/* Add the threads' counters at the sites that the filter kept. */
 static void
 add_threads(struct grouper *g, const struct stacks *stacks)
 {
@@ -207,7 +207,7 @@ add_sizes(struct grouper *g)
     }
 }
 
-/* Sites whose blocks have no one type are told apart by size, if types of that size are known. */
+/* Sites without a single type are split by size, if types of this size are known. */
 static uint64_t
 type_key(const struct profile_site *site)
 {
@@ -226,7 +226,7 @@ is_idle(const struct profile_site *site)
            c->freed_bytes == 0;
 }
 
-/* Add the sites that the filter kept, by what their blocks are. */
+/* Add the sites that the filter kept, by the type of their blocks. */
 static void
 add_types(struct grouper *g, const struct stacks *stacks)
 {
@@ -400,14 +400,14 @@ group_size_ranges(const struct profile *p, struct size_range ret[SIZE_RANGE_COUN
     return n;
 }
 
-/* A row says what it is a row of. */
+/* Each row has the kind of its grouping. */
 static bool
 row_is_valid(const struct profile *p, enum group_by by, const struct group_row *r)
 {
     HOLDS(r->frame == GROUP_NO_FRAME || r->frame < p->frame_count); // Its name is looked up there.
     HOLDS(by != BY_SITE || r->stack != NULL);                       // Views show its frames,
     HOLDS(by != BY_THREAD || r->thread != NULL);                    // the name of this,
-    HOLDS(by != BY_THREAD || r->share != NULL);                     // what is in this,
+    HOLDS(by != BY_THREAD || r->share != NULL);                     // own counters,
     HOLDS(by != BY_SIZE || r->bin != NULL);                         // the range of this,
     HOLDS(by != BY_TYPE || r->site != NULL);                        // the type of this,
     HOLDS(by != BY_HEAP || r->heap != NULL);                        // and the name of this.

@@ -29,14 +29,14 @@ struct group_row {
     uint32_t frame;            // One frame of the group; GROUP_NO_FRAME for the site "other".
     uint32_t location;         // Where that frame came from.
     const struct stack *stack; // BY_SITE
-    const struct profile_thread *thread; // BY_THREAD: the counters are of what it allocated,
-    const struct thread_share *share;    // and here is what it freed for others (thread_shares.h).
+    const struct profile_thread *thread; // BY_THREAD: the counters cover its allocations,
+    const struct thread_share *share;    // and this its frees for other threads (thread_shares.h).
     const struct profile_bin *bin;       // BY_SIZE
-    const struct profile_site *site;     // BY_TYPE: one of the sites whose blocks are that.
+    const struct profile_site *site;     // BY_TYPE: one of the sites with this type.
     const struct profile_heap *heap;     // BY_HEAP
     const char *labels; // BY_LABEL: their text; BY_LABEL_VALUE: the value, NULL without that label.
-    struct counters inclusive;           // Of stacks with such a frame anywhere, each counted once.
-    struct counters self;                // Of stacks whose innermost frame is such a one.
+    struct counters inclusive;           // Stacks with such a frame anywhere, each counted once.
+    struct counters self;                // Stacks whose innermost frame is such a frame.
     struct errors inclusive_errors, self_errors; // Not known by thread and by size: zero.
 };
 

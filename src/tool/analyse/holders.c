@@ -1,13 +1,11 @@
 /* holders.c: the table of a report's first screen.
  *
- * A row by innermost function would often be one of a library, and one by line would split what a
- * reader takes for one thing. So the row is the function where the reader's own code begins
- * (own_code.c), and the rows beneath it say from where that was called. Its lines are added up as
- * well: the row shows the one with most and counts the others.
+ * A row per innermost function would often name a library, and a row per line would split one thing
+ * into several. So a row is the function where user code starts (own_code.c), and the rows below it
+ * are its callers. A row adds up its lines, shows the largest, and counts the others.
  *
- * The first row alone is found without building all stacks: sites are added up by holder, which
- * takes their innermost frames, and only the stacks of those with most are built.
- */
+ * The first row alone does not need all stacks: sites are added up by holder from their innermost
+ * frames, and only the stacks of the largest holders are built. */
 #include "analyse/holders.h"
 
 #include <stdlib.h>
@@ -83,7 +81,7 @@ find_caller(struct builder *b, struct holder *h, const struct stack *s, uint32_t
     return &h->callers[*slot];
 }
 
-/* Add S, of which frame OWN is H's, to the line of that frame. */
+/* Add S, whose frame OWN belongs to H, to the line of this frame. */
 static void
 add_line(struct builder *b, struct holder *h, const struct stack *s, uint32_t own, int64_t value)
 {
@@ -111,8 +109,8 @@ add_line(struct builder *b, struct holder *h, const struct stack *s, uint32_t ow
     line->value = counters_sum(line->value, value);
 }
 
-/* The value of the stacks in which H calls what it calls in S at frame OWN: a function, or malloc
- * itself. */
+/* Value of the stacks in which H makes the same call as in S at frame OWN: a function, or
+ * malloc. */
 static int64_t *
 callee_value(struct builder *b, const struct holder *h, const struct stack *s, uint32_t own)
 {
@@ -184,7 +182,7 @@ compare_lines(const void *a, const void *b)
     return compare(x->value, y->value, x->largest, y->largest);
 }
 
-/* Sort the lines of H, drop those that hold nothing, and note what the first one calls. */
+/* Sort the lines of H, drop empty ones, and note the callee of the first. */
 static void
 sort_lines(struct builder *b, struct holder *h)
 {
@@ -238,8 +236,8 @@ struct first_finder {
     size_t sum_capacity;
 };
 
-/* Whether more of the stack, of which S is the inner end, would make no difference to OWN, which is
- * the frame of own code in S. */
+/* Is OWN, the frame of user code in S, final? S is the inner end of a stack; further frames could
+ * change the choice. */
 static bool
 is_certain(const struct own_code *code, const struct stack *s, uint32_t own)
 {

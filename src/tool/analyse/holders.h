@@ -1,6 +1,4 @@
-/* holders.h: stacks added up by the function of the user's own code that leads to the allocation,
- * and below it by who called that.
- */
+/* holders.h: stacks added up by the innermost function of user code, and below it by caller. */
 #ifndef ANALYSE_HOLDERS_H
 #define ANALYSE_HOLDERS_H
 
@@ -30,7 +28,7 @@ struct holder {
     size_t caller_count, caller_capacity;
     struct holder_line *lines; // Largest first; only those with more than nothing.
     size_t line_count, line_capacity; // 0: no line is known.
-    int64_t callee_value; // By the metric: of stacks in which it calls what its first line does.
+    int64_t callee_value; // In the metric: stacks in which it makes the call of its first line.
 };
 
 struct holders {
@@ -38,8 +36,8 @@ struct holders {
     size_t count;
 };
 
-/* Each of STACKS, of P, belongs to one holder and one of its callers; sizes are by METRIC.
- * Everything in *RET is from ARENA or borrowed from STACKS. */
+/* Assign each of STACKS, of P, to one holder and one caller; sizes are in METRIC. Everything in
+ * *RET is from ARENA or borrowed from STACKS. */
 void holders_build(const struct profile *p, const struct stacks *stacks, enum metric metric,
                    struct arena *arena, struct holders *ret);
 

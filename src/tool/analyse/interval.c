@@ -1,23 +1,22 @@
 /* interval.c: intervals for weighted counts of rare events.
  *
- * An estimate is a sum over samples, each counted with a weight. With many samples the score
- * interval is used: all values of which the estimate is no further away than 1.96 of *their*
- * standard deviations, where the variance grows in proportion to the value. It is not symmetric,
- * as the truth is not, and unlike the usual +- it holds its 95 % at 30 samples.
+ * An estimate is a sum over samples, each counted with a weight. With many samples, the score
+ * interval applies: all values from which the estimate deviates by at most 1.96 of *their* standard
+ * deviations, where the variance grows in proportion to the value. It is asymmetric, as the truth
+ * is, and unlike the usual +- it holds its 95 % at 30 samples.
  *
- * With few samples the gamma interval of Fay and Feuer (Statistics in Medicine 16, 1997): the exact
- * interval for a Poisson count, carried over to weighted sums by matching mean and variance. Its
- * upper end assumes that one more event of the largest weight was just missed; its lower end knows
- * that nobody asks about what has no sample. It is wide rather than wrong. No sample at all is its
- * border case: up to ln(40) = 3.7 units.
+ * With few samples, the gamma interval of Fay and Feuer (Statistics in Medicine 16, 1997) applies:
+ * the exact interval for a Poisson count, carried over to weighted sums by matching mean and
+ * variance. Its upper end assumes that one more event of the largest weight was just missed. Its
+ * lower end conditions on at least one sample, since values without samples are not shown. It is
+ * wide rather than wrong. Zero samples are its limiting case: up to ln(40) = 3.7 units.
  *
- * Both ends judge what was seen. A site of large blocks, which are certain to be samples, and of a
- * few small ones, of which none was, would seem to be known exactly; so the variance of one more
- * point is added to the upper end of the first too. Among many samples it does not show.
+ * Both intervals see only observed events. A site of large blocks, which are always sampled, and of
+ * a few small ones without a sample would seem to be exact. So the variance of one more sample
+ * widens the upper end of the score interval as well; with many samples this is negligible.
  *
- * What counts as many is judged by the samples and by estimate^2 / variance, the size of the
- * equally weighted sample that would be as good.
- */
+ * "Many" is judged by the number of samples and by estimate^2 / variance, the size of an equally
+ * weighted sample of the same quality. */
 #include "analyse/interval.h"
 
 #include <math.h>
@@ -105,9 +104,9 @@ score_interval(double estimate, double variance, double unit)
                              score_end(estimate, variance + unit * unit, 1)};
 }
 
-/* The lower end for a shape of A, in units of the distribution's scale, of something that is only
- * looked at because it has a sample: the value for which that much comes in TAIL of the cases that
- * have any, gamma_below(a, x) / (1 - exp(-x)) = TAIL. 0 for one sample, which all of these have. */
+/* Lower end for shape A, in units of the distribution's scale, given at least one sample: the value
+ * at which TAIL of all cases with samples reach this sum, gamma_below(a, x) / (1 - exp(-x)) = TAIL.
+ * 0 for one sample, which all such cases have. */
 static double
 seen_low(double shape)
 {
@@ -248,7 +247,7 @@ interval_rounded(double x)
 bool
 interval_is_rough(struct interval i, double value)
 {
-    // Of 30 equal samples, the ends are 0.74 times the value apart.
+    // With 30 equal samples, the ends are 0.74 times the value apart.
     return i.high - i.low > 0.75 * value;
 }
 
@@ -282,7 +281,7 @@ interval_unseen(void)
 bool
 interval_is_valid(struct interval i, double value)
 {
-    HOLDS(isfinite(i.low) && isfinite(i.high)); // No division by what may be 0.
-    HOLDS(i.low <= value && value <= i.high);   // What was found is always possible.
+    HOLDS(isfinite(i.low) && isfinite(i.high)); // Avoids a division by 0.
+    HOLDS(i.low <= value && value <= i.high);   // The observed value is always possible.
     return true;
 }

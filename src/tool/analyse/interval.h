@@ -29,7 +29,7 @@ enum interval_of {
 struct interval interval_of(const struct counters *c, const struct errors *e,
                             enum interval_of what);
 
-/* The interval of METRIC. Of short-lived blocks none is known, and both ends are the value. */
+/* Interval of METRIC. Short-lived blocks have none; then both ends are the value. */
 struct interval interval_of_metric(const struct counters *c, const struct errors *e,
                                    enum metric metric);
 
@@ -45,13 +45,13 @@ int64_t interval_rounded(double x);
  * INTERVAL_FEW_SAMPLES. */
 bool interval_is_rough(struct interval i, double value);
 
-/* How many samples stand behind the counter WHAT; 0 also where nothing was left out. */
+/* Number of samples behind counter WHAT; 0 also for exact counters. */
 double interval_samples(const struct errors *e, enum interval_of what);
 
 /* Fewer samples than that give no number to rely on: show the interval, not the estimate. */
 enum { INTERVAL_FEW_SAMPLES = 30 };
 
-/* What a site without any sample may have had, in units of the period. */
+/* Upper bound for a site without samples, in units of the period. */
 double interval_unseen(void);
 
 /* The quantile P of the gamma distribution with this SHAPE and scale 1. */

@@ -1,14 +1,13 @@
-/* judge.c: is more used than was allowed?
+/* judge.c: compare a profile with limits.
  *
- * A test that fails by chance is switched off, so a limit is exceeded only if the whole range of
- * what the truth may be is above it: the interval of an estimate, and of peaks among threads what
- * the one before may have been higher by. Shrinking never is a finding, and percents are of what
- * there was before: of nothing, all growth is too much. How far an estimate of short-lived blocks
- * may be off is not known, so samples are not judged by them.
+ * A test that fails by chance gets disabled. So a limit is exceeded only if the whole range of the
+ * true value exceeds it: the interval of an estimate, and for peaks of several threads also the
+ * slack of the earlier peak. Shrinking is never a finding. Percentages refer to the earlier value;
+ * from zero, any growth exceeds them. Estimates of short-lived blocks have no known error, so
+ * sampled profiles are not judged by them.
  *
- * Leaks are what `heaptap leaks` shows, without what the C and C++ libraries keep on purpose; so
- * they are found again here, where every other number is a total that is there.
- */
+ * Leaks are those of `heaptap leaks`, without the blocks that the C and C++ libraries keep on
+ * purpose. They are computed here; every other value is a stored total. */
 #include "analyse/judge.h"
 
 #include "analyse/leaks.h"
@@ -62,7 +61,7 @@ limit_metric(enum limit_of what)
     return kinds[what].metric;
 }
 
-/* The totals of what of P is not suppressed. */
+/* Totals of the unsuppressed part of P. */
 static int
 find_leaks(const struct profile *p, const struct stacks_options *options, struct arena *arena,
            struct totals *ret, struct err *err)
@@ -114,7 +113,7 @@ check_range(enum limit_of what, bool is_estimate, struct err *err)
     if (what != LIMIT_TEMPORARY || !is_estimate)
         return 0;
     return err_set(err, HEAPTAP_USAGE,
-                   "a limit of '%s': samples do not tell how far it may be off; record without "
+                   "a limit of '%s': samples give no error bound for it; record without "
                    "--sample",
                    kinds[what].name);
 }
@@ -136,7 +135,7 @@ check_known(const struct limit *l, enum limit_of what, const struct diff *d, boo
                    kinds[what].name);
 }
 
-/* What the growth is for certain. */
+/* Lower bound of the growth. */
 static int64_t
 least_growth(enum limit_of what, const struct totals *before, const struct totals *after,
              const struct profile *of_before)

@@ -5,11 +5,11 @@
 
 #include "analyse/diff.h"
 
-/* What a limit may be of. */
+/* Quantities that a limit can bound. */
 enum limit_of {
     LIMIT_PEAK,      // Bytes live at the peak.
     LIMIT_INUSE,     // Bytes still live.
-    LIMIT_LEAKS,     // The same without what is suppressed by the built-in list.
+    LIMIT_LEAKS,     // The same without stacks that the built-in list suppresses.
     LIMIT_ALLOC,     // Bytes ever allocated.
     LIMIT_COUNT,     // Calls that allocated.
     LIMIT_TEMPORARY, // Short-lived blocks; of older profiles temporary ones.
@@ -20,7 +20,7 @@ enum limit_of {
 struct limit {
     bool given;
     bool unnamed;    // It was given for all at once: where it has no meaning, it is none.
-    bool is_percent; // Of what there was before.
+    bool is_percent; // Of the earlier value.
     uint64_t value;  // Bytes or calls; with is_percent, millionths of the whole.
 };
 
@@ -38,16 +38,16 @@ bool limit_is_bytes(enum limit_of what);
 /* The metric that WHAT limits; of LIMIT_CORRUPTION the peak, which also needs a whole run. */
 enum metric limit_metric(enum limit_of what);
 
-/* A limit, held against what it is of. */
+/* A limit and the growth compared with it. */
 struct judgement {
     enum limit_of of;
     struct limit limit;
     int64_t before;  // 0 for a profile alone.
     int64_t value;   // After it.
     int64_t allowed; // That VALUE is above BEFORE.
-    int64_t least;   // What it is above BEFORE for certain; less than it seems where that is an
-                     // estimate, or a peak among threads.
-    bool exceeded;   // The least is more than what is allowed.
+    int64_t least;   // Lower bound of the growth above BEFORE: less than the difference for
+                     // estimates and for peaks of several threads.
+    bool exceeded;   // The lower bound exceeds the limit.
 };
 
 struct judgements {
@@ -55,9 +55,9 @@ struct judgements {
     size_t count;
 };
 
-/* Hold L against the growth D from BEFORE to AFTER, whose stacks OPTIONS chose. What is only needed
- * until the end is from ARENA. Returns 0, or HEAPTAP_USAGE with ERR set if a limit is of what is
- * not known of a moment, or has no range in an estimate. */
+/* Compare L with the growth D from BEFORE to AFTER, whose stacks OPTIONS chose. Temporary data is
+ * from ARENA. Returns 0, or HEAPTAP_USAGE with ERR set if the limit's quantity is unknown at a
+ * moment, or has no interval in an estimate. */
 int judge_growth(const struct limits *l, const struct diff *d, const struct diff_side *before,
                  const struct diff_side *after, const struct stacks_options *options,
                  struct arena *arena, struct judgements *ret, struct err *err);

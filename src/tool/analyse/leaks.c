@@ -1,9 +1,8 @@
 /* leaks.c: the still-live view.
  *
- * Suppressions are asked before folding, through stacks_options.keep, because people suppress by
- * any frame they have seen in another tool, wrappers included. A site that is not live is never
- * asked: a suppression shall count what it hid and nothing else.
- */
+ * Suppressions are matched before folding, through stacks_options.keep, because users suppress
+ * frames that they saw in another tool, wrappers included. Sites without live blocks are not
+ * matched, so that a suppression counts only blocks that it hid. */
 #include "analyse/leaks.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
-/* leaks.h: what is still live, by stack, without what is suppressed. "Still live", not "leaked":
- * whether a pointer to the block is left anywhere has not been checked.
- */
+/* leaks.h: unsuppressed live blocks, by stack. "Still live", not "leaked": reachability of the
+ * blocks is not checked. */
 #ifndef ANALYSE_LEAKS_H
 #define ANALYSE_LEAKS_H
 
@@ -8,9 +7,9 @@
 #include "analyse/suppress.h"
 
 struct leaks {
-    const struct stack **v; // Live bytes, largest first; then those of zero-sized blocks.
+    const struct stack **v; // Live bytes, largest first; then stacks of zero-sized blocks.
     size_t count;
-    struct stacks stacks; // What v points into; total is that of the stacks not suppressed.
+    struct stacks stacks; // Backs v; total covers the unsuppressed stacks.
     int64_t suppressed_blocks;
     int64_t suppressed_bytes;
 };

@@ -12,7 +12,7 @@ enum lisp_class {
     LISP_CLASSES,
 };
 
-/* The letter of a class, and what is in it. */
+/* A class's letter and contents. */
 const char *lisp_class_letter(enum lisp_class class);
 const char *lisp_class_title(enum lisp_class class);
 

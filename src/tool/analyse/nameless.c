@@ -1,13 +1,12 @@
-/* nameless.c: what a user misses for want of symbols, measured by what goes through it.
+/* nameless.c: names that a user lacks for want of symbols, weighted by the bytes below them.
  *
- * A stack counts once for a module, however many of its functions are on it; and only its innermost
- * frames count, which are what a row and its callers are named by. Which of the metrics a
- * user looks at is not known, so that with the largest share decides: a hint that matters for the
- * peak must not be kept back because nearly nothing is live at the end.
+ * A stack counts once per module, however many of the module's functions are on it. Only its
+ * innermost frames count, because they name a row and its callers. The user's metric is unknown
+ * here, so the one with the largest share decides: a hint that matters for the peak must not
+ * disappear because little is live at the end.
  *
- * Most profiles lack nothing, which their frames tell. Where all stacks count, those that begin
- * with the same few calls lack the same, and what that is is found once for several of them.
- */
+ * Most profiles lack no name, which their frames show. Stacks with the same few innermost calls
+ * lack the same names, so several of them share one search. */
 #include "analyse/nameless.h"
 
 #include <string.h>
@@ -50,7 +49,8 @@ nameless_share(const struct nameless_bytes *part, const struct nameless_bytes *w
     return largest < 1 ? largest : 1;
 }
 
-/* What comes through all stacks with the same innermost calls, if these tell what they lack. */
+/* Value of all stacks with the same innermost calls, if these calls decide which names are
+ * missing. */
 struct inner_end {
     uint32_t calls[CALLS_TOLD];    // Locations, 0 beyond the outer end. [0] = 0: not used.
     uint32_t lacks[FRAMES_MISSED]; // As lack_of, of a module each, the rest 0.
@@ -64,7 +64,7 @@ struct builder {
     struct nameless_module *ret;
 };
 
-/* What the frame lacks: twice its module, plus 1 if it is no more than the line; 0 = nothing. */
+/* What the frame lacks: twice its module, plus 1 if only the line is missing; 0 = nothing. */
 static uint32_t
 lack_of(const struct builder *b, const struct profile_frame *f)
 {
@@ -87,7 +87,7 @@ begin(const struct profile *p, struct arena *arena)
     return b;
 }
 
-/* What the DEPTH innermost frames of S lack. */
+/* Names missing in the DEPTH innermost frames of S. */
 static void
 find_lacks(const struct builder *b, const struct stack *s, uint32_t depth,
            uint32_t ret[FRAMES_MISSED])
@@ -148,7 +148,7 @@ read_calls(const struct profile *p, uint32_t node, uint32_t ret[CALLS_TOLD])
     return hash >> 32;
 }
 
-/* What is missing in the stack of SITE, and whether its innermost calls tell. */
+/* Names missing in the stack of SITE, and whether its innermost calls decide that. */
 static bool
 read_lacks(const struct builder *b, struct stack_ends *ends, const struct profile_site *site,
            uint32_t ret[FRAMES_MISSED])

@@ -1,4 +1,4 @@
-/* nameless.h: which modules lack names, and how much of what is shown comes through them. */
+/* nameless.h: modules without names, and their share of the shown bytes. */
 #ifndef ANALYSE_NAMELESS_H
 #define ANALYSE_NAMELESS_H
 
@@ -10,7 +10,7 @@ struct nameless_bytes {
 };
 
 struct nameless_module {
-    // Of stacks that have a function of it without a name among the innermost,
+    // Value of stacks with a nameless function of it among the innermost frames,
     struct nameless_bytes nameless;
     struct nameless_bytes lineless; // and of those with one that has a name, but no line.
 };
@@ -24,9 +24,9 @@ void nameless_bytes_add(struct nameless_bytes *sum, const struct nameless_bytes 
 /* The largest share that PART has of WHOLE in any metric; at most 1. */
 double nameless_share(const struct nameless_bytes *part, const struct nameless_bytes *whole);
 
-/* What comes through each module of P in STACKS, by module id, from ARENA. Frames that nobody is
- * shown, from before main, do not count, and neither does the language's own library, of which
- * nobody misses the insides. */
+/* Value through each module of P in STACKS, by module id, from ARENA. Ignores frames that no view
+ * shows, such as those before main, and the language's own library, whose internals nobody
+ * needs. */
 struct nameless_module *nameless_modules(const struct profile *p, const struct stacks *stacks,
                                          struct arena *arena);
 

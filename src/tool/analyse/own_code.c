@@ -1,18 +1,17 @@
-/* own_code.c: where a reader begins to look.
+/* own_code.c: find the frame where a reader starts.
  *
- * The innermost frame of a stack is often in a library: in fopen, in zlib's inflateInit. What the
- * reader can change is the first code of their own on the way out. No debug information says what
- * that is, but places do:
+ * The innermost frame of a stack is often in a library: in fopen, in zlib's inflateInit. A reader
+ * can change the first frame of user code further out. Debug information does not mark user code,
+ * but locations do:
  *
- * The C and C++ libraries are nobody's own. A library right in a directory of the system (where
- * packages put what programs link with) is not the user's either, if the program lies elsewhere:
- * somebody has built that and looks at it. A program of the system is looked at by somebody who
- * debugs it with its libraries, so then all of them count. Plug-ins and extensions of languages lie
- * deeper in these directories, and are always somebody's own.
+ * The C and C++ libraries are never user code. If the program lies outside the system directories,
+ * a library directly in one of them (where packages install libraries) is not user code either. If
+ * the program itself belongs to the system, its user debugs it together with its libraries, so all
+ * of them are user code. Plug-ins and language extensions lie deeper in these directories and
+ * always are user code.
  *
- * A function without a name tells less than the named one that called it, if that is near and of
- * the same file.
- */
+ * A function without a name is less useful than its named caller, if that is near and in the same
+ * file. */
 #include "analyse/own_code.h"
 
 #include <string.h>
@@ -20,7 +19,7 @@
 #include "analyse/fold.h"
 #include "util/path.h"
 
-/* Does PATH begin with one of LIST? */
+/* Does PATH start with an element of LIST? */
 static const char *
 after_any(const char *path, const char *const *list, size_t count)
 {
@@ -110,8 +109,8 @@ own_code_frame(const struct own_code *own, const struct stack *s)
     return 0;
 }
 
-/* How many innermost frames of S are wrappers. Where recursion was folded nobody knows how many
- * frames they were, and their names have to tell. */
+/* Number of innermost frames of S that are wrappers. Folded recursion hides how many frames there
+ * were, so only their names decide. */
 static uint32_t
 wrapper_depth(const struct profile *p, const struct stack *s)
 {

@@ -18,7 +18,7 @@ struct own_code {
 /* So many frames further out a name is near, and stands for a function without one. */
 enum { OWN_CODE_LOOKS = 2 };
 
-/* Is PATH that of a C or C++ library, the loader, or the like, whose insides nobody misses? */
+/* Is PATH a C or C++ library, the loader, or similar, whose internals readers do not need? */
 bool own_code_is_runtime(const char *path);
 
 /* What each module of P is. From ARENA. */

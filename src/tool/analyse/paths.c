@@ -1,13 +1,12 @@
 /* paths.c: stacks to partial paths.
  *
- * A path is an array of steps, one per function, and two stacks have the same path if their steps
- * are the same. A step is the id of a function or, when call sites are told apart, that and the
- * line, or the address of the call if the line is unknown. A path that was cut and one that was not
- * stay two, even with the same functions; so do paths of blocks of different heaps.
+ * A path is an array of steps, one per function. Two stacks share a path if their steps are equal.
+ * A step is the id of a function. If call sites are distinguished, it also has the line, or the
+ * address of the call if the line is unknown. A cut path and a complete one are different, even
+ * with equal functions; so are paths of different heaps.
  *
- * A path keeps no steps of its own, only one of its stacks: with --callers 0 nearly every stack is
- * a path, and their steps would be as much memory as all stacks.
- */
+ * A path stores no steps, only one of its stacks. With --callers 0 nearly every stack is a path,
+ * and their steps would take as much memory as all stacks. */
 #include "analyse/paths.h"
 
 #include <stdlib.h>
@@ -147,7 +146,7 @@ paths_are_valid(const struct paths *paths, const struct stack *const *stacks, si
     for (size_t i = 0; i < paths->count; i++) {
         const struct path *path = &paths->v[i];
 
-        HOLDS(path->stack != NULL && path->depth >= 1); // Views show that many of its functions.
+        HOLDS(path->stack != NULL && path->depth >= 1); // Number of its functions that views show.
         HOLDS(i == 0 || counters_live_bytes(&path[-1].counters) >=
                             counters_live_bytes(&path->counters)); // The most live bytes first.
         counters_add(&sum, &path->counters);

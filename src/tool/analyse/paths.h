@@ -11,7 +11,7 @@ struct paths_options {
 
 struct path {
     const struct stack *stack; // One of those merged.
-    uint32_t depth; // How many of its functions (functions_of_stack) the path has; at least one.
+    uint32_t depth; // Number of its functions (functions_of_stack) in the path; at least one.
     bool cut;       // There are further callers, known or not.
     struct counters counters;
     struct errors errors;

@@ -36,7 +36,7 @@ find_disk_node(const struct raw_file *raw, uint32_t site)
     return 0;
 }
 
-/* The child of PARENT in P whose frame is that of D; 0 if there is none. */
+/* Child of PARENT in P with the frame of D; 0 if there is none. */
 static uint32_t
 find_child(const struct profile *p, uint32_t parent, const struct disk_node *d)
 {

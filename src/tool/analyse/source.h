@@ -7,8 +7,8 @@
 
 struct source_line {
     uint32_t line;             // From 1.
-    struct counters inclusive; // Of stacks with a frame on this line, each counted once.
-    struct counters self;      // Of stacks whose innermost frame is on this line.
+    struct counters inclusive; // Stacks with a frame on this line, each counted once.
+    struct counters self;      // Stacks whose innermost frame is on this line.
     struct errors inclusive_errors, self_errors;
 };
 

@@ -1,14 +1,13 @@
-/* stack_numbers.c: what #3 means.
+/* stack_numbers.c: numbers of stacks, such as #3.
  *
- * People say "number three" to each other, and look for it in another view. So the number belongs
- * to the profile: all its stacks, folded as without options, in the order of the larger of two
- * shares, that of the peak of the whole run and that of all bytes ever allocated. So what stands
- * first in some view has a small number in all of them. (By the peak alone, those who churn and
- * hold nothing would come after thousands that matter to nobody.) A view that
- * filters leaves numbers out; one that makes one stack of several shows the smallest of theirs.
+ * People say "number three" to each other and look for it in another view. So numbers belong to the
+ * profile: they rank all its stacks, folded without options, by the larger of two shares, of the
+ * peak of the whole run and of all bytes ever allocated. The first stack of any view therefore has
+ * a small number. (Ranked by the peak alone, stacks that churn and hold nothing would follow
+ * thousands of unimportant ones.) A filtered view skips numbers. A view that merges several stacks
+ * shows their smallest number.
  *
- * The numbers of a process that still runs change as it does.
- */
+ * While a process runs, its numbers change. */
 #include "analyse/stack_numbers.h"
 
 #include <stdlib.h>

@@ -4,10 +4,9 @@
 
 #include "analyse/stacks.h"
 
-/* Give each of STACKS, built from P with whatever options, its folded depth and its number: 1 for
- * the stack with the largest share of the peak, or of all that was allocated, in the whole run. Two
- * stacks of one view never have the same, unless options have split what is one stack without
- * them. */
+/* Set the folded depth and the number of each of STACKS, built from P with any options. Number 1
+ * has the largest share of the peak, or of all allocated bytes, in the whole run. Numbers are
+ * unique within a view, unless options split one default stack into several. */
 void stack_numbers(const struct profile *p, struct stacks *stacks);
 
 #endif

@@ -1,4 +1,4 @@
-/* stacks.c: from sites to the stacks that people think in.
+/* stacks.c: from sites to the stacks that users see.
  *
  *     site ──► node ──► chain of locations ──► frames, inlined ones expanded
  *                                              │ keep?   (filter: any frame matches)
@@ -7,21 +7,20 @@
  *                                              equal to a stack we have? add : append
  *
  * Each frame is judged once (does it match the filter, is it a wrapper) and gets a canonical frame:
- * the first one that reads the same. Stacks are equal when their canonical frames are, so comparing
- * two stacks compares integers. A frame that is only a module, without function or file, reads as
- * its address and is its own canonical frame. Heap and labels are no frames: they are compared
- * beside them.
+ * the first one with equal text. Stacks are equal when their canonical frames are, so comparing two
+ * stacks compares integers. A frame with only a module, without function or file, is shown as its
+ * address and is its own canonical frame. Heap and labels are compared separately; they are no
+ * frames.
  *
- * Recursion makes a stack for each depth. Folded, a run of frames whose functions are those of the
- * run just inside it is left out: f g f g main is f g main. The innermost stays, whose line is the
- * one that allocates. Only what repeats at once is folded, so that no function disappears.
+ * Recursion creates a stack for each depth. Folding drops a run of frames whose functions equal the
+ * run just inside it: f g f g main becomes f g main. The innermost run stays, because its line
+ * allocates. Only immediate repeats fold, so that no function disappears.
  *
- * The filter looks at the stack before folding, so that --filter xmalloc finds what xmalloc
- * allocated. Does no I/O; knows nothing of how stacks are shown.
+ * The filter reads the stack before folding, so that --filter xmalloc finds the allocations of
+ * xmalloc. Performs no I/O and is independent of the views.
  *
- * To build all stacks takes longer than all else that is done with a profile, and who has only a
- * line to say needs few frames of each. So their inner ends can be had alone (struct stack_ends).
- */
+ * Building all stacks takes longer than all other work on a profile, and a one-line summary needs
+ * few frames of each. struct stack_ends therefore returns inner ends alone. */
 #include "analyse/stacks.h"
 
 #include <string.h>
@@ -38,17 +37,17 @@ enum {
     SEEN_WORDS = 8,            // For some 40 frames, so that few are taken for others.
 };
 
-#define NEARLY_ALL 0.9 // Of the peak.
+#define NEARLY_ALL 0.9 // Share of the peak.
 
 /* So many frames more than are asked for are read, one after the other, if recursion makes a
  * difference to these, before the whole stack is. */
 static const size_t frames_more[] = {0, 3, 16};
 
-/* Of keys of functions; ids and addresses are far below. */
+/* Marks keys of functions; ids and addresses are far below. */
 #define NAMELESS (UINT64_C(1) << 63)
 #define UNKNOWN_START (UINT64_C(1) << 62)
 
-enum verdict { UNKNOWN = 0, NO, YES }; // What is remembered about a frame.
+enum verdict { UNKNOWN = 0, NO, YES }; // Cached facts about a frame.
 
 #define NO_FRAME UINT32_MAX
 
@@ -66,20 +65,20 @@ struct builder {
     regex_t filter, fold;      // Valid if the option is set.
     uint8_t *matches, *wraps;  // enum verdict by frame.
     uint8_t *wrappers; // By module: whether it has some, if it has nameless functions; or NULL.
-    uint8_t *folds;    // By location: whether all of its frames may fold.
-    uint32_t *calls;   // Of which it is asked how they fold.
+    uint8_t *folds;    // By location: may all of its frames fold?
+    uint32_t *calls;   // Locations whose folding was requested.
     size_t call_capacity;
     uint32_t *canonical;       // Canonical frame plus 1 by frame; 0 = not yet known.
     uint32_t *next_frame;      // Chains canonical frames with one hash; plus 1.
     struct map frames_by_hash; // To the newest canonical frame plus 1.
     struct map stacks_by_hash; // To the newest stack plus 1.
     uint32_t *next_stack;      // Chains stacks with one hash; plus 1.
-    struct map stacks_by_node; // Of node and tags, so that a stack is read once.
+    struct map stacks_by_node; // By node and tags, so that each stack is read once.
     struct tag_picks picks;
     uint32_t *site_stacks;
     size_t stack_capacity, next_capacity;
     uint32_t *frames, *locations; // The stack being read, before folding.
-    uint64_t *functions; // Of each frame, by function_key.
+    uint64_t *functions; // By frame: its function_key.
     size_t frame_capacity, location_capacity, function_capacity, depth;
     uint32_t flags;
     bool shortened; // Recursion was folded in it.
@@ -341,8 +340,7 @@ has_wrappers(struct builder *b, uint32_t module)
     return b->wrappers[module] == YES;
 }
 
-/* Whether what folding does to a stack that begins with FRAME, at LOCATION, may depend on what is
- * further out. */
+/* May frames further out change the folding of a stack that starts with FRAME, at LOCATION? */
 static bool
 may_fold(struct builder *b, uint32_t frame, uint32_t location)
 {
@@ -389,10 +387,10 @@ fold_location(struct builder *b, uint32_t location, struct fold outer)
     return f;
 }
 
-/* How many innermost frames of the stack of NODE are charged to their caller; one always stays.
- * What has no name and was called by a wrapper of its module is a part of it: a stripped library
- * still has the names that it exports. This is known from where the first frame is that does not
- * fold, so nothing further out is looked at; *RET_CALLS is how many calls were. */
+/* Number of innermost frames of NODE's stack that are charged to their caller; one always stays. A
+ * nameless frame that a wrapper of its module called belongs to the wrapper: a stripped library
+ * keeps only its exported names. The first frame that does not fold decides, so frames further out
+ * are not read. *RET_CALLS is the number of calls. */
 static uint32_t
 fold_depth(struct builder *b, uint32_t node, size_t *ret_calls)
 {
@@ -412,8 +410,8 @@ fold_depth(struct builder *b, uint32_t node, size_t *ret_calls)
     return f.frames;
 }
 
-/* The same for frames of one function, and for others not: without a name it is known by its
- * beginning, if at all. */
+/* The same for frames of one function. A nameless function is identified by its start address, if
+ * that is known. */
 static uint64_t
 function_key(const struct builder *b, uint32_t frame, uint32_t location)
 {
@@ -531,7 +529,7 @@ find_stack(struct builder *b, size_t folded, const struct profile_site *site)
     return i;
 }
 
-/* What the sites of one stack have in common. */
+/* Common properties of the sites of one stack. */
 static uint64_t
 stack_key(const struct builder *b, const struct profile_site *site)
 {
@@ -643,8 +641,7 @@ struct stack_ends {
     struct builder b;
     struct stacks_options options;
     uint8_t *starts; // Whether it is start-up code: enum verdict by frame.
-    // Of the latest: how many calls were asked how it folds, how many frames were to be read, and
-    // whether it is whole.
+    // Last stack: calls examined for folding, frames requested, and whether it is whole.
     size_t calls, wanted;
     bool whole;
 };
@@ -671,10 +668,10 @@ may_be_start_up(struct stack_ends *e, uint32_t frame)
     return e->starts[frame] == YES;
 }
 
-/* Whether COUNT frames from FIRST on stay as they are, whatever there is further out: none is
- * start-up code, which views leave out at the outer end, and recursion, which is folded in what was
- * read, folds none of them. That leaves out a run of the outermost frames that is the run just
- * inside it. So one whose function is not there further in stays, and with it all inside of it. */
+/* Do COUNT frames from FIRST stay unchanged, whatever lies further out? True if none is start-up
+ * code, which views drop at the outer end, and if folding recursion within the frames read so far
+ * removes none of them. Folding drops an outermost run that equals the run just inside it. So a
+ * frame whose function does not occur further in stays, and so do all frames inside it. */
 static bool
 is_settled(struct stack_ends *e, size_t first, size_t count)
 {
@@ -817,7 +814,7 @@ frames_are_valid(const struct profile *p, const struct stack *s)
 
         HOLDS(s->locations[i] < p->location_count); // That of a node.
         l = &p->locations[s->locations[i]];
-        HOLDS(s->frames[i] - l->first_frame < l->frame_count); // A frame is one of its location's.
+        HOLDS(s->frames[i] - l->first_frame < l->frame_count); // A frame belongs to its location.
     }
     return true;
 }
@@ -825,8 +822,8 @@ frames_are_valid(const struct profile *p, const struct stack *s)
 static bool
 stack_is_valid(const struct profile *p, const struct stack *s)
 {
-    HOLDS(s->node != 0 && s->node < p->node_count); // That of one of its sites,
-    HOLDS(s->heap < p->heap_count);                 // as this is. Of labels it may have several.
+    HOLDS(s->node != 0 && s->node < p->node_count); // The node of one of its sites,
+    HOLDS(s->heap < p->heap_count);                 // as is the heap. Labels may differ.
     HOLDS(s->labels < p->label_set_count || s->labels == STACK_LABELS_SEVERAL);
     return frames_are_valid(p, s);
 }
@@ -849,7 +846,7 @@ shares_are_valid(const struct profile *p, const struct stacks *s, struct counter
     }
     for (size_t i = 0; i < s->count; i++)
         HOLDS(counters_are_same(&sums[i], &s->v[i].counters)); // A stack is the sum of its sites,
-    HOLDS(counters_are_same(&total, &s->total));               // and the total that of all.
+    HOLDS(counters_are_same(&total, &s->total));               // and the total sums all stacks.
     return true;
 }
 

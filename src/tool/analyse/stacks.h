@@ -1,12 +1,11 @@
 /* stacks.h: the form in which every analysis and exporter reads a profile: one entry per distinct
- * stack of source-level frames, inlined functions expanded, wrappers folded, filtered. Blocks of
- * different heaps, and of different labels unless they are merged, are entries of their own.
+ * stack of source-level frames, inlined functions expanded, wrappers folded, filtered. Different
+ * heaps make separate entries, and so do different labels unless they are merged.
  *
- * P must be symbolised. A frame is an index into P's frames array; equal functions at different
- * addresses are different indices, so compare by profile_frame fields. Stacks that read the same
- * (equal functions, files, lines and modules, after folding) are one, even if their addresses
- * differ.
- */
+ * P must be symbolised. A frame is an index into P's frames array. Equal functions at different
+ * addresses have different indices, so compare profile_frame fields. Stacks with equal text
+ * (functions, files, lines and modules, after folding) are one entry, even if their addresses
+ * differ. */
 #ifndef ANALYSE_STACKS_H
 #define ANALYSE_STACKS_H
 
@@ -18,10 +17,10 @@ struct stack {
     const uint32_t *locations; // The location each frame came from, same length.
     uint32_t depth;            // 0 for the site "other".
     uint32_t flags;            // enum profile_node_flags of all nodes together.
-    uint32_t node;             // The innermost node; one of several if they read the same.
+    uint32_t node;             // Innermost node; any one of several with equal text.
     uint32_t heap;             // Index into p->heaps.
     uint32_t labels;           // Index into p->label_sets, or STACK_LABELS_SEVERAL.
-    bool recursion_folded;     // It is not just the outer part of its node's.
+    bool recursion_folded;     // The site's own stack, not only the outer part of its node's.
     uint32_t number;           // Its name for people, from 1 on; 0 before stack_numbers.
     uint32_t folded_depth;     // How many frames folding without options leaves; likewise.
     struct counters counters;  // All size classes of all nodes that read the same.
@@ -33,9 +32,7 @@ struct stack {
 struct stacks_options {
     struct tag_filter tags; // Keep blocks of some heaps or labels only.
     bool merge_labels;      // Stacks that only differ in labels are one.
-    // Extended regular expressions, which a function without a name matches by what it is called
-    // instead (frame_name.h). FILTER: keep stacks with a function, file or module that matches;
-    // NULL = all. FOLD: innermost frames whose function matches are charged to their caller.
+    // Extended regular expressions; a nameless function matches by its substitute
     const char *filter, *fold;
     bool fold_recursion; // Frames that repeat those further in are left out, see stacks.c.
     bool no_fold;        // Not even the built-in list (operator new, xmalloc, std::allocator, …).
@@ -44,14 +41,14 @@ struct stacks_options {
     bool (*keep)(void *arg, const struct profile_site *site, const uint32_t *frames,
                  const uint32_t *locations, size_t depth);
     void *keep_arg;
-    const bool *only; // By site: leave out those of which it is false; NULL = none.
+    const bool *only; // By site: skip sites for which it is false; NULL = skip none.
 };
 
 struct stacks {
     struct stack *v;
     size_t count;
-    struct counters total; // Of the stacks kept by the filter.
-    struct errors errors;  // Of the total.
+    struct counters total; // Over the stacks that the filter kept.
+    struct errors errors;  // Share of the total.
     const uint32_t *site_stacks; // By site index: index into v plus 1; 0 = filtered out.
     bool filtered;               // At least one site was left out.
     size_t recorded;             // Stacks before folding and filtering that the tags keep.
@@ -72,21 +69,21 @@ struct stack_ends;
 struct stack_ends *stack_ends_new(const struct profile *p, bool fold_recursion,
                                   struct arena *arena);
 
-/* The innermost COUNT frames of the stack of NODE, which has a site; they stand until the next
- * call; no counters. Or the whole stack, and then *RET_WHOLE is true. What is further out makes no
- * difference to these frames, and of a part all are useful (stack_useful_depth). */
+/* Innermost COUNT frames of the stack of NODE, which has a site, without counters; or the whole
+ * stack, and then *RET_WHOLE is true. Valid until the next call. Frames further out cannot change
+ * these, and all frames of a partial stack are useful (stack_useful_depth). */
 struct stack stack_ends_read(struct stack_ends *e, uint32_t node, uint32_t count, bool *ret_whole);
 
-/* Whether what E read last would be the same of all stacks whose innermost locations, CALLS of
- * them, are those of that one. */
+/* Would the frames that E read last be equal for every stack that has the same CALLS innermost
+ * locations? */
 bool stack_ends_are_told_by(const struct stack_ends *e, size_t calls);
 
 /* The frames of S worth showing to people: without the C library's start-up code that calls main or
  * a thread's function. At least 1, unless S has none. */
 uint32_t stack_useful_depth(const struct profile *p, const struct stack *s);
 
-/* Is FUNCTION, complete, the C library's start-up code, which stands outside of main and of the
- * functions of threads? */
+/* Is FUNCTION, complete, start-up code of the C library, outside of main and of thread
+ * functions? */
 bool stack_function_is_start_up(const char *function);
 
 /* The ways to look at bytes, chosen the same way in every view. */
@@ -108,10 +105,10 @@ int64_t metric_value(const struct counters *c, enum metric m);
 
 bool metric_is_bytes(enum metric m);
 
-/* Whether C knows M: of a moment neither the peak nor how long blocks lived is known. */
+/* Does C store M? A moment has neither a peak nor lifetimes. */
 bool metric_is_known(const struct counters *c, enum metric m);
 
-/* The same of P; of its peak only what was live is known. */
+/* The same for P; its peak stores live amounts only. */
 bool metric_is_known_of(const struct profile *p, enum metric m);
 
 /* What to show of C, totals of P, if nobody has asked for a metric: the peak, unless nearly all of

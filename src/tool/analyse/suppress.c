@@ -1,14 +1,12 @@
-/* suppress.c: reading and applying suppressions.
+/* suppress.c: read and apply suppressions.
  *
- * The parser sees bytes from a file that may be anything, so it takes a length and looks at nothing
- * beyond it; a NUL ends a pattern as it would end a string. Each line stands alone and errors name
- * it.
+ * The parser reads arbitrary bytes from a file. It takes a length and never reads beyond it; a NUL
+ * ends a pattern as it would end a string. Lines are independent, and errors name their line.
  *
- * The built-in list is short on purpose: what the C and C++ run-time libraries and the dynamic
- * linker allocate once and keep for the life of the process. Its patterns are matched with the
- * function that asked for the memory only. A program's own constructor is called by the dynamic
- * linker too, and what that leaves behind must be shown. Reads no file; cmd_leaks.c does.
- */
+ * The built-in list is short on purpose. It covers allocations that the C and C++ run-time
+ * libraries and the dynamic linker make once and keep for the life of the process. Its patterns
+ * match only the requesting function. The dynamic linker also calls a program's constructors, whose
+ * leaks must be shown. Reads no file; cmd_leaks.c does. */
 #include "analyse/suppress.h"
 
 #include <string.h>
@@ -25,7 +23,7 @@ static const struct {
     {"^_IO_file_doallocate$", 0},
     {"^_IO_default_doallocate$", 0},
     {"^_IO_wfile_doallocate$", 0},
-    // Loaded libraries, thread-local storage, and the list of what to run at exit.
+    // Loaded libraries, thread-local storage, and the list of exit handlers.
     {"/ld-linux-x86-64.so.2$", 0},
     {"^_dl_*", 0},
     {"^allocate_dtv$", 0},
@@ -151,8 +149,8 @@ matches_frame(const char *pattern, const struct profile *p, const struct profile
            matches(pattern, p->modules[f->module].path);
 }
 
-/* How many of FRAMES make up the function that asked for the memory: what is inlined into it
- * included, wrappers around it not. *RET_FIRST is the first of them. */
+/* Number of FRAMES in the requesting function: inlined functions included, wrappers excluded.
+ * *RET_FIRST is the first of them. */
 static size_t
 innermost_frames(const struct profile *p, const uint32_t *frames, size_t depth, size_t *ret_first)
 {

@@ -1,8 +1,7 @@
-/* suppress.h: which still-live stacks are known and accepted. The syntax is LeakSanitizer's: a line
- * is "leak:PATTERN", blank, or a comment that begins with "#". A pattern (glob.h) is looked for in
- * the function, linkage name, file and module of every frame; of a function without a name, in what
- * it is called instead (frame_name.h), if the pattern has an address (0x).
- */
+/* suppress.h: known and accepted live stacks. The syntax is LeakSanitizer's: a line is
+ * "leak:PATTERN", blank, or a comment that starts with "#". A pattern (glob.h) is searched in the
+ * function, linkage name, file and module of every frame. A pattern with an address (0x) also
+ * matches the substitute name of a nameless function (frame_name.h). */
 #ifndef ANALYSE_SUPPRESS_H
 #define ANALYSE_SUPPRESS_H
 
@@ -13,7 +12,7 @@ struct suppression {
     const char *origin; // "FILE:LINE" or "built-in".
     bool innermost;     // Only the function that asked for the memory may match, not its callers.
     uint64_t size;      // Only blocks of this size; 0 = any.
-    struct counters counters; // What it has suppressed; the first that matches gets it.
+    struct counters counters; // Stacks that it suppressed; the first matching entry gets them.
 };
 
 struct suppressions {

@@ -1,10 +1,8 @@
-/* tags.c: heaps and labels of a profile, asked for by name.
+/* tags.c: look up the heaps and labels of a profile by name.
  *
- * There are at most some thousands of each, so a filter is asked once for each of them and becomes
- * an array of answers. Sets whose labels are not known (there were too many, or the file lacks
- * them) match no label, whatever they were; they have a name of their own in every table, so that
- * nothing vanishes.
- */
+ * There are at most some thousands of each, so a filter is evaluated once per heap and label set,
+ * into an array of results. Sets with unknown labels (there were too many, or the file lacks them)
+ * match no label. They have a name in every table, so that no bytes disappear. */
 #include "analyse/tags.h"
 
 #include <fnmatch.h>

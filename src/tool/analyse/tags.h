@@ -5,7 +5,7 @@
 
 #include "profile/profile.h"
 
-/* What a user asks for; NULL = all. In patterns * and ? stand for any text and any character. */
+/* A user's selection; NULL = all. In patterns, * and ? stand for any text and any character. */
 struct tag_filter {
     const char *heap;  // A pattern for the heap's name; "malloc" is the C library's.
     const char *label; // KEY: blocks with that label; KEY=PATTERN: and with such a value.
@@ -17,7 +17,7 @@ struct tag_picks {
     const bool *label_sets; // By set.
 };
 
-/* Set *RET to what FILTER keeps of P's heaps and label sets. From ARENA. */
+/* Set *RET to the heaps and label sets of P that FILTER keeps. From ARENA. */
 void tags_pick(const struct profile *p, const struct tag_filter *filter, struct arena *arena,
                struct tag_picks *ret);
 
@@ -34,12 +34,12 @@ tags_keep(const struct tag_picks *picks, const struct profile_site *site)
            (picks->label_sets == NULL || picks->label_sets[site->labels]);
 }
 
-/* Whether P has blocks to tell apart by heap (heaps besides malloc), and by labels. */
+/* Does P have several heaps, or labels? */
 bool tags_has_heaps(const struct profile *p);
 bool tags_has_labels(const struct profile *p);
 
-/* What tells the blocks of HEAP and LABELS (NULL: of several) from others, to stand above their
- * stack: "[heap parser arena]  tenant=acme"; "" for malloc's without labels. */
+/* Line above a stack that identifies its HEAP and LABELS (NULL: several): "[heap parser arena]
+ * tenant=acme"; "" for malloc without labels. */
 const char *tags_text(const struct profile_heap *heap, const struct profile_label_set *labels,
                       struct arena *arena);
 
@@ -51,7 +51,7 @@ struct tag_roots {
     const char *key; // ROOT_VALUE: of that label.
 };
 
-/* What a frame for blocks of P's HEAP with LABELS is called: "[heap parser arena]", "[malloc]",
+/* Name of the frame for blocks of P's HEAP with LABELS: "[heap parser arena]", "[malloc]",
  * "[kind=get, tenant=acme]", "[tenant=acme]", "[without tenant]"; NULL for ROOT_NONE. */
 const char *tags_root(const struct profile *p, const struct tag_roots *roots, uint32_t heap,
                       uint32_t labels, struct arena *arena);

@@ -1,35 +1,33 @@
-/* thread_shares.c: who allocated what is live.
+/* thread_shares.c: attribute live bytes to threads.
  *
- * A row of the file belongs to a thread and a site. What is allocated is counted in the row of the
- * thread that allocated, and what is freed in the row of the thread that freed, because that costs
- * the program nothing. So where threads free each other's blocks, allocated minus freed is the live
- * bytes of nobody: a thread that only frees has less than none, and who fills its queue seems to
- * hold all that ever was in it.
+ * A row of the file belongs to a thread and a site. An allocation counts in the row of the
+ * allocating thread and a free in the row of the freeing thread, because that costs the program
+ * nothing. If threads free each other's blocks, allocated minus freed is no thread's live amount: a
+ * thread that only frees goes negative, and a producer seems to hold every item it ever queued.
  *
- * But over all threads a site's live bytes are right, and it is known who allocated there. A block
- * is charged to the thread that allocated it, site by site:
+ * Over all threads a site's live bytes are exact, and so are the bytes that each thread allocated
+ * there. So live bytes are charged to allocating threads, site by site:
  *
- *     nobody has freed more than it allocated       each thread has what is left of its own
- *     some have, and so have freed for others       what is live is that of the threads that
- *                                                   allocated more than they freed; of several, in
- *                                                   proportion to how much more
+ *     no thread freed more than it allocated        each thread holds its own remainder
+ *     some did, so they freed for others            live bytes belong to the threads that
+ *                                                   allocated more than they freed; to several
+ *                                                   in proportion to their surplus
  *
- * The first case is how programs are that do not hand blocks over, and an assumption: two threads
- * that free as much of each other's as they allocate look the same, and then it makes no
- * difference. In the second one nothing is guessed if only one thread allocates at the site, as
- * where producers and consumers are different code; else it is, and live_is_shared says so. Sums
- * over all threads stay what they were, and no thread has less than nothing.
+ * The first case fits programs that do not hand over blocks. It is an assumption: two threads that
+ * exchange and free equal amounts look the same, and then the result is the same. The second case
+ * is exact if only one thread allocates at the site, as when producers and consumers run different
+ * code. Otherwise it is an estimate, and live_is_shared is set. Sums over all threads are
+ * preserved, and no thread goes negative.
  *
- * Between two moments live bytes are growth. There a thread may have less than none by freeing its
- * own older blocks, which looks like freeing for others: that is not told apart, and if a site has
- * shrunk, those who freed there are charged.
- */
+ * Between two moments, live bytes are growth. A thread may have a negative growth by freeing its
+ * own older blocks, which is indistinguishable from freeing for others. If a site shrank, the
+ * threads that freed there are charged. */
 #include "analyse/thread_shares.h"
 
 /* One value of the rows at a site, to be charged. */
 struct charge {
-    int64_t surplus, deficit; // Sums of what is above and below zero.
-    int64_t passed, given;    // What the rows so far had of the larger one, and got of the rest.
+    int64_t surplus, deficit; // Sums of the positive and of the negative values.
+    int64_t passed, given;    // Cumulative values of the larger sign, and cumulative results.
 };
 
 /* Values that a damaged file may have would make sums of nothing. */
@@ -50,9 +48,9 @@ charge_look(struct charge *c, int64_t value)
         c->deficit = believable(c->deficit - believable(value));
 }
 
-/* What the row with VALUE has when those of one sign have paid for those of the other. All rows
- * together have as much as before: each gets what the rows up to it should, less what those before
- * it got. */
+/* Remaining value of the row with VALUE after values of one sign offset those of the other. The sum
+ * over all rows is preserved: each row gets the rounded cumulative share minus the results so
+ * far. */
 static int64_t
 charge_take(struct charge *c, int64_t value)
 {
@@ -111,7 +109,7 @@ look_at_sites(const struct profile *p, struct arena *arena)
     return sites;
 }
 
-/* The counters C of a row at S, of what its thread allocated there. */
+/* Counters C of a row at S, for allocations of its thread. */
 static struct counters
 charged(struct site *s, const struct counters *c)
 {

@@ -1,23 +1,20 @@
-/* timeline.c: series of what stacks held, from the changes between snapshots.
+/* timeline.c: series of live bytes by stack, from the changes between snapshots.
  *
- * A run of days has thousands of snapshots and a program a hundred thousand stacks, so not every
- * stack gets a value for every snapshot: first all stacks get TREND_POINTS values, evenly spread
- * over the window, which tell what became of them, and its largest value; then the few that are
- * shown get them all.
+ * A run of days has thousands of snapshots and a program has a hundred thousand stacks, so not
+ * every stack gets a value per snapshot. First all stacks get TREND_POINTS evenly spread values,
+ * which determine their trend, and their largest value. Then the few shown stacks get all values.
  *
- * A stack that leaks a little among churn is found by order, not by size. Kendall's tau counts,
- * over all pairs of moments, how often the later value is the larger one: 1 if it never falls,
- * about 0 if it goes up and down. One jump, as of a table filled at the start, is far from 1,
- * because most pairs are equal then. Beside it stands the median of the slopes of all pairs (Theil
- * and Sen), which neither a jump nor a few outliers move. A stack grows if both halves of the time
- * say so:
+ * A slow leak among churn is found by order, not by size. Kendall's tau counts, over all pairs of
+ * moments, how often the later value is larger: 1 for steady growth, about 0 for ups and downs. One
+ * jump, such as a table filled at the start, is far from 1, because most pairs are equal. The slope
+ * is the median of the slopes of all pairs (Theil and Sen), which neither a jump nor a few outliers
+ * move. A stack grows if both halves of the time agree:
  *
  *        grows            grew            rests           varies
  *           ..''        .'''''''        :''''''''        .' '.  .'
  *      ..'''          .'               :               .'    '.'
  *
- * What is called growing is not called a leak: nobody has looked whether it can be reached.
- */
+ * A growing stack is not called a leak: nobody has checked whether its blocks are reachable. */
 #include "analyse/timeline.h"
 
 #include <stdlib.h>
@@ -29,7 +26,7 @@
 #define NS_PER_MINUTE 60e9
 #define ELAPSED_NS_MAX ((uint64_t)1 << 61)
 
-/* The least tau of what grows, over the whole time and over its second half. */
+/* Least tau of a growing stack, over the whole time and over its second half. */
 #define TAU_MIN 0.6
 #define TAU_HALF_MIN 0.3
 
@@ -37,7 +34,7 @@ enum {
     HALF = TREND_POINTS / 2,
     RISES_MIN = 4,     // A few steps are no trend.
     VISIBLE = 400,     // A smaller part of the total is not seen in a picture.
-    POINTS_MIN = 9,    // Fewer moments tell nothing.
+    POINTS_MIN = 9,    // Fewer moments show no trend.
     REST_DIVISOR = 20, // Changes below this part of the largest value are rest.
     PAIRS = TREND_POINTS * (TREND_POINTS - 1) / 2,
 };
@@ -192,8 +189,8 @@ find_points(struct builder *b)
     t->points = arena_array(b->arena, t->point_count, sizeof *t->points);
     for (size_t i = 0; i < t->point_count; i++)
         t->points[i] = at_moment(b->p, b->first + i);
-    // The last event may be a little older than the last snapshot, and the end of a damaged file
-    // at no time at all.
+    // The last event may be slightly older than the last snapshot; the end of a damaged file may
+    // have no time.
     for (size_t i = 1; i < t->point_count; i++)
         if (t->points[i].elapsed_ns < t->points[i - 1].elapsed_ns ||
             t->points[i].elapsed_ns > ELAPSED_NS_MAX)
@@ -291,8 +288,7 @@ fill_rough(struct builder *b)
     }
 }
 
-/* The changes in the order of their points: an index of them, in which those of point K end where
- * ENDS[K] says. */
+/* Changes in the order of their points: an index; point K ends at ENDS[K]. */
 static uint32_t *
 sort_changes(const struct builder *b, size_t *ends)
 {
@@ -312,8 +308,8 @@ sort_changes(const struct builder *b, size_t *ends)
     return order;
 }
 
-/* Find the largest value that each stack had at any point: what came and went between the few
- * moments of its trend is not to be missed. */
+/* Find the largest value of each stack at any point, so that bursts between the moments of its
+ * trend are not missed. */
 static void
 find_maxima(struct builder *b)
 {
@@ -396,7 +392,7 @@ is_at_rest(const double *values, size_t count, double largest)
     return (high - low) * REST_DIVISOR <= largest;
 }
 
-/* What became of COUNT VALUES, the largest of which is LARGEST. */
+/* Trend of COUNT VALUES, the largest of which is LARGEST. */
 static enum timeline_trend
 judge(const double *values, size_t count, double largest)
 {
@@ -412,13 +408,14 @@ judge(const double *values, size_t count, double largest)
     return TREND_VARIES;
 }
 
-/* Put what the trend of ROW is told by into VALUES, TREND_POINTS at most. Returns how many. */
+/* Put the values that decide the trend of ROW into VALUES, at most TREND_POINTS. Returns their
+ * number. */
 static size_t
 trend_values(const struct timeline *t, const struct timeline_row *row, double *values)
 {
     size_t count = 0;
 
-    // Many programs clean up when they end: the last moment says nothing of what was before.
+    // Many programs clean up before they exit, so the last moment is not representative.
     for (size_t i = 0; i + 1 < TREND_POINTS; i++) {
         if (timeline_is_level(t->by))
             values[count++] = (double)row->rough[i];
@@ -579,7 +576,7 @@ values_are_valid(const struct timeline *t)
         int64_t sum = t->rest.values[k];
 
         for (size_t i = 0; i < t->row_count; i++) {
-            HOLDS(t->rows[i].values[k] <= t->rows[i].max); // What a picture is scaled by.
+            HOLDS(t->rows[i].values[k] <= t->rows[i].max); // Scale of a picture.
             sum = counters_sum(sum, t->rows[i].values[k]);
         }
         HOLDS(sum == t->total.values[k]); // A change is of one row or of the rest.
@@ -598,7 +595,7 @@ timeline_is_valid(const struct profile *p, const struct stacks *stacks, const st
         HOLDS(t->rows[i].stack != NULL);         // Views show it.
         HOLDS(t->rows[i].trend <= TREND_VARIES); // Each has a name.
     }
-    // What was there at the end is what the profile says of these stacks.
+    // The last values equal the profile's counters of these stacks.
     HOLDS(t->by != TIMELINE_LIVE || t->points[t->point_count - 1].snapshots <= p->snapshot_count ||
           t->total.values[t->point_count - 1] == counters_live_bytes(&stacks->total));
     return values_are_valid(t);

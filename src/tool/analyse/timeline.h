@@ -5,20 +5,20 @@
 #include "analyse/stacks.h"
 #include "profile/at.h"
 
-/* What is followed: live bytes, what they grew by since the window's beginning, or the bytes or the
- * calls allocated since then. */
+/* Quantity of a series: live bytes, their growth since the window's start, or the bytes or calls
+ * allocated since then. */
 enum timeline_by { TIMELINE_LIVE, TIMELINE_GROWTH, TIMELINE_ALLOCATED, TIMELINE_CALLS };
 
-/* Whether a value is shown as it is, not as what it gains in a second. */
+/* Is a value shown as it is, rather than as a rate per second? */
 static inline bool
 timeline_is_level(enum timeline_by by)
 {
     return by == TIMELINE_LIVE || by == TIMELINE_GROWTH;
 }
 
-/* What became of a stack's live bytes, or of its rate of allocation. */
+/* Trend of a stack's live bytes, or of its allocation rate. */
 enum timeline_trend {
-    TREND_UNKNOWN, // Too few snapshots to tell.
+    TREND_UNKNOWN, // Too few snapshots.
     TREND_GROWS,   // Steadily, and still in the second half.
     TREND_GREW,    // Steadily, but no longer.
     TREND_FALLS,   // Steadily.
@@ -26,14 +26,14 @@ enum timeline_trend {
     TREND_VARIES,
 };
 
-/* Trends are told by the values at so many moments, evenly spread. */
+/* Number of values, evenly spread, that decide a trend. */
 enum { TREND_POINTS = 17 };
 
 struct timeline_row {
     const struct stack *stack; // NULL: the sum of all, or of the rest.
     int64_t rough[TREND_POINTS];
     int64_t max;       // The largest value at any point.
-    double per_minute; // The median slope: what it gains in a minute.
+    double per_minute; // Median slope: growth per minute.
     enum timeline_trend trend;
     int64_t *values; // By point. Since the beginning of the window, unless live.
 };
@@ -42,14 +42,14 @@ struct timeline {
     enum timeline_by by;
     struct profile_moment *points; // The window's beginning, the snapshots in it, its end.
     size_t point_count;            // At least 2.
-    struct timeline_row total;     // Of the stacks that the filter kept.
-    struct timeline_row rest;      // Of those that are no row of their own.
+    struct timeline_row total;     // Stacks that the filter kept.
+    struct timeline_row rest;      // Sum of the stacks without a row.
     struct timeline_row *rows;     // Those that grow first, the fastest first; then by size.
     size_t row_count;              // Which have values; those that grow are all there without.
     size_t growing; // How many grow, of all stacks.
     size_t stack_count;
     bool filtered; // Some stacks were left out.
-    // By point: collections of runtimes' collectors until then. NULL: there was none at all.
+    // By point: garbage collections so far. NULL: there were none.
     uint64_t *collections;
 };
 
@@ -57,8 +57,8 @@ struct timeline_options {
     enum timeline_by by;
     const struct profile_moment *window; // Two moments, or NULL: all.
     size_t limit;                        // Rows at most.
-    // For pictures: half of the rows go to the largest, growing or not, and none to what is too
-    // small to be seen.
+    // For pictures: half of the rows are the largest, growing or not, and invisibly small rows are
+    // dropped.
     bool by_size;
 };
 
@@ -72,8 +72,8 @@ void timeline_build(const struct profile *p, const struct stacks *stacks,
  * happened before the window counts only if live bytes are followed. */
 size_t timeline_point_of(const struct timeline *t, const struct profile_change *change);
 
-/* The index of the stack of CHANGE, or SIZE_MAX if the filter left it out. timeline_amount is what
- * the amounts A of a change add to what is followed BY. */
+/* Index of the stack of CHANGE, or SIZE_MAX if the filter dropped it. timeline_amount returns how
+ * much the amounts A of a change add to the quantity BY. */
 size_t timeline_stack_of(const struct profile *p, const struct stacks *stacks,
                          const struct profile_change *change);
 int64_t timeline_amount(const struct profile_amounts *a, enum timeline_by by);
@@ -81,13 +81,12 @@ int64_t timeline_amount(const struct profile_amounts *a, enum timeline_by by);
 /* The index of the last point at or before ELAPSED_NS. */
 size_t timeline_point_at(const struct timeline *t, uint64_t elapsed_ns);
 
-/* What happened in a stretch of time, as views draw it: of COLUMNS equal ones column COLUMN; the
- * live bytes at its end, or what was allocated per second in it. */
+/* A stretch of time, as views draw it: column COLUMN of COLUMNS equal ones; the live bytes at its
+ * end, or the allocation rate per second in it. */
 double timeline_column(const struct timeline *t, const struct timeline_row *row, size_t column,
                        size_t columns);
 
-/* How many collections were over in it, as far as snapshots tell: one belongs to the first snapshot
- * that knows of it. */
+/* Number of collections that ended in it. Each is charged to the first snapshot after it. */
 uint64_t timeline_collections(const struct timeline *t, size_t column, size_t columns);
 
 /* When column COLUMN of COLUMNS begins; the last one ends where COLUMNS would begin. */
@@ -99,11 +98,11 @@ uint64_t timeline_tick_ns(const struct timeline *t, size_t ticks);
 /* The value of ROW at the end, or shortly before if it fell to less than half of that then. */
 int64_t timeline_last(const struct timeline_row *row);
 
-/* Can growth be news in P at all? Not without a history, and not in a run that was too short to
- * tell growth from a beginning. */
+/* May P show growth? Not without a history, and not in a run too short to separate growth from
+ * start-up. */
 bool timeline_has_news(const struct profile *p);
 
-/* Does ROW, of live bytes of P, grow by so much that its user would want to be told? */
+/* Does ROW, live bytes of P, grow enough to warn its user? */
 bool timeline_is_news(const struct profile *p, const struct timeline_row *row);
 
 /* Set max and trend of ROW from its rough values. */

@@ -140,7 +140,7 @@ sort_children(struct tree *t, enum metric metric, struct arena *arena)
     }
 }
 
-/* The children of node I, none of which is another's: SEEN has one for each node. */
+/* Are the children of node I valid, and children of this node only? SEEN has a flag per node. */
 static bool
 children_are_valid(const struct tree *t, uint32_t i, enum metric metric, bool *seen)
 {
@@ -176,7 +176,7 @@ tree_is_valid(const struct stacks *stacks, enum metric metric, const struct tree
     arena_release(&scratch);
     if (!valid)
         return false;
-    HOLDS(missing == 0); // What is below no node is never shown.
+    HOLDS(missing == 0); // Amounts below no node are not shown.
     HOLDS(counters_are_same(&t->nodes[0].inclusive, &stacks->total)); // All stacks begin there.
     return true;
 }

@@ -1,6 +1,5 @@
-/* tree.h: stacks as a tree of functions: top-down from main to those who allocate, or bottom-up
- * from those who allocate to their callers.
- */
+/* tree.h: stacks as a tree of functions: top-down from main to the allocating functions, or
+ * bottom-up from these to their callers. */
 #ifndef ANALYSE_TREE_H
 #define ANALYSE_TREE_H
 
@@ -15,8 +14,8 @@ struct tree_node {
     uint32_t next_sibling;     // 0 = last.
     uint32_t depth;            // 0 for the root.
     bool is_other;             // Stands for the site "other", which has no frames.
-    struct counters inclusive; // Of all stacks that lead through here.
-    struct counters self;      // Of those that end here.
+    struct counters inclusive; // Stacks through here.
+    struct counters self;      // Stacks that end here.
     struct errors inclusive_errors, self_errors;
 };
 
