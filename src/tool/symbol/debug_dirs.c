@@ -1,15 +1,14 @@
-/* debug_dirs.c: finds debug files below directories that the user has named.
+/* debug_dirs.c: find debug files below directories that the user named.
  *
- * Such a directory may be laid out like /usr/lib/debug, as unpacked debug packages are,
+ * Such a directory may have the layout of /usr/lib/debug, as unpacked debug packages do,
  *
  *     DIR/.build-id/xx/yyyy.debug
  *
- * or be a heap of files: what lies in DIR itself is known by its build id, whatever its name. For
- * that all of it is opened once, when the first module is not found in the other way;
- * subdirectories are not, and no more than FILES_MAX files.
+ * or be an unordered set of files: files directly in DIR are identified by build id, whatever their
+ * name. For that, all of them are opened once, when the first module is not found by layout. Skips
+ * subdirectories, and files beyond FILES_MAX.
  *
- * Nothing here is believed: a caller looks at the build id of what it opens.
- */
+ * The caller must verify the build id of each file that it opens. */
 #include "symbol/debug_dirs.h"
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-/* debug_dirs.h: directories in which a user says that debug files are. */
+/* debug_dirs.h: directories of debug files, named by the user. */
 #ifndef SYMBOL_DEBUG_DIRS_H
 #define SYMBOL_DEBUG_DIRS_H
 
@@ -13,9 +13,8 @@ struct debug_dirs *debug_dirs_new(const char *const *paths, size_t count);
 /* D may be NULL. */
 void debug_dirs_free(struct debug_dirs *d);
 
-/* The next file that may be the debug file with the build id ID, from *CURSOR on, which begins as
- * 0; NULL if there are no more. What it is, is for the caller to see. Valid as long as D, which may
- * be NULL. */
+/* Next candidate for the debug file with build id ID, from *CURSOR on, which starts as 0; NULL at
+ * the end. The caller verifies it. Valid as long as D, which may be NULL. */
 const char *debug_dirs_by_id(struct debug_dirs *d, const uint8_t *id, size_t id_bytes,
                              size_t *cursor);
 

@@ -1,26 +1,25 @@
-/* debuginfo.c: from an address to the functions, inlined calls and lines that DWARF has for it.
+/* debuginfo.c: from an address to the functions, inlined calls and lines in DWARF.
  *
- * The convenient calls of libdw are not enough: the one from address to unit needs .debug_aranges,
- * which clang does not write, and the one from address to scopes does not enter namespaces. So
- * there are three tables of our own, each made when first needed:
+ * The convenience calls of libdw do not suffice: its address-to-unit lookup needs .debug_aranges,
+ * which clang does not write, and its address-to-scopes lookup does not enter namespaces. So this
+ * file builds three tables, each on first use:
  *
  *     all units      their code ranges                      once, when the file is opened
  *     a unit hit     the ranges of its functions            a walk over its outer DIEs
  *     a function     the chain of inlined calls             down the covering DIEs, per address
  *
- * The walk over a unit is made in two depths. WALK_QUICK enters namespaces only and finds nearly
- * every function; WALK_FULL also enters types and functions (nested functions, methods of local
- * classes) and is made when the quick one found nothing, or when a DIE's enclosing scopes are asked
- * for. DWARF has no way up: the full walk notes which stretch of the section each scope occupies,
- * and a DIE lies in the scopes whose stretch contains it.
+ * A unit's walk has two depths. WALK_QUICK enters namespaces only and finds nearly every function.
+ * WALK_FULL also enters types and functions (nested functions, methods of local classes); it runs
+ * when the quick walk found nothing, or when a DIE's enclosing scopes are requested. DWARF has no
+ * parent links: the full walk records the stretch of the section that each scope occupies, and a
+ * DIE lies in the scopes whose stretch contains it.
  *
- * Lines come from the unit's line table, which libdw decodes once. With split DWARF the unit in the
- * file (the skeleton) has ranges and lines, and the one in the .dwo file the functions.
+ * Lines come from the unit's line table, which libdw decodes once. With split DWARF, the unit in
+ * the file (the skeleton) has ranges and lines, and the unit in the .dwo file has the functions.
  *
- * Nothing here trusts the file: a unit whose other half is no regular file is left out, a walk only
- * goes forward, depth is bounded, a damaged unit gives what was read up to the damage. What it does
- * not do: look at symbols, correct for load bias (dwfl.c).
- */
+ * The file is untrusted: a unit whose other half is no regular file is skipped, a walk only moves
+ * forward, depth is bounded, and a damaged unit yields the part before the damage. Symbols and load
+ * bias belong to dwfl.c. */
 #include "symbol/debuginfo.h"
 
 #include <dwarf.h>
@@ -33,7 +32,7 @@
 #include "util/map.h"
 #include "util/regular.h"
 
-// Nesting of DIEs that is followed. Compilers stay far below; a made-up file could go on for ever.
+// Largest nesting of DIEs. Compilers stay far below; a forged file could nest without end.
 enum { WALK_DEPTH_MAX = 256 };
 
 enum walk {
@@ -75,7 +74,7 @@ struct unit {
 
 struct debuginfo {
     struct arena *arena;
-    const char *directory; // Of the file; NULL = follow no split unit.
+    const char *directory; // Directory of the file; NULL = ignore split units.
     struct unit **units;
     size_t unit_count, unit_capacity;
     struct ranges ranges; // To indices of units.
@@ -151,7 +150,7 @@ debuginfo_frames(struct debuginfo *d, uint64_t pc, struct debug_frame frames[SYM
 
         if (f != NULL)
             return make_frames(d, u, f, pc, frames);
-        // Some units claim more than they have: go on, but keep the line.
+        // Some units claim foreign ranges: keep searching, but remember the line.
         if (count == 0) {
             frames[0] = (struct debug_frame){0};
             count = line_frame(d, u, pc, &frames[0].frame);
@@ -198,8 +197,8 @@ debuginfo_file(struct debuginfo *d, Dwarf_Die *die, unsigned attribute)
 
     if (dwarf_attr_integrate(die, attribute, &file) == NULL || dwarf_formudata(&file, &index) != 0)
         return NULL;
-    // The number means a file of the unit in which the attribute stands, which an abstract
-    // instance elsewhere may be.
+    // The number indexes the files of the unit that holds the attribute, and an abstract instance
+    // may be in another unit.
     if (dwarf_attr(die, attribute, &file) == NULL)
         holder = declaration_of(*die);
     u = unit_of(d, &holder);
@@ -295,8 +294,8 @@ add_unit(struct debuginfo *d, const Dwarf_Die *die)
     return u;
 }
 
-/* The code ranges of DIE. Code that the linker removed is left at 0 (and +1) or at the end of the
- * address space, where it would cover what is really there. */
+/* Code ranges of DIE. Skips code that the linker removed: it remains at 0 (or +1) or at the end of
+ * the address space, where it would cover other code. */
 static void
 add_die_ranges(struct debuginfo *d, Dwarf_Die *die, struct ranges *r, uint32_t id)
 {
@@ -329,7 +328,7 @@ unit_of(struct debuginfo *d, Dwarf_Die *die)
     return index != NULL ? d->units[*index - 1] : add_unit(d, &cu);
 }
 
-/* Whether PATH is a regular file, or nothing at all. */
+/* Is PATH a regular file or absent? */
 static bool
 is_harmless(const char *path)
 {
@@ -585,7 +584,7 @@ line_frame(struct debuginfo *d, struct unit *u, uint64_t pc, struct symbol_frame
     return f->file != NULL;
 }
 
-/* Where the inlined CALL stands, into F's file and line. */
+/* Store the file and line of the inlined CALL in F. */
 static void
 call_site(struct debuginfo *d, const struct unit *u, Dwarf_Die *call, struct symbol_frame *f)
 {
@@ -611,8 +610,7 @@ linkage_name(Dwarf_Die *die)
     return dwarf_formstring(&attribute);
 }
 
-/* The DIE that stands where the function was declared: the last one along origins and
- * specifications. */
+/* DIE of the function's declaration: the last one along origins and specifications. */
 static Dwarf_Die
 declaration_of(Dwarf_Die die)
 {
@@ -641,7 +639,7 @@ extend_prefix(struct debuginfo *d, const char *prefix, Dwarf_Die *scope)
     const char *linkage = dwarf_tag(scope) == DW_TAG_subprogram ? linkage_name(scope) : NULL;
     const char *name = dwarf_diename(scope);
 
-    // A function's linkage name says more than where its DIE happens to stand.
+    // A function's linkage name is more precise than the scope of its DIE.
     if (linkage != NULL)
         return demangle(d->arena, linkage);
     if (name == NULL && dwarf_tag(scope) == DW_TAG_namespace)
@@ -703,7 +701,7 @@ name_frame(struct debuginfo *d, struct unit *u, Dwarf_Die *die, struct debug_fra
     frame->frame.function = has_scopes(u) ? qualified_name(d, die) : dwarf_diename(die);
     if (dwarf_tag(die) != DW_TAG_inlined_subroutine)
         return;
-    // The same function may have code of its own too; both should get the same name.
+    // The function may also exist out of line; both instances need the same name.
     index = map_get(&u->origins, (uintptr_t)origin_of(die, DW_AT_abstract_origin));
     if (index != NULL && *index < u->function_count)
         frame->entry = u->functions[*index].entry;

@@ -19,10 +19,9 @@ struct debug_frame {
 
 struct debuginfo;
 
-/* Read DWARF's table of units. DWARF must stay open until debuginfo_close. DIRECTORY is where its
- * file lies; NULL leaves split units out, for files that are not to be trusted with the names of
- * others. Never NULL, and to be closed by the caller; what it gives out lives as long as ARENA and
- * DWARF. */
+/* Read DWARF's table of units. DWARF must stay open until debuginfo_close. DIRECTORY holds its
+ * file; NULL disables split units, for files that may not name other files. Never returns NULL. The
+ * caller closes it. Results live as long as ARENA and DWARF. */
 struct debuginfo *debuginfo_open(Dwarf *dwarf, const char *directory, struct arena *arena);
 
 /* D may be NULL. */
@@ -60,11 +59,11 @@ bool debuginfo_imported(Dwarf_Die *die, Dwarf_Die *ret);
 /* Whether names have scopes in the unit that DIE is or lies in. In C they have none. */
 bool debuginfo_has_scopes(struct debuginfo *d, Dwarf_Die *die);
 
-/* For walks that enter the children of a DIE and then go on with its siblings: the first child of
- * PARENT into *RET; DIE's next sibling in its place. False if there is none, or if it does not lie
- * behind *LAST, which is the DIE that the walk came to last (0 before the first) and which they
- * keep. A damaged file may call a DIE's own child its sibling; without this each level of a walk
- * would visit all below it twice. */
+/* Iterate over DIEs in section order. Store the first child of PARENT in *RET, or replace DIE with
+ * its next sibling. Return false if there is none, or if it does not lie behind *LAST, the latest
+ * DIE of the walk (0 before the first), which both functions maintain. A damaged file may name a
+ * DIE's child as its sibling; without this check, each level of a walk would visit everything below
+ * it twice. */
 bool debuginfo_child(Dwarf_Die *parent, Dwarf_Die *ret, uintptr_t *last);
 bool debuginfo_next(Dwarf_Die *die, uintptr_t *last);
 

@@ -1,12 +1,11 @@
-/* demangle.c: the one caller of libiberty's demanglers.
+/* demangle.c: the only caller of libiberty's demanglers.
  *
- * The prefix decides the language: _R is Rust's own mangling, _Z is C++ or Rust's older one (told
- * apart by its hash, which the Rust demangler checks, so it is asked first), _D is D. The Rust hash
- * is not part of the result: it names the compiler run, not the function.
+ * The prefix selects the language: _R is Rust's current mangling, _Z is C++ or Rust's older
+ * mangling, _D is D. The older Rust mangling ends in a hash, which the Rust demangler checks, so it
+ * runs first. The result omits the hash, which identifies the compilation, not the function.
  *
- * A version is only taken for one after a letter, digit or '_': assemblers make labels with '@' in
- * them. Names longer than MANGLED_MAX stay as they are; so do those the demangler refuses.
- */
+ * A version suffix counts only after a letter, digit or '_', because assemblers create labels with
+ * '@'. Names longer than MANGLED_MAX stay unchanged, and so do names that the demangler rejects. */
 #include "symbol/demangle.h"
 
 #include <ctype.h>

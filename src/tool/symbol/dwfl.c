@@ -1,31 +1,29 @@
-/* dwfl.c: opens a module's ELF file, finds its debug information, and answers "which frames are
- * here?".
+/* dwfl.c: open a module's ELF file, find its debug information, and look up frames.
  *
  * Together with debuginfo.c, debug_dirs.c and function_start.c the only user of elfutils. Two rules
  * govern it:
  *
- * Right file or none. A recorded build id must equal the file's; names from a rebuilt program would
- * be plausible and wrong. The places asked are, in order, the recorded path (below the profile's
- * prefix, if it has one), the directories that the user has named, the recorded path here, if there
- * was a prefix, the same path below the process's own root (containers; only as long as it runs),
- * and the debug file of that build id, which carries the symbol table and everything else needed.
- * Without a build id only the first two are asked, the second by name: the file of that name on
- * another system is another file.
+ * The right file or none. A recorded build id must equal the file's, because names from a rebuilt
+ * program are plausible and wrong. Places are searched in this order: the recorded path (below the
+ * profile's prefix, if any), the user's directories, the recorded path on this system if there was
+ * a prefix, the same path below the process's root (containers; only while it runs), and the debug
+ * file of that build id, which has the symbol table and everything else. Without a build id only
+ * the first two are searched, the second by name, since an equal name on another system means
+ * nothing.
  *
- * Nothing before it is needed. Opening reads the headers only; debug information is looked for when
- * the first frames are asked for, symbols when the first frame lacks a name. This file opens what
- * .gnu_debuglink and .gnu_debugaltlink name, by the rules of regular.h; libdwfl would open all.
- * Left to libdwfl are .gnu_debugdata and, if DEBUGINFOD_URLS is set, the server.
+ * Lazy loading. Opening reads headers only. The first request for frames loads debug information,
+ * and the first nameless frame loads symbols. This file opens the files named by .gnu_debuglink and
+ * .gnu_debugaltlink under the rules of regular.h, since libdwfl would open any file. libdwfl
+ * handles .gnu_debugdata and, if DEBUGINFOD_URLS is set, the server.
  *
- * Whose file. A separate debug file is taken only from root, from us or from the owner of the file
- * it belongs to, or from where the user has told us to look. Split units (debuginfo.c) and the
- * cache (symbol.c) are for files that only root or we can have written, the cache also for none
- * that lie elsewhere: a stranger may give his own file the build id of another.
+ * Ownership of files. A separate debug file must belong to root, to us or to the owner of the file
+ * it describes, or lie in a directory that the user named. Split units (debuginfo.c) and the cache
+ * (symbol.c) need files that only root or we can have written; the cache also needs files in the
+ * expected place. A stranger may give a file the build id of another.
  *
- * Symbols: of those whose [value, value + size) covers the address the innermost, then the best
- * name. Assembler labels without size cover what lies between them and the next symbol of their
- * section. An address in no symbol gets no name, however near the next one is.
- */
+ * Symbols: among those whose [value, value + size) covers the address, the innermost wins, then the
+ * best name. Assembler labels without a size extend to the next symbol of their section. An address
+ * in no symbol gets no name, however near the next one is. */
 #include "symbol/dwfl.h"
 
 #include <elfutils/libdwelf.h>
@@ -56,7 +54,7 @@
  * DEBUGINFOD_TIMEOUT says otherwise. */
 enum { SILENT_S = 5 };
 
-/* Who wants to know of questions to debuginfod. */
+/* Callback for queries to debuginfod. */
 static struct {
     void (*tell)(void *arg, enum symbol_server what, const char *path);
     void *arg;
@@ -82,9 +80,9 @@ struct object {
     Dwfl_Module *module;
     const char *root, *path; // As given to regular_open.
     struct debug_dirs *debug_dirs;
-    const char *directory;   // Of the file that has the DWARF, without symbolic links.
+    const char *directory;   // Directory of the file with the DWARF, without symbolic links.
     uid_t owner;
-    bool trusted;            // See "Whose file".
+    bool trusted;            // See "Ownership of files".
     bool elsewhere;          // Not the file at the recorded path.
     Dwarf *alt;              // What .gnu_debugaltlink names, or NULL.
     int alt_fd;              // -1 = none.
@@ -194,7 +192,7 @@ object_open(const struct profile_module *m, const struct symbol_paths *paths,
             struct object_failure *ret_failure)
 {
     struct object *o = open_file(paths->sysroot, m->path, m, ret_failure);
-    // A service with a mount namespace of its own has the files of the system all the same.
+    // A service with a private mount namespace still uses the system's files.
     bool elsewhere =
         o == NULL || (paths->sysroot != NULL && !is_same_here(paths->sysroot, m->path));
 
@@ -275,7 +273,7 @@ finish_frame(struct object *o, const struct debug_frame *raw, uint64_t address,
     if (frame->linkage == NULL)
         frame->linkage = s->name;
     linkage = frame->linkage;
-    // The parts the compiler made of one function are that function, where DWARF told so.
+    // Parts that the compiler split off a function belong to it, if DWARF names it.
     if (frame->function != NULL && s != NULL)
         linkage = demangle_strip_clone(&o->arena, linkage);
     if (frame->function == NULL || strncmp(linkage, "_Z", 2) == 0)
@@ -496,8 +494,8 @@ has_build_id(Elf *elf, const void *id, ssize_t id_bytes)
            memcmp(found, id, (size_t)id_bytes) == 0;
 }
 
-/* Whether the debug file FD, which is ST, is that of O: by build id, or by the checksum CRC where O
- * has none. */
+/* Does the debug file FD, with status ST, belong to O: by build id, or by the checksum CRC where O
+ * has none? */
 static bool
 is_debug_file_of(struct object *o, int fd, const struct stat *st, const GElf_Word *crc)
 {
@@ -533,8 +531,8 @@ try_debug(struct object *o, const char *root, const char *path, const GElf_Word 
     return -1;
 }
 
-/* Open PATH, in a directory that the user has named, if it is that of O. Whose it is
- * does not matter then, but others are not to have names from it. */
+/* Open PATH, in a directory that the user named, if it belongs to O. Its owner does not matter, but
+ * others must not get names from it. */
 static int
 try_named(struct object *o, const char *path, const GElf_Word *crc)
 {
@@ -620,8 +618,8 @@ now_s(void)
     return (uint64_t)t.tv_sec;
 }
 
-/* What is left to libdwfl: the servers, if there are any. One that has kept us waiting for nothing
- * would do so for each module, and is told to libdwfl no more. */
+/* Let libdwfl query the servers, if any. After a timeout the server is disabled, because it would
+ * time out for each module. */
 static int
 ask_libdwfl(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
             const char *file, GElf_Word crc, char **ret_file)
@@ -698,8 +696,8 @@ try_alt(struct object *o, const char *root, const char *path, const void *id, ss
     return ALT_REFUSED;
 }
 
-/* Find what DWARF shares with other files (dwz). If that is not what it should be, libdw must not
- * go and look itself, so DWARF cannot be used; if it is absent, libdw finds nothing either. */
+/* Open the file that dwz shares between debug files. If it is not the right one, DWARF is unusable,
+ * because libdw must not search for it. If it is absent, libdw does not find it either. */
 static enum alt_result
 find_alt(struct object *o, Dwarf *dwarf)
 {
@@ -867,7 +865,7 @@ symbol_at(struct object *o, uint64_t address)
     return best;
 }
 
-/* LINKAGE demangled, once for each place it stands at. */
+/* LINKAGE demangled, cached by the position of the string. */
 static const char *
 demangled(struct object *o, const char *linkage)
 {
@@ -891,8 +889,7 @@ exists(const char *root, const char *path)
     return fd >= 0;
 }
 
-/* Whether the file that ELF's .gnu_debuglink names is in one of the usual places for PATH, below
- * ROOT. */
+/* Is the file named by ELF's .gnu_debuglink in one of the usual places for PATH, below ROOT? */
 static bool
 debug_link_exists(Elf *elf, const char *root, const char *path)
 {

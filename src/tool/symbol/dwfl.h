@@ -17,13 +17,13 @@ enum object_state {
 struct object_failure {
     enum object_state state;
     const char *reason;                     // Static; why it is UNREADABLE.
-    uint8_t build_id[PROFILE_BUILD_ID_MAX]; // Of the file that CHANGED.
+    uint8_t build_id[PROFILE_BUILD_ID_MAX]; // Build id of the file that CHANGED.
     uint32_t build_id_bytes;
 };
 
 struct object;
 struct debuginfo;
-struct Elf; // Of libelf.
+struct Elf; // From libelf.
 
 /* From now on, call TELL with ARG before and after each question to a debuginfod server. With NULL
  * nobody is called. */
@@ -44,7 +44,7 @@ struct object *object_open(const struct profile_module *m, const struct symbol_p
  * recorded path, and nobody but root or us can have written it. Ask after object_detail. */
 bool object_may_be_cached(const struct object *o);
 
-/* How much O can tell. The first call looks for the debug information, which may read much. */
+/* Level of detail of O. The first call searches for debug information, which may read much. */
 enum symbol_detail object_detail(struct object *o);
 
 /* Fill FRAMES for the instruction at ADDRESS (in the ELF file's terms), innermost first. Gives
@@ -65,13 +65,12 @@ void object_close(struct object *o);
  * terms; 0 if it has none. */
 uint64_t object_function_start(struct object *o, uint64_t address);
 
-/* What object_open would find for M, and how much that could tell: cheap, for only headers are
- * read, and no server is asked. SYMBOLS_UNKNOWN with *RET_FAILURE set if there is no right file. */
+/* Would object_open find M's file, and with which detail? Cheap: reads headers only and asks no
+ * server. SYMBOLS_UNKNOWN with *RET_FAILURE set if there is no right file. */
 enum profile_symbols object_look(const struct profile_module *m, const struct symbol_paths *paths,
                                  struct object_failure *ret_failure);
 
-/* Whether debug information for M has appeared in one of the usual places. Cheap in the same way.
- */
+/* Has debug information for M appeared in a usual place? Equally cheap. */
 bool object_debug_exists(const struct profile_module *m, const struct symbol_paths *paths);
 
 #endif

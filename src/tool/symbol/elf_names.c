@@ -1,8 +1,7 @@
-/* elf_names.c: looking names up in the symbol tables of a file on disk, without debug information.
+/* elf_names.c: look up names in the symbol tables of a file on disk, without debug information.
  *
- * Dynamic symbols are what the loader sees; the other table, which stripping takes away, has also
- * what is local or hidden. One pass over each, whatever the number of names.
- */
+ * The loader uses the dynamic symbols. The other table, which stripping removes, also has local and
+ * hidden symbols. One pass over each, whatever the number of names. */
 #include "symbol/elf_names.h"
 
 #include <fcntl.h>
@@ -64,7 +63,7 @@ strings_of(Elf *elf, const GElf_Shdr *header, size_t *ret_bytes)
     return strings;
 }
 
-/* Large programs have a hundred thousand symbols, so what is done for each counts. */
+/* Large programs have a hundred thousand symbols, so the work per symbol matters. */
 static void
 look_through(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *const *names,
              size_t count, enum elf_name *kinds)

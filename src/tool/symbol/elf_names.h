@@ -18,7 +18,7 @@ enum elf_name {
 bool elf_names_find(const char *path, const char *const *names, size_t count,
                     enum elf_name *ret_kinds);
 
-/* Whether the constants of the file at PATH contain TEXT. False, too, if it cannot be read. */
+/* Do the constants of the file at PATH contain TEXT? Also false if it cannot be read. */
 bool elf_names_has_text(const char *path, const char *text);
 
 /* Copy the path of the dynamic linker that the file at PATH asks for into RET. Return false if it

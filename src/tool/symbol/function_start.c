@@ -1,15 +1,14 @@
-/* function_start.c: asks the unwind tables where functions begin.
+/* function_start.c: find the start of functions in unwind tables.
  *
- * A stripped file has lost the names of its functions, but not the tables that exceptions and
- * unwinding need: an entry for each function, from its first address to its last. So calls in one
- * function can be told to be in one. A part that the compiler has moved away (.cold) has an entry
- * of its own and counts as a function.
+ * A stripped file lacks the names of its functions, but keeps the tables for exceptions and
+ * unwinding, with an entry per function from its first address to its last. They show which calls
+ * are in the same function. A part that the compiler moved away (.cold) has a separate entry and
+ * counts as a function.
  *
- * The tables are read by the recorder's own parser (unwind/cfi.h). It reads them as loaded: here
- * "loaded" is the one segment with the tables, where libelf has it. Offsets in it are relative to
- * themselves, so it may lie anywhere. What lies in other segments is not there and is not read. A
- * program whose tables have plain addresses, as no linker in use makes them, has no starts.
- */
+ * The recorder's parser (unwind/cfi.h) reads the tables. It expects them as loaded; here "loaded"
+ * is the segment with the tables, where libelf mapped it. Offsets in it are self-relative, so any
+ * address works. Contents of other segments are absent and not read. A program whose tables have
+ * absolute addresses, which no current linker writes, has no starts. */
 #include "symbol/function_start.h"
 
 #include <gelf.h>
@@ -17,7 +16,7 @@
 
 #include "unwind/cfi.h"
 
-/* A debug file has the headers of what it was split from, without the contents. */
+/* A debug file has the headers of its original without the contents. */
 static bool
 has_contents(Elf *elf)
 {

@@ -13,8 +13,8 @@ struct function_starts {
     uint64_t bias;               // Address there minus address in the file.
 };
 
-/* Find the unwind tables of ELF, which must stay open as long as *RET is used. An ELF without them
- * gives one in which nothing is found. */
+/* Find the unwind tables of ELF, which must stay open as long as *RET is used. Without tables,
+ * lookups in *RET find nothing. */
 void function_starts_open(Elf *elf, struct function_starts *ret);
 
 /* The first address of the function that has ADDRESS, both as the file has them; 0 if no unwind

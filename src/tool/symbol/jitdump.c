@@ -1,4 +1,4 @@
-/* jitdump.c: reads jit-PID.dump, in which JIT compilers write their code for perf.
+/* jitdump.c: read jit-PID.dump, in which JIT compilers store their code for perf.
  *
  *     head     "DTiJ", version 1, its size, the machine, the process, a time, flags
  *     record   kind, its size, a time, then by kind
@@ -6,12 +6,11 @@
  *              1, moved: process, thread, address, old and new address, size, number
  *              2, lines; 3, the end; 4, unwind tables
  *
- * All numbers are the machine's own, so those of another byte order are not read. perf finds the
- * file by a mapping that the runtime makes for it; we look where runtimes put it. What perf needs
- * times for, code that was replaced, is told apart no better than in a perf map: the latest wins.
+ * All numbers have the machine's byte order; files of the other order are rejected. perf finds the
+ * file by a mapping that the runtime creates; this reader searches where runtimes put it. perf uses
+ * the times to separate replaced code. Here the latest record wins, as in a perf map.
  *
- * The file is foreign, may be large, and ends wherever the process was killed.
- */
+ * The file is untrusted, may be large, and ends wherever the process was killed. */
 #include "symbol/jitdump.h"
 
 #include <elf.h>
@@ -28,7 +27,7 @@ enum {
     MOVE = 1,
     LOAD_NAME = RECORD_BYTES + 40,
     MOVE_BYTES = RECORD_BYTES + 48,
-    STEPS_MAX = 50000000, // Of looking for what was moved.
+    STEPS_MAX = 50000000, // Limit on searching for moved code.
 };
 
 /* The functions so far, by their numbers. */

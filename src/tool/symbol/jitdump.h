@@ -11,8 +11,8 @@
  * perf map is. */
 void jitdump_load(struct perfmap *m, const struct profile_process *process, const char *sysroot);
 
-/* Add what the SIZE bytes at DATA say, up to the first record that cannot be. False if they are no
- * such file of x86-64, or of another process than PID. */
+/* Add the records in the SIZE bytes at DATA, up to the first invalid one. Return false unless they
+ * are such a file of x86-64 and of process PID. */
 bool jitdump_parse(struct perfmap *m, const uint8_t *data, size_t size, uint32_t pid);
 
 #endif

@@ -1,12 +1,11 @@
-/* kept.h: what was read of the caches of files, kept for a command that goes through many profiles:
- * the processes of one run use the same few libraries. An entry is lent to one profile at a time.
- */
+/* kept.h: caches of files, kept by a command that reads many profiles, because the processes of one
+ * run use the same few libraries. An entry is lent to one profile at a time. */
 #ifndef SYMBOL_KEPT_H
 #define SYMBOL_KEPT_H
 
 #include "symbol/symcache.h"
 
-/* What is kept of one file. */
+/* Cached data of one file. */
 struct kept_file {
     const char *path;
     uint8_t build_id[SYMCACHE_ID_MAX];
@@ -14,7 +13,7 @@ struct kept_file {
     bool without_debug; // There was no debug information when it was looked for.
     bool has_frames;    // The next one was read and is not lent.
     struct symcache frames;
-    void *types;                      // What the room type keeps; NULL = nothing.
+    void *types;                      // Data of the room type; NULL = none.
     void (*release_types)(void *types); // Frees it.
 };
 
@@ -25,8 +24,8 @@ struct kept {
     size_t count, capacity;
 };
 
-/* What K keeps of the file at PATH with the build id ID, made if new; NULL if K is, or if there is
- * no build id, by which alone a file is known to be the same. */
+/* K's entry for the file at PATH with build id ID, created on first use. NULL if K is NULL or there
+ * is no build id, without which a file cannot be identified. */
 struct kept_file *kept_find(struct kept *k, const char *path, const uint8_t *id,
                             uint32_t id_bytes);
 

@@ -1,21 +1,20 @@
-/* package.c: looks a file up in the lists that dpkg keeps, a file PACKAGE.list for each package
- * with a path on each line.
+/* package.c: look up a file in dpkg's lists, one PACKAGE.list per package with a path per line.
  *
- * They are read here instead of asking dpkg-query, because no view starts another program. Each is
- * read once for all paths. A path may be listed as the system had it before /lib became a link to
- * /usr/lib, so both are looked for.
+ * They are read directly, because no view starts dpkg-query or any other program. Each list is read
+ * once for all paths. It may have a path from before /lib became a link to /usr/lib, so both are
+ * searched.
  *
- * Thousands of lists take longer to read than a short program runs, and most programs come from a
- * package. So the answers are kept beside the symbol cache (symcache.c has the rules), a file for
- * each path:
+ * Reading thousands of lists takes longer than a short program runs, and most programs come from a
+ * package. So answers are cached beside the symbol cache (symcache.c has the rules), one file per
+ * path:
  *
  *     heaptap package 1
  *     /var/lib/dpkg/info 1700000000.123456789      the lists, and when their directory changed
  *     coreutils                                    or nothing
  *
- * Whatever dpkg does to a package puts a list in its place, which changes the directory. An answer
- * from just after such a change is not kept: the clock of files may not tell it from the next one.
- */
+ * Every change by dpkg replaces a list, which changes the directory. An answer from just after such
+ * a change is not cached, because file timestamps may be too coarse to distinguish the next
+ * change. */
 #include "symbol/package.h"
 
 #include <dirent.h>
@@ -96,8 +95,8 @@ search_list(const char *directory, const char *name, const char *const *paths, s
     arena_release(&scratch);
 }
 
-/* What an answer begins with that holds as long as the lists stay as they are; "" if they are not
- * there, and *RET_SETTLED says whether it may be kept. */
+/* First lines of an answer that is valid while the lists stay unchanged; "" without lists.
+ * *RET_SETTLED is set if it may be cached. */
 static const char *
 stamp_of(const char *lists_in, bool *ret_settled, struct arena *arena)
 {

@@ -1,14 +1,13 @@
-/* perfmap.c: reads the /tmp/perf-PID.map that JIT compilers write for profilers.
+/* perfmap.c: read the /tmp/perf-PID.map that JIT compilers write for profilers.
  *
- * The directory is everybody's, so the file is taken only if it is a regular file of our own user,
- * or as root of the user whose process it is while that lives, and no link. Process ids come round
- * again, so one last written before the process started is another's; but the times of files are
- * those of the clock's last tick, so one written at once may seem a little older. The text is
- * foreign: fields are parsed by hand within the buffer, and a bad line costs that line.
+ * Anyone can write to the directory. So the file must be a regular file, no link, owned by our
+ * user, or, for root, by the user of the living process. Process ids are reused, so a file last
+ * written before the process started belongs to another one. File timestamps have the resolution of
+ * the clock's tick, so a file written at once may seem slightly older. The text is untrusted:
+ * fields are parsed by hand within the buffer, and a bad line costs only this line.
  *
- * Code gets replaced: ranges overlap, and the last line that covers an address is the one in force
- * at the end. What ran there earlier is not in the file.
- */
+ * Code gets replaced: ranges overlap, and the last line that covers an address is the current code.
+ * The file does not keep earlier code. */
 #include "symbol/perfmap.h"
 
 #include <errno.h>
@@ -90,7 +89,7 @@ perfmap_parse(struct perfmap *m, const char *text, size_t size_bytes)
     ranges_sort(&m->ranges, &m->arena);
 }
 
-/* Whose map is believed: our own, or as root that of the user whose process lives. */
+/* Owner of a trusted map: our user, or for root the user of the living process. */
 static uid_t
 believed_user(const struct profile_process *process)
 {
@@ -125,7 +124,7 @@ perfmap_read(const char *path, const struct profile_process *process, size_t *re
         return NULL;
     if (fstat(fd, &st) == 0 && is_believable(&st, user, process->start_unix_ns)) {
         bytes = xmalloc((size_t)st.st_size);
-        // A process that still runs may cut its map meanwhile: what can be read is used.
+        // A running process may truncate its map meanwhile: use the part that can be read.
         while (done < (size_t)st.st_size
                && ((n = read(fd, bytes + done, (size_t)st.st_size - done)) > 0
                    || (n < 0 && errno == EINTR)))

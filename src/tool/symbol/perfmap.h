@@ -14,9 +14,9 @@ struct perfmap {
     size_t name_count, name_capacity;
 };
 
-/* Read the map of PROCESS, whose files are below SYSROOT (or NULL), into the empty M. It stays
- * empty if there is none that can be believed: a regular file of our own user, written since the
- * process started, at most 256 MiB. */
+/* Read the map of PROCESS, whose files are below SYSROOT (or NULL), into the empty M. M stays empty
+ * without a trusted map: a regular file owned by our user, written since the process started, of at
+ * most 256 MiB. */
 void perfmap_load(struct perfmap *m, const struct profile_process *process,
                   const char *sysroot);
 

@@ -1,17 +1,16 @@
 /* ranges.c: overlapping address ranges in one sorted array.
  *
- * Units, functions and symbols are all "some ranges, which cover this address?". Compilers and
- * linkers make them overlap (aliases, folded functions, units that claim too much), so a plain
- * binary search is not enough, and an interval tree is more than is needed: the array is sorted by
- * low, and beside it stands the largest high so far. A search starts at the last low <= address and
- * goes back until that maximum says that nothing further down can reach the address.
+ * Units, functions and symbols are sets of ranges, queried for those that cover an address.
+ * Compilers and linkers make them overlap (aliases, folded functions, units that claim too much),
+ * so a plain binary search is not enough, and an interval tree is more than needed. The array is
+ * sorted by low, and each entry has the largest high so far. A search starts at the last low <=
+ * address and walks back until this maximum shows that no earlier range can reach the address.
  *
  *     low    10   20   20   40
  *     high  100   90   30   50
  *     max   100  100  100  100      address 45: finds [40,50) [20,90) [10,100), skips [20,30)
  *
- * Not for tables that change after they were sorted.
- */
+ * Not for tables that change after sorting. */
 #include "symbol/ranges.h"
 
 #include <stdlib.h>

@@ -12,13 +12,12 @@
  *     f<A<B>>(int)    f<A<B>>(…)    f<A<…>>(…)    f<…>(…)    narrower
  *     f<…                                                   narrower still
  *
- * Brackets are paired once, by a scan that knows the places where they are none: operator names,
- * "(anonymous namespace)", arrows, "<lambda>" of Python, and comparisons inside parentheses. What
- * cannot be paired is text.
+ * One scan pairs brackets, excluding characters that are no brackets: operator names, "(anonymous
+ * namespace)", arrows, "<lambda>" of Python, and comparisons inside parentheses. Unpaired
+ * characters are text.
  *
- * Works on any bytes: what is not UTF-8 or is a control character becomes '?'. A code point counts
- * as one column; wide ones are not known here.
- */
+ * Accepts any bytes: invalid UTF-8 and control characters become '?'. A code point counts as one
+ * column; wide characters are not recognised. */
 #include "symbol/shorten.h"
 
 #include <ctype.h>
@@ -146,7 +145,7 @@ sequence_length(const char *s)
     return length;
 }
 
-/* Length of an inline namespace of a standard library ("__1::") at S, given what is before it. */
+/* Length of an inline namespace of a standard library ("__1::") at S, given the text before it. */
 static size_t
 inline_namespace(const char *s, const struct strbuf *before)
 {
@@ -227,8 +226,8 @@ operator_length(const char *s)
     return word;
 }
 
-/* Length of a part of a Python function's name that is in angles and no template argument, at S,
- * which is at position I of its name: "<module>", "main.<locals>.<lambda>". Or 0. */
+/* Length of an angle-bracketed part of a Python function's name that is no template argument, at S,
+ * position I of the name: "<module>", "main.<locals>.<lambda>". Or 0. */
 static size_t
 python_part(const char *s, size_t i)
 {
@@ -243,7 +242,7 @@ python_part(const char *s, size_t i)
     return length + 1;
 }
 
-/* Length of what stands at T's position I and holds no brackets, or 0. */
+/* Length of bracket-free text at T's position I, or 0. */
 static size_t
 plain_length(const struct text *t, size_t i)
 {
@@ -366,7 +365,7 @@ is_default_argument(const struct text *t, size_t begin, size_t end)
     return end - begin == strlen(rust_allocator) && starts_with(t->s + begin, rust_allocator);
 }
 
-/* Whether the template whose name ends at END means each of its arguments. */
+/* Does the template whose name ends at END need all its arguments? */
 static bool
 means_all_arguments(const struct text *t, size_t end)
 {
@@ -382,7 +381,7 @@ means_all_arguments(const struct text *t, size_t end)
 static size_t
 arguments_end(const struct text *t, const struct pair *p)
 {
-    size_t begin = p->open + 1; // Of the current argument.
+    size_t begin = p->open + 1; // Start of the current argument.
     size_t kept = p->close;     // End of the last argument that is no default.
     bool first = true;
 
@@ -471,7 +470,7 @@ clean(const struct text *t, size_t begin, size_t end, struct strbuf *out)
     }
 }
 
-/* The first outer parameter list if it is that of a template function, else NULL. */
+/* First outer parameter list if it belongs to a template function, else NULL. */
 static const struct pair *
 template_parameters(const struct text *t)
 {
@@ -527,9 +526,8 @@ compare_pairs(const void *left, const void *right, void *arg)
     return a->open > b->open ? -1 : a->open < b->open;
 }
 
-/* Whether P stands for something that can be left out: a template list (but not Python's
- * "f.<locals>"), or parentheses that are neither a cast nor an expression among template
- * arguments. */
+/* May P be collapsed? True for a template list (but not Python's "f.<locals>"), and for parentheses
+ * that are not a cast and not an expression among template arguments. */
 static bool
 is_list(const struct text *t, const struct pair *p)
 {
@@ -544,7 +542,7 @@ is_list(const struct text *t, const struct pair *p)
     return before > 0 && t->s[before - 1] != ',' && t->pair_at[before - 1] == 0;
 }
 
-/* The pairs that may be collapsed, in the order in which they should. */
+/* Pairs that may be collapsed, in the order of collapsing. */
 static uint32_t *
 candidates(struct text *t, size_t start, size_t *ret_count)
 {

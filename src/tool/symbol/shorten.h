@@ -4,14 +4,14 @@
 
 #include "util/arena.h"
 
-/* What stands for what was left out, but in ASCII. */
+/* Replacement for omitted text, in ASCII. */
 #define SYMBOL_ELLIPSIS "\xe2\x80\xa6"
 
 /* FUNCTION shortened for people: default template arguments, std::__cxx11 and allocator noise,
  * parameter lists of more than WIDTH characters. From ARENA. */
 const char *symbol_shorten(struct arena *arena, const char *function, size_t width);
 
-/* The same with ELLIPSIS for what is left out, where the locale does not matter. */
+/* The same with ELLIPSIS for omitted text, independent of the locale. */
 const char *symbol_shorten_by(struct arena *arena, const char *function, size_t width,
                               const char *ellipsis);
 

@@ -1,34 +1,31 @@
-/* symbol.c: gives every location of a profile its frames.
+/* symbol.c: give every location of a profile its frames.
  *
  *     locations ── sorted by file, address ──► one file at a time: cache ──► ELF, DWARF ──► frames
  *                                                                    ▲            │
  *                                                                    └────────────┘
  *
- * Modules that are the same file (a library loaded twice) are one group, so each file is opened
- * once and each of its addresses looked up once; locations of one module with the same lookup
- * address share their frames. A file is opened only if the cache lacks an address, so a second
- * report opens none.
+ * Modules of the same file (a library loaded twice) form one group, so each file is opened once and
+ * each address is looked up once. Locations of one module with the same lookup address share their
+ * frames. A file is opened only if the cache lacks an address, so a second report opens none.
  *
- * What the cache holds is as good as what could be found when it was made, and only files that a
- * stranger cannot have written feed it (object_may_be_cached). One made without debug information
- * is thrown away when object_debug_exists sees some, or when a debuginfod server is set that was
- * not asked then (or a day ago), and the file is there to be read again.
+ * A cache entry has the quality of the debug information at the time of its creation. Only files
+ * that no stranger can have written feed the cache (object_may_be_cached). An entry made without
+ * debug information is dropped when object_debug_exists finds some, or when a debuginfod server is
+ * set that was not asked then (or a day ago), and the file can be read again.
  *
- * A packed profile brings frames, made with what was there then. What it knows of each file is in
- * the module (enum profile_symbols), so only the headers are looked at here; if there is more to be
- * had now, the file is read as for any other profile, and a location gets what tells more. What has
- * a function and a file already is left alone: its build id says that it is right. Without a build
- * id the file of that name may be another, so those are not read again, and neither are the maps of
- * JIT compilers, whose process ids come round.
+ * A packed profile contains frames, made on the recording machine. Its modules store the level of
+ * detail (enum profile_symbols), so only headers are read here. If this machine has more detail,
+ * the file is read as for any other profile, and a location gets the better frames. Frames with
+ * function and file stay unchanged, because the build id proves them right. Without a build id, an
+ * equal file name may be another file, so such modules are not read again. JIT maps are not read
+ * again either, because process ids are reused.
  *
- * A function without a name is known by where it begins (function_start.h), and locations in the
- * same one say so.
+ * A nameless function is identified by its start (function_start.h), which its locations share.
  *
- * What was missing is told by the module: whether there was a file, and how much it knew.
+ * The module records missing data: whether there was a file, and its level of detail.
  *
- * Names are foreign: control characters become '?' before they enter the profile, for they end on
- * terminals.
- */
+ * Names are untrusted: control characters become '?' before they enter the profile, because names
+ * end up on terminals. */
 #include "symbol/symbol.h"
 
 #include <stdio.h>
@@ -54,7 +51,7 @@ struct work {
     uint32_t group;    // The first module that is the same file; 0 = no file.
     uint32_t module;
     uint32_t location;
-    uint64_t address;  // Of the instruction: in the ELF file, or as recorded for group 0.
+    uint64_t address;  // Address of the instruction: in the ELF file, or as recorded for group 0.
 };
 
 struct resolver {
@@ -75,7 +72,7 @@ struct group {
     size_t count;
     struct symcache cache;
     struct kept_file *kept; // From where the cache came, or where it may go; NULL = nowhere.
-    struct object *object; // NULL if it is not needed or not there; FAILURE tells.
+    struct object *object; // NULL if unneeded or missing; FAILURE distinguishes them.
     struct object_failure failure;
 };
 
@@ -210,7 +207,7 @@ progress(struct resolver *r)
         r->options->progress(r->options->progress_arg, r->done, r->work_count);
 }
 
-/* How much the frames of L tell. */
+/* Level of detail of the frames of L. */
 enum { TELLS_NOTHING, TELLS_PLACE, TELLS_FUNCTION, TELLS_LINE };
 
 static int
@@ -226,7 +223,7 @@ tells(const struct profile *p, const struct profile_location *l)
     return f->function != 0 ? TELLS_FUNCTION : TELLS_PLACE;
 }
 
-/* What COUNT FRAMES would tell. */
+/* Level of detail of COUNT FRAMES. */
 static int
 would_tell(const struct symbol_frame *frames, size_t count)
 {
@@ -269,7 +266,7 @@ share_frames(struct resolver *r, const struct work *first, const struct work *w)
     if (w == first || w[-1].module != w->module || w[-1].address != w->address)
         return false;
     from = &r->p->locations[w[-1].location];
-    // The place of a named frame is no address: a stack that broke off may have a 4, too.
+    // A named frame's location is no address: a stack that broke off may also have a 4.
     if (from->frame_count == 0 || tells(r->p, from) < tells(r->p, to) ||
         profile_language(r->p, from) != 0)
         return false;
@@ -362,12 +359,12 @@ open_if_needed(struct group *g)
         return;
     if (outdated || object_detail(g->object) > g->cache.detail)
         symcache_release(&g->cache);
-    // Also when it is less than before: what is added now should be tried again one day.
+    // Even if it is less than before: a later run should retry the new entries.
     g->cache.detail = object_detail(g->object);
     g->cache.asked_server = server_is_set();
 }
 
-/* Files that exist in the kernel only, or of which nothing is known. */
+/* Does M have a file? Code of the kernel (the vdso) and unknown code do not. */
 static bool
 has_file(const struct profile_module *m)
 {
@@ -384,7 +381,7 @@ into_function(struct object *o, uint64_t address)
     return start != 0 && address - start < UINT32_MAX ? (uint32_t)(address - start) + 1 : 0;
 }
 
-/* What is known of ADDRESS, or NULL. */
+/* Cached frames of ADDRESS, or NULL. */
 static const struct symcache_entry *
 find_entry(struct group *g, uint64_t address)
 {
@@ -400,7 +397,7 @@ find_entry(struct group *g, uint64_t address)
     return symcache_find(&g->cache, address);
 }
 
-/* Give W of G its frames, if it has none that tell more. */
+/* Give W of G its frames, unless its present ones have more detail. */
 static void
 resolve_location(struct group *g, const struct work *w)
 {
@@ -430,7 +427,7 @@ is_new(const struct group *g)
     return false;
 }
 
-/* Whether any location of G could tell more. */
+/* Could any location of G get more detail? */
 static bool
 is_incomplete(const struct group *g)
 {
@@ -440,7 +437,7 @@ is_incomplete(const struct group *g)
     return false;
 }
 
-/* The least that was known of G's file by those who made the frames of its locations. */
+/* Lowest level of detail with which the frames of G's locations were made. */
 static enum profile_symbols
 known_symbols(const struct group *g)
 {
@@ -454,7 +451,7 @@ known_symbols(const struct group *g)
     return least;
 }
 
-/* Read what was remembered of G's file, if that has not been done. */
+/* Read the cache of G's file, if not done yet. */
 static void
 load_cache(struct group *g)
 {
@@ -472,8 +469,7 @@ load_cache(struct group *g)
     symcache_load(&g->cache, m->path, m->build_id, m->build_id_bytes);
 }
 
-/* Whether G, all locations of which have frames, may get better ones here: from its file, or from
- * what was remembered when that was there. */
+/* All locations of G have frames: could its file, or the cache of its file, give better ones? */
 static bool
 may_tell_more(struct group *g)
 {
@@ -526,7 +522,7 @@ note_modules(const struct group *g)
     }
 }
 
-/* Read G's file, or what was remembered of it. */
+/* Read G's file or its cache. */
 static void
 read_group(struct group *g)
 {
@@ -545,8 +541,8 @@ read_group(struct group *g)
         symcache_store(&g->cache, m->path, m->build_id, m->build_id_bytes);
 }
 
-/* End the use of G's cache. What was added to it has names of an object that is closed now, so that
- * only what came out of a file is kept. */
+/* Release G's cache. New entries have names of a closed object, so only those from the file
+ * stay. */
 static void
 release_cache(struct group *g)
 {
@@ -578,7 +574,7 @@ resolve_file(struct resolver *r, const struct work *w, size_t count)
     release_cache(&g);
 }
 
-/* Whether the frames of W, at its location, are those of the work before it. */
+/* Does W, at its location, share the frames of the previous work? */
 static bool
 has_same_frames(const struct resolver *r, const struct work *w)
 {

@@ -12,11 +12,11 @@
 #include "symbol/shorten.h"
 #include "symbol/symbol_options.h"
 
-/* Give every location of P its frames. No location stays without: if nothing is known it gets one
- * frame with only module set (a reader then shows module+offset), and the beginning of its function
- * if there is an unwind entry. A packed profile gets what it lacks, from what is here now. The
- * modules then say what they had to offer, and symbol_lack says it in words. A second call does
- * nothing. Returns 0; unreadable modules are no failure. */
+/* Give every location of P its frames. A location without symbols gets one frame with only module
+ * set (shown as module+offset), and the start of its function if there is an unwind entry. A packed
+ * profile gets frames that this machine can add. Modules then record their level of detail, which
+ * symbol_lack puts into words. A second call has no effect. Returns 0; unreadable modules are no
+ * failure. */
 int symbol_resolve(struct profile *p, const struct symbol_options *options, struct err *err);
 
 /* Why MODULE of a resolved P may lack names or lines, as what follows its name in a sentence: "is

@@ -13,19 +13,19 @@ enum symbol_server { SERVER_ASKED, SERVER_ANSWERED, SERVER_SILENT };
 /* Where the files of a process are. */
 struct symbol_paths {
     const char *sysroot; // As in struct profile; NULL = none.
-    uint32_t pid;        // Of the process here, if it may still run; 0 = none.
+    uint32_t pid;        // Process on this machine, if it may still run; 0 = none.
     struct debug_dirs *debug_dirs; // Where the user says that debug files are; NULL = nowhere.
 };
 
 struct symbol_options {
-    bool no_cache;     // Neither read nor write the cache.
+    bool no_cache;     // Disables reading and writing of the cache.
     struct debug_dirs *debug_dirs; // See debug_dirs.h; may be NULL.
     struct kept *kept; // Caches are kept here for further profiles; NULL = they are not.
     // May be NULL; called before and after a server is asked for the debug information of the
     // module PATH. After SERVER_SILENT none is asked any more.
     void (*server)(void *arg, enum symbol_server what, const char *path);
     void (*progress)(void *arg, size_t done, size_t total); // May be NULL; called now and then.
-    void *progress_arg; // Of both.
+    void *progress_arg; // For both.
 };
 
 #endif

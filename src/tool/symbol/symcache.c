@@ -17,21 +17,19 @@
  *                    strings), line, flags (bit 0: inlined)
  *                S   strings, each ended by a NUL; the one at offset 0 is empty
  *
- * It is read in one piece and believed only if the checksum is right and every number is in bounds;
- * since the layout has no gaps the sizes must add up to the file's. Anything that changes the
- * meaning of a byte raises FORMAT_VERSION, and old files are then replaced, not converted.
+ * The file is read as a whole and accepted only if the checksum is right and every number is in
+ * bounds. The layout has no gaps, so the sizes must add up to the file's. Any change to the meaning
+ * of a byte raises FORMAT_VERSION; old files are then replaced, not converted.
  *
- * It is written to a temporary file beside it and renamed, so readers see the old or the new one.
- * When two write at once, the file of the slower one stays and the other's new entries are lost.
- * That is all that can happen, so there are no locks.
+ * It is written to a temporary file and renamed, so readers see the old or the new one. When two
+ * processes write at once, the later rename wins and the other's new entries are lost. The loss is
+ * harmless, so there are no locks.
  *
- * Whose names. A build id is just bytes in a file, and a stranger can give his library the id of
- * libc. So a cache serves one path with one build id (its name has both), and what may be stored is
- * for the caller to decide (object_may_be_cached). The directory must be ours: the one it lies in,
- * it itself and each file in it must belong to us, and it must be no symbolic link. So root with a
- * user's HOME has no cache, instead of one that the user can fill, or can point to where root's
- * files are believed.
- */
+ * Ownership. A build id is just bytes, and a stranger can give a library the id of libc. So a cache
+ * serves one path with one build id (its name has both), and the caller decides which entries may
+ * be stored (object_may_be_cached). The parent directory, the directory and each file in it must
+ * belong to us, and the directory must be no symbolic link. So root with a user's HOME has no
+ * cache, instead of one that the user can fill or redirect. */
 #include "symbol/symcache.h"
 
 #include <endian.h>
@@ -56,7 +54,7 @@ enum {
     ENTRY_BYTES = 16,
     FRAME_BYTES = 20,
     FRAME_INLINED = 1,
-    NAME_BYTES_MAX = 240, // Of 255; replace_file needs a few.
+    NAME_BYTES_MAX = 240, // Bytes of a name, at most 255; replace_file needs a few.
 };
 
 #define MAGIC "heaptaps"
@@ -70,7 +68,7 @@ struct parts {
     uint32_t entry_count, frame_count, string_bytes;
 };
 
-/* Everything about DATA that can be told without looking at entries and frames. */
+/* Check everything about DATA except its entries and frames. */
 static bool
 split(struct parts *p, const uint8_t *id, uint32_t id_bytes, const uint8_t *data, size_t size_bytes)
 {

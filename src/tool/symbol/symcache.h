@@ -1,8 +1,7 @@
-/* symcache.h: the frames of addresses already seen, one file per build id and path.
+/* symcache.h: cached frames of addresses, one file per build id and path.
  *
- * Addresses are those of the ELF file, so a cache serves every run and every load address. Nothing
- * in a file is trusted: one that is damaged, foreign or of another version counts as absent.
- */
+ * Addresses refer to the ELF file, so a cache serves every run and every load address. Files are
+ * untrusted: a damaged or foreign file, or one of another version, counts as absent. */
 #ifndef SYMBOL_SYMCACHE_H
 #define SYMBOL_SYMCACHE_H
 
@@ -28,7 +27,7 @@ struct symcache {
     struct symbol_frame *frames;
     size_t frame_count, frame_capacity;
     struct map by_address;     // To index of entries.
-    enum symbol_detail detail; // What the module had when the entries were made.
+    enum symbol_detail detail; // Level of detail of the module when the entries were made.
     bool asked_server;         // A debuginfod server was configured then.
     bool changed;              // Entries were added since it was read.
     int64_t written_unix_s;    // When the file was written; 0 for a new cache.
@@ -52,8 +51,8 @@ void symcache_load(struct symcache *c, const char *path, const uint8_t *id, uint
 void symcache_store(const struct symcache *c, const char *path, const uint8_t *id,
                     uint32_t id_bytes);
 
-/* What is known of ADDRESS, or NULL; valid until something is added. Its frames are C->frames from
- * its first_frame on. */
+/* Entry of ADDRESS, or NULL; valid until the next addition. Its frames are C->frames from
+ * first_frame on. */
 const struct symcache_entry *symcache_find(const struct symcache *c, uint64_t address);
 
 /* Add the frames of an ADDRESS that is not yet in C, and the entry's INTO. Strings must live as
@@ -61,9 +60,9 @@ const struct symcache_entry *symcache_find(const struct symcache *c, uint64_t ad
 void symcache_add(struct symcache *c, uint64_t address, const struct symbol_frame *frames,
                   size_t count, uint32_t into);
 
-/* Other things about a module are kept beside its frames, in a file whose name begins with KIND.
- * symcache_read gives the whole of it, *RET_SIZE_BYTES, to be freed by the caller, and when it was
- * written; NULL if there is no file of ours. symcache_write puts TEXT in its place, or fails
+/* Other data about a module, stored beside its frames in a file whose name starts with KIND.
+ * symcache_read returns its contents, *RET_SIZE_BYTES, which the caller frees, and when it was
+ * written; NULL if there is no trusted file. symcache_write replaces it with TEXT, or fails
  * silently. */
 void *symcache_read(const char *kind, const char *path, const uint8_t *id, uint32_t id_bytes,
                     size_t *ret_size_bytes, int64_t *ret_written_unix_s);

@@ -1,11 +1,9 @@
-/* variable.c: which variable an address is in.
+/* variable.c: find the variable at an address.
  *
- * Functions are named by debug information (dwfl.c); of a pointer in a program's data all that is
- * wanted is "cache + 16", which the symbol tables tell, the one of debuggers if it was not
- * stripped, and the dynamic linker's. The smallest symbol that has the address is taken: a
- * structure may have names for its members' places, too. As with functions, a file with another
- * build id than the recorded one gives no names.
- */
+ * Functions get names from debug information (dwfl.c). A pointer in a program's data only needs
+ * "cache + 16", which symbol tables provide: the debugger's, unless stripped, and the dynamic
+ * linker's. The smallest symbol that covers the address wins, because members of a structure may
+ * also have symbols. As with functions, a file with a different build id gives no names. */
 #include "symbol/variable.h"
 
 #include <gelf.h>
@@ -17,7 +15,7 @@ struct found {
     uint64_t off, size_bytes;
 };
 
-/* The address in the file's own count of its first byte. */
+/* Address of the file's first byte, as the file counts. */
 static uint64_t
 first_address(Elf *elf)
 {
