@@ -22,27 +22,26 @@
  *
  *     totals: 250 7
  *
- * The format has a graph, no stacks, and nowhere says what is inclusive in a function: readers add
- * it up from the calls, callgrind_annotate from those into the function, kcachegrind from those out
- * of it. So stacks are taken apart such that each of them adds to a function once:
+ * The format has a graph but no stacks, and no inclusive values. Readers derive them from the
+ * calls: callgrind_annotate from those into the function, kcachegrind from those out of it. So
+ * stacks are split such that each adds to a function once:
  *
  *     a stack       main > f > g > f > h   with 10 bytes
  *     becomes       main>f 10,  f>g 10,  g>f 0,  f>h 10,  h itself 10
  *
- * A call into a function that is on the stack already has its count but no cost, and a call that a
- * stack repeats is counted once. What callgrind_annotate --inclusive=yes shows is exact then, with
- * recursion too; kcachegrind sees the cycle and shows it as one. Since callgrind_annotate takes for
- * inclusive what came in by calls, a function that is outermost on some stacks and called on others
- * would lose the former; so all stacks have a caller in common, "[all stacks]".
+ * A call into a function that is already on the stack keeps its count but has no cost, and a
+ * repeated call of a stack is counted once. callgrind_annotate --inclusive=yes is then exact, even
+ * with recursion; kcachegrind detects the cycle and shows it as one. callgrind_annotate takes
+ * incoming calls for inclusive. A function that is outermost on some stacks and called on others
+ * would lose the former, so all stacks share a caller, "[all stacks]".
  *
- * A function is a name in a file in an object, which is what readers tell them apart by. Frames
- * that were inlined are functions as all others.
+ * A function is a name in a file in an object, the key by which readers distinguish functions.
+ * Inlined frames are ordinary functions.
  *
- * Costs are unsigned for some readers. What is negative (memory that shrank between two moments, or
- * a row in flight) counts as nothing, and a line desc: says that. Of heaps and labels the format
- * knows nothing: they can be a function above the stacks (options.roots). Long names of events
- * ("event:" lines) are left out, because callgrind_annotate 3.19 complains about them.
- */
+ * Costs are unsigned for some readers. Negative values (memory that shrank between two moments, or
+ * a row in flight) count as 0, and a desc: line says so. The format has no heaps or labels; they
+ * can be a function above the stacks (options.roots). Long names of events ("event:" lines) are
+ * left out, because callgrind_annotate 3.19 complains about them. */
 #include "lines/callgrind.h"
 
 #include <inttypes.h>
@@ -72,7 +71,7 @@ static const char *const event_names[EVENTS] = {
     [TEMPORARY_OBJS] = "TemporaryObjs",   [SHORT_LIVED_OBJS] = "ShortLivedObjs",
 };
 
-// Of the peak the first two are known, of other moments the first four.
+// A peak has the first two, other moments the first four.
 enum { EVENTS_OF_PEAK = 2, EVENTS_OF_MOMENTS = 4 };
 
 static const enum event event_of_metric[] = {
@@ -102,7 +101,7 @@ struct graph {
     struct arena *arena;
     struct strtab names, files;
     struct strbuf scratch; // A name in the making.
-    uint32_t *known;       // By frame: the id of its function; 0 = not yet known.
+    uint32_t *known;       // By frame: the id of its function; 0 = not assigned yet.
     struct map name_files, function_ids, pairs, row_ids;
     struct function *functions; // From 1 on.
     size_t function_count, function_capacity;
@@ -112,7 +111,7 @@ struct graph {
     size_t event_count;
     int64_t totals[EVENTS];
     bool negative; // Something was, and counts as nothing.
-    bool *named_names, *named_files, *named_objects; // What has been written with its name.
+    bool *named_names, *named_files, *named_objects; // Names written so far.
 };
 
 static void
@@ -302,7 +301,7 @@ write_name(const char *what, uint32_t id, const char *name, bool *named, struct 
     strbuf_char(out, '\n');
 }
 
-/* Of function ID say its object and file, unless they are BESIDE's, and its name. */
+/* Write function ID: its object and file, unless they equal BESIDE's, and its name. */
 static void
 write_function(struct graph *g, uint32_t id, const struct function *beside,
                const char *const what[3], struct strbuf *out)

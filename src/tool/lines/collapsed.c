@@ -4,15 +4,13 @@
  *     main;work;std::vector<int>::push_back(int) 4096
  *
  * One line per distinct stack: frames root first, separated by ';', a blank, a positive integer.
- * Consumers reject zero, negative numbers and fractions, so such stacks are left out; a ';' or a
- * line break inside a name would split it and is replaced by ':' or a blank, and what would drive a
- * terminal by '?'. Inlined frames are
- * ordinary frames. Lines are sorted by their bytes, and stacks that read the same are one line, so
- * that two exports can be compared with diff(1).
+ * Consumers reject zero, negative numbers and fractions, so such stacks are left out. In names, ';'
+ * is replaced by ':', a line break by a blank, and terminal control characters by '?'. Inlined
+ * frames are ordinary frames. Lines are sorted by their bytes, and stacks with equal text share a
+ * line, so that diff(1) can compare two exports.
  *
- * One metric per file: the format has room for one number. Of heaps and labels it knows nothing:
- * they can stand as the outermost frame, "[heap parser arena];main;…" (options.roots).
- */
+ * One metric per file, because the format holds one number. It has no heaps or labels; they can be
+ * the outermost frame, "[heap parser arena];main;…" (options.roots). */
 #include "lines/collapsed.h"
 
 #include <inttypes.h>
@@ -36,7 +34,7 @@ struct lines {
     struct arena *arena;
     struct strtab names;   // As they are written.
     struct strbuf scratch; // A name in the making.
-    uint32_t *known;       // By frame: the id of its name plus 1; 0 = not yet known.
+    uint32_t *known;       // By frame: the id of its name plus 1; 0 = not assigned yet.
     struct line *v;
     size_t count;
 };

@@ -4,7 +4,7 @@
 
 #include "export/exporter.h"
 
-/* One metric; stacks of which it is not positive are left out. */
+/* Writes one metric; skips stacks whose value is not positive. */
 export_fn export_collapsed;
 
 #endif

@@ -1,25 +1,24 @@
-/* csv.c: one row for each stack, for spreadsheets, data frames and databases (RFC 4180).
+/* csv.c: one row per stack, for spreadsheets, data frames and databases (RFC 4180).
  *
  *     live_bytes,live_blocks,peak_bytes,...,heap,labels,function,file,line,module,stack
  *     200,2,200,...,"malloc","","make","src/a.c",3,"/usr/bin/prog","main;work;make"
  *     7,1,7,...,"malloc","","open_it","lib/x.c",4,"/usr/lib/libx.so","main;open_it"
  *
- * The columns are those of a site in JSON, and docs/guide/exports.md names them. Function, file,
- * line and module are of the innermost frame of the program's own code, as in the report; the last
- * column has all frames, the outermost first. The metric that was asked for sorts the rows, largest
- * first. Numbers may be below zero: nothing is left out but stacks of which nothing was counted.
- * An empty number is one that is not known, of a moment for example. Estimates have more columns,
- * between the numbers and the texts: on how many blocks they stand, and 95 % intervals.
+ * The columns equal those of a site in JSON, and docs/guide/exports.md lists them. Function, file,
+ * line and module describe the innermost frame of user code, as in the report. The last column has
+ * all frames, outermost first. Rows are sorted by the requested metric, largest first. Numbers may
+ * be negative; only stacks without any count are left out. An empty number is unknown, at a moment
+ * for example. Estimates have more columns between the numbers and the texts: the number of sampled
+ * blocks, and 95 % intervals.
  *
- * Every text is in quotes and no number is, so that a reader may take that for their types. A row
- * is a line: breaks in a name become blanks, and what would drive a terminal '?'. In the column of
- * frames a ';' of a name becomes ':', as in collapsed.c. Lines end as they do here, in a line feed
- * alone, which readers of the format take as well.
+ * Every text is quoted and no number is, so that readers may derive types from the quotes. A row is
+ * a line: breaks in a name become blanks, terminal control characters become '?'. In the column of
+ * frames a ';' of a name becomes ':', as in collapsed.c. Lines end in a plain line feed, which
+ * readers of the format accept.
  *
- * A spreadsheet computes what begins with = + - or @, quoted or not, and a profile may come from a
- * stranger. So such a text has an apostrophe before it, and one that begins with an apostrophe has
- * two: whoever takes one away has the text as it was.
- */
+ * Spreadsheets evaluate cells that start with = + - or @, quoted or not, and a profile may come
+ * from a stranger. So such a text gets a leading apostrophe, and a text that starts with an
+ * apostrophe gets a second one: removing one restores the text. */
 #include "lines/csv.h"
 
 #include <inttypes.h>
@@ -31,11 +30,11 @@
 #include "export/frame_table.h"
 #include "util/character.h"
 
-/* Of what time a number is known. */
+/* Kinds of time for which a number is known. */
 enum known {
     KNOWN_ALWAYS,
     KNOWN_OF_TIME,  // Not of the peak alone.
-    KNOWN_OF_WHOLE, // Of a whole run only,
+    KNOWN_OF_WHOLE, // Whole run only,
     KNOWN_OF_LIVES, // if it was counted.
 };
 
@@ -69,7 +68,7 @@ struct writer {
     struct arena *arena;
     struct frame_table frames;
     struct own_code own;
-    const char **cells; // By row of frames: its name as it stands among others; NULL = not yet.
+    const char **cells; // By row of frames: its name in the column of frames; NULL = not made yet.
     size_t cell_capacity;
     struct strbuf *out;
 };
@@ -192,7 +191,7 @@ write_frame(struct writer *w, const struct frame_row *row, const struct profile_
     write_text(w, frame != NULL ? profile_code_of(w->p, frame) : "");
 }
 
-/* The name of ROW as it stands in a stack. There it comes so often that it is made once. */
+/* Name of ROW in the column of frames. Cached, because it recurs in many stacks. */
 static const char *
 cell_of(struct writer *w, uint32_t row)
 {

@@ -19,16 +19,15 @@
  *       "ftbl": ["[root]","0x1138: make (a.c:3)", ...]
  *     }
  *
- * Two things that the format knows we do not. How long blocks lived in all ("tl") is left out,
- * which the viewer allows; it shows NaN for the average then, where 0 would be a lie. The most that
- * was ever live of one stack it demands, so "mb" is the larger of what was live at the peak and in
- * the end: at least so much was.
+ * Two values of the format are not recorded. The total lifetime of blocks ("tl") is optional and
+ * left out; the viewer then shows NaN for the average, where 0 would be wrong. The largest live
+ * amount of a stack is mandatory. "mb" is therefore a lower bound: the larger of the live amounts
+ * at the peak and at the end.
  *
- * The viewer stops at a stack that comes twice, so stacks of different heaps or labels whose frames
- * read the same are one, unless they have a frame that tells them apart (options.roots). What calls
- * main or a thread's function is left out, as DHAT does. There is no room for comments; that values
- * are estimates stands behind the command, which is the first thing that the viewer shows.
- */
+ * The viewer stops at a duplicate stack, so stacks of different heaps or labels with equal frames
+ * are merged, unless a frame distinguishes them (options.roots). Callers of main and of thread
+ * functions are left out, as in DHAT. The format has no comments. A note that values are estimates
+ * follows the command, which the viewer shows first. */
 #include "lines/dhat.h"
 
 #include <inttypes.h>
@@ -46,7 +45,7 @@ enum { SHORT_LIVED_US = 500, NS_PER_US = 1000 };
 /* An entry of ftbl. Its text is made when it is written: with long names all of them may be much
  * larger than the profile. */
 struct text {
-    const char *name; // NULL: that of the frame.
+    const char *name; // NULL: the frame's name.
     uint32_t frame, location;
 };
 
@@ -62,7 +61,7 @@ struct writer {
     struct arena *arena;
     struct text *texts; // From 1 on; 0 is the viewer's root.
     size_t text_count, text_capacity;
-    struct strtab names;  // Of frames that are none of the program's,
+    struct strtab names;  // For frames outside the program,
     struct map name_ids;  // and the ids of their texts.
     struct strbuf scratch;
     uint32_t *known; // By frame: its text's id; 0 = not yet known.

@@ -4,8 +4,8 @@
 
 #include "export/exporter.h"
 
-/* What was allocated, live at the peak and live in the end, whatever the metric; negative values
- * count as 0. The peak is of a whole run only. */
+/* Writes allocated, peak and final live amounts, whatever the metric; negative values count as 0.
+ * Only a whole run has a peak. */
 export_fn export_dhat;
 
 #endif

@@ -1,38 +1,37 @@
-/* event_plan.c: from what was counted to events that come to it.
+/* event_plan.c: synthesise an event stream whose sums equal the counters.
  *
- * A profile knows of each site how many blocks of how many bytes it allocated, how many of them
- * died at once, how many bytes it held at the peak, at the end and, if it has a history, at each
- * snapshot, and how much it allocated between two of these. It does not know the blocks. A list of
- * events needs them, so they are made up, such that these numbers come out again:
+ * A profile stores per site how many blocks of how many bytes it allocated, how many died at once,
+ * how many bytes it held at the peak and at the end, and, with a history, at each snapshot, as well
+ * as the amounts allocated between snapshots. It does not store blocks. A list of events needs
+ * blocks, so they are synthesised such that these numbers come out again:
  *
- *     bytes held  ┌──────────── peak          what is held rises and falls from moment to moment;
+ *     bytes held  ┌──────────── peak          the level rises and falls from moment to moment;
  *                 │  piece 2  ├──┐            each rise is a piece, which is cut where a fall takes
- *              ┌──┴───────────┴──┤            but a part of it: the latest goes first, unless an
- *              │     piece 1     ├─ end       older one is just as large
+ *              ┌──┴───────────┴──┤            only a part of it: the latest is freed first, unless
+ *              │     piece 1     ├─ end       an older one has exactly this size
  *
- * A piece has one block or more, of sizes that differ by one byte at most. Whatever the site
- * allocated besides comes and goes between two moments ("churn"). The average size of the site
- * decides how many blocks a piece has, so blocks that were of one size are of that size here.
+ * A piece has one block or more, whose sizes differ by at most one byte. Further allocations of the
+ * site come and go between two moments ("churn"). The site's average size determines the number of
+ * blocks in a piece, so blocks of equal size keep it.
  *
- * A rise needs an allocation, and bytes beyond the rise another one, which a large array that grows
- * does not have: it is moved, a hundred bytes become two hundred in one allocation. There the old
- * ones are freed first (gross, in plan_row). Where even so there are fewer allocations than pieces,
- * the site has no history: nothing before the peak, then the least that it ever held, then what is
- * live (plan_simply). So a moment may have less than was live then, but never more; by less than a
- * hundredth in a compiler and an interpreter.
+ * A rise needs an allocation, and allocated bytes beyond the rise need another one. A growing large
+ * array lacks the second: a realloc from a hundred to two hundred bytes is one allocation. There
+ * the old bytes are freed first (gross, in plan_row). If even then there are fewer allocations than
+ * pieces, the site loses its history: nothing before the peak, then its minimum, then its live
+ * amount (plan_simply). So a moment may show less than was live then, but never more; the
+ * difference is below a hundredth in a compiler and an interpreter.
  *
- * The reader looks for the peak by itself, so nothing may rise above ours, nor up to it before. In
- * a step frees come first and allocations last, so no more is held than at one of its ends.
- * Snapshots with more than the peak (which is exact only to within a few events of other threads;
- * or of a selection of stacks, as the peak is the process's) are left out. A block of the churn for
- * which a step has no room goes where there is most of it. The end cannot be left out: if it has
- * more than the peak, it is the reader's peak.
+ * The reader computes the peak itself, so nothing may exceed ours, or reach it earlier. Within a
+ * step, frees come first and allocations last, so that no more is held than at one of its ends.
+ * Snapshots above the peak are left out. (The peak is exact only to within a few events of other
+ * threads. For a selection of stacks, it is still the process's.) A churn block that does not fit
+ * into a step moves to the step with most room. The end cannot be left out: if it exceeds the peak,
+ * it becomes the reader's peak.
  *
- * A block may be live at the peak, or at a snapshot, and die at once nevertheless. It is allocated
- * last in its step and freed first in the next one. Of several threads' the others lose this, and
- * so do blocks of one site that were met by snapshots in a row: what is held does not change, and
- * they are one piece.
- */
+ * A block may be live at the peak or at a snapshot and still die at once. It is allocated last in
+ * its step and freed first in the next. With several threads, the other threads' blocks lose this
+ * property, and so do blocks of one site at consecutive snapshots: the level does not change, so
+ * they form one piece. */
 #include "lines/event_plan.h"
 
 #include <stdlib.h>
@@ -40,14 +39,14 @@
 
 #include "profile/at.h"
 
-enum { LOOK_BACK = 16 }; // So many pieces are looked at for one of the same size.
+enum { LOOK_BACK = 16 }; // Number of pieces searched for one of equal size.
 
-/* What a unit did between two moments that follow each other. */
+/* Changes of a unit between two adjacent moments. */
 struct row {
     uint32_t unit, interval; // The interval of the history; the step that ends there, once known.
     int64_t blocks, bytes;   // Allocated.
-    int64_t level;           // The change of what is held; after sum_levels what is held then.
-    int64_t left_blocks, left_bytes; // Of those allocated: in no piece.
+    int64_t level;           // Change of the level; after sum_levels the level itself.
+    int64_t left_blocks, left_bytes; // Allocated in no piece.
 };
 
 struct planner {
@@ -188,7 +187,7 @@ sum_levels(struct planner *w, size_t intervals)
     return totals;
 }
 
-/* By how much what was allocated in INTERVAL is less than what a peak there would need. */
+/* Shortfall of the allocations in INTERVAL for a peak there. */
 static int64_t
 missing_for_peak(const struct planner *w, size_t interval)
 {
@@ -216,8 +215,8 @@ missing_for_peak(const struct planner *w, size_t interval)
     return missing;
 }
 
-/* The interval in which the peak lies, of INTERVALS. Its time is no better than a clock's tick, so
- * one of those beside it may be meant, if it had the allocations for it. */
+/* Interval of the peak, below INTERVALS. Its time has the resolution of a clock tick, so a
+ * neighbour is chosen if only that has enough allocations. */
 static size_t
 peak_interval(const struct planner *w, size_t intervals)
 {
@@ -239,7 +238,7 @@ peak_interval(const struct planner *w, size_t intervals)
     return best;
 }
 
-/* Choose the moments; STEP_OF gets by interval the step in which it is. */
+/* Choose the moments. STEP_OF gets the step of each interval. */
 static void
 choose_moments(struct planner *w, const int64_t *totals, size_t intervals, uint32_t *step_of)
 {
@@ -255,7 +254,7 @@ choose_moments(struct planner *w, const int64_t *totals, size_t intervals, uint3
     most = peak > end ? peak : end;
     for (size_t i = 0; i < intervals; i++) {
         bool last = i + 1 == intervals;
-        // Before the peak what is as much would be taken for it.
+        // An equal level before the peak would be taken for it.
         bool fits = totals[i] < most || (totals[i] == most && i >= peak_in && peak >= end);
 
         if (i == peak_in) {
@@ -310,7 +309,7 @@ end_piece(struct planner *w, size_t i, uint32_t step)
     memmove(&w->held[i], &w->held[i + 1], (--w->held_count - i) * sizeof *w->held);
 }
 
-/* Free BYTES of what is held in STEP; false if there are too few blocks to cut a piece. */
+/* Free BYTES of the level in STEP; false if there are too few blocks to cut a piece. */
 static bool
 free_bytes(struct planner *w, int64_t bytes, uint32_t step)
 {
@@ -342,7 +341,7 @@ free_bytes(struct planner *w, int64_t bytes, uint32_t step)
     return bytes == 0;
 }
 
-/* Plan row number I of its unit, which holds *LEVEL; false if its blocks are too few. */
+/* Plan row number I of its unit, which holds *LEVEL; false if the row has too few blocks. */
 static bool
 plan_row(struct planner *w, size_t i, int64_t *level)
 {
@@ -404,8 +403,8 @@ plan_by_rows(struct planner *w, uint32_t unit, size_t first, size_t end)
     return level == u->live_bytes && (peak_done || level == u->peak_bytes);
 }
 
-/* Pieces for a unit that holds KEPT from the peak to the end; false if there are too few blocks or
- * bytes. What is left is the one row's. */
+/* Make pieces for a unit that holds KEPT from the peak to the end; false if there are too few
+ * blocks or bytes. The remainder goes to the one row. */
 static bool
 add_simple_pieces(struct planner *w, uint32_t unit, int64_t kept, struct row *row)
 {
@@ -464,8 +463,8 @@ plan_simply(struct planner *w, uint32_t unit, struct row *row, int64_t least)
                                          .bytes = u->live_bytes}, false);
 }
 
-/* Decide of how many blocks the pieces of a unit are, which begin at FIRST, and what is churn; its
- * rows are ROW to END. */
+/* Set the numbers of blocks in a unit's pieces, which start at FIRST, and its churn. Its rows are
+ * ROW to END. */
 static void
 count_blocks(struct planner *w, uint32_t unit, size_t first, size_t row, size_t end)
 {
@@ -575,7 +574,7 @@ choose_marker(struct plan *plan)
     }
 }
 
-/* Sort pieces and churns by step, and note where those of a step are. */
+/* Sort pieces and churns by step, and index each step. */
 static void
 sort_pieces(struct planner *w)
 {
@@ -679,7 +678,7 @@ event_plan(const struct profile *p, const struct stacks *stacks, struct arena *a
     const uint32_t *of_site;
 
     *ret = (struct plan){.peak_step = 0};
-    // In a merged history what has ended holds nothing, but here it is what was live in the end.
+    // In a merged history, ended processes hold nothing; here they keep their final live amount.
     w.has_history = p->has_history && p->merged_processes == 0;
     of_site = make_units(&w, stacks);
     make_rows(&w, of_site);

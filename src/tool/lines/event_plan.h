@@ -1,13 +1,11 @@
-/* event_plan.h: events that might have led to what a profile has counted, for formats that are
- * lists of events.
+/* event_plan.h: a possible event stream for a profile's counters, for formats that list events.
  *
- * A plan goes from moment to moment in steps. In each step blocks are freed, then some come and go,
- * then blocks are allocated that stay at least until the moment is over:
+ * A plan proceeds from moment to moment in steps. In each step blocks are freed, then some come and
+ * go, then blocks are allocated that stay at least until the moment is over:
  *
  *     step 0   . frees  . churn  . allocations   -> moment 0
  *     step 1   . frees  . churn  . allocations   -> moment 1     (one of them is the peak)
- *     …                                             the last one is the end
- */
+ *     …                                             the last one is the end */
 #ifndef LINES_EVENT_PLAN_H
 #define LINES_EVENT_PLAN_H
 
@@ -19,7 +17,7 @@
 struct plan_unit {
     uint32_t stack; // Index into stacks.
     int64_t allocations, allocated_bytes, temporary, peak_bytes, live_bytes;
-    // What comes and goes: so many blocks of so many bytes; of them die_at_once do.
+    // Churn: number of blocks and their bytes; die_at_once of them do.
     int64_t churn_blocks, churn_bytes, die_at_once;
 };
 
@@ -38,8 +36,8 @@ struct plan_churn {
 };
 
 struct plan_step {
-    uint64_t elapsed_ns; // Of its moment.
-    int64_t room;        // What may be live for a moment besides what stays.
+    uint64_t elapsed_ns; // Time of its moment.
+    int64_t room;        // Room for churn above the level.
     // Ranges of starting, of ending, and of churns.
     size_t starts, starts_end, ends, ends_end, churns, churns_end;
 };

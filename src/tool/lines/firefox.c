@@ -16,20 +16,19 @@
  *     }
  *
  * Tables of columns, and stacks as a tree whose rows name their caller. The versions are old ones,
- * which the reader promises to take for ever. It has nothing but one thread here, as all numbers
- * are of the whole process, and one sample without a stack, since a thread needs one.
+ * which the reader promises to accept forever. There is one thread, because all numbers are of the
+ * whole process, and one sample without a stack, because a thread needs one.
  *
- * A profile knows what each stack had allocated and freed at each snapshot; an entry stands for
- * what happened between two of them and has the time of the later one. The reader knows what is in
- * use by matching: an entry below zero takes away the whole of the entry with the same address. So
- * what a stack allocates is cut into pieces that are freed as a whole, each with an address of its
- * own; what was allocated last is freed first, which keeps old memory old. All entries above zero
- * add up to what was allocated, and all entries to what is live in the end.
+ * A profile stores how much each stack had allocated and freed at each snapshot. An entry covers
+ * the changes between two snapshots and has the time of the later one. The reader computes memory
+ * in use by matching: a negative entry cancels the whole entry with the same address. So each
+ * stack's allocations are cut into pieces with distinct addresses that are freed as a whole. The
+ * latest piece is freed first, which keeps old memory old. Positive entries sum to the allocated
+ * amount, and all entries to the final live amount.
  *
- * One metric would hide the other, so both are always there; others do not fit. The reader has its
- * own way to choose a stretch of time, so a profile that --at or --between has cut is refused. A
- * row in flight may have freed more than it had allocated, and that counts as nothing.
- */
+ * Bytes and counts are always both written; other metrics do not fit. The reader selects stretches
+ * of time itself, so a profile cut by --at or --between is refused. A row in flight may have freed
+ * more than it had allocated; it counts as 0. */
 #include "lines/firefox.h"
 
 #include <inttypes.h>
@@ -42,13 +41,13 @@
 
 #define NO_VALUE INT64_MIN
 
-/* What a stack did in an interval between snapshots. */
+/* Changes of a stack in an interval between snapshots. */
 struct change {
     uint32_t stack, interval;
     int64_t allocated, freed;
 };
 
-/* A piece of memory, above zero; of what a stack has allocated and not yet freed. */
+/* A piece of memory that a stack has allocated and not yet freed; positive. */
 struct piece {
     uint32_t interval;
     int64_t bytes;
@@ -100,7 +99,7 @@ compare_changes(const void *a, const void *b)
     return x->interval < y->interval ? -1 : x->interval > y->interval;
 }
 
-/* The changes of each stack by time, those of all threads and sites as one. */
+/* Changes of each stack by time, added up over threads and sites. */
 static void
 collect_changes(struct writer *w)
 {
@@ -199,7 +198,7 @@ add_change(struct writer *w, uint32_t row, const struct change *c)
     }
 }
 
-/* By time, and what comes before what goes. */
+/* By time; allocations before frees. */
 static int
 compare_entries(const void *a, const void *b)
 {
@@ -246,7 +245,7 @@ find_ends(struct writer *w)
     }
 }
 
-/* What stands in row I of a column; NO_VALUE is null. */
+/* Value in row I of a column; NO_VALUE is null. */
 typedef int64_t column_fn(struct writer *w, size_t i);
 
 static int64_t

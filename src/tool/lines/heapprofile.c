@@ -13,22 +13,19 @@
  *     {"size":250,"nodeId":2,"ordinal":1}
  *     ]}
  *
- * A tree of calls from the root on. A node has the bytes that were allocated right there; the
- * reader adds up what its callees have. Lines count from 0, and -1 is an unknown one. The reader
- * takes functions for one if name, script, line and column are the same, so lines are those of
- * frame_table.c, and a script is a source file; its id is a string.
+ * A tree of calls from the root on. A node has its self bytes; the reader adds up callees. Lines
+ * count from 0, and -1 is unknown. The reader merges functions with equal name, script, line and
+ * column, so lines come from frame_table.c. A script is a source file; its id is a string.
  *
- * In a recursion it counts bytes once for each time that a function is on the stack, so recursion
- * is folded here as in flame graphs (struct exporter, picture).
+ * The reader counts the bytes of a recursive function once per occurrence on the stack, so
+ * recursion is folded here as in flame graphs (struct exporter, picture).
  *
- * There is one value, shown as bytes, so counts are refused. It cannot be below zero.
- * Where the format has no room, "title" and "heaptap", which its readers pass over, say what is in
- * the file. Samples would tell in which order nodes were met; ours are one for each node that has
- * bytes.
+ * There is one value, shown as bytes, so counts are refused. It cannot be negative. "title" and
+ * "heaptap", which readers ignore, describe the file's contents. Samples would give the order of
+ * allocations; here each node with bytes has one sample.
  *
- * The tree may be thousands of calls deep: it is written without recursion, a line for each node
- * and without indentation.
- */
+ * The tree may be thousands of calls deep: it is written without recursion, one line per node,
+ * without indentation. */
 #include "lines/heapprofile.h"
 
 #include <inttypes.h>
@@ -40,7 +37,7 @@
 
 /* Index 0 is the root, and as a child or a sibling none. */
 struct node {
-    uint32_t row; // Of the frame table; unused in the root.
+    uint32_t row; // Row of the frame table; unused in the root.
     uint32_t parent, first_child, last_child, next_sibling;
     int64_t self;
 };
@@ -76,7 +73,7 @@ child_of(struct writer *w, uint32_t parent, uint32_t row)
     return child;
 }
 
-/* Returns the sum of what is below zero, which is left out. */
+/* Returns the sum of the negative values, which are left out. */
 static int64_t
 build_tree(struct writer *w, const struct stacks *stacks, enum metric metric)
 {

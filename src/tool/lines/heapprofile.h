@@ -4,8 +4,8 @@
 
 #include "export/exporter.h"
 
-/* One metric, which its readers take for bytes; stacks of which it is not positive are left out,
- * and their sum is in the title. */
+/* Writes one metric, which readers take for bytes. Skips stacks whose value is not positive and
+ * puts their sum into the title. */
 export_fn export_heapprofile;
 
 #endif

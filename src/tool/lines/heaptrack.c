@@ -20,27 +20,26 @@
  *     - 1
  *     c 7d0                  2,000 ms after the start
  *
- * All numbers are in hex; a line is told by its first letter. Strings, frames and traces count from
- * 1, kinds from 0, each in the order of their lines, and a kind's line has to stand right before
- * its first block. Version 1 is what every heaptrack since 1.0 reads. Inlined calls are frames.
+ * All numbers are in hex; the first letter of a line is its kind. Strings, frames and traces count
+ * from 1, kinds from 0, each in the order of their lines. A kind's line must immediately precede
+ * its first block. Every heaptrack since 1.0 reads version 1. Inlined calls are frames.
  *
- * event_plan.c has made up which blocks there are. What readers show of a stack comes out exactly:
- * calls, bytes at the peak and bytes not freed in the end, and temporary ones but for those that
- * snapshots have met; sizes of blocks are averages of their site. Of time there is what the profile
- * has: bytes in use at its snapshots, and how much was allocated between them, all at their ends.
+ * event_plan.c synthesises the blocks. Readers show exact values per stack: calls, bytes at the
+ * peak, bytes never freed, and temporary allocations, except those that were live at a snapshot.
+ * Block sizes are averages of their site. The time series has bytes in use at the profile's
+ * snapshots and the amounts allocated between them, at the later one.
  *
- * A free is a temporary one's if the line above it allocated a block of that kind, so a block that
- * lived longer needs something in between. Interleaving it with another one would do, if there is
- * one of another kind, and room for both below the peak. There is always room for nothing: one
- * block of no bytes is allocated first, and freed as often as needed. The reader takes kinds for
- * what they are and knows no blocks. That block is one of the program's calls (event_plan.h), so
- * that calls add up. It is kind 0, because of two frees in a row that of kind 0 is always taken for
- * a temporary one's, the kind that was remembered being 0 then.
+ * A free counts as temporary if the line above it allocated a block of that kind, so a longer-lived
+ * block needs a line in between. Interleaving it with a block of another kind works only if there
+ * is one and both fit below the peak. An empty block always fits: one block of no bytes is
+ * allocated first, and freed as often as needed. The reader counts kinds, not blocks. The empty
+ * block is one of the program's calls (event_plan.h), so that calls add up. It is kind 0, because
+ * the second of two frees of kind 0 in a row always counts as temporary, as the reader then
+ * remembers kind 0.
  *
- * The file is as long as there were calls, and written as it is made. Beyond EVENTS_MAX the calls
- * are divided by the smallest number that is enough, which the title says: one stands for several.
- * Bytes at the peak and in the end stay exact. What is negative counts as nothing.
- */
+ * The file grows with the number of calls, and is written as a stream. Beyond EVENTS_MAX, the calls
+ * are divided by the smallest sufficient number, which the title states: one then stands for
+ * several. Bytes at the peak and at the end stay exact. Negative values count as 0. */
 #include "lines/heaptrack.h"
 
 #include <inttypes.h>
@@ -57,7 +56,7 @@ enum { EVENTS_MAX = 10000000, NS_PER_MS = 1000000 };
 
 #define NO_KIND UINT64_MAX
 
-/* What has been written of a unit's churn. */
+/* Churn of a unit written so far. */
 struct progress {
     int64_t blocks, written, temporary;
 };
@@ -251,7 +250,7 @@ write_piece(struct writer *w, const struct plan_piece *piece, bool begins)
         uint64_t kind = kind_of(w, piece->unit, size + first);
 
         for (int64_t end = first ? larger : blocks; done < end; done++) {
-            // The reader's peak has the time that was told last.
+            // The reader's peak gets the latest time line.
             if (begins && w->to_peak > 0 && --w->to_peak == 0)
                 write_time(w, w->plan.steps[w->plan.peak_step].elapsed_ns);
             if (begins)
@@ -305,7 +304,7 @@ write_churn(struct writer *w, const struct plan_churn *churn, int64_t room)
     if (of_larger > to - from)
         of_larger = to - from;
     larger = dying < of_larger ? dying : of_larger;
-    // What has no room in any step is made smaller, so that the peak is what it was.
+    // Churn that fits no step shrinks, so that the peak is preserved.
     size = size < room ? size : room;
     write_passing(w, churn->unit, size + (size < room), larger, true);
     write_passing(w, churn->unit, size, dying - larger, true);

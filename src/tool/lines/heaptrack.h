@@ -1,12 +1,12 @@
-/* heaptrack.h: a list of events that comes to what was counted, for heaptrack_print and
+/* heaptrack.h: an event stream whose sums equal the counters, for heaptrack_print and
  * heaptrack_gui. */
 #ifndef LINES_HEAPTRACK_H
 #define LINES_HEAPTRACK_H
 
 #include "export/exporter.h"
 
-/* Allocations, temporary ones, what was live at the peak and in the end, and bytes in use over
- * time, whatever the metric. The peak is of a whole run only. */
+/* Writes allocations, temporary ones, peak and final live amounts, and bytes in use over time,
+ * whatever the metric. Only a whole run has a peak. */
 export_fn export_heaptrack;
 
 #endif

@@ -1,10 +1,9 @@
-/* line_text.c: names in formats of lines.
+/* line_text.c: names in line-based formats.
  *
  * Names come from symbol tables, file systems and command lines, and may hold any byte. Formats
- * that end a name where its line ends know no way to quote a line break, so it has to go; and
- * people look at these files with less(1), so what would drive a terminal goes, too. Everything
- * else stays as it is, however long.
- */
+ * that end a name at the end of its line cannot quote a line break, so line breaks are replaced.
+ * People read these files with less(1), so terminal control characters are replaced as well. All
+ * other bytes stay, whatever the length. */
 #include "lines/line_text.h"
 
 #include "util/character.h"

@@ -16,26 +16,24 @@
  *       n0: 4800 0x1189: main (a.c:20)     its callers, one blank further in
  *      n0: 16 in 3 places, all below massif's threshold (1.00%)
  *
- * The number after n is that of the lines one blank further in, which follow. Children come by
- * falling size; those below a hundredth of the snapshot are one line without children.
+ * The number after n counts the lines one blank further in, which follow. Children are sorted by
+ * falling size; those below a hundredth of the snapshot share a line without children.
  *
- * Our snapshots are the file's: all moments of the history, with trees at some of them (evenly
- * spread, and those that have names), and with one more for the peak, whose tree is exact even
- * though no snapshot lies there. Without a history there are the start, the peak and the end. Cut
- * at a moment the file ends there, and of a stretch of time it has that stretch; of both the peak
- * is not known, nor of several processes together, so it is the largest snapshot that gets the
- * name.
+ * The snapshots are those of the history, with trees at some (evenly spread, and at named ones),
+ * plus one for the peak, whose tree is exact although no snapshot lies there. Without a history
+ * they are the start, the peak and the end. A profile cut at a moment ends there, and a stretch of
+ * time gives that stretch. Both lack a peak, and so do several processes together; then the largest
+ * snapshot is named the peak.
  *
- * What readers insist on: a child is not larger than the snapshot, times rise and no number is
- * negative. So a stack with less than nothing (a row in flight) counts as 0, in total and tree.
- * ms_print takes a '#' in a name for a comment, which costs it the end of that name and no more.
+ * Readers require that no child exceeds its snapshot, times rise and no number is negative. So a
+ * negative stack (a row in flight) counts as 0, in total and tree. ms_print takes a '#' in a name
+ * for a comment and drops the rest of that name.
  *
- * What calls main or a thread's function is left out, as in massif. A tree ends after DEPTH_MAX
- * callers, because blanks grow with the square of the depth (massif itself ends after 30).
+ * Callers of main and of thread functions are left out, as in massif. A tree ends after DEPTH_MAX
+ * callers, because blanks grow with the square of the depth (massif ends after 30).
  *
- * Stacks are sorted once, innermost frame first, so that what stands below a line is a range of
- * them, and a tree visits only those that it shows.
- */
+ * Stacks are sorted once, innermost frame first. The stacks below a line are then a range, and a
+ * tree visits only ranges that it shows. */
 #include "lines/massif.h"
 
 #include <inttypes.h>
@@ -52,14 +50,14 @@ enum {
     DEPTH_MAX = 200,
     TREES = 16,       // Evenly spread; besides them the peak, the end, and
     NAMED_TREES = 16, // so many moments with names.
-    THRESHOLD = 100,  // The part of a snapshot below which nothing has a line of its own.
+    THRESHOLD = 100,  // Share of a snapshot below which a child gets no separate line.
     NS_PER_MS = 1000000,
 };
 
-/* What is shown of a frame, so that equal ones are one. */
+/* Displayed parts of a frame; equal ones share a place. */
 struct place {
     uint32_t name, file, line, module; // Ids in names and of P's strings; file 0 = unknown.
-    uint64_t address;                  // Of the first that was seen.
+    uint64_t address;                  // Of the first such frame.
 };
 
 /* A stack, innermost place first. */
@@ -71,10 +69,11 @@ struct path {
 
 /* Paths that have their first places in common: a line of a tree. */
 struct range {
-    size_t first, end; // Of paths.
+    size_t first, end; // Range of paths.
     int64_t bytes;
     uint32_t depth;  // How many places they have in common; the last one is shown.
-    uint32_t places; // If it stands for what is too small to be shown: how many; else 0.
+    uint32_t places; // Number of children that are too small to show, if it stands for these; else
+                     // 0.
 };
 
 struct writer {
@@ -88,12 +87,12 @@ struct writer {
     struct map pairs, triples, place_ids; // Parts of a place to its id.
     struct place *places;                 // From 1 on.
     size_t place_capacity;
-    uint32_t *known; // By frame: the id of its place; 0 = not yet known.
+    uint32_t *known; // By frame: the id of its place; 0 = not assigned yet.
     struct path *paths;
     int64_t *live; // By stack, now; never below 0.
     int64_t *now;  // The same as it is.
-    int64_t total; // Of live.
-    struct range *open; // Lines of the tree that are to be written, the next one last.
+    int64_t total; // Sum of live.
+    struct range *open; // Pending lines of the tree, the next one last.
     size_t open_count, open_capacity;
     struct range *level; // Those below one line.
     size_t level_capacity;
@@ -183,7 +182,7 @@ compare_paths(const void *a, const void *b)
     return x->places[i] < y->places[i] ? -1 : 1;
 }
 
-/* The largest first; those without a line of their own at the end. */
+/* Largest first; children without a separate line at the end. */
 static int
 compare_ranges(const void *a, const void *b)
 {
@@ -207,7 +206,7 @@ find_level(struct writer *w, const struct range *r, const int64_t *values, int64
         struct range below = {.first = i, .depth = r->depth + 1};
         const struct path *first = &w->paths[i];
 
-        // Stacks that end with R are the first of its range.
+        // Stacks that end with R are the first in its range.
         for (; i < r->end && (first->depth > r->depth
                                   ? w->paths[i].places[r->depth] == first->places[r->depth]
                                   : w->paths[i].depth == r->depth);
@@ -306,7 +305,7 @@ write_snapshot(struct writer *w, uint64_t elapsed_ns, const char *tree, const in
     strbuf_pause(w->out);
 }
 
-/* The snapshot of what the counters say was live at the peak, or is in the end. */
+/* Snapshot of the live counters at the peak, or at the end. */
 static void
 write_counted(struct writer *w, uint64_t elapsed_ns, bool at_peak)
 {
@@ -348,7 +347,7 @@ is_detailed(struct writer *w, size_t n, size_t first, size_t last)
     return *at_moment(w->p, n).name != '\0' && n > 0 && w->named_trees++ < NAMED_TREES;
 }
 
-/* The history's changes by interval: those of interval I end at ends[I] of order. */
+/* Changes of the history by interval: interval I ends at ends[I] of order. */
 struct changes {
     size_t *ends;
     uint32_t *order;

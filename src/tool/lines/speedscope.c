@@ -27,19 +27,17 @@
  *       ]
  *     }
  *
- * A stack is a sample in each metric of which it has something. The viewer refuses a file with a
- * weight below zero, which a stretch of time has where memory was given back; their sum stands in
- * the name of the profile, since a total that does not fit to the report's has to say why. Zero
- * weights would only make the file larger.
+ * A stack is a sample in each metric in which it is positive. The viewer refuses negative weights,
+ * which a stretch of time has where memory was freed. The profile's name states their sum, to
+ * explain a total that differs from the report's. Zero weights would only enlarge the file.
  *
- * A sample has room for its stack alone. Heaps and labels can stand as the outermost frame
- * (options.roots); samples that differ in them or in lines only are not made one: the viewer does
- * that where it shows sums.
+ * A sample holds only its stack. Heaps and labels can be the outermost frame (options.roots).
+ * Samples that differ only in them or in lines are not merged, because the viewer does so where it
+ * shows sums.
  *
- * Samples stand in the order of a walk through the tree of calls. The viewer shows them side by
- * side in their order, and makes a box, and a node in its memory, for what neighbours have in
- * common: in any other order a function is as many boxes as it has stacks, and a profile of 500,000
- * nodes makes its page crash.
+ * Samples are in the order of a walk through the call tree. The viewer shows them side by side and
+ * makes a box, and a node in memory, for each part that neighbours share. In any other order a
+ * function has as many boxes as stacks, and a profile of 500,000 nodes crashes the page.
  *
  * The viewer takes values as doubles: they are exact up to 8 PiB.
  */
@@ -53,7 +51,7 @@
 #include "util/json_out.h"
 
 struct sample {
-    const uint32_t *rows; // Of the frames, outermost first.
+    const uint32_t *rows; // Rows of the frames, outermost first.
     uint32_t count;
     uint32_t stack; // Index into stacks.
 };

@@ -4,8 +4,8 @@
 
 #include "export/exporter.h"
 
-/* All metrics that are known, the one asked for shown first. Stacks of which a metric is not
- * positive are left out there, and their sum is in its name. */
+/* Writes all known metrics, the requested one first. Each metric skips stacks whose value is not
+ * positive, and its name has their sum. */
 export_fn export_speedscope;
 
 #endif
