@@ -1,29 +1,29 @@
-/* annotated_memory.c: finds annotated blocks in two passes.
+/* annotated_memory.c: find annotated blocks in two passes.
  *
- * The first reads the memory once, from the first byte to the last, a chunk that fits into the
- * cache at a time, and keeps what begins like an annotation. It decides nothing that takes more
- * than these bytes, since where an image lay may only follow from all of them.
+ * The first pass reads the memory once, from the first byte to the last, in chunks that fit into
+ * the cache, and keeps candidates: bytes that start like an annotation. It judges them by these
+ * bytes alone, because the load address of an image may only follow from all candidates together.
  *
  *     marks ─► shape ─► candidates ─┬─► of each part: where did it lie? ─┬─► blocks
  *        └─► refused                └─► of which kind?                   ├─► refused, by reason
  *                                                                        └─► damage
  *
- * Where a part lay that nobody has said follows from its candidates: of a whole annotation the
- * check tells the address (annotation.h), and address minus place is the same for all of them.
- * Copies and damaged ones tell something else, each by itself, so the most frequent is right. One
- * that is alone with what it tells is believed only if there is no other.
+ * An unknown load address follows from the part's candidates. The check of a whole annotation
+ * encodes its address (annotation.h), and address minus position is equal for all of them. Copies
+ * and damaged annotations each give a different address, so the most frequent one is right. A
+ * single candidate with its address is accepted only if there is no other candidate.
  *
- * The second pass goes over the candidates by place. One that lies at the address it tells is a
- * block, unless it is within the bytes of the block before. One that tells the address of another
- * place in memory is a copy of what was there. The others are damaged, if they are built as the
- * blocks are; that is said of a program's memory, not of its code, where the letters stand, too.
+ * The second pass visits the candidates in order of position. A candidate at its encoded address is
+ * a block, unless it lies within the bytes of the previous block. A candidate with the address of
+ * another position in memory is a copy. The others are damaged, if they have the shape of the
+ * blocks. Damage is reported in a program's memory but not in its code, which also contains the
+ * letters.
  *
- * Ends are noted, too: one that belongs to no annotation is what is left of one whose beginning
- * somebody has overwritten who came from the block in front.
+ * Ends are recorded as well. An end without an annotation remains from a block whose start was
+ * overwritten from the block in front.
  *
- * What it holds of a mark is 64 bytes, and of those that have no end, of which somebody could put
- * millions into a file, only so many are kept.
- */
+ * A mark takes 64 bytes of memory. Marks without an end are limited in number, because a forged
+ * file could hold millions. */
 #include "layout/annotated_memory.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ enum {
 };
 
 struct candidate {
-    uint64_t off; // Of the mark.
+    uint64_t off; // Position of the mark.
     uint64_t size, birth, thread;
     uint32_t part, stack;
     uint32_t address;
@@ -276,7 +276,7 @@ choose_kind(const struct finder *f)
     return (enum annotation_kind)best;
 }
 
-/* What the COUNT candidates at V, all of PART, tell of where it lay. */
+/* Derive the load address of PART from its COUNT candidates at V. */
 static void
 find_base(const struct annotated_memory *m, const struct candidate *v, size_t count,
           struct memory_part *part)
@@ -317,7 +317,7 @@ find_bases(struct finder *f)
 
 /* --- The second pass -------------------------------------------------------------------------- */
 
-/* Whether something lay at the address that C tells. */
+/* Does any part cover the address that C encodes? */
 static bool
 tells_another_place(const struct annotated_memory *m, const struct candidate *c)
 {
@@ -327,7 +327,7 @@ tells_another_place(const struct annotated_memory *m, const struct candidate *c)
     return false;
 }
 
-/* Whether PART goes on in others for so many BYTES behind its end. */
+/* Do other parts continue PART for BYTES behind its end? */
 static bool
 goes_on(const struct annotated_memory *m, const struct memory_part *part, uint64_t bytes)
 {
@@ -396,7 +396,7 @@ add_damage(struct annotated_memory *m, size_t *capacity, enum damage_kind kind,
     m->damage[m->damage_count++] = (struct annotated_damage){kind, *block, front};
 }
 
-/* Whether C, which follows BLOCK, has lost its end to somebody who came from behind. */
+/* Has C, which follows BLOCK, lost its end to an overwrite from behind? */
 static bool
 reaches_back(const struct annotated_block *block, const struct candidate *c)
 {
@@ -442,7 +442,7 @@ add_lost(struct annotated_memory *m, size_t *capacity, const struct end *end)
     add_damage(m, capacity, DAMAGE_OVERWRITTEN, &block, m->count);
 }
 
-/* Look at the ends up to candidate C; NULL = at all that are left. NEXT is the first of them. */
+/* Process the ends up to candidate C, or all remaining ones if NULL. NEXT is the first of them. */
 static size_t
 judge_ends(struct finder *f, size_t next, const struct candidate *c, size_t *capacity)
 {

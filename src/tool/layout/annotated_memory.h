@@ -1,6 +1,5 @@
-/* annotated_memory.h: the annotated blocks in any copy of memory, what looked like one and is none,
- * and what is damaged. docs/internals/annotated.md says what is believed.
- */
+/* annotated_memory.h: annotated blocks in any copy of memory, rejected candidates, and damage.
+ * docs/internals/annotated.md defines which candidates are accepted. */
 #ifndef LAYOUT_ANNOTATED_MEMORY_H
 #define LAYOUT_ANNOTATED_MEMORY_H
 
@@ -13,8 +12,8 @@ struct memory_part {
     const struct byte_source *source;
     uint64_t off, size;
     uint64_t base;
-    bool base_known; // Else base becomes what the blocks tell; its high half is not known then.
-    uint64_t told_count; // By annotated_find: so many of the blocks tell
+    bool base_known; // Otherwise base is derived from the blocks; its high half is unknown.
+    uint64_t told_count; // Set by annotated_find: number of blocks that agree
     uint64_t told_base;  // that it lay here, most of them.
 };
 
@@ -26,12 +25,12 @@ enum refusal {
     REFUSED_COPY,        // It is of a block that lay elsewhere.
     REFUSED_DAMAGED,     // Its check is wrong.
     REFUSED_INSIDE,      // It lies in the bytes of another block.
-    REFUSED_OTHER_WORDS, // Of another word size or byte order.
+    REFUSED_OTHER_WORDS, // Another word size or byte order.
     REFUSALS,
 };
 
 struct annotated_block {
-    uint64_t off;  // Of the user's bytes, in its part.
+    uint64_t off;  // Position of the user's bytes, in its part.
     uint64_t size; // As requested.
     uint64_t birth, thread; // If it has them.
     uint32_t part;
@@ -43,8 +42,8 @@ struct annotated_block {
 };
 
 enum damage_kind {
-    DAMAGE_PAST_END = 1,  // Whoever has the block wrote past its end.
-    DAMAGE_BEFORE_START,  // Whoever has the block wrote before its beginning.
+    DAMAGE_PAST_END = 1,  // The owner of the block wrote past its end.
+    DAMAGE_BEFORE_START,  // The owner of the block wrote before its start.
     DAMAGE_OVERWRITTEN,   // Its annotation was overwritten, most likely from the block in front.
 };
 
@@ -58,10 +57,10 @@ struct annotated_damage {
 struct annotated_memory {
     struct memory_part *parts;
     size_t part_count;
-    enum annotation_kind kind; // Of the blocks.
+    enum annotation_kind kind; // By block.
     struct annotated_block *v; // By part and place. Owned.
     size_t count;
-    uint64_t bytes; // Of all blocks.
+    uint64_t bytes; // Sum over all blocks.
     size_t cut_off; // So many of them are.
     uint64_t refused[REFUSALS];
     size_t by_kind[ANNOTATION_KINDS]; // Annotations with an end, of each word size and order.
@@ -69,10 +68,10 @@ struct annotated_memory {
     size_t damage_count;
     uint64_t *frames;
     size_t frame_count, frame_capacity;
-    size_t *stack_first; // stack_count + 1 of them: index of its first frame.
+    size_t *stack_first; // stack_count + 1 entries: index of each stack's first frame.
     size_t stack_count, stack_capacity;
     struct map stack_ids;
-    uint64_t read_bytes, hole_bytes; // What was looked at; what was known to be zeros.
+    uint64_t read_bytes, hole_bytes; // Bytes read; bytes known to be zero.
 };
 
 struct annotated_options {
@@ -81,8 +80,8 @@ struct annotated_options {
     void *progress_arg;
 };
 
-/* Find the blocks in the COUNT PARTS, which stay the caller's; bases that were not known are set in
- * them. RET is to be released. */
+/* Find the blocks in the COUNT PARTS, which the caller keeps. Sets unknown bases in them. The
+ * caller releases RET. */
 void annotated_find(struct memory_part *parts, size_t count,
                     const struct annotated_options *options, struct annotated_memory *ret);
 void annotated_release(struct annotated_memory *m);

@@ -1,16 +1,14 @@
-/* annotated_profile.c: makes the model (profile/profile.h) of what was found in memory.
+/* annotated_profile.c: make the profile model (profile/profile.h) of blocks found in memory.
  *
- * A block that is there was allocated and not freed; of all others nothing is known. So the
- * counters say that these were allocated, that they are live, and that the peak was now. How long
- * blocks lived is not known.
+ * A present block was allocated and not freed; other blocks are unknown. So the counters show these
+ * blocks as allocated and live, and the peak as now. Lifetimes are unknown.
  *
- * Equal return addresses are one stack. They become nodes from the outermost on, as in a recorded
- * profile, so that stacks share what they have in common. A stack that fills all its places may go
- * on beyond them, and is marked as cut.
+ * Equal return addresses are one stack. Nodes are built from the outermost frame on, as in a
+ * recorded profile, so that stacks share their common part. A stack that fills all its places may
+ * be longer, and is marked as cut.
  *
- * On ARM the lowest bit of a return address says which instructions are there; it is no part of the
- * address.
- */
+ * On ARM the lowest bit of a return address selects the instruction set; it is no part of the
+ * address. */
 #include "layout/annotated_profile.h"
 
 #include <elf.h>
@@ -152,7 +150,7 @@ node_below(struct maker *k, uint32_t parent, uint32_t location, uint32_t flags)
     return (uint32_t)*known;
 }
 
-/* The node of STACK; IS_CUT if it may go on. */
+/* Node of STACK; IS_CUT if it may be longer. */
 static uint32_t
 node_of_stack(struct maker *k, uint32_t stack, bool is_cut)
 {
@@ -200,7 +198,7 @@ site_of_block(struct maker *k, uint32_t node, uint64_t size)
     return (uint32_t)*known;
 }
 
-/* Ids as a file wants them: those of "other" by class, all others dense. */
+/* Ids for the file: ids of "other" by class, all others dense. */
 static void
 number_sites(struct profile *p)
 {

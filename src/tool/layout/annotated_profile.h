@@ -8,7 +8,7 @@
 /* A program or a library whose code was in the memory. */
 struct annotated_module {
     const char *path;              // Absolute.
-    const struct elf_facts *facts; // Of it.
+    const struct elf_facts *facts; // Start of it.
     uint64_t bias;                 // Address in memory minus address in the file.
 };
 
@@ -26,8 +26,8 @@ struct annotated_places {
     uint32_t *node_of; // By stack: its innermost node.
 };
 
-/* A profile in which M's blocks are what is live, and nothing else ever was. TITLE stands for the
- * command, WHEN_NS for the start. Not symbolised; fit for write_model. The caller's to free. */
+/* Make a profile whose live blocks are M's, and which has no other events. TITLE stands for the
+ * command, WHEN_NS for the start. Not symbolised; suitable for write_model. The caller frees it. */
 struct profile *annotated_profile(const struct annotated_memory *m,
                                   const struct annotated_program *program, const char *title,
                                   uint64_t when_ns, struct annotated_places *ret);

@@ -1,10 +1,9 @@
-/* annotation.c: reads annotations, and finds their marks at the speed of memory.
+/* annotation.c: read annotations, and find their marks at memory speed.
  *
- * A mark may begin at any byte: a dump that came over a line has perhaps a header of odd length. So
- * each byte is compared with H and the third after it with P, sixteen at a time; where both are
- * right, which in most memory is hardly ever, the two between are looked at. The same pass over
- * bytes in the cache takes a fifth of what it takes to get them there.
- */
+ * A mark may start at any byte: a dump received over a serial line may have a header of odd length.
+ * So each byte is compared with H and the third byte after it with P, sixteen at a time. Only where
+ * both match, which is rare, the two bytes between are read. With the bytes in the cache, this pass
+ * takes a fifth of the time to load them there. */
 #include "layout/annotation.h"
 
 #include <string.h>

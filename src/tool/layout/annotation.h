@@ -1,6 +1,5 @@
-/* annotation.h: what stands in front of an annotated block, from bytes
- * (docs/internals/annotated.md). Pure: any bytes may be given.
- */
+/* annotation.h: decode the annotation in front of a block (docs/internals/annotated.md). Pure:
+ * accepts any bytes. */
 #ifndef LAYOUT_ANNOTATION_H
 #define LAYOUT_ANNOTATION_H
 
@@ -15,7 +14,7 @@ enum {
     ANNOTATION_BEFORE_BYTES = 8, // The length of padding is in so many bytes before it at most.
 };
 
-/* Whoever wrote it: the word size and byte order. */
+/* The writer's word size and byte order. */
 enum annotation_kind {
     ANNOTATION_32_LITTLE,
     ANNOTATION_64_LITTLE,
@@ -45,7 +44,7 @@ struct annotation_shape {
     uint32_t bytes; // From the mark to the user's bytes.
 };
 
-/* What it says. */
+/* Decoded contents. */
 struct annotation {
     uint64_t size;    // As requested.
     uint64_t birth;   // If it has one, else 0.
@@ -64,18 +63,17 @@ size_t annotation_find(const uint8_t *bytes, size_t from, size_t end);
 /* The same for "ProF". */
 size_t annotation_find_end(const uint8_t *bytes, size_t from, size_t end);
 
-/* Set *RET to what the ANNOTATION_SHAPE_BYTES at BYTES say, which begin with the mark. False if no
- * annotation begins so. */
+/* Set *RET to the shape in the ANNOTATION_SHAPE_BYTES at BYTES, which start with the mark. Return
+ * false if no annotation starts so. */
 bool annotation_shape(const uint8_t *bytes, struct annotation_shape *ret);
 
-/* Set *RET to what the annotation of SHAPE at BYTES says, of which shape->bytes are there. BEFORE
- * is the word in front of it, of its word size; it is read if there is padding. */
+/* Decode the annotation of SHAPE at BYTES, shape->bytes long, into *RET. BEFORE is the word in
+ * front of it, of its word size; it is read if there is padding. */
 void annotation_read(const struct annotation_shape *shape, const uint8_t *bytes,
                      const uint8_t *before, struct annotation *ret);
 
-/* Find the annotation of a block at ADDRESS, of whose memory in front the COUNT bytes at BYTES are
- * known, the last of which is the one before the block. False if there is none that is whole, shape
- * and check included; what the RETs point to may have changed then. */
+/* Find the annotation of a block at ADDRESS in the COUNT bytes at BYTES that precede the block.
+ * Return false if none is whole, shape and check included; the RETs may have changed then. */
 bool annotation_in_front(const uint8_t *bytes, size_t count, uint64_t address,
                          struct annotation_shape *ret_shape, struct annotation *ret);
 

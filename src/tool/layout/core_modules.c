@@ -1,10 +1,9 @@
-/* core_modules.c: what was loaded where, from a core's list of mapped files.
+/* core_modules.c: modules of a process, from a core's list of mapped files.
  *
- * The list has a path and a place; how far an object was moved, and its build id, are in its own
- * headers. These are at its beginning, which a core has by the kernel's default filter, so what was
- * loaded is known even if the file is another by now. Only without them the file is asked, which
- * the symboliser then has no way to tell from the right one.
- */
+ * The list has paths and addresses. The load bias and the build id of an object are in its headers,
+ * at its start. The kernel's default filter puts that page into the core, so modules are known even
+ * if the file was replaced since. Without the headers, the file is read instead, and the symboliser
+ * cannot check that it is the right one. */
 #include "layout/core_modules.h"
 
 /* Memory from an address on. */
@@ -32,7 +31,7 @@ read_window(void *arg, uint64_t off, void *to, size_t bytes)
     return 0;
 }
 
-/* What the headers of the object at START say, or those of the file PATH. */
+/* Facts in the headers of the object at START, or in those of the file PATH. */
 static bool
 read_object(const struct memory_parts *parts, uint64_t start, const char *path,
             struct arena *arena, struct elf_facts *ret)

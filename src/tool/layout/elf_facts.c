@@ -1,10 +1,8 @@
-/* elf_facts.c: the headers of ELF files, of any word size and byte order.
+/* elf_facts.c: headers of ELF files, of any word size and byte order.
  *
- * Only what is needed: the program headers, the build id, and of a core where its program began and
- * which files were mapped. A
- * file cut off in the middle has its headers, and is read as far as it goes. Nothing is believed:
- * counts are bounded, and offsets are only handed to the source, which knows its end.
- */
+ * Reads only the program headers, the build id, and of a core the program's entry point and mapped
+ * files. A truncated file has its headers and is read as far as it goes. The file is untrusted:
+ * counts are bounded, and offsets are only passed to the source, which checks its end. */
 #include "layout/elf_facts.h"
 
 #include <elf.h>
@@ -117,7 +115,7 @@ note_mappings(struct elf_facts *f, const uint8_t *values, size_t bytes, struct a
     }
 }
 
-/* What the notes in BYTES of them say. */
+/* Read the notes in BYTES. */
 static void
 read_notes(struct elf_facts *f, const uint8_t *notes, size_t bytes, struct arena *arena)
 {

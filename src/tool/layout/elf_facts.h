@@ -1,7 +1,6 @@
-/* elf_facts.h: what a program or a core of any processor says of itself: word size, byte order,
- * what lies where. Read by hand, because a core's segments may be larger than memory, and files of
- * both word sizes and byte orders are the same to us.
- */
+/* elf_facts.h: word size, byte order and layout of a program or core of any processor. Parsed by
+ * hand, because a core's segments may exceed memory, and one code path serves both word sizes and
+ * both byte orders. */
 #ifndef LAYOUT_ELF_FACTS_H
 #define LAYOUT_ELF_FACTS_H
 
@@ -34,10 +33,10 @@ struct elf_facts {
     enum annotation_kind kind; // Its word size and byte order.
     uint32_t type, machine;    // ET_CORE and so on, EM_ARM and so on.
     uint64_t entry;            // Where the program begins.
-    uint64_t entry_here;       // Of a core: where it began in the process; 0 = unknown.
+    uint64_t entry_here;       // Cores only: entry point in the process; 0 = unknown.
     struct elf_segment *segments;
     size_t segment_count;
-    struct elf_mapping *mappings; // Of a core.
+    struct elf_mapping *mappings; // Cores only.
     size_t mapping_count;
     uint8_t build_id[32];
     uint32_t build_id_bytes; // 0 = none.
@@ -46,7 +45,7 @@ struct elf_facts {
 /* Whether SOURCE begins as ELF files do. */
 bool elf_facts_is_elf(const struct byte_source *source);
 
-/* Set *RET to what the ELF file SOURCE, NAME in messages, says, from ARENA. Returns 0, or
+/* Read the headers of the ELF file SOURCE, NAME in messages, into *RET, from ARENA. Returns 0, or
  * HEAPTAP_BAD_INPUT with ERR set. */
 int elf_facts_read(const struct byte_source *source, const char *name, struct arena *arena,
                    struct elf_facts *ret, struct err *err);

@@ -1,16 +1,15 @@
-/* map_file.c: reads linker maps, by what their lines look like.
+/* map_file.c: read linker maps, by the form of their lines.
  *
  *     00008130 T main                                    nm
  *     00008130 00000024 T main                           nm -S
  *                     0x0000000000008130        main     GNU ld -Map
- *      .text.main     0x0000000000008130  0x24  main.o   the same, with -ffunction-sections; what
- *                                                        follows the name may be in the next line
+ *      .text.main     0x0000000000008130  0x24  main.o   the same, with -ffunction-sections; the
+ *                                                        rest of the line may be on the next one
  *     main    0x00008131   Thumb Code    36  main.o      armlink --map --symbols
  *
- * There are as many formats as linkers, and a line that is none of these is no mistake: a map is
- * mostly other things. What has no size reaches to the next name, and a name of data never lies
- * between an address and its function.
- */
+ * Every linker has its format, and most lines of a map are something else, so an unrecognised line
+ * is no error. A symbol without a size extends to the next one, and a data symbol never lies
+ * between an address and its function. */
 #include "layout/map_file.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
-/* map_file.h: names of functions from what linkers and nm print, for programs whose files nobody
- * else can read. */
+/* map_file.h: function names from the output of linkers and nm, for programs in unreadable
+ * formats. */
 #ifndef LAYOUT_MAP_FILE_H
 #define LAYOUT_MAP_FILE_H
 

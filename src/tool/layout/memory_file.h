@@ -11,8 +11,8 @@ struct memory_file {
     int fd;
     struct byte_source source;
     bool is_core;
-    struct elf_facts facts; // Of a core, or of a program.
-    uint64_t missing_bytes; // Of a core: what its segments should have beyond the file's end.
+    struct elf_facts facts; // A core's, or a program's.
+    uint64_t missing_bytes; // Cores only: bytes that segments claim beyond the file's end.
     struct timespec written;
 };
 
@@ -28,7 +28,7 @@ int memory_file_open(const char *path, struct arena *arena, struct memory_file *
                      struct err *err);
 void memory_file_close(struct memory_file *file);
 
-/* Read what the ELF file FILE says of itself. Returns 0 or HEAPTAP_BAD_INPUT with ERR set. */
+/* Read the headers of the ELF file FILE. Returns 0 or HEAPTAP_BAD_INPUT with ERR set. */
 int memory_file_read_elf(struct memory_file *file, struct arena *arena, struct err *err);
 
 /* Add the memory in FILE to PARTS: the segments of a core, or all of it, at *BASE; NULL = that is

@@ -1,10 +1,10 @@
-/* fact_cache.c: what is known of calls as a file of the symbol cache (symcache.c has the rules of
- * whose files are believed, and where they lie).
+/* fact_cache.c: facts about calls as a file of the symbol cache (symcache.c has the rules of trust
+ * and location).
  *
- * A program that runs for a millisecond allocates in the C library, whose debug information, where
- * it is installed, takes fifty milliseconds to unpack: only for a hundred calls that are the same
- * in each program. So these are kept, by address. They also depend on names and on source text, of
- * which the caller makes a number, the stamp.
+ * A program that runs for a millisecond allocates in the C library, whose debug information, if
+ * installed, takes fifty milliseconds to decompress, for a hundred calls that are the same in every
+ * program. So their facts are cached by address. They also depend on names and source text; the
+ * caller hashes these into the stamp.
  *
  * The file, all integers little-endian:
  *
@@ -22,8 +22,7 @@
  *
  * An entry: u64 address, u64 stamp, u32 levels L, u32 facts F, L times u8 (1: it takes a size, 2:
  * it passes memory on), F times 28 bytes: u32 name (offset into the strings), u64 size, u64 where
- * the tail begins, u32 flags (1 aggregate, 2 head, 4 tail), u32 level and evidence times 256.
- */
+ * the tail begins, u32 flags (1 aggregate, 2 head, 4 tail), u32 level and evidence times 256. */
 #include "type/fact_cache.h"
 
 #include <endian.h>
@@ -42,7 +41,7 @@ enum {
     ENTRY_BYTES = 24,
     FACT_BYTES = 28,
     ENTRIES_MAX = 1 << 16,
-    FACTS_MAX = 1 << 12, // Of one call.
+    FACTS_MAX = 1 << 12, // Facts of one call.
     LEVEL_TAKES_SIZE = 1,
     LEVEL_PASSES_ON = 2,
     FACT_AGGREGATE = 1,
@@ -258,7 +257,7 @@ put_fact(const struct type_fact *f, uint32_t name, struct strbuf *out)
     put32(out, f->level | (uint32_t)f->evidence << 8);
 }
 
-/* Append the entries of C to OUT, and what they are called to STRINGS. */
+/* Append the entries of C to OUT, and their names to STRINGS. */
 static void
 put_entries(const struct fact_cache *c, struct strbuf *out, struct strbuf *strings)
 {

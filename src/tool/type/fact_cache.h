@@ -1,7 +1,6 @@
-/* fact_cache.h: what is known of calls in a module, in a file, so that its debug information need
- * not be opened for calls that have been seen before. Nothing in a file is trusted: one that is
- * damaged, foreign or of another version counts as absent.
- */
+/* fact_cache.h: cached facts about a module's calls, so that repeated queries need not open its
+ * debug information. Files are untrusted: a damaged or foreign file, or one of another version,
+ * counts as absent. */
 #ifndef TYPE_FACT_CACHE_H
 #define TYPE_FACT_CACHE_H
 
@@ -14,13 +13,12 @@ struct fact_cache {
     struct arena arena;
     struct fact_cache_entry *entries;
     size_t count, capacity;
-    struct map by_call; // Of address and stamp: index of the entry plus 1.
+    struct map by_call; // By address and stamp: index of the entry plus 1.
     bool changed;       // Something was added since it was read.
 };
 
-/* Fill the empty *RET with what is known of the call that returns to ADDRESS of the ELF file, if
- * all else that it was found by has this STAMP. False: it is not known here. Facts live as long as
- * C. */
+/* Fill the empty *RET with the facts of the call that returns to ADDRESS of the ELF file. STAMP
+ * hashes all other inputs. Returns false on a miss. Facts live as long as C. */
 bool fact_cache_find(const struct fact_cache *c, uint64_t address, uint64_t stamp,
                      struct type_facts *ret);
 
@@ -37,8 +35,8 @@ bool fact_cache_parse(struct fact_cache *c, const uint8_t *id, uint32_t id_bytes
 void fact_cache_format(const struct fact_cache *c, const uint8_t *id, uint32_t id_bytes,
                        struct strbuf *out);
 
-/* Read what is known of the module at PATH with build id ID into the empty C, which stays empty if
- * there is no good file. */
+/* Read the cached facts of the module at PATH with build id ID into the empty C, which stays empty
+ * without a valid file. */
 void fact_cache_load(struct fact_cache *c, const char *path, const uint8_t *id, uint32_t id_bytes);
 
 /* Write C as that file if it changed. Failure is silent: a cache is no promise. */

@@ -1,5 +1,4 @@
-/* structure_die.c: one structure out of DWARF, taken apart into members that a picture of its cache
- * lines can show.
+/* structure_die.c: split a DWARF structure into members for a picture of its cache lines.
  *
  *     struct page {                     page
  *         struct list { *next, *prev }    list.next, list.prev     one part: they move together
@@ -8,17 +7,16 @@
  *         char name[16]                   name                     one member
  *     };
  *
- * A structure inside is taken apart as deep as DEPTH_MAX, because the reader wants to know which
- * of its words are hot; what the C++ library defines is not, because nobody can change it. Members
- * that overlap (unions) are one, since it is not known which of them an access meant. Those of a
- * structure inside know where that lies and how it is aligned: it moves with its own padding.
+ * Nested structures are split down to DEPTH_MAX, because readers need their hot words. Structures
+ * of the C++ library are not split, because users cannot change them. Overlapping members (unions)
+ * are one member, since accesses to them are indistinguishable. Members of a nested structure store
+ * its position and alignment: it moves with its padding.
  *
- * Alignments follow from sizes, as the x86-64 ABI has them, but for those that the source asks for.
+ * Alignments follow from sizes by the x86-64 ABI, except explicit ones.
  *
- * The file may be made up: offsets and sizes that do not fit into the structure are left out, what
- * is looked at is bounded, and either makes the structure incomplete, so that no advice is given.
- * So does a size or an alignment that is not known.
- */
+ * The file may be forged: offsets and sizes that exceed the structure are skipped, and the walk is
+ * bounded. Either makes the structure incomplete, and then there is no advice; so does an unknown
+ * size or alignment. */
 #include "type/structure_die.h"
 
 #include <dwarf.h>
@@ -32,7 +30,7 @@ enum {
     WORD_BYTES = 8,
     ALIGNMENT_MAX = 4096,
     LOOKED_AT_MAX = 1 << 16,  // DIEs in types of members, for their alignment.
-    SIZE_MAX_BYTES = 1 << 20, // Who shows a structure has memory for each word of it.
+    SIZE_MAX_BYTES = 1 << 20, // Displays allocate memory for each word of a structure.
 };
 
 struct reader {
@@ -70,7 +68,7 @@ is_data(Dwarf_Die *die)
 {
     int tag = dwarf_tag(die);
 
-    // What is external or only declared is of the class, not of its objects.
+    // External and merely declared members belong to the class, not to its objects.
     return (tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
            !dwarf_hasattr(die, DW_AT_external) && !dwarf_hasattr(die, DW_AT_declaration);
 }
@@ -121,7 +119,7 @@ record_alignment(struct reader *r, Dwarf_Die *record, unsigned depth)
     return most;
 }
 
-/* Of what has no members. */
+/* Alignment of a type without members. */
 static uint32_t
 plain_alignment(struct reader *r, Dwarf_Die *type)
 {
@@ -153,7 +151,7 @@ alignment_of(struct reader *r, Dwarf_Die *type, unsigned depth)
 
     if (depth > CHAIN_MAX || !type_die_peel(type, &element))
         return unknown_alignment(r);
-    // A typedef may ask for another one than what it names.
+    // A typedef may have another alignment than its type.
     do {
         said = said_alignment(&die);
     } while (said == 0 && type_die_unwrap(&die));
@@ -181,7 +179,7 @@ member_alignment(struct reader *r, Dwarf_Die *member, Dwarf_Die *type, unsigned 
     return said > own ? said : own;
 }
 
-/* Whether threads are meant to use what is called TYPE or is of the type DIE together. */
+/* Is TYPE, by name, or DIE, by type, meant for sharing between threads? */
 static bool
 is_shared(Dwarf_Die *die, const char *type)
 {
@@ -236,7 +234,8 @@ place_of(Dwarf_Die *die, uint64_t *ret_offset, uint64_t *ret_bit, uint32_t *ret_
     *ret_bits = (uint32_t)bits;
     if (number(die, DW_AT_data_bit_offset, &at)) {
         *ret_bit = at;
-    } else if (number(die, DW_AT_bit_offset, &back)) { // Of DWARF 3: from the storage's high end.
+    } else if (number(die, DW_AT_bit_offset, &back)) { // DWARF 3 counts from the storage's high
+                                                       // end.
         if (!number(die, DW_AT_byte_size, &storage) || back + bits > storage * 8)
             return false;
         *ret_bit = *ret_offset * 8 + storage * 8 - back - bits;
@@ -296,7 +295,7 @@ take_member(struct reader *r, Dwarf_Die *die, Dwarf_Die *type, const char *prefi
     }
     m.offset += base;
     if (!type_die_describe(r->dies, type, &fact)) {
-        // What is empty, as an array of open length at the end, is no member of what is measured.
+        // Empty members, such as a trailing flexible array, have no accesses.
         r->s->is_complete =
             r->s->is_complete && m.offset <= r->s->size && type_die_is_empty(r->dies, type);
         return;
@@ -360,8 +359,8 @@ by_offset(const void *left, const void *right)
     return a->name < b->name ? -1 : a->name > b->name;
 }
 
-/* Leave out members of S, in order, that are empty: those that lie where another one does, as a
- * base may, or what is [[no_unique_address]]. */
+/* Drop empty members of S, which is in order: those at the position of another member, such as an
+ * empty base or a [[no_unique_address]] member. */
 static void
 drop_empty(struct profile_structure *s)
 {

@@ -1,12 +1,10 @@
-/* structures.c: structures by name, out of the debug information of a profile's modules.
+/* structures.c: find structures by name in the debug information of a profile's modules.
  *
- * Who asks knows names, as the types of sites have them; so each module's units are walked once,
- * and a DIE is looked at more closely only if its own name is the last part of a wanted one. The
- * program's module is asked first, then the others in the order of the profile, and what a name
- * means is what the first complete definition says.
+ * Queries use names, as in the types of sites. So each module's units are walked once, and a DIE is
+ * examined only if its name is the last part of a requested one. The program's module comes first,
+ * then the others in the order of the profile. The first complete definition of a name wins.
  *
- * Debug information has to be opened for this: unlike names, members are kept in no cache.
- */
+ * This opens debug information: unlike names, members are not cached. */
 #include "type/structures.h"
 
 #include <dwarf.h>

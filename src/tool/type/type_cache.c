@@ -1,5 +1,5 @@
-/* type_cache.c: a type index as a file of the symbol cache (symcache.c has the rules of whose files
- * are believed, and where they lie).
+/* type_cache.c: a type index as a file of the symbol cache (symcache.c has the rules of trust and
+ * location).
  *
  * The file, all integers little-endian:
  *
@@ -13,9 +13,8 @@
  *            64 12E  entries: u64 size, u32 name (offset into the strings); sizes do not fall
  *                S   strings, each ended by a NUL
  *
- * Only the index of a module that has debug information is stored; with it, the index cannot
- * change, for the build id tells that it is the same file.
- */
+ * Only the index of a module with debug information is stored. It cannot become stale, because the
+ * build id identifies the file. */
 #include "type/type_cache.h"
 
 #include <endian.h>
@@ -47,7 +46,7 @@ has_right_head(const uint8_t *id, uint32_t id_bytes, const uint8_t *data, size_t
            get64(data + 8) == hash_bytes(data + HASHED_FROM, size_bytes - HASHED_FROM);
 }
 
-/* Whether an entry of SIZE with NAME may follow those of INDEX. */
+/* May an entry of SIZE with NAME follow the last entry of INDEX? */
 static bool
 is_next(const struct type_index *index, uint64_t size, const char *name)
 {

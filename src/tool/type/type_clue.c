@@ -1,24 +1,23 @@
-/* type_clue.c: reads one statement of C or C++.
+/* type_clue.c: extract type clues from one statement of C or C++.
  *
  *     w->items = (struct item *)xcalloc(n, sizeof(struct item));
  *     ~~~~~~~~   ~~~~~~~~~~~~~~              ~~~~~~~~~~~~~~~~~
  *     TARGET     CAST                        SIZEOF
  *
- * Debug information knows variables and their types, but nothing of expressions; programmers write
- * the type beside nearly every allocation. No parser is needed for that: the statement is cut out
- * between the nearest ";", "{" and "}" around the line, outside of comments and literals, and a few
- * shapes of tokens are looked for. Nothing here knows whether a word is a type; whoever asks looks
- * it up (type_facts.c), and a clue whose words mean nothing there is no clue.
+ * Debug information has variables and their types, but no expressions, while programmers write the
+ * type beside nearly every allocation. That needs no parser: the statement is the text between the
+ * nearest ";", "{" and "}" around the line, outside of comments and literals, and a few token
+ * patterns are matched. This file does not decide whether a word is a type. The caller looks it up
+ * (type_facts.c), and drops clues with unknown words.
  *
- * What it does not do: expand macros, follow "#if". Text is foreign: the statement is bounded.
- */
+ * Does not expand macros or follow "#if". The text is untrusted: the statement is bounded. */
 #include "type/type_clue.h"
 
 #include <ctype.h>
 #include <string.h>
 
 enum {
-    TOKENS_MAX = 400, // Of a statement.
+    TOKENS_MAX = 400, // Longest statement.
     LINES_BACK = 12,  // How far above the line it may begin.
 };
 
@@ -35,7 +34,7 @@ struct statement {
 
 struct finder {
     const struct clue_token *t;
-    size_t first, call, end; // The statement, and where in it the callee's name stands.
+    size_t first, call, end; // The statement, and the position of the callee's name in it.
     struct type_clue *clues;
     size_t count;
 };
@@ -337,7 +336,7 @@ find_cast(struct finder *f)
 static const char *const statements[] = {"if", "while",  "for", "switch", "return",
                                          "do", "sizeof", "new", NULL};
 
-/* What stands before the last "=" in front of the call, in no other call's parentheses. */
+/* Text before the last "=" in front of the call, outside of other calls' parentheses. */
 static void
 find_target(struct finder *f)
 {
@@ -356,7 +355,7 @@ find_target(struct finder *f)
         if (depth > 0)
             depth--;
         else if (equals > f->first && t[-1].is_word && !is_any(&t[-1], statements))
-            return; // What is assigned, if anything, is what this call makes of the block.
+            return; // An assigned value, if any, is derived from the block by this call.
     }
     if (equals == f->first || !is(&f->t[equals], "="))
         return;
@@ -394,7 +393,7 @@ find_names(struct finder *f)
     }
 }
 
-/* Where the callee's name stands. */
+/* Position of the callee's name. */
 static size_t
 find_call(const struct finder *f, const char *callee)
 {

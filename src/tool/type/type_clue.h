@@ -1,4 +1,4 @@
-/* type_clue.h: what the text of the statement that allocates says about the type. */
+/* type_clue.h: type clues in the text of the allocating statement. */
 #ifndef TYPE_TYPE_CLUE_H
 #define TYPE_TYPE_CLUE_H
 
@@ -8,7 +8,7 @@ enum clue_kind {
     CLUE_NEW,    // new TYPE, or make_unique<TYPE>
     CLUE_CAST,   // (TYPE *) before the call
     CLUE_SIZEOF, // sizeof TYPE or sizeof EXPRESSION
-    CLUE_TARGET, // EXPRESSION = call: what it points to; or TYPE * NAME = call
+    CLUE_TARGET, // EXPRESSION = call: its pointed-to type; or TYPE * NAME = call
     CLUE_NAME,   // An argument of the call that may be a type: MACRO(TYPE, n)
 };
 

@@ -1,15 +1,14 @@
-/* type_die.c: types as DWARF has them: pointers, names, sizes, members.
+/* type_die.c: DWARF types: pointers, names, sizes, members.
  *
- * A type is named as a declaration would: "foo", "char", "foo *", "int[4]". A structure goes by its
- * own name, whatever typedef led to it, so that one structure is one row; what has no structure
- * behind it (uint8_t) keeps the name it was declared with.
+ * A type is named as in a declaration: "foo", "char", "foo *", "int[4]". A structure has its tag
+ * name, whatever typedef led to it, so that one structure is one row. A type without a structure
+ * (uint8_t) keeps its declared name.
  *
- * A unit may only declare a class that another one defines: compilers do that for classes with
- * virtual functions, whose definition goes where the table of functions is. So, when the first such
- * declaration is met, the complete aggregates of all units are collected by name.
+ * A unit may only declare a class that another one defines: compilers put classes with virtual
+ * functions where their vtable is. So the first such declaration triggers an index of all complete
+ * aggregates by name.
  *
- * Chains of references are bounded: a made-up file may have circles.
- */
+ * Chains of references are bounded, because a forged file may have cycles. */
 #include "type/type_die.h"
 
 #include <dwarf.h>
@@ -115,7 +114,7 @@ type_die_pointee(Dwarf_Die *type, Dwarf_Die *ret)
     if (!strip(type, true, &pointer) || dwarf_tag(&pointer) != DW_TAG_pointer_type ||
         !type_die_of(&pointer, ret))
         return false;
-    // A pointer to const void is one to void, too.
+    // A pointer to const void is also a pointer to void.
     return strip(ret, true, &ignored);
 }
 
@@ -159,7 +158,7 @@ add_definition(struct type_dies *dies, const char *prefix, Dwarf_Die *die)
 
     if (name == NULL || dwarf_hasattr(die, DW_AT_declaration))
         return;
-    // A unit of its own may have it outside of its scope.
+    // A separate type unit may hold it outside of its scope.
     if (dwarf_hasattr(die, DW_AT_specification))
         name = debuginfo_name(dies->d, die);
     else if (*prefix != '\0')
@@ -352,7 +351,8 @@ size_of(Dwarf_Die *type, unsigned depth)
     case DW_TAG_reference_type:
     case DW_TAG_rvalue_reference_type:
         return POINTER_BYTES;
-    case DW_TAG_ptr_to_member_type: // With functions comes what is added to "this".
+    case DW_TAG_ptr_to_member_type: // For functions, a pointer to member includes the adjustment of
+                                    // "this".
         return leads_to_function(&die) ? 2 * POINTER_BYTES : POINTER_BYTES;
     case DW_TAG_array_type:
         return type_die_of(&die, &element) ? element_count(&die) * size_of(&element, depth + 1) : 0;
@@ -403,7 +403,7 @@ type_die_anonymous_name(struct debuginfo *d, Dwarf_Die *die, struct arena *arena
 static const char *name_of(struct debuginfo *d, Dwarf_Die *type, struct arena *arena,
                            unsigned depth);
 
-/* The name of the aggregate DIE, to which the typedef NAMED (may be NULL) led. */
+/* Name of the aggregate DIE. NAMED is the typedef that led to it, or NULL. */
 static const char *
 aggregate_name(struct debuginfo *d, Dwarf_Die *die, Dwarf_Die *named, struct arena *arena)
 {

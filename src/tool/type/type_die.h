@@ -1,4 +1,4 @@
-/* type_die.h: what a DIE says about a type. Includes elfutils' headers. */
+/* type_die.h: properties of a DIE that is a type. Includes elfutils' headers. */
 #ifndef TYPE_TYPE_DIE_H
 #define TYPE_TYPE_DIE_H
 
@@ -10,13 +10,13 @@
  * file says; walks that enter children have debuginfo_next. */
 bool type_die_next(Dwarf_Die *die);
 
-/* DIE itself or, if it only refers to a type that has a unit of its own, that type. */
+/* DIE, or the type in a separate type unit that it refers to. */
 Dwarf_Die type_die_follow(const Dwarf_Die *die);
 
-/* What the functions below need to know of a module; starts as {d, arena}. */
+/* Module data for the functions below; starts as {d, arena}. */
 struct type_dies {
     struct debuginfo *d;
-    struct arena *arena; // What they give out is from it.
+    struct arena *arena; // Backs their results.
     bool collected;      // The rest is filled in.
     struct strtab names; // With scopes, of complete aggregates.
     struct map by_name;  // Name's id to index + 1.
@@ -24,7 +24,7 @@ struct type_dies {
     size_t count, capacity;
 };
 
-/* Frees what is not the arena's. */
+/* Frees all data outside the arena. */
 void type_dies_release(struct type_dies *dies);
 
 /* The type that DIE (a variable, a member, a pointer, a function) has, into *RET; false for none,
@@ -37,16 +37,17 @@ bool type_die_peel(Dwarf_Die *type, Dwarf_Die *ret);
 /* Put what TYPE, a typedef or a qualifier, stands for in its place; false for other types. */
 bool type_die_unwrap(Dwarf_Die *type);
 
-/* Set *RET to what TYPE, a reference, refers to; false for other types. */
+/* Set *RET to the type that TYPE, a reference, refers to; false for other types. */
 bool type_die_referred(Dwarf_Die *type, Dwarf_Die *ret);
 
-/* Set *RET to what TYPE, a pointer, points to; false for other types and for pointers to void. */
+/* Set *RET to the type that TYPE, a pointer, points to; false for other types and pointers to
+ * void. */
 bool type_die_pointee(Dwarf_Die *type, Dwarf_Die *ret);
 
 /* Whether TYPE is a pointer to void. */
 bool type_die_is_void_pointer(Dwarf_Die *type);
 
-/* Whether TYPE is a structure, union or class; whether what has TAG is one. */
+/* Is TYPE a structure, union or class; is TAG the tag of one? */
 bool type_die_is_aggregate(Dwarf_Die *type);
 bool type_die_is_aggregate_tag(int tag);
 
@@ -54,8 +55,8 @@ bool type_die_is_aggregate_tag(int tag);
 void type_die_complete(struct type_dies *dies, Dwarf_Die *die);
 
 /* Set *RET to the type of the member NAME (LENGTH bytes) of the aggregate TYPE, of its bases, or of
- * what is anonymous in it; false if there is none. An aggregate that is only declared in its unit
- * is looked for in the others. */
+ * its anonymous members; false if there is none. Finds the definition of an aggregate that its unit
+ * only declares. */
 bool type_die_member(struct type_dies *dies, Dwarf_Die *type, const char *name, size_t length,
                      Dwarf_Die *ret);
 

@@ -8,7 +8,7 @@
 enum type_evidence {
     EVIDENCE_NONE = 0,
     EVIDENCE_NAME,        // The statement has the type's name among the arguments.
-    EVIDENCE_MEMBER,      // A member of what a variable of the function points to.
+    EVIDENCE_MEMBER,      // A member of the structure that a variable points to.
     EVIDENCE_VARIABLE,    // A variable of the function points to it.
     EVIDENCE_RETURN,      // The function returns a pointer to it.
     EVIDENCE_BEGINS,      // A variable gets its value soon after the call.
@@ -22,17 +22,17 @@ enum type_evidence {
     EVIDENCE_TEMPLATE,    // The allocator is an instance of a template for it.
 };
 
-/* The first that proves what it says. */
+/* First value that is a proof. */
 #define EVIDENCE_CERTAIN EVIDENCE_CONSTRUCTOR
 
 struct type_fact {
-    const char *name; // Of the type; not of an array of it.
+    const char *name; // Size of the type, not of an array of it.
     uint64_t size;    // 0 = unknown.
     bool is_aggregate;
     bool is_head;         // Something was added to its size: it is no array.
     bool has_tail;        // Ends with an array of open length.
     uint64_t tail_offset; // Where that begins.
-    uint8_t level;        // The frame of the location that tells it, 0 the innermost.
+    uint8_t level;        // Frame of the location that provides it, 0 = innermost.
     uint8_t evidence;     // enum type_evidence
 };
 

@@ -1,24 +1,23 @@
-/* type_facts.c: what is known of the block that a call returns, without knowing its size.
+/* type_facts.c: collect facts about the block that a call returns, without its size.
  *
- * DWARF has types for variables, not for expressions. What helps is where variables live: by the
- * calling convention a call's result is in the first register of return values when it returns, so
- * a variable that lives there, at the very instruction behind the call, holds the result. Optimised
- * code tells this of most variables; code that is not optimised tells only where variables stand.
- * So all that may help is collected, each fact with how it is known, and whoever knows the sizes
- * that were asked for decides (types.c).
+ * DWARF has types of variables, not of expressions. The location of variables helps: by the calling
+ * convention a call's result is in the first return register when it returns, so a variable in that
+ * register, at the very instruction behind the call, holds the result. Optimised code has such
+ * locations for most variables; unoptimised code only has stack slots. So all useful facts are
+ * collected, each with its kind of evidence, and the caller that has the requested sizes decides
+ * (types.c).
  *
  *     call malloc            a frame inlined here ─┐ level 0
  *     ► mov %rax, %rbx       …and around it       ─┤ level 1
  *       call ctor            the function         ─┘ level 2
  *
- * Facts: variables in the register at the return address (RESULT), or that begin to live soon after
- * (BEGINS), pointers declared on the line (DECLARED), what the next call constructs (CONSTRUCTOR),
- * what the function returns (RETURN), what its variables point to (VARIABLE) and their members
- * (MEMBER); the template parameter of an allocator (TEMPLATE); and the clues of the text
- * (type_clue.c).
+ * Facts: variables in the register at the return address (RESULT), or whose location starts soon
+ * after (BEGINS), pointers declared on the line (DECLARED), the type that the next call constructs
+ * (CONSTRUCTOR), the function's return type (RETURN), types that its variables point to (VARIABLE)
+ * and their members (MEMBER); the template parameter of an allocator (TEMPLATE); and clues of the
+ * text (type_clue.c).
  *
- * No instruction is decoded. Recursion is bounded.
- */
+ * Decodes no instruction. Recursion is bounded. */
 #include "type/type_facts.h"
 
 #include <dwarf.h>
@@ -32,8 +31,8 @@
 enum {
     DEPTH_MAX = 48,
     LOOKED_AT_MAX = 40000, // DIEs, for one call.
-    FACTS_MAX = 400,       // Of one call; functions with more variables are machine-made.
-    SOON_BYTES = 48,       // Of code behind the call, in which its result is put away.
+    FACTS_MAX = 400,       // Per call; functions with more variables are machine-made.
+    SOON_BYTES = 48,       // Code behind the call that stores its result.
     NEXT_CALL_BYTES = 160,
     LEVEL_NONE = 255, // An inlined call that is not around this one.
     WORD_BYTES = 8,
@@ -104,7 +103,7 @@ add_type(struct question *q, Dwarf_Die *type, enum type_evidence evidence, size_
         add_fact(q, fact, evidence, level);
 }
 
-/* Whether the location EXPRESSION is a register, of which NUMBER, or a place on the stack. */
+/* Is the location EXPRESSION register NUMBER, or a stack slot? */
 static bool
 is_register(const Dwarf_Op *expression, size_t length, unsigned *number)
 {
@@ -120,7 +119,7 @@ is_on_stack(const Dwarf_Op *expression, size_t length)
     return length == 1 && expression->atom == DW_OP_fbreg;
 }
 
-/* How VARIABLE's places tell that it has the result; EVIDENCE_NONE if they do not. */
+/* Evidence from VARIABLE's locations that it holds the result, or EVIDENCE_NONE. */
 static enum type_evidence
 place_evidence(const struct question *q, Dwarf_Die *variable)
 {
@@ -163,7 +162,7 @@ same_file(const char *a, const char *b)
     return strcmp(name_a != NULL ? name_a : a, name_b != NULL ? name_b : b) == 0;
 }
 
-/* Whether VARIABLE is declared in the line in which the frame LEVEL stands. */
+/* Is VARIABLE declared on the line of frame LEVEL? */
 static bool
 is_declared_here(const struct question *q, Dwarf_Die *variable, size_t level)
 {
@@ -178,7 +177,7 @@ is_declared_here(const struct question *q, Dwarf_Die *variable, size_t level)
     return file != NULL && same_file(file, s->file);
 }
 
-/* Add what the pointers in AGGREGATE point to. */
+/* Add the types that pointers in AGGREGATE point to. */
 static void
 add_members(struct question *q, Dwarf_Die *aggregate, size_t level)
 {
@@ -199,7 +198,7 @@ add_members(struct question *q, Dwarf_Die *aggregate, size_t level)
     } while (type_die_next(&die));
 }
 
-/* Add what VARIABLE of the frame LEVEL tells of the result. */
+/* Add the facts that VARIABLE of the frame LEVEL provides about the result. */
 static void
 look_at_variable(struct question *q, Dwarf_Die *variable, size_t level)
 {
@@ -258,7 +257,7 @@ level_of(const struct question *q, Dwarf_Die *call)
     return LEVEL_NONE;
 }
 
-/* The class of which FUNCTION is a member, by its parameter "this". */
+/* Class of the member function FUNCTION, by its parameter "this". */
 static bool
 class_of(Dwarf_Die *function, Dwarf_Die *ret)
 {
@@ -378,8 +377,8 @@ template_parameter(Dwarf_Die *holder, Dwarf_Die *ret)
     return false;
 }
 
-/* Whether NAME, with its scopes, is a function that allocates for the type of its template: C++'s
- * allocators, Rust's boxes and vectors. */
+/* Does NAME, with its scopes, allocate for the type of its template? True for C++ allocators,
+ * Rust's boxes and vectors. */
 static bool
 is_typed_allocator(const char *name)
 {
@@ -467,8 +466,8 @@ gives_back(Dwarf_Die *function)
     return false;
 }
 
-/* The function that SCOPE, which may be a call that was inlined, is in the source: with all of its
- * parameters, of which compilers keep only those in the call that are left of it. */
+/* Source-level function of SCOPE, which may be an inlined call: with all parameters, while
+ * compilers keep only the remaining ones in the call. */
 static Dwarf_Die
 written_function(Dwarf_Die *scope)
 {
@@ -481,7 +480,7 @@ written_function(Dwarf_Die *scope)
                : *scope;
 }
 
-/* Add what the function of the frame LEVEL returns. */
+/* Add the return type of the function of frame LEVEL. */
 static void
 look_at_return(struct question *q, size_t level)
 {

@@ -6,16 +6,16 @@
 #include "type/type_fact.h"
 #include "util/arena.h"
 
-/* To be raised with each change of what is collected, for it is kept in files (fact_cache.h). */
+/* Raise it with each change of the collected facts, because files store them (fact_cache.h). */
 enum { TYPE_FACTS_VERSION = 3 };
 
-/* The text of the statement in which a frame stands; source is NULL if there is none. */
+/* Text of a frame's statement; source is NULL if there is none. */
 struct type_statement {
     const char *source;
     size_t size_bytes;
     const char *file;   // As in debug information; NULL if unknown.
     uint32_t line;      // 0 = unknown.
-    const char *callee; // What is called there; NULL = an allocation function.
+    const char *callee; // Function called there; NULL = an allocation function.
 };
 
 struct type_facts {
@@ -29,12 +29,12 @@ struct type_facts {
 struct debuginfo;
 struct type_finder;
 
-/* To be freed by the caller, before D is closed; what it gives out lives as long as ARENA. */
+/* The caller frees it before D is closed. Results live as long as ARENA. */
 struct type_finder *type_finder_new(struct debuginfo *d, struct arena *arena);
 void type_finder_free(struct type_finder *f);
 
-/* Collect into *RET what is known of the result of the call that returns to RETURN_ADDRESS (in
- * DWARF's terms). STATEMENTS has one entry for each of the COUNT frames there, innermost first. */
+/* Collect the facts about the result of the call that returns to RETURN_ADDRESS (in DWARF's terms)
+ * into *RET. STATEMENTS has one entry for each of the COUNT frames there, innermost first. */
 void type_facts_find(struct type_finder *f, uint64_t return_address,
                      const struct type_statement *statements, size_t count, struct type_facts *ret);
 

@@ -1,18 +1,17 @@
 /* type_index.c: every structure, union and class of a module by its size.
  *
- * A walk over all units. A type that many units have is kept once: an entry is a pair of size and
- * name. Names are the source's: with namespaces and enclosing types where the language has them,
- * without "struct". A structure without a name takes that of the typedef that names it, in the same
- * scope, and otherwise tells where it stands. A typedef of a structure that has a name is an entry
- * of its own, unless it is a member of a class: those are the private aliases of templates, ten to
- * a container. Declarations are no types: they have no size.
+ * Walks all units. A type in many units is stored once: an entry is a pair of size and name. Names
+ * are the source's: with namespaces and enclosing types where the language has them, without
+ * "struct". A nameless structure takes the name of a typedef for it in the same scope, or else its
+ * position in the source. A typedef of a named structure is a separate entry, unless it is a class
+ * member: those are private aliases of templates, ten to a container. Declarations are skipped,
+ * because they have no size.
  *
- * The walk enters functions, for types may be local to them. Where the compiler left a mark to the
- * next sibling, what cannot hold types is stepped over.
+ * The walk enters functions, which may have local types. DIEs that cannot hold types are skipped by
+ * their sibling attribute, if any.
  *
- * What lies in a file shared by several programs (dwz) is walked where a unit imports it. Depth is
- * bounded; a walk only goes forward.
- */
+ * Units shared by several programs (dwz) are walked where a unit imports them. Depth is bounded,
+ * and the walk only moves forward. */
 #include "type/type_index.h"
 
 #include <dwarf.h>
@@ -33,7 +32,7 @@ struct walker {
     struct map known;     // Hash of name and size to 1.
     struct map imported;  // Address of a unit's DIE to 1.
     struct map anonymous; // Address of a nameless type's DIE to its size; 0 = a typedef names it.
-    Dwarf_Die *nameless;  // Of the unit being walked.
+    Dwarf_Die *nameless;  // Language of the current unit.
     size_t nameless_count, nameless_capacity;
     uintptr_t last; // As debuginfo_next has it.
     bool has_scopes;

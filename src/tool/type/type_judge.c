@@ -1,24 +1,23 @@
-/* type_judge.c: the rules. docs/internals/types.md explains them and says how often they are right;
- * change both or neither.
+/* type_judge.c: choose a type from facts. docs/internals/types.md explains the rules and their
+ * accuracy; change both or neither.
  *
- * A fact counts only if it fits the sizes of all calls at the place: the type's size, a multiple of
- * it (an array), or more than it when the type ends with an open array. The frames of a place are
- * asked from the innermost on, and the first that knows decides; one that knows nothing hands the
- * question on only if it looks like a wrapper. What lives in the result register is evidence
- * whatever frame the variable is of, for there is only one result.
+ * A fact counts only if it fits the sizes of all calls at the location: the type's size, a multiple
+ * of it (an array), or more when the type ends with a flexible array. Frames are examined from the
+ * innermost on, and the first with a decision wins; an undecided one passes the question outwards
+ * only if it looks like a wrapper. A variable in the result register is evidence whatever its
+ * frame, because there is only one result.
  *
  *     certain    facts that name the result itself: the first that fits, by strength
  *     likely     facts about the function, if all that fit agree on one type
  *
- * A pointer to a type that gets a multiple of its size proves no array: objects that begin with a
- * common head are just as usual, and memory for several things is kept in a pointer to the first.
- * A pointer to bytes does not prove that the block is text, and a sizeof in a sum does not prove
- * where in the block that type lies. Two facts of different kinds that agree are proof.
+ * A pointer to a type that gets a multiple of its size does not prove an array: objects with a
+ * common head are just as usual, and memory for several objects is kept in a pointer to the first.
+ * A pointer to bytes does not prove text, and a sizeof in a sum does not prove the position of its
+ * type in the block. Two agreeing facts of different kinds are a proof.
  *
- * In a wrapper a fact that does not fit exactly says little, because memory has to be called
- * something before it gets its type. So characters count for nothing there, and a structure counts
- * only as the head of the block, and only if the callers know no more.
- */
+ * In a wrapper an inexact fact proves little, because memory has a generic type there before it
+ * gets its real one. So characters do not count there, and a structure counts only as the head of
+ * the block, and only if the callers give no more. */
 #include "type/type_judge.h"
 
 #include <string.h>
@@ -82,7 +81,7 @@ stands_alone(const struct type_facts *facts, const struct type_fact *fact, enum 
            is_confirmed(facts, fact, EVIDENCE_SIZEOF, EVIDENCE_SIZEOF);
 }
 
-/* How much FACT with FIT proves; 0 = nothing. Of facts of one kind a structure is worth more than a
+/* Strength of FACT with FIT as a proof; 0 = none. Among facts of one kind a structure outranks a
  * byte. */
 static unsigned
 strength(const struct type_facts *facts, const struct type_fact *fact, enum type_fit fit)
@@ -159,7 +158,7 @@ find_sole(const struct type_facts *facts, const struct type_sizes *sizes, size_t
     return sole;
 }
 
-/* A likely answer, from what the function of the frame LEVEL deals with. */
+/* A likely answer, from the types that the function of frame LEVEL handles. */
 static struct type_answer
 find_likely(const struct type_facts *facts, const struct type_sizes *sizes, size_t level)
 {
@@ -201,8 +200,8 @@ is_provisional(const struct type_answer *a)
            (a->fit == FIT_ARRAY && a->verdict != VERDICT_CERTAIN);
 }
 
-/* Whether the frame LEVEL, though it looks like a wrapper, calls the result a structure of its own
- * choice: it takes no size, and a structure that does not fit lives where the result does. */
+/* Does frame LEVEL, which looks like a wrapper, give the result a structure of its choice? True if
+ * it takes no size and a structure that does not fit is in the result's register. */
 static bool
 has_own_type(const struct type_facts *facts, size_t level)
 {

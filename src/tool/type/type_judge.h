@@ -1,4 +1,4 @@
-/* type_judge.h: from facts about a call to what its blocks are. */
+/* type_judge.h: from facts about a call to the type of its blocks. */
 #ifndef TYPE_TYPE_JUDGE_H
 #define TYPE_TYPE_JUDGE_H
 
@@ -13,7 +13,7 @@ struct type_sizes {
 /* How the blocks relate to a type. */
 enum type_fit {
     FIT_NONE = 0,
-    FIT_HEAD,  // They are larger, and nothing says by what.
+    FIT_HEAD,  // They are larger by an unexplained amount.
     FIT_ARRAY, // Their sizes are multiples of the type's.
     FIT_TAIL,  // They are larger, and the type ends with an open array.
     FIT_EXACT,
@@ -28,8 +28,8 @@ struct type_answer {
 /* How blocks of SIZES relate to the type of FACT. */
 enum type_fit type_fit(const struct type_fact *fact, const struct type_sizes *sizes);
 
-/* Set *RET to what FACTS say of blocks of SIZES. True if the function only passes them on: then its
- * caller knows better, and the answer counts only if the caller knows nothing. */
+/* Set *RET to the type that FACTS give blocks of SIZES. Returns true if the function only passes
+ * blocks on; the answer then counts only if the caller has none. */
 bool type_judge(const struct type_facts *facts, const struct type_sizes *sizes,
                 struct type_answer *ret);
 

@@ -1,9 +1,8 @@
 /* type_module.c: one module's types and facts, from the caches or from its debug information.
  *
- * To open debug information may take longer than all else that is done with a profile, because
- * distributions compress it. So nothing opens it but a question that no cache can answer. What is
- * not trusted to be the right file (object_may_be_cached) is asked again each time.
- */
+ * Opening debug information may take longer than all other work on a profile, because distributions
+ * compress it. So only a query that misses all caches opens it. A module whose file is not trusted
+ * to be the right one (object_may_be_cached) is queried anew each time. */
 #include "type/type_module.h"
 
 #include <stdlib.h>
@@ -27,7 +26,7 @@ uses_caches(const struct type_module *m)
     return !m->options->no_cache && module_of(m)->build_id_bytes > 0;
 }
 
-/* Whether those who looked for M's symbols have found that it has no debug information. */
+/* Did the search for M's symbols find that it has no debug information? */
 static bool
 is_known_without(const struct type_module *m)
 {
@@ -36,7 +35,7 @@ is_known_without(const struct type_module *m)
     return m->p->sought && symbols != SYMBOLS_UNKNOWN && symbols != SYMBOLS_DEBUG;
 }
 
-/* What is kept of a file from profile to profile. */
+/* Data of a file, kept from profile to profile. */
 struct kept_types {
     bool index_known, facts_loaded; // These were read.
     bool index_sought; // There is no cache of the index.
@@ -56,7 +55,7 @@ release_types(void *types)
     free(k);
 }
 
-/* Where what is known of M's file is kept; NULL = nowhere. */
+/* Slot for the data of M's file; NULL = none. */
 static struct kept_file *
 kept_of(const struct type_module *m)
 {
@@ -67,7 +66,7 @@ kept_of(const struct type_module *m)
                           : NULL;
 }
 
-/* Take what is kept of M's file, once. */
+/* Take the kept data of M's file, once. */
 static void
 take_kept(struct type_module *m)
 {
@@ -89,7 +88,7 @@ take_kept(struct type_module *m)
     f->types = NULL;
 }
 
-/* Keep what is known of M's file, if there is a place for it. */
+/* Keep the data of M's file, if it has a slot. */
 static bool
 keep(struct type_module *m)
 {
@@ -114,7 +113,7 @@ keep(struct type_module *m)
     return true;
 }
 
-/* Open M's file, once, if it may tell something. */
+/* Open M's file, once, if it may have facts. */
 static void
 open_module(struct type_module *m)
 {

@@ -21,30 +21,30 @@ struct type_module {
     struct type_finder *finder;
     bool dated;              // The next one is set.
     struct timespec written; // When the file was; 0 = unknown.
-    bool kept_taken;         // What was kept of the file (symbol/kept.h) is in the next ones.
+    bool kept_taken;         // The next fields came from kept data (symbol/kept.h).
     bool index_sought;       // Its cache has been looked for.
     bool index_known;        // The next one is all that the file says.
-    struct type_index index; // Of its types; empty before type_module_load.
+    struct type_index index; // Index of its types; empty before type_module_load.
     bool facts_loaded;
     struct fact_cache facts;
 };
 
-/* Load the types of M, which has P to MODULE. What it gives out lives as long as ARENA. */
+/* Load the types of M, which has P to MODULE. Results live as long as ARENA. */
 void type_module_load(struct type_module *m);
 
 /* When the file was written; 0 if that is not known. */
 struct timespec type_module_written(struct type_module *m);
 
-/* Whether type_module_facts can find anything; what it wants to be told takes time to find. */
+/* May type_module_facts find anything? Its arguments take time to compute. */
 bool type_module_has_facts(struct type_module *m);
 
-/* Fill the empty *RET with what is known of the call in M that returns to ADDRESS of the ELF file,
- * as type_facts_find does. STAMP is a number for all that STATEMENTS say. */
+/* Fill the empty *RET with the facts about the call in M that returns to ADDRESS of the ELF file,
+ * as type_facts_find does. STAMP is a hash of STATEMENTS. */
 void type_module_facts(struct type_module *m, uint64_t address, uint64_t stamp,
                        const struct type_statement *statements, size_t count,
                        struct type_facts *ret);
 
-/* Close M, and keep what was found in the caches. */
+/* Close M, and write its data to the caches. */
 void type_module_close(struct type_module *m);
 
 #endif

@@ -1,9 +1,8 @@
 /* type_scope.c: names of the source to types.
  *
- * Two kinds of words are looked up: types and variables. A unit's own are collected once, when the
- * first name is looked for there, from its outer DIEs, its namespaces and its classes; of a
- * qualified name the last part decides. A function's variables are looked for in the function each
- * time: they are few.
+ * Resolves two kinds of words: types and variables. A unit's names are collected once, on the first
+ * query in it, from its outer DIEs, its namespaces and its classes; the last part of a qualified
+ * name decides. A function's variables are searched in the function each time: they are few.
  *
  *     struct foo *        a type, perhaps with stars
  *     x->y.z[3], *x       an expression: variable, then member, index, pointee in turn
@@ -26,7 +25,7 @@ struct unit_names {
     struct unit_names *next;
     struct strtab names;
     struct map types, variables; // Name's id to index + 1.
-    struct map imported;         // Addresses of units that were collected, too.
+    struct map imported;         // Addresses of collected units.
     uintptr_t last;              // As debuginfo_next has it, while they are.
     Dwarf_Die *v;
     size_t count, capacity;
@@ -311,7 +310,7 @@ find_expression(struct type_scopes *s, Dwarf_Die *function, const struct clue_to
     return true;
 }
 
-/* Words that may stand in a type beside its name. */
+/* Words that may accompany the name of a type. */
 static bool
 is_filler(const struct clue_token *t)
 {
@@ -363,7 +362,7 @@ find_type(struct type_scopes *s, Dwarf_Die *function, const struct clue_token *t
     return true;
 }
 
-/* "struct foo * x": the words before the last one are the type of what it is. */
+/* "struct foo * x": the words before the last one are the type. */
 static bool
 find_declared(struct type_scopes *s, Dwarf_Die *function, const struct clue_token *t, size_t count,
               struct type_fact *ret)

@@ -1,5 +1,5 @@
-/* type_scope.h: what a name or an expression of the source means at a place of the program.
- * Includes elfutils' headers. */
+/* type_scope.h: resolve names and expressions of the source at a point of the program. Includes
+ * elfutils' headers. */
 #ifndef TYPE_TYPE_SCOPE_H
 #define TYPE_TYPE_SCOPE_H
 
@@ -13,7 +13,8 @@ struct type_scopes *type_scopes_new(struct type_dies *dies);
 void type_scopes_free(struct type_scopes *s);
 
 /* Describe the type that the words of CLUE mean in FUNCTION (a function or an inlined call): the
- * type itself, or, for CLUE_TARGET, what the expression points to. False if they mean nothing. */
+ * type itself, or, for CLUE_TARGET, the type that the expression points to. Returns false if they
+ * mean nothing. */
 bool type_scope_clue(struct type_scopes *s, Dwarf_Die *function, const struct type_clue *clue,
                      struct type_fact *ret);
 

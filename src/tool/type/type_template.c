@@ -1,11 +1,10 @@
-/* type_template.c: a demangled name has its template arguments, also where there is no debug
+/* type_template.c: types from the template arguments of demangled names, which need no debug
  * information: "std::__new_allocator<Node>::allocate(unsigned long, void const*)".
  *
- * Three forms are understood: a member function "allocate" of a class template whose name has
- * "alloc" in it, which by the rules for allocators returns room for objects of the first argument;
- * the members of std::basic_string, which allocate characters; and std::make_unique. Beside them
- * stands a short list of C functions whose blocks hold text by their definition.
- */
+ * Recognises three forms: a member function "allocate" of a class template with "alloc" in its
+ * name, which by the allocator requirements returns space for objects of the first argument;
+ * members of std::basic_string, which allocate characters; and std::make_unique. A short list adds
+ * C functions whose blocks hold text by definition. */
 #include "type/type_template.h"
 
 #include <string.h>

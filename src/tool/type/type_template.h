@@ -1,12 +1,12 @@
-/* type_template.h: types that a function's name tells. */
+/* type_template.h: types in a function's name. */
 #ifndef TYPE_TYPE_TEMPLATE_H
 #define TYPE_TYPE_TEMPLATE_H
 
 #include "util/arena.h"
 
-/* The type for which FUNCTION (demangled, complete) allocates arrays, or NULL: what the template of
- * an allocator or a string was made for, and characters for functions of the C library that are
- * known to return text. From ARENA or static. */
+/* Type for which FUNCTION (demangled, complete) allocates arrays, or NULL: the argument of an
+ * allocator or string template, and characters for functions of the C library that return text.
+ * From ARENA or static. */
 const char *type_of_allocator(const char *function, struct arena *arena);
 
 /* Whether FUNCTION is of Rust's library of boxes and collections, which allocates for its callers.

@@ -1,28 +1,27 @@
 /* types.c: the types of a profile: by size, and of the blocks of each site.
  *
  * By size: each module's index (type_index.c, type_cache.c) gives the structures of the sizes that
- * occurred. The program's own come first, then those of its libraries, then those of the C++
- * library, which has many of each small size.
+ * occurred. The program's come first, then those of its libraries, then those of the C++ library,
+ * which has many of each small size.
  *
- * Of a site: the facts about its innermost call (type_facts.c) are judged by the sizes that were
- * asked for there (type_judge.c). If that function only passes memory on, its caller is asked, and
- * so on for WRAPPERS_MAX steps. Some wrappers put a word or two of their own in front of the block;
- * if nothing is found and a type fits without that, it is likely. The sizes are those of the whole
+ * By site: type_judge.c judges the facts about the innermost call (type_facts.c) by the sizes
+ * requested there. If the function only passes memory on, its caller is examined, and so on for
+ * WRAPPERS_MAX steps. Some wrappers put a header of a word or two in front of the block; if nothing
+ * is found and a type fits without the header, it is likely. The sizes are those of the whole
  * stack, all size classes, because it is one place in the program.
  *
  *     node ─► location ─► facts ─┐
  *       └──► sizes ──────────────┴► judge ─► answer, or ask the parent
  *
- * Blocks of which only the size is known get the verdict "same size": with the type if there is
- * only one of that size, with none if there are several.
+ * Blocks with only a known size get the verdict "same size": with the type if it is the only one of
+ * that size, otherwise with none.
  *
- * A hundred thousand stacks are a few thousand questions: what a place tells and what a name tells
- * is found once, a judgement is remembered by facts and sizes, and an answer by the innermost calls
- * and sizes, if no call further out was asked.
+ * A hundred thousand stacks make a few thousand queries: facts are computed once per location and
+ * per name, a judgement is cached by facts and sizes, and an answer by the innermost calls and
+ * sizes, if it examined no call further out.
  *
- * Source text is read only where it is older than the program, because otherwise its lines would
- * be of another program. Names are foreign: control characters become '?'.
- */
+ * Source text is read only if it is older than the program, since later text may have other lines.
+ * Names are untrusted: control characters become '?'. */
 #include "type/types.h"
 
 #include <stdio.h>
@@ -58,7 +57,7 @@ struct source_text {
     struct timespec written;
 };
 
-/* What was asked last, and the answer. */
+/* Last query and its answer. */
 struct judged {
     const struct type_facts *facts; // NULL = nothing was.
     struct type_sizes sizes;
@@ -82,7 +81,7 @@ struct settled {
     struct type_sizes sizes;
 };
 
-/* A stack in which something was allocated. */
+/* A stack with at least one allocation. */
 struct asked {
     struct type_sizes sizes;
     struct named_answer answer; // If it is judged.
@@ -96,11 +95,11 @@ struct same_size {
     uint32_t sole; // The string id of the name if there is only one.
 };
 
-/* What the name of a function tells. */
+/* Facts in a function's name. */
 struct name_facts {
     bool known;         // The others are set.
     bool is_allocator, is_rust_library;
-    const char *result; // The type of what it allocates; NULL = it does not tell.
+    const char *result; // Type of its allocations; NULL = unknown.
 };
 
 struct typer {
@@ -118,15 +117,15 @@ struct typer {
     const struct type_facts **facts; // By location; NULL = not asked for yet.
     struct map sources;       // String id of the file to struct source_text *.
     bool sizes_known;         // The next two are filled in.
-    struct strtab size_names; // Of all types,
+    struct strtab size_names; // By type,
     struct map size_of;       // and their sizes.
     uint32_t *place; // By node: index into asked plus 1; 0 = nothing was allocated there.
     struct asked *asked;
     size_t asked_count;
-    size_t judged_count;        // Of each of these, a power of two:
-    struct judged *judged;      // answers, by a hash of what was asked,
+    size_t judged_count;        // By query, a power of two:
+    struct judged *judged;      // answers, by a hash of the query,
     struct settled *settled;    // and the same of whole stacks.
-    struct map type_names;      // Of a fact and how it fits: string id of the type.
+    struct map type_names;      // By fact and fit: string id of the type.
     struct name_facts *of_name; // By string id, those from before types were added.
     size_t name_count;
     unsigned steps; // To callers, at most, since this was set to 0.
@@ -137,7 +136,7 @@ static void collect_modules(struct typer *t);
 static void collect_types(struct typer *t);
 static void judge_sites(struct typer *t);
 
-/* What a packed profile brought, before more could be found. */
+/* Types of a packed profile, before more are found. */
 struct known {
     const struct profile_type *types;
     size_t type_count;
@@ -166,7 +165,7 @@ known_types(struct typer *t)
     return known;
 }
 
-/* Put back what is surer than what was found here, where some of the files may be missing. */
+/* Restore packed types that are more certain than those found here, where files may be missing. */
 static void
 keep_known(struct typer *t, const struct known *before)
 {
@@ -186,7 +185,7 @@ keep_known(struct typer *t, const struct known *before)
     }
     for (size_t i = 0; i < p->type_count; i++)
         map_put(&found, p->types[i].size << 32 | p->types[i].name, NULL);
-    // Both are by size, and so is what they become.
+    // Both inputs are sorted by size, and so is the result.
     for (size_t i = 0; i < p->type_count || old < old_end;) {
         if (old == old_end || (i < p->type_count && p->types[i].size <= old->size)) {
             v[count++] = p->types[i++];
@@ -256,7 +255,7 @@ want(struct typer *t, uint64_t size)
     t->wanted[t->wanted_count++] = size;
 }
 
-/* What is asked of NODE, which is new if it was not asked for before. */
+/* Query of NODE, created if it is new. */
 static struct asked *
 asked_of(struct typer *t, uint32_t node)
 {
@@ -330,7 +329,7 @@ collect_modules(struct typer *t)
     strtab_release(&keys);
 }
 
-/* A type, and whether it is shown before others of its size. */
+/* A type, and its rank among those of its size. */
 struct ranked_type {
     struct profile_type type;
     uint32_t rank;
@@ -348,8 +347,8 @@ is_of_library(const char *name)
     return false;
 }
 
-/* The program's own types come first, then those of libraries, then those of the language's
- * libraries, then nameless ones. */
+/* The program's types come first, then types of libraries, then types of the language's libraries,
+ * then nameless ones. */
 static uint32_t
 rank_of(const char *name, bool in_program)
 {
@@ -419,7 +418,7 @@ add_of_size(struct typer *t, uint64_t size, struct ranked_types *list)
         qsort_r(list->v + first, list->count - first, sizeof *list->v, compare_ranked, t->p);
 }
 
-/* Make room for the names of all types of wanted sizes, of which few are in the profile yet. */
+/* Make room for the names of all types of requested sizes; few are in the profile yet. */
 static void
 expect_names(struct typer *t)
 {
@@ -442,7 +441,7 @@ collect_types(struct typer *t)
 {
     struct profile *p = t->p;
     struct ranked_types list = {0};
-    uint64_t *last; // By name: the size of which it was a type last, plus 1.
+    uint64_t *last; // By name: the last size with such a type, plus 1.
     size_t kept = 0;
 
     for (size_t i = 0; i < t->module_count; i++)
@@ -481,7 +480,7 @@ read_source(struct typer *t, const char *path, struct source_text *ret)
     char *text;
     ssize_t n;
 
-    // The sources of what runs in a container are often outside.
+    // Sources of a container's programs are often outside of it.
     if (fd < 0 && path[0] == '/' && t->p->sysroot != NULL)
         fd = regular_open(NULL, path, &st);
     if (fd < 0)
@@ -512,7 +511,7 @@ find_source(struct typer *t, uint32_t file)
     return (const struct source_text *)(uintptr_t)*known;
 }
 
-/* The name by which the source calls FUNCTION: without scopes, arguments and parameters. */
+/* Name of FUNCTION in the source: without scopes, arguments and parameters. */
 static const char *
 plain_name(struct typer *t, const char *function)
 {
@@ -523,7 +522,7 @@ plain_name(struct typer *t, const char *function)
     return colon != NULL ? colon + 1 : name;
 }
 
-/* The statements in which the frames of L stand; the innermost calls CALLEE. */
+/* Statements of the frames of L; the innermost calls CALLEE. */
 static struct type_statement *
 find_statements(struct typer *t, struct type_module *m, const struct profile_location *l,
                 const char *callee)
@@ -605,7 +604,7 @@ read_name(struct typer *t, uint32_t function)
                                type_of_allocator(name, &t->scratch)};
 }
 
-/* What the name FUNCTION, a string id, tells. */
+/* Facts in the name FUNCTION, a string id. */
 static struct name_facts
 name_facts(struct typer *t, uint32_t function)
 {
@@ -616,7 +615,7 @@ name_facts(struct typer *t, uint32_t function)
     return t->of_name[function];
 }
 
-/* Add what the names of the frames of L tell. */
+/* Add facts from the names of L's frames. */
 static void
 add_name_facts(struct typer *t, const struct profile_location *l, struct type_facts *facts)
 {
@@ -656,8 +655,8 @@ source_name(struct typer *t, uint32_t location)
                : plain_name(t, profile_string(t->p, t->p->frames[outermost].function));
 }
 
-/* What is known of most calls of a program without debug information: no type. Who calls a function
- * that passes memory on may know more. */
+/* Result for most calls of a program without debug information: no type. The caller of a function
+ * that passes memory on may have more. */
 static const struct type_facts silent = {.level_count = 1};
 static const struct type_facts silent_passing = {.level_count = 1, .passes_on = {true}};
 
@@ -673,7 +672,7 @@ shared_if_silent(const struct type_facts *facts)
     return &silent_passing;
 }
 
-/* Find what is known of the call at LOCATION of the function at CALLEE (0 = an allocation
+/* Find the facts about the call at LOCATION of the function at CALLEE (0 = an allocation
  * function). */
 static const struct type_facts *
 find_facts(struct typer *t, uint32_t location, uint32_t callee)
@@ -729,8 +728,9 @@ judge(struct typer *t, const struct type_facts *facts, const struct type_sizes *
     return j->passes_on;
 }
 
-/* Fill the empty RET with what the blocks of NODE are if HEADER bytes more than SIZES were asked
- * for. False if nothing is known of the calls, so that other sizes would make no difference. */
+/* Fill the empty RET with the type of NODE's blocks if HEADER bytes more than SIZES were requested.
+ * Returns false if there are no facts about the calls, so that other sizes would make no
+ * difference. */
 static bool
 judge_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint64_t header,
             struct type_answer *ret)
@@ -762,7 +762,7 @@ judge_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint
     return knows;
 }
 
-/* Fill the empty RET with what the blocks of NODE are, for which ASKED was asked. */
+/* Fill the empty RET with the type of NODE's blocks, by the query ASKED. */
 static void
 judge_node(struct typer *t, uint32_t node, const struct type_sizes *asked,
            struct type_answer *ret)

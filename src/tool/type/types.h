@@ -4,9 +4,9 @@
 
 #include "symbol/symbol.h"
 
-/* Fill in P's types of the sizes that occurred, and what the blocks of each site are. P must be
- * symbolised. What has no debug information stays unknown; that is no failure. A second call does
- * nothing, and neither does one for a profile that came with types. */
+/* Fill in P's types of the sizes that occurred, and the type of each site's blocks. P must be
+ * symbolised. Types without debug information stay unknown; that is no failure. A second call has
+ * no effect, nor does one for a profile that already has types. */
 void symbol_types(struct profile *p, const struct symbol_options *options);
 
 #endif
