@@ -1,4 +1,4 @@
-/* cfi.c: finding and reading the record of a function in .eh_frame.
+/* cfi.c: find and read the record of a function in .eh_frame.
  *
  * The linker sorts all functions into a table in .eh_frame_hdr, so a lookup is a binary search
  * followed by the parse of two records: the function's own (FDE) and the one it shares with its
@@ -12,13 +12,13 @@
  * or no table, .eh_frame is scanned from its start; that is slow, and its callers cache the
  * outcome.
  *
- * Holds: nothing outside the object's readable segments is read, whatever the bytes are. Every
+ * Invariant: nothing outside the object's readable segments is read, whatever the bytes are. Every
  * address from the tables passes through cursor_at, every length through cur_slice. The scan
- * consumes at least four bytes a record. Unsigned arithmetic may wrap; the result is checked like
+ * consumes at least four bytes per record. Unsigned arithmetic may wrap; the result is checked like
  * any other address.
  *
- * Does not read .debug_frame, nor records of compilers before the "z" augmentation with anything
- * but an empty augmentation string.
+ * Does not read .debug_frame. Records of compilers before the "z" augmentation need an empty
+ * augmentation string.
  *
  * Signal-safe; no state.
  */
@@ -53,7 +53,7 @@ enum {
 enum { SCAN_RECORDS_MAX = 1 << 22 };
 
 struct header {
-    uint64_t end;        // Of its segment.
+    uint64_t end;        // End of its segment.
     uint64_t eh_frame;   // Where the records begin.
     const uint8_t *table;
     size_t table_count;  // 0 if there is no table we can search.
@@ -63,7 +63,7 @@ struct cie {
     struct cursor initial;
     uint64_t code_align;
     int64_t data_align;
-    uint8_t encoding;    // Of the code addresses in FDEs.
+    uint8_t encoding;    // Encoding of the code addresses in FDEs.
     bool augmented;      // FDEs have augmentation data, preceded by its length.
     bool signal;
 };
@@ -111,8 +111,8 @@ cfi_row_at(uint64_t lookup, const struct unwind_object *object, struct cfi_row *
     return cfi_run(&f, lookup, object, ret_row) ? CFI_FOUND : CFI_BAD;
 }
 
-/* From ADDRESS to the end of its segment; bad if it lies outside. Records nearly always lie behind
- * the header, in its segment, which ends at HEADER_END; 0 = not known. */
+/* Cursor from ADDRESS to the end of its segment; bad if outside. Records nearly always lie behind
+ * the header, in its segment, which ends at HEADER_END; 0 = unknown. */
 static struct cursor
 cursor_at(const struct unwind_object *o, uint64_t address, uint64_t header_end)
 {
@@ -262,8 +262,8 @@ read_record(struct cursor *c)
     return cur_slice(c, length);
 }
 
-/* The letters of the augmentation string TEXT say what is in DATA, in their order. An unknown
- * letter may hide what follows it, so the record is refused. */
+/* The letters of the augmentation string TEXT describe DATA, in order. An unknown letter may hide
+ * the rest, so the record is refused. */
 static bool
 read_augmentation(const char *text, struct cursor data, struct cie *cie)
 {

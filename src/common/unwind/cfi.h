@@ -11,7 +11,7 @@
 enum cfi_result {
     CFI_FOUND,
     CFI_NONE, // Nothing covers the address.
-    CFI_BAD,  // A record does, but it makes no sense or uses what we do not support.
+    CFI_BAD,  // There is a record, but it is malformed or uses an unsupported feature.
 };
 
 /* Find the record of the function that covers LOOKUP in OBJECT. This function and the others below

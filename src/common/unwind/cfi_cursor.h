@@ -133,8 +133,8 @@ cur_sleb(struct cursor *c)
     return (int64_t)value;
 }
 
-/* The next SIZE bytes as a cursor of their own; C moves past them. An empty, bad one if there are
- * not so many. */
+/* Return the next SIZE bytes as a cursor, and advance C past them. Returns an empty, bad cursor if
+ * C has fewer. */
 static inline struct cursor
 cur_slice(struct cursor *c, uint64_t size)
 {

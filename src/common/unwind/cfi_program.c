@@ -1,21 +1,21 @@
 /* cfi_program.c: the interpreter of call frame programs.
  *
  * A program edits one row while it moves through the function's code: "advance 4 bytes; the CFA is
- * now rsp + 16; rbp is saved at CFA - 16; advance ...". We stop at the first advance beyond the
- * address asked for; the row is then the one in force there. The common program runs first, and
- * what it leaves is what DW_CFA_restore goes back to.
+ * now rsp + 16; rbp is saved at CFA - 16; advance ...". The interpreter stops at the first advance
+ * beyond the requested address; the row is then in force there. The CIE's program runs first, and
+ * DW_CFA_restore returns to its result.
  *
- * Holds: each instruction consumes at least one byte of a bounded cursor and the number of
- * instructions is limited, so any bytes end. What does not fit our fields (an offset beyond 32
- * bits, five nested remember_state) makes the cursor bad and the whole row unusable, never a wrong
- * row. Registers beyond the pc's column (vectors, flags) cannot affect the walk and are ignored.
+ * Invariant: each instruction consumes at least one byte of a bounded cursor, and the number of
+ * instructions is limited, so any input terminates. A value that exceeds our fields (an offset
+ * beyond 32 bits, five nested remember_state) makes the cursor bad and the whole row unusable,
+ * never wrong. Registers beyond the pc's column (vectors, flags) cannot affect the walk and are
+ * ignored.
  *
- * Most of what programs consist of is pushes and pops, an advance and an offset of the CFA in turn:
- * a function that pushes arguments has hundreds. Such pairs are stepped over five at a time, and
- * the few other instructions of ordinary functions are executed in a loop of their own.
+ * Most of a program describes pushes and pops: an advance and a CFA offset in turn. A function that
+ * pushes arguments has hundreds. A fast path skips such pairs five at a time, and a short loop
+ * executes the few other instructions of ordinary functions.
  *
- * About 1 KiB of stack. Signal-safe; no state.
- */
+ * About 1 KiB of stack. Signal-safe; no state. */
 #include "unwind/cfi_program.h"
 
 #include <emmintrin.h>
@@ -99,8 +99,8 @@ cfi_run(const struct cfi_function *f, uint64_t lookup, const struct unwind_objec
     return true;
 }
 
-/* How many bytes the short advance at AT has, two of which may be read, and how far it goes; 0 if
- * there is another instruction. */
+/* Length of the short advance at AT, of which two bytes may be read, and its distance; 0 for any
+ * other instruction. */
 static inline size_t
 short_advance(const uint8_t *at, uint64_t *ret_delta)
 {
@@ -114,8 +114,8 @@ short_advance(const uint8_t *at, uint64_t *ret_delta)
     return at[0] == OP_ADVANCE_LOC1 ? 2 : 0;
 }
 
-/* Execute the instruction at AT, three bytes of which may be read, if it is one of those that say
- * what pushes and pops do. Returns where the next one is, NULL if it is none of them. */
+/* Execute the instruction at AT, of which three bytes may be read, if it describes a push or pop.
+ * Returns the address of the next one, or NULL for any other instruction. */
 static inline const uint8_t *
 run_push(struct cfi_row *row, const uint8_t *at)
 {
@@ -136,9 +136,9 @@ run_push(struct cfi_row *row, const uint8_t *at)
     return NULL;
 }
 
-/* Functions that push arguments have hundreds of pairs in their programs. Step over those that
- * begin at AT, end before END and advance *LOCATION no further than LOOKUP, five at a time and then
- * one by one; *OFFSET is that of the last. Returns where the next instruction is. */
+/* Skip pairs that start at AT, end before END and advance *LOCATION no further than LOOKUP, five at
+ * a time and then one by one. Functions that push arguments have hundreds. Sets *OFFSET to the last
+ * pair's. Returns the address of the next instruction. */
 static inline const uint8_t *
 skip_pairs(const uint8_t *at, const uint8_t *end, uint64_t lookup, uint64_t *location,
            int32_t *offset)
@@ -179,9 +179,9 @@ skip_pairs(const uint8_t *at, const uint8_t *end, uint64_t lookup, uint64_t *loc
     return at;
 }
 
-/* Execute, up to the first advance beyond LOOKUP, what comes of the few instructions that programs
- * consist of: short advances, and what pushes and pops do to the CFA, mostly in turn. Returns how
- * many these were, at most LIMIT. Anything about them that needs a check is left to execute. */
+/* Fast path: execute short advances and the CFA changes of pushes and pops, mostly in turn, up to
+ * the first advance beyond LOOKUP. Returns the number executed, at most LIMIT. Leaves any
+ * instruction that needs a check to execute. */
 static int
 run_plain(struct machine *m, uint64_t lookup, int limit)
 {
@@ -295,8 +295,7 @@ factored(struct machine *m, int64_t value)
 }
 
 /* Operands: an unsigned number, the same times the data factor, a signed number times the data
- * factor. A plain one of 2^63 or more becomes negative and then fails one of the checks for 32
- * bits. */
+ * factor. An unsigned one of 2^63 or more becomes negative and then fails a 32-bit check. */
 static int64_t
 operand(struct machine *m)
 {
@@ -542,7 +541,7 @@ execute(struct machine *m, uint8_t op)
         set_expression(m, CFI_IS_EXPRESSION);
         break;
     case OP_GNU_ARGS_SIZE:
-        cur_uleb(&m->c); // Of interest to landing pads only.
+        cur_uleb(&m->c); // Only landing pads need it.
         break;
     default:
         execute_register(m, op);

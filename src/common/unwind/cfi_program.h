@@ -1,9 +1,8 @@
 /* cfi_program.h: from a function's call frame programs to the row for one of its instructions.
  * Private to src/common/unwind.
  *
- * A row says for one instruction how the canonical frame address (CFA, the value of rsp before the
- * call pushed the return address) and each register of the caller are found.
- */
+ * A row gives, for one instruction, the canonical frame address (CFA, the value of rsp before the
+ * call pushed the return address) and the location of each of the caller's registers. */
 #ifndef UNWIND_CFI_PROGRAM_H
 #define UNWIND_CFI_PROGRAM_H
 
@@ -28,7 +27,7 @@ struct cfi_rule {
         int32_t offset;
         uint32_t expression; // Where its bytes are, from the object's start.
     };
-    uint16_t length; // Of the expression in bytes.
+    uint16_t length; // Length of the expression in bytes.
     uint8_t how;     // enum cfi_how.
     uint8_t reg;     // For CFI_IN_REGISTER.
 };

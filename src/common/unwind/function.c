@@ -1,9 +1,8 @@
-/* function.c: where a function begins, as its unwind entry has it.
+/* function.c: start of a function, from its unwind entry.
  *
- * Stripped programs have these entries too, and compilers make one for each function, so an address
- * in it leads to its beginning, which may then be compared with a pointer to the function. A part
- * of a function that was moved elsewhere has an entry of its own.
- */
+ * Stripped programs keep these entries, and compilers emit one per function, so an address in the
+ * function leads to its start, which can be compared with a function pointer. A part that the
+ * compiler moved elsewhere has a separate entry. */
 #include "unwind/function.h"
 
 #include "unwind/cfi.h"

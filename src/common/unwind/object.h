@@ -13,15 +13,15 @@ struct unwind_object {
     const void *link_map;            // struct link_map *; identifies the loading.
     const void *segments;            // Its program headers, Elf64_Phdr; NULL = not known.
     uint32_t segment_count;
-    uint64_t bias;                   // Of the segments' addresses.
+    uint64_t bias;                   // Added to the segments' addresses.
 };
 
 struct dl_find_object;
 
-/* What the kernel told of the process: where its program headers and the kernel's own object lie; 0
- * = not known; and libc's own _dl_find_object, NULL = that of whoever has the name. To be
- * told before the first look-up. Needed in a program that the dynamic linker knows in pieces, in
- * one that has functions of that name, and in a static one. */
+/* Facts about the process, set before the first lookup: addresses of its program headers and of the
+ * vdso, from the kernel; 0 = unknown; and libc's _dl_find_object, NULL = whatever the name binds
+ * to. Needed in a program whose segments the dynamic linker lists separately, in one that defines
+ * such a function, and in a static one. */
 struct unwind_process {
     uint64_t headers, header_count, vdso;
     int (*find_object)(void *address, struct dl_find_object *ret_object);

@@ -1,25 +1,23 @@
-/* object_dynamic.c: which loaded object covers an address.
+/* object_dynamic.c: find the loaded object that covers an address.
  *
- * glibc's _dl_find_object keeps a sorted array of all loaded objects that is read without a lock
- * and may be asked from a signal handler or while the loader's lock is held by somebody else. The
- * older way, dl_iterate_phdr, takes that lock: inside malloc, which the loader itself calls, it can
- * deadlock.
+ * glibc's _dl_find_object reads a sorted array of all loaded objects without a lock. It is safe in
+ * a signal handler and while another thread holds the loader's lock. The older dl_iterate_phdr
+ * takes this lock: inside malloc, which the loader calls, it can deadlock.
  *
- * Holds: [start, end) is the address range the loader reserved for the object; eh_frame_hdr, when
- * there is one, lies inside. The range may have unreadable holes between segments, and the unwind
- * tables of a damaged object may lead there, so the program headers, which are nearly always in the
- * object's first page, tell what may be read. Where they are not there the whole range is taken to
- * be readable.
+ * Invariant: [start, end) is the address range that the loader reserved for the object;
+ * eh_frame_hdr, if any, lies inside. The range may have unreadable holes between segments, and the
+ * unwind tables of a damaged object may lead there. So the program headers, nearly always in the
+ * object's first page, decide which parts are readable. Without them the whole range counts as
+ * readable.
  *
- * The program itself is special: the kernel mapped it, and if that left holes between its segments
- * (large page alignment, or read-only data that ends just before a page), glibc knows each segment
- * as a range of its own, and the tables lie in another one than the code. The whole range comes
- * from the program headers then. Every other object was reserved in one piece by the loader.
+ * The program itself is special, because the kernel mapped it. If that left holes between its
+ * segments (large page alignment, or read-only data that ends just before a page), glibc lists each
+ * segment as a separate range, and the tables lie in another one than the code. The whole range
+ * then comes from the program headers. The loader reserves every other object in one piece.
  *
- * Does not know about code without an object: JIT code, the stack, hand-made trampolines.
+ * Does not cover code without an object: JIT code, the stack, trampolines.
  *
- * Signal-safe.
- */
+ * Signal-safe. */
 #include "unwind/object.h"
 
 #include <dlfcn.h>
@@ -29,7 +27,7 @@
 
 enum { PAGE_BYTES = 4096, SEGMENTS_MAX = 64 };
 
-static struct unwind_process process = {.find_object = _dl_find_object}; // Constant once told.
+static struct unwind_process process = {.find_object = _dl_find_object}; // Constant once set.
 
 void
 unwind_begin(const struct unwind_process *p)
@@ -55,13 +53,13 @@ find_segments(struct unwind_object *o)
     o->bias = ((const struct link_map *)o->link_map)->l_addr;
 }
 
-/* Widen OBJECT, the program itself, to all of its segments. */
+/* Widen OBJECT, the program, to all its segments. */
 static void
 cover_program(struct unwind_object *object, const struct link_map *map)
 {
     struct dl_find_object found;
 
-    // Started by hand, the loader is what the kernel may have told about.
+    // If the loader was started by hand, the kernel's headers are the loader's.
     if (process.find_object((void *)(uintptr_t)process.headers, &found) != 0 ||
         found.dlfo_link_map != map)
         return;

@@ -1,33 +1,33 @@
-/* object_static.c: which object covers an address, in a program without a dynamic linker.
+/* object_static.c: find the object that covers an address, in a program without a dynamic linker.
  *
- * A static executable is one object, and the kernel's vdso is the other. Where they lie the kernel
- * tells at the start (AT_PHDR, AT_SYSINFO_EHDR), so this needs nothing of libc and serves glibc and
- * musl alike. It stands where object_dynamic.c does in the recorder that is preloaded.
+ * A static executable is one object, and the kernel's vdso is the other. The kernel passes their
+ * addresses at the start (AT_PHDR, AT_SYSINFO_EHDR), so this needs no libc and serves glibc and
+ * musl alike. It replaces object_dynamic.c of the preloaded recorder.
  *
- * Holds: the answers never change, so two threads that are told them at once store the same words.
+ * Invariant: the answers never change, so two threads that initialise them at once store equal
+ * words.
  *
- * Does not know what a static program loads by dlopen (glibc does that for names of users and hosts
- * and for character sets): such code counts as code without an object. It has a libc of its own,
- * whose malloc is not ours either.
+ * Does not cover objects that a static program loads by dlopen (glibc does so for user and host
+ * names and for character sets): such code counts as code without an object. It uses a separate
+ * libc, whose malloc is not intercepted either.
  *
- * The unwind tables are found by PT_GNU_EH_FRAME, which a static link has only when it is asked
- * for: the options of libheaptap_static.a do so.
+ * PT_GNU_EH_FRAME locates the unwind tables. A static link creates it only on request; the options
+ * of libheaptap_static.a do so.
  *
- * Signal-safe.
- */
+ * Signal-safe. */
 #include "unwind/object.h"
 
 #include <elf.h>
 #include <link.h>
 
 
-/* What the dynamic linker would have told of the two; the names are those that it uses. */
+/* Both objects, with the names that the dynamic linker uses. */
 static char program_name[] = "", vdso_name[] = "linux-vdso.so.1";
 static struct link_map maps[2] = {{.l_name = program_name}, {.l_name = vdso_name}};
 static struct unwind_object objects[2];
 
-/* How far the object whose COUNT program headers lie at HEADERS was moved from where it was linked
- * to lie: they tell their own place, or lie behind the file's header in the first segment. */
+/* Load bias of the object whose COUNT program headers lie at HEADERS. Either the headers contain
+ * their linked address, or they follow the file's header in the first segment. */
 static uint64_t
 bias_of(const Elf64_Phdr *headers, uint64_t count)
 {

@@ -1,11 +1,10 @@
-/* readable.c: how far an object's memory can be read.
+/* readable.c: extent of an object's readable memory.
  *
- * An object's range may have holes between its segments that no access survives, and unwind tables
- * that lie may lead there. Its program headers, where known, tell the segments; otherwise the whole
+ * An object's range may have holes between its segments that fault on access, and false unwind
+ * tables may lead there. The program headers, if known, list the segments; otherwise the whole
  * range counts as readable.
  *
- * Signal-safe.
- */
+ * Signal-safe. */
 #include "unwind/readable.h"
 
 #include <elf.h>

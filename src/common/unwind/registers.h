@@ -1,4 +1,4 @@
-/* registers.h: the registers of one frame, and what of its stack may be read. x86-64. */
+/* registers.h: the registers of one frame, and the readable range of its stack. x86-64. */
 #ifndef UNWIND_REGISTERS_H
 #define UNWIND_REGISTERS_H
 
@@ -42,7 +42,7 @@ unwind_lookup(const struct unwind_registers *r)
 static inline __attribute__((always_inline)) void
 unwind_capture(struct unwind_registers *r)
 {
-    // The pc is that of the lea, so it is exact.
+    // The pc is the lea's, so it is exact.
     __asm__ volatile("movq %%rbx, 24(%0)\n\t"
                      "movq %%rbp, 48(%0)\n\t"
                      "movq %%rsp, 56(%0)\n\t"

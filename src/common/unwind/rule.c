@@ -1,18 +1,17 @@
-/* rule.c: from a row of the unwind table to the eight-byte rule the hot path runs on.
+/* rule.c: from a row of the unwind table to the eight-byte rule of the hot path.
  *
- * Nearly all code moves its CFA with rsp or rbp, leaves the return address at CFA - 8 and either
- * does not touch rbp or saves it near the CFA. That is all a rule can say. A row qualifies only if
- * the rule gives exactly what unwind_step would give for rsp, rbp and the return address; any doubt
- * makes it RULE_FULL.
+ * Nearly all code addresses its CFA by rsp or rbp, keeps the return address at CFA - 8 and either
+ * does not touch rbp or saves it near the CFA. A rule expresses exactly this. A row qualifies only
+ * if the rule gives the same rsp, rbp and return address as unwind_step; any doubt makes it
+ * RULE_FULL.
  *
- * The kernel's frame of a signal has a kind of its own: what handlers allocate is walked through it
- * each time, and its seventeen expressions take longer than all the other frames.
+ * The kernel's signal frame has a separate kind: each event in a handler walks through it, and its
+ * seventeen expressions take longer than all other frames.
  *
- * Other callee-saved registers are not tracked by rules. An outer frame whose CFA needs one is
- * RULE_FULL, and its stepping starts again from captured registers.
+ * Rules do not track other callee-saved registers. An outer frame whose CFA needs one is RULE_FULL,
+ * and its stepping restarts from captured registers.
  *
- * Signal-safe; no state.
- */
+ * Signal-safe; no state. */
 #include "unwind/rule.h"
 
 #include "unwind/cfi.h"

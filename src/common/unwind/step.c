@@ -216,7 +216,7 @@ find_rule_rbp(const struct unwind_registers *r, const struct unwind_rule *rule,
     return unwind_read(bounds, from + (uint64_t)(int64_t)rule->rbp_words * 8, ret_rbp);
 }
 
-/* R becomes the caller's registers, of which only RSP, PC and, if it is known, RBP are. */
+/* Store the caller's registers in R. Only RSP, PC and, if known, RBP are valid. */
 static void
 put_known(struct unwind_registers *r, uint64_t rsp, uint64_t pc, uint64_t rbp, bool rbp_known)
 {

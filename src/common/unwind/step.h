@@ -1,4 +1,4 @@
-/* step.h: from the registers of a frame to those of its caller. */
+/* step.h: from the registers of a frame to the registers of its caller. */
 #ifndef UNWIND_STEP_H
 #define UNWIND_STEP_H
 
@@ -16,8 +16,8 @@ enum unwind_step_result {
 };
 
 /* Replace R by its caller's registers. After a signal frame R->exact is true, and rsp may lie on
- * another stack, outside BOUNDS: the next step needs bounds of its own. A return address of 0 and
- * one the tables call undefined are UNWIND_END. */
+ * another stack, outside BOUNDS: the next step needs new bounds. A return address that is 0 or that
+ * the tables call undefined gives UNWIND_END. */
 enum unwind_step_result unwind_step(struct unwind_registers *r, const struct unwind_bounds *bounds);
 
 /* The same when the object that covers unwind_lookup(R) is known already. */
@@ -25,9 +25,8 @@ enum unwind_step_result unwind_step_in(struct unwind_registers *r,
                                        const struct unwind_bounds *bounds,
                                        const struct unwind_object *object);
 
-/* The same by RULE, which is of one of the first four kinds and was compiled for unwind_lookup(R).
- * Gives what unwind_step gives for rsp, rbp and pc, and whether rbp is known; nothing else is known
- * afterwards. */
+/* The same by RULE, one of the first four kinds, compiled for unwind_lookup(R). Sets rsp, rbp and
+ * pc, and whether rbp is known, as unwind_step does; all other registers are unknown afterwards. */
 enum unwind_step_result unwind_step_by_rule(struct unwind_registers *r,
                                             const struct unwind_rule *rule,
                                             const struct unwind_bounds *bounds);

@@ -38,7 +38,7 @@ json_counting(struct json *j, const struct profile *p)
     json_end(j);
 }
 
-/* RANGE as an object KEY, its numbers divided by UNIT; null for what is not KNOWN. */
+/* Write RANGE as an object KEY, its numbers divided by UNIT; null unless KNOWN. */
 static void
 json_range(struct json *j, const char *key, const struct access_range *range, double unit,
            bool known)

@@ -10,8 +10,7 @@
 void json_access(struct json *j, const struct view *v, const struct access_table *t,
                  enum access_pick pick, size_t limit);
 
-/* "counting": how P's accesses were counted, and what of them is not known; null if they were not.
- */
+/* "counting": how P's accesses were counted, and their losses; null if they were not counted. */
 void json_counting(struct json *j, const struct profile *p);
 
 #endif

@@ -9,7 +9,7 @@
 typedef void json_check_block(struct json_tables *t, const char *key, const struct view *v,
                               const struct examined *e, const struct block *b);
 
-/* Write what a check of the memory of M has found as the member "check", its first LIMIT blocks. */
+/* Write the results of a check of M's memory as the member "check", with at most LIMIT blocks. */
 void json_check(struct json_tables *t, const struct view *v, const struct memory_view *m,
                 size_t limit, json_check_block *put_block);
 

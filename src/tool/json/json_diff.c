@@ -176,7 +176,7 @@ put_row(const struct diff_view *v, struct json_tables *t, const struct diff_row 
     json_end(j);
 }
 
-/* What came of --fail-over. */
+/* Result of --fail-over. */
 static void
 put_limits(struct json *j, const struct judgements *judged)
 {

@@ -1,4 +1,4 @@
-/* json_leaks.h: what is still live, as JSON. */
+/* json_leaks.h: live blocks, as JSON. */
 #ifndef JSON_JSON_LEAKS_H
 #define JSON_JSON_LEAKS_H
 

@@ -1,9 +1,8 @@
-/* json_members.c: what all documents in JSON have in common.
+/* json_members.c: members that all JSON documents share.
  *
- * All is exact and complete. The layout is a contract (docs/json.md): members may be added, but
- * none is renamed, removed or given another unit without a new "version". What is unknown is null,
- * never an empty string. Addresses are strings, because JSON's readers keep numbers as doubles.
- */
+ * Values are exact and complete. The layout is a contract (docs/json.md): members may be added, but
+ * none is renamed, removed or changed in unit without a new "version". Unknown values are null,
+ * never an empty string. Addresses are strings, because JSON readers store numbers as doubles. */
 #include "json/json_members.h"
 
 #include <stdio.h>

@@ -51,7 +51,7 @@ put_block_or_null(struct json_tables *t, const char *key, const struct view *v,
     json_end(t->j);
 }
 
-/* What is at ADDRESS, as KEY. */
+/* Describe ADDRESS, as KEY. */
 static void
 put_place(struct json_tables *t, const char *key, const struct view *v, const struct examined *e,
           uint64_t address)
@@ -134,7 +134,7 @@ put_signal(struct json_tables *t, const struct view *v, const struct examined *e
     json_end(j);
 }
 
-/* What a forked child has of its parent. */
+/* Parent data of a forked child. */
 static void
 put_inherited(struct json *j, const struct inherited *i)
 {
@@ -207,7 +207,7 @@ put_if(struct json *j, const char *key, bool known, uint64_t value)
         json_string(j, key, NULL);
 }
 
-/* When the block at the address was allocated, and by whom. */
+/* Time, stack and thread of the allocation of the block at the address. */
 static void
 put_birth(struct json *j, const struct examined *e, const struct memory_answer *answer)
 {

@@ -1,20 +1,18 @@
-/* json_page.c: the document "heaptap-page": a report and what else a page needs to be looked
- * through without heaptap.
+/* json_page.c: the document "heaptap-page": a report and all further data of a page that works
+ * without heaptap.
  *
  *     {"format": "heaptap-page", "version": 1,
  *      "report": {…, "parts": {…}, "growing": […], "history": {…}, "tables": {…}},
  *      "before": null, "filter": null, "sizes": {…}, "leaks": {…}, "sources": […]}
  *
- * The report is that of `heaptap report --json`, with three more members. `parts` are the sites as
- * they were recorded: a site of a report is a stack, which may allocate in several classes of size,
- * and blocks of several types. `history` says what each part did between the moments that are
- * known, so that whoever reads it can add up any stretch of time as --between does; its rows are in
- * the order of time, and those of a part come to its counters. `growing` says which stacks grow:
- * what people call a stack is one of folded frames, so an entry has all the sites that it is made
- * of.
+ * The report equals `heaptap report --json`, with three more members. `parts` are the sites as
+ * recorded: a site of a report is a stack, which may allocate in several size classes, and blocks
+ * of several types. `history` lists the changes of each part between known moments, so that a
+ * reader can sum any stretch of time as --between does; its rows are in order of time, and the rows
+ * of a part sum to its counters. `growing` lists the stacks that grow: a stack in a view has folded
+ * frames, so an entry has all its sites.
  *
- * Nothing is computed here that a view does not show, and no reader has to know how it was.
- */
+ * Every value here is also shown by a view, so no reader needs to recompute it. */
 #include "json/json_page.h"
 
 #include <stdlib.h>
@@ -39,7 +37,7 @@ struct page_change {
     struct profile_amounts amounts;
 };
 
-/* Where what a profile has stands in the document. From the view's arena. */
+/* Positions of a profile's items in the document. From the view's arena. */
 struct page_places {
     uint32_t *site_of; // By stack.
     uint32_t *part_of; // By site of the profile, plus 1; 0 = it was left out.
@@ -221,7 +219,7 @@ fold(const struct view *v, const struct stacks_options *options, struct stacks *
 
 /* The sites of V that each of the stacks that grow is made of. */
 struct page_members {
-    uint32_t *first; // By row of the timeline: the first of its sites, plus 1;
+    uint32_t *first; // By row of the timeline: its first site, plus 1;
     uint32_t *next;  // and by site the next one, plus 1.
 };
 
@@ -250,7 +248,7 @@ find_members(const struct view *v, const struct stacks *folded, const struct tim
     return ret;
 }
 
-/* The sites of row ROW, and the one of them with most live bytes. */
+/* Sites of row ROW, and the one with most live bytes. */
 static void
 put_members(struct json *j, const struct page_members *members, size_t row,
             const struct stack *const *sites)
@@ -298,7 +296,7 @@ put_growing(struct json *j, const struct view *v, const struct stacks_options *o
     json_end(j);
 }
 
-/* What a report needs to know beside its view, and the files that it refers to. */
+/* Data of a report besides its view, and the files that it refers to. */
 struct page_report {
     const struct json_page *page;
     const char **files; // By index in its tables. From the view's arena.
@@ -343,7 +341,7 @@ put_sources(struct json *j, const struct page_report *r)
     json_end(j);
 }
 
-/* What is still live, by path, as `heaptap leaks --paths` has it without options. */
+/* Live blocks by path, as `heaptap leaks --paths` shows them without options. */
 static void
 put_leaks(struct json *j, const struct view *v, const struct stacks_options *options)
 {

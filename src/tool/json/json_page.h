@@ -8,8 +8,8 @@
 struct json_page {
     const struct view *view;   // Stacks as recorded, numbered.
     const struct view *before; // The first of two profiles, or NULL.
-    enum metric metric;        // What is shown first.
-    const struct stacks_options *options; // What the views were filtered by.
+    enum metric metric;        // First view to show.
+    const struct stacks_options *options; // Filter of the views.
     // The text of the source FILE, as frames have it, or NULL if it is not to be had; valid until
     // the next call. Asked for the files of the largest stacks first. NULL: sources are not wanted.
     const char *(*source)(void *arg, const char *file);

@@ -1,4 +1,4 @@
-/* json_paths.h: what is still live, by partial path, as JSON. */
+/* json_paths.h: live blocks by partial path, as JSON. */
 #ifndef JSON_JSON_PATHS_H
 #define JSON_JSON_PATHS_H
 

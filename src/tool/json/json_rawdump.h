@@ -1,4 +1,4 @@
-/* json_rawdump.h: what was found in copies of memory, for programs. */
+/* json_rawdump.h: blocks found in copies of memory, as JSON. */
 #ifndef JSON_JSON_RAWDUMP_H
 #define JSON_JSON_RAWDUMP_H
 

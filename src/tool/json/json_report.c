@@ -165,7 +165,7 @@ json_damages(struct json_tables *t, const struct view *v)
     json_end(j);
 }
 
-/* Nested documents have no tables, so the modules stand by themselves. */
+/* Nested documents have no tables, so the modules are a separate member. */
 static void
 json_modules(struct json *j, const struct profile *p)
 {
@@ -273,7 +273,7 @@ next_node(const struct tree *tree, uint32_t n, uint32_t *parents)
     return n ? nodes[n].next_sibling : 0;
 }
 
-/* The members of a node, in the object or row that is open. PARENT is that of its row plus 1. */
+/* Members of a node, in the open object or row. PARENT is its parent's row plus 1. */
 static void
 put_node(struct json_tables *t, const struct tree_node *node, uint32_t parent)
 {

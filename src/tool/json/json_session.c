@@ -1,6 +1,5 @@
-/* json_session.c: around the documents of several processes stands one, "heaptap-session", with the
- * totals of all, a row for each process, and the list of those documents.
- */
+/* json_session.c: the document "heaptap-session", which encloses those of several processes, with
+ * the totals of all, a row per process, and the list of documents. */
 #include "json/json_session.h"
 
 #include "json/json_members.h"

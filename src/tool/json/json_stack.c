@@ -1,8 +1,8 @@
-/* json_stack.c: stacks, and sites with theirs: by index into the document's tables, or nested.
+/* json_stack.c: stacks, and sites with their stacks: by index into the document's tables, or
+ * nested.
  *
- * Both layouts have the same members with the same values, which test/run/tools/layouts.sh compares
- * for every view; so what a site gets here it gets in both.
- */
+ * Both layouts have equal members and values; test/run/tools/layouts.sh compares them for every
+ * view. So a member of a site belongs into both. */
 #include "json/json_stack.h"
 
 #include "json/json_members.h"

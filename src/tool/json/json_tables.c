@@ -6,20 +6,18 @@
  *                                                                          │
  *     "frames": {"function": [0, 1, …], "line": [9, 40, …], …}  ◄──────────┘
  *
- * Stacks of one program share their outer parts: they are a tree. Each node of it is an entry that
- * says its frame and its caller's entry, so a stack of a hundred frames costs what it does not
- * share. Spelt out in every site, the frames of a compiler's profile of 2 MB come to 600 MB.
+ * Stacks of one program share their outer parts: they form a tree. Each node is an entry with its
+ * frame and its caller's entry, so a stack of a hundred frames only adds its unshared part. Spelt
+ * out in every site, the frames of a compiler's profile of 2 MB take 600 MB.
  *
- * Entries get their index when they are first met, callers before callees: so a parent is always
- * smaller than its child, and one pass from the end adds up a tree. Stack 0 has no frames. The
- * tables stand at the end of the document, since only then it is known what they have to hold; a
- * site that is left out leaves nothing behind. What is kept until then is a few integers for each
- * entry.
+ * Entries get their index at first use, callers before callees. So a parent is always smaller than
+ * its child, and one pass from the end adds up a tree. Stack 0 has no frames. The tables come last
+ * in the document, when their contents are known; a site that is left out adds no entry. Until
+ * then, each entry takes a few integers of memory.
  *
- * In a profile an entry is found through its node, not frame by frame: equal stacks with other
- * flags, heaps or labels end at other nodes, and the pairs of parent and frame bring them together.
- * A comparison has no nodes, and its frames are texts.
- */
+ * In a profile, an entry is looked up by its node, not frame by frame. Equal stacks with other
+ * flags, heaps or labels end at other nodes, and the pairs of parent and frame merge them. A
+ * comparison has no nodes, and its frames are texts. */
 #include "json/json_tables.h"
 
 #include "analyse/fold.h"
@@ -27,7 +25,7 @@
 #include "util/ensure.h"
 
 struct json_function {
-    uint32_t name; // Of names.
+    uint32_t name; // Ids of names.
     uint32_t module;
 };
 
@@ -40,7 +38,7 @@ struct json_frame_row {
     uint32_t function, file, module;
     uint32_t line;
     bool inlined, exact;
-    uint64_t address, offset; // Of a profile,
+    uint64_t address, offset; // For a profile,
     uint64_t function_offset; // as this is; 0 = it has a name, or nobody knows.
     const char *language;     // NULL = machine code.
 };
@@ -327,7 +325,7 @@ put_texts(struct json *j, const char *key, const struct strtab *texts)
     json_end(j);
 }
 
-/* What a function's name says of it, or NULL. */
+/* Properties of a function by its name, or NULL. */
 static const char *
 role_of(const char *function)
 {
@@ -364,8 +362,8 @@ put_modules(const struct json_tables *t, struct json *j)
     json_end(j);
 }
 
-/* The member at OFFSET of each row, in hexadecimal; null for 0 if that is WITHOUT_ZERO, and of what
- * has no address. */
+/* The member at OFFSET of each row, in hexadecimal; null for 0 if that is WITHOUT_ZERO, and for
+ * rows without an address. */
 static void
 put_addresses(const struct json_tables *t, struct json *j, const char *key, size_t offset,
               bool without_zero)

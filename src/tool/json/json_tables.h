@@ -1,4 +1,4 @@
-/* json_tables.h: what the stacks of a document are made of, each once, referred to by index.
+/* json_tables.h: frames and stacks of a document, each once, referred to by index.
  *
  *     struct json_tables t;
  *
@@ -6,8 +6,7 @@
  *     json_stack(&t, "stack", s);          "stack": 17     (json_stack.h)
  *     json_tables_end(&t);                 "tables": {"frames": …, "stacks": …}
  *
- * A document in the nested layout has no tables; the same calls write what it has instead.
- */
+ * A document in the nested layout has no tables; the same calls then write the nested form. */
 #ifndef JSON_JSON_TABLES_H
 #define JSON_JSON_TABLES_H
 
@@ -54,7 +53,7 @@ struct json_tables {
     size_t function_count, function_capacity, module_count, module_capacity;
     size_t frame_count, frame_capacity, stack_count, stack_capacity;
 
-    struct own_code own; // Of P.
+    struct own_code own; // Frame of P.
     bool has_sites;      // Heaps and labels are referred to as well.
     bool has_types;      // And types.
     bool has_languages;  // Some frames are named ones.
@@ -62,7 +61,7 @@ struct json_tables {
     struct strtab types;
     struct map type_ids;
 
-    // Of P; 0 = not in a table yet.
+    // By node of P; 0 = not in a table yet.
     uint32_t *frame_of, *module_of; // Index plus 1.
     uint32_t *stack_of;             // By node.
     uint32_t *depth_of;             // By node: frames of its whole stack.
@@ -70,8 +69,8 @@ struct json_tables {
     size_t path_capacity;
 };
 
-/* Begin the tables of a document that is written to J, whose stacks are of P. With P NULL they are
- * those of json_tables_of_texts. */
+/* Start the tables of a document that is written to J and has stacks of P. With P NULL the stacks
+ * come from json_tables_of_texts. */
 void json_tables_begin(struct json_tables *t, struct json *j, const struct profile *p,
                        struct arena *arena);
 
@@ -93,7 +92,7 @@ uint32_t json_tables_type(struct json_tables *t, const char *name);
 uint32_t json_tables_of_texts(struct json_tables *t, uint32_t parent,
                               const struct json_frame_texts *f);
 
-/* Write the tables into the object that is open, and free what is not of the arena. */
+/* Write the tables into the open object, and free all memory outside the arena. */
 void json_tables_end(struct json_tables *t);
 
 #endif

@@ -1,17 +1,16 @@
-/* load.c: making sense of the tables.
+/* load.c: build the model from the file's tables.
  *
- * What the recorder keeps apart for speed is put together here, in this order: the call tree and
- * its sites (load_tree.c) with heaps and labels (load_heaps.c), the counters of all threads
- * (load_counters.c), how they came about (load_sampling.c), what they were before (load_history.c),
- * then what stands alone: timeline, frees of unknown blocks, the header.
+ * Joins data that the recorder keeps separate for speed, in this order: the call tree and its sites
+ * (load_tree.c) with heaps and labels (load_heaps.c), the counters of all threads
+ * (load_counters.c), recording modes and errors (load_sampling.c), earlier values (load_history.c),
+ * then the independent parts: timeline, frees of unknown blocks, the header.
  *
- * Everything is computed from one copy of the rows (or from the file, once nobody writes it any
- * more), so totals are the sum of what is shown, also while the process is running. A copy may
- * catch an event half applied: then a value is off by that event.
+ * Everything is computed from one copy of the rows (or from the file, once nobody writes to it), so
+ * totals equal the sum of the shown values, even while the process runs. A copy may contain a
+ * half-applied event; then a value is off by this event.
  *
- * Records come from a stranger: ids are checked before use, a record that cannot be right is
- * skipped and counted, and one note per kind tells how many.
- */
+ * Records are untrusted: ids are checked before use, invalid records are skipped and counted, and
+ * one note per kind reports the number. */
 #include "load/load.h"
 
 #include <stdlib.h>

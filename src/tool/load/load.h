@@ -11,8 +11,8 @@
  * is valid, with notes. */
 int profile_open(const char *what, struct profile **ret_profile, struct err *err);
 
-/* The same, and the tables that it was made of in *RET_RAW and in memory of ARENA, for who packs it
- * (pack.h): else the file would be read twice. *RET_RAW is to be ended by raw_release, also after a
+/* The same. Also returns the tables of the file in *RET_RAW and in ARENA, for packing (pack.h),
+ * which would otherwise read the file again. The caller ends *RET_RAW by raw_release, even after a
  * failure. */
 int profile_open_tables(const char *what, struct arena *arena, struct raw_file *ret_raw,
                         struct profile **ret_profile, struct err *err);

@@ -1,14 +1,12 @@
-/* load_access.c: accesses by site and by place in the block.
+/* load_access.c: accesses by site and by position in the block.
  *
- * The file keeps blocks in parts, by whether they have ended and by what a merge of live blocks
- * has said of them (format.md 4.16). With N the latest merge, each block is once in
+ * The file stores blocks in parts: ended blocks, and live blocks by the last merge that counted
+ * them (format.md 4.16). With N the latest merge, each block is once in
  *
  *     ENDED  +  LIVE of N  +  LATE of the other parity than N
  *
- * and that is what the model has; what the other records say is about the same blocks at another
- * time. A record of LIVE whose merge is another than N is of an older merge, or of one that was
- * under way.
- */
+ * and the model has this sum. The other records describe the same blocks at another time. A record
+ * of LIVE with another merge than N belongs to an older merge, or to one in progress. */
 #include "load/load_access.h"
 
 #include "load/load_tree.h"

@@ -4,8 +4,8 @@
 
 #include "load/loader.h"
 
-/* What was counted of accesses, if anything was; returns the number of records that belong to no
- * site. After load_blocks. */
+/* Load the access counts, if there are any. Returns the number of records without a site. Requires
+ * load_blocks. */
 size_t load_accesses(struct loader *l);
 
 #endif

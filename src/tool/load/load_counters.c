@@ -1,14 +1,13 @@
-/* load_counters.c: what each thread counted, put together.
+/* load_counters.c: combine the counters of all threads.
  *
  * A counter of the file belongs to one thread and one site. Its numbers are added to the pair, the
- * thread, the site and the totals at once, so a total is the sum of what is shown, also while the
- * process is running. Blocks that back a heap are counted apart. Which part of a counter belongs to
- * the peak is the rule of format.md 4.4.
+ * thread, the site and the totals at once, so a total is the sum of the shown values, even while
+ * the process runs. Blocks that back a heap are counted separately. Format.md 4.4 defines which
+ * part of a counter belongs to the peak.
  *
- * A counter whose site makes no sense is counted under "other", never dropped: the totals are
- * right even where the tree is not. One whose thread is not in the file is left out, because each
- * number is some thread's. Of either kind is counted how many there are, for a note (load.c).
- */
+ * A counter with an invalid site counts under "other" and is never dropped: the totals are right
+ * even where the tree is not. A counter with an unknown thread is skipped, because each number
+ * belongs to a thread. Both kinds are counted for a note (load.c). */
 #include "load/load_counters.h"
 
 #include <string.h>
@@ -55,7 +54,7 @@ load_threads(struct loader *l)
     }
 }
 
-/* What a counter says, its share of the peak by the rule of format.md 4.4. */
+/* Values of a counter, and its share of the peak by the rule of format.md 4.4. */
 static struct counters
 read_counter(const struct disk_counter *d, uint64_t epoch)
 {
@@ -135,8 +134,8 @@ add_thread_site(struct loader *l, uint32_t thread, uint32_t site, const struct c
     return (uint32_t)*known;
 }
 
-/* Make room for what COUNT blocks can become. Maps are to be no larger than they need to be; what
- * is not used of arrays is never touched, so there the blocks need not be read for it. */
+/* Reserve space for COUNT blocks. Maps are sized to their contents. Oversized arrays cost address
+ * space, not memory, so sizing them does not require reading the blocks. */
 static void
 expect(struct loader *l, size_t count)
 {
@@ -328,7 +327,7 @@ load_bins(struct loader *l)
     }
 }
 
-/* Count what is doubtful of SITE, whose stack has FLAGS. */
+/* Count the doubtful values of SITE, whose stack has FLAGS. */
 static void
 count_doubtful(struct profile *p, const struct profile_site *site, uint32_t flags)
 {
@@ -358,7 +357,7 @@ loader_count_doubtful(struct profile *p)
                   "all flags in a byte");
     for (size_t i = 2; i < p->node_count; i++)
         any |= p->nodes[i].flags;
-    if (any != 0) { // Else every stack is whole, and only what has none is doubtful.
+    if (any != 0) { // Otherwise every stack is whole, and only sites without a stack are doubtful.
         path_flags = arena_array(&scratch, p->node_count, sizeof *path_flags);
         for (size_t i = 1; i < p->node_count; i++)
             path_flags[i] = (uint8_t)(path_flags[p->nodes[i].parent] | p->nodes[i].flags);

@@ -1,10 +1,10 @@
-/* load_counters.h: threads, and what was counted by site and by size. */
+/* load_counters.h: threads, and counters by site and by size. */
 #ifndef LOAD_LOAD_COUNTERS_H
 #define LOAD_LOAD_COUNTERS_H
 
 #include "load/loader.h"
 
-/* The threads, those of one name as one, and which bins are theirs. */
+/* Load the threads, merging those of equal name, and the owners of bins. */
 void load_threads(struct loader *l);
 
 /* The blocks of counters, of sites and of backings; returns the number of counters that belong to
@@ -22,7 +22,7 @@ void loader_bound_peak(struct loader *l);
  * load_ways and profile_sum_heaps. */
 void loader_judge_lives(struct loader *l);
 
-/* What was counted of each size. After load_threads, which says whose bins there are. */
+/* Load the counters by size. Requires load_threads, which finds the owners of bins. */
 void load_bins(struct loader *l);
 
 /* Losses that are known by where allocations were charged to. */

@@ -1,21 +1,20 @@
-/* load_fit.c: what a profile comes to when views write it out.
+/* load_fit.c: bound the size of a profile's views.
  *
- * A file holds each name once, each place in the code once, and of a stack only what no other stack
- * shares with it. A view writes the frames of every stack with their names. So a file of 24 KB can
- * say three hundred gigabytes:
+ * A file stores each name once, each code location once, and of each stack only its unshared part.
+ * A view writes the frames of every stack with their names. So a file of 24 KB can expand to three
+ * hundred gigabytes:
  *
  *     many sites x deep stacks x 256 inlined frames at each place x names of 60,000 bytes
  *
- * Real programs multiply too, though less. A site takes some ten bytes of a packed profile, its
+ * Real programs multiply as well, though less. A site takes some ten bytes of a packed profile, its
  * stack has up to 1,024 frames, and a function of a C++ template may have a name of several
- * kilobytes. So there are two bounds, both in proportion to the file: of the frames, beyond which
- * the profile is refused, because memory grows with them; and of the bytes of names, beyond which
- * the longest names are shortened as far as it takes, and a note says so. Nothing real comes near
- * the first, and hardly anything to the second; views that write much do not keep what they have
- * written (strbuf_pause).
+ * kilobytes. So there are two bounds, both in proportion to the file. Above the bound on frames the
+ * profile is refused, because memory grows with them. Above the bound on bytes of names, the
+ * longest names are shortened as far as needed, and a note says so. No real profile comes near the
+ * first, and hardly any near the second; views that write much do not keep their output
+ * (strbuf_pause).
  *
- * A shortened name ends with a number made from all of it, so that two remain two.
- */
+ * A shortened name ends with a hash of the whole, so that different names stay different. */
 #include "load/load_fit.h"
 
 #include <inttypes.h>
@@ -39,10 +38,10 @@ enum {
     MARK_BYTES = 21,         // "…~0123456789abcdef" and NUL.
 };
 
-/* What a walk over all stacks adds up. */
+/* Sums of a walk over all stacks. */
 struct measure {
     const struct loader *l;
-    uint64_t limit;      // Of what is added up; more is not looked at.
+    uint64_t limit;      // Limit of the sums; the walk stops there.
     uint64_t cut_bytes;  // How long names may be.
     uint64_t *of_string; // By string id; unused when frames are counted.
     uint64_t *of_node;   // From the root to the node.
@@ -115,8 +114,8 @@ largest_stack(const struct measure *m)
     return most > UINT64_MAX >> 17 ? UINT64_MAX : most * (m->l->deepest + UINT64_C(1));
 }
 
-/* Whether all stacks come to less than what is left of the limit if each were as large as the
- * largest can be: then no walk over the tree is needed to know that they do. */
+/* Do all stacks fit into the rest of the limit even if each has the largest possible size? Then no
+ * walk over the tree is needed. */
 static bool
 surely_fits(const struct measure *m)
 {
@@ -129,7 +128,7 @@ surely_fits(const struct measure *m)
            sum < m->limit - m->sum;
 }
 
-/* What is said of S beside its stack. */
+/* Bytes that views write about S besides its stack. */
 static uint64_t
 tags_bytes(const struct measure *m, const struct profile_site *s)
 {
@@ -139,7 +138,7 @@ tags_bytes(const struct measure *m, const struct profile_site *s)
            name_bytes(m, s->type);
 }
 
-/* Add up what is said of every site beside its stack. */
+/* Add up the bytes that views write about every site besides its stack. */
 static void
 measure_tags(struct measure *m)
 {
@@ -186,7 +185,8 @@ measure(struct measure *m)
     return m->sum;
 }
 
-/* Shorten TEXT, which is longer, to CUT_BYTES in its place, so that all who have it see it so. */
+/* Shorten TEXT, which is longer, to CUT_BYTES in place, so that all references see the short
+ * form. */
 static void
 shorten(char *text, size_t cut_bytes)
 {

@@ -1,21 +1,20 @@
-/* load_heaps.c: the heaps that a program has made for itself, and the labels it gave.
+/* load_heaps.c: heaps and labels that the program created.
  *
- * Both come as tags of the call tree: innermost nodes that are no frames. A path has at most one of
- * each kind, in the order labels, heap, backing; what breaks the order is damage. A path with a
- * heap and a backing is that of a heap that backs another (an arena made from blocks of an arena).
- * The backing, which is the inner one, decides: such a block is counted where it is filled, not
- * where it came from, so that no byte counts twice.
+ * Both are tags of the call tree: innermost nodes that are no frames. A path has at most one of
+ * each kind, in the order labels, heap, backing; any other order is damage. A path with a heap and
+ * a backing is a heap that backs another (an arena made from blocks of an arena). The inner tag,
+ * the backing, decides: such a block counts where it is filled, not where it came from, so that no
+ * byte counts twice.
  *
  *     main ◄─ parse ◄─ [labels 3] ◄─ [heap 1]         sites here: blocks of heap 1 with labels 3
- *     main ◄─ parse ◄─ grow ◄─ [backing 1]            sites here: what heap 1 is made from
+ *     main ◄─ parse ◄─ grow ◄─ [backing 1]            sites here: chunks of heap 1
  *
- * Malloc and the empty set of labels are number 0 of the model, so every site has a heap and a set,
- * and sums over heaps or over sets are the totals. A tag may name a record that is not in the file:
- * it was added while the file was copied, or it found no room there. Then the blocks belong to a
- * heap of an unknown name, or have unknown labels; they are never malloc's.
+ * Malloc and the empty set of labels are number 0 of the model. Every site has a heap and a set,
+ * and sums over heaps or over sets equal the totals. A tag may refer to a record that is not in the
+ * file, because it was added during the copy or found no space. Then the blocks belong to a heap of
+ * unknown name, or have unknown labels; they never count as malloc's.
  *
- * Does not say what the sites count: load_counters.c does.
- */
+ * load_counters.c loads the sites' counters. */
 #include "load/load_heaps.h"
 
 #include <string.h>
@@ -23,7 +22,7 @@
 #include "util/strbuf.h"
 
 enum {
-    TEXT_BYTES_MAX = 4096, // Of a set; more is damage.
+    TEXT_BYTES_MAX = 4096, // Labels in a set; more is damage.
     PAIRS_MAX = 64,
 };
 
@@ -40,8 +39,8 @@ intern(struct loader *l, const char *text)
     return strtab_get(&l->p->strings, strtab_id(&l->p->strings, text));
 }
 
-/* How many records of KIND, of which the first is unused and the last may be a number for what is
- * unknown, can be told apart. */
+/* Number of distinguishable records of KIND. The first is unused, and the last may stand for
+ * unknown ones. */
 static size_t
 record_count(const struct loader *l, enum disk_kind kind, size_t max)
 {

@@ -8,7 +8,7 @@
 void load_heaps(struct loader *l);
 void load_label_sets(struct loader *l);
 
-/* What the tag D says below a path of which TAGS was said; 0 if there is no such tag there. */
+/* Tags of a path with TAGS after the tag D; 0 if there is no such tag there. */
 uint32_t loader_add_tag(struct loader *l, const struct disk_node *d, uint32_t tags);
 
 #endif

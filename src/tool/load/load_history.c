@@ -1,21 +1,20 @@
-/* load_history.c: what the counters were at the snapshots.
+/* load_history.c: the counters at each snapshot.
  *
- * A record of the file says what one counter was at a snapshot and at those before it, back to its
- * last record. So between two records a counter changed only right after the older one, before the
- * snapshot that came next:
+ * A record of the file is the value of one counter at a snapshot and at all snapshots before it,
+ * back to its last record. So between two records a counter changed only right after the older one,
+ * before the next snapshot:
  *
  *     snapshots      1     2     3     4     5   end
  *     records              a           b         c (the counter itself)
  *     changes     (born) a |     b - a |   c - b
  *
- * The model keeps these changes: those of several counters add up, those of a stretch of time are
- * its sum, and all of them are what was counted in the end, whatever a file says.
+ * The model keeps these changes. Changes of several counters add up, a stretch of time is a sum of
+ * changes, and the sum of all equals the final counters, whatever a file contains.
  *
- * Where a snapshot is not in the file (packing thins them out, and a copy of a file that is being
- * written may lack the latest), its records count for the last one before it that is. Then only the
- * first of a counter's records there says what the counter was. A record that does not follow the
- * one before it is left out, and so is, with a note, one of a counter that does not exist.
- */
+ * A snapshot may be missing from the file: packing thins them out, and a copy of a growing file may
+ * lack the latest. Its records then count for the last present one before it, and only the first of
+ * a counter's records there has the counter's value. A record out of order is skipped, and so is,
+ * with a note, a record of an unknown counter. */
 #include "load/load_history.h"
 
 #include <stdlib.h>
@@ -24,7 +23,7 @@
 /* A hundred years; sums of times stay in range. */
 #define ELAPSED_NS_MAX ((uint64_t)1 << 61)
 
-/* More than any recorder writes; bounds what a made-up file can ask for. */
+/* Above any recorder's count; bounds the memory of a forged file. */
 #define HISTORY_RECORDS_MAX ((size_t)1 << 22)
 
 /* A counter on its way through its records. */
@@ -36,7 +35,7 @@ struct walk {
 /* Those of the counters that have records; of a short run few have. */
 struct walks {
     const uint32_t *ordinals; // By snapshot's id,
-    size_t ids;               // of which this is the last.
+    size_t ids;               // and this is the last of them.
     uint32_t *place;          // By counter: index into v plus 1; 0 = it has none. NULL if none has.
     struct walk *v;
     size_t count, capacity;
@@ -55,8 +54,8 @@ since(struct profile_amounts now, const struct profile_amounts *then)
     };
 }
 
-/* What had been counted at D, in a file whose recorder kept no history: such a snapshot has no id
- * and says itself what it was. */
+/* Counters at D, in a file whose recorder kept no history: such a snapshot has no id and contains
+ * its values. */
 static struct profile_amounts
 told_amounts(const struct disk_snapshot *d)
 {
@@ -263,7 +262,7 @@ sum_snapshots(struct profile *p)
     for (size_t i = 0; i < p->change_count; i++)
         profile_amounts_add(&intervals[p->changes[i].interval], &p->changes[i].amounts);
     for (size_t i = 0; i < p->snapshot_count; i++) {
-        // What a snapshot without an id says itself does not count where there is a history.
+        // A history overrides the values in a snapshot without an id.
         p->snapshots[i].amounts = i > 0 ? p->snapshots[i - 1].amounts : (struct profile_amounts){0};
         profile_amounts_add(&p->snapshots[i].amounts, &intervals[i]);
     }
@@ -285,8 +284,8 @@ count_changes(const struct loader *l, size_t counter_count)
     return changes;
 }
 
-/* End the snapshots of a process that rests with one at its last tick: the values of now are those
- * of then if live bytes changed more until then. The recorder does the same at the next tick, see
+/* End the snapshots of an idle process at its last tick: the present values are the values of that
+ * time if live bytes changed more until then. The recorder does the same at its next tick, see
  * account/history.c. */
 static void
 add_last_tick(struct loader *l)

@@ -1,11 +1,8 @@
-/* load_sampling.c: how the numbers came about: the ways of recording, and what estimates
- * may be off by.
+/* load_sampling.c: recording modes, and error bounds of estimates.
  *
- * A profile whose recorder took every call has one way of recording, exact, and no errors; one of
- * an older recorder has no such tables at all, and is read as the same. Numbers that estimates
- * cannot have (not finite, negative, beyond any sum) count as 0. How errors become intervals is
- * analyse/interval.c's.
- */
+ * A profile with every event recorded has one mode, exact, and no errors. A profile of an older
+ * recorder lacks these tables and is read likewise. Impossible error values (not finite, negative,
+ * beyond any sum) count as 0. analyse/interval.c turns errors into intervals. */
 #include "load/load_sampling.h"
 
 #include <stdlib.h>
@@ -65,10 +62,10 @@ load_errors(struct loader *l)
     return homeless;
 }
 
-/* The sizes that blocks may have had at SITE in ways of recording of which it has no sample: any of
- * its class, and any of the next one too if its stack VARIES so much that it has blocks of two
- * classes. In the smallest class sizes differ too little to matter; the largest class ends with the
- * largest size seen. */
+/* Possible block sizes at SITE in modes without a sample of it: any size of its class. If its stack
+ * VARIES so much that it has blocks of two classes, also any size of the next one. In the smallest
+ * class sizes differ too little to matter; the largest class ends with the largest observed
+ * size. */
 static struct counters
 possible_sizes(const struct profile_site *site, bool varies)
 {
@@ -99,7 +96,7 @@ void
 load_units(struct loader *l)
 {
     struct profile *p = l->p;
-    struct errors missed = profile_missed(p, &p->totals); // Also when there is no site at all.
+    struct errors missed = profile_missed(p, &p->totals); // Even without any site.
     uint8_t *classes;                                     // By node: a bit for each it has.
 
     if (p->longest_bytes == 0 && p->longest_calls == 0) // All was recorded, nothing missed.

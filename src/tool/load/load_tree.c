@@ -1,23 +1,21 @@
-/* load_tree.c: modules, the call tree, its sites, and the symbols that came with a packed file.
+/* load_tree.c: modules, the call tree, its sites, and the symbols of a packed file.
  *
- * Equal nodes that two threads added at once become one; the pseudo-nodes that stand for
- * "truncated", "shortened" and "broken" become flags of the frames below them. A node comes after
- * its parent in the file, so one pass is enough, and a parent that is not before its node is
- * damage. Tags become no nodes: they map to the frame that they are below, and what they say is a
- * part of the keys of their sites:
+ * Equal nodes that two threads added at once are merged. The pseudo-nodes "truncated", "shortened"
+ * and "broken" become flags of the frames below them. A node follows its parent in the file, so one
+ * pass suffices, and a parent behind its node is damage. Tags become no nodes: they map to the
+ * frame above them, and their contents are part of the keys of their sites:
  *
  *     key:  | node | size class 2 bits | tags 26 bits (loader.h) |
  *
- * Named frames are locations too, with one frame and no module; their names are in the file.
+ * Named frames are locations as well, with one frame and no module; the file has their names.
  *
- * The header's flag for tags is not asked for. A live process may have set it after the header was
- * copied and before the nodes were; it is there for readers that know no tags.
+ * Ignores the header's flag for tags, which exists for readers without support for tags. A live
+ * process may set it between the copies of header and nodes.
  *
- * What few bytes can claim over and over is bounded by the size of the file: one string by many
- * names in loader.c, one frame by many locations here, deep stacks by many sites and many frames by
- * many of those in load_fit.c. Damage is skipped and counted. What the sites count is
- * load_counters.c's.
- */
+ * Repeated references are bounded by the size of the file: one string in many names in loader.c,
+ * one frame in many locations here, deep stacks of many sites and many frames of many locations in
+ * load_fit.c. Damaged records are skipped and counted. load_counters.c loads the sites'
+ * counters. */
 #include "load/load_tree.h"
 
 #include <string.h>
@@ -110,7 +108,7 @@ key_heap(uint64_t key)
     return (uint32_t)(key >> TAGS_HEAP_SHIFT) % LOADER_HEAPS_MAX;
 }
 
-/* The name of record INDEX of the named frames, or that of what is not in the file. */
+/* Name of record INDEX of the named frames, or a substitute if it is not in the file. */
 static struct profile_frame
 named_frame(struct loader *l, uint64_t index)
 {
@@ -237,7 +235,7 @@ load_frame(struct loader *l, size_t i, const struct disk_node *d)
                    ? add_named(l, d->frame)
                    : add_location(l, d->frame, d->flags & DISK_NODE_EXACT);
     p->locations[location].runtime |= (d->flags & DISK_NODE_RUNTIME) != 0;
-    // What an interrupted function "called" is the trampoline of its signal handler.
+    // The callee of an interrupted function is the trampoline of its signal handler.
     if (p->locations[p->nodes[parent - 1].location].exact)
         p->locations[location].at_start = true;
     l->node_of[i] = 1 + add_node(l, parent - 1, location, flags);
@@ -438,7 +436,7 @@ load_symbols(struct loader *l)
 {
     struct profile *p = l->p;
     size_t frame_count = raw_count(l->raw, DISK_FRAMES);
-    // A packed file has frames of its own for each location.
+    // A packed file has separate frames for each location.
     uint64_t left = frame_count + SHARED_FRAMES_MAX;
     size_t found = 0;
 
@@ -485,7 +483,7 @@ load_types(struct loader *l)
     struct profile *p = l->p;
     size_t count = raw_count(l->raw, DISK_TYPES);
     size_t site_count = raw_count(l->raw, DISK_SITE_TYPES);
-    // A type has a name of its own, or that of a few others of another size.
+    // A type has a new name, or shares it with a few others of other sizes.
     uint64_t left = l->raw->tables[DISK_STRINGS].size_bytes * SAME_NAME_MAX;
 
     p->types = arena_array(&p->arena, count, sizeof *p->types);
@@ -493,7 +491,7 @@ load_types(struct loader *l)
         const struct disk_type *d = raw_record(l->raw, DISK_TYPES, i);
         uint64_t last = p->type_count > 0 ? p->types[p->type_count - 1].size : 0;
 
-        // What is not in order would not be found.
+        // A lookup would miss entries out of order.
         if (d->size < last || d->name.bytes == 0)
             continue;
         if (d->name.bytes > left) {

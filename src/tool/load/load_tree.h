@@ -7,7 +7,7 @@
 /* What frames point into. Before load_nodes. */
 void load_modules(struct loader *l);
 
-/* The call tree with the locations of its frames, and what its tags say. After load_heaps. */
+/* Load the call tree with the locations of its frames, and its tags. Requires load_heaps. */
 void load_nodes(struct loader *l);
 
 /* Which sites there may be, by the file's ids; a site gets into the model when something is counted
@@ -17,8 +17,8 @@ void load_sites(struct loader *l);
 /* Make room for COUNT sites. */
 void loader_expect_sites(struct loader *l, size_t count);
 
-/* The index of the site with the file's id ID, which is no backing; "other" for what belongs to
- * none, which is counted in HOMELESS. */
+/* Index of the site with the file's id ID, unless it is a backing; "other" for an unknown id,
+ * counted in HOMELESS. */
 uint32_t loader_site_at(struct loader *l, uint64_t id, size_t *homeless);
 
 /* The backing that the file's site ID is, made if new; NULL for all that is part of the totals. */

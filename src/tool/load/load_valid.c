@@ -1,9 +1,8 @@
-/* load_valid.c: the loader's own promises.
+/* load_valid.c: invariants that the loader establishes.
  *
- * A profile that is cut or merged keeps fewer: a moment has no peak, and a sum of peaks may wrap
- * where the files are damaged. What is merged is written and loaded before anybody looks at it, and
- * then keeps all of these again.
- */
+ * A cut or merged profile keeps fewer: a moment has no peak, and a sum of peaks may wrap where the
+ * files are damaged. A merge is written and loaded before use, and then satisfies all of them
+ * again. */
 #include "load/load_valid.h"
 
 #include "format/format.h"

@@ -1,5 +1,4 @@
-/* load_valid.h: what is true of a profile that has just been loaded, and of no other. Private to
- * src/tool/load. */
+/* load_valid.h: invariants of a profile right after loading. Private to src/tool/load. */
 #ifndef LOAD_LOAD_VALID_H
 #define LOAD_LOAD_VALID_H
 

@@ -1,9 +1,8 @@
-/* loader.h: what the parts of loading share. This header and those of the parts are private to
- * src/tool/load.
+/* loader.h: state that the parts of loading share. This header and those of the parts are private
+ * to src/tool/load.
  *
- * A table is taken over by one function. They run in the order in which load_model calls them,
- * because each relies on the maps that those before it have filled in.
- */
+ * One function loads each table. load_model calls them in a fixed order, because each relies on
+ * maps that earlier ones filled in. */
 #ifndef LOAD_LOADER_H
 #define LOAD_LOADER_H
 
@@ -11,8 +10,8 @@
 #include "profile/raw.h"
 #include "util/map.h"
 
-/* What the tags of a path say of the sites below them, in one number: the index of a set of labels,
- * that of a heap, and whether it is backing that heap; 0 = nothing. */
+/* Tags of a path, for the sites below it, in one number: the index of a set of labels, the index of
+ * a heap, and whether the path backs this heap; 0 = none. */
 enum { TAGS_BACKING = 1, TAGS_HEAP_SHIFT = 1, TAGS_LABELS_SHIFT = 13, TAGS_BITS = 26 };
 enum {
     LOADER_HEAPS_MAX = 1 << (TAGS_LABELS_SHIFT - TAGS_HEAP_SHIFT),
@@ -29,7 +28,7 @@ enum { LOADER_RECENT = 512 };
 
 struct loader {
     struct raw_file *raw;
-    const char *path; // Of the file; NULL if there are only its bytes.
+    const char *path; // Path of the file; NULL if there are only its bytes.
     struct profile *p;
     uint32_t *node_of; // By the file's node id: node id + 1; 0 = no such node.
     size_t disk_node_count;
@@ -39,7 +38,7 @@ struct loader {
     uint64_t site_id_end;
     size_t site_id_capacity;
     size_t bad_nodes, bad_tags; // They have no place in the tree.
-    size_t bad_sites;           // Of nodes that are not in the tree.
+    size_t bad_sites;           // References to nodes outside the tree.
     size_t homeless;            // Counters of no known site.
     size_t threadless;          // Counters of no known thread.
     size_t site_capacity;
@@ -53,7 +52,7 @@ struct loader {
     struct loader_recent recent[LOADER_RECENT]; // By a hash of the key.
     size_t named_count;       // Locations that are named frames.
     struct map known_strings; // Offset << 32 | bytes to string id.
-    uint64_t string_bytes;    // Of known strings.
+    uint64_t string_bytes;    // Lengths of known strings.
     uint16_t *depth;          // By node: nodes from the root to it.
     uint16_t deepest;         // The largest of them.
     uint32_t *thread_of;      // By row id: index into threads + 1.

@@ -104,7 +104,7 @@ arena_alloc(struct arena *a, size_t size_bytes)
         c->size_bytes = room;
         prefer_large_pages(c, room);
         if (room == size_bytes && a->chunks != NULL) {
-            // A block of its own goes behind the newest chunk, which keeps its free rest.
+            // A large block goes behind the newest chunk, which keeps its free rest.
             c->older = a->chunks->older;
             a->chunks->older = c;
             return c + 1;
@@ -203,8 +203,8 @@ arena_is_valid(const struct arena *a)
 {
     const struct arena_chunk *c = a->chunks;
 
-    HOLDS(c != NULL || a->left_bytes == 0);                // What is free is in a chunk.
-    HOLDS(a->left_bytes % ALIGN_BYTES == 0);               // So what is handed out next is aligned.
+    HOLDS(c != NULL || a->left_bytes == 0);                // Free bytes are in a chunk.
+    HOLDS(a->left_bytes % ALIGN_BYTES == 0);               // The next allocation is aligned.
     HOLDS(c == NULL || a->left_bytes <= c->size_bytes);    // The newest chunk's rest is left,
     HOLDS(c == NULL || a->next + a->left_bytes == (unsigned char *)(c + 1) + c->size_bytes);
     return true;

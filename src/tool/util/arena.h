@@ -1,7 +1,6 @@
-/* arena.h: memory of the tools. A command has one arena for what it keeps; everything taken from
- * it lives until arena_release. Running out of memory ends the program in one place (arena.c).
- * Not thread-safe.
- */
+/* arena.h: memory of the tools. A command keeps its data in one arena; all allocations live until
+ * arena_release. Never returns NULL: out of memory ends the program in one place (arena.c). Not
+ * thread-safe. */
 #ifndef UTIL_ARENA_H
 #define UTIL_ARENA_H
 
@@ -28,15 +27,15 @@ char *arena_printf(struct arena *a, const char *format, ...) PRINTF(2, 3);
 /* Free everything; A is empty ({0}) afterwards. */
 void arena_release(struct arena *a);
 
-/* Whether what A has left is the end of its newest chunk (util/ensure.h). */
+/* Is A's free space the end of its newest chunk (util/ensure.h)? */
 bool arena_is_valid(const struct arena *a);
 
 /* Grow *ITEMS (an array from A of *CAPACITY elements) so that index COUNT is valid. Amortised:
  * doubles. */
 void arena_grow(struct arena *a, void *items, size_t *capacity, size_t count, size_t element_bytes);
 
-/* Keep some of what is freed from now on, for a command that goes through many profiles: the pages
- * of each would be given back and asked for again. */
+/* Cache some freed memory from now on, for a command that reads many profiles and would otherwise
+ * return the pages of each and fault them in again. */
 void memory_keep_freed(void);
 
 /* malloc, calloc and realloc that never return NULL, for the few growing buffers that outlive no

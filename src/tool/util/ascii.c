@@ -1,15 +1,13 @@
-/* ascii.c: the stand-ins of the signs that our text has beyond ASCII.
+/* ascii.c: ASCII replacements for the other characters in our text.
  *
- * They are put in where text goes out, in one place, so that no view can forget it. Widths are
- * counted with them (style_width), so that columns stay straight although a stand-in may be longer.
+ * They are substituted where text is output, in one place, so that no view can forget it. Widths
+ * include them (style_width), so that columns stay aligned although a replacement may be longer.
  *
- * What is not in the table stays as it is: names of the user's own are shown with the bytes that
- * they have. The dot between two facts is in the table with its blanks, because the bare one may be
- * part of a name.
+ * Characters outside the table stay: users' names keep their bytes. The dot between two facts is in
+ * the table with its blanks, because a bare dot may be part of a name.
  *
- * The locale is asked without setting it, because the C library's own functions are to stay as they
- * are. One that is named but not installed, as in many containers, goes by its name.
- */
+ * The locale is queried without setting it, so that the C library's functions do not change. A
+ * locale that is set but not installed, as in many containers, is judged by its name. */
 #include "util/ascii.h"
 
 #include <langinfo.h>
@@ -107,7 +105,7 @@ ascii_sign(const char *s, const char **ret_stand_in)
     return 0;
 }
 
-/* Whether S has a sign of ours. */
+/* Does S contain a character of the table? */
 static bool
 has_sign(const char *s)
 {

@@ -12,11 +12,12 @@ bool ascii_is_wanted(void);
 /* For tests: as if ascii_is_wanted had always said so. */
 void ascii_want(bool wanted);
 
-/* If S begins with a sign of ours that has a stand-in, set *RET_STAND_IN to it and return the bytes
- * of the sign; else 0. */
+/* If S starts with a character of the table, set *RET_STAND_IN to its replacement and return the
+ * character's bytes; else return 0. */
 size_t ascii_sign(const char *s, const char **ret_stand_in);
 
-/* TEXT as it goes out: itself unless ASCII is wanted and it has signs of ours, else from ARENA. */
+/* TEXT for output: unchanged unless ASCII is requested and it contains such characters, else from
+ * ARENA. */
 const char *ascii_text(struct arena *arena, const char *text);
 
 /* The same for the contents of B. */

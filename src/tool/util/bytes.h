@@ -1,5 +1,5 @@
-/* bytes.h: numbers in files of our own, little-endian whatever the machine, at any alignment; and
- * long stretches of zeros. */
+/* bytes.h: numbers in our file formats, little-endian on any machine, at any alignment; and long
+ * runs of zeros. */
 #ifndef UTIL_BYTES_H
 #define UTIL_BYTES_H
 

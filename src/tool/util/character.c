@@ -1,11 +1,10 @@
-/* character.c: what is a character, and what is safe to show.
+/* character.c: classify characters, and decide which are safe to show.
  *
- * Function names, paths and thread names come from strangers and end on terminals and in reviews.
- * An escape sequence can retitle or reprogram a terminal; U+009B begins one too. Marks and
- * overrides of direction make a line read as another than it is, and U+2028 and U+2029 end lines
- * for some readers. Overlong and surrogate forms are no characters: a lenient decoder would take
- * them for those.
- */
+ * Function names, paths and thread names come from strangers and end up on terminals and in
+ * reviews. An escape sequence can retitle or reprogram a terminal; U+009B starts one as well.
+ * Directional marks and overrides make a line read as another, and some readers end lines at U+2028
+ * and U+2029. Overlong and surrogate forms are invalid: a lenient decoder would accept them as
+ * control characters. */
 #include "util/character.h"
 
 static uint32_t

@@ -8,8 +8,8 @@
  * must not be at its end. */
 size_t character_bytes(const char *s, uint32_t *ret_character);
 
-/* Whether C does something to what shows it instead of being shown: controls, and what changes the
- * direction of text or ends a line. */
+/* Does C act on the display instead of being shown? True for controls, and for characters that
+ * change the direction of text or end a line. */
 bool character_drives(uint32_t c);
 
 /* How many bytes the character at S has if it may be shown, else 0. In both cases *RET_SKIP is how

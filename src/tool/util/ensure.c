@@ -1,12 +1,11 @@
-/* ensure.c: the end of a program that has found a mistake of ours.
+/* ensure.c: end the program on an internal error.
  *
- * It ends by exit, not by abort: a user gets a sentence and the exit code that the manual names,
- * not a core file; fuzzers take an exit for a finding and keep the input. Where a sanitizer is in
- * the program its stack trace is printed too, because there somebody is looking for the cause.
+ * Uses exit, not abort: a user gets a sentence and the documented exit code, not a core file;
+ * fuzzers take the exit for a finding and keep the input. With a sanitizer the stack trace is
+ * printed as well, because a developer is searching for the cause.
  *
- * What is kept of a broken condition is one static line. The tools have one thread; validity
- * functions in other programs are called while nothing else runs.
- */
+ * The broken condition is one static line. The tools have one thread; in other programs, validity
+ * functions run while nothing else does. */
 #include "util/ensure.h"
 
 #include <stdio.h>

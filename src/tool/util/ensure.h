@@ -1,20 +1,18 @@
-/* ensure.h: asserting on our own mistakes, in the tools. What a stranger's file says is no such
- * mistake and is never asserted on: it is checked, and is HEAPTAP_BAD_INPUT.
+/* ensure.h: assertions on internal errors, in the tools. Contents of foreign files are never
+ * asserted on: they are checked and give HEAPTAP_BAD_INPUT.
  *
- * Two kinds, told apart by what they cost. ENSURE compares a few words and stands in every build,
- * because a wrong number that somebody believes is worse than none. ENSURE_VALID walks whole
- * tables: what was just made is walked once more, which makes a command a tenth to a fifth slower.
- * So it stands where we look for our mistakes (DEVELOPER=1, each sanitizer, fuzz targets and their
- * replays, the harness: -DENSURE_TABLES) and not in what people install.
+ * Two kinds, by cost. ENSURE compares a few words and is active in every build, because a wrong
+ * number is worse than none. ENSURE_VALID walks whole tables, which makes a command a tenth to a
+ * fifth slower. So it is active in developer builds (DEVELOPER=1, each sanitizer, fuzz targets and
+ * their replays, the harness: -DENSURE_TABLES), not in installed ones.
  *
- * One that fails says what was expected and where, and ends the program with exit code 4. Inputs
- * are only ever read, so nothing is lost but the output.
+ * A failure prints the expectation and its location, and ends the program with exit code 4. Inputs
+ * are only read, so only the output is lost.
  *
- * A validity function tells whether a structure is what its header promises. It only reads, never
- * fails and names each promise on a line of its own:
+ * A validity function checks the invariants that a structure's header promises. It only reads,
+ * never fails and has one line per invariant:
  *
- *     HOLDS(site->node < p->node_count); // The loader leaves out what has no node.
- */
+ *     HOLDS(site->node < p->node_count); // The loader leaves out what has no node. */
 #ifndef UTIL_ENSURE_H
 #define UTIL_ENSURE_H
 

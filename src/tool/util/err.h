@@ -10,7 +10,7 @@
 enum heaptap_errc {
     HEAPTAP_OK = 0,
     HEAPTAP_USAGE = -2,         // The caller's options make no sense. Exit code 2.
-    HEAPTAP_BAD_INPUT = -3,     // A file or process is not what it should be. Exit code 3.
+    HEAPTAP_BAD_INPUT = -3,     // A file or process is invalid. Exit code 3.
     HEAPTAP_BUG = -4,           // Our mistake. Exit code 4.
     HEAPTAP_NOT_FOUND = -5,     // Absence, not failure; ERR is not set.
     HEAPTAP_NO_DEBUG_INFO = -6, // Absence, not failure; ERR is not set.

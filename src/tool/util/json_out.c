@@ -18,7 +18,7 @@ enum { FILLED_BYTES = 100 };
 struct json_column {
     char *key;
     struct strbuf text; // Its values, without the brackets.
-    size_t filled;      // Of its last line.
+    size_t filled;      // Start of its last line.
 };
 
 void
@@ -78,7 +78,7 @@ new_line(struct json *j)
         strbuf_str(j->out, "  ");
 }
 
-/* What stands between the value before, if there is one, and the next. */
+/* Write the separator between the previous value, if any, and the next. */
 static void
 separate(struct json *j, bool has_items, enum json_layout layout)
 {
@@ -115,7 +115,7 @@ add_column(struct json *j, const char *key)
     memcpy(c->v[c->count++].key, key, strlen(key) + 1);
 }
 
-/* What is written next goes to the column KEY. */
+/* Direct output to the column KEY. */
 static void
 choose_column(struct json *j, const char *key)
 {
@@ -248,7 +248,7 @@ void
 json_row(struct json *j)
 {
     ENSURE(j->row_depth == 0 && j->depth < JSON_DEPTH_MAX);
-    j->layout[j->depth] = JSON_FILLED; // What stands in its members stays on a line.
+    j->layout[j->depth] = JSON_FILLED; // Its members share a line.
     j->closer[j->depth++] = '}';
     j->row_depth = j->depth;
 }
@@ -272,7 +272,7 @@ json_columns_end(struct json *j, size_t rows)
     json_end(j);
 }
 
-/* Numbers are most of what is written, so they do without the formats of printf. */
+/* Most output is numbers, so this avoids printf's formats. */
 static void
 write_number(struct json *j, bool negative, uint64_t value)
 {

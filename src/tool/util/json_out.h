@@ -1,15 +1,13 @@
-/* json_out.h: a streaming JSON writer into a strbuf; nothing to parse. It keeps commas and
- * nesting; keys and strings are escaped, invalid UTF-8 becomes U+FFFD. Unbalanced calls are our
- * bug and are asserted on. What is long goes out while it is written (strbuf_pause), unless it is
- * one value.
+/* json_out.h: a streaming JSON writer into a strbuf. It writes commas and nesting; keys and strings
+ * are escaped, invalid UTF-8 becomes U+FFFD. Unbalanced calls are internal errors. Long output is
+ * drained while it is written (strbuf_pause), except within one value.
  *
  *     json_begin(&j, &buf, 2);
  *     json_object(&j, NULL);              {
  *     json_int(&j, "frees", 3);             "frees": 3,
  *     json_array(&j, "sites");              "sites": [
  *     json_end(&j);                         ]
- *     json_end(&j);                       }
- */
+ *     json_end(&j);                       } */
 #ifndef UTIL_JSON_OUT_H
 #define UTIL_JSON_OUT_H
 
@@ -36,14 +34,14 @@ enum json_layout {
 
 struct json {
     struct strbuf *out;
-    uint32_t version; // One of the above; for those who write the documents.
+    uint32_t version; // One of the above; chosen by the writer of a document.
     uint32_t depth;
     bool has_items[JSON_DEPTH_MAX];
     char closer[JSON_DEPTH_MAX];
     enum json_layout layout[JSON_DEPTH_MAX];
     size_t filled; // Bytes of the line that is being filled.
     struct json_columns columns;
-    const char *next_key;     // Of json_key.
+    const char *next_key;     // Key of json_key.
     uint32_t row_depth;       // That of a row whose members become columns; 0 = none is open.
     struct strbuf *of_columns; // Where the columns go in the end.
 };
@@ -56,8 +54,8 @@ void json_begin(struct json *j, struct strbuf *out, uint32_t version);
 void json_object(struct json *j, const char *key);
 void json_array(struct json *j, const char *key);
 
-/* The next value, which is written without a key because it mostly stands at the top level, is the
- * member KEY of the object that is open: a document inside of another. */
+/* The next value becomes the member KEY of the open object. It is written without a key, because it
+ * is usually a top-level document; this nests it in another. */
 void json_key(struct json *j, const char *key);
 
 /* An object whose members stay on its line; for small ones that come in great numbers. */
@@ -67,19 +65,18 @@ void json_object_line(struct json *j, const char *key);
 void json_array_filled(struct json *j, const char *key);
 void json_end(struct json *j);
 
-/* An object of columns, for what comes in great numbers: each member of a row goes to the column of
- * its name. Rows have all the same members in the same order. Between json_columns and
- * json_columns_end stand rows alone, as many as ROWS says; if that is 0, one all the same, of which
- * the names of its members are taken. A row is ended by json_end. Columns are kept until the end,
- * each in its bytes; there is only one such object at a time.
+/* An object of columns, for large tables: each member of a row is appended to the column of its
+ * name. All rows have the same members in the same order. json_columns and json_columns_end enclose
+ * exactly ROWS rows. If ROWS is 0, they enclose one row, whose members only provide the names.
+ * json_end ends a row. Columns are buffered until the end; only one such object may be open at a
+ * time.
  *
  *     json_columns(&j, "sites");          "sites": {
  *     json_row(&j);                         "frees": [3,4],
  *     json_int(&j, "frees", 3);             "stack": [1,7]
  *     json_int(&j, "stack", 1);           }
  *     json_end(&j); …
- *     json_columns_end(&j, 2);
- */
+ *     json_columns_end(&j, 2); */
 void json_columns(struct json *j, const char *key);
 void json_row(struct json *j);
 void json_columns_end(struct json *j, size_t rows);

@@ -1,10 +1,10 @@
-/* map.c: open addressing with linear probing, at most three quarters full, nothing is ever
- * removed. A slot with the key 0 is free; key 0 itself has a place of its own, so that a slot is
- * no more than two words: the maps of a large profile are larger than the caches.
+/* map.c: open addressing with linear probing, at most three quarters full, without removal. A slot
+ * with the key 0 is free; key 0 has a separate slot, so that a slot is no more than two words: the
+ * maps of a large profile exceed the caches.
  *
- * Keys come out of files of strangers, who know the hash: with keys that collide a map would take
- * time that grows with the square of the file. So the hash begins with a number that differs from
- * run to run. Nothing that is shown depends on it, because nobody can ask a map for its order. */
+ * Keys come from untrusted files, and the hash is public: with colliding keys a map would take time
+ * that is quadratic in the file. So the hash has a random seed per run. The output does not depend
+ * on it, because a map has no iteration order. */
 #include "util/map.h"
 
 #include <stdlib.h>
@@ -208,7 +208,7 @@ map_is_valid(const struct map *m)
     HOLDS((m->count - m->has_zero) * 4 <= m->capacity * 3 + 3);
     for (size_t i = 0; i < m->capacity; i++) {
         used += m->slots[i].key != 0;
-        // What stands elsewhere would be made a second time.
+        // A key elsewhere would be inserted twice.
         HOLDS(m->slots[i].key == 0 || find_slot(m, m->slots[i].key) == &m->slots[i]);
     }
     HOLDS(used == m->count); // Nothing is removed.

@@ -15,15 +15,15 @@ struct map {
     struct map_slot *slots; // capacity slots, a power of two; owned.
     size_t capacity;
     size_t count;
-    uint64_t zero_value; // Of key 0,
+    uint64_t zero_value; // Value of key 0,
     bool has_zero;       // if that is there.
 };
 
 /* Room for COUNT keys, so that the map need not grow on the way there. */
 void map_reserve(struct map *m, size_t count);
 
-/* The value slot of KEY, made with value 0 if new; *ret_new (may be NULL) tells. Valid until the
- * next call. */
+/* Value slot of KEY, created with value 0 if new; *ret_new (may be NULL) reports that. Valid until
+ * the next call. */
 uint64_t *map_put(struct map *m, uint64_t key, bool *ret_new);
 
 /* The value slot of KEY, or NULL if there is none. Valid until the next map_put. */
@@ -48,8 +48,8 @@ struct strtab {
 /* The id of S, interned if new. NULL counts as the empty string. */
 uint32_t strtab_id(struct strtab *t, const char *s);
 
-/* The same of S with question marks for control characters, which could drive a terminal: for what
- * comes out of a stranger's file. */
+/* The same for S, with control characters, which could drive a terminal, replaced by question
+ * marks: for text from untrusted files. */
 uint32_t strtab_clean_id(struct strtab *t, const char *s);
 
 /* The string of ID; "" for an id that was never given out. Interned. */

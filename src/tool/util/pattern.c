@@ -1,14 +1,13 @@
-/* pattern.c: a bound for regular expressions.
+/* pattern.c: bound the cost of regular expressions.
  *
- * regcomp writes repetitions out: x{3,5} becomes xxx(x(x)?)?, and nested counts multiply. The 27
+ * regcomp expands repetitions: x{3,5} becomes xxx(x(x)?)?, and nested counts multiply. The 27
  * characters of ((a{1,255}){1,255}){1,255} become 16 million copies and take 23 GB. Its memory
  * grows with the square of optional copies, its time with the cube. So the parts are counted before
- * regcomp sees them, and a pattern of more than PATTERN_PARTS_MAX is refused. The worst one below
- * that takes some 130 MB or some seconds.
+ * regcomp runs, and a pattern of more than PATTERN_PARTS_MAX is refused. The most expensive
+ * accepted pattern takes some 130 MB or some seconds.
  *
- * A part is a character, a bracket expression, a group or an operator. The count reads the syntax
- * leniently: regcomp reports what is invalid.
- */
+ * A part is a character, a bracket expression, a group or an operator. The count parses leniently:
+ * regcomp reports syntax errors. */
 #include "util/pattern.h"
 
 #include <ctype.h>
@@ -49,8 +48,8 @@ read_count(const char **at)
     return count;
 }
 
-/* The copies that the interval at S, behind its "{", asks for, of which *RET_END is the end; 0 if
- * it is none. */
+/* Number of copies in the interval at S, behind its "{", which ends at *RET_END; 0 if it is no
+ * interval. */
 static uint64_t
 read_interval(const char *s, const char **ret_end)
 {

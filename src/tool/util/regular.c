@@ -1,16 +1,13 @@
-/* regular.c: gets a handle that opens nothing, looks at what it is, and only then opens the file.
+/* regular.c: open a file only after checking its type.
  *
- * Names out of a profile or out of debug information are a stranger's. Opening a FIFO would block,
- * opening some devices does something (a watchdog starts, a tape rewinds), so it would be too late
- * to look at the type after open(), and too early before it: the name could have been given to
- * something else meanwhile. O_PATH gives a handle to the thing itself without opening it; what is
- * opened in the end is that handle, by way of /proc/self/fd.
+ * Names in a profile or in debug information are untrusted. Opening a FIFO would block, and opening
+ * some devices has side effects (a watchdog starts, a tape rewinds). Checking the type after open()
+ * is too late, and before it is too early, because the name may be rebound meanwhile. O_PATH gives
+ * a handle without opening the file; /proc/self/fd then opens this handle.
  *
- * Below another process's root, symbolic links are followed as that process would see them
- * (RESOLVE_IN_ROOT), so none leads out. Linux before 5.6 cannot do that and follows them in our own
- * root: then what is found is a file of ours with the same name, which callers must recognise by
- * its build id.
- */
+ * Below another process's root, symbolic links resolve as in that process (RESOLVE_IN_ROOT), so
+ * none leads out. Linux before 5.6 lacks this and resolves them in our root. The result is then a
+ * local file of the same name, which callers must recognise by its build id. */
 #include "util/regular.h"
 
 #include <errno.h>

@@ -1,9 +1,8 @@
-/* replace.c: the new file is written beside the target, then renamed over it.
+/* replace.c: write the new file beside the target, then rename it over the target.
  *
- * It has no name until it is complete, so whoever is killed while writing leaves nothing behind;
- * only for the microseconds between naming and renaming does it have one of its own. Where the file
- * system has no files without a name, it has one from the start.
- */
+ * The file has no name until it is complete, so a process killed while writing leaves nothing
+ * behind. It has a temporary name only between linking and renaming. On file systems without
+ * unnamed files, it has one from the start. */
 #include "util/replace.h"
 
 #include <errno.h>

@@ -11,9 +11,9 @@ struct file_owner {
     gid_t gid;
 };
 
-/* Make PATH a file of mode 0600 with these SIZE_BYTES, in one step: whoever opens it sees the old
- * file or the new one, and a full disk or a crash leaves the old one. It is ours, or OWNER's if
- * that is not NULL and we are root. False with errno set. */
+/* Replace PATH by a file of mode 0600 with these SIZE_BYTES, atomically: readers see the old file
+ * or the new one, and a full disk or a crash leaves the old one. We own it, or OWNER if that is not
+ * NULL and we are root. Returns false with errno set. */
 bool replace_file(const char *path, const struct file_owner *owner, const void *data,
                   size_t size_bytes);
 

@@ -1,9 +1,8 @@
-/* strbuf.h: a growing string. text is always NUL-terminated once anything was added; {0} is an
- * empty one whose text is NULL (strbuf_text gives "" then). Not thread-safe.
+/* strbuf.h: a growing string. text is NUL-terminated after the first append; {0} is an empty string
+ * whose text is NULL (strbuf_text then returns ""). Not thread-safe.
  *
- * What becomes an output file may be much larger than memory should be: its owner sets `drain`, and
- * whoever writes into it calls strbuf_pause now and then.
- */
+ * Output files may exceed the memory we want to use: the owner sets `drain`, and writers call
+ * strbuf_pause now and then. */
 #ifndef UTIL_STRBUF_H
 #define UTIL_STRBUF_H
 
@@ -13,7 +12,7 @@ struct strbuf {
     char *text;
     size_t length;
     size_t capacity;
-    void (*drain)(struct strbuf *b); // Takes what is there away and empties B; NULL = all is kept.
+    void (*drain)(struct strbuf *b); // Consumes the text and empties B; NULL = keep all text.
     void *drain_arg;                 // The owner's.
 };
 
@@ -23,15 +22,15 @@ void strbuf_str(struct strbuf *b, const char *s);
 void strbuf_char(struct strbuf *b, char c);
 void strbuf_fmt(struct strbuf *b, const char *format, ...) PRINTF(2, 3);
 
-/* Room for MORE_BYTES behind B's text; what was written there becomes text by strbuf_grew. */
+/* Reserve MORE_BYTES behind B's text; strbuf_grew appends the bytes written there. */
 char *strbuf_room(struct strbuf *b, size_t more_bytes);
 void strbuf_grew(struct strbuf *b, size_t size_bytes);
 
 /* The text so far, never NULL; valid until B changes. */
 const char *strbuf_text(const struct strbuf *b);
 
-/* To be called where the writer will not look back at what it has written: if that is much, and B
- * has a drain, it goes there. */
+/* Call where the writer no longer needs earlier output: drains B if it has much text and a
+ * drain. */
 void strbuf_pause(struct strbuf *b);
 
 /* Leave of B's text the first LENGTH bytes, which it has. */

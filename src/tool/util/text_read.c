@@ -1,7 +1,6 @@
-/* text_read.c: reads what the user has named, whatever it is: a file, a pipe of the shell's <(…),
- * the standard input, /dev/null. So its kind cannot say whether it ends: what is no text, such as
- * /dev/zero, is told by the length of a line and of the whole.
- */
+/* text_read.c: read any file that the user named: a regular file, a pipe from the shell's <(…),
+ * standard input, /dev/null. Its type does not show whether it ends. The lengths of a line and of
+ * the whole reject endless non-text such as /dev/zero. */
 #include "util/text_read.h"
 
 #include <errno.h>
