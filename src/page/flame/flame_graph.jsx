@@ -1,21 +1,20 @@
-/* flame_graph.jsx: the flame graph: a picture of a tree of functions to walk through.
+/* flame_graph.jsx: the flame graph: an explorable picture of a tree of functions.
  *
- * It is drawn on a canvas of our own. The known libraries make an element of each rectangle, and
- * half a million of those no browser bears; what is seen of such a tree at once are some thousand
- * rectangles, which a canvas draws in a few milliseconds. The price is that nothing in it is a
- * button or a text, so what a browser would have done is done here:
+ * It is drawn on a canvas. The known libraries create an element per rectangle, and no browser
+ * handles half a million of them. Only some thousand rectangles are visible at once, which a canvas
+ * draws in a few milliseconds. The price: nothing in it is a button or a text, so this file does
+ * the browser's work:
  *
- *     pointer    a tip for what it is over; a click zooms into it; when a part is seen, a drag
+ *     pointer    a tip for the frame under it; a click zooms into it; in a partial view a drag
  *                moves it; the wheel with Ctrl, or two fingers on a touchpad, makes it wider
  *     keyboard   the canvas has the focus, one frame the ring: arrows move it along callers,
  *                callees and siblings, Enter zooms, Esc zooms out, + and - make it wider
- *     reader     each frame that gets the ring is told in a sentence, and the level below the zoom
- *                is a table as well
+ *     reader     each frame that gets the ring is announced in a sentence, and the level below the
+ *                zoom is also a table
  *
- * A node that is zoomed into is named by the functions on the way to it (`focus`), which is the
- * same for every metric and in an address. Everything else is here: what is scrolled, seen, under
- * the pointer. The canvas is as large as what is seen and stays while one scrolls.
- */
+ * The functions on the path to a zoomed node name it (`focus`), which is the same for every metric
+ * and in an address. All other state is local: scroll position, visible part, pointer. The canvas
+ * has the size of the visible part and stays in place while scrolling. */
 import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {layout, neighbour, rectangleAt, rectangleOf} from '../model/flame.js';
 import {metricName} from '../model/metric.js';
@@ -29,13 +28,13 @@ import {sentence} from './flame_words.js';
 import './flame.css';
 
 const DRAG_PIXELS = 4; // A shorter drag is a click.
-// Of the focus: a narrower part cannot be seen, and a wider one is all of it.
+// Width of the focus: a narrower part would be invisible, and a wider one is all of it.
 const LEAST_PART = 1e-6, WHOLE_PART = 1 - 1e-9;
 const WIDER = 1.5; // By one press of a key.
 const WAY_SEEN = 3; // Levels above the zoomed frame.
 const ALL = {from: 0, to: 1};
 
-/* The node that FOCUS names: functions, outermost first. What is not there is left out. */
+/* The node that FOCUS names: functions, outermost first. Skips missing ones. */
 function focusNode(tree, focus) {
     return focus ? tree.nodeAt(focus.split('-').map(Number)) : 0;
 }
@@ -95,7 +94,7 @@ function usePicture({profile, values, options, search, focus}, width, seen) {
     return {tree, zoomed, drawn, found};
 }
 
-/* What the canvas shows, drawn anew after each change and while one scrolls. */
+/* Contents of the canvas, redrawn after each change and while scrolling. */
 function useDrawing({canvas, box, scene, dark, width}) {
     const latest = useRef(null);
 
@@ -180,8 +179,8 @@ function usePointer(parts) {
     };
 }
 
-/* The wheel makes the picture wider with Ctrl, which is what two fingers are told as. Preact's
- * listeners are passive, so that this one is set by hand. */
+/* The wheel widens the picture with Ctrl; browsers report two fingers the same way. Preact's
+ * listeners are passive, so this one is added by hand. */
 function useWheel(parts) {
     const latest = useRef(parts);
 
@@ -208,7 +207,7 @@ function useWheel(parts) {
 
 const ARROWS = {ArrowUp: 'up', ArrowDown: 'down', ArrowLeft: 'left', ArrowRight: 'right'};
 
-/* What a key does; false if it means nothing here. */
+/* Handle a key; false if it has no function here. */
 function press(key, {tree, drawn, zoomed, chosen, seen, setSeen, setChosen, onFrame, onZoom}) {
     const at = chosen < 0 ? -1 : rectangleOf(drawn, tree, chosen);
 
@@ -250,7 +249,7 @@ function showLevel(box, level) {
         box.scrollTop = top + LEVEL_HEIGHT - clientHeight;
 }
 
-/* What of ALL passes through functions that were found, each stack once. */
+/* Share of ALL that passes through found functions, each stack once. */
 function foundShare(tree, found) {
     let sum = 0;
     const work = [0];
@@ -313,7 +312,7 @@ export function FlameGraph(props) {
         hovered: hovered ? hovered.node : -1, rootLabel}});
     useWheel(parts);
     useEffect(() => setSeen(ALL), [tree]);
-    // What is zoomed is seen, with some of the way to it and all the room below.
+    // The zoomed frame is visible, with some of its callers and all the room below.
     useLayoutEffect(() => {
         box.current.scrollTop = Math.max(0, (tree.depth[zoomed] - WAY_SEEN) * LEVEL_HEIGHT);
     }, [tree, zoomed]);

@@ -1,14 +1,12 @@
-/* flame_paint.js: the rectangles of a flame graph on a canvas.
+/* flame_paint.js: draw the rectangles of a flame graph on a canvas.
  *
- * Colours say whose code it is: the user's own, a library's, the language's; of two profiles what
- * grew and what shrank, the stronger the larger the change is beside what it was. They are the
- * page's colours (view/page.css), mixed with its ground, so that the page's text can be read on
- * them in light and in dark; three shades of each tell neighbours apart, and a function keeps its
- * own wherever it is.
+ * Colours distinguish user code, libraries and language runtimes. For two profiles they show growth
+ * and shrinkage, stronger with a larger relative change. They are the page's colours
+ * (view/page.css), mixed with its background, so that text is readable on them in light and in dark
+ * mode. Three shades of each separate neighbours, and a function has the same shade everywhere.
  *
- * What is above the zoomed frame is pale. A search marks what it found and takes the colour from
- * the rest. The frame with the keyboard has a ring.
- */
+ * Frames above the zoomed one are pale. A search marks its matches and greys out the rest. The
+ * frame with the keyboard focus has a ring. */
 import {KINDS} from '../model/profile.js';
 import {label} from './flame_words.js';
 
@@ -73,7 +71,7 @@ function fillOf(scene, colours, node) {
 }
 
 /**
- * @typedef {object} Scene what is drawn
+ * @typedef {object} Scene state of the picture
  * @property {import('../model/profile.js').Profile} profile
  * @property {import('../model/tree.js').CallTree} tree
  * @property {import('../model/flame.js').Layout} layout
@@ -81,9 +79,9 @@ function fillOf(scene, colours, node) {
  * @property {number} chosen the node with the ring; -1 = none
  * @property {number} hovered node; -1 = none
  * @property {string} rootLabel
- * @property {number} top pixels that are scrolled away
- * @property {number} height pixels that are seen
- * @property {number} scale pixels of the screen for one of the page
+ * @property {number} top pixels scrolled away
+ * @property {number} height visible pixels
+ * @property {number} scale screen pixels per page pixel
  */
 
 /**

@@ -1,9 +1,8 @@
-/* flame_parts.jsx: what stands around the picture of a flame graph, as text and links.
+/* flame_parts.jsx: text and links around the picture of a flame graph.
  *
- * Above it the way to the frame that is zoomed, each step a button; below it all about the frame
- * with the ring, and the level below the zoom as a table. Whoever cannot see the picture, or not
- * point at it, goes through the profile with these alone.
- */
+ * Above it, the path to the zoomed frame, each step a button. Below it, all facts about the frame
+ * with the ring, and the level below the zoom as a table. Users who cannot see the picture or use a
+ * pointer can explore the profile with these alone. */
 import {useMemo, useState} from 'preact/hooks';
 import {Text} from '../view/name.jsx';
 import {amount, growth, percent} from '../view/units.js';

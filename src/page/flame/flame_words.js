@@ -1,8 +1,7 @@
-/* flame_words.js: what a flame graph says: names that fit, and a frame in a sentence.
+/* flame_words.js: texts of a flame graph: names that fit, and a frame in a sentence.
  *
- * The same sentences are in the tip, in the line below the picture and in what a screen reader is
- * told, so that nobody learns less.
- */
+ * The tip, the line below the picture and screen readers use the same sentences, so that none has
+ * less information. */
 import {briefName, shortName, visible} from '../view/name_text.js';
 import {amount, growth, percent} from '../view/units.js';
 

@@ -1,8 +1,7 @@
 /* compressed.c: an output that is compressed while it is written.
  *
- * The writer gets a buffer whose drain compresses what is in it and adds that to the real output,
- * which may have a drain, too. Headers carry no time, so equal profiles give equal bytes.
- */
+ * The writer gets a buffer whose drain compresses its contents and appends them to the real output,
+ * which may have a drain as well. Headers contain no time, so equal profiles give equal bytes. */
 #include "export/compressed.h"
 
 #include <stdlib.h>
@@ -60,7 +59,7 @@ zstd_bytes(struct compressed *c, const char *text, size_t length, bool last)
     } while (c->why == NULL && (last ? left != 0 : in.pos < in.size));
 }
 
-/* Compress what is in C->plain; LAST: and end the stream. */
+/* Compress the contents of C->plain; if LAST, end the stream. */
 static void
 compress_plain(struct compressed *c, bool last)
 {

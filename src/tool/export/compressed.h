@@ -9,7 +9,7 @@ enum compression { COMPRESSION_NONE = 0, COMPRESSION_GZIP, COMPRESSION_ZSTD };
 
 struct compressed {
     enum compression compression;
-    struct strbuf plain; // What is to be compressed next.
+    struct strbuf plain; // Input to compress next.
     struct strbuf *to;
     void *stream;    // The library's.
     const char *why; // The first failure, or NULL.
@@ -18,7 +18,7 @@ struct compressed {
 /* The compression that files called PATH have: ".gz" and ".zst". */
 enum compression compression_for_path(const char *path);
 
-/* Where to write what goes to TO, compressed; TO itself if nothing is to be compressed. */
+/* Buffer for output that goes to TO, compressed; TO itself without compression. */
 struct strbuf *compressed_begin(struct compressed *c, enum compression compression,
                                 struct strbuf *to);
 

@@ -1,9 +1,8 @@
-/* estimate.c: what a file for another tool says about estimates.
+/* estimate.c: note about estimates in files for other tools.
  *
- * The formats have room for values and none for errors. Those with comments or captions get one
- * sentence: that not everything was recorded, and where the totals may lie. Of single stacks
- * nothing can be said there; `heaptap report` shows it.
- */
+ * The formats hold values but no errors. Formats with comments or captions get one sentence: not
+ * everything was recorded, and the totals lie in this range. Single stacks have no place for a
+ * range; `heaptap report` shows it. */
 #include "export/estimate.h"
 
 #include <inttypes.h>

@@ -1,6 +1,5 @@
-/* exporter.h: what a format of another tool is to us. A format is a file with one export_fn, which
- * its header declares; command/exporters.c has the table of them all.
- */
+/* exporter.h: interface of an export format. A format is a file with one export_fn, which its
+ * header declares; command/exporters.c has the table of all formats. */
 #ifndef EXPORT_EXPORTER_H
 #define EXPORT_EXPORTER_H
 
@@ -11,28 +10,28 @@
 struct export_options {
     enum metric metric; // What single-valued formats show; the others carry all and start with it.
     bool inverted;      // Flame graph: root at the bottom, flames upwards.
-    struct tag_roots roots; // What frames stand above the stacks; in exporters that can.
-    enum compression compression; // Of exporters that can.
+    struct tag_roots roots; // Frames above the stacks, in formats that support them.
+    enum compression compression; // In formats that support it.
     int64_t calls_max; // Lists of events: so many calls at most; 0 = as many as the format bears.
 };
 
-/* Append P's STACKS to OUT. P is symbolised. Returns 0 or a negative heaptap_errc; HEAPTAP_USAGE
- * if the format cannot carry what was asked for. Exporters keep no state between calls and write
- * the same bytes for the same input. */
+/* Append P's STACKS to OUT. P is symbolised. Returns 0 or a negative heaptap_errc; HEAPTAP_USAGE if
+ * the format cannot hold the requested data. Exporters keep no state between calls and write the
+ * same bytes for the same input. */
 typedef int export_fn(const struct profile *p, const struct stacks *stacks,
                       const struct export_options *options, struct strbuf *out, struct err *err);
 
 struct exporter {
     const char *name;
     const char *extensions; // Separated by blanks, each with its dot; the first is the usual one;
-                            // "" if the format has those of another name for it.
+                            // "" if another name of the format has them.
     const char *summary;    // One line, no full stop.
     bool binary;            // Not fit for a terminal.
     bool can_root;          // Knows options.roots.
     bool picture;           // To be looked at, so that recursion is folded.
-    bool in_time;            // Shows what was when, so a session's history is needed.
+    bool in_time;            // Shows values over time, so it needs a session's history.
     bool needs_addresses;    // Has no room for names, so named frames are of no use.
-    bool compresses;         // Knows options.compression, which the end of the file's name tells.
+    bool compresses;         // Supports options.compression, chosen by the end of the file's name.
     export_fn *write;
 };
 

@@ -1,14 +1,12 @@
-/* frame_table.c: one row for each function.
+/* frame_table.c: one row per function.
  *
  * Consumers add up by row: their lists of functions have a line for each. So a function that
- * allocates on three lines must be one row, and has a line of its own only if that is the same in
- * all its calls. It is the same function if name and file are; without a source file the module
- * stands in its place, which keeps two libraries' functions of one name apart and tells people at
- * least where to look.
+ * allocates on three lines must be one row. It has a line only if all its calls are on that line.
+ * Functions are equal if name and file are. Without a source file the module replaces it, which
+ * separates functions of two libraries with one name and gives readers a place to look.
  *
- * A frame is looked up by its text once: after that its index in the profile, or its location if it
- * has no function, leads to its row.
- */
+ * A frame is looked up by its text once. After that its index in the profile, or its location if it
+ * has no function, leads to its row. */
 #include "export/frame_table.h"
 
 #include "analyse/frame_name.h"

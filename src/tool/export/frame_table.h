@@ -1,6 +1,5 @@
-/* frame_table.h: the functions in a profile's stacks as one table, for formats whose stacks are
- * numbers of its rows.
- */
+/* frame_table.h: the functions in a profile's stacks as one table, for formats whose stacks are row
+ * numbers. */
 #ifndef EXPORT_FRAME_TABLE_H
 #define EXPORT_FRAME_TABLE_H
 
@@ -19,9 +18,9 @@ struct frame_table {
     struct arena *arena;
     struct frame_row *v;
     size_t count, capacity;
-    struct strtab keys; // What a row reads as, to its index.
+    struct strtab keys; // Text of a row, to its index.
     struct strbuf key;
-    uint32_t *by_frame, *by_location; // Index plus 1 of what has been met; 0 = not yet.
+    uint32_t *by_frame, *by_location; // Index plus 1 of each frame seen; 0 = not seen yet.
     uint32_t *stack;                  // The latest that was asked for.
     size_t stack_capacity;
 };
@@ -31,7 +30,7 @@ struct frame_table {
 void frame_table_init(struct frame_table *t, const struct profile *p, const struct tag_roots *roots,
                       struct arena *arena);
 
-/* What is not ARENA's. */
+/* Frees all memory outside ARENA. */
 void frame_table_release(struct frame_table *t);
 
 /* The rows of S, outermost first, made if new; *RET_COUNT of them, at least 1. Valid until the next

@@ -1,5 +1,4 @@
-/* module_map.h: which addresses belong to which part of which file, the way the kernel would say
- * it. */
+/* module_map.h: mappings of addresses to parts of files, in the kernel's terms. */
 #ifndef EXPORT_MODULE_MAP_H
 #define EXPORT_MODULE_MAP_H
 
@@ -7,7 +6,7 @@
 
 struct module_segment {
     uint64_t start, end;  // In the recorded process, whole pages.
-    uint64_t file_offset; // Of start.
+    uint64_t file_offset; // File offset of start.
 };
 
 enum { MODULE_SEGMENTS_MAX = 8 };

@@ -1,4 +1,4 @@
-/* titles.c: names for what is in the file, in the words of the reports.
+/* titles.c: names of a file's contents, in the words of the reports.
  *
  * A consumer shows them above its pictures, and they are all that it can say of the moment, of
  * estimates, of damage, and of values that its format cannot carry.

@@ -1,4 +1,4 @@
-/* titles.h: what a file for another tool calls itself and its values. */
+/* titles.h: titles of a file for another tool and of its values. */
 #ifndef EXPORT_TITLES_H
 #define EXPORT_TITLES_H
 
@@ -16,9 +16,9 @@ const char *title_program(const struct profile *p, struct arena *arena);
 const char *title_profile(const struct profile *p, const struct stacks *stacks,
                           struct arena *arena);
 
-/* What the values of METRIC are: "bytes in use", "bytes in use at 64.0 s", "calls, estimated".
- * LEFT_OUT, if not 0, is the sum of what the format has no room for: "bytes in use, without -12 of
- * stacks below zero". From ARENA. */
+/* Name of METRIC's values: "bytes in use", "bytes in use at 64.0 s", "calls, estimated". LEFT_OUT,
+ * if not 0, is the sum that the format cannot hold: "bytes in use, without -12 of stacks below
+ * zero". From ARENA. */
 const char *title_metric(const struct profile *p, enum metric metric, int64_t left_out,
                          struct arena *arena);
 

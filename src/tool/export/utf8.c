@@ -1,13 +1,12 @@
-/* utf8.c: three ways of writing text that we did not choose.
+/* utf8.c: three ways of writing untrusted text.
  *
  * Names come from symbol tables and file systems and may hold any byte. XML parsers refuse a whole
  * document for one bad byte or one control character, and a "]]>" or "</script" inside a name must
- * not end what it is in. So every name goes through one of these functions, and each of them lets
- * only whole, valid characters pass.
+ * not end its container. So every name goes through one of these functions, and each passes only
+ * whole, valid characters.
  *
- * A browser or a pager shows XML and scripts. There, U+FFFD replaces every character that drives
- * the display (util/character.c): U+202E reverses a label, U+009B starts a terminal sequence.
- */
+ * Browsers and pagers show XML and scripts. There, U+FFFD replaces every character that drives the
+ * display (util/character.c): U+202E reverses a label, U+009B starts a terminal sequence. */
 #include "export/utf8.h"
 
 #include <string.h>

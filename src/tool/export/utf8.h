@@ -5,8 +5,7 @@
 
 #include "util/strbuf.h"
 
-/* The bytes of the character at S, 1 to 4, or 0 if what is there is no valid UTF-8. S must not be
- * at its end. */
+/* Bytes of the character at S, 1 to 4, or 0 if it is not valid UTF-8. S must not be at its end. */
 size_t utf8_size(const char *s);
 
 /* How many characters S has; a byte of invalid UTF-8 counts as one. */

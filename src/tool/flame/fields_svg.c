@@ -1,13 +1,12 @@
-/* fields_svg.c: structures as rows of cache lines, a cell for each member, as hot as its accesses.
+/* fields_svg.c: structures as rows of cache lines, a cell per member, coloured by accesses.
  *
  *     node   112 bytes
  *      0  [ key ][ name . . . . . . . . . . . . . . . . . . . . . . . ]
  *     64  [ count ][ never ][ links.left ][ links.right ][ flag ][ total ]
  *
- * Heat is by accesses, each colour a third of the next, from those of the hottest member in the
- * picture down, so that one scale holds for all structures in it. The picture is complete without
- * scripts; browsers show a member's numbers when the pointer rests on it.
- */
+ * The scale starts at the hottest member in the picture, and each colour is a third of the previous
+ * one, so that one scale holds for all structures in it. The picture needs no scripts; browsers
+ * show a member's numbers when the pointer rests on it. */
 #include "flame/fields_svg.h"
 
 #include <inttypes.h>
@@ -28,7 +27,7 @@ enum {
     LETTER = 7,
     HEATS = 6,
     STEP = 3, // From one to the next.
-    LINES_MAX = 64, // Of one structure; larger ones are cut.
+    LINES_MAX = 64, // Cells of one structure; larger ones are cut.
 };
 
 struct picture {

@@ -1,19 +1,18 @@
 /* flame_page.js: the flame graph once a browser runs it: zoom, search, flip, another metric.
  *
- * It replaces the static picture by one of its own as soon as it runs, from `data`, which
- * flamegraph.c writes in front of it. It draws only boxes that can be seen, so 50,000 nodes stay
- * quick, and keeps all it shows (metric, zoom, search, direction) in the address behind "#": Back
- * undoes a step, and a copied address shows the same picture:
+ * It replaces the static picture as soon as it runs, from `data`, which flamegraph.c writes in
+ * front of it. It draws only visible boxes, so 50,000 nodes stay quick. Its state (metric, zoom,
+ * search, direction) is in the address behind "#": Back undoes a step, and a copied address shows
+ * the same picture:
  *
  *     heap.svg#search=parse_.*&zoom=17&root=above&metric=alloc
  *
- * So events change the address only (go); what is drawn follows from the address (readAddress).
- * The script asks the network for nothing. Text reaches the document by textContent and attributes
- * only, never as markup: names come from the program that was recorded.
+ * So events only change the address (go), and the picture follows from the address (readAddress).
+ * The script makes no network requests. Text enters the document by textContent and attributes
+ * only, never as markup: names come from the recorded program.
  *
- * It stands in the page as it stands here, within a CDATA section, so it must not contain the end
- * of one. Its measures are those of flame_page.h.
- */
+ * It is copied verbatim into a CDATA section of the page, so it must not contain the end of one.
+ * Its measures are those of flame_page.h. */
 (function () {
 'use strict';
 // data: {metric, above, two, metrics: [[label, isBytes, name]],
@@ -92,7 +91,7 @@ function draw() {
         for (k = 0; k < children[i].length; k++)
             if (widthOf(children[i][k]) * scale >= SMALLEST) todo.push(children[i][k]);
     }
-    // A flame graph grows upwards: what was so far from the lower edge stays so.
+    // A flame graph grows upwards: keep the distance from the lower edge.
     var below = height - window.scrollY;
     height = HEAD + (deepest + 1) * ROW + FOOT;
     graph.textContent = '';
@@ -124,7 +123,7 @@ function drawBox(i, x, w) {
         make(g, 'text', {x: (x + 5).toFixed(2), y: y + 13.5}, fit(f[1] || f[0], room));
 }
 
-// What is known of a box, in three texts.
+// Facts about a box, in three texts.
 function describe(i) {
     var f = frameOf(i), where = f[3] && f[3] + (lineOf(i) ? ':' + lineOf(i) : ''), text;
     var module = i ? data.modules[f[2]][0] : '', w = widthOf(i), a, b;

@@ -1,18 +1,17 @@
 /* flame_tree.c: from stacks to the tree of a flame graph.
  *
- * Stacks are walked from the root inwards. A frame gets an id by what it reads as (name, module,
- * inlined), so the child of a node is found by one exact 64-bit key: parent << 32 | frame id.
- * Lines are not part of the key: a function that allocates in two places is one box.
+ * Stacks are walked from the root inwards. A frame's id is assigned by its text (name, module,
+ * inlined), so the child of a node is found by one exact 64-bit key: parent << 32 | frame id. Lines
+ * are not part of the key: a function that allocates in two places is one box.
  *
- * For two sides, a stack is matched with its like by landing on the same node. Each side's values
- * are first summed per leaf node, because the width is the sum of max(before, after) over leaves:
- * nothing vanishes from a picture of differences, neither what came nor what went.
+ * With two sides, equal stacks meet at the same node. Each side's values are first summed per leaf
+ * node, because the width is the sum of max(before, after) over leaves: a picture of differences
+ * shows both growth and shrinkage.
  *
  *     read both sides (values at leaves) ─► widths of leaves ─► sums upwards ─► keep the wide
  *
- * Parents come before children in the first array (they are made first), so sums need one backward
- * pass and no recursion, however deep the stacks are.
- */
+ * Parents are created before children, so sums need one backward pass over the array and no
+ * recursion, however deep the stacks are. */
 #include "flame/flame_tree.h"
 
 #include <string.h>
@@ -22,7 +21,7 @@
 
 struct builder {
     struct arena *arena;
-    struct strtab keys; // What a frame reads as to its id: the index into frames plus 1.
+    struct strtab keys; // Text of a frame to its id: the index into frames plus 1.
     struct strbuf key;
     struct flame_frame *frames;
     size_t frame_count, frame_capacity;
@@ -107,8 +106,8 @@ stack_node(struct builder *b, const struct flame_side *side, const struct stack 
     return node;
 }
 
-/* Numbers of a damaged file may be anything: what is too large for a sum stays at the largest, so
- * that a caller is as wide as what it called. */
+/* A damaged file may have any number: saturate the sums, so that a caller is as wide as its
+ * callees. */
 static void
 add_to(int64_t *sum, int64_t value)
 {

@@ -8,8 +8,8 @@
 
 enum { METRICS = METRIC_COUNT + 1, FLAME_DEPTH_MAX = 1000 };
 
-/* What a box shows. Frames are one box if they have the same name and module, and all or none of
- * them are inlined. */
+/* Displayed parts of a box. Frames share a box if they have the same name and module, and all or
+ * none are inlined. */
 struct flame_frame {
     const char *name;   // All strings are interned in the tree.
     const char *module; // Base name; "" if unknown.

@@ -16,9 +16,9 @@
  * as in the tree).
  *
  * Boxes below a thousandth of the width in every metric are left out (flame_tree.c) and counted in
- * the foot line. Colours tell modules apart: a module's name hashes to its colour, so it keeps it
- * from one graph to the next unless a module that takes more of the picture already has it. With
- * two profiles colours tell growth from shrinking instead.
+ * the foot line. Colours separate modules: a module's name hashes to its colour, so it keeps it
+ * from one graph to the next, unless a module with a larger share already has it. With two
+ * profiles, colours show growth and shrinkage instead.
  *
  * All text from outside goes through utf8.c. The same input gives the same bytes.
  */
@@ -55,14 +55,15 @@ struct picture {
     struct arena *arena;
     struct strbuf *out;
     const char *title, *subtitle; // Not escaped.
-    const char *description;      // For those who look into the file; NULL or "" = none.
+    const char *description;      // For readers of the file; NULL or "" = none.
     struct strtab modules;        // Names; id 0 is the unknown module.
     uint32_t *frame_modules;      // By frame: id in modules.
     uint32_t
-        *module_colours; // By module id: number of its colour; FLAME_COLOURS for the unknown one.
+        *module_colours; // By module id: the number of its colour; FLAME_COLOURS for the unknown
+                         // one.
     uint32_t *modules_by_area; // Module ids, the one that takes most of the picture first.
     double *left;              // By node: where its box starts, in pixels.
-    uint32_t depth;            // Of the deepest box that can be seen in METRIC.
+    uint32_t depth;            // Depth of the deepest visible box in METRIC.
     uint32_t height;
 };
 
@@ -260,7 +261,7 @@ module_class(const struct picture *pic, uint32_t id)
     return colour == FLAME_COLOURS ? "root" : arena_printf(pic->arena, "m%" PRIu32, colour);
 }
 
-/* One of three shades, so that neighbours of one module can be told apart. */
+/* One of three shades, which separate neighbours of one module. */
 static unsigned
 shade(const struct flame_frame *f)
 {
@@ -459,7 +460,7 @@ static const struct legend_entry change_legend[] = {
     {"shrank", "d2"},      {"only before", "d0"},
 };
 
-/* What the colours mean, the most important first. RET has room for LEGEND_MAX. */
+/* Meaning of the colours, most important first. RET has room for LEGEND_MAX. */
 static size_t
 legend(const struct picture *pic, struct legend_entry *ret)
 {

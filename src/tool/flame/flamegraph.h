@@ -9,7 +9,7 @@
 /* All metrics; the chosen one is shown first. */
 export_fn export_flamegraph;
 
-/* Append an SVG of what changed from BEFORE to AFTER: a box is as wide as the larger of its two
+/* Append an SVG of the changes from BEFORE to AFTER: a box is as wide as the larger of its two
  * values, summed over stacks; red grew, blue shrank. Shows METRIC first. */
 void flamegraph_diff(const struct flame_side *before, const struct flame_side *after,
                      enum metric metric, struct strbuf *out);

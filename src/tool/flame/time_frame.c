@@ -1,11 +1,9 @@
 /* time_frame.c: the frame around pictures over time.
  *
- * Ticks stand at round times: the step is the smallest of a list of steps that people count in
- * which leaves room for the labels. Names of snapshots stand above the picture in up to three
- * rows, each where there is room; a line leads down from each. Colours are those of the flame
- * graph, for light pages and dark ones, chosen by a hash of the name so that a function keeps its
- * colour from one picture to the next.
- */
+ * Ticks are at round times: the step is the smallest in a list of customary steps that leaves room
+ * for the labels. Names of snapshots are above the picture in up to three rows, as space permits,
+ * with a line down from each. Colours equal the flame graph's, for light and dark pages, chosen by
+ * a hash of the name so that a function keeps its colour from picture to picture. */
 #include "flame/time_frame.h"
 
 #include <inttypes.h>
@@ -25,7 +23,7 @@ enum { NAME_ROWS = 3, TICKS_MAX = 10, EDGE = 40, NAME_WIDTH_MAX = 60, NAME_MAX =
 
 enum { NAME_GAP = 4, ENTRY_GAP = 20 }; // Pixels beside a name.
 
-/* What a character takes, for the widest of the usual fonts. */
+/* Width of a character in the widest usual font. */
 #define NAME_PIXELS 7.0
 #define VALUE_PIXELS 7.4 // Bold.
 #define CODE_PIXELS 6.7
@@ -138,15 +136,15 @@ frame_axis(const struct time_frame *f, double top, double bottom)
                f->right);
 }
 
-/* A named snapshot, and where its name stands. */
+/* A named snapshot, and the position of its name. */
 struct flag {
     const char *name;
     double x, y;
-    bool left; // Of its line.
+    bool left; // The x of its line.
 };
 
 /* Find room for the name of FLAG, right of its line or, near the edge, left of it, in the first row
- * that has some. FREE_FROM says how far rows are taken. */
+ * with enough. FREE_FROM is the end of the used part of each row. */
 static bool
 find_room(struct flag *flag, double free_from[NAME_ROWS])
 {
@@ -166,7 +164,7 @@ find_room(struct flag *flag, double free_from[NAME_ROWS])
     return false;
 }
 
-/* A mark on the axis at each column in which collections were over. */
+/* A mark on the axis at each column in which a collection ended. */
 static void
 put_collections(const struct time_frame *f, double bottom)
 {
@@ -215,7 +213,7 @@ frame_entry(const struct time_frame *f, double y, const char *name, const char *
     double value_width = VALUE_PIXELS * (double)utf8_count(value);
     double width = f->right - value_width - 2 * ENTRY_GAP - FRAME_LEFT;
 
-    // Fonts differ: what is wider than was reckoned with is cut off by the inner picture.
+    // Fonts differ: the inner picture clips text that is wider than estimated.
     strbuf_fmt(f->out, "<svg x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"20\">\n",
                FRAME_LEFT + ENTRY_GAP, y - 14, width);
     frame_text(f, 0, 14, "class=\"code\"", name, (size_t)(width / CODE_PIXELS));
@@ -261,8 +259,8 @@ without_qualifier(const char *name)
     return NULL;
 }
 
-/* NAME for people. Of one that is too long the function itself stays, not the namespaces that many
- * have in common. */
+/* NAME for people. A long name keeps the function rather than its namespaces, which many names
+ * share. */
 static const char *
 short_name(struct arena *arena, const char *name)
 {

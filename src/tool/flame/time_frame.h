@@ -12,7 +12,7 @@ enum { FRAME_WIDTH = 1200, FRAME_LEFT = 84, FRAME_RIGHT = 20, FRAME_TOP = 112 };
 /* Columns of the curves. */
 enum { FRAME_COLUMNS = 240 };
 
-/* Colours g0, g1, ... for what grows. */
+/* Colours g0, g1, ... for growing areas. */
 enum { FRAME_GROWING = 4 };
 
 struct time_frame {
@@ -24,7 +24,7 @@ struct time_frame {
     const char **names; // Short ones by string id of the function; NULL = not yet made.
 };
 
-/* The x of a moment, and that of the edge before COLUMN of FRAME_COLUMNS. */
+/* The x of a moment, and of the left edge of COLUMN of FRAME_COLUMNS. */
 double frame_x(const struct time_frame *f, uint64_t elapsed_ns);
 double frame_column_x(const struct time_frame *f, size_t column);
 
@@ -45,13 +45,13 @@ void frame_end(const struct time_frame *f);
 void frame_text(const struct time_frame *f, double x, double y, const char *attributes,
                 const char *text, size_t room);
 
-/* Write an entry of the legend at Y: NAME, cut to what VALUE, at the right with ATTRIBUTES, leaves
- * of the line. */
+/* Write an entry of the legend at Y: NAME, cut to the space that VALUE, at the right with
+ * ATTRIBUTES, leaves. */
 void frame_entry(const struct time_frame *f, double y, const char *name, const char *value,
                  const char *attributes);
 
-/* VALUE with the unit of what is followed: bytes, or bytes or calls per second. From F's arena, as
- * are the next two. */
+/* VALUE with the unit of the series: bytes, or bytes or calls per second. From F's arena, as are
+ * the next two. */
 const char *frame_amount(const struct time_frame *f, double value);
 
 /* The class of a colour for NAME that is not in *TAKEN yet, and is added there. */
@@ -60,7 +60,7 @@ const char *frame_colour(const struct time_frame *f, const char *name, uint32_t 
 /* The name of the frame I of S, shortened for people. */
 const char *frame_function(const struct time_frame *f, const struct stack *s, uint32_t i);
 
-/* Write the title of boxes of S: FIRST_LINE, then its frames on lines of their own. */
+/* Write the title of boxes of S: FIRST_LINE, then one frame per line. */
 void frame_stack_title(const struct time_frame *f, const struct stack *s, const char *first_line);
 
 #endif

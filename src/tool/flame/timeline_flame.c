@@ -1,9 +1,9 @@
-/* timeline_flame.c: a flame chart of memory: who held it, through whom, and when.
+/* timeline_flame.c: a flame chart of memory: which paths held it, and when.
  *
  * In a flame chart of time a box is a call: it begins, calls others below it, and ends. Memory has
- * no one stack at a time; many hold some at once. So here a box is a call path, drawn for as long
- * as memory that was allocated through it was live; boxes of what it called lie inside it, one
- * below the other, first what grows, then the largest:
+ * no single stack at a time; many hold some at once. So here a box is a call path, drawn for as
+ * long as memory allocated through it was live. Boxes of its callees lie inside it, one below the
+ * other, growing ones first, then the largest:
  *
  *     ┌ main ────────────────────────────────────────────┐
  *     │┌ serve ──────────────────────────────────────────│
@@ -12,13 +12,12 @@
  *     ││  parse ──────┐ │                                │
  *     │└────────────────┘                                │
  *
- * In the strip of a box its own curve shows how much that was, to its own scale (from its lowest
- * value on if it grows, otherwise from 0); how much that is, next to others, stands on the right.
- * A path that held nothing for a while has a gap, and a box for each time. Calls that lead nowhere
- * else are one box, or interpreters would fill the picture with theirs. Paths that never held
- * MIN_SHARE of the largest total are left out, unless they grow, and so are the smallest until what
- * is left has room; all are counted in the foot line.
- */
+ * The strip of a box contains a curve of its live bytes, to a separate scale (from its lowest value
+ * on if it grows, otherwise from 0); the number at the right compares it with others. A path that
+ * held nothing for a while has a gap, and a box for each time. A chain of single callees is one
+ * box, or interpreters would fill the picture with theirs. Paths that never held MIN_SHARE of the
+ * largest total are left out, unless they grow, and so are the smallest until the remainder fits;
+ * the foot line counts all of them. */
 #include "flame/timeline_flame.h"
 
 #include <math.h>
@@ -43,9 +42,9 @@ enum {
 };
 
 #define MIN_SHARE 0.005
-#define GROWING_SHARE 0.05 // Of what others must have had, for those that grow.
-#define SAME_SHARE 0.9     // A callee with that part of its caller is one with it.
-#define LEAST_STEP 1.25    // How the limit rises until what is left has room.
+#define GROWING_SHARE 0.05 // Minimum share of other paths; growing ones are exempt.
+#define SAME_SHARE 0.9     // A callee with this share of its caller is merged into it.
+#define LEAST_STEP 1.25    // Factor by which the limit rises until the remaining paths fit.
 #define CHAR_PIXELS 6.7
 #define INSIDE "\xe2\x80\xba"
 
@@ -57,10 +56,9 @@ struct node {
     int64_t max;
     bool grows;
     bool kept;
-    // Of those that are kept: the box that it is drawn as, which is its caller's if nothing else is
-    // in that.
+    // Kept paths: the box that it is drawn as; its caller's box if that has no other callee.
     uint32_t box;
-    // Of boxes:
+    // Boxes only:
     uint32_t last;   // The innermost node that is drawn as this one.
     uint32_t length; // How many are.
     uint32_t depth;
@@ -153,8 +151,9 @@ is_box(const struct flame *c, uint32_t i)
     return c->nodes[i].kept && c->nodes[i].box == i;
 }
 
-/* Keep the paths that had at least LEAST at once, or less if they grow. A path that is all that is
- * kept of its caller, or nearly, is drawn with it. Returns how many boxes that makes. */
+/* Keep the paths that held at least LEAST at once, and smaller ones that grow. A path that is the
+ * only kept callee of its caller, or nearly, is drawn with it. Returns the resulting number of
+ * boxes. */
 static size_t
 keep_nodes(struct flame *c, double least, uint32_t *callees)
 {
@@ -234,8 +233,7 @@ add_change(struct flame *c, uint32_t node, size_t column, double amount)
     }
 }
 
-/* Turn what was gained in each column into what was live at its end, or what was gained per second.
- */
+/* Turn the change in each column into the live bytes at its end, or into the rate per second. */
 static void
 finish_columns(struct flame *c, struct node *n)
 {
@@ -277,14 +275,14 @@ fill_columns(struct flame *c)
             finish_columns(c, &c->nodes[i]);
 }
 
-/* What grows comes first, then what is larger. */
+/* Growing paths first, then by size. */
 static bool
 comes_first(const struct node *n, const struct node *before)
 {
     return n->grows != before->grows ? n->grows : n->max > before->max;
 }
 
-/* Put the boxes into those of their callers and count the rows of each. */
+/* Put boxes into their callers' boxes and count the rows of each. */
 static void
 link_boxes(struct flame *c)
 {
@@ -389,7 +387,7 @@ put_title(struct flame *c, const struct node *n, size_t from, size_t to)
     frame_stack_title(&c->f, &part, when);
 }
 
-/* One stretch of time in which N held memory. */
+/* A stretch of time in which N held memory. */
 static void
 put_stretch(struct flame *c, const struct node *n, size_t from, size_t to, double y,
             const char *class)

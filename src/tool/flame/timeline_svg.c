@@ -6,12 +6,11 @@
  *       │             ▗▄▄▄▄▟██████  cache_put ← serve    what grows: red, on the ground
  *       └──────────────────────────
  *
- * What grows is at the bottom, the fastest lowest, so that its shape is its own and not that of the
- * churn of others; then what is at rest, what goes up and down, and the rest. A point of the curves
- * is what was live at the end of its column of time; the thick line is the total, its highest point
- * the peak. Below is the legend, from the top down. The picture is complete without scripts;
- * browsers show a stack's frames when the pointer rests on it.
- */
+ * Growing stacks are at the bottom, the fastest lowest, so that churn of others does not distort
+ * their shape; then stacks at rest, varying ones, and the rest. A point of the curves is the live
+ * bytes at the end of its column of time; the thick line is the total, its highest point the peak.
+ * Below is the legend, from the top down. The picture needs no scripts; browsers show a stack's
+ * frames when the pointer rests on it. */
 #include "flame/timeline_svg.h"
 
 #include <math.h>
@@ -35,7 +34,7 @@ struct areas {
     struct time_frame f;
     struct layer *layers; // From the bottom up.
     size_t count;
-    double top; // Of the scale.
+    double top; // Marks of the scale.
 };
 
 static double
@@ -100,13 +99,13 @@ shows_peak(const struct areas *a)
 {
     const struct timeline *t = a->f.t;
     uint64_t ns = a->f.p->peak_elapsed_ns;
-    // With a filter the whole process's peak says nothing of what is shown.
+    // With a filter, the whole process's peak is not the shown one.
 
     return t->by == TIMELINE_LIVE && !t->filtered && ns >= t->points[0].elapsed_ns && ns != 0 &&
            ns <= t->points[t->point_count - 1].elapsed_ns;
 }
 
-/* A round number (of bytes if BINARY) of which four or fewer make VALUE. */
+/* A round number (of bytes if BINARY) that divides VALUE into at most four. */
 static double
 tick_step(double value, bool binary)
 {

@@ -1,20 +1,18 @@
 /* page_writer.c: one file that shows a profile in any browser.
  *
- *     template up to @DATA@      head, style, the policy that lets in nothing else
+ *     template up to @DATA@      head, style, and a policy that blocks all external content
  *     H4sIAAAAAAAA…              the document: JSON, gzip, base64, in lines
  *     the rest                   the script
  *
- * Base64, because a page is text and gzip is not; it makes the data a third larger, which gzip has
- * made a sixth of what it was before. Neither < nor & is among its characters, so nothing that a
- * name in the profile says can end the element that it stands in. Browsers unpack it by themselves,
- * and from a file as well.
+ * Base64, because a page is text and gzip is not. gzip makes the data six times smaller, base64
+ * then a third larger. Base64 contains no < or &, so no name in the profile can end its element.
+ * Browsers unpack it without a library, even from a local file.
  *
- * A document of a large profile is many times its page, so it is never there as a whole: what the
- * JSON writer has made goes through compression into the output, a part at a time. The header of
- * gzip has no time in it, so equal profiles give equal pages.
+ * The document of a large profile is many times larger than its page, so it is never in memory as a
+ * whole: the JSON writer's output is compressed into the output in parts. The gzip header contains
+ * no time, so equal profiles give equal pages.
  *
- * The template is made from src/page when heaptap is built, where there are the programs for that.
- */
+ * The template is made from src/page when heaptap is built, if the tools for that are installed. */
 #include "html/page_writer.h"
 
 #include <string.h>
@@ -110,7 +108,7 @@ page_begin(struct page_writer *w, const char *template, struct strbuf *out)
     *w = (struct page_writer){.out = out, .rest = marker + strlen(PAGE_MARKER)};
     w->data = (struct strbuf){.drain = drain, .drain_arg = w};
     rc = deflateInit2(&w->z, LEVEL, Z_DEFLATED, GZIP_WINDOW, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY);
-    ENSURE(rc == Z_OK); // Of memory there is some, or the program has ended.
+    ENSURE(rc == Z_OK); // Never NULL: out of memory ends the program.
     strbuf_add(out, template, (size_t)(marker - template));
 }
 

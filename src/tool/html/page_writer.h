@@ -12,11 +12,11 @@
 enum { PAGE_HEAD_BYTES = 4096 };
 
 struct page_writer {
-    struct strbuf data; // What is to be in the page goes here; see page_begin.
+    struct strbuf data; // Contents of the page are written here; see page_begin.
     struct strbuf *out;
-    const char *rest; // Of the template, behind the data.
+    const char *rest; // Rest of the template, behind the data.
     z_stream z;
-    unsigned char left[3]; // Of which no character was made yet.
+    unsigned char left[3]; // Bytes that are not encoded yet.
     size_t left_count;
     size_t column; // Characters of the line.
 };
@@ -24,14 +24,14 @@ struct page_writer {
 /* The template that the build has made of src/page, or NULL if it has made none. */
 const char *page_template(void);
 
-/* Begin to write TEMPLATE, which has a line of PAGE_MARKER, to OUT, which stays the caller's: what
- * goes to W->data, in parts that strbuf_pause separates, is at the marker, compressed. page_end
- * writes the rest. */
+/* Start writing TEMPLATE, which has a line of PAGE_MARKER, to OUT, which the caller keeps. Output
+ * to W->data, in parts separated by strbuf_pause, replaces the marker, compressed. page_end writes
+ * the rest. */
 #define PAGE_MARKER "@DATA@"
 void page_begin(struct page_writer *w, const char *template, struct strbuf *out);
 void page_end(struct page_writer *w);
 
-/* Whether the LENGTH bytes at TEXT, the first of a file, are those of such a page. */
+/* Do the LENGTH bytes at TEXT, the first of a file, belong to such a page? */
 bool page_is_ours(const char *text, size_t length);
 
 #endif

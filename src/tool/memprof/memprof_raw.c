@@ -6,19 +6,18 @@
  *     blocks      count, then of each stack: its number and what is known of it  140 bytes each
  *     stacks      count, then of each: its number, its depth and its addresses, innermost first
  *
- * All is little-endian and packed, each part rounded up to a word. Older versions are read by one
- * release of LLVM only, newer ones add counts by 8 bytes that are cut off at 255 or lose digits;
- * what we know of places in blocks has no room in them.
+ * All is little-endian and packed, each part rounded up to a word. Each older version is read by
+ * one release of LLVM only. Newer ones add 8-byte counts that saturate at 255 or lose digits; our
+ * counts by position in the block do not fit them.
  *
- * A record is a stack: the format has neither heaps nor labels, so blocks of all heaps and with all
- * labels are in that of their stack, and sizes of all classes. Stacks are raw, since the reader
- * symbolises itself; addresses are those of the calls, as compiler-rt's runtime writes them. The
- * reader looks at one binary, which it finds by its build id, and drops frames of all others. The
- * number of a type, which nobody has filled in so far, is a hash of the name that we have found.
+ * A record is a stack. The format has no heaps or labels, so a record covers blocks of all heaps,
+ * labels and size classes. Stacks are raw, since the reader symbolises them; addresses are those of
+ * the calls, as compiler-rt's runtime writes them. The reader examines one binary, which it finds
+ * by its build id, and drops frames of all others. The number of a type, which no other writer
+ * fills in yet, is a hash of the type's name.
  *
- * Times are milliseconds, and numbers of 32 bits stay at their largest. Utilisation is not in it:
- * the format has lost it since it was proposed.
- */
+ * Times are milliseconds, and 32-bit numbers saturate. The format has lost utilisation since it was
+ * proposed. */
 #include "memprof/memprof_raw.h"
 
 #include <stdlib.h>
@@ -155,7 +154,7 @@ put_stack(struct writer *w, uint32_t node)
     }
 }
 
-/* What is known of a stack's blocks, and the type of all of them, or 0. */
+/* Facts about a stack's blocks, and the type of all of them, or 0. */
 struct sum {
     uint32_t node, type;
     struct profile_access a;

@@ -1,4 +1,4 @@
-/* pprof_proto.c: profile.proto, gzipped: what go tool pprof, speedscope and profile servers read.
+/* pprof_proto.c: profile.proto, gzipped, which go tool pprof, speedscope and profile servers read.
  *
  *     sample_type   alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes
  *                   peak_objects/count peak_space/bytes temporary_objects/count
@@ -9,29 +9,28 @@
  *     function      id, name, linkage name, file
  *     string_table  all text, "" first
  *
- * A location here is a profile location seen from one of its frames outwards: when folding took an
- * inlined wrapper off a stack, what is left of the location is one of its own. So a location's key
+ * A location of the file is a profile location from one of its frames outwards: if folding took an
+ * inlined wrapper off a stack, the remaining frames form a separate location. So a location's key
  * is the index of its innermost frame. Addresses are inside the call instruction, as the format
- * wants it.
+ * requires.
  *
- * A frame of which nothing is known gets no line, and its mapping no "has_functions", so that a
- * consumer that finds the file may still symbolise it; all other mappings are declared complete,
- * which keeps consumers from looking for files that may be gone or newer.
+ * An unsymbolised frame gets no line, and its mapping no "has_functions", so that a consumer that
+ * finds the file may still symbolise it. All other mappings are declared complete, which keeps
+ * consumers from searching for files that may be gone or newer.
  *
- * A sample has the labels that the program gave. If the program has heaps of its own, each sample
- * names its heap, malloc too; a label that is called so itself becomes "heap_label".
+ * A sample has the program's labels. If the program has heaps, each sample names its heap, malloc
+ * included; a label with the name "heap" becomes "heap_label".
  *
- * Times are as the field has them. What is in use at a moment has the time of that moment and no
- * duration, as Go's heap profiles have; a whole run's moment is its end, or now. What was allocated
- * in a stretch of time, between two moments or, if a metric of allocations comes first, from the
- * start on, has the time when that began and a duration, as profiles of CPU time have: consumers
- * that merge profiles keep the earliest time and add durations up. (Go's own difference of two heap
- * profiles has the duration, too, but the time of its end.) --at peak is a moment, --peak of a
- * whole run is not: the file has what is in use in the end as well.
+ * Times follow the field's conventions. In-use values of a moment have its time and no duration, as
+ * Go's heap profiles do; a whole run's moment is its end, or now. Amounts allocated in a stretch of
+ * time (between two moments, or since the start if a metric of allocations comes first) have the
+ * time of its start and a duration, as CPU profiles do: consumers that merge profiles keep the
+ * earliest time and add durations up. (Go's own difference of two heap profiles has the duration as
+ * well, but the time of its end.) --at peak is a moment. --peak of a whole run is not: the file
+ * also has the final values.
  *
- * Values are true values, not to be scaled again. Negative ones (a row in flight) count as
- * nothing. The gzip header carries no time, so equal profiles give equal bytes.
- */
+ * Values are unsampled values, not to be scaled again. Negative ones (a row in flight) count as 0.
+ * The gzip header contains no time, so equal profiles give equal bytes. */
 #include "pprof/pprof_proto.h"
 
 #include <inttypes.h>
@@ -96,8 +95,7 @@ static const struct value_type value_types[] = {
     {"temporary_objects", "count"}, {"short_lived_objects", "count"},
 };
 
-/* Of a moment, too, the first four are known, and of the peak those that are in use. Only the last
- * needs to know how long blocks lived. */
+/* A moment also has the first four, and the peak the in-use ones. Only the last needs lifetimes. */
 enum { TYPES_OF_FLOW = 2, TYPES_OF_MOMENTS = 4, TYPES_WITHOUT_LIVES = countof(value_types) - 1 };
 
 static const char *const default_types[] = {
@@ -127,7 +125,7 @@ default_type(const struct profile *p, enum metric metric)
     return unknown ? "temporary_objects" : default_types[metric];
 }
 
-/* What is known of P are the types from the first up to the end. */
+/* P has the types from the first up to the end. */
 static size_t
 first_type(const struct profile *p)
 {

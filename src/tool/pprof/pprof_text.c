@@ -8,26 +8,24 @@
  *     555b30f78000-555b30f79000 r-xp 00001000 00:00 0          /usr/bin/prog
  *
  * Live blocks and bytes, then [allocated ones], leaf first. The header's numbers are the sums of
- * the rows. "heapprofile" says that nothing was sampled: our values are already scaled, and any
- * other word would make consumers scale them again.
+ * the rows. "heapprofile" marks values as unsampled: our values are already scaled, and any other
+ * word would make consumers scale them again.
  *
- * Stacks are raw, one per node, not folded and not by source frame: the consumer symbolises itself
- * and shows inlined functions its own way. Blocks of all heaps, and with all labels, are in the
- * row of their stack: the format cannot tell them apart. Consumers take return addresses and
- * subtract one, google-pprof from all but the leaf, go from all. So callers are written as the
- * address after the call, and the leaf one byte before that: both readings then lie inside the
- * call instruction.
+ * Stacks are raw, one per node, not folded and not by source frame: the consumer symbolises them
+ * and shows inlined functions in its way. The row of a stack covers blocks of all heaps and labels,
+ * because the format cannot separate them. Consumers take return addresses and subtract one,
+ * google-pprof from all but the leaf, go from all. So callers are written as the address after the
+ * call, and the leaf one byte before that: both readings then lie inside the call instruction.
  *
  * Only executable mappings matter to consumers, and only they are written. go tool pprof moves the
- * start of a program that is mapped at 0x400000 and then finds the wrong functions in position-
- * dependent programs, also with the kernel's own lines. profile.proto does not have that problem.
+ * start of a program that is mapped at 0x400000 and then finds the wrong functions in
+ * position-dependent programs, even with the kernel's own lines. profile.proto is not affected.
  *
- * Consumers skip rows without addresses, so a stack without frames gets one that no module has; not
- * a small one, which google-pprof takes for a function of the program. A row in flight may be
- * negative or have bytes without blocks, which consumers reject: it counts as nothing.
+ * Consumers skip rows without addresses, so a stack without frames gets an address outside all
+ * modules; a large one, because google-pprof takes small ones for functions of the program. A row
+ * in flight may be negative or have bytes without blocks, which consumers reject: it counts as 0.
  *
- * The format has no room for peak or temporary values: see pprof_proto.c.
- */
+ * The format has no peak or temporary values: see pprof_proto.c. */
 #include "pprof/pprof_text.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* access_words.h: what is said of how blocks were used, in words. */
+/* access_words.h: descriptions of how blocks were used. */
 #ifndef VIEW_ACCESS_WORDS_H
 #define VIEW_ACCESS_WORDS_H
 
@@ -14,11 +14,11 @@ const char *access_heat_name(enum access_heat h);
 /* How finely accesses were counted: "by 8 bytes". From ARENA. */
 const char *access_granule_words(struct arena *arena, const struct profile_accesses *a);
 
-/* A number for people with the digits that tell something: "1.2M", "823.1", "0.03". From ARENA. */
+/* A number for people with its significant digits: "1.2M", "823.1", "0.03". From ARENA. */
 const char *access_number(struct arena *arena, double x);
 
-/* What is to be known of how P's accesses were counted: losses, and what threads may have lost to
- * each other. One sentence each, from ARENA; returns their number, at most ACCESS_REMARKS. */
+/* Remarks on how P's accesses were counted: losses, and counts that threads may have lost to each
+ * other. One sentence each, from ARENA; returns their number, at most ACCESS_REMARKS. */
 enum { ACCESS_REMARKS = 10 };
 size_t access_remarks(const struct profile *p, struct arena *arena,
                       const char *ret[ACCESS_REMARKS]);

@@ -1,8 +1,7 @@
-/* annotated_view.c: words and sizes for what was found in a copy of memory.
+/* annotated_view.c: words and sizes for blocks found in a copy of memory.
  *
- * Sizes are what the article of 2014 shows of a stack, because they tell so much of what its blocks
- * are: [131071 x4, 131073 x4]. They are not in the model, which knows the smallest and the largest.
- */
+ * The sizes of a stack reveal much about its blocks, so they are listed as in the article of 2014:
+ * [131071 x4, 131073 x4]. The model has only the smallest and the largest. */
 #include "view/annotated_view.h"
 
 #include <inttypes.h>

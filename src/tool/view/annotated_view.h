@@ -1,4 +1,4 @@
-/* annotated_view.h: what was found in a copy of memory, in the terms of what is shown of it. */
+/* annotated_view.h: blocks found in a copy of memory, prepared for display. */
 #ifndef VIEW_ANNOTATED_VIEW_H
 #define VIEW_ANNOTATED_VIEW_H
 

@@ -1,8 +1,7 @@
-/* backing.c: what backs the heaps that a program has made for itself.
+/* backing.c: blocks that back heaps of the program.
  *
- * Such a heap makes its blocks from others, mostly of malloc. Those are in no total; how full a
- * heap is tells how well it uses them.
- */
+ * Such a heap makes its objects from chunks, mostly of malloc. Chunks are in no total; the share in
+ * use shows how well a heap uses them. */
 #include "view/backing.h"
 
 #include <stdlib.h>

@@ -18,7 +18,7 @@ whole_percent(int64_t part, int64_t whole)
         return 100;
     if (part <= INT64_MAX / 100)
         return (int)(part * 100 / whole);
-    // A double holds 53 bits of 63; what is less than the whole must not become it.
+    // A double holds 53 bits of 63; rounding must not turn a part into the whole.
     p = (double)part / (double)whole * 100;
     return p >= 100 ? 99 : (int)p;
 }

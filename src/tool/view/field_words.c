@@ -1,6 +1,4 @@
-/* field_words.c: what can be done about a structure, in sentences that text, JSON and pictures
- * share.
- */
+/* field_words.c: advice on a structure, in sentences that text, JSON and pictures share. */
 #include "view/field_words.h"
 
 #include <inttypes.h>
@@ -18,7 +16,7 @@ field_name(const struct profile *p, const struct field_row *r)
     return r->member != NULL ? profile_string(p, r->member->name) : "(padding)";
 }
 
-/* Add NAME to the list TEXT of which COUNT names are written already. */
+/* Add NAME to the list TEXT, which has COUNT names already. */
 static const char *
 with_name(struct arena *arena, const char *text, const char *name, size_t count)
 {
@@ -37,7 +35,7 @@ field_part_name(const struct profile *p, const struct field_structure *f,
 
         if (f->rows[i].member == NULL)
             continue;
-        // Of a structure inside its own name is enough.
+        // A nested structure needs only its last name.
         if (part->row_count > 1 && dot != NULL && f->rows[i].member->bits == 0)
             return arena_strndup(arena, name, (size_t)(dot - name));
         text = with_name(arena, text, name, count++);

@@ -1,9 +1,8 @@
-/* group_table.c: the tables by function, line, file, module, thread, size, type, heap and labels.
+/* group_table.c: tables by function, line, file, module, thread, size, type, heap and labels.
  *
- * One table serves text and JSON. Its first columns are for people (the metric, its share, the same
- * with callees, a name); the rest has a key and no title: all counters exactly, and what the row
- * stands for.
- */
+ * One table serves text and JSON. Its first columns are for people (the metric, its share, the
+ * inclusive value, a name). The others have a key and no title: all counters exactly, and the
+ * identity of the row. */
 #include "view/group_table.h"
 
 #include <inttypes.h>
@@ -17,7 +16,7 @@
 #include "view/phrases.h"
 #include "view/sampling.h"
 
-enum { TYPES_NAMED = 6 }; // Of all types that a block may have, so many are named.
+enum { TYPES_NAMED = 6 }; // Number of types named for a block with several candidates.
 
 /* So much of a line's name is shown beside its function. */
 enum { LINE_COLUMNS = 20 };
@@ -140,7 +139,7 @@ identity_fit(enum group_by by)
     }
 }
 
-/* The title of what stands behind the names; NULL if nothing does. */
+/* Title of the column behind the names; NULL if there is none. */
 static const char *
 place_title(const struct groups *groups, enum group_by by)
 {
@@ -191,7 +190,7 @@ group_columns(const struct view *v, const struct groups *groups, enum group_by b
     return n;
 }
 
-/* The columns that say in JSON what a row is. */
+/* Columns that identify a row in JSON. */
 static size_t
 identity_columns(enum group_by by, struct column *c, size_t n)
 {
@@ -376,7 +375,7 @@ thread_text(const struct view *v, const struct profile_thread *thread)
     return thread->name;
 }
 
-/* What a row is called in text. */
+/* Name of a row in text. */
 static const char *
 row_name(const struct view *v, enum group_by by, const struct group_row *r, bool full)
 {
@@ -414,8 +413,8 @@ row_name(const struct view *v, enum group_by by, const struct group_row *r, bool
     }
 }
 
-/* What stands beside its name: by line the function; else the file of the function, which has no
- * single line, or its module. */
+/* Text beside its name: by line the function; else the file of the function, which has no single
+ * line, or its module. */
 static const char *
 row_place(const struct view *v, enum group_by by, const struct group_row *r, bool full)
 {
@@ -439,7 +438,7 @@ heap_place(const struct view *v, const struct profile_heap *heap, enum metric me
                         style_plural(v->arena, (int64_t)heap->resets, "reset"));
 }
 
-/* What a thread freed of others, at least. */
+/* Lower bound of a thread's frees of others' blocks. */
 static const char *
 thread_place(const struct view *v, const struct thread_share *share)
 {

@@ -1,4 +1,4 @@
-/* leak_paths.h: what is still live, by path, ready to be shown. */
+/* leak_paths.h: live blocks by path, prepared for display. */
 #ifndef VIEW_LEAK_PATHS_H
 #define VIEW_LEAK_PATHS_H
 

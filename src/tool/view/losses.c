@@ -1,10 +1,8 @@
-/* losses.c: what the recorder could not record, or only in part, each with what it means.
+/* losses.c: events that the recorder could not record, or only in part, with their meaning.
  *
- * The first rows are events that were not recorded at all, each row a cause. Where only their sum
- * is shown (the summary of a run, a session) the causes go with it, since a bare number leaves the
- * user to guess whether the profile can be trusted, and a row that something can be done about says
- * what.
- */
+ * The first rows are events that were not recorded; each row is a cause. Where only their sum is
+ * shown (the summary of a run, a session) the causes follow it, since a bare number leaves the user
+ * to guess whether the profile is reliable. A row with a remedy names it. */
 #include "view/losses.h"
 
 #include <string.h>

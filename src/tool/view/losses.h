@@ -4,9 +4,9 @@
 
 #include "profile/profile.h"
 
-/* The field's name in JSON, its place in struct profile_losses (a uint64_t), and what it means, in
- * words that follow a count. The first field is the sum of events, those before loss_cause_end are
- * the parts of it. */
+/* The field's name in JSON, its offset in struct profile_losses (a uint64_t), and its meaning, as
+ * words that follow a count. The first field is the sum of events; those before loss_cause_end are
+ * its parts. */
 struct loss_field {
     const char *key;
     size_t offset;
@@ -28,8 +28,8 @@ const char *loss_causes(struct arena *arena, const struct profile_losses *losses
 /* What to do about the largest of these causes, or NULL. */
 const char *loss_remedy(const struct profile_losses *losses);
 
-/* Why a profile is incomplete whose file could not grow, and what to do about that. Neither how
- * much is missing nor from when on is known. */
+/* Reason why a profile is incomplete whose file could not grow, with the remedy. The amount and the
+ * time of the loss are unknown. */
 extern const char loss_of_file[], loss_of_file_remedy[];
 
 #endif

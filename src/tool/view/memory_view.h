@@ -1,4 +1,4 @@
-/* memory_view.h: what is asked of the memory of a process, and found in it; text and JSON show the
+/* memory_view.h: queries about a process's memory and their results; text and JSON show the
  * same. */
 #ifndef VIEW_MEMORY_VIEW_H
 #define VIEW_MEMORY_VIEW_H
@@ -14,24 +14,24 @@
 enum memory_question {
     MEMORY_ALL,      // All stacks.
     MEMORY_LARGEST,  // The largest blocks.
-    MEMORY_ADDRESS,  // What is at an address.
-    MEMORY_POINTERS, // Who points to it.
-    MEMORY_LEAKS,    // What can be reached.
-    MEMORY_CHECK,    // What is damaged.
+    MEMORY_ADDRESS,  // Describe an address.
+    MEMORY_POINTERS, // Find pointers to it.
+    MEMORY_LEAKS,    // Find reachable blocks.
+    MEMORY_CHECK,    // Find corruption.
 };
 
-/* What needs a look at all of the memory, and so is asked first, while a process is stopped. */
+/* Queries that read all memory come first, while a process is stopped. */
 struct memory_answer {
     enum memory_question question;
     uint64_t address; // ADDRESS, POINTERS
     struct place place;
-    struct birth birth; // Of the place's block, if there is one.
+    struct birth birth; // Stack of the address's block, if there is one.
     struct pointers pointers;
     struct reached reached;
     struct checked checked;
 };
 
-/* What was lost of a stack. */
+/* Lost blocks of a stack. */
 struct lost {
     const struct stack *stack;
     struct {

@@ -1,4 +1,4 @@
-/* memory_words.h: words for what is found in the memory of a process. All from ARENA. */
+/* memory_words.h: words for findings in the memory of a process. All from ARENA. */
 #ifndef VIEW_MEMORY_WORDS_H
 #define VIEW_MEMORY_WORDS_H
 
@@ -14,8 +14,8 @@ const char *memory_place_words(struct arena *arena, const struct examined *e,
  * "null", "other" or "nowhere". */
 const char *memory_place_name(enum place_kind kind);
 
-/* Who allocated a block: "by thread 4711 (worker), of which it is the latest"; NULL if that is not
- * known. */
+/* Allocating thread of a block: "by thread 4711 (worker), of which it is the latest"; NULL if
+ * unknown. */
 const char *memory_birth_thread(struct arena *arena, const struct birth *b);
 
 /* When: "12.1 s to 12.4 s after the start, 3.2 s to 3.5 s ago"; NULL if that is not known. */
@@ -40,7 +40,7 @@ const char *memory_signal_words(struct arena *arena, const struct memory *m);
 /* "SIGSEGV", or "signal 99". */
 const char *memory_signal_name(struct arena *arena, uint32_t number);
 
-/* What is missing in E, to be put behind its totals; "" if nothing is. */
+/* Missing parts of E, to append to its totals; "" if there are none. */
 const char *memory_gaps_words(struct arena *arena, const struct examined *e);
 
 #endif

@@ -1,6 +1,5 @@
-/* notes.c: what tools noted when a profile was recorded, in words. The sentences are in the file:
- * what they are about is not there any more when somebody reads them.
- */
+/* notes.c: notes of tools from the time of recording. The file stores sentences, because their
+ * subjects no longer exist when somebody reads them. */
 #include "view/notes.h"
 
 #include "view/style.h"

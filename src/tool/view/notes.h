@@ -4,7 +4,7 @@
 
 #include "profile/profile.h"
 
-/* The sentence of N with whom it is of, if it is of a merged profile. From ARENA or N's. */
+/* The sentence of N, with its process if it is from a merged profile. From ARENA or N's. */
 const char *note_sentence(struct arena *arena, const struct profile_note *n);
 
 /* The name of N's kind in JSON: "memory-not-through-malloc", "hook-never-called"; "other" for one

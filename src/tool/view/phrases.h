@@ -17,7 +17,7 @@ const char *phrase_metric_column(const struct profile *p, enum metric metric);
 const char *phrase_short_lived_title(const struct counters *c);
 const char *phrase_short_lived(const struct counters *c);
 
-/* What live bytes of P are, which may be cut: "Still live at end", "Growth of live". */
+/* Name of P's live bytes, which may be a cut: "Still live at end", "Growth of live". */
 const char *phrase_live(const struct profile *p);
 
 /* A block size or a limit of sizes: "24 B", "64 KiB" rather than "64.0 KiB". From ARENA. */

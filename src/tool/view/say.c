@@ -1,8 +1,7 @@
-/* say.c: what the command tells its user besides its output.
+/* say.c: messages of the command besides its output.
  *
- * Everything goes to stderr, one line a message, so that stdout is only the result. Texts may carry
- * names out of files of strangers, so each passes through style_clean.
- */
+ * Everything goes to stderr, one line per message, so that stdout is only the result. Texts may
+ * contain names from untrusted files, so each passes through style_clean. */
 #include "view/say.h"
 
 #include <stdarg.h>

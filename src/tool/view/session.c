@@ -1,11 +1,10 @@
-/* session.c: the processes of a session in one table, which text and JSON render. People get names
- * that tell them apart, programs all that is known.
- */
+/* session.c: the processes of a session in one table, rendered by text and JSON. People get
+ * distinctive names, programs all fields. */
 #include "view/session.h"
 
 #include "view/session_names.h"
 
-/* A name for each process of SET, and who it is. */
+/* Display names of the processes of SET, and their identities. */
 static const char **
 names_of(const struct view_set *set, struct session_who *who, struct arena *arena)
 {

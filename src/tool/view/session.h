@@ -8,9 +8,9 @@
 struct view_set {
     struct profile **v; // Largest peak first.
     size_t count;
-    struct arena arena; // Of the list, and for what is computed of its profiles.
-    struct merge *sum;  // Of which v[0] is the profile; NULL = none (set_merge, open_set.h).
-    int unread; // The exit code for one of them that could not be read; 0 = all could be.
+    struct arena arena; // Arena of the list, and of data computed from its profiles.
+    struct merge *sum;  // Session with the profile as v[0]; NULL = none (set_merge, open_set.h).
+    int unread; // Exit code of an unreadable profile; 0 = all were read.
     size_t unread_count;
 };
 

@@ -1,17 +1,15 @@
-/* session_names.c: names that tell the processes of a session apart.
+/* session_names.c: distinctive names for the processes of a session.
  *
- * A build has twelve processes cc1plus with forty arguments each. What a user knows them by is the
- * source file, and nobody needs to be told where that stands among the arguments: it is what the
- * others of the same program do not have.
+ * A build has twelve processes cc1plus with forty arguments each. Users identify them by the source
+ * file, wherever it is among the arguments: the argument that other processes of the program lack.
  *
  *     cc1plus -quiet -D_GNU_SOURCE lexer.cc  -O2 -o /tmp/cc3f.s     cc1plus lexer.cc
  *     cc1plus -quiet -D_GNU_SOURCE parser.cc -O2 -o /tmp/cc9a.s     cc1plus parser.cc
  *
- * So words of the command lines are counted by program. Those that one process alone has come
- * first, then those that some have; names of temporary files, which differ and tell nothing, only
- * where there is nothing else. Processes with equal arguments, such as the workers of a server,
- * have these, and are told apart by the name that they give to themselves, if they do.
- */
+ * So the words of command lines are counted by program. Words of a single process come first, then
+ * words of some. Names of temporary files, which differ without meaning, are used only for want of
+ * others. Processes with equal arguments, such as the workers of a server, show these arguments and
+ * are distinguished by the name that they set, if any. */
 #include "view/session_names.h"
 
 #include <string.h>
@@ -102,7 +100,7 @@ count_words(struct words *all, size_t process)
     }
 }
 
-/* How much a word tells. The last two are shown only if there is none that tells more. */
+/* Value of a word as a name. The last two are used only without better ones. */
 enum rank { RANK_ALONE, RANK_SOME, RANK_TEMPORARY, RANK_ALL, RANK_COUNT };
 
 static enum rank
@@ -127,7 +125,7 @@ is_among(const char *const *words, size_t count, const char *word)
     return false;
 }
 
-/* Does TEXT begin as the other one does, for as long as both go on? */
+/* Is TEXT equal to the other one up to the end of the shorter? */
 static bool
 is_like(const char *text, const char *other)
 {
@@ -136,7 +134,7 @@ is_like(const char *text, const char *other)
     return strncmp(text, other, length < COMM_BYTES ? length : COMM_BYTES) == 0;
 }
 
-/* Has the first thread of W a name that W's program and script do not tell? */
+/* Has the first thread of W a name that differs from W's program and script? */
 static bool
 has_own_name(const struct session_who *w, struct arena *arena)
 {

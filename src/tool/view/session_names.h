@@ -1,22 +1,22 @@
-/* session_names.h: names that tell the processes of a session apart. */
+/* session_names.h: distinctive names for the processes of a session. */
 #ifndef VIEW_SESSION_NAMES_H
 #define VIEW_SESSION_NAMES_H
 
 #include "profile/profile.h"
 
-/* What is known of who a process is; "" = unknown. */
+/* Identity of a process; "" = unknown. */
 struct session_who {
-    const char *program; // The last component of its executable.
+    const char *program; // Last component of its executable.
     const char *command; // Arguments joined by blanks.
-    const char *comm;    // The name of its first thread, which prctl may have changed.
+    const char *comm;    // Name of its first thread, which prctl may have changed.
 };
 
-/* Who P's process is; texts are P's or from ARENA. */
+/* Identity of P's process; texts are P's or from ARENA. */
 struct session_who session_who(const struct profile *p, struct arena *arena);
 
-/* Put into RET names for the COUNT processes in WHO: what the program was called as, a name that it
- * has given itself, and of its arguments what other processes of that program do not have, the
- * rarest first. Where nothing differs they are the first arguments. From ARENA. */
+/* Set RET to names for the COUNT processes in WHO: the program's name as called, a name that the
+ * process set, and those of its arguments that other processes of the program lack, rarest first.
+ * If nothing differs, the first arguments. From ARENA. */
 void session_names(const struct session_who *who, size_t count, struct arena *arena,
                    const char **ret);
 

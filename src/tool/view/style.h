@@ -1,8 +1,7 @@
-/* style.h: how text looks: colours, numbers for people, and widths.
+/* style.h: appearance of text: colours, numbers for people, and widths.
  *
- * A width is counted in characters of UTF-8 text, one column each; where text goes out in ASCII
- * (util/ascii.h), in those of the stand-ins.
- */
+ * A width counts characters of UTF-8 text, one column each. For ASCII output (util/ascii.h) it
+ * counts the replacements. */
 #ifndef VIEW_STYLE_H
 #define VIEW_STYLE_H
 

@@ -94,7 +94,7 @@ cell_text(const struct table *t, size_t row, size_t column)
     return "";
 }
 
-/* Who gives way when lines are too wide, in this order: main text to a readable rest, secondary
+/* Order in which columns shrink when lines are too wide: main text to a readable rest, secondary
  * text, and then all down to the minimum. */
 static const struct {
     bool dim;

@@ -14,8 +14,8 @@ enum column_kind {
     COLUMN_TEXT,    // text; NULL is JSON's null and shown as "?"
 };
 
-/* TEXT, which is wider than its column, shortened to about WIDTH, from ARENA. The table cuts what
- * is still too wide. */
+/* TEXT, which is wider than its column, shortened to about WIDTH, from ARENA. The table cuts the
+ * rest. */
 typedef const char *text_fit_fn(struct arena *arena, const char *text, size_t width);
 
 struct column {
@@ -55,8 +55,8 @@ void table_string(struct table *t, const char *text);
 
 size_t table_rows(const struct table *t);
 
-/* Titles and at most LIMIT rows, numbers right-aligned; the last text column gets what the line has
- * left, and no line is wider than STYLE allows. */
+/* Write titles and at most LIMIT rows, numbers right-aligned. The last text column gets the rest of
+ * the line, and no line exceeds the width of STYLE. */
 void table_text(const struct table *t, const struct style *style, size_t limit, struct strbuf *out);
 
 /* At most LIMIT rows as an array of objects under KEY. */

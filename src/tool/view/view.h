@@ -1,4 +1,4 @@
-/* view.h: what is shown of a profile, however it is written down. */
+/* view.h: displayed contents of a profile, independent of the output format. */
 #ifndef VIEW_VIEW_H
 #define VIEW_VIEW_H
 
@@ -7,7 +7,7 @@
 struct json_tables;
 struct view;
 
-/* What a command knows beyond what is in a profile. */
+/* Facts from the command that are not in the profile. */
 struct view_extra {
     const void *arg;
     // A line about S, one of the view's stacks, from its arena; NULL = nothing.
@@ -21,10 +21,10 @@ struct view {
     const struct stacks *stacks;
     const char *filter;     // As given, or NULL.
     struct tag_filter tags; // Likewise.
-    const char *label;      // Of tables by the values of one label.
+    const char *label;      // For tables by the values of one label.
     const struct examined *memory; // That P is of (image/examined.h); NULL = it is of a file.
-    struct arena *arena;    // For what is made to be shown.
-    size_t limit;           // Rows or sites shown; 0 = the default of what shows them.
+    struct arena *arena;    // Backs data made for display.
+    size_t limit;           // Rows or sites shown; 0 = the view's default.
     const struct view_extra *extra; // NULL = nothing.
 };
 
