@@ -1,20 +1,19 @@
-/* calls.js: who calls whom: the call graph, its cycles, and what is around one function.
+/* calls.js: the call graph, its cycles, and the neighbourhood of one function.
  *
- * A function, a call and a cycle count once for each stack, however often it recurses. So all
- * values come from whole stacks, and never exceed what was allocated:
+ * A function, a call and a cycle count once per stack, however often it recurses. So all values
+ * come from whole stacks, and never exceed the allocated amount:
  *
  *     main F G F G malloc(10)       main 10, F 10, G 10; main to F 10, F to G 10, G to F 10
  *                                   F and G are a cycle: 10, entered by main for 10
  *
- * The tree for this is not that of tree.js: what the loader and the C library did before main and
- * after it stands beneath the function `outside`, and stacks that were cut before main or start-up
- * code beneath `unknown` (analyse/functions.c). On it a call is a node with its parent; "once for
- * each stack" is once for the outermost node of its kind on each way, which does not depend on
- * values and is found once. Then a click is a pass over the tree.
+ * This uses another tree than tree.js: code of the loader and the C library before and after main
+ * is below the function `outside`, and stacks cut before main or start-up code are below `unknown`
+ * (analyse/functions.c). A call is a node with its parent. "Once per stack" is once for the
+ * outermost node of its kind on each path, which does not depend on values and is found once. Then
+ * a click is a pass over the tree.
  *
- * As in `heaptap callgraph --json` and `heaptap functions --json`, which fold wrappers; so fold is
- * the default here.
- */
+ * Equals `heaptap callgraph --json` and `heaptap functions --json`, which fold wrappers; so fold is
+ * the default here. */
 import {PairMap} from './pair_map.js';
 import {COUNTS, METRICS} from './metric.js';
 import {partValues, siteValues} from './extent.js';
@@ -30,7 +29,7 @@ const BLOCKS = COUNTS.find((metric) => metric.key === 'blocks');
 /* What decides how a stack begins, by function and by frame. */
 function beginnings({functions, frames, modules}) {
     const isLoader = modules.path.map((path) => /^(ld-linux|ld\.so)/.test(baseName(path)));
-    // main, or a part of it that the compiler has split off. Without a name, what is outermost in
+    // main, or a part of it that the compiler split off. Without a name, the outermost function in
     // the executable is taken for it.
     const isMain = functions.name.map((name, fn) => functions.nameless[fn]
         ? modules.program[functions.module[fn]] === 1 : /^main($|[(. ])/.test(name));
@@ -44,8 +43,8 @@ function beginnings({functions, frames, modules}) {
             modules.program[frames.module[i]] === 1 ? 1 : 0)};
 }
 
-/* How stacks begin that go on beyond a stack: `left` of their outermost frames are left out, and
- * what is next stands below the function `top`; -1 = below none. */
+/* Start of longer stacks that contain a stack: `left` of their outermost frames are left out, and
+ * the next one is below the function `top`; -1 = below none. */
 function trimStacks(shape) {
     const {count, parent, frame, function: fn, depth, profile} = shape;
     const {isMain, loader, process, stripped} = cached(profile, 'beginnings', () =>
@@ -60,7 +59,7 @@ function trimStacks(shape) {
         left[i] = start[i];
         if (start[i] === depth[i] || !(process[of] || (start[i] > 0 && stripped[of])))
             continue;
-        // Of the loader's frames all are left out that come first.
+        // All leading frames of the loader are left out.
         const isNext = depth[i] === start[i] + 1 || left[outer] === depth[outer];
 
         left[i] = !isNext ? left[outer] : loader[frame[i]] ? depth[i] : depth[i] - 1;
@@ -143,7 +142,7 @@ class Places {
     }
 }
 
-/* What does not depend on values: calls as numbers, and which nodes count. */
+/* Data independent of values: calls as numbers, and the nodes that count. */
 function callsOf(shape) {
     const tree = callSkeleton(shape), functions = shape.profile.functions.count;
 
@@ -313,7 +312,7 @@ export function callGraph(profile, values, options = {}) {
         cycles: cyclesOf(calls, graph, sums, counts, entryOf, functions)};
 }
 
-/* How often was allocated what VALUES is about. Of the peak only what was live then is known. */
+/* Number of allocations behind VALUES. A peak stores only its live blocks. */
 function callCounts(profile, {metric, extent, filter, after}) {
     return metric === CALLS ? after
         : siteValues(profile, extent.kind === 'peak' ? BLOCKS : CALLS, extent, filter).after;
@@ -378,7 +377,7 @@ function cyclesOf(calls, graph, sums, counts, entryOf, functions) {
     return cycles;
 }
 
-/* What only whole stacks can tell of a cycle: which of them touch it, and which enter it. */
+/* Values of cycles that need whole stacks: which stacks touch one, and which enter it. */
 function countCycles({tree, order, arc}, graph, cycles, cycleOf, sums, counts) {
     const {count, parent, function: fn} = tree, enters = new PairMap();
     const key = new Int32Array(count).fill(-1), entry = key.slice(), entered = key.slice();

@@ -1,17 +1,16 @@
-/* extent.js: the values of sites: of a metric, in a stretch of time, as far as a filter keeps them.
+/* extent.js: the values of sites: of a metric, in a stretch of time, under a filter.
  *
- * This is what changes with a click; everything else (trees, groups, sums) is made from it. Of the
- * whole run the values are columns of the document. Of a moment or a stretch they are sums of the
- * history's changes: a change says what a site did between points[point - 1] and points[point], so
+ * This changes with a click; everything else (trees, groups, sums) is computed from it. For the
+ * whole run, values are columns of the document. For a moment or a stretch they are sums of the
+ * history's changes. A change is a site's growth between points[point - 1] and points[point], so
  *
  *     at points[k]                      all changes with        point <= k
  *     between points[i] and points[k]   all changes with    i < point <= k
  *
  * and live is allocated minus freed: a growth, which may be negative, between two points.
  *
- * A filter keeps a site or not; what it does not say keeps all. A text is looked for in every
- * function, file and module of the stack before anything is folded, as --filter does.
- */
+ * A filter keeps a site or drops it; absent criteria keep all. A text is searched in every
+ * function, file and module of the stack before folding, as --filter does. */
 import {cached} from './shape.js';
 
 /**
@@ -101,7 +100,7 @@ export function bySite(profile, values) {
     return sums;
 }
 
-/** The sum of what VALUES keeps: what percentages are of. @param {Values} values */
+/* * The sum of the kept values, the base of percentages. @param {Values} values */
 export function totals({after, before}) {
     return {after: sum(after), before: before && sum(before)};
 }
@@ -136,7 +135,7 @@ function masked(values, table, mask) {
 
 /* --- Time ------------------------------------------------------------------------------------ */
 
-/* What a metric is a sum of, by its column: added, taken away. */
+/* Columns that a metric sums: added, subtracted. */
 const OF_CHANGES = {
     allocations: ['allocations', null],
     allocated_bytes: ['allocated_bytes', null],
@@ -268,7 +267,7 @@ function textTest(text) {
     return (name) => name.toLowerCase().includes(wanted);
 }
 
-/* What is no regular expression is taken as it is. */
+/* Text that is no regular expression matches literally. */
 function patternTest(pattern) {
     let regular;
 

@@ -1,15 +1,14 @@
-/* flame.js: which rectangles of a flame graph are seen, and where.
+/* flame.js: the visible rectangles of a flame graph, and their positions.
  *
- *     level 0   all ──────────────────────────────────┐  the way from the root to the focus is
+ *     level 0   all ──────────────────────────────────┐  the path from the root to the focus is
  *           1   main ─────────────────────────────────┤  as wide as the picture
  *           2   parse ────────────────────────────────┤  ◄ focus
- *           3   read_all ─────────────┬ intern ───┬───┘  children, the widest first, as wide as
- *           4   grow ─────┬ …                            they are beside the focus
+ *           3   read_all ─────────────┬ intern ───┬───┘  children, the widest first, in proportion
+ *           4   grow ─────┬ …                            to the focus
  *
- * A node that is narrower than half a pixel is not drawn, and nothing below it can be wider. So
- * what is walked depends on the size of the picture and not on that of the tree, which grows on
- * the way where it must (tree.js). What is narrower leaves a gap beside its siblings.
- */
+ * A node narrower than half a pixel is not drawn, and no node below it is wider. So the walk
+ * depends on the size of the picture and not of the tree, which grows on demand (tree.js). Narrower
+ * nodes leave a gap beside their siblings. */
 
 /** A node must be so wide to be drawn, in pixels. */
 export const LEAST_WIDTH = 0.5;

@@ -1,16 +1,15 @@
-/* groups.js: values added up by function, line, file, module, and by what sites and parts say.
+/* groups.js: values added up by function, line, file, module, and by properties of sites and parts.
  *
- * Each grouping has keys, dense numbers which depend on the shape alone and are made once. So the
- * rows of one grouping have the same keys whatever metric is added up, and a table may have a
- * column for each of several.
+ * Each grouping has keys, dense numbers that depend on the shape alone and are computed once. So
+ * the rows of one grouping have the same keys for every metric, and a table may have a column for
+ * each of several.
  *
  * A stack adds to `total` of each key that it touches once, however often recursion repeats it:
- * that is the sum over the outermost stacks of the tree that have the key (shape.js). It adds to
- * `self` of its innermost frame's key only, so the selves sum up to the total. Groupings by what a
- * site says as a whole (site, own, heap, labels, type, class) have self and total the same.
+ * this is the sum over the outermost stacks of the tree that have the key (shape.js). It adds to
+ * `self` of its innermost frame's key only, so the selves sum up to the total. Groupings by a
+ * property of the whole site (site, own, heap, labels, type, class) have equal self and total.
  *
- * As in `heaptap report --by` (analyse/group.c); with two profiles as in `heaptap diff`.
- */
+ * Equals `heaptap report --by` (analyse/group.c), and with two profiles `heaptap diff`. */
 import {PairMap} from './pair_map.js';
 import {partValues, labelValue} from './extent.js';
 import {KINDS, SIZE_CLASSES, VERDICT_NAMES, baseName} from './profile.js';
@@ -64,7 +63,7 @@ export function group(profile, values, by, options = {}) {
     return result;
 }
 
-/** What the keys of a grouping are, without any values. @returns {Keys} */
+/* * The keys of a grouping, without values. @returns {Keys} */
 export function keysOf(shape, by) {
     return cached(shape, `keys ${by}`, () => {
         if (by.startsWith('label:'))
@@ -138,8 +137,8 @@ function sorted({count, self, total, selfBefore, totalBefore}) {
 
 /* --- Keys ------------------------------------------------------------------------------------ */
 
-/* By what is asked for: the keys of stacks by their innermost frame (ofStack; that of stack 0 is
- * what sites without a stack have), of sites or of parts. */
+/* By grouping: keys of stacks by their innermost frame (ofStack; sites without a stack have the key
+ * of stack 0), of sites or of parts. */
 const MAKERS = {
     function: functionKeys,
     line: lineKeys,
@@ -172,7 +171,7 @@ function functionKeys(shape) {
         module: functions.module, file: functions.file, name: (key) => functions.name[key]};
 }
 
-/* What has no file is a line for each function, and what has not even a name one for each call. */
+/* Without a file, a line per function; without a name as well, one per call. */
 function lineKeys(shape) {
     const {profile} = shape, {frames, functions, files} = profile;
     const places = new PairMap(frames.count), fn = [], example = [];
@@ -199,7 +198,7 @@ function lineKeys(shape) {
             : functions.name[fn[key]]};
 }
 
-/* What has no file is a row for each module. */
+/* Without a file, a row per module. */
 function fileKeys(shape) {
     const {profile} = shape, {frames, files, modules} = profile, count = files.length;
     const ofFrame = frames.file.map((file, i) => file >= 0 ? file : count + 1 + frames.module[i]);
@@ -260,7 +259,7 @@ function siteKeys(shape) {
         name: (key) => functions.name[fn[key]]};
 }
 
-/* By stack: the number of its row in a comparison: functions, files and inlining tell. */
+/* By stack: its row number in a comparison; functions, files and inlining distinguish rows. */
 function comparedStacks(shape) {
     const {count, parent, frame, profile} = shape, {frames} = profile;
     const entries = new PairMap(), rows = new PairMap(count), row = new Int32Array(count);
@@ -342,8 +341,8 @@ export function ownLines(shape, {after, before}, of, count) {
     return ret;
 }
 
-/* A function without a name tells less than the named one that called it, if that is near and of
- * the same module. */
+/* A function without a name is less useful than its named caller, if that is near and in the same
+ * module. */
 function namedNear(shape, stack) {
     const {parent, frame, profile} = shape, {frames, functions} = profile;
     const state = usefulStart(shape);
@@ -370,7 +369,7 @@ function ownKeys(shape) {
 
 const CLASS_NAMES = ['up to 32 bytes', 'up to 256 bytes', 'up to 2 KiB', 'more than 2 KiB'];
 
-/* A type is a row for each verdict; blocks that may be several types are told apart by size. */
+/* A type has a row per verdict; blocks with several possible types are split by size. */
 function typeKeys({profile}) {
     const {parts, types} = profile, rows = new PairMap(), detail = new PairMap();
 

@@ -1,12 +1,11 @@
 /* load.js: from the page's data block to the document in it.
  *
- * The block is base64 of gzip of JSON: base64, because HTML has no bytes; gzip, because a profile
- * of 10 MB becomes 1.6; and a data block, because the page's policy lets nothing be fetched, not
- * even from beside the page. Browsers unpack it themselves (DecompressionStream).
+ * The block is base64 of gzip of JSON: base64, because HTML cannot hold bytes; gzip, because a
+ * profile of 10 MB becomes 1.6 MB; and a data block, because the page's policy blocks all fetches,
+ * even from beside the page. Browsers decompress it without a library (DecompressionStream).
  *
- * What a profile says is never trusted to be what it claims: a document of a later version, or of
- * another kind, is refused with a sentence that says so.
- */
+ * The contents are not trusted: a document of a later version, or of another kind, is refused with
+ * a sentence that says so. */
 
 /** The versions of `heaptap-page` and of the reports in it that this page can read. */
 export const PAGE_VERSION = 1, REPORT_VERSION = 2;
@@ -53,7 +52,7 @@ export function checkPage(document) {
     return page.filter ? withoutTimelines(page) : page;
 }
 
-/* The timeline is always that of the whole process, which is no curve of a part of it. */
+/* The timeline always covers the whole process, so it is no curve of a part. */
 function withoutTimelines(page) {
     const without = (report) => report && {...report, timeline: []};
 

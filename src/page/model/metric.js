@@ -1,11 +1,10 @@
-/* metric.js: the ways to look at memory, and which of them are known when.
+/* metric.js: the metrics, and the extents in which each is known.
  *
- * They are those of the command: `option` is what --metric calls them. Of a moment or a stretch of
- * time only the four counters of the history are known, so neither the peak nor how long blocks
- * lived; and of the peak only what was live then.
+ * They equal the command's metrics: `option` is the name for --metric. A moment or a stretch of
+ * time has only the four counters of the history, without the peak and lifetimes; a peak has only
+ * its live amounts.
  *
- * In a stretch of time "in use" is what grew and may be negative; `metricName` says so.
- */
+ * In a stretch of time "in use" is growth and may be negative; `metricName` says so. */
 
 /**
  * @typedef {object} Metric
@@ -43,7 +42,7 @@ export const COUNTS = [
         extents: ['whole', 'at', 'between']},
 ];
 
-/** @returns {Metric|undefined} that of KEY, among both lists */
+/* * @returns {Metric|undefined} the metric of KEY, in both lists */
 export function metricOf(key) {
     return METRICS.find((m) => m.key === key) ?? COUNTS.find((m) => m.key === key);
 }
@@ -69,7 +68,7 @@ export function knownMetrics(profile, extent) {
     return METRICS.filter((m) => isKnown(profile, m, extent));
 }
 
-/** METRIC's name in EXTENT: what is in use grows between two moments. */
+/* * METRIC's name in EXTENT: "in use" is growth between two moments. */
 export function metricName(metric, extent) {
     if (extent.kind === 'between' && metric.key === 'live')
         return 'growth';

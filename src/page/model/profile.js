@@ -1,31 +1,30 @@
-/* profile.js: the model that all views work on, made once from the document.
+/* profile.js: the model of all views, built once from the document.
  *
  *     document.report ──┐   modules, files, functions, frames, stacks, heaps, labels: numbers,
- *     document.before ──┴─► each thing once; sites and parts: columns of Float64Array, of both
+ *     document.before ──┴─► each item once; sites and parts: columns of Float64Array, of both
  *
- * All is columns of numbers: at half a million stacks an object each would be a gigabyte, and no
- * click would be under 50 ms. Numbers of a column count from 0, and -1 is "none".
+ * All data is columns of numbers: with half a million stacks, an object each would take a gigabyte,
+ * and no click would be under 50 ms. Numbers of a column count from 0, and -1 is "none".
  *
- * Stacks are a tree, as in the document (docs/json.md), but here those that read the same are one:
- * frames of the same function, file, line and module are one frame, whatever their addresses, as
- * in the command (analyse/stacks.c). A frame without function and file has nothing but its address
- * to be told by. A caller has a smaller number than what it calls. Stack 0 has no frames; sites
- * that no longer fitted into the recorder's tree have it.
+ * Stacks form a tree, as in the document (docs/json.md), but stacks with equal text are merged
+ * here: frames of the same function, file, line and module are one frame, whatever their addresses,
+ * as in the command (analyse/stacks.c). A frame without function and file is identified by its
+ * address. A caller has a smaller number than its callees. Stack 0 has no frames; sites that did
+ * not fit into the recorder's tree have it.
  *
- * A function is its name and its module; without a name it is where it begins, or, if nobody
- * knows, the call. Behind the functions of the document and those without a name come three that
- * are none: `other` (of sites without a stack), `outside` (before and after main) and `unknown`
- * (callers that were not recorded); calls.js uses them.
+ * A function is its name and its module; without a name its start, or, if that is unknown, the
+ * call. Behind the functions of the document and the nameless ones come three pseudo-functions:
+ * `other` (of sites without a stack), `outside` (before and after main) and `unknown` (callers that
+ * were not recorded); calls.js uses them.
  *
  * Two profiles are matched by the rule of `heaptap diff`: addresses never agree, lines shift. So a
- * function is its name and its file there, and heaps and labels are the same by name. Lines and
- * modules stay what they were on each side, so that a table by line says the truth of both: two
- * sites that differ in nothing else become one row where rows are stacks (groups.js, 'site').
+ * function is its name and file there, and heaps and labels match by name. Lines and modules stay
+ * as they were on each side, so that a table by line is right for both: two sites that differ in
+ * nothing else become one row where rows are stacks (groups.js, 'site').
  *
- * A site is a stack, as in a report, for one heap and one set of labels. What is known of its
- * blocks by size and type is in its parts (`parts`), where the document has them; else each site
- * is one part of an unknown class.
- */
+ * A site is a stack, as in a report, for one heap and one set of labels. Its blocks by size and
+ * type are in its parts (`parts`), where the document has them; otherwise each site is one part of
+ * an unknown class. */
 import {PairMap} from './pair_map.js';
 import {samePaths} from './same_paths.js';
 
@@ -143,8 +142,8 @@ class Builder {
         this.stacks.put(-1, -1); // The one without frames.
     }
 
-    /* The numbers here of what has other ones in REPORT. Its files and modules go by their paths in
-     * LIKE, if that is given, where they match. */
+    /* Renumber the items of REPORT for this model. If LIKE is given, files and modules take its
+     * matching paths. */
     addTables(report, like = null) {
         const t = report.tables, maps = {};
         const paths = (tables) => tables.modules.map((m) => m.path ?? '');
@@ -197,7 +196,7 @@ class Builder {
         return result;
     }
 
-    /* The function of frame I: by number, or by what two profiles may have in common. */
+    /* The function of frame I: by number, or by its name and file, which two profiles may share. */
     functionOf(t, i, module, file) {
         const f = t.frames, named = f.function[i];
 
@@ -318,8 +317,8 @@ function roleOf(t, i) {
     return role === 'wrapper' ? ROLE_WRAPPER : role === 'startup' ? ROLE_STARTUP : ROLE_NONE;
 }
 
-/* "libz.so.1+0x1f00…" by where it begins, "libz.so.1+0x1f2c" by the call, "0x7f…" in no module:
- * as analyse/frame_name.c. The address of a call is one less than what is recorded. */
+/* "libz.so.1+0x1f00…" by its start, "libz.so.1+0x1f2c" by the call, "0x7f…" in no module, as
+ * analyse/frame_name.c does. The address of a call is one less than the recorded one. */
 function namelessName(t, i, module) {
     const f = t.frames, back = f.exact?.[i] ? 0n : 1n;
     const less = (text) => {
@@ -363,7 +362,7 @@ function addSites(profile, after, before) {
     for (const side of sides)
         addColumns(side === after ? sites.columns : sites.beforeColumns, side.report.sites,
             side.site);
-    // A number is of a profile; what is gone has that of the first.
+    // A number belongs to a profile; stacks that are gone have the first profile's.
     for (const side of sides)
         side.report.sites.number?.forEach((number, i) => {
             sites.number[side.site[i]] ||= number ?? 0;
@@ -373,7 +372,8 @@ function addSites(profile, after, before) {
         forgetLives(sites, after.report.sites, before.report.sites);
 }
 
-/* The number here of each site of SIDE. Flags tell sites of one profile apart, as there. */
+/* This model's number for each site of SIDE. As in the report, flags separate sites of one
+ * profile. */
 function sitesOf(side, tags, keys) {
     const s = side.report.sites, {stack, heap, labels} = side.maps;
 
@@ -486,7 +486,7 @@ function addParts(profile, after, before) {
 
 /* --- History --------------------------------------------------------------------------------- */
 
-/* Of two profiles each has moments of its own, so they are compared as wholes. */
+/* Two profiles have unrelated moments, so they are compared as wholes. */
 function addHistory(profile, page, after) {
     const history = page.before ? null : page.report.history;
     const changes = history?.changes;

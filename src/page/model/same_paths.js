@@ -29,7 +29,7 @@ function byName(paths) {
     return ret;
 }
 
-/* By path of MINE: the one of THEIRS that shares most; null if several do. */
+/* By path of MINE: the path of THEIRS that shares most; null if several do. */
 function bestOf(mine, theirs) {
     return new Map(mine.map((path) => {
         const shared = theirs.map((other) => sharedComponents(path, other));

@@ -1,9 +1,8 @@
-/* search.js: what a text that somebody types may mean: functions, files, modules, types.
+/* search.js: candidates for a typed text: functions, files, modules, types.
  *
- * A name that is the text comes first, then one that begins with it, then one in which it begins a
- * word, then one that has it anywhere; among equals, what has more of the metric that is shown.
- * Case means nothing. Several words must all be in it, in any order.
- */
+ * A name equal to the text comes first, then one that starts with it, then one in which it starts a
+ * word, then one that contains it; ties go to the larger value in the shown metric. Case is
+ * ignored. Several words must all occur, in any order. */
 
 /**
  * @typedef {object} Found
@@ -64,7 +63,7 @@ function best(names, words, most, weight) {
     return found.slice(0, most).map(([, , i]) => i);
 }
 
-/* 0 if one of WORDS is not in NAME; else how good the worst of them is. */
+/* 0 if one of WORDS is missing from NAME; else the rank of the worst match. */
 function rank(name, words) {
     const lower = name.toLowerCase();
     let worst = 4;

@@ -1,11 +1,10 @@
-/* series.js: values over time: the curve of live bytes, by whatever sites are grouped by.
+/* series.js: values over time: the curve of live bytes, for any grouping of sites.
  *
- * The history says what each site gained between two points, so a curve is a running sum of
- * changes: one pass over them for all groups together. Groups are numbers by site; what is in none
- * (-1) is left out, so that a caller names the largest, puts the others into one and has the whole.
- */
+ * The history has each site's growth between two points, so a curve is a running sum of changes:
+ * one pass over them serves all groups. Groups are numbers by site; sites in none (-1) are left
+ * out. A caller names the largest groups and puts the others into one, which gives the whole. */
 
-/* What is added up, and what is taken away from it. */
+/* Columns that are added, and columns that are subtracted. */
 const COLUMNS_OF = {live: ['allocated_bytes', 'freed_bytes'], allocated: ['allocated_bytes', null],
     calls: ['allocations', null], blocks: ['allocations', 'frees']};
 

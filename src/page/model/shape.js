@@ -1,21 +1,20 @@
-/* shape.js: where the stack of each site ends, as one wants to see it.
+/* shape.js: the innermost shown frame of each site's stack.
  *
- * Three things may be done to stacks, each by the rule of the command:
+ * Three transformations of stacks, each by the rule of the command:
  *
  *   fold       the innermost functions that only pass an allocation on (operator new, xmalloc) are
- *              left out, and their caller is charged. That is a stack of the tree, too: the one
- *              further out. So folding is nothing but another end for each site.
+ *              left out, and their caller is charged. The result is also a stack of the tree, one
+ *              further out. So folding only changes the end of each site.
  *   recursion  a run of frames that repeats the one just inside it is left out: f g f g main is
- *              f g main. That makes stacks which are not in the tree, so there is another tree.
+ *              f g main. Such stacks are not in the tree, so there is another tree.
  *   useful     start-up code outside of main, or below a thread's function, is left out of trees
  *              (usefulStart): not of tables, in which every function of a stack counts.
  *
- * A shape is made once for each of the four combinations of the first two and kept. What else holds
- * for all metrics, extents and filters is worked out once per shape as well: the order in which
- * everything below a stack is one stretch (preorder), and for a kind of key (a function, a line)
- * the outermost stacks that have it: the sum over those is what leads through it, each stack once,
- * however often recursion repeats it.
- */
+ * A shape is computed once for each of the four combinations of the first two and kept. Other data
+ * that is independent of metrics, extents and filters is computed once per shape as well: the order
+ * in which everything below a stack is one range (preorder), and for each kind of key (a function,
+ * a line) the outermost stacks that have it. Their sum is the inclusive value, with each stack
+ * counted once, however often recursion repeats the key. */
 import {PairMap} from './pair_map.js';
 import {ROLE_STARTUP, ROLE_WRAPPER, baseName} from './profile.js';
 
@@ -54,8 +53,8 @@ export function cached(owner, key, make) {
     return owner.cache.get(key);
 }
 
-/* One frame of a stack always stays. What has no name and was called by a wrapper of its module
- * is a part of it: a stripped library still has the names that it exports. */
+/* One frame of a stack always stays. A nameless frame that a wrapper of its module called belongs
+ * to the wrapper: a stripped library keeps only its exported names. */
 function foldedEnds(profile) {
     const {parent, frame, function: fn} = profile.stacks;
     const {role, nameless} = profile.functions, {file, module} = profile.frames;
@@ -203,7 +202,7 @@ export function outermost({count, depth}, order, key, keys) {
             if (left >= 0)
                 open[left]--;
         }
-        // The root has depth 0, so what is on the path is as long as the depth of the next.
+        // The root has depth 0, so the path has as many entries as the depth of the next node.
         path[length++] = k;
         if (k >= 0 && open[k]++ === 0)
             result[node] = 1;
@@ -310,7 +309,7 @@ export function usefulDepth(shape, stack) {
     return left === 2 && state[parent[stack]] === START_MAYBE ? 2 : 1;
 }
 
-/** How many outermost frames of stacks that go on beyond a stack are start-up code, by stack. */
+/* * By stack: the number of outermost start-up frames of longer stacks that contain it. */
 export function startDepth(shape) {
     return cached(shape, 'start', () => {
         const state = usefulStart(shape), {count, parent, depth} = shape;

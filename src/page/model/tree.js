@@ -1,26 +1,25 @@
-/* tree.js: stacks as a tree of functions: top-down from main, or inverted from those who allocate.
+/* tree.js: stacks as a tree of functions: top-down from main, or inverted from allocating
+ * functions.
  *
- * There are two ways to hold one, and callers see no difference:
+ * There are two representations behind one interface:
  *
  *   The whole tree top-down has a fixed skeleton, which depends on the shape alone (shape.js). It
- *   is made once; for each click the values are put at its nodes and added up, parents having
- *   smaller numbers: two passes over typed arrays. So a node keeps its number whatever metric,
- *   stretch of time or filter is looked at.
+ *   is built once. Each click stores values at its nodes and adds them up in two passes over typed
+ *   arrays, since parents have smaller numbers. So a node keeps its number in every metric, stretch
+ *   of time and filter.
  *
  *   The inverted tree of half a million stacks has as many nodes as all stacks have frames, tens of
- *   millions, of which a screen shows a thousand. So it grows where somebody looks: a node knows
- *   the places in the skeleton that it stands for, and its children are made from their callers
- *   when they are first asked for. The same way a tree is made that begins at one function.
+ *   millions, while a screen shows a thousand. So it grows on demand: a node stores its places in
+ *   the skeleton, and its children are made from their callers on first use. A tree that starts at
+ *   one function is built the same way.
  *
- * Values are as in `heaptap report --tree --json`: the total of a node is that of all stacks which
- * lead through it, self that of those which end there, a function that calls itself is a chain of
- * nodes, and start-up code is left out. The function of the node of sites without a stack is
- * `functions.other`.
+ * Values equal `heaptap report --tree --json`: a node's total covers all stacks through it, its
+ * self value the stacks that end there, a recursive function is a chain of nodes, and start-up code
+ * is left out. The node of sites without a stack has the function `functions.other`.
  *
- * `width` is what to draw: the sum over the stacks of the larger of before and after, and never
- * negative. So nothing vanishes from a picture of differences, no node is narrower than its
- * children together, and what shrank in a stretch of time takes no room.
- */
+ * `width` is the drawn size: the sum over the stacks of the larger of before and after, and never
+ * negative. So a picture of differences shows everything, no node is narrower than its children
+ * together, and shrinkage within a stretch of time takes no space. */
 import {PairMap} from './pair_map.js';
 import {START_MAYBE, START_NONE, START_UP, addUp, cached, outermost, preorder, shapeOf, usefulDepth,
     usefulStart} from './shape.js';
@@ -71,7 +70,7 @@ function makeSkeleton(shape) {
     return finishSkeleton(nodes, site);
 }
 
-/** A skeleton of the pairs (parent, function) in NODES, the first of which is the root. */
+/* * A skeleton of the pairs (parent, function) in NODES; the first is the root. */
 export function finishSkeleton(nodes, site) {
     const parent = nodes.firsts(), fn = nodes.seconds(), count = parent.length;
     const depth = new Int32Array(count), firstChild = new Int32Array(count + 2);
@@ -82,7 +81,7 @@ export function finishSkeleton(nodes, site) {
     }
     for (let i = 2; i < count + 2; i++)
         firstChild[i] += firstChild[i - 1];
-    // Counts stand one place late, so filling in moves them to their beginnings.
+    // Counts are shifted by one, so that filling in moves them to their starts.
     const children = new Int32Array(count - 1);
 
     for (let i = 1; i < count; i++)
@@ -90,7 +89,7 @@ export function finishSkeleton(nodes, site) {
     return {count, parent, function: fn, depth, site, firstChild, children, cache: new Map()};
 }
 
-/* By stack: whether a site ends there or below. Tables hold other stacks, too. */
+/* By stack: whether a site ends there or below. Tables contain other stacks as well. */
 function usedStacks({count, parent, end}) {
     const used = new Uint8Array(count);
 
@@ -228,14 +227,14 @@ class WholeTree extends CallTree {
     }
 }
 
-/* Columns of a tree that grows, and what they are made of. */
+/* Columns of a growing tree, and their sources. */
 const NODE_COLUMNS = {parent: Int32Array, function: Int32Array, depth: Int32Array,
     first: Int32Array, last: Int32Array, total: Float64Array, self: Float64Array,
     width: Float64Array, totalBefore: Float64Array, selfBefore: Float64Array};
 
-/* A node stands for places in the skeleton. Top-down they are the nodes themselves. Inverted, a
- * place is how far a stack has been followed outwards, with the values of what was followed; nodes
- * with one parent share one list of them, each has those from `first` to `last`. */
+/* A node stands for places in the skeleton. Top-down, places are nodes. Inverted, a place is the
+ * position of a stack followed outwards, with its values; siblings share one list of places, and
+ * each has those from `first` to `last`. */
 class GrowingTree extends CallTree {
     constructor(profile, skeleton, sums, {inverted = false, root}) {
         super();
@@ -255,7 +254,7 @@ class GrowingTree extends CallTree {
         return this.made[node] ??= this.inverted ? this.growOutwards(node) : this.growInwards(node);
     }
 
-    /* Places with their values: of what ends there, or, WHOLE, of what leads through them. */
+    /* Places with their values: of stacks that end there, or, if WHOLE, that lead through them. */
     weighed(nodes, leads) {
         const {sums} = this, pick = (column) => column && picked(column, nodes);
 
@@ -266,8 +265,8 @@ class GrowingTree extends CallTree {
             width: pick(leads ? sums.width : sums.selfWidth)};
     }
 
-    /* Make a node for some of PLACES. IS_TOP: it is the root of an inverted tree, above those who
-     * allocate. */
+    /* Make a node for some of PLACES. IS_TOP: the root of an inverted tree, above the allocating
+     * functions. */
     add(parent, fn, places, [first, last], isTop) {
         const node = this.count++;
 
@@ -301,7 +300,7 @@ class GrowingTree extends CallTree {
         }
     }
 
-    /* Self is that of stacks which begin there. */
+    /* Self covers the stacks that start there. */
     addOutward(node, {nodes, after, before, width}, isTop) {
         const {parent} = this.skeleton, last = this.last[node];
         let total = 0, self = 0, wide = 0, totalBefore = 0, selfBefore = 0;
@@ -339,7 +338,7 @@ class GrowingTree extends CallTree {
         return Int32Array.from(found);
     }
 
-    /* The callers of what NODE stands for; below the root, those who allocate. */
+    /* Callers at the places of NODE; below the root, the allocating functions. */
     growOutwards(node) {
         const {functions, starts, places} = this.callersOf(node);
 
@@ -349,7 +348,7 @@ class GrowingTree extends CallTree {
     }
 
     /* The places of NODE moved one call outwards, unless it is at the top, and sorted by function:
-     * those of functions[i] stand from starts[i] on. Places that meet in one caller are one. */
+     * the places of functions[i] begin at starts[i]. Places that meet in one caller are merged. */
     callersOf(node) {
         const {parent, function: fn} = this.skeleton, {slots, meeting} = this;
         const {nodes, after, before, width} = this.places[node], isTop = this.function[node] < 0;

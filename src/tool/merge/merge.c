@@ -6,19 +6,17 @@
  *     profile ─┤  accesses ─► merge_access.c ───────────────────┤
  *     profile ─┴─ timeline ─► merge_timeline.c ─────────────────┘
  *
- * The sum is a profile like any other and grows only with what is new in an input: stacks, names,
- * threads. An input is added and forgotten, so memory is that of the result and one input, however
- * many there are.
+ * The sum is an ordinary profile and grows only with new items of an input: stacks, names, threads.
+ * An input is added and dropped, so memory holds the result and one input, however many there are.
  *
- * Counts and bytes are added exactly. The same sum comes out in any order and in any grouping, up
- * to the order of things of equal rank. Errors of estimates add up as those of independent draws,
- * which recordings are. The peak is the sum of the processes' own peaks: an upper bound of what
- * they held together, because they need not have had it at the same time; the timeline tells more.
+ * Counts and bytes are added exactly. The sum is the same in any order and grouping, up to the
+ * order of items of equal rank. Errors of estimates add up as for independent samples, which
+ * recordings are. The peak is the sum of the processes' peaks: an upper bound of their common peak,
+ * because they need not coincide; the timeline is more precise.
  *
- * Threads are one if their names are. Snapshots, history and the order of ways of recording belong
- * to one process and its clock, and are left out; which ways there were is told. For a timeline,
- * which is looked at and forgotten, histories are brought onto one clock (merge_history.c).
- */
+ * Threads of equal name are merged. Snapshots, history and the order of recording modes belong to
+ * one process and its clock, and are left out; the set of modes is kept. For a timeline, which is
+ * only displayed, histories are aligned to one clock (merge_history.c). */
 #include "merge/merge.h"
 
 #include <stdlib.h>
@@ -362,7 +360,7 @@ merge_finish(struct merge *m)
     merge_damages_finish(m);
     merge_accesses_finish(m);
     if (p->totals.lives_unknown)
-        profile_forget_lives(p); // Of all, or the sum would depend on the order of the inputs.
+        profile_forget_lives(p); // Over all inputs, or the sum would depend on their order.
     p->damage = profile_merged_damage(p);
     ENSURE_VALID(profile_is_valid(p));
     ENSURE_VALID(profile_is_writable(p));

@@ -134,7 +134,7 @@ merge_heaps(struct merge *m, struct merge_input *in)
     for (size_t i = 1; i < p->heap_count; i++) {
         const struct profile_heap *from = &p->heaps[i];
 
-        // The last of each profile stands for what is unknown; mostly nothing is.
+        // The last one of each profile stands for unknown ones; it is usually unused.
         if (from->made == 0 && from->counters.allocations == 0 && from->counters.frees == 0 &&
             from->backing.allocations == 0 && from->backing.frees == 0)
             continue;

@@ -1,19 +1,17 @@
-/* merge_history.c: what the rows of a sum had counted over time.
+/* merge_history.c: counters of a sum's rows over time.
  *
- * Snapshots belong to one process and its clock, so a merged file has none. For a timeline of the
- * processes of a session they are brought onto one clock, the wall clock that all of them noted at
- * their start:
+ * Snapshots belong to one process and its clock, so a merged file has none. For a timeline of a
+ * session's processes they are aligned to the wall clock, which each process noted at its start:
  *
  *     process 1    ·  ·  ·  ·  · end
  *     process 2            ·    ·    ·    ·  end
  *     sum          |    |    |    |    |    |        moments at equal distances
  *
- * A change of a row is known at its snapshot, and counts from the first moment of the sum on that
- * is not before. What a process still holds when it ends the system takes back: that counts as
- * freed at the next moment, or the leftovers of a hundred compilers, one after the other, would
- * look like one heap that grows. Only who is there until the very end keeps what it has, as the
- * profile of one process does.
- */
+ * A change of a row is known at its snapshot, and counts from the sum's next moment on. Memory that
+ * a process holds when it ends returns to the system and counts as freed at the next moment.
+ * Otherwise the leftovers of a hundred compilers, one after the other, would look like one growing
+ * heap. Only processes that live until the very end keep theirs, as in the profile of one
+ * process. */
 #include "merge/merge_history.h"
 
 #include <string.h>
@@ -30,7 +28,7 @@ moment_ns(const struct merge *m, size_t k)
            (uint64_t)((double)length * (double)(k + 1) / (double)(HISTORY_MOMENTS + 1));
 }
 
-/* The interval of the sum for what is known at UNIX_NS. */
+/* Interval of the sum for the time UNIX_NS. */
 static uint32_t
 interval_of_time(const struct merge *m, uint64_t unix_ns)
 {
@@ -90,7 +88,7 @@ release(struct merge *m, const struct merge_input *in, size_t i, uint32_t interv
                &(struct profile_amounts){.frees = freed.frees, .freed_bytes = freed.freed_bytes});
 }
 
-/* What the snapshots of P know of collections, each in the moment of the sum that follows it. */
+/* Add the collections in P's snapshots, each at the sum's next moment. */
 static void
 add_collections(struct merge *m, const struct profile *p)
 {

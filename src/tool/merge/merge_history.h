@@ -1,4 +1,4 @@
-/* merge_history.h: what the rows of a sum had counted over time. */
+/* merge_history.h: counters of a sum's rows over time. */
 #ifndef MERGE_MERGE_HISTORY_H
 #define MERGE_MERGE_HISTORY_H
 
@@ -10,7 +10,7 @@ void merge_history_begin(struct merge *m, uint64_t from_unix_ns, uint64_t to_uni
 /* The changes of IN into the sum, if they are wanted. After merge_counters. */
 void merge_history(struct merge *m, struct merge_input *in);
 
-/* What had been counted at these moments. */
+/* Counters at these moments. */
 void merge_history_finish(struct merge *m);
 
 #endif

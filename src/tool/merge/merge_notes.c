@@ -1,10 +1,8 @@
-/* merge_notes.c: what tools noted of the inputs, into the sum.
+/* merge_notes.c: notes of tools on the inputs, merged.
  *
  * A build of five hundred files has five hundred compilers, each with the same allocator inside. So
- * notes that are alike are one: the one with the most memory unseen, which says of whom it is, and
- * in how many processes there was one. Alike are those of one kind and program with the same
- * advice.
- */
+ * similar notes become one: the one with the most unseen memory, with its process and the number of
+ * processes that had such a note. Notes are similar if kind, program and advice are equal. */
 #include "merge/merge_notes.h"
 
 #include <string.h>

@@ -1,24 +1,24 @@
-/* merge_timeline.c: what all processes together held, over time.
+/* merge_timeline.c: live bytes of all processes together, over time.
  *
- * A process holds what its last point says until its next one, and nothing when it has ended: the
- * system has its memory back. So a timeline is a row of changes, and the sum of many is all their
- * changes, sorted. The clock of all is the wall clock, as each host has it.
+ * A process holds the value of its last point until the next one, and nothing after its end. So a
+ * timeline is a series of changes, and the sum of many is all their changes, sorted. The common
+ * clock is each host's wall clock.
  *
  *     process 1   +3 ······ +1 ·········· -4
  *     process 2          +2 ······ +5
  *     sum          3      5  6      11      7
  *
- * So that memory is bounded, times are rounded up to a grid whose width is a power of two, and
- * which is made coarser when there are too many steps. The last width is the finest with which all
- * changes fit, whatever the order in which they came.
+ * To bound memory, times are rounded up to a grid whose width is a power of two, and the grid
+ * becomes coarser when there are too many steps. The final width is the finest that fits all
+ * changes, whatever their order of arrival.
  *
- * The very last point has what the last processes held when they ended, as that of one process has.
- */
+ * The last point has the final values of the last processes, as a single process's timeline
+ * does. */
 #include "merge/merge_timeline.h"
 
 #include <string.h>
 
-/* Times above are rounded down to it: nothing overflows, and no clock has come so far. */
+/* Later times are clamped to it: nothing overflows, and no clock is that late. */
 #define TIME_MAX (UINT64_C(1) << 62)
 
 enum { WIDTH_BITS_MIN = 10 };

@@ -8,7 +8,7 @@ enum { MERGE_TIME_POINTS = 1024 };
 
 /* What changed in a stretch of time, all times being multiples of the width of the grid. */
 struct time_step {
-    uint64_t index; // Of the end of the stretch, in widths.
+    uint64_t index; // End of the stretch, in widths.
     int64_t live;   // Change of live bytes.
     int64_t ended;  // The same, because a process ended.
     uint64_t events;

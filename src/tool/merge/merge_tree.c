@@ -1,27 +1,25 @@
-/* merge_tree.c: modules, code addresses, stacks and sites of many processes as those of one.
+/* merge_tree.c: merge modules, code addresses, stacks and sites of many processes.
  *
- * Modules are the same if their build ids are, or, where there is none, their paths. An address is
- * carried over as its place in the module, so that processes in which a library lies elsewhere have
- * the same stacks. A module keeps the place that it had first; if another one is there, it moves to
- * where nothing is, so that an address belongs to one module, as the formats of other tools want
- * it. Of the paths of one build id the first in the alphabet stands, whichever came first.
+ * Modules are equal if their build ids are, or, without build ids, their paths. An address is
+ * transferred as an offset in the module, so that processes with different load addresses share
+ * stacks. A module keeps its first load address. If another module is there, it moves to a free
+ * range, so that an address belongs to one module, as the formats of other tools require. Among the
+ * paths of one build id, the alphabetically first wins, whatever the order of inputs.
  *
- * Code outside of modules (compiled while the program ran) has addresses that mean nothing in
- * another process. Where it has a name, equal names are one place: the methods of 500 runs add up,
- * and the result does not grow with the number of runs; so it is with named frames. What has no
- * name is the same where its address is: so it is in processes that were forked after it was made,
- * and hardly ever in others, whose addresses are random. Both get addresses with bit 47 set, where
- * no process has code.
+ * Code outside of modules (compiled at run time) has addresses without meaning in another process.
+ * If it has a name, equal names are merged: the methods of 500 runs add up, and the result does not
+ * grow with the number of runs. Named frames are treated alike. Nameless code is equal at equal
+ * addresses, which happens in processes forked after its creation, and hardly ever in others,
+ * because addresses are random. Both get addresses with bit 47 set, where no process has code.
  *
  *     site ─► node ─► location (module + place, or name, or address)
  *              └───► parent node ─► …
  *
  * Nodes are equal if parents, locations and flags are; only those on the path of a site or of an
- * unknown free are carried over. site_key alone says which sites are one.
+ * unknown free are transferred. site_key alone decides which sites are equal.
  *
- * Ids of files are bounded; what is beyond is code without a module (with its name), or belongs to
- * the site "other", and is counted there.
- */
+ * Ids of files are bounded. Code beyond the bound has no module (but a name), or belongs to the
+ * site "other", and is counted there. */
 #include "merge/merge_tree.h"
 
 #include <stdio.h>
@@ -40,7 +38,7 @@ enum {
 
 #define MODULE_BYTES_MAX (UINT64_C(1) << 44)
 #define MODULE_MOVED_FIRST (UINT64_C(1) << 44) // Executables are below, libraries above.
-#define ADDRESS_END (UINT64_C(1) << 47)        // Of what modules may have.
+#define ADDRESS_END (UINT64_C(1) << 47)        // Range for modules.
 #define CODE_BIT ADDRESS_END
 #define CODE_NAMED_LAST (DISK_ADDRESS_MASK + 1) // Downwards from there: where stacks would be.
 
@@ -98,7 +96,7 @@ module_in(const struct profile *p, uint64_t start, uint64_t end)
     return NULL;
 }
 
-/* A start for what takes SIZE_BYTES and was at START; 0 if there is no room. */
+/* Start for SIZE_BYTES that were at START; 0 if there is no room. */
 static uint64_t
 place_module(struct merge *m, uint64_t start, uint64_t size_bytes)
 {
@@ -138,7 +136,7 @@ new_module(struct merge *m, const struct profile_module *from, uint32_t path)
     to->end = start + (from->end - from->start);
     to->bias = from->bias + (start - from->start);
     to->path = strtab_get(&p->strings, path);
-    if (from->trouble != NULL) // Which goes with its profile, and the sum is asked what it lacks.
+    if (from->trouble != NULL) // Its symbols go with its profile; the sum determines its own gaps.
         to->trouble = arena_strdup(&p->arena, from->trouble);
     return (uint32_t)p->module_count++;
 }
@@ -263,8 +261,8 @@ detail(const struct profile *p, const struct profile_location *l)
     return 1 + (f->function != 0) + (f->file != 0);
 }
 
-/* Take over the frames of FROM where they tell more. So the sum knows what only some profiles know,
- * because their hosts had the debug information. */
+/* Take over the frames of FROM if they have more detail. So the sum has the symbols of any host
+ * with debug information. */
 static void
 take_frames(struct merge *m, struct merge_input *in, const struct profile_location *from,
             struct profile_location *to)
@@ -315,7 +313,7 @@ node_at(struct merge *m, uint32_t parent, uint32_t location, uint32_t flags)
     uint64_t *known, key;
     bool is_new;
 
-    // What does not fit is "other", and so is what it called.
+    // Nodes that do not fit become "other", and so do their callees.
     if (parent == NODE_OTHER_ID)
         return NODE_OTHER_ID;
     // In 4 bits: there is one node with NODE_OTHER, which is not put here.
@@ -332,7 +330,7 @@ node_at(struct merge *m, uint32_t parent, uint32_t location, uint32_t flags)
     return (uint32_t)*known;
 }
 
-/* Which nodes of P something stands on. */
+/* Mark the nodes of P in use. */
 static bool *
 nodes_in_use(const struct profile *p, struct arena *arena)
 {
@@ -384,7 +382,7 @@ site_key(const struct profile_site *s)
            s->labels;
 }
 
-/* Only what is malloc's and has no labels has the sites that "other" has in each file. */
+/* Only malloc without labels uses the "other" sites that each file has. */
 static bool
 is_other(const struct profile_site *s)
 {
@@ -412,7 +410,8 @@ site_at(struct merge *m, struct profile_site like)
     return (uint32_t)*known;
 }
 
-/* The surer verdict stands. If both are equally sure, of different types, nothing is known. */
+/* The more certain verdict wins. If both are equally certain, of different types, the type is
+ * unknown. */
 static void
 merge_type(struct profile_site *to, uint32_t verdict, uint32_t type)
 {

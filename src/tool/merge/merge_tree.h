@@ -14,14 +14,14 @@ void merge_modules(struct merge *m, struct merge_input *in);
 /* The nodes that something was counted at, with their locations and frames. */
 void merge_nodes(struct merge *m, struct merge_input *in);
 
-/* The sites with what is said of them, but without their counters. After merge_heaps. */
+/* Add the sites with their properties, but without counters. Requires merge_heaps. */
 void merge_sites(struct merge *m, struct merge_input *in);
 
 void merge_unknown_frees(struct merge *m, struct merge_input *in);
 void merge_damages(struct merge *m, struct merge_input *in);
 
-/* Their times from the first start on, and the order in which they were found. When all inputs have
- * been added. */
+/* Set their times from the first start on, and the order in which they were found. Call after all
+ * inputs. */
 void merge_damages_finish(struct merge *m);
 
 #endif

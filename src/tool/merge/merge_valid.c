@@ -1,9 +1,8 @@
-/* merge_valid.c: a sum between two inputs.
+/* merge_valid.c: invariants of a sum between two inputs.
  *
- * Each table of the sum has a map beside it, which says what is there already: the two must agree,
- * or the next input makes a second of what is one. Heaps are summed up when the merge ends, so of
- * the sums only those that are kept all the time are asked for.
- */
+ * Each table of the sum has a map of its items. The two must agree, or the next input duplicates an
+ * item. Heaps are summed up when the merge ends, so only permanently maintained sums are
+ * checked. */
 #include "merge/merge_valid.h"
 
 #include "profile/profile_valid.h"
@@ -19,7 +18,7 @@ time_is_valid(const struct time_sum *t)
     return true;
 }
 
-/* What is both in a table and in its map. Some tables begin with what nobody looks for. */
+/* Items in both a table and its map. Some tables begin with unmapped entries. */
 static bool
 maps_are_valid(const struct merge *m)
 {

@@ -1,6 +1,5 @@
-/* merger.h: what the parts of merging share. This header and those of the parts are private to
- * src/tool/merge.
- */
+/* merger.h: state that the parts of merging share. This header and those of the parts are private
+ * to src/tool/merge. */
 #ifndef MERGE_MERGER_H
 #define MERGE_MERGER_H
 
@@ -43,7 +42,8 @@ struct merge_input {
     uint32_t *strings; // 0 = not looked up yet.
     uint32_t *modules, *nodes, *sites, *threads, *heaps, *label_sets;
     uint32_t *locations; // 0 = not looked up yet.
-    struct map paths;    // Of modules, by where the text is: one long path may have many.
+    struct map paths;    // Paths of modules, by address of the text: one long path may have many
+                         // modules.
 };
 
 /* The id in M of the string ID of IN. */

@@ -35,7 +35,7 @@ add_words(struct strbuf *out, const char *const *words)
         strbuf_fmt(out, "%s%s", i ? " " : "", words[i]);
 }
 
-/* Whether files are worth offering: help's word for what an option takes tells. */
+/* Should completion offer files? Judged by the help's name of the option's value. */
 static bool
 takes_file(const struct opt *o)
 {

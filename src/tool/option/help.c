@@ -14,9 +14,8 @@
  *       heaptap leaks app.heaptap
  *           what is left
  *
- * A line longer than the width occurs only where a word is longer than a line; help.sh
- * holds every command to 80 columns.
- */
+ * A line exceeds the width only where a word is longer than a line; help.sh holds every command to
+ * 80 columns. */
 #include "option/help.h"
 
 #include <ctype.h>
@@ -137,7 +136,7 @@ option_help(const struct opt *o, size_t width, struct strbuf *out)
 {
     struct strbuf label = {0}, text = {0};
 
-    // Long names stand below one another, with or without a letter.
+    // Long names are aligned, with or without a letter.
     strbuf_str(&label, o->letter ? "  " : "      ");
     help_option_label(o, &label);
     strbuf_str(&text, o->help);

@@ -9,7 +9,7 @@
 
 enum { PERCENT_DIGITS_MAX = 4, WORD_BYTES = 64 };
 
-/* The names, in the order in which messages have them. */
+/* Names, in the order of messages. */
 static const struct {
     const char *name;
     enum limit_of of;
@@ -51,7 +51,7 @@ static bool
 parse_percent(const char *text, uint64_t *ret)
 {
     uint64_t value = 0;
-    int digits = 0, fraction = -1; // Of the fraction; -1 before the point.
+    int digits = 0, fraction = -1; // Digits of the fraction; -1 before the point.
 
     for (; (*text >= '0' && *text <= '9') || *text == '.'; text++) {
         if (*text == '.' && (fraction >= 0 || digits == 0))

@@ -1,9 +1,8 @@
-/* limit_opts.h: limits as they are written on the command line.
+/* limit_opts.h: limits on the command line.
  *
  *     peak=5%,leaks=0,allocations=10%,inuse=1M        each by its name
  *     leaks                                           the same as leaks=0
- *     5%                                              of what RULES says
- */
+ *     5%                                              the default of RULES */
 #ifndef OPTION_LIMIT_OPTS_H
 #define OPTION_LIMIT_OPTS_H
 
@@ -16,7 +15,7 @@ struct limit_rules {
     bool percents;       // There is something to be a percentage of.
 };
 
-/* Read TEXT into RET, which becomes all that it says; the later one of two counts. Returns 0, or
+/* Parse TEXT into RET, replacing its contents; the later of two equal names wins. Returns 0, or
  * HEAPTAP_USAGE with ERR set. */
 int limits_parse(const char *text, const struct limit_rules *rules, struct limits *ret,
                  struct err *err);

@@ -1,9 +1,8 @@
 /* man_page.c: man pages from the tables.
  *
  * One page per command, heaptap-NAME.1, and heaptap.1 with the list. The same tables make --help,
- * so a page says what the parser does. Nothing in a page depends on the day or the machine: two
- * builds give the same bytes.
- */
+ * so a page matches the parser. No page depends on the day or the machine: two builds give the same
+ * bytes. */
 #include "option/man_page.h"
 
 #include <ctype.h>

@@ -30,7 +30,7 @@ extern const char *const metric_choice_names[];
 /* Whether one was asked for. */
 bool metric_was_chosen(const struct metric_choice *choice);
 
-/* What was chosen; live bytes if nothing was. */
+/* The chosen metric; live bytes by default. */
 enum metric metric_chosen(const struct metric_choice *choice);
 
 #endif

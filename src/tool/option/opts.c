@@ -1,17 +1,16 @@
 /* opts.c: the option parser, driven by the tables of opts.h.
  *
- * It follows what people expect of GNU programs: --name=value, --name value, -n value, -nvalue,
- * flags combined as -ab, options after arguments, and "--" for the end of options. Names are never
- * abbreviated: a script that works today must not break when an option is added; a near miss gets a
- * suggestion instead. A value that may be left out, as of --json[=FORM], stands behind "=" only:
- * after a blank nobody could tell it from an argument.
+ * It follows GNU conventions: --name=value, --name value, -n value, -nvalue, flags combined as -ab,
+ * options after arguments, and "--" for the end of options. Names are never abbreviated: a script
+ * that works today must not break when an option is added; a near miss gets a suggestion instead.
+ * An optional value, as of --json[=FORM], needs "=": after a blank it would be ambiguous with an
+ * argument.
  *
- * A list is the one thing that it allocates; it lives as long as the process.
+ * Lists are the only allocation; they live as long as the process.
  *
- * The parser stores straight into the command's copy of its defaults, at the place to which a row
- * points in the defaults. It stops at the first mistake, and what came before it has been stored:
- * a caller that fails must not go on.
- */
+ * The parser stores values directly into the command's copy of its defaults, at the offset that a
+ * row has in the defaults. It stops at the first error, after storing earlier values: the caller
+ * must not use them. */
 #include "option/opts.h"
 
 #include <assert.h>
@@ -249,7 +248,7 @@ parse_choice(const struct opt *o, const char *text, void *place, struct err *err
     return rc;
 }
 
-/* 0 stands for "not given" in the structs of options, so who gives it would get the default. */
+/* 0 means "not given" in the structs of options, so an explicit 0 would get the default. */
 static int
 refuse_zero(const struct opt *o, struct err *err)
 {

@@ -4,11 +4,10 @@
  * Adding a command: write cmd_NAME.c with one `const struct command command_NAME` and add it to the
  * list in main.c. Nothing else; docs/hacking.md has the steps.
  *
- * The options of a command are a struct of its own. A constant one holds the defaults, and rows
- * point into that; each run of the command gets a copy, in which the parser stores what was given.
- * So nothing of one run is seen by another in the same process, and a row is still a plain address,
- * which the compiler checks: an offset and the struct's name in each row would say no more.
- */
+ * Each command has a struct of options. A constant one holds the defaults, and rows point into it.
+ * Each run of the command gets a copy, in which the parser stores the given values. So runs in one
+ * process are independent, and a row is a plain address, which the compiler checks; offsets with
+ * the struct's name in each row would add nothing. */
 #ifndef OPTION_OPTS_H
 #define OPTION_OPTS_H
 
@@ -37,7 +36,7 @@ struct opt_choice {
     const char *of; // What follows the "=" of the choice; NULL for one without.
 };
 
-/* Values in the order in which they were given. */
+/* Values in the given order. */
 struct opt_list {
     const char **items;
     size_t count;
@@ -47,27 +46,28 @@ struct opt {
     enum opt_kind kind;
     char letter;             // 0 = none.
     const char *name;        // Without the dashes.
-    const void *value;       // In the command's defaults; enum opt_kind says of which type.
-    const char *argument;    // What the option takes, in capitals, for help; NULL for plain flags.
+    const void *value;       // In the command's defaults; enum opt_kind determines its type.
+    const char *argument;    // Name of the option's value, in capitals, for help; NULL for plain
+                             // flags.
     const char *help;        // One or two sentences; the first is the short help.
     const char *const *choices;
 };
 
-/* Whether O stands alone: what follows it after a blank is not its value. */
+/* Is O a flag? A word after it is not its value. */
 bool opts_is_flag(const struct opt *o);
 
-/* Whether O stands alone, but may have a value behind an equals sign. */
+/* Is O a flag with an optional value behind an equals sign? */
 bool opts_may_have_value(const struct opt *o);
 
 /* Whether O has choices. */
 bool opts_has_choices(const struct opt *o);
 
-/* What is shown behind CHOICE in help and messages: "KEY" if more has to follow, else "". */
+/* Text behind CHOICE in help and messages: "KEY" if it needs a suffix, else "". */
 const char *opts_after_choice(const char *choice);
 
 struct command {
     const char *name;
-    const char *alias;       // Another name that works, too; NULL = none.
+    const char *alias;       // An alias; NULL = none.
     const char *arguments;   // For usage: "[PROFILE|PID|DIRECTORY]".
     const char *summary;     // One line, no full stop.
     const char *description; // Paragraphs separated by blank lines, for help and the man page.
@@ -79,8 +79,8 @@ struct command {
     bool stop_at_first;      // Options end at the first argument that is not one (run),
     bool stop_at_unknown;    // and at the first that is none of the command's own (cc).
     int min_arguments, max_arguments; // max -1 = any.
-    // Returns the exit code after saying what went wrong (say.h). OPTIONS is a copy of the defaults
-    // with what was given, ARGUMENTS are what is left.
+    // Returns the exit code after printing any error (say.h). OPTIONS is a copy of the defaults
+    // with the given values, ARGUMENTS the remaining words.
     int (*run)(const void *options, int count, char **arguments);
 };
 
@@ -96,10 +96,10 @@ const struct command *command_find(const struct command_group *groups, const cha
 
 enum { OPTS_HELP = 1 };
 
-/* Store the options of C among the COUNT ARGUMENTS in VALUES, a copy of C's defaults, and move what
- * is left to the front of ARGUMENTS, *RET_LEFT of them; "--" ends the options and is dropped.
- * Strings are borrowed from ARGUMENTS. An option given twice holds the later value. Returns 0;
- * OPTS_HELP at --help or -h, unless the table has them; or HEAPTAP_USAGE with ERR set. */
+/* Store the options of C among the COUNT ARGUMENTS in VALUES, a copy of C's defaults, and move the
+ * other words to the front of ARGUMENTS, *RET_LEFT of them; "--" ends the options and is dropped.
+ * Strings are borrowed from ARGUMENTS. The later of two equal options wins. Returns 0; OPTS_HELP at
+ * --help or -h, unless the table has them; or HEAPTAP_USAGE with ERR set. */
 int opts_parse(const struct command *c, void *values, int count, char **arguments, int *ret_left,
                struct err *err);
 

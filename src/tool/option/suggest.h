@@ -6,9 +6,9 @@
 
 /* The best of the candidates offered so far. {.word = w} starts. */
 struct suggestion {
-    const char *word;    // What was typed.
+    const char *word;    // The given word.
     const char *nearest; // NULL = nothing near enough. Borrowed from the caller of suggest_offer.
-    size_t distance;     // Of nearest.
+    size_t distance;     // Distance of nearest.
 };
 
 /* Take CANDIDATE if it is near enough to the word and nearer than those before. */

@@ -1,7 +1,6 @@
-/* view_opts.h: the options that commands share which show profiles. Each such command has a struct
- * view_options in its own struct of options, and these rows in its table; what they hold is passed
- * down, so that two views in one process may differ.
- */
+/* view_opts.h: options shared by commands that show profiles. Each such command has a struct
+ * view_options in its struct of options, and these rows in its table. Values are passed down, so
+ * that two views in one process may differ. */
 #ifndef OPTION_VIEW_OPTS_H
 #define OPTION_VIEW_OPTS_H
 
@@ -15,7 +14,7 @@ struct view_options {
     struct tag_filter tags;
     struct symbol_choice symbols;
     bool no_fold, fold_recursion, keep_recursion, native, wide;
-    int json;       // Of view_json_layouts plus 1; 0 = text.
+    int json;       // Index in view_json_layouts plus 1; 0 = text.
     uint64_t limit; // 0 = the view's default.
     uint64_t depth; // Likewise.
 };
