@@ -1,6 +1,4 @@
-/* access.c: adding up what was counted of accesses. Numbers of a damaged file may be anything, so
- * sums wrap.
- */
+/* access.c: add up access counts. A damaged file may hold any number, so sums wrap. */
 #include "profile/access.h"
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "util/arena.h"
 
-/* What each block has one of: the sum over blocks, the least and the most of any. */
+/* A quantity that each block has: its sum over blocks, its minimum and its maximum. */
 struct access_range {
     uint64_t total, min, max; // min is UINT64_MAX if there is no block.
 };
@@ -29,26 +29,26 @@ struct profile_access {
     uint64_t untouched_bytes;
     uint64_t never;      // Blocks without any access.
     uint64_t write_only; // Blocks with writes and no reads; 0 unless they are counted apart.
-    uint64_t dated;      // Blocks of which it is known when and where they began. Of these:
+    uint64_t dated;      // Blocks with known time and place of birth. Of these:
     uint64_t migrated;   // began and ended on different cpus,
     uint64_t overlaps;   // lived at a time when the one merged before them did,
-    uint64_t same_alloc_cpu; // began, or ended, on the cpu on which that had.
+    uint64_t same_alloc_cpu; // born, or ended, on the cpu of the other event.
     uint64_t same_dealloc_cpu;
     uint64_t alloc_us, dealloc_us; // Elapsed, of the block merged last,
     uint32_t alloc_cpu, dealloc_cpu; // and its cpus.
     bool unproven; // Uncounted code may have accessed some of the blocks: never say "never".
 };
 
-/* What was counted at one place, a granule, in the blocks of a site. */
+/* Counts of one place, a granule, in the blocks of a site. */
 struct profile_access_field {
     uint32_t site;  // Index into sites.
-    uint32_t index; // Of the granule, from the front of the block.
+    uint32_t index; // Offset of the granule in the block.
     uint64_t accesses, writes;
     uint64_t blocks;  // That had an access there.
     uint64_t reached; // That were large enough to have it.
 };
 
-/* What is not known, in blocks but for the last. */
+/* Losses, in blocks except for the last. */
 struct profile_access_losses {
     uint64_t unmerged;  // Nothing was kept of them.
     uint64_t undated;   // When and where they began is not known.
@@ -60,11 +60,11 @@ struct profile_access_losses {
 
 struct profile_accesses {
     uint32_t granule_bytes; // Memory that has one counter: 8, 16 or 64; 0 = nothing was counted.
-    uint32_t granules_max;  // Granules from the front of a block of which fields tell.
+    uint32_t granules_max;  // Granules from the front of a block that fields cover.
     bool apart;             // Reads and writes are counted apart.
     bool atomic;            // Threads lose no count to each other.
     bool ended;             // What lived at exit is there as it was then.
-    bool looked;            // UNCOUNTED names all who may have used blocks without counting.
+    bool looked;            // UNCOUNTED names all code that may have used blocks without counting.
     const char *uncounted;  // As in a sentence; NULL or empty = nobody, if LOOKED.
     uint64_t merge_ns;      // Elapsed, of the latest merge of live blocks; 0 = there was none.
     uint64_t resets;        // How often all was forgotten, as asked for.
@@ -86,8 +86,8 @@ struct profile_accesses {
                              .density = ACCESS_RANGE_NONE,                                         \
                              .lifetime_density = ACCESS_RANGE_NONE})
 
-/* Add A to SUM, wrapping: ranges by least and most, what is of the last block from the one that
- * ended later. A fresh sum is ACCESS_NONE; its site stays. */
+/* Add A to SUM, wrapping: ranges by minimum and maximum, last-block data from the one that ended
+ * later. A fresh sum is ACCESS_NONE; its site stays. */
 void access_add(struct profile_access *sum, const struct profile_access *a);
 
 /* Add F to SUM, which is about the same place; wrapping. */
@@ -103,14 +103,14 @@ void access_losses_add(struct profile_access_losses *sum, const struct profile_a
 void access_join(struct arena *arena, struct profile_accesses *sum,
                  const struct profile_accesses *a);
 
-/* Did everybody count who may have used the blocks of A? If not, "never" is not known. */
+/* Did all code that may have used A's blocks count? If not, "never" is not justified. */
 static inline bool
 access_is_complete(const struct profile_accesses *a)
 {
     return a->looked && (a->uncounted == NULL || a->uncounted[0] == '\0');
 }
 
-/* Put the entries of A in order, and those of one site (and index) together. */
+/* Sort the entries of A, and merge entries of one site (and index). */
 void access_sort(struct profile_accesses *a);
 
 #endif

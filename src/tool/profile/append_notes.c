@@ -1,17 +1,17 @@
-/* append_notes.c: notes into the file of a process that has ended.
+/* append_notes.c: add notes to the file of a process that has ended.
  *
- * What only somebody outside of the program can know is known when the program has ended and its
- * profile is there: packed, so that writing it anew would do, or as it was recorded, which may be
- * gigabytes with a reserve. One way does for both, because a table may have several segments:
+ * Some facts are visible only from outside the program, after it has ended and its profile exists.
+ * A packed profile could be rewritten, but an unpacked one may be gigabytes with a reserve.
+ * Appending serves both, because a table may have several segments:
  *
  *     … what is there … | texts | records |        two entries of the directory, written last
  *
- * The texts go behind the table of strings, the records name them there. Until its entry is there a
- * segment is nothing, so a tool that is killed here leaves a profile without the notes. What is
- * wrong in the directory of somebody else's file is left to whoever reads it.
+ * The texts follow the table of strings, and the records refer to them there. A segment counts only
+ * once its directory entry exists, so a tool killed here leaves a profile without the notes. Errors
+ * in a foreign directory are left to its reader.
  *
- * A packed file has no check while it changes. Then it gets a new one, unless the old was wrong.
- */
+ * A packed file has no check while it changes. Then it gets a new one, unless the old one was
+ * wrong. */
 #include "profile/append_notes.h"
 
 #include <errno.h>
@@ -25,11 +25,11 @@
 #include "profile/raw.h"
 #include "util/strbuf.h"
 
-/* A profile file that is open, and what is to be added. */
+/* An open profile file, and the notes to add. */
 struct target {
     const char *path;
     int fd;
-    uint64_t end;          // Of the file, where the next segment goes.
+    uint64_t end;          // End of the file, where the next segment goes.
     uint64_t strings, notes; // The bytes that these tables have.
     uint32_t free[2];      // Entries of the directory.
     size_t free_count;
@@ -100,7 +100,7 @@ look_around(struct target *t, struct err *err)
     t->end = round_up((uint64_t)st.st_size, DISK_PAGE_BYTES);
     for (uint32_t i = 0; i < DISK_SEGMENT_MAX; i++) {
         const struct disk_segment *s = &segments[i];
-        uint64_t end = s->table_off + s->bytes; // Of a forged file anything.
+        uint64_t end = s->table_off + s->bytes; // A forged file may hold any value.
 
         if (s->kind == DISK_UNUSED && t->free_count < countof(t->free))
             t->free[t->free_count++] = i;

@@ -1,17 +1,15 @@
-/* at.c: moments by name and time, and profiles cut at them.
+/* at.c: find moments by name and time, and cut profiles at them.
  *
- * The history knows what each row of counters gained between two snapshots that follow each other.
- * So a profile at a moment is a sum of changes, put in the place of what was counted in the end,
- * row by row, site by site and thread by thread: all views show it without knowing. What is not in
- * the history (peaks, sizes, temporary blocks, errors of estimates) is taken away, because that of
- * the whole run would be a lie there.
+ * The history has the growth of each row of counters between adjacent snapshots. So a profile at a
+ * moment is a sum of changes, which replaces the final values row by row, site by site and thread
+ * by thread; views need no special case. Values outside the history (peaks, sizes, temporary
+ * blocks, errors of estimates) are removed, because the whole run's would be wrong there.
  *
- * Who held what at the peak is in the counters of every site, so the peak is a moment, too, though
- * no snapshot lies there. Only what was live is known of it.
+ * Every site's counters have its share of the peak, so the peak is a moment as well, although no
+ * snapshot lies there. Only its live amounts are known.
  *
- * A moment lies at a snapshot. A time between two means the earlier: what happened after it is not
- * known apart from what came later.
- */
+ * A moment lies at a snapshot. A time between two means the earlier one, because later changes
+ * cannot be separated. */
 #include "profile/at.h"
 
 #include <ctype.h>
@@ -205,7 +203,7 @@ span_of_pair(struct profile *p, const char *span, const char *dots, struct profi
     struct profile_moment found[2] = {at_moment(p, 0), at_moment(p, p->snapshot_count + 1)};
     int r = 0;
 
-    // A snapshot may be called "start" or "end", and is not meant where nothing stands.
+    // An empty side means the start or the end, never a snapshot of that name.
     if (*first || !p->has_history)
         r = at_find(p, *first ? first : "start", &found[0], err);
     if (r == 0 && *last)
@@ -255,7 +253,7 @@ counters_of(const struct profile_amounts *a)
     return c;
 }
 
-/* What of C was live at the peak, as allocations that nothing has freed yet. */
+/* Live part of C at the peak, as allocations without frees. */
 static struct counters
 counters_at_peak(const struct counters *c)
 {
@@ -278,7 +276,7 @@ empty(struct profile *p)
     p->bin_count = 0;
     p->unknown_free_count = 0;
     p->damage_count = 0;
-    // Without them no view thinks that it knows what an estimate may be off by.
+    // Without them, no view shows an error bound.
     p->longest_bytes = p->longest_calls = 0;
     for (size_t i = 0; i < p->site_count; i++) {
         struct profile_site *site = &p->sites[i];
@@ -297,7 +295,7 @@ empty(struct profile *p)
     p->backing_count = 0;
 }
 
-/* Make P, which is whole, one of its peak. */
+/* Reduce P, which is whole, to its peak. */
 static void
 cut_at_peak(struct profile *p)
 {

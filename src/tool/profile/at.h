@@ -1,4 +1,4 @@
-/* at.h: a profile as it was at a moment, or of what happened between two. */
+/* at.h: cut a profile to a moment, or to the time between two. */
 #ifndef PROFILE_AT_H
 #define PROFILE_AT_H
 
@@ -20,9 +20,8 @@ int at_find(struct profile *p, const char *when, struct profile_moment *ret, str
 int at_find_span(struct profile *p, const char *span, struct profile_moment ret[2],
                  struct err *err);
 
-/* Make P, which must be whole, a profile of what had been counted at TO or, unless FROM is NULL, of
- * what happened between FROM and TO (enum profile_extent). Then live values are growths and may be
- * negative. */
+/* Reduce P, which must be whole, to its counters at TO or, unless FROM is NULL, to the changes
+ * between FROM and TO (enum profile_extent). Live values are then growths and may be negative. */
 void profile_cut(struct profile *p, const struct profile_moment *from,
                  const struct profile_moment *to);
 

@@ -1,9 +1,7 @@
-/* collector.c: what collectors did in a process.
+/* collector.c: garbage collections of a process.
  *
- * A runtime's adapter tells of a collection all the heaps that it has made until then, so the
- * number of collections is that of the heap which has most. Of the moments between, snapshots know
- * how many there had been.
- */
+ * A runtime's adapter reports a collection to all heaps that exist, so the largest count of any
+ * heap is the number of collections. Snapshots record how many there had been. */
 #include "profile/collector.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* collector.h: what the collectors of runtimes did in a process; see collector.c. */
+/* collector.h: garbage collections of a process; see collector.c. */
 #ifndef PROFILE_COLLECTOR_H
 #define PROFILE_COLLECTOR_H
 

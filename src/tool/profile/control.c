@@ -21,8 +21,7 @@
 
 enum { LOOK_NS = 5000000 };
 
-/* Returns 0 and *RET_OWNER if PATH, of which H is the header, is the profile of a process that
- * lives. */
+/* Returns 0 and *RET_OWNER if PATH, with header H, is the profile of a living process. */
 static int
 check_header(const char *path, const struct disk_header *h, struct owner *ret_owner,
              struct err *err)

@@ -11,7 +11,7 @@ struct control {
     uint32_t pid; // As it is called here if it can be seen, else as the profile says.
     char name[48]; // For people: "4711", or "4711 (2 in its namespace)".
     struct owner owner;
-    uint64_t generation; // Of the request that was made last.
+    uint64_t generation; // Sequence number of the last request.
 };
 
 /* Open the profile PATH, whose process must live, for requests. Returns 0, and control_close must
@@ -26,8 +26,8 @@ int control_ask_way(struct control *c, enum disk_mode mode, uint64_t period, uin
                     struct err *err);
 int control_ask_snapshot(struct control *c, const char *name, uint64_t wait_ns, struct err *err);
 
-/* Wait up to WAIT_NS for the answer. Returns 0, or HEAPTAP_NOT_FOUND with ERR set if none has come:
- * the request stays where it is. */
+/* Wait up to WAIT_NS for the answer. Returns 0, or HEAPTAP_NOT_FOUND with ERR set on a timeout; the
+ * request stays pending. */
 int control_finish(struct control *c, uint64_t wait_ns, struct err *err);
 
 /* Leave a request for a snapshot without waiting, or do nothing if another is still there. */

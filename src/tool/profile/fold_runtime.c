@@ -1,17 +1,16 @@
-/* fold_runtime.c: the stacks of a script, without its interpreter.
+/* fold_runtime.c: remove the interpreter from a script's stacks.
  *
  *     recorded:  main ◄ lua_pcallk ◄ luaV_execute ◄ fill fill.lua:19 ◄ luaH_resize
  *                       ----------   ------------                      -----------
  *     shown:     main ◄ fill fill.lua:19
  *
- * What a named frame stands for says the same in C, and less. So code of the runtime goes from
- * stacks with a named frame, on both of its sides; what it allocates for a function of the script
- * is that function's. A stack without one stays as it was: there the runtime is all there is.
+ * The runtime's C frames repeat a named frame with less detail. So they are removed from stacks
+ * with a named frame, on both of its sides; their allocations for a function of the script are
+ * charged to that function. A stack without named frames stays, because it has only the runtime.
  *
- * It is done to the tree, so that no view has to know of it: a node below a named frame moves up to
- * the next one that stays, and a named frame's parent is the nearest such. Nodes that nothing leads
- * to any more remain, without sites.
- */
+ * This changes the tree, so that views need no special case: a node below a named frame moves up to
+ * the next one that stays, and a named frame's parent is the nearest such node. Unreferenced nodes
+ * remain, without sites. */
 #include "profile/fold_runtime.h"
 
 #include <stdlib.h>
@@ -35,7 +34,7 @@ outer(const struct profile *p, uint32_t node, uint32_t *flags)
     return node;
 }
 
-/* Let *NODE follow what it was at. */
+/* Replace *NODE by the node that it was moved to. */
 static void
 follow(uint32_t *node, const uint32_t *to)
 {

@@ -4,8 +4,8 @@
 
 #include "profile/profile.h"
 
-/* Charge what code of a runtime has in stacks of P with named frames to the frames around it. P
- * must be symbolised, and is to be shown, not written. */
+/* Charge the runtime's code in stacks with named frames to the frames around it. P must be
+ * symbolised, and is for display, not for writing. */
 void fold_runtime(struct profile *p);
 
 #endif

@@ -1,16 +1,16 @@
-/* listing.c: what in a directory is a profile, and what of it counts.
+/* listing.c: find the profiles in a directory, and those that count.
  *
- * A session is a directory. What `heaptap run` makes for the other processes of a run has the
- * profiles of the first beside it, which the session's id tells.
+ * A session is a directory. `heaptap run` may create one for the other processes of a run, beside
+ * the first one's profile; the session's id links the two.
  *
- * A file called *.heaptap is a profile, also one that is empty, cut short or not to be opened:
- * whoever reads it says what is wrong. To skip it would make a sum of which something is missing
- * without a word. A recorder's file has its name when its header is there (docs/format.md), so one
- * without a header is not just being made. Under other names, what begins as a profile is one.
- * Links are followed where the user has named the directory.
+ * A file called *.heaptap is a profile, even if it is empty, truncated or unreadable: its reader
+ * reports the problem. Skipping it would silently make a sum incomplete. A recorder's file gets its
+ * name with its header (docs/format.md), so a file without a header is not just being created.
+ * Under other names, a file that starts like a profile is one. Links are followed where the user
+ * named the directory.
  *
- * One file may have several names, and one recording several files. In the order of how near they
- * are to what the recorder wrote:
+ * One file may have several names, and one recording several files. By closeness to the recorder's
+ * output:
  *
  *     the recorder's file, whose process has exited
  *     packed when the process had ended    in place, or beside it
@@ -19,9 +19,9 @@
  *     packed while the process lived       heaptap pack -o FILE PID
  *     what lived in it meanwhile           heaptap core --pid PID -o FILE
  *
- * Of a recording only the nearest counts, and of several the latest: the others are what it was
- * before, and no processes of their own. That two are the same would be a guess, so both count.
- */
+ * Only the closest file of a recording counts, and the latest among equals: the others are earlier
+ * states of it, not other processes. Files whose recording is unknown all count, because equality
+ * would be a guess. */
 #include "profile/listing.h"
 
 #include <dirent.h>
@@ -35,13 +35,13 @@
 #include "profile/origin.h"
 #include "util/map.h"
 
-/* Of the sessions beside a profile so many are asked whether they are its own. */
+/* Number of sessions beside a profile that are checked for belonging to it. */
 enum { SESSIONS_TRIED = 64 };
 
 static uint32_t
 nearness_of(const struct disk_header *h)
 {
-    // What lived in a moment does not tell for how long others had.
+    // A moment's live blocks do not show the lifetimes of others.
     bool is_moment = (h->compatible & DISK_COMPATIBLE_LIVES) == 0;
 
     if (h->state != DISK_STATE_PACKED)
@@ -78,7 +78,7 @@ is_called_profile(const char *path)
     return length > suffix && strcmp(path + length - suffix, PROFILE_SUFFIX) == 0;
 }
 
-/* Fill in *RET of PATH if L wants it. What has been removed meanwhile is nobody's loss. */
+/* Fill in *RET for PATH if L wants it. A file removed meanwhile is no loss. */
 static bool
 look(const struct listing *l, const char *path, struct listed *ret)
 {
@@ -157,7 +157,7 @@ session_in(const struct listing *l)
     return 0;
 }
 
-/* Files of one recording together, what is to be left out behind that for which it is. */
+/* Group the files of one recording, with those to drop behind the one that replaces them. */
 static int
 by_recording(const void *a, const void *b)
 {
@@ -262,7 +262,7 @@ list_directory(const char *dir, struct arena *arena, const char ***ret_paths, si
         return err_errno(err, HEAPTAP_BAD_INPUT, "cannot read the directory %s", dir);
     if (beside != NULL && (l.session_id = session_in(&l)) != 0)
         listing_add(&l, beside);
-    if (beside != NULL) // Whose session that is of cannot be known, but the name tells.
+    if (beside != NULL) // The session's owner is unknown, but the name identifies it.
         add_unreadable(&l, name_of_first(dir, arena));
     if (l.count == 0)
         return err_set(err, HEAPTAP_BAD_INPUT, "the directory %s has no heaptap profile in it",

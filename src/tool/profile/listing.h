@@ -7,21 +7,21 @@
 #include "util/arena.h"
 #include "util/err.h"
 
-/* What tells a recording from all others; zero = that is not known. No padding. */
+/* Identity of a recording; zero = unknown. No padding. */
 struct recording_key {
     uint64_t process_start, start_unix_ns, start_monotonic_ns, session_id, pid;
 };
 
 struct listed {
     const char *path;
-    uint64_t device, inode; // Of the file that a link leads to; 0 = cannot be seen.
+    uint64_t device, inode; // The file that a link leads to; 0 = inaccessible.
     struct recording_key key;
-    uint32_t nearness; // To what the recorder wrote (listing.c),
+    uint32_t nearness; // To the recorder's output (listing.c),
     uint64_t last_ns;  // and until when.
     bool is_link, is_readable;
 };
 
-/* Files that are profiles. The caller sets the arena of all texts and what is wanted. */
+/* Profile files. The caller sets the arena of all texts and the wanted kinds. */
 struct listing {
     struct arena *arena;
     uint64_t session_id; // If not 0, only profiles of that session, which nobody has named: so no
@@ -34,8 +34,8 @@ struct listing {
 /* Add the profiles in DIRECTORY. Returns 0, or -1 with errno if that cannot be read. */
 int listing_add(struct listing *l, const char *directory);
 
-/* The paths of L, sorted, of which the arena keeps the array, and their number. Leaves in L, in the
- * same order, only what counts: each file once, and no copy of a recording that is there itself. */
+/* Sorted paths of L and their number; the array is from L's arena. Reduces L, in the same order, to
+ * files that count: each file once, and no copy of a recording that is present itself. */
 const char **listing_paths(struct listing *l, size_t *ret_count);
 
 /* The session directory of the run that the profile PATH is of, and how many profiles of that run

@@ -1,14 +1,13 @@
-/* living.c: which processes live, and what they are called.
+/* living.c: living processes and their ids.
  *
- * A process has an id in each pid namespace that it can be seen from. Ours is the one of /proc; the
- * innermost is the one that the process itself, and so its recorder, knows. NSpid in
- * /proc/PID/status has both:
+ * A process has an id in each pid namespace that it is visible in. Ours is the one of /proc; the
+ * innermost is the one that the process, and so its recorder, uses. NSpid in /proc/PID/status has
+ * both:
  *
  *     NSpid:  4711  2         here it is 4711, for itself 2
  *
- * A process whose first thread has ended while others go on is a zombie by its state and has no
- * memory by its maps, but lives: its other threads show what it has.
- */
+ * A process whose first thread ended while others run is a zombie by its state and has no memory by
+ * its maps, but is alive: its other threads show its mappings. */
 #include "profile/living.h"
 
 #include <ctype.h>
@@ -36,7 +35,7 @@ read_front(const char *path, char *buffer, size_t size_bytes)
     return got;
 }
 
-/* The state of process PID, of which *RET_THREADS and *RET_START are fields; 0 if it is gone. */
+/* State of process PID, with its fields *RET_THREADS and *RET_START; 0 if it is gone. */
 static char
 read_stat(uint32_t pid, uint64_t *ret_threads, uint64_t *ret_start)
 {
@@ -152,7 +151,7 @@ living_root(uint32_t pid, struct arena *arena)
 {
     uint32_t thread = living_thread(pid);
 
-    // In another mount namespace our root may be its root too, and what is below is not the same.
+    // Another mount namespace may share our root but not the mounts below it.
     return differs(thread, "ns/mnt") || differs(thread, "root")
                ? arena_printf(arena, "/proc/%u/root", thread)
                : NULL;

@@ -1,22 +1,21 @@
 /* mapped.c: from a process to the profile that it writes.
  *
- * A process that is being recorded has its profile mapped, shared and writable, from the first page
- * on, until it ends. /proc/PID/maps tells of that mapping: the file's inode, and a path, which is
- * worth little by itself. A process in another mount namespace or below another root may call
- * another file so, or we may, and the file may have been unlinked. So three ways are tried, and
- * what is found must be the very file:
+ * A recorded process has its profile mapped, shared and writable, from the first page on, until it
+ * ends. /proc/PID/maps lists this mapping with the file's inode and a path. The path alone is
+ * unreliable: a process in another mount namespace or below another root may use it for another
+ * file, and the file may be unlinked. So three ways are tried, and each result must be the very
+ * file:
  *
  *     PATH                              in our own namespace, also for what lies below a chroot
  *     /proc/PID/root/PATH               in another mount namespace
  *     /proc/PID/map_files/START-END     the mapped file itself, with a name or without. The kernel
  *                                       lets root alone follow it
  *
- * Root can also ask map_files which file the right one is. For others the device and the inode tell
- * that; on a file system where maps has other numbers than stat (overlayfs on older kernels, btrfs)
- * the header must be of a process with this id and this start.
+ * Root can also identify the file by map_files. Other users compare device and inode. On file
+ * systems where maps shows other numbers than stat (overlayfs on older kernels, btrfs), the header
+ * must have this process's id and start time.
  *
- * Only regular files are opened: to open a device or a FIFO may do things to others.
- */
+ * Only regular files are opened: opening a device or a FIFO may have side effects. */
 #include "profile/mapped.h"
 
 #include <errno.h>
@@ -71,16 +70,16 @@ mapping_parse(char *line, struct mapping *ret)
     return true;
 }
 
-/* What is looked for. */
+/* A search. */
 struct search {
-    uint32_t pid, thread; // The process, and what it is looked at through.
+    uint32_t pid, thread; // The process, and the directory through which its files are seen.
     const struct mapping *mapping;
     bool sure;        // The kernel says which file is mapped:
     struct stat file; // this one.
     int error;        // Why the file that was looked at last could not be read; 0 = it could.
 };
 
-/* Whether the file of ST, of which H is the header, is the mapped file. */
+/* Is the file with status ST and header H the mapped file? */
 static bool
 is_the_file(const struct search *s, const struct stat *st, const struct disk_header *h)
 {
@@ -100,7 +99,7 @@ enum place {
     PLACE_UNKNOWN,  // Nothing is there, or another file, or we may not look.
 };
 
-/* What is at PATH below ROOT (or NULL), whose header goes to RET. */
+/* Open PATH below ROOT (or NULL) and store its header in RET. */
 static enum place
 look_there(struct search *s, const char *root, const char *path, struct disk_header *ret)
 {
@@ -178,7 +177,7 @@ mapped_profile(uint32_t pid, struct arena *arena, struct mapped *ret)
             continue;
         s.mapping = &mapping;
         r = look_at(&s, arena, &m);
-        // Of several that are hidden, one that is named as profiles are.
+        // Among several inaccessible files, one that is named as profiles are.
         if (r == MAPPED_FOUND ||
             (r == MAPPED_HIDDEN &&
              (result == MAPPED_NONE || strstr(m.path, ".heaptap") != NULL))) {

@@ -10,7 +10,7 @@ struct mapping {
     uint64_t start, end;
     uint32_t device_major, device_minor;
     uint64_t inode;
-    const char *path; // In the line: as we would call it, if it can be reached from here at all.
+    const char *path; // Path in the line: the one we would use, if the file is reachable from here.
 };
 
 /* Read LINE of a maps file, which loses its end of line; false if it is no such mapping. */

@@ -1,8 +1,7 @@
 /* origin.c: files and running processes.
  *
- * A process that is being recorded has its profile mapped, which tells where that is even from
- * another namespace (profile/mapped.c). So no registry is needed and none can be out of date.
- */
+ * A recorded process has its profile mapped, which locates the file even from another namespace
+ * (profile/mapped.c). So no registry is needed and none can be stale. */
 #include "profile/origin.h"
 
 #include <ctype.h>
@@ -27,13 +26,12 @@
 
 #define FILE_BYTES_MAX ((uint64_t)16 << 30)
 
-/* So many processes are told that may have been meant by a number. */
+/* Number of candidate processes that an error lists. */
 enum { MEANT_MAX = 3 };
 
 enum { SOME_BYTES = 1 << 18, LARGE_BYTES = 64 << 20, STAT_BLOCK_BYTES = 512 };
 
-/* Whether the file system tells which blocks of FD were never written, and counts as written what
- * somebody wrote through a mapping a moment ago. */
+/* Can the file system list the holes of FD, and does it count recent writes through a mapping? */
 static bool
 tells_holes(int fd)
 {
@@ -145,8 +143,8 @@ origin_read(const char *path, struct arena *arena, void **ret_data, size_t *ret_
     return r;
 }
 
-/* Somebody cuts a file that is mapped: what is no longer there is zero from now on, as if it had
- * been read after that. What else goes wrong ends the command, as it would without this. */
+/* Another process truncates a mapped file: missing pages are zero from now on, as if they had been
+ * read afterwards. Other errors end the command, as they would without this. */
 static void
 replace_lost_page(int number, siginfo_t *info, void *unused)
 {
@@ -168,8 +166,8 @@ survive_lost_pages(void)
     sigaction(SIGBUS, &action, NULL);
 }
 
-/* Whether most of FD was written. The holes of a large reserve would take memory as they are read:
- * what is mapped of a file has pages there, too. */
+/* Was most of FD written? Reading the holes of a large reserve through a mapping would take memory,
+ * because mapped holes get pages as well. */
 static bool
 is_dense(int fd)
 {
@@ -255,7 +253,7 @@ origin_header(const char *path, struct disk_header *ret)
     return is;
 }
 
-/* What somebody may do who may not look into process PID. */
+/* Remedies for a user who may not inspect process PID. */
 static const char *
 advice(uint32_t pid, struct arena *arena)
 {
@@ -274,7 +272,7 @@ advice(uint32_t pid, struct arena *arena)
     return arena_printf(arena, "run heaptap as %s or as root", entry.pw_name);
 }
 
-/* The sentence for process PID, of which M is what may not be seen. */
+/* Sentence for process PID, whose M is inaccessible. */
 static int
 say_hidden(uint32_t pid, const struct mapped *m, struct arena *arena, struct err *err)
 {
@@ -287,8 +285,8 @@ say_hidden(uint32_t pid, const struct mapped *m, struct arena *arena, struct err
                    pid, m->path, m->error ? ": " : "", m->error ? strerror(m->error) : "");
 }
 
-/* Add to ERR which processes may have been meant by PID: those that are being recorded and call
- * themselves so in a namespace of their own. Each container may have one. */
+/* List the processes that PID may mean in ERR: recorded ones that have this id in a pid namespace
+ * of theirs. Each container may have one. */
 static void
 add_meant(uint32_t pid, struct err *err)
 {

@@ -1,4 +1,4 @@
-/* origin.h: from what the user names to the bytes of a profile. */
+/* origin.h: from a user's argument to the bytes of a profile. */
 #ifndef PROFILE_ORIGIN_H
 #define PROFILE_ORIGIN_H
 
@@ -16,18 +16,18 @@ struct origin_file {
     void *data; // NULL = it is somebody else's now.
     size_t size_bytes;
     struct file_owner owner;
-    int fd; // Of a file that nobody writes, whose bytes are mapped for us alone; else -1.
+    int fd; // Descriptor of a file without a writer, whose bytes are mapped privately; else -1.
     struct arena arena;
 };
 
 /* Open the profile file PATH: mapped if its process has ended and it has few holes, else copied,
- * since it must not change while it is read. Returns 0, and *RET is to be closed, or
+ * since it must not change while it is read. Returns 0, and the caller closes *RET, or
  * HEAPTAP_BAD_INPUT. */
 int origin_open(const char *path, struct origin_file *ret, struct err *err);
 void origin_close(struct origin_file *f);
 
-/* Read the header of the profile file PATH, or of what a link of that name leads to, into *RET;
- * false if it is not one. */
+/* Read the header of the profile file PATH, or of a link's target, into *RET; false if it is not
+ * one. */
 bool origin_header(const char *path, struct disk_header *ret);
 
 /* True if WHAT is a process id and not a file of that name. */

@@ -1,26 +1,25 @@
-/* owner.c: is somebody still writing this profile?
+/* owner.c: find the process that writes a profile, if there is one.
  *
- * The header has the process id, but as the process itself counts it: in a container it is another
- * one here, and the number may be somebody else's. Two containers that were started together may
- * even have processes of the same number and the same start. And what lives may not be in our /proc
- * at all, when we are in a container and it is not. So there are three ways, the cheapest first:
+ * The header has the process id as the process sees it. In a container it is a different one here,
+ * and the number may belong to another process. Two containers that started together may even have
+ * processes of the same number and start time. And a living process is missing from our /proc if we
+ * are in a container and it is not. So there are three ways, the cheapest first:
  *
  *     the process with that id     it has a profile with this header mapped
- *     the kernel                   a read lease (fcntl) is refused while anybody has the file open
- *                                  for writing, and a shared mapping keeps it open. The kernel
- *                                  tells that across all namespaces, but only to the file's owner
- *                                  and not on every file system
+ *     the kernel                   a read lease (fcntl) is refused while the file is open for
+ *                                  writing, and a shared mapping keeps it open. This works across
+ *                                  all namespaces, but only for the file's owner and not on every
+ *                                  file system
  *     all of /proc                 a process whose id in its innermost namespace is the recorded
  *                                  one, and which has the profile mapped
  *
- * Whoever may not look into a process goes by its start: it must be the recorded one.
+ * A caller that may not inspect a process compares the start time with the recorded one.
  *
- * If the kernel will not say, nobody is found, and /proc does not show all processes of the
- * machine, then it is not known. Whoever would replace the file has to be sure: the process would
- * go on writing into a file without a name.
+ * If the kernel gives no answer, no process is found, and /proc does not show all processes of the
+ * machine, the result is unknown. A caller that would replace the file needs certainty: the process
+ * would keep writing into a file without a name.
  *
- * Nothing is known of processes on other machines that share the file system.
- */
+ * Processes on other machines that share the file system are invisible. */
 #include "profile/owner.h"
 
 #include <errno.h>
@@ -106,7 +105,7 @@ is_local(int fd)
     return false;
 }
 
-/* What the kernel knows of the file behind FD. */
+/* Ask the kernel about writers of the file behind FD. */
 static enum owner_state
 ask_kernel(int fd)
 {

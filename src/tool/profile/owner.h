@@ -12,12 +12,12 @@ enum owner_state {
 
 struct owner {
     enum owner_state state;
-    uint32_t pid;         // Of the process as /proc has it here; 0 = it cannot be seen.
+    uint32_t pid;         // Id in our /proc; 0 = not visible.
     uint64_t start_ticks; // Likewise; with pid.
 };
 
-/* Who writes the profile PATH, of which H is the header. PATH may be NULL: then only a process of
- * the same pid namespace is found. */
+/* Process that writes the profile PATH with header H. PATH may be NULL: then only a process of the
+ * same pid namespace is found. */
 struct owner owner_find(const char *path, const struct disk_header *h);
 
 /* Whether the process that owner_find has found still lives; true if it cannot be seen. */

@@ -1,11 +1,9 @@
-/* pack.c: the same container, made small.
+/* pack.c: compress a profile within the same container format.
  *
- * A packed file holds the recorder's tables as they were, each as one zstd segment, so nothing is
- * lost that a later version may want; only to the modules is added what their names came from. The
- * symbols and the types are four more tables (format.md, section 5). The header's state says that
- * it is packed, and what the recorder took stays what it was, though the file is smaller now.
- * writer.c makes the file.
- */
+ * A packed file holds the recorder's tables unchanged, each as one zstd segment, so a later version
+ * loses no data; only modules gain the source of their names. Symbols and types are four more
+ * tables (format.md, section 5). The header's state marks it as packed and keeps the recorder's
+ * size, although the file is smaller now. writer.c makes the file. */
 #include "profile/pack.h"
 
 #include <string.h>

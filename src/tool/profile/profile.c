@@ -74,7 +74,7 @@ errors_add(struct errors *sum, const struct errors *e)
     errors_add_units(sum, e);
 }
 
-/* What is left of ALLOCATED after FREED; 0 if it is no more than a rounding error of the sums. */
+/* ALLOCATED minus FREED; 0 if it is no more than a rounding error of the sums. */
 static double
 left(double allocated, double freed)
 {

@@ -1,5 +1,5 @@
-/* profile.h: the one model that everything after loading works on, whether it came from a profile
- * file, a live process or a merge. docs/glossary.md defines the words.
+/* profile.h: the single model behind everything after loading, whether it came from a profile file,
+ * a live process or a merge. docs/glossary.md defines the terms.
  *
  *     site ──► node ──► parent node ──► … ──► root          (a stack, innermost node first)
  *               │
@@ -7,12 +7,11 @@
  *                     └► frames: inlined functions innermost first, the physical function last
  *
  * Ids are indices into the arrays below; 0 is a valid entry meaning "none" in modules, locations,
- * nodes and strings, so arrays of those have count >= 1. profile_valid.h can tell whether all that
- * is promised here holds. Everything lives in the profile's arena and string table and is released
- * by profile_free. A loaded profile is read-only except for locations, frames and types, which
- * symbol_resolve (symbol/symbol.h) and symbol_types (type/types.h) fill in once, and what they say
- * of the modules.
- */
+ * nodes and strings, so arrays of those have count >= 1. profile_valid.h checks these invariants.
+ * Everything lives in the profile's arena and string table and is released by profile_free. A
+ * loaded profile is read-only except for locations, frames and types, which symbol_resolve
+ * (symbol/symbol.h) and symbol_types (type/types.h) fill in once, together with the modules' level
+ * of detail. */
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H
 
@@ -42,7 +41,7 @@ struct counters {
     uint64_t
         size_min; // Smallest and largest requested size; SIZE_MIN_NONE and 0 without allocations.
     uint64_t size_max;
-    bool partial; // Of a moment or a stretch of time (at.h): only the first four are known.
+    bool partial; // A moment or a stretch of time (at.h) has only the first four.
     bool lives_unknown; // ended_16 and ended_256 are not known, and 0.
 };
 
@@ -103,7 +102,7 @@ void counters_add(struct counters *sum, const struct counters *c);
 
 #define COUNTERS_ZERO ((struct counters){.size_min = SIZE_MIN_NONE})
 
-/* What was counted of something up to a moment, or between two. */
+/* Counts up to a moment, or between two. */
 struct profile_amounts {
     int64_t allocations, allocated_bytes, frees, freed_bytes;
 };
@@ -117,8 +116,8 @@ profile_amounts_live(const struct profile_amounts *a)
 /* Add A to SUM, wrapping as counters_sum does. */
 void profile_amounts_add(struct profile_amounts *sum, const struct profile_amounts *a);
 
-/* The part of some counters that is an estimate, and what it may be off by. All zero when all was
- * recorded. Numbers are finite and not negative. */
+/* Estimated part of some counters, and its error bounds. All zero when everything was recorded.
+ * Numbers are finite and not negative. */
 struct error_sum {
     double samples; // Blocks that were looked at.
     double blocks, bytes;
@@ -131,7 +130,7 @@ struct errors {
     struct error_sum peak;  // Of the blocks live at the peak.
     // What one more point of the draw might have added, judging by the sizes seen.
     double blocks_unit_max, bytes_unit_max;
-    // The same by the sizes that there may be: what is assumed when few have been seen.
+    // The same by possible sizes: assumed when few were seen.
     double blocks_unit_few, bytes_unit_few;
 };
 
@@ -141,13 +140,12 @@ void errors_add(struct errors *sum, const struct errors *e);
 /* The same for the units alone. */
 void errors_add_units(struct errors *sum, const struct errors *e);
 
-/* The errors of what is live: what was allocated without what was freed. */
+/* Errors of live amounts: allocated minus freed. */
 struct error_sum errors_live(const struct errors *e);
 
 enum { PROFILE_BUILD_ID_MAX = 32 };
 
-/* What the names of a module's functions come from, in rising order; as in the file
- * (enum disk_symbols). */
+/* Sources of a module's function names, in rising order; as in the file (enum disk_symbols). */
 enum profile_symbols {
     SYMBOLS_UNKNOWN = 0, // Nobody has looked, or the file was not there.
     SYMBOLS_NONE = 1,
@@ -175,7 +173,7 @@ struct profile_module {
     enum profile_symbols symbols;
     enum profile_file file;
     const char *trouble; // FILE_CHANGED: the file's build id in hex; FILE_UNREADABLE: why.
-    bool is_program; // Of a merged profile: one of its programs. See profile_is_program.
+    bool is_program; // Merged profiles: one of their programs. See profile_is_program.
 };
 
 /* One frame as the source sees it. */
@@ -200,7 +198,7 @@ struct profile_location {
     uint64_t function_start;
     uint32_t same;
     bool at_start;        // A return address that nobody called from: a signal handler's.
-    bool exact;           // The address is that of an instruction, not of the one after a call.
+    bool exact;           // The address is an instruction's, not the one after a call.
     bool runtime; // Code of a runtime, which named frames in the same stack stand for.
 };
 
@@ -210,7 +208,7 @@ enum profile_node_flags {
         1
         << 1, // The stack went deeper than the recorder follows; this is its outermost known frame.
     NODE_BROKEN =
-        1 << 3, // The walk could not go on from here; this is the outermost frame it found.
+        1 << 3, // The walk stopped here; this is the outermost frame it found.
     NODE_SHORTENED = 1 << 4, // Besides NODE_TRUNCATED: for want of room in the bounded tree.
     NODE_OTHER = 1 << 2, // Stands for stacks that no longer fitted into the bounded tree.
 };
@@ -221,7 +219,7 @@ struct profile_node {
     uint32_t flags;    // enum profile_node_flags, of this node alone.
 };
 
-/* How sure it is of which type the blocks of a site are. Stored in packed files. */
+/* Certainty of the type of a site's blocks. Stored in packed files. */
 enum profile_verdict {
     VERDICT_UNKNOWN = 0,
     VERDICT_SAME_SIZE = 1, // Types of that size exist, and nothing else is known.
@@ -246,7 +244,7 @@ struct profile_site {
     uint32_t type;       // String: what its blocks are, "foo" or "foo[]"; 0 = unknown or several.
     uint32_t verdict;    // enum profile_verdict
     struct counters counters;
-    // Of a profile that was cut (at.h): what it was of the whole run, for what stays so.
+    // Cut profiles (at.h): the whole run's values, for those that stay constant.
     int64_t whole_peak_bytes, whole_allocated_bytes;
     uint64_t whole_size_min, whole_size_max;
 };
@@ -281,7 +279,7 @@ struct profile_heap {
     bool collected; // Objects end when a collector has found them dead,
     uint64_t collections, collected_ns; // so many times, the latest then (elapsed; 0 = none yet).
     struct counters counters; // The sum over its sites.
-    struct counters backing;  // Of the blocks that it makes its own from. Part of no total.
+    struct counters backing;  // Chunks that back its objects. Part of no total.
 };
 
 /* The stack of blocks that a heap makes its own from. */
@@ -297,7 +295,8 @@ struct profile_label {
 
 /* The labels of blocks; the first set of a profile is the empty one. */
 struct profile_label_set {
-    const char *text;        // Interned: "kind=get, tenant=acme"; what is known if that is not.
+    const char *text;        // Interned: "kind=get, tenant=acme"; the known part if the set is
+                             // incomplete.
     struct profile_label *v; // By key.
     size_t count;
     struct counters counters; // The sum over the sites that have it.
@@ -344,37 +343,37 @@ enum profile_snapshot_kind {
     SNAPSHOT_KINDS,
 };
 
-/* A moment of which it is known what every counter had counted. */
+/* A moment with known values of every counter. */
 struct profile_snapshot {
     uint64_t elapsed_ns;
     const char *name;               // "" if it has none.
     uint32_t kind;                  // enum profile_snapshot_kind
     uint64_t collections;           // Until then, of runtimes' collectors.
-    struct profile_amounts amounts; // Of all sites.
+    struct profile_amounts amounts; // Sum over all sites.
 };
 
-/* What one row of counters counted between two snapshots that follow each other: after INTERVAL of
- * them and before the next. All changes of a row together are what it has counted in the end. */
+/* Change of one row of counters between two adjacent snapshots: after INTERVAL of them and before
+ * the next. The changes of a row sum to its final counters. */
 struct profile_change {
     uint32_t thread_site; // Index into thread_sites.
     uint32_t interval;    // From 0 (before the first snapshot) to snapshot_count (after the last).
     struct profile_amounts amounts;
 };
 
-/* A moment at which it is known what was counted: a snapshot's, the start or the end. */
+/* A moment with known counters: a snapshot, the start or the end. */
 struct profile_moment {
     size_t snapshots; // Taken until then, its own included; snapshot_count + 1 = the end.
     uint64_t elapsed_ns;
-    const char *name; // Of its snapshot, or ""; "start", "peak" and "end".
+    const char *name; // Name of its snapshot, or ""; "start", "peak" and "end".
     bool is_peak;     // No snapshot, but when most was live.
 };
 
 /* What time the counters are of. */
 enum profile_extent {
     EXTENT_WHOLE = 0,
-    EXTENT_AT,      // What had been counted until a moment.
-    EXTENT_BETWEEN, // What was counted between two.
-    EXTENT_PEAK,    // What was live at the peak, as if it had been allocated just then.
+    EXTENT_AT,      // Counts until a moment.
+    EXTENT_BETWEEN, // Counts between two moments.
+    EXTENT_PEAK,    // Live amounts at the peak, as if just allocated.
 };
 
 /* Why a free ended no live block; as in the file (enum disk_free_kind). */
@@ -393,7 +392,7 @@ struct profile_unknown_free {
     uint64_t address; // Of the latest.
 };
 
-/* What has become of an annotated block; as in the file (enum disk_damage_kind, _found). */
+/* State of an annotated block; as in the file (enum disk_damage_kind, _found). */
 enum profile_damage_kind {
     DAMAGED_PAST_END = 1,
     DAMAGED_BEFORE_START = 2,
@@ -420,7 +419,7 @@ struct profile_damage {
     uint8_t written[PROFILE_DAMAGE_BYTES];
 };
 
-/* A program of which there are processes in a merged profile. */
+/* A program with processes in a merged profile. */
 struct profile_program {
     const char *executable; // Absolute path; "" if unknown.
     uint64_t processes;
@@ -429,26 +428,26 @@ struct profile_program {
 /* As in the file (enum disk_note_kind); a reader may meet others. */
 enum profile_note_kind {
     NOTE_UNSEEN = 1, // Memory of the process did not come through malloc.
-    NOTE_HOOK = 2,   // A function that was to be recorded was never called.
+    NOTE_HOOK = 2,   // A function to record was never called.
     NOTE_MOMENT = 3, // Made from the memory of a process: it has what lived in a moment.
     NOTE_MEMORY = 4, // The blocks were found in a copy of memory; what else was.
 };
 
-/* What a tool noted of the recording that the recorder could not know. No text is NULL. */
+/* A tool's note on the recording, about a fact that the recorder cannot see. No text is NULL. */
 struct profile_note {
     uint32_t kind;       // enum profile_note_kind, not 0.
-    uint64_t processes;  // Of a merged profile: how many have one like it; else 0.
+    uint64_t processes;  // Merged profiles: number of processes with such a note; else 0.
     const char *text;    // A sentence.
     const char *advice;  // What to do: lines; "" = nothing.
-    const char *process; // Of a merged profile: whom the text is of; else "".
-    uint64_t anonymous_bytes, recorded_bytes; // NOTE_UNSEEN: what there was, what was recorded.
+    const char *process; // Merged profiles: the text's process; else "".
+    uint64_t anonymous_bytes, recorded_bytes; // NOTE_UNSEEN: bytes that existed, bytes recorded.
 };
 
-/* Of a merged profile: pid and parent are 0, what differs between its processes is "" or 0, and it
- * lasts from the first start to the last end. */
+/* Merged profiles: pid and parent are 0, values that differ between processes are "" or 0, and the
+ * time lasts from the first start to the last end. */
 struct profile_process {
     uint32_t pid;           // As the process itself knows it.
-    uint32_t pid_here;      // If it lives in another pid namespace: what it is called here; else 0.
+    uint32_t pid_here;      // Its id here if it is in another pid namespace; else 0.
     uint32_t parent_pid;
     const char *command;    // Arguments joined by blanks.
     const char *executable; // Absolute path.
@@ -465,14 +464,14 @@ struct profile_process {
     bool forked; // The process was made by fork of a recorded one.
 };
 
-/* What the recorder could not record, or only in part. All counts. */
+/* Events that the recorder could not record, or only in part. All are counts. */
 struct profile_losses {
-    uint64_t events; // Allocations and frees not recorded at all; the sum of the next five.
+    uint64_t events; // Unrecorded allocations and frees; the sum of the next five.
     uint64_t reentrant_events; // From a signal handler that interrupted the recorder.
     uint64_t no_memory_events; // The recorder got no memory.
-    uint64_t no_thread_events; // Of threads that got no row.
-    uint64_t early_events;     // Of other threads while one was starting the recorder.
-    uint64_t heap_events;      // Of the program's own heaps.
+    uint64_t no_thread_events; // In threads without a row.
+    uint64_t early_events;     // In other threads during the recorder's start.
+    uint64_t heap_events;      // In heaps of the program.
     uint64_t unseen_allocators; // C libraries whose own malloc was called past the recorder.
     uint64_t ledger_events;    // Blocks the ledger had no room for: counted, but their free is not.
     uint64_t
@@ -493,9 +492,10 @@ struct profile_losses {
     uint64_t failed_calls;       // Allocation calls that returned no block.
     uint64_t history_records;    // Values at a snapshot that found no room.
     uint64_t damaged_blocks;     // Annotated blocks that were written out of.
-    bool runtime_left_out; // From some stacks with named frames, those of a runtime (--native).
+    bool runtime_left_out; // Frames of a runtime are left out of some stacks with named frames
+                           // (--native).
     bool
-        file_failed; // The file could not grow: what came later is missing after the process ended.
+        file_failed; // The file could not grow: later events are missing after the process ended.
 };
 
 /* Add L to SUM. */
@@ -513,21 +513,21 @@ struct profile_recorder {
     uint64_t frames_unwound;
     uint64_t full_unwinds;
     uint64_t events_timed; // Events whose own cost was measured,
-    uint64_t timed_ns;     // and what they cost together.
+    uint64_t timed_ns;     // and their total cost.
 };
 
 struct profile {
     struct arena arena;
     struct strtab strings;
-    const char *path; // Of the file it was read from; "pid 123" for a live process.
+    const char *path; // Path of its file; "pid 123" for a live process.
     // The directory below which files are that the process knew by their paths (modules, debug
     // files, sources, perf maps): a container's, another machine's. NULL = they are where they say.
     const char *sysroot;
     struct profile_process process;
     uint32_t merged_processes; // How many it is the sum of; 0 = it was recorded, not merged.
     uint32_t merged_damaged;   // Inputs of the merge that could be read in part only,
-    uint32_t merged_left_out;  // or not at all.
-    struct profile_program *programs; // Of a merged profile, most processes first.
+    uint32_t merged_left_out;  // or not.
+    struct profile_program *programs; // Merged profiles, most processes first.
     size_t program_count;
     struct profile_losses losses;
     struct profile_recorder recorder;
@@ -535,11 +535,11 @@ struct profile {
     uint64_t peak_elapsed_ns;     // When the peak was reached (coarse).
     int64_t peak_error_bytes;     // By how much the true peak may have been higher; 0 = exact.
     struct errors errors;         // Of the totals.
-    uint64_t sample_period_bytes; // Of the latest way; 0 = exact, by count or off.
-    uint32_t frames_kept;         // Of each stack, from the innermost on, as asked; 0 = all.
+    uint64_t sample_period_bytes; // Of the latest mode; 0 = exact, by count or off.
+    uint32_t frames_kept;         // Innermost frames kept of each stack, as requested; 0 = all.
     bool symbolised;              // Every location has frames.
     bool runtime_folded;          // fold_runtime has been here.
-    bool sought;                  // symbol_resolve has looked for what was missing.
+    bool sought;                  // symbol_resolve has searched for missing names.
     bool types_outdated; // They were found without debug information that there is now.
 
     struct profile_module *modules;
@@ -553,8 +553,8 @@ struct profile {
     size_t node_count;
     struct profile_site *sites;
     size_t site_count;
-    // What the numbers of the first so many sites may be off by; NULL = of none, as where all was
-    // recorded. By profile_site_errors; they are as large as all else of a site.
+    // Error bounds of the first so many sites; NULL = none, as in exact profiles. Use
+    // profile_site_errors; they are as large as the rest of a site.
     struct errors *site_errors;
     size_t site_error_capacity;
     struct profile_heap *heaps; // At least one.
@@ -567,8 +567,7 @@ struct profile {
     size_t thread_count;
     struct profile_thread_site *thread_sites;
     size_t thread_site_count;
-    // Of each of them; NULL = each is all that its site has, as with one thread. By
-    // profile_row_counters.
+    // By row; NULL = each row has all of its site, as with one thread. Use profile_row_counters.
     struct counters *row_counters;
     struct profile_bin *bins;
     size_t bin_count;
@@ -590,13 +589,13 @@ struct profile {
     bool typed; // types is filled in, and the types of sites are.
     struct profile_structure *structures; // Those that type/structures.h was asked for.
     size_t structure_count;
-    struct profile_accesses accesses; // Of the whole run, whatever the counters are cut to.
+    struct profile_accesses accesses; // Of the whole run, even if the counters are cut.
     struct profile_unknown_free *unknown_frees; // By falling count, once loaded.
     size_t unknown_free_count;
     struct profile_damage *damages; // By the time when they were found.
     size_t damage_count;
     const char **notes;
-    size_t note_count; // What the reader skipped, one sentence each.
+    size_t note_count; // Notes of the reader on skipped parts, one sentence each.
     // Why the numbers cannot be relied on, a predicate for the file's name; NULL = the file is
     // whole. That of a killed process is.
     const char *damage;
@@ -618,7 +617,7 @@ const char *profile_title(const struct profile *p, struct arena *arena);
 /* The id of P's process for people: "4711", or "4711 (2 in its namespace)". From ARENA. */
 const char *profile_pid_text(const struct profile *p, struct arena *arena);
 
-/* Whether MODULE is the executable of P, or one of those that P was merged from. */
+/* Is MODULE the executable of P, or of a profile that P was merged from? */
 bool profile_is_program(const struct profile *p, uint32_t module);
 
 /* Whether PATH names a library of the recorder: libheaptap.so, or an adapter such as
@@ -628,29 +627,30 @@ bool profile_is_recorder(const char *path);
 /* Whether P had several threads, at once or one after another. */
 bool profile_has_threads(const struct profile *p);
 
-/* Set is_program of P's modules. For those who make a merged profile. */
+/* Set is_program of P's modules. For writers of a merged profile. */
 void profile_mark_programs(struct profile *p);
 
 /* The units (struct errors) of something that P has no sample of, if its blocks have the sizes in
  * SIZES. */
 struct errors profile_missed(const struct profile *p, const struct counters *sizes);
 
-/* What was counted by row ROW of P's thread_sites. */
+/* Counters of row ROW of P's thread_sites. */
 const struct counters *profile_row_counters(const struct profile *p, size_t row);
 
 /* Add C to that, and to its thread, its site and the totals. */
 void profile_count(struct profile *p, size_t row, const struct counters *c);
 
-/* What the numbers of P's site SITE, an index, may be off by: zeros where nothing is known. */
+/* Error bounds of P's site SITE, an index: zeros where none are known. */
 const struct errors *profile_site_errors(const struct profile *p, size_t site);
 
 /* The same to be changed: zeros at first. Valid until they are asked for of another site. */
 struct errors *profile_change_site_errors(struct profile *p, size_t site);
 
-/* counters_forget_lives of all counters in P but those of sizes, which never know. */
+/* Apply counters_forget_lives to all counters in P except those by size, which have no
+ * lifetimes. */
 void profile_forget_lives(struct profile *p);
 
-/* Add sites and backings up anew, by heap and by labels. For those who have changed them. */
+/* Recompute the sums of sites and backings by heap and by labels, after changes to them. */
 void profile_sum_heaps(struct profile *p);
 
 /* Put damages into the order that struct profile promises. */
@@ -666,7 +666,7 @@ profile_is_estimate(const struct profile *p)
     return p->way_count > 1 || (p->way_count == 1 && p->ways[0].mode != MODE_EXACT);
 }
 
-/* Whether P's numbers are estimates, and it is known what they may be off by. */
+/* Are P's numbers estimates with known error bounds? */
 static inline bool
 profile_has_errors(const struct profile *p)
 {
@@ -680,8 +680,8 @@ profile_pid_here(const struct profile *p)
     return p->process.pid_here != 0 ? p->process.pid_here : p->process.pid;
 }
 
-/* The language of which L, a location of P, is a named frame, as a string's id: its address means
- * nothing then. 0 if it is machine code. */
+/* Language of the named frame L, a location of P, as a string's id: its address is then
+ * meaningless. 0 for machine code. */
 static inline uint32_t
 profile_language(const struct profile *p, const struct profile_location *l)
 {
@@ -703,7 +703,7 @@ profile_function_home(const struct profile_frame *f)
     return f->language != 0 ? UINT32_C(1) << 31 | f->file : f->module;
 }
 
-/* What F is code of: the path of its module, "" if that is not known, or its language. */
+/* Origin of F's code: path of its module, "" if unknown, or its language. */
 static inline const char *
 profile_code_of(const struct profile *p, const struct profile_frame *f)
 {

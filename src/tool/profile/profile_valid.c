@@ -1,14 +1,12 @@
-/* profile_valid.c: what a model promises, one promise in a line.
+/* profile_valid.c: the invariants of a model, one per line.
  *
- * The promises are those that hold for every profile, whoever made it and whatever file it came
- * from: a damaged file has wrong numbers, never a wrong index. So nothing is asked of the numbers
- * themselves, which a stranger may have written, only that they add up. They do so exactly, since
- * sums wrap. Estimates are sums of doubles, which depend on the order of adding; of those it is
- * only asked that they are numbers.
+ * These hold for every profile, whatever its writer and file: a damaged file has wrong numbers,
+ * never a wrong index. So numbers, which a stranger may have written, are only checked for adding
+ * up. They do so exactly, since sums wrap. Estimates are sums of doubles, which depend on the order
+ * of addition; they are only checked for being numbers.
  *
- * Does not ask what the loader alone promises (load_valid.c), and nothing of strings but that they
- * are there.
- */
+ * Does not check the loader's additional invariants (load_valid.c), or strings beyond their
+ * presence. */
 #include "profile/profile_valid.h"
 
 #include <math.h>
@@ -81,7 +79,7 @@ nodes_are_valid(const struct profile *p)
 
         HOLDS(n->parent < i || i == 0); // So every walk to the root ends, and one pass is enough.
         HOLDS(n->location < p->location_count);         // A node is made after its location.
-        HOLDS((n->flags & ~(uint32_t)NODE_FLAGS) == 0); // Stacks are told apart by these.
+        HOLDS((n->flags & ~(uint32_t)NODE_FLAGS) == 0); // These distinguish stacks.
     }
     return true;
 }
@@ -92,7 +90,7 @@ sites_are_valid(const struct profile *p)
     for (size_t i = 0; i < p->site_count; i++) {
         const struct profile_site *s = &p->sites[i];
 
-        HOLDS(s->node != 0 && s->node < p->node_count); // What has no stack is at "other".
+        HOLDS(s->node != 0 && s->node < p->node_count); // Counters without a stack are at "other".
         HOLDS(s->heap < p->heap_count);           // The last stands for heaps not in the file,
         HOLDS(s->labels < p->label_set_count);    // the last of these for labels likewise.
         HOLDS(s->size_class < DISK_SIZE_CLASSES); // Tables by size class have that many rows.
@@ -123,7 +121,7 @@ owners_are_valid(const struct profile *p)
         const struct profile_backing *b = &p->backings[i];
 
         HOLDS(b->heap != 0 && b->heap < p->heap_count); // Malloc is not made from blocks of malloc.
-        HOLDS(b->node != 0 && b->node < p->node_count); // It is a stack like that of a site.
+        HOLDS(b->node != 0 && b->node < p->node_count); // It is a stack like a site's.
     }
     return true;
 }
@@ -177,7 +175,7 @@ times_are_valid(const struct profile *p)
         HOLDS(p->changes[i].thread_site < p->thread_site_count); // It is a change of a row,
         HOLDS(p->changes[i].interval <= p->snapshot_count); // and the last interval is after all.
     }
-    HOLDS(p->change_count == 0 || p->has_history); // Nothing else tells of changes.
+    HOLDS(p->change_count == 0 || p->has_history); // Only the history has changes.
     return true;
 }
 
@@ -206,7 +204,8 @@ accesses_are_in_order(const struct profile *p)
     for (size_t i = 1; i < a->field_count; i++) {
         const struct profile_access_field *x = &a->fields[i - 1], *y = &a->fields[i];
 
-        HOLDS(x->site < y->site || (x->site == y->site && x->index < y->index)); // Each place, too.
+        HOLDS(x->site < y->site || (x->site == y->site && x->index < y->index)); // Each place as
+                                                                                 // well.
     }
     return true;
 }
@@ -231,7 +230,7 @@ structures_are_valid(const struct profile *p)
     return true;
 }
 
-/* Of a profile that was cut, what the history does not know is gone. */
+/* In a cut profile, values outside the history are gone. */
 static bool
 extent_is_valid(const struct profile *p)
 {
@@ -320,7 +319,7 @@ new_sums(struct arena *scratch, size_t count)
     return sums;
 }
 
-/* Rows by thread and site; a model may have none, then threads say what they did themselves. */
+/* Rows by thread and site; a model without them has the threads' own sums. */
 static bool
 row_sums_are_valid(const struct profile *p, struct arena *scratch)
 {
@@ -338,7 +337,8 @@ row_sums_are_valid(const struct profile *p, struct arena *scratch)
                                 &p->threads[i].counters)); // A counter is added to all four.
     for (size_t i = 0; i < p->site_count && p->thread_site_count > 0; i++)
         HOLDS(
-            counters_are_same(&sites[i], &p->sites[i].counters)); // What was counted, a thread did.
+            counters_are_same(&sites[i], &p->sites[i].counters)); // Every count belongs to a
+                                                                  // thread.
     return true;
 }
 
@@ -358,7 +358,7 @@ site_sums_are_valid(const struct profile *p, struct arena *scratch)
     }
     for (size_t i = 0; i < p->backing_count; i++)
         counters_add(&backings[p->backings[i].heap], &p->backings[i].counters);
-    HOLDS(counters_are_same(&total, &p->totals)); // A total is the sum of what is shown.
+    HOLDS(counters_are_same(&total, &p->totals)); // A total is the sum of the shown values.
     for (size_t i = 0; i < p->heap_count; i++) {
         HOLDS(counters_are_same(&heaps[i], &p->heaps[i].counters)); // profile_sum_heaps came last,
         HOLDS(counters_are_same(&backings[i], &p->heaps[i].backing)); // and has summed these too,
@@ -368,7 +368,7 @@ site_sums_are_valid(const struct profile *p, struct arena *scratch)
     return true;
 }
 
-/* Changes of a row add up to what it counted in the stretch of time that the profile is of. */
+/* Changes of a row sum to its counters in the profile's stretch of time. */
 static bool
 history_is_valid(const struct profile *p, struct arena *scratch)
 {
@@ -390,7 +390,7 @@ history_is_valid(const struct profile *p, struct arena *scratch)
     return true;
 }
 
-/* What had been counted at each snapshot is the sum of all changes before it. */
+/* Counters at each snapshot equal the sum of all changes before it. */
 static bool
 snapshots_are_valid(const struct profile *p, struct arena *scratch)
 {
@@ -401,7 +401,7 @@ snapshots_are_valid(const struct profile *p, struct arena *scratch)
         profile_amounts_add(&gains[p->changes[i].interval], &p->changes[i].amounts);
     for (size_t i = 0; i < p->snapshot_count && p->has_history; i++) {
         profile_amounts_add(&sum, &gains[i]);
-        // A moment and a stretch of time must not tell different numbers.
+        // A moment and a stretch of time must agree.
         HOLDS(memcmp(&sum, &p->snapshots[i].amounts, sizeof sum) == 0);
     }
     return true;
@@ -420,12 +420,12 @@ are_amounts(const struct error_sum *e)
            is_amount(e->blocks_variance) && is_amount(e->bytes_variance);
 }
 
-/* The loader believes no other numbers, and what is left of a difference ends at zero. */
+/* The loader accepts no other numbers, and a difference is clamped to zero. */
 static bool
 errors_are_valid(const struct errors *e)
 {
     HOLDS(are_amounts(&e->allocated)); // Intervals are computed from these,
-    HOLDS(are_amounts(&e->freed));     // and what is live from the two,
+    HOLDS(are_amounts(&e->freed));     // and the live errors from the two,
     HOLDS(are_amounts(&e->peak));      // and this at the peak.
     HOLDS(is_amount(e->blocks_unit_max) && is_amount(e->bytes_unit_max)); // Periods over sizes,
     HOLDS(is_amount(e->blocks_unit_few) && is_amount(e->bytes_unit_few)); // which are not 0.
@@ -454,7 +454,7 @@ profile_is_valid(const struct profile *p)
     return profile_ids_are_valid(p) && accesses_are_in_order(p) && profile_sums_are_valid(p);
 }
 
-/* Whether the ids of sites are what the file needs, each its own. TAKEN has one for each. */
+/* Are the ids of sites valid for the file, and unique? TAKEN has a flag for each. */
 static bool
 site_ids_are_valid(const struct profile *p, bool *taken)
 {

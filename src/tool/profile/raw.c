@@ -1,19 +1,17 @@
-/* raw.c: reading the container.
+/* raw.c: read the container.
  *
- * The bytes are foreign: another process may be writing them, a disk may have lost some, a
- * stranger may have made them up. Every offset is checked against the file before it is used,
- * every size against a cap, and a segment that fails is left out with a note. Only a bad header
- * refuses the file.
+ * The bytes are untrusted: another process may be writing them, a disk may have lost some, a
+ * stranger may have forged them. Every offset is checked against the file before use, every size
+ * against a cap, and an invalid segment is skipped with a note. Only a bad header refuses the file.
  *
- * Damage is anything that a recorder or a tool never leaves behind: a file shorter than its
- * directory, a segment that fails, a table that is missing or has a hole, a wrong check. A process
- * that is killed leaves none of these. A recorder's file has no check, because it is complete at
- * every instant; so changed counters in it go unnoticed. What a packed file holds is checked.
+ * Damage is a state that no recorder or tool leaves behind: a file shorter than its directory, an
+ * invalid segment, a table that is missing or has a hole, a wrong check. A killed process leaves
+ * none of these. A recorder's file has no check, because it is complete at every instant; so
+ * changed counters in it go unnoticed. A packed file is checked.
  *
- * First all segments are looked at, then each table gets its memory once, then they are filled. A
- * file may claim much with few bytes (compressed segments, holes, segments that overlap), so what
- * all segments take together is bounded by the size of the file.
- */
+ * First all segments are examined, then each table gets its memory once, then they are filled. A
+ * file may claim much with few bytes (compressed segments, holes, overlapping segments), so the sum
+ * of all segments is bounded by the size of the file. */
 #include "profile/raw.h"
 
 #include <inttypes.h>
@@ -27,17 +25,17 @@
 #include "base/hash.h"
 #include "util/bytes.h"
 
-/* Tables are dense: a segment that would leave a hole larger than what is known so far is not
- * believed. */
+/* Tables are dense: a segment is rejected if it would leave a hole larger than the part before
+ * it. */
 #define HOLE_BYTES_MAX ((uint64_t)64 << 20)
 
-/* What the tables of a file may take in all: this much, and for each byte of the file that many.
- * The sparsest table is that of the bins: 290 MB with as many threads as the recorder follows, and
- * nearly nothing in a packed file. */
+/* Limit of all tables together: this much, plus this many per byte of the file. The sparsest table
+ * holds the bins: 290 MB with as many threads as the recorder follows, and nearly nothing in a
+ * packed file. */
 #define EXPANDED_BYTES_FREE ((uint64_t)384 << 20)
 #define EXPANDED_BYTES_PER_BYTE 512
 
-/* Of all strings together; in a forged file every name could be the whole table. */
+/* Limit of all strings together; in a forged file every name could be the whole table. */
 #define STRING_BYTES_MAX ((uint64_t)512 << 20)
 
 enum { NOTES_MAX = 64, PAGE_BYTES = 4096 };
@@ -281,7 +279,7 @@ plan_segment(struct segments *all, struct raw_table *t, uint32_t i)
     return NULL;
 }
 
-/* What is wrong with segment I; NULL if what it says can be true. */
+/* Describe the error in segment I; NULL if it may be valid. */
 static const char *
 look_at_segment(struct segments *all, struct raw_table *t, uint32_t i)
 {
@@ -355,7 +353,7 @@ fill_segment(const struct segments *all, struct raw_table *t, const struct disk_
     }
     if (s->flags & DISK_SEGMENT_ZSTD)
         return expand(all, s, t->bytes + s->table_off);
-    // The table is zero: what a reserve has left over takes no memory.
+    // The table is zero: the unused rest of a reserve takes no memory.
     bytes_copy_used(t->bytes + s->table_off, all->data + s->off, s->bytes);
     return true;
 }
@@ -372,8 +370,8 @@ is_taken(const struct segments *all, uint32_t i, uint32_t kind)
     return all->taken[i] && all->v[i].kind == kind;
 }
 
-/* Are the bytes of segment INDEX in no other one? A damaged file may have them twice, and then what
- * is changed in one table would change another that has been checked. */
+/* Does no other segment share the bytes of segment INDEX? In a damaged file, shared bytes would let
+ * a change in one table alter another that was already checked. */
 static bool
 is_apart(const struct segments *all, uint32_t index)
 {
@@ -386,8 +384,8 @@ is_apart(const struct segments *all, uint32_t index)
     return true;
 }
 
-/* Use table KIND where it lies in the mapped file: it is one segment, as all of a short run are,
- * for which two calls for each table would be more than what is done with it. */
+/* Use table KIND in place in the mapped file if it is one segment, as all tables of a short run
+ * are; two system calls per table would exceed all other work on it. */
 static bool
 use_in_file(const struct segments *all, struct raw_table *t, uint32_t kind)
 {
@@ -410,8 +408,8 @@ use_in_file(const struct segments *all, struct raw_table *t, uint32_t kind)
     return true;
 }
 
-/* Whether table KIND can be mapped: each of its segments is whole pages, but for the end of that
- * with which it ends. */
+/* Can table KIND be mapped? True if each of its segments is whole pages, except for the end of the
+ * last. */
 static bool
 is_mappable(const struct segments *all, const struct raw_table *t, uint32_t kind)
 {

@@ -1,4 +1,4 @@
-/* raw.h: the profile file taken apart into its tables, before anybody believes what they say. */
+/* raw.h: the tables of a profile file, before any check of their contents. */
 #ifndef PROFILE_RAW_H
 #define PROFILE_RAW_H
 
@@ -21,12 +21,12 @@ struct raw_file {
     struct disk_header header;
     struct raw_table tables[DISK_KINDS];
     uint64_t file_bytes;
-    struct file_owner owner; // Of the file that was opened; root's of what was only parsed.
+    struct file_owner owner; // Owner of the opened file; root for parsed bytes.
     void *mapped; // The file, which nobody writes any more; NULL = it was copied.
     uint32_t writer_pid; // The process that has these tables in its memory; 0 = they are a file's.
     uint64_t string_bytes; // Copied by raw_string so far.
     struct arena *arena;
-    const char **notes; // What was skipped; from the arena.
+    const char **notes; // Notes on skipped parts; from the arena.
     size_t note_count;
     size_t note_capacity;
     uint64_t needed_bytes;    // The file's size as its directory has it.
@@ -34,24 +34,23 @@ struct raw_file {
     size_t damage_count;
 };
 
-/* Take apart DATA, a copy of a whole profile file called NAME in messages. Everything is from
- * ARENA. HEAPTAP_BAD_INPUT when it is no profile of ours; damage beyond the header only makes
- * notes. */
+/* Parse DATA, a copy of a whole profile file called NAME in messages. Everything is from ARENA.
+ * Returns HEAPTAP_BAD_INPUT if it is no profile; damage beyond the header only makes notes. */
 int raw_parse(const void *data, size_t size_bytes, const char *name, struct arena *arena,
               struct raw_file *ret, struct err *err);
 
-/* The same of the file that is open as FD, which nobody writes any more, and of which DATA is a
- * private mapping that may be written to; RET owns that now. A table of one piece stays where it
- * is there, others are mapped once more where they are made of whole pages, so that they need no
- * second memory. Changes to them stay here. With FD -1 it is as raw_parse. FD may be closed
- * afterwards. To be ended by raw_release, also after a failure. */
+/* The same for the open file FD, which has no writer any more. DATA is a private writable mapping
+ * of it, which RET owns from now on. A table of one piece is used in place. Tables of whole pages
+ * are mapped again, so that they need no second memory; changes to them are private. With FD -1
+ * equal to raw_parse. FD may be closed afterwards. The caller ends RET by raw_release, even after a
+ * failure. */
 int raw_parse_file(void *data, size_t size_bytes, int fd, const char *name, struct arena *arena,
                    struct raw_file *ret, struct err *err);
 
-/* Give back what is mapped of R, which may be {0}; the arena is its owner's. */
+/* Unmap R, which may be {0}; its owner keeps the arena. */
 void raw_release(struct raw_file *r);
 
-/* Add a note, unless there are too many. raw_damage: of what makes the numbers wrong. */
+/* Add a note, unless there are too many. raw_damage: of damage that makes numbers wrong. */
 void raw_note(struct raw_file *r, const char *format, ...) PRINTF(2, 3);
 void raw_damage(struct raw_file *r, const char *format, ...) PRINTF(2, 3);
 

@@ -1,17 +1,17 @@
-/* structure.h: what a type that blocks have looks like inside. */
+/* structure.h: layout of a type that blocks have. */
 #ifndef PROFILE_STRUCTURE_H
 #define PROFILE_STRUCTURE_H
 
 #include "base/base.h"
 
-/* A member, or one of a structure inside: "next", "list.next". Unions, arrays and what the C++
- * library defines are one member each. */
+/* A member, or a member of a nested structure: "next", "list.next". A union, an array or a type of
+ * the C++ library is one member. */
 struct profile_member {
     uint32_t name; // String.
     uint32_t type; // String: as a declaration would name it.
     uint64_t offset, size; // In bytes; of bit-fields the bytes that they touch.
     uint32_t alignment;    // That its type asks for; at least 1.
-    uint32_t bits;         // Of a bit-field; else 0.
+    uint32_t bits;         // Width of a bit-field; else 0.
     uint32_t part;         // Members of one part (a structure inside, bit-fields) move together.
     // The structure inside that the part is, with its own padding; size 0 = it is none.
     uint64_t part_offset, part_size;

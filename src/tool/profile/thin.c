@@ -1,20 +1,18 @@
-/* thin.c: a history of fewer moments.
+/* thin.c: reduce a history to fewer moments.
  *
- * The recorder takes thousands of snapshots in a run of days, the more the closer to its start. To
- * see a leak grow, a few hundred do, evenly spread. The ones to go are found by time: of the run's
- * length in THIN_TIMED_MAX equal parts, each keeps its last one. If the history of a program with
- * many stacks is long then, the parts become twice as long, twice at most.
+ * The recorder takes thousands of snapshots in a run of days, more densely near its start. A few
+ * hundred, evenly spread, suffice to see a leak grow. They are chosen by time: of THIN_TIMED_MAX
+ * equal parts of the run, each keeps its last one. If the history of a program with many stacks is
+ * still long then, the parts double, twice at most.
  *
- * A record says what a counter was at a snapshot and at those before it, back to the counter's last
- * record. So when its snapshot goes, it is given to the last one before that stays:
+ * A record is a counter's value at a snapshot and at all before it, back to the counter's last
+ * record. So when its snapshot goes, the record moves to the last remaining snapshot before it:
  *
  *     snapshots        1    2    3    4    5              1    .    .    4    5
  *     records               a    b         c     ->       a                   c
  *
- * a said what the counter was at 1 and 2; b, about 3 alone, says nothing any more. Of the records
- * that come to one snapshot the first is right. Ids stay as they are: the places of what has gone
- * are zero, and compress to nothing.
- */
+ * a was the value at 1 and 2; b, for 3 alone, has no use any more. Among the records at one
+ * snapshot, the first is right. Ids stay: removed entries are zero, and compress to nothing. */
 #include "profile/thin.h"
 
 #include <string.h>
@@ -73,7 +71,7 @@ drop_snapshots(struct raw_file *raw, uint32_t parts)
     }
 }
 
-/* By id: that of the last snapshot until then that is still there; 0 = none. */
+/* By id: the last remaining snapshot up to it; 0 = none. */
 struct kept_snapshots {
     uint32_t *ids;
     size_t last; // Id.
@@ -99,8 +97,8 @@ kept_until(const struct kept_snapshots *kept, uint32_t id)
     return kept->ids[id <= kept->last ? id : kept->last];
 }
 
-/* By counter: the snapshot up to which the records kept so far say what it was; at first the last
- * one at which it was not born yet. */
+/* By counter: the snapshot up to which the kept records have its value; initially the last one
+ * before its birth. */
 static uint32_t *
 told_at_birth(const struct raw_file *raw, const struct kept_snapshots *kept, size_t count,
               struct arena *arena)

@@ -1,13 +1,12 @@
-/* write_model.c: the tables of a file, made from a model.
+/* write_model.c: make the tables of a file from a model.
  *
- * What the loader made of a file is made into one again; load.c is the other half of this file. A
- * model has less than a recorder's file: no epochs (each counter has its share of the peak, so all
- * of them and the header say epoch 1), no bins by thread, and the counts of threads only as sums.
- * The bins are one record, which all threads name, and the sums stand in the first thread's row.
+ * The inverse of load.c. A model has less than a recorder's file: no epochs (each counter has its
+ * share of the peak, so all of them and the header say epoch 1), no bins by thread, and thread
+ * counts only as sums. The bins are one record, which all threads name, and the sums are in the
+ * first thread's row.
  *
- * Nodes keep their order, so parents come first; the file has two more before them (4.3), which
- * stand for callers that are not known.
- */
+ * Nodes keep their order, so parents come first. The file has two more before them (4.3), for
+ * unknown callers. */
 #include "profile/write_model.h"
 
 #include <stdlib.h>
@@ -20,7 +19,7 @@
 
 enum {
     EPOCH = 1,
-    NODE_FIRST = 2, // Of the model: the root and "other" are before.
+    NODE_FIRST = 2, // First node of the model, behind the root and "other".
     CLOCK_NS = 1000000000,
 };
 
@@ -117,7 +116,7 @@ struct node_table {
     struct map tags; // By parent, kind and id: their index.
 };
 
-/* The tag of KIND and ID below PARENT, or PARENT if there is nothing to tell. */
+/* Tag of KIND and ID below PARENT, or PARENT if there is none. */
 static uint32_t
 tag_below(struct node_table *t, uint32_t parent, enum disk_tag kind, uint32_t id)
 {
@@ -137,7 +136,7 @@ tag_below(struct node_table *t, uint32_t parent, enum disk_tag kind, uint32_t id
     return (uint32_t)*known;
 }
 
-/* The id of the site of backing I; those of sites are below. */
+/* Id of the site of backing I; ids of sites are below. */
 static uint32_t
 backing_site(const struct profile *p, size_t i)
 {
@@ -209,7 +208,7 @@ disk_counter_of(const struct counters *c)
     };
 }
 
-/* A counter's place: its thread, the block of its site, and the place there. */
+/* Position of a counter: its thread, the block of its site, and the index there. */
 struct place {
     uint64_t key;
     const struct counters *counters;

@@ -2,13 +2,12 @@
  *
  *     header ─ directory ─ zstd frame ─ zstd frame ─ …      one segment for each table
  *
- * Each table is one compressed segment, written as it comes, so a table need not be in memory as a
+ * Each table is one compressed segment, written as a stream, so a table is never in memory as a
  * whole; the file, which is small, is. The strings come last, because every other table adds to
  * them. The file is written beside the target and renamed over it, so that a full disk or a crash
- * leaves what was there. Only a regular file is replaced: a device of that name would be gone.
+ * leaves the old file. Only a regular file is replaced: replacing would destroy a device node.
  *
- * What the tables mean is for those who fill them: nothing is checked here.
- */
+ * The callers define the tables' contents; nothing is checked here. */
 #include "profile/writer.h"
 
 #include <errno.h>
@@ -37,12 +36,12 @@ enum {
     PIECE_BYTES = 1 << 16,
     WHOLE_BYTES_MAX = 1 << 20, // A table up to that size is compressed by one call.
     COLUMNS_AT_ONCE = 8,
-    LINE_BYTES = 64,         // Of memory, a multiple of that.
-    CACHED_BYTES = 512 << 10, // What a cache holds beside other things.
+    LINE_BYTES = 64,         // Alignment in memory, a multiple of that.
+    CACHED_BYTES = 512 << 10, // Share of a cache that is free for this.
 };
 
-/* What compresses, kept from file to file: to clear its tables for each of a thousand small ones
- * takes a third of the time. What it makes of a table does not depend on those before. */
+/* The compressor, kept from file to file: clearing its tables for each of a thousand small files
+ * takes a third of the time. Its output does not depend on earlier tables. */
 static ZSTD_CCtx *
 compressor(void)
 {
@@ -110,7 +109,7 @@ write_table_begin(struct writer *w, enum disk_kind kind, size_t size_bytes, uint
     ZSTD_CCtx_reset(w->zstd, ZSTD_reset_session_only);
     ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel,
                            size_bytes <= SMALL_BYTES_MAX ? ZSTD_LEVEL_SMALL : ZSTD_LEVEL);
-    // A reader believes no frame that does not tell its size.
+    // A reader rejects frames without a size.
     ZSTD_CCtx_setPledgedSrcSize(w->zstd, size_bytes);
 }
 
@@ -118,7 +117,7 @@ static void
 compress(struct writer *w, const void *bytes, size_t size_bytes, ZSTD_EndDirective how)
 {
     ZSTD_inBuffer in = {bytes, size_bytes, 0};
-    // With room for whatever comes out, zstd needs no buffers of its own.
+    // With room for the worst case, zstd needs no internal buffers.
     size_t room = size_bytes <= WHOLE_BYTES_MAX ? ZSTD_compressBound(size_bytes) : PIECE_BYTES;
     size_t left;
 
@@ -187,8 +186,8 @@ turn_square(uint64_t v[COLUMNS_AT_ONCE])
 #ifdef __SSE2__
 enum { ROWS_BY_SSE = 16 };
 
-/* Put the bytes of vectors of the first half of V between those of the second, as cards are
- * shuffled. Written out, as the next two are, because compilers leave a loop with its vectors in
+/* Interleave the bytes of vectors of the first half of V with those of the second, like a card
+ * shuffle. Unrolled by hand, as are the next two, because compilers keep the vectors of a loop in
  * memory. */
 static inline void
 shuffle(__m128i v[COLUMNS_AT_ONCE])
@@ -258,7 +257,7 @@ split_rest(const unsigned char *records, size_t count, size_t record_bytes, size
             v[i] = get64(records + (k + i) * record_bytes + from);
             any |= v[i];
         }
-        if (any != 0) // Half of what is written are counters of nothing and sites of no block.
+        if (any != 0) // Half of the output is counters of 0 and sites without blocks.
             turn_square(v);
         else if (cleared)
             continue;
@@ -295,9 +294,9 @@ split_columns(const unsigned char *records, size_t count, size_t record_bytes, s
         split_rest(records, count, record_bytes, from + c, k, columns + c * count, cleared);
 }
 
-/* Neighbouring records differ in few of their bytes, and those stand together then: a third of the
- * size is saved. Records are read for several columns at once, because all of them are more than
- * the cache holds: a line of memory of each, if as many columns are not. */
+/* Neighbouring records differ in few of their bytes, and equal bytes become adjacent: this saves a
+ * third of the size. Records are read for several columns at once, because all of them exceed the
+ * cache: one cache line of each record serves as many columns as fit. */
 static void
 write_columns(struct writer *w, const unsigned char *records, size_t count, size_t record_bytes)
 {
@@ -410,7 +409,7 @@ static void
 write_symbols(struct writer *w)
 {
     for (size_t i = 1; w->p->symbolised && i < w->p->location_count; i++)
-        if (profile_language(w->p, &w->p->locations[i]) == 0) // Those have a table of their own.
+        if (profile_language(w->p, &w->p->locations[i]) == 0) // Those have a separate table.
             collect_location(w, &w->p->locations[i]);
     if (w->p->typed)
         collect_types(w);
@@ -487,8 +486,8 @@ write_save(const struct strbuf *file, const char *path, const struct file_owner 
     return 0;
 }
 
-/* Follow the link PATH as whoever opens it for writing does: what it leads to is made if it is not
- * there, and the kernel refuses links that it does not trust (fs.protected_symlinks). */
+/* Follow the link PATH as an open for writing does: the target is created if it is missing, and the
+ * kernel refuses links that it does not trust (fs.protected_symlinks). */
 static bool
 follow(const char *path, char *ret, size_t capacity)
 {

@@ -1,8 +1,7 @@
-/* writer.h: packed files: the container, and what all who write one share. pack.c fills it with the
- * recorder's tables as they were, write_model.c with tables made from a model.
+/* writer.h: packed files: the container and shared state of all writers. pack.c fills it with the
+ * recorder's tables unchanged, write_model.c with tables made from a model.
  *
- * A writer that has failed ignores what follows; write_finish says why.
- */
+ * A failed writer ignores all further calls; write_finish returns the reason. */
 #ifndef PROFILE_WRITER_H
 #define PROFILE_WRITER_H
 
@@ -15,7 +14,7 @@ struct writer {
     const struct profile *p;
     struct strbuf strings; // The STRINGS table.
     struct strbuf out;     // The whole file.
-    struct arena arena;    // For those who fill it.
+    struct arena arena;    // For the writers.
     struct map known;      // Strings that are in it, by where their text is,
     uint64_t *place_of;    // and by id: where, plus 1; 0 = they are not.
     struct strbuf frames, locations, types, site_types;
@@ -25,7 +24,7 @@ struct writer {
     bool has_named;   // Some are named frames.
     bool has_columns; // Some segments are in columns.
     uint64_t memory_bytes; // Touched by the recorder, the file that was read included.
-    void *zstd;         // Of the open segment.
+    void *zstd;         // Start of the open segment.
     const char *failed; // Why nothing more can be written; NULL = all is well.
 };
 
