@@ -5,11 +5,10 @@
  *             desc                    |  size-desc  |  frac-desc  |   called/total    descendants
  *     -----------------------------------s--m--l--x-----s--m--l--x--------------------------------
  *
- * Sizes are the classes of an ancestor's or descendant's own bytes, fractions those of all bytes
- * that came from ancestors or went to descendants; "all" sums several up. Between functions of one
- * cycle only calls are shown, as in the paper. Its sums over pairs of caller and callee could not
- * say more; the view for people does.
- */
+ * Sizes are the size classes of an ancestor's or descendant's bytes, fractions the classes of all
+ * bytes that came from ancestors or went to descendants; "all" sums several up. Between functions
+ * of one cycle only calls are shown, as in the paper. Sums over pairs of caller and callee cannot
+ * give more; the view for people does. */
 #include "text/classic_callgraph.h"
 
 #include <inttypes.h>

@@ -5,9 +5,8 @@
  *           lived 12 ms (1 us to 2 s), 66.7 % used, 12.0 % ended on another cpu
  *           node_new   src/list.c:12
  *
- * Each section has its own number in front: of what is hot the accesses, of what is cold the bytes,
- * of what nobody has read the bytes of that.
- */
+ * The number in front belongs to the section: accesses of hot sites, bytes of cold ones, bytes
+ * never read. */
 #include "text/text_access.h"
 
 #include <inttypes.h>
@@ -127,7 +126,7 @@ about_unread(struct text_view *v, const struct profile_access *x)
                         style_count(a, (int64_t)x->never), style_count(a, (int64_t)x->write_only));
 }
 
-/* What the site is listed for, and its share of that. */
+/* Reason for listing the site, and its share. */
 static const char *
 value_of(struct text_view *v, const struct access_table *t, const struct access_row *r,
          enum access_pick pick, const char **ret_share)

@@ -1,9 +1,8 @@
 /* text_bins.c: the allocation bins as text.
  *
- * First a histogram, so that the eye sees which sizes matter, then the rows. All numbers of a row
- * fit beside each other in 80 columns; the types get what is left. Of a common size there are
- * dozens: a row names the first, and JSON has all.
- */
+ * A histogram comes first, to show at a glance which sizes matter, then the rows. All numbers of a
+ * row fit into 80 columns; the types get the rest. A common size has dozens of types: a row names
+ * the first, and JSON has all. */
 #include "text/text_bins.h"
 
 #include <inttypes.h>
@@ -57,7 +56,8 @@ bar_blocks(int64_t bytes, int64_t longest)
                             : (size_t)((double)bytes / (double)longest * BAR_WIDTH + 0.5);
 }
 
-/* A bar whose full part is what is kept of the bytes, as long as BAR is of the longest. */
+/* A bar whose full part is the kept share of the bytes; its length is in proportion to the
+ * longest. */
 static void
 put_bar(struct text_view *v, const struct bin_bar *bar, int64_t longest)
 {
@@ -119,7 +119,7 @@ fit_type(const struct text_view *v, const char *name)
     return text_is_wide(v) ? name : symbol_shorten(v->base.arena, name, TYPE_WIDTH);
 }
 
-/* Is it known of all blocks of ROW what they are? */
+/* Do all blocks of ROW have a known type? */
 static bool
 all_is_known(const struct bin_row *row)
 {
@@ -140,8 +140,8 @@ part_text(const struct text_view *v, const struct bin_type *known, const struct 
                                              style_percent(v->base.arena, part, whole));
 }
 
-/* The types of ROW in one line: those its blocks are, marked, then those of its size, unless
- * nothing is left to guess. */
+/* Types of ROW in one line: types of its blocks, marked, then types of its size, unless all blocks
+ * have a type. */
 static const char *
 types_text(const struct text_view *v, const struct bin_row *row)
 {
@@ -210,7 +210,7 @@ put_rows(struct text_view *v, const struct bins *bins, const struct bin_row *con
     table_text(&t, &v->style, SIZE_MAX, v->out);
 }
 
-/* What the rows that are not shown come to. */
+/* Sum of the rows that are not shown. */
 static void
 put_rest(struct text_view *v, const struct bins *bins, const struct bin_row *const *rows,
          size_t shown)

@@ -7,15 +7,14 @@
  *       211.3 MiB       #4    from merge ← compact ← worker
  *        88.0 MiB    8.6 %  in 41 more functions
  *
- * A row is a function of the user's own code (analyse/own_code.c), with its callers beneath; #4 is
- * the largest stack of that line, to be looked up in the other views. A row adds up all lines of
- * its function: it shows the one with most and counts the others.
+ * A row is a function of user code (analyse/own_code.c), with its callers below; #4 is the largest
+ * stack of that line, for lookup in other views. A row adds up all lines of its function: it shows
+ * the largest and counts the others.
  *
- * Which metrics: the peak, unless nearly all of it is still live, because then what is live is both
- * the reason for the peak and what somebody may have forgotten. Then what is still live, if it is
- * not little. And, where malloc is called often, who churns: by blocks that died young if these are
- * most, because one buffer would save them, else by calls. All others are in report --full.
- */
+ * Metrics: the peak, unless nearly all of it is still live; then the live blocks explain the peak
+ * and may be a leak. Next, live blocks, unless they are few. If malloc is called often, also churn:
+ * by blocks that died young if these dominate, because one buffer would replace them, else by
+ * calls. report --full has all metrics. */
 #include "text/text_brief.h"
 
 #include <inttypes.h>
@@ -43,7 +42,7 @@ enum {
     SECOND_ROWS = 3,
     THIRD_ROWS = 2,
     FIRST_CALLERS = 2,
-    ROW_PERCENT = 2,     // What is less is among the rest,
+    ROW_PERCENT = 2,     // Smaller rows join the rest,
     CALLER_PERCENT = 20, // and callers of less than that part of their row are not shown.
     VALUE_WIDTH = 12,
     SHARE_WIDTH = 9,
@@ -53,11 +52,11 @@ enum {
     GROWING_ROWS = 3,
 };
 
-// What is live is not little, compared with the peak.
+// Live blocks are not few, compared with the peak.
 #define NOT_LITTLE 0.1
 
-// Often: that many calls, and that many times what was ever live at once; or that part of the
-// blocks died young.
+// Often: this many calls, and this many times the most live blocks; or this share of blocks that
+// died young.
 #define CALLS_OFTEN 100000
 #define TURNOVER_OFTEN 10
 #define MOSTLY 0.5
@@ -80,7 +79,7 @@ plain_name(const struct text_view *v, const struct stack *s, uint32_t i)
         arena_strdup(v->base.arena, strncmp(plain, "::", 2) == 0 ? plain + 2 : plain));
 }
 
-/* "load_segment ← Loader::run ← main": who called the holder at frame OWN of S. */
+/* "load_segment ← Loader::run ← main": callers of the holder at frame OWN of S. */
 static const char *
 chain(const struct text_view *v, const struct stack *s, uint32_t own)
 {
@@ -93,7 +92,7 @@ chain(const struct text_view *v, const struct stack *s, uint32_t own)
          i = holder_next(v->base.p, s, i)) {
         bool known = v->base.p->frames[s->frames[i]].function != 0;
 
-        // One "…" is enough for frames that have no name to tell.
+        // One "…" covers several nameless frames.
         if (!known && nameless)
             continue;
         nameless = !known && shown > 0;
@@ -117,7 +116,7 @@ put_callers(struct text_view *v, const struct holder *h, enum metric metric, siz
 
         if (value <= 0 || (i > 0 && (double)value * 100 < (double)whole * CALLER_PERCENT))
             break;
-        // What is still live is mostly a part of the peak, whose rows stand above.
+        // Live blocks are mostly a part of the peak, whose rows are above.
         if (text_seen(v, c->largest) && metric == METRIC_INUSE)
             continue;
         style_ink(&v->style, v->out, INK_DIM);
@@ -133,16 +132,16 @@ put_callers(struct text_view *v, const struct holder *h, enum metric metric, siz
     }
 }
 
-/* What a row shows of a function. */
+/* Displayed parts of a function's row. */
 struct place {
-    const struct stack *stack; // Of its largest line,
-    uint32_t own;              // and the index of its frame there.
+    const struct stack *stack; // Frame of its largest line,
+    uint32_t own;              // and its index in the stack.
     size_t more_lines;         // Others that have a part in the row.
     const char *by; // "by" or "mostly by" the function that it called; NULL = not worth naming.
 };
 
-/* Where P is in at most WIDTH columns, and what it called that allocated, if that is a library's.
- * The count of lines stays when there is little room: the directory goes first, then words. */
+/* Location of P in at most WIDTH columns, and its allocating callee if that is in a library. The
+ * count of lines stays when there is little room: the directory goes first, then words. */
 static const char *
 about_place(const struct text_view *v, const struct place *p, size_t width)
 {
@@ -171,7 +170,7 @@ about_place(const struct text_view *v, const struct place *p, size_t width)
         a, "%s%s", style_cut_start(a, path_basename(place), width - style_width(lines)), lines);
 }
 
-/* NAME, a function, without the parameters at its end and what may stand behind them. */
+/* NAME, a function, without its parameter list and everything behind it. */
 static const char *
 without_parameters(struct arena *arena, const char *name)
 {
@@ -299,7 +298,7 @@ section_total(struct text_view *v, enum metric metric)
         style_plural(a, metric == METRIC_PEAK ? c->peak_blocks : counters_live_blocks(c), "block"));
 }
 
-/* A line for COUNT functions that are no rows of their own, with VALUE together. */
+/* A line for COUNT functions without a row, with their total VALUE. */
 static void
 put_rest(struct text_view *v, enum metric metric, int64_t value, size_t count, const char *what)
 {
@@ -370,8 +369,8 @@ choose_metrics(const struct text_view *v, enum metric ret[2])
     return n;
 }
 
-/* Who churns, if that is worth telling. SECTIONS were before it; after two it is shorter, because
- * all is to stay one screen. */
+/* Churn, if it is significant. SECTIONS were written before; after two it is shorter, to fit one
+ * screen. */
 static void
 put_churn(struct text_view *v, size_t sections)
 {
@@ -429,7 +428,7 @@ put_growth(struct text_view *v)
     }
 }
 
-/* What other questions this profile can answer. */
+/* Other questions that this profile can answer. */
 static void
 put_hints(struct text_view *v)
 {
@@ -472,7 +471,7 @@ text_brief(struct text_view *v)
     text_heaps(v, SECOND_ROWS);
     text_backings(v, SECOND_ROWS);
     text_labels(v, SECOND_ROWS);
-    // A program that has told of its heaps is looked at by them first, and one screen is enough.
+    // A program that declares heaps is shown by heap first, and one screen is enough.
     if (v->out->length > before)
         count = 1;
     for (size_t i = 0; i < count; i++)

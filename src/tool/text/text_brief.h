@@ -4,9 +4,9 @@
 
 #include "text/text_view.h"
 
-/* What matters most of the profile, in about 25 lines: totals, the one or two metrics that say most
- * about this run with the functions behind them, what still grows, what was lost, what to ask next.
- * The view's limit is how many functions a metric has. */
+/* Summary of a profile in about 25 lines: totals, the one or two most informative metrics with
+ * their functions, growing stacks, losses, next commands. The view's limit is the number of
+ * functions per metric. */
 void text_brief(struct text_view *v);
 
 #endif

@@ -7,12 +7,10 @@
  *     [1]         1.9M  100.0  mmmmmmmm        10,000  make_widget
  *                 1.9M  100.0  mmmmmmmm                  (itself)
  *
- * Callers stand above the function, what it calls below. Percentages and bars of the function's
- * own line are of the total, the others of the function. A cycle as a whole has its functions where
- * others have what they call.
+ * Callers are above the function, callees below. Percentages and bars of the function's line refer
+ * to the total, the others to the function. A cycle lists its functions in place of callees.
  *
- * Lines are made first and put out when the widths of their columns are known.
- */
+ * Lines are collected first and written when the widths of their columns are known. */
 #include "text/text_callgraph.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* text_check.c: damaged blocks, each with who most likely did it first.
+/* text_check.c: corrupted blocks, each with the most likely culprit first.
  *
  *     Damaged blocks ── 1 of 1,234 looked at
  *

@@ -10,7 +10,7 @@
 const char *text_classes(struct arena *arena, const struct amount *part, int64_t whole,
                          size_t width);
 
-/* What the letters mean, on a line of its own. */
+/* Meaning of the letters, on a separate line. */
 void text_classes_legend(struct text_view *v);
 
 #endif

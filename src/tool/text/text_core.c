@@ -1,4 +1,4 @@
-/* text_core.c: what lived in a dump, and what the dump died of.
+/* text_core.c: live blocks of a dump, and the cause of its end.
  *
  *     ./server --port 80
  *       core.4711 of process 4711
@@ -167,7 +167,7 @@ put_end(struct text_view *v, const struct examined *e)
         text_core_place(v, e, s->address);
 }
 
-/* What a forked child has of its parent. */
+/* Parent data of a forked child. */
 static void
 put_inherited(struct text_view *v, const struct examined *e)
 {

@@ -6,10 +6,10 @@
 #include "image/examined.h"
 #include "text/text_view.h"
 
-/* What V is of, what ended the process and, as far as the memory tells, why. */
+/* Origin of V, the end of the process and, as far as the memory shows it, the cause. */
 void text_core_head(struct text_view *v, const struct examined *e);
 
-/* What is at ADDRESS, and who allocated it. */
+/* Describe ADDRESS and its allocation. */
 void text_core_place(struct text_view *v, const struct examined *e, uint64_t address);
 
 /* The stack of the file's SITE. */

@@ -1,5 +1,5 @@
-/* text_damages.c: the section of blocks that were written out of, found by frees and reallocations
- * of an annotated program, and by its looks at all blocks.
+/* text_damages.c: the section of blocks written out of bounds, found by frees and reallocations of
+ * an annotated program, and by its checks of all blocks.
  *
  *     Damaged blocks ── 1 block
  *

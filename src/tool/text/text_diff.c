@@ -103,7 +103,7 @@ put_growth(struct diff_text *v, const char *text, int64_t growth, size_t width)
         strbuf_str(v->out, "\x1b[0m");
 }
 
-/* Where the truth may lie, and whether it may be no growth at all. */
+/* Range of the true change, and whether it includes 0. */
 static void
 put_noise(struct diff_text *v, int indent, struct interval i, enum metric metric)
 {
@@ -372,7 +372,7 @@ is_noise(const struct diff_text *v, const struct diff_row *row)
            (v->d->by == DIFF_BY_SITE || diff_is_noise(row, v->d->metric, true));
 }
 
-/* Where nothing changed in the metric that is shown: in which others something did. */
+/* Nothing changed in the shown metric: list other metrics with changes. */
 static void
 put_other_changes(struct diff_text *v)
 {

@@ -27,7 +27,7 @@ enum { BAR_MIN = 8, BAR_MAX = 20, WIDE_ENOUGH = 100, CLASSIC_NAME = 24 };
 
 struct direct_layout {
     size_t value, kept, calls, bar; // Widths.
-    bool has_kept;                  // False if the metric is what is kept.
+    bool has_kept;                  // False if the metric is live bytes.
 };
 
 static size_t

@@ -10,16 +10,15 @@
  *
  *       * never touched, 64 of 112 bytes: name, never
  *
- * A line here is 64 bytes from the front of the block; malloc may put a block 16, 32 or 48 bytes
- * behind the beginning of a real one, which the number of lines touched takes into account. Bars
- * are of accesses, and the longest is that of the member with most.
+ * A line here is 64 bytes from the front of the block. malloc may put a block 16, 32 or 48 bytes
+ * behind the start of a real one, which the number of touched lines takes into account. Bars show
+ * accesses, relative to the most accessed member.
  *
- * Of a large structure most lines are cold, and what is hot would be lost among them: lines with
- * less than COLD_SHARE of the accesses are one row each.
+ * Most lines of a large structure are cold and would hide the hot ones: lines with less than
+ * COLD_SHARE of the accesses are one row each.
  *
- * What is known of fields may be a small part of the program, whose hot blocks have no type or are
- * pools. So that stands at the top, with the sites that have most of the rest.
- */
+ * Fields may cover a small part of the program, if its hot blocks have no type or are pools. So the
+ * covered share comes first, with the sites that have most of the rest. */
 #include "text/text_fields.h"
 
 #include <inttypes.h>
@@ -37,7 +36,7 @@ enum {
     COUNT_WIDTH = 10,
     SHARE_WIDTH = 9,
     FULL_WIDTH = 80, // Where lines are not cut.
-    LARGE_LINES = 4, // Of a structure that has cold lines folded.
+    LARGE_LINES = 4, // Rows of a structure with folded cold lines.
 };
 
 #define COLD_SHARE 0.005
@@ -181,8 +180,8 @@ rows_on_line(struct text_view *v, const struct field_structure *f, size_t i, con
     return end - i;
 }
 
-/* The heading of the line on which row I of F begins, of which all is said if it is cold. Returns
- * how many rows that does away with. */
+/* Heading of the line on which row I of F starts; for a cold line it replaces the rows. Returns the
+ * number of rows replaced. */
 static size_t
 put_line(struct text_view *v, const struct fields *all, const struct field_structure *f, size_t i)
 {
@@ -299,7 +298,7 @@ put_structure(struct text_view *v, const struct fields *all, const struct field_
         put_sentence(v, sentences[i]);
 }
 
-/* What part of the program is in the pictures, and which sites have most of what is not. */
+/* The pictures' share of the program, and the sites with most of the rest. */
 static void
 put_known(struct text_view *v, const struct fields *f)
 {

@@ -1,9 +1,8 @@
-/* text_frees.c: the section of frees that ended no live block.
+/* text_frees.c: the section of frees without a live block.
  *
- * A free of what is not live is mostly a bug about to crash the program, so it stands before the
- * sections about bytes. What a forked process frees of its parent's is no bug: it comes last, and
- * only as a count.
- */
+ * Freeing a block that is not live is mostly a bug that is about to crash the program, so this
+ * section precedes those about bytes. A forked process that frees its parent's blocks is correct:
+ * these frees come last, as a count only. */
 #include "text/text_frees.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 
 #include "text/text_view.h"
 
-/* Frees that ended no live block, by stack; adds nothing at all when there are none. */
+/* Frees without a live block, by stack; adds nothing when there are none. */
 void text_unknown_frees(struct text_view *v);
 
 #endif

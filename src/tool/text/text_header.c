@@ -1,4 +1,4 @@
-/* text_header.c: which process it is, what is shown of it, and its totals. */
+/* text_header.c: the process, the shown part of it, and its totals. */
 #include "text/text_header.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ start_time(struct text_view *v)
     return arena_strdup(v->base.arena, text);
 }
 
-/* Of a merged profile: which programs, and when they ran. */
+/* Merged profiles: their programs, and when they ran. */
 static void
 put_merged(struct text_view *v)
 {
@@ -55,7 +55,7 @@ put_process(struct text_view *v)
 {
     const struct profile_process *pr = &v->base.p->process;
     struct arena *a = v->base.arena;
-    // What was found in a copy of memory has no number.
+    // Blocks found in a copy of memory have no number.
     const char *who = pr->pid == 0 ? "found in memory"
                                    : arena_printf(a, "pid %s", profile_pid_text(v->base.p, a));
     const char *how = pr->pid == 0
@@ -80,8 +80,8 @@ put_process(struct text_view *v)
     }
 }
 
-/* Do stacks of P have LuaJIT? Whoever records what loads it later than main, as nginx does, could
- * not be told of it then. */
+/* Do stacks of P have LuaJIT? If the program loads it after main, as nginx does, the adapter could
+ * not be loaded then. */
 static bool
 has_luajit(const struct profile *p)
 {
@@ -213,7 +213,7 @@ put_accesses(struct text_view *v, const struct totals_widths *w)
                            access_granule_words(a, all)));
 }
 
-/* Of a program with a collector: when it last looked what is live. */
+/* Programs with a collector: when it last determined the live objects. */
 static void
 put_collections(struct text_view *v, const struct totals_widths *w)
 {
@@ -231,7 +231,7 @@ put_collections(struct text_view *v, const struct totals_widths *w)
               when);
 }
 
-/* What live means where objects end by collections. */
+/* Meaning of "live" where collections end objects. */
 static const char *
 about_live(struct text_view *v)
 {

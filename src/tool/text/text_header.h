@@ -1,4 +1,4 @@
-/* text_header.h: what stands above a view. */
+/* text_header.h: the lines above a view. */
 #ifndef TEXT_TEXT_HEADER_H
 #define TEXT_TEXT_HEADER_H
 

@@ -1,11 +1,8 @@
-/* text_heaps.c: the heaps that a program has made for itself, and its labels, as sections of the
- * overview.
+/* text_heaps.c: heaps and labels of the program, as sections of the overview.
  *
- * A heap is told by what is live in it, its share of the peak and of all calls, and by how full its
- * backing is: the blocks that it makes its own from. Those are in no total, so the heaps sum up to
- * the totals, malloc being one of them. Nothing is shown of a program that has neither heaps nor
- * labels.
- */
+ * A heap's row has its live bytes, its share of the peak and of all calls, and how full its chunks
+ * are. Chunks are in no total, so the heaps, malloc included, sum to the totals. Without heaps and
+ * labels the section is empty. */
 #include "text/text_heaps.h"
 
 #include <string.h>

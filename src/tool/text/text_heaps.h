@@ -11,7 +11,7 @@ void text_labels(struct text_view *v, size_t limit);
 /* With --heap: the stacks of the blocks that back it, at most LIMIT. */
 void text_backings(struct text_view *v, size_t limit);
 
-/* What is not in the bins: a line if the program has heaps of its own. */
+/* Bytes outside the bins: a line if the program has heaps. */
 void text_not_in_bins(struct text_view *v);
 
 #endif

@@ -1,6 +1,5 @@
-/* text_leaks.c: what is still live, site by site, and what suppressions have hidden. It says "still
- * live", not "leaked": nobody has looked for pointers to the blocks.
- */
+/* text_leaks.c: live blocks by site, and the bytes that suppressions hide. It says "still live",
+ * not "leaked", because reachability is not checked. */
 #include "text/text_leaks.h"
 
 #include "text/text_header.h"

@@ -1,4 +1,4 @@
-/* text_leaks.h: what is still live, as text. */
+/* text_leaks.h: live blocks, as text. */
 #ifndef TEXT_TEXT_LEAKS_H
 #define TEXT_TEXT_LEAKS_H
 
@@ -9,7 +9,7 @@
 void text_leaks(struct text_view *v, const struct leaks *leaks,
                 const struct suppressions *suppressions);
 
-/* The lines above what is still live, in COUNT of NOUN; and what suppressions have hidden. */
+/* Lines above the live blocks, in COUNT of NOUN; and the bytes that suppressions hide. */
 void text_leaks_head(struct text_view *v, const struct leaks *leaks, size_t count,
                      const char *noun);
 void text_suppressions(struct text_view *v, const struct leaks *leaks,

@@ -1,5 +1,5 @@
-/* text_memory.c: blocks one by one: the largest, the one at an address with its neighbours, who
- * points to it, and which are lost.
+/* text_memory.c: single blocks: the largest, the one at an address with its neighbours, pointers to
+ * it, and lost blocks.
  *
  *     40 B in 1 block: nothing points to it
  *     160 B in 4 blocks: only such blocks lead to them
@@ -68,7 +68,7 @@ put_neighbour(struct text_view *v, const struct memory_view *m, const char *wher
                            style_plural(a, (int64_t)gap_bytes, "byte"), function_of(v, m, b)));
 }
 
-/* When the block was allocated and by whom, or how to find out the next time. */
+/* Time and thread of the block's allocation, or how to record them next time. */
 static void
 put_birth(struct text_view *v, const struct memory_view *m)
 {

@@ -1,11 +1,11 @@
-/* text_memory.h: what only the memory of a process knows, as text. */
+/* text_memory.h: facts that only a process's memory has, as text. */
 #ifndef TEXT_TEXT_MEMORY_H
 #define TEXT_TEXT_MEMORY_H
 
 #include "text/text_view.h"
 #include "view/memory_view.h"
 
-/* The answer to what M asks. */
+/* Answer to the queries of M. */
 void text_memory(struct text_view *v, const struct memory_view *m);
 
 #endif

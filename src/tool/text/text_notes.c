@@ -1,11 +1,10 @@
-/* text_notes.c: what was noted of a recording, below its totals.
+/* text_notes.c: notes on a recording, below its totals.
  *
  *     Note: about 347.0 MiB of the memory of /opt/redis-server did not come through
  *       malloc: it had 347.1 MiB, of which the recorder knows 80.9 KiB
  *       /opt/redis-server has jemalloc inside, …
  *
- * Sentences are whole, over as many lines as they take: half a remedy is none.
- */
+ * Sentences are complete, over as many lines as needed: half a remedy is useless. */
 #include "text/text_notes.h"
 
 #include <string.h>

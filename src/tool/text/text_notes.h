@@ -1,4 +1,4 @@
-/* text_notes.h: what was noted of a recording, below its totals. */
+/* text_notes.h: notes on a recording, below its totals. */
 #ifndef TEXT_TEXT_NOTES_H
 #define TEXT_TEXT_NOTES_H
 

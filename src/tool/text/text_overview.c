@@ -1,8 +1,6 @@
 /* text_overview.c: the default report.
  *
- * What developers ask first comes first: what is still live, who held the peak, then sizes, then
- * churn.
- */
+ * Sections follow the questions of developers: live blocks, the peak, sizes, churn. */
 #include "text/text_overview.h"
 
 #include <string.h>
@@ -17,7 +15,7 @@
 #include "view/phrases.h"
 #include "view/table.h"
 
-// What is less is not worth a stack in the overview.
+// Smaller stacks are left out of the overview.
 #define OVERVIEW_PERCENT_MIN 0.5
 
 static void put_sizes(struct text_view *v);

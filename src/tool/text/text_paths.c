@@ -1,15 +1,14 @@
-/* text_paths.c: what is still live, by partial path.
+/* text_paths.c: live blocks by partial path.
  *
  *       blocks        live        %  path
  *        5,019   999.9 KiB  100.0 %  || > main > make_red_widget > make_widget
  *            3      12 KiB    0.0 %  || > ... > json::Parser::value > json::Parser::object
  *                                       > json::Object::insert
  *
- * The path is read from the outside in, as in the paper, and "..." says that callers are missing.
- * A heap of the program's own is the last step: "> parse > [heap parser arena]".
- * It wraps between functions; a function is shortened, never left out. Functions that recur are
- * written once with a count, or --callers 0 would print a recursion of a thousand levels.
- */
+ * The path reads from the outside in, as in the paper, and "..." marks missing callers. A heap of
+ * the program is the last step: "> parse > [heap parser arena]". It wraps between functions; a
+ * function is shortened, never left out. Repeated functions are written once with a count, or
+ * --callers 0 would print a recursion of a thousand levels. */
 #include "text/text_paths.h"
 
 #include <inttypes.h>
@@ -26,7 +25,7 @@
 
 enum { STEP_PERIOD_MAX = 4, PATH_INDENT = 3 };
 
-/* A step of a path as it is shown; of what recurs, also what stands around it. */
+/* A displayed step of a path, with the marks of recursion around it. */
 struct word {
     const char *name;
     const char *site; // "" if none is shown.

@@ -1,4 +1,4 @@
-/* text_paths.h: what is still live, by partial path, as text. */
+/* text_paths.h: live blocks by partial path, as text. */
 #ifndef TEXT_TEXT_PATHS_H
 #define TEXT_TEXT_PATHS_H
 

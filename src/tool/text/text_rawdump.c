@@ -1,4 +1,4 @@
-/* text_rawdump.c: what was found in copies of memory: its owners first, then who damaged what.
+/* text_rawdump.c: blocks found in copies of memory: owners first, then corruption.
  *
  *     firmware.elf in ram.bin
  *     64.0 KiB of memory · little-endian words of 4 bytes

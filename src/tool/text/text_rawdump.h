@@ -1,14 +1,14 @@
-/* text_rawdump.h: what was found in copies of memory, as text. */
+/* text_rawdump.h: blocks found in copies of memory, as text. */
 #ifndef TEXT_TEXT_RAWDUMP_H
 #define TEXT_TEXT_RAWDUMP_H
 
 #include "text/text_view.h"
 #include "view/annotated_view.h"
 
-/* The whole view: what was read, what was refused, blocks by stack, damage. */
+/* The whole view: memory read, rejected candidates, blocks by stack, damage. */
 void text_rawdump(struct text_view *v, const struct annotated_view *found);
 
-/* The sizes of the blocks of S, one of V's stacks, and when they were allocated: a line for it. */
+/* Sizes and allocation times of the blocks of S, one of V's stacks: a line below it. */
 const char *text_rawdump_sizes(const void *found, const struct view *v, const struct stack *s);
 
 #endif

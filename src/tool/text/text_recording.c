@@ -1,8 +1,7 @@
-/* text_recording.c: how it was recorded, what was lost, and what that cost.
+/* text_recording.c: recording modes, losses, and the recorder's cost.
  *
- * What has no sample at all cannot be listed, so one line says how much may hide in a site that is
- * missing.
- */
+ * Sites without any sample cannot be listed, so one line gives the upper bound of a missing
+ * site. */
 #include "text/text_recording.h"
 
 #include "analyse/interval.h"

@@ -4,14 +4,14 @@
 
 #include "text/text_view.h"
 
-/* Which way of recording was in force when, and how much a site may have allocated without being
- * seen at all. These are lines under the totals; there are none when all was recorded. */
+/* Recording modes over time, and the upper bound of a site without samples: lines under the totals.
+ * None when everything was recorded. */
 void text_recording(struct text_view *v);
 
 /* The snapshots that have a name, the first few; nothing when there is none. */
 void text_snapshots(struct text_view *v);
 
-/* What the recorder lost, and what memory and time it took. */
+/* Losses of the recorder, and its memory and time. */
 void text_recorder(struct text_view *v);
 
 /* Lines above all numbers when the file could not grow; none when it could. */

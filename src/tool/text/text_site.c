@@ -20,7 +20,7 @@ static const char *const metric_titles[] = {
     [METRIC_TEMPORARY] = "Short-lived", [METRIC_COUNT] = "Allocations",
 };
 
-/* What stands behind the value in the headline of a site. */
+/* Text behind the value in the headline of a site. */
 static const char *
 site_details(struct text_view *v, const struct counters *c, enum metric metric)
 {
@@ -101,7 +101,7 @@ text_site(struct text_view *v, const struct stack *s, enum metric metric)
     text_stack(v, s, again ? 1 : v->depth, again ? s->number : 0);
 }
 
-/* A line for the sites whose live bytes became less; returns what they grew by together. */
+/* A line for the sites whose live bytes shrank; returns their total growth. */
 static int64_t
 put_shrunk(struct text_view *v)
 {

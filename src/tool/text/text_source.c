@@ -1,9 +1,8 @@
-/* text_source.c: source text with what each line allocated in front of it.
+/* text_source.c: source text with the allocations of each line in front of it.
  *
- * The numbers of a line are those of all stacks with a frame on it; a star marks lines that
- * allocate themselves (their frame is the innermost). Text is shown around lines with numbers only.
- * Where the text of a file comes from is for the caller to know.
- */
+ * The numbers of a line cover all stacks with a frame on it; a star marks lines that allocate
+ * (their frame is the innermost). Text is shown around lines with numbers only. The caller provides
+ * the text of a file. */
 #include "text/text_source.h"
 
 #include <inttypes.h>
@@ -13,8 +12,7 @@
 
 enum { CONTEXT_LINES = 5, WHOLE_FILE_LINES = 40, TAB_WIDTH = 4 };
 
-/* The columns before the text. They are as wide as what stands in them, so that the text gets what
- * it can. */
+/* Columns before the text, as wide as their contents, so that the text gets the rest. */
 enum { LIVE, PEAK, ALLOCATED, ERROR, CALLS, LINE, NUMBERS };
 
 static const char *const titles[NUMBERS] = {"live", "peak", "alloc", "error", "calls", "line"};
@@ -83,7 +81,7 @@ short_count(struct arena *arena, int64_t count)
     return arena_printf(arena, "%.1f%c", v, units[unit]);
 }
 
-/* What stands in front of LINE, or of a line without data if that is NULL. */
+/* Columns of LINE, or of a line without data if that is NULL. */
 static void
 line_numbers(const struct shown_file *s, const struct source_line *line, uint32_t number,
              const char *ret[NUMBERS])

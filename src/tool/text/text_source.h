@@ -7,10 +7,10 @@
 
 struct source_text {
     const struct source *source;
-    bool self; // Show what a line allocated itself, not what it calls.
+    bool self; // Show self values, without callees.
 
-    // Put the text of the file PATH into RET, which is empty; false if there is none. ARENA is for
-    // what that takes. Any bytes will do: what is shown of them is cleaned.
+    // Put the text of the file PATH into RET, which is empty; false if there is none. Temporary
+    // data is from ARENA. The text may have any bytes: the shown part is cleaned.
     bool (*read)(void *arg, const char *path, struct arena *arena, struct strbuf *ret);
     void *read_arg;
 };

@@ -1,8 +1,7 @@
-/* text_stack.c: a stack, a frame a line.
+/* text_stack.c: a stack, one frame per line.
  *
- * Functions stand on the left, their places in a column of their own. What lies beneath main (the
- * start-up code of the C library) is left out, and recursion is told once, with how often it comes.
- */
+ * Functions are on the left, their locations in a second column. Frames below main (start-up code
+ * of the C library) are left out, and recursion is shown once, with its count. */
 #include "text/text_stack.h"
 
 #include <inttypes.h>
@@ -19,8 +18,8 @@ enum { STACK_INDENT = 6, PLACE_SHARE = 2 }; // Places get at most one part in PL
 
 enum { ALIGNED_WIDE = 60 };
 
-/* Shorten the functions to what the places leave of the line; returns the width of the longest, so
- * that the places stand in one column. */
+/* Shorten the functions to the space beside the locations; returns the width of the longest, which
+ * aligns the locations. */
 static size_t
 fit_functions(const struct text_view *v, struct frame_text *texts, size_t count)
 {
@@ -40,7 +39,7 @@ fit_functions(const struct text_view *v, struct frame_text *texts, size_t count)
         if (*t->place && style_width(t->function) > longest)
             longest = style_width(t->function);
     }
-    // Whole names may be very long: their places need not stand below one another.
+    // Full names may be very long, so their locations need not be aligned.
     return text_is_wide(v) && longest > ALIGNED_WIDE ? ALIGNED_WIDE : longest;
 }
 
@@ -121,8 +120,8 @@ repetitions(const struct text_view *v, const struct stack *s, uint32_t first, ui
     return n / period;
 }
 
-/* Fill LINES, of which there are LIMIT, with the frames of S; recursion that comes at least twice
- * more is one line. Returns how many; *RET_NEXT is the first frame left out. */
+/* Fill at most LIMIT LINES with the frames of S; recursion with at least two repeats is one line.
+ * Returns their number; *RET_NEXT is the first frame left out. */
 static uint32_t
 layout_stack(const struct text_view *v, const struct stack *s, uint32_t depth,
              struct stack_line *lines, uint32_t limit, uint32_t *ret_next)

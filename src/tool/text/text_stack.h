@@ -7,7 +7,7 @@
 /* The first DEPTH_LIMIT lines of S; NUMBER is where the others were shown before, or 0. */
 void text_stack(struct text_view *v, const struct stack *s, size_t depth_limit, size_t number);
 
-/* TEXT on a line among those of a stack. */
+/* TEXT on a line within a stack. */
 void text_note(struct text_view *v, const char *text);
 
 #endif

@@ -8,12 +8,11 @@
  *            0        16 s      32 s
  *            ↑ loaded        ↑ serving
  *
- * A column is a stretch of time; its height is what was live at its end, in eighths of a line, or
- * what was allocated in it. The peak belongs to an instant that no snapshot may have met, so its
- * column is raised to it. If the program has a collector, a line below the axis says how often it
- * ran in each column. Below stand the stacks, those that grow first, each with a sparkline that
- * has a scale of its own: it shows the shape, the numbers beside it the size.
- */
+ * A column is a stretch of time; its height is the live bytes at its end, in eighths of a line, or
+ * the bytes allocated in it. The peak is an instant that no snapshot may have met, so its column is
+ * raised to it. If the program has a collector, a line below the axis shows how often it ran in
+ * each column. Below are the stacks, growing ones first, each with a sparkline on its own scale: it
+ * shows the shape, the numbers beside it the size. */
 #include "text/text_timeline.h"
 
 #include <inttypes.h>
@@ -53,7 +52,7 @@ struct chart {
     const struct timeline *t;
     double values[CHART_MAX];
     size_t columns;
-    double top;  // Of the scale; above 0.
+    double top;  // Top of the scale; above 0.
     size_t peak; // Its column; columns = none.
 };
 
@@ -63,7 +62,7 @@ rounded(double x)
     return x >= 0x1p62 ? INT64_MAX / 2 : x <= -0x1p62 ? INT64_MIN / 2 : llround(x);
 }
 
-/* X of what T follows: bytes, bytes per second or calls per second. */
+/* X in the unit of T's series: bytes, bytes per second or calls per second. */
 static const char *
 amount(struct arena *a, const struct timeline *t, double x)
 {
@@ -96,7 +95,7 @@ two_units(struct arena *a, uint64_t whole, const char *unit, uint64_t part, cons
                      : arena_printf(a, "%" PRIu64 "%s%02" PRIu64 "%s", whole, unit, part, next);
 }
 
-/* A time in as few characters as possible, because several stand side by side below the axis. */
+/* A time in as few characters as possible, because several are side by side below the axis. */
 static const char *
 time_text(struct arena *a, uint64_t ns)
 {
@@ -283,7 +282,7 @@ put_collections(struct chart *c)
     strbuf_release(&line);
 }
 
-/* The named snapshots below the axis, each where there is room in one of a few lines. */
+/* Names of the snapshots below the axis, each where one of a few lines has room. */
 static void
 put_names(struct chart *c)
 {
@@ -319,8 +318,8 @@ put_names(struct chart *c)
                                style_plural(c->v->base.arena, (int64_t)left_out, "more snapshot")));
 }
 
-/* The scale of a sparkline begins at 0, or where there is a trend, which may be small beside what
- * was there before, at the lowest value after the start. */
+/* The scale of a sparkline starts at 0; with a trend, which may be small beside the earlier value,
+ * at the lowest value after the start. */
 static double
 ground(const struct timeline_row *row, const double *values)
 {
@@ -356,7 +355,7 @@ sparkline(struct arena *a, const struct timeline *t, const struct timeline_row *
     return out;
 }
 
-/* "+40.1 KiB/min": what the row gains, in the long run. */
+/* "+40.1 KiB/min": growth of the row in the long run. */
 static const char *
 slope_text(struct arena *a, const struct timeline *t, const struct timeline_row *row)
 {
@@ -373,7 +372,7 @@ row_text(struct arena *a, const struct timeline *t, const struct timeline_row *r
     const char *first = amount(a, t, timeline_column(t, row, 0, TREND_POINTS - 1));
     double last = timeline_column(t, row, TREND_POINTS - 2, TREND_POINTS - 1);
 
-    // What was freed only when the program ended was there until then.
+    // Blocks freed only when the program ended were live until then.
     if (t->by == TIMELINE_LIVE && timeline_last(row) != row->rough[TREND_POINTS - 1])
         return arena_printf(a, "%s \xe2\x86\x92 %s, freed", first,
                             amount(a, t, (double)timeline_last(row)));

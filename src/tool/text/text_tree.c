@@ -6,10 +6,8 @@
  *     40.0 %   0.8 MiB            └ load
  *     40.0 %   0.8 MiB   0.8 MiB    read_all
  *
- * Only branches indent: a chain of calls without a choice stays in its column, since stacks are
- * deep and lines are not. What is below half a percent is left out. Roots are separated by an empty
- * line.
- */
+ * Only branches indent: a chain of single calls stays in its column, since stacks are deep and
+ * lines are short. Branches below half a percent are left out. An empty line separates roots. */
 #include "text/text_tree.h"
 
 #include "analyse/frame_name.h"
@@ -25,7 +23,7 @@ struct tree_text {
     enum metric metric;
     bool has_self; // Bottom-up trees have none worth showing.
     bool has_errors;
-    struct strbuf prefix; // Of the lines below a branch.
+    struct strbuf prefix; // Prefix of the lines below a branch.
 };
 
 static bool

@@ -23,7 +23,7 @@ enum { TEXT_NAME_MIN = 12 };
 /* Are lines never cut? */
 bool text_is_wide(const struct text_view *v);
 
-/* TEXT in INK on a line of its own, cleaned and cut to the width. */
+/* TEXT in INK on a separate line, cleaned and cut to the width. */
 void text_line(struct text_view *v, enum ink ink, const char *text);
 
 /* Put BEFORE and TEXT in INK, broken at blanks into lines that fit the width. A word that is longer
