@@ -106,7 +106,8 @@ struct heaptap_language {
      * there. RET_SAME says how many of the outermost ones are as they were then, so that nobody has
      * to look at them again. MEMO is MEMO_BYTES of the thread's own, zeros at first. NOTES are what
      * `look` has put there, or NULL without one. A signal handler may jump out of a call: the next
-     * one must not rely on what that one has left. */
+     * one must not rely on what that one has left. An answer of more than heaptap_frames_wanted()
+     * frames needs only so many correct inner ones, and its RET_SAME is ignored. */
     size_t (*frames_again)(struct heaptap_frame *end, void *memo,
                            const unsigned long notes[HEAPTAP_NOTES], size_t *ret_same);
     size_t memo_bytes;
@@ -126,6 +127,7 @@ struct heaptap_languages {
     const void *(*function_end)(const void *pc);
     size_t (*moved)(const void **from, const void **to);
     unsigned long (*collected)(struct heaptap_heap *const *heaps, size_t count);
+    size_t (*frames_wanted)(void);
 };
 
 #if defined(HEAPTAP_IS_RECORDER)
@@ -212,8 +214,20 @@ heaptap_moved(const void **from, const void **to)
 HEAPTAP_LANGUAGE_API_ unsigned long
 heaptap_collected(struct heaptap_heap *const *heaps, size_t count)
 {
-    return HEAPTAP_LANGUAGES_ != NULL && HEAPTAP_LANGUAGES_->size >= sizeof heaptap_languages_v1
+    return HEAPTAP_LANGUAGES_ != NULL &&
+                   HEAPTAP_LANGUAGES_->size >= offsetof(struct heaptap_languages, frames_wanted)
                ? HEAPTAP_LANGUAGES_->collected(heaps, count)
+               : 0;
+}
+
+/* Return how many inner frames of a stack the recorder reads. It ignores the frames outside of
+ * these, but not whether there are any. Constant once an adapter has been asked; async-signal-safe.
+ * 0 without a recorder. */
+HEAPTAP_LANGUAGE_API_ size_t
+heaptap_frames_wanted(void)
+{
+    return HEAPTAP_LANGUAGES_ != NULL && HEAPTAP_LANGUAGES_->size >= sizeof heaptap_languages_v1
+               ? HEAPTAP_LANGUAGES_->frames_wanted()
                : 0;
 }
 

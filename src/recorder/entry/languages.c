@@ -62,6 +62,12 @@ api_moved(const void **from, const void **to)
     return tls.moved_from != NULL ? tls.moved_bytes : 0;
 }
 
+static size_t
+api_frames_wanted(void)
+{
+    return adapt_frames_wanted();
+}
+
 EXPORT const struct heaptap_languages heaptap_languages_v1 = {
     .version = 1,
     .size = sizeof(struct heaptap_languages),
@@ -73,4 +79,5 @@ EXPORT const struct heaptap_languages heaptap_languages_v1 = {
     .function_end = api_function_end,
     .moved = api_moved,
     .collected = api_collected,
+    .frames_wanted = api_frames_wanted,
 };

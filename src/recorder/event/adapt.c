@@ -11,6 +11,7 @@
 #include "platform/sys.h"
 #include "stack/bounds.h"
 #include "stack/language_frames.h"
+#include "stack/language_memo.h"
 
 bool
 adapt_language(const struct heaptap_language *language)
@@ -38,4 +39,10 @@ adapt_can_read(uint64_t first, uint64_t end)
         if (!(t != NULL && bounds_is_live(t, here, at)) && !sys_is_readable(at))
             return false;
     return true;
+}
+
+size_t
+adapt_frames_wanted(void)
+{
+    return state != NULL ? language_frames_wanted() : LIMIT_DEPTH;
 }

@@ -16,4 +16,7 @@ bool adapt_runtime_code(uint64_t start, uint64_t end);
  * stack from the running function outwards. */
 bool adapt_can_read(uint64_t first, uint64_t end);
 
+/* Return how many inner frames of an adapter's answer the recorder reads. */
+size_t adapt_frames_wanted(void);
+
 #endif

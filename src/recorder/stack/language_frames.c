@@ -16,6 +16,11 @@
  * older than that are the same, and only the others are compared. An answer that has not changed at
  * all keeps its number, so one comparison says that what was found the time before is right again.
  *
+ * Deep stacks. A path keeps its innermost depth_max frames, so the recorder reads only as many
+ * frames of an answer, and one more that shows the cut (language_frames_wanted). An adapter need
+ * not read further out either. Such an answer has no numbers, because no event reads its outer end.
+ * It is compared whole with the latest ones: a recursion that repeats finds its node there.
+ *
  * Threads of processes without an adapter pay nothing: one that has any is apart (thread.h), and
  * goes the general way.
  */
@@ -45,8 +50,9 @@ memo_of(struct thread *t)
     return t->language;
 }
 
-static inline struct language_kept *
-place_of(struct language_memo *m, const struct stack_target *target, uint32_t count)
+/* Hash the COUNT asked frames of TARGET by the innermost of them. */
+static inline uint32_t
+hash_of(const struct language_memo *m, const struct stack_target *target, uint32_t count)
 {
     const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
     const struct heaptap_frame *f = m->asked;
@@ -57,7 +63,7 @@ place_of(struct language_memo *m, const struct stack_target *target, uint32_t co
                 (uint64_t)f[3].id << 5;
     else if (count > 0)
         hash ^= (uint64_t)f[0].id << 13;
-    return &m->kept[(hash * factor >> 32) % LANGUAGE_KEPT];
+    return (uint32_t)(hash * factor >> 32);
 }
 
 /* Is the answer, of COUNT frames, that of K? Of one that was said whole only those need be looked
@@ -74,17 +80,18 @@ is_answer(const struct language_kept *k, const struct language_memo *m, uint32_t
 }
 
 static inline bool
-is_of_target(const struct language_kept *k, const struct thread *t,
+is_of_target(const struct language_found *f, const struct thread *t,
              const struct stack_target *target)
 {
-    return k->stamp == target->stamp && k->version == t->memo_version && k->sites == target->sites;
+    return f->stamp == target->stamp && f->version == t->memo_version && f->sites == target->sites;
 }
 
 static inline bool
 is_kept(const struct language_kept *k, const struct thread *t, const struct stack_target *target,
         uint32_t count)
 {
-    return is_of_target(k, t, target) && k->count == count && is_answer(k, t->language, count);
+    return is_of_target(&k->found, t, target) && k->found.count == count &&
+           is_answer(k, t->language, count);
 }
 
 /* --- Asking ----------------------------------------------------------------------------------- */
@@ -145,6 +152,9 @@ ask_again(struct language_memo *m, const struct heaptap_language *l, uint32_t i,
                                          noted != NULL ? noted->notes[i] : NULL, ret_same);
     if (unlikely(!was_whole))
         *ret_same = 0;
+    // Numbers are counted from the outer end, which nobody has read.
+    if (unlikely(s->count > language_frames_wanted()))
+        return s;
     if (*ret_same != s->count || s->count != before || unlikely(!was_whole)) {
         if (m->spine_same > *ret_same)
             m->spine_same = (uint32_t)*ret_same;
@@ -165,12 +175,9 @@ ask_only(struct language_memo *m, const struct language_noted *noted)
     const struct language_said *s = ask_again(m, language_adapters[0], 0, noted, &same);
     uint32_t count = s != NULL ? s->count : 0;
 
-    m->only = s;
-    if (count > LIMIT_DEPTH) {
-        // They have other numbers, then.
-        count = LIMIT_DEPTH;
-        m->only = NULL;
-    }
+    m->only = s != NULL && s->is_whole ? s : NULL;
+    if (count > language_frames_wanted())
+        count = language_frames_wanted();
     if (m->only == NULL)
         m->spine_same = 0;
     m->asked = s != NULL ? s->frames + HEAPTAP_FRAMES_MAX - s->count : m->answer;
@@ -192,6 +199,7 @@ ask_one(struct language_memo *m, uint32_t i, const struct language_noted *noted,
     s = ask_again(m, l, i, noted, &same);
     if (s == NULL)
         return 0;
+    max = max < language_frames_wanted() ? max : language_frames_wanted();
     max = s->count < max ? s->count : max;
     memcpy(to, s->frames + HEAPTAP_FRAMES_MAX - s->count, max * sizeof *to);
     return max;
@@ -219,28 +227,52 @@ ask(struct thread *t, struct language_memo *m, const struct stack_target *target
     return count;
 }
 
+/* Put NODE, of the COUNT asked frames, into F, and up to MAX of the frames to FRAMES. */
+static void
+keep_found(struct language_found *f, struct heaptap_frame *frames, uint32_t max,
+           const struct thread *t, const struct stack_target *target, uint32_t count, uint32_t node)
+{
+    // Unused until all of it is there: a handler may jump out of here.
+    f->stamp = 0;
+    signal_fence();
+    f->node = node;
+    f->version = t->memo_version;
+    f->sites = target->sites;
+    f->count = count;
+    memcpy(frames, t->language->asked, (count < max ? count : max) * sizeof *frames);
+    signal_fence();
+    f->stamp = target->stamp;
+    signal_fence();
+}
+
 static void
 keep(struct language_kept *k, const struct thread *t, const struct stack_target *target,
      uint32_t count, uint32_t node)
 {
     const struct language_said *only = t->language->only;
 
-    if (target->stamp == 0 || (count > LANGUAGE_KEPT_FRAMES && only == NULL))
+    if (target->stamp == 0)
         return;
-    // Unused until all of it is there: a handler may jump out of here.
-    k->stamp = 0;
     k->serial = 0;
-    signal_fence();
-    k->node = node;
-    k->version = t->memo_version;
-    k->sites = target->sites;
-    k->count = count;
-    count = count < LANGUAGE_KEPT_FRAMES ? count : (uint32_t)LANGUAGE_KEPT_FRAMES;
-    memcpy(k->frames, t->language->asked, count * sizeof *k->frames);
-    signal_fence();
-    k->stamp = target->stamp;
-    signal_fence();
+    keep_found(&k->found, k->frames, LANGUAGE_KEPT_FRAMES, t, target, count, node);
     k->serial = only != NULL ? only->serial : 0;
+}
+
+/* The node of a long answer without numbers. */
+static NOINLINE uint32_t
+merge_deep(struct thread *t, struct language_memo *m, const struct stack_target *target,
+           uint32_t count)
+{
+    struct language_deep *d = &m->deep[hash_of(m, target, count) % LANGUAGE_DEEP];
+    uint32_t node;
+
+    if (likely(is_of_target(&d->found, t, target)) && likely(d->found.count == count) &&
+        likely(language_are_all_same(d->frames, m->asked, count)))
+        return d->found.node;
+    node = language_path(t, m, target, count);
+    if (target->stamp != 0)
+        keep_found(&d->found, d->frames, LIMIT_DEPTH, t, target, count, node);
+    return node;
 }
 
 uint32_t
@@ -255,13 +287,15 @@ language_merge(struct thread *t, const struct stack_target *target)
     count = ask(t, m, target);
     // The same answer, whole, as the latest time.
     if (m->only != NULL && m->latest->serial == m->only->serial &&
-        likely(is_of_target(m->latest, t, target)))
-        return m->latest->node;
-    k = m->latest = place_of(m, target, count);
+        likely(is_of_target(&m->latest->found, t, target)))
+        return m->latest->found.node;
+    if (unlikely(count > LANGUAGE_KEPT_FRAMES) && m->only == NULL)
+        return merge_deep(t, m, target, count);
+    k = m->latest = &m->kept[hash_of(m, target, count) % LANGUAGE_KEPT];
     if (likely(is_kept(k, t, target, count))) {
         if (m->only != NULL)
             k->serial = m->only->serial;
-        return k->node;
+        return k->found.node;
     }
     node = language_path(t, m, target, count);
     keep(k, t, target, count, node);

@@ -13,17 +13,29 @@ enum {
     LANGUAGE_KEPT = 256,       // Answers with their nodes, a power of two;
     LANGUAGE_KEPT_FRAMES = 61, // so many of their frames, from the innermost on.
     LANGUAGE_NOTED = 256,      // A power of two.
+    LANGUAGE_DEEP = 16,        // A power of two.
 };
 
-/* An answer with its node. */
-struct language_kept {
+/* The target and the length of an answer, and the node of both. */
+struct language_found {
     uint32_t stamp; // Of the target; 0 = unused.
     uint32_t node;
     uint64_t version; // Of the memo.
     uint32_t *sites;  // Of the target.
-    uint64_t serial;  // Of an answer that was this one.
     uint32_t count;
+};
+
+/* An answer with its node. */
+struct language_kept {
+    struct language_found found;
+    uint64_t serial; // Of an answer that was this one.
     struct heaptap_frame frames[LANGUAGE_KEPT_FRAMES];
+};
+
+/* An answer without numbers that has more frames, with all that were read. */
+struct language_deep {
+    struct language_found found;
+    struct heaptap_frame frames[LIMIT_DEPTH];
 };
 
 /* The answers of a language that says which outer frames are as before. They are counted from the
@@ -84,6 +96,7 @@ struct language_memo {
     uint32_t spine_same; // So many of them are the answer's, which is whole; perhaps more are.
     struct language_kept kept[LANGUAGE_KEPT];
     struct language_kept *latest; // Of them.
+    struct language_deep deep[LANGUAGE_DEEP];
     struct language_noted noted[LANGUAGE_NOTED];
     struct language_noted strange; // Of a stack that cannot be told again.
 };
@@ -113,6 +126,35 @@ language_are_same(const struct heaptap_frame *a, const struct heaptap_frame *b, 
     for (uint32_t i = 0; i < count; i++)
         different |= (x[2 * i] ^ y[2 * i]) | (x[2 * i + 1] ^ y[2 * i + 1]);
     return different == 0;
+}
+
+/* Compare COUNT frames that are mostly equal. */
+static inline bool
+language_are_all_same(const struct heaptap_frame *a, const struct heaptap_frame *b, uint32_t count)
+{
+    typedef uint64_t pair __attribute__((vector_size(16), aligned(8), may_alias));
+    enum { ROW = 8 };
+    const pair *x = (const pair *)(const void *)a, *y = (const pair *)(const void *)b;
+    uint32_t i = 0;
+
+    static_assert(sizeof *a == sizeof *x, "the loop");
+    for (; i + ROW <= count; i += ROW, x += ROW, y += ROW) {
+        pair even = (x[0] ^ y[0]) | (x[2] ^ y[2]) | (x[4] ^ y[4]) | (x[6] ^ y[6]);
+        pair odd = (x[1] ^ y[1]) | (x[3] ^ y[3]) | (x[5] ^ y[5]) | (x[7] ^ y[7]);
+
+        even |= odd;
+        if (unlikely((even[0] | even[1]) != 0))
+            return false;
+    }
+    return language_are_same(a + i, b + i, count - i);
+}
+
+/* Return how many inner frames of an answer are read: one more than a path has, if there is
+ * room. */
+static inline uint32_t
+language_frames_wanted(void)
+{
+    return state->depth_max < LIMIT_DEPTH ? state->depth_max + 1 : LIMIT_DEPTH;
 }
 
 #endif
