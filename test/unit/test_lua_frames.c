@@ -22,7 +22,10 @@
 
 enum {
     DEPTH = 40,
-    STACK_BYTES = 1 << 16,
+    DEEP = 5000,
+    DEEP_EVENTS = 3000,
+    FUNCTIONS = 30,
+    STACK_BYTES = 1 << 18,
     SLOT_BYTES = 16,
     SLOTS_APART = 3,
     COLLECTED = 0x40,
@@ -39,7 +42,9 @@ static struct {
     _Alignas(16) unsigned char state[256], global[256], text[64];
     _Alignas(16) unsigned char closures[DEPTH + 1][64], protos[DEPTH + 1][128];
     _Alignas(16) unsigned char outer[96]; // The state's own call, where it is apart.
-    _Alignas(16) unsigned char calls[DEPTH + 1][96];
+    _Alignas(16) unsigned char calls[DEEP + 1][96];
+    unsigned functions[DEEP + 1]; // By call; 0 = none that is shown.
+    uint64_t random;
     uintptr_t own;       // The state's own call.
     uintptr_t frame[16]; // Of luaD_rawrunprotected.
     unsigned count;      // Calls, from 1 on.
@@ -48,6 +53,7 @@ static struct {
     const void *moved_from, *moved_to;
     size_t moved_bytes;
     unsigned asked; // Names, of lua_getinfo.
+    size_t wanted;  // Frames that the recorder reads; 0 = half of all.
     struct heaptap_frame frames[HEAPTAP_FRAMES_MAX];
     void *memo;
 } fake;
@@ -117,6 +123,12 @@ fake_moved(const void **from, const void **to)
     return fake.moved_from != NULL ? fake.moved_bytes : 0;
 }
 
+static size_t
+fake_wanted(void)
+{
+    return fake.wanted > 0 ? fake.wanted : HEAPTAP_FRAMES_MAX / 2;
+}
+
 /* Functions are told by their lines. */
 static unsigned
 fake_name(const char *function, const char *file, unsigned line, const char *language)
@@ -133,7 +145,8 @@ const struct heaptap_languages heaptap_languages_v1 = {.size = sizeof heaptap_la
                                                        .can_read = fake_can_read,
                                                        .function_of = fake_function_of,
                                                        .function_end = fake_function_end,
-                                                       .moved = fake_moved};
+                                                       .moved = fake_moved,
+                                                       .frames_wanted = fake_wanted};
 
 /* The function that the record at CALL says is called, which must be in the stack. */
 static uintptr_t
@@ -506,6 +519,119 @@ an_offset_leads_out_of_the_stack(void **unused)
     end_state();
 }
 
+/* --- Deep stacks ------------------------------------------------------------------------------ */
+
+static unsigned
+chance(unsigned n)
+{
+    fake.random = fake.random * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(fake.random >> 33) % n;
+}
+
+/* Make call NUMBER one to FUNCTION at its instruction AT. Function 0 belongs to the program. */
+static void
+put_call(unsigned number, unsigned function, unsigned at)
+{
+    const struct lua_layout *y = lua_layout;
+    char *slot = fake.stack + (size_t)number * SLOT_BYTES;
+    unsigned char *record = fake.calls[number];
+    uint16_t status = function > 0 ? y->is_lua : y->is_c;
+
+    fake.functions[number] = function;
+    put(fake.protos[function], y->proto_source, (uintptr_t)fake.text);
+    memcpy(fake.protos[function] + y->proto_line, &function, sizeof function);
+    put(fake.closures[function], y->closure_function, (uintptr_t)fake.protos[function]);
+    put(slot, 0, function > 0 ? (uintptr_t)fake.closures[function] : (uintptr_t)&fake);
+    slot[LUA_TYPE] = function > 0 ? LUA_IS_FUNCTION | COLLECTED : LUA_IS_LIGHT_C;
+    put(record, y->call_function, (uintptr_t)slot);
+    put(record, LUA_CALL_PREVIOUS, number > 1 ? (uintptr_t)fake.calls[number - 1] : fake.own);
+    put(record, y->call_code, (uintptr_t)fake.protos[function] + 4 + 4 * at);
+    memcpy(record + y->call_status, &status, sizeof status);
+}
+
+static void
+change_calls(unsigned depth)
+{
+    unsigned what = chance(100), n = what < 10 ? chance(depth / 2) : 1;
+
+    if (chance(2) == 0)
+        for (; n > 0 && fake.count < depth; n--)
+            put_call(++fake.count, chance(FUNCTIONS), chance(3));
+    else
+        fake.count -= n < fake.count ? n : fake.count;
+    // Outer calls continue, without an event in between.
+    for (unsigned k = chance(4); k > 0 && fake.count > 0; k--) {
+        unsigned number = chance(4) == 0 ? 1 + chance(fake.count) : fake.count;
+
+        put_call(number, chance(3) == 0 ? chance(FUNCTIONS) : fake.functions[number], chance(3));
+    }
+    put(fake.state, lua_layout->state_ci, (uintptr_t)(fake.count > 0 ? fake.calls[fake.count]
+                                                                     : (void *)fake.own));
+    put(fake.state, LUA_STATE_TOP,
+        (uintptr_t)fake.stack + (size_t)(fake.count + 1) * SLOT_BYTES);
+}
+
+/* Compare an answer with the calls. On a deep stack only the wanted frames count. */
+static void
+check_wanted(bool *is_whole)
+{
+    static struct heaptap_frame before[HEAPTAP_FRAMES_MAX];
+    static unsigned right[DEEP + 1];
+    size_t count = 0, same, found;
+    bool was_whole = *is_whole;
+
+    for (unsigned i = fake.count; i > 0; i--)
+        if (fake.functions[i] > 0)
+            right[count++] = fake.functions[i];
+    memcpy(before, fake.frames, sizeof before);
+    found = answer_now(&same);
+    *is_whole = count <= fake.wanted;
+    if (*is_whole) {
+        assert_int_equal(found, count);
+        assert_true(same <= count);
+    } else {
+        assert_true(found > fake.wanted);
+    }
+    for (size_t i = 0; i < (*is_whole ? count : fake.wanted); i++)
+        assert_int_equal(fake.frames[HEAPTAP_FRAMES_MAX - found + i].id, right[i]);
+    if (*is_whole && was_whole)
+        assert_memory_equal(&fake.frames[HEAPTAP_FRAMES_MAX - same],
+                            &before[HEAPTAP_FRAMES_MAX - same], same * sizeof *before);
+}
+
+static void
+try_deep(const char *version, bool of_lua, unsigned depth, size_t wanted)
+{
+    unsigned deep = 0;
+    bool is_whole = true;
+
+    begin_state(version, 0, of_lua);
+    fake.wanted = wanted;
+    fake.random = wanted + of_lua;
+    while (fake.count < depth / 2)
+        put_call(++fake.count, chance(FUNCTIONS), chance(3));
+    for (unsigned i = 0; i < DEEP_EVENTS; i++) {
+        change_calls(depth);
+        check_wanted(&is_whole);
+        deep += !is_whole;
+    }
+    assert_true(deep > DEEP_EVENTS / 4);
+    end_state();
+}
+
+/* If this fails, a recursion deeper than a profile's stacks shows functions that did not run, or a
+ * stack that was cut is taken for a whole one. */
+static void
+deep_stacks_are_answered_as_they_are(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+        try_deep(versions[i], true, DEEP, HEAPTAP_FRAMES_MAX / 2);
+        try_deep(versions[i], false, DEEP, HEAPTAP_FRAMES_MAX / 2);
+        try_deep(versions[i], true, 600, 13);
+    }
+}
+
 /* --- Versions --------------------------------------------------------------------------------- */
 
 /* If this fails, a version is read by the layout of another one. */
@@ -608,6 +734,7 @@ main(void)
         cmocka_unit_test(malloc_is_called_to_move_a_stack),
         cmocka_unit_test(some_are_offsets),
         cmocka_unit_test(an_offset_leads_out_of_the_stack),
+        cmocka_unit_test(deep_stacks_are_answered_as_they_are),
         cmocka_unit_test(versions_have_their_layouts),
         cmocka_unit_test(versions_have_their_marks_of_fresh_calls),
         cmocka_unit_test(lua_may_begin_late),

@@ -34,6 +34,15 @@
  * thread has run a coroutine of the same program. A function of the host may keep a pool: then what
  * the name was found by is read as well, which is what the prototype says of itself. So it is, too,
  * where a call comes back to its place that had gone.
+ *
+ * Deep stacks. The recorder reads only so many inner frames (heaptap_frames_wanted). An event on a
+ * deeper stack compares the links of these and some more, up to the *stop*. Links outside of the
+ * stop may be stale: when calls return, the stop moves outwards, and that event compares what the
+ * words point to as well. If a stack has more calls than there are links, the latest answer holds
+ * the innermost three quarters of its room. So calls can come and return before it is read anew.
+ * Its outermost link is not the end of the list then: it is *cut*.
+ *
+ *     (not read) …  │ cut │ … stale … │ stop │ … compared … │ new │
  */
 #include "language/lua_frames.h"
 
@@ -50,6 +59,8 @@
 
 enum {
     LINKS = HEAPTAP_FRAMES_MAX, // Calls, and the ends of those of a state.
+    LINKS_CUT = LINKS * 3 / 4,  // Links of a stack that has more calls.
+    STOP_STEP = 64,             // The stop moves by so many frames.
     PLACES = 1 << 10,
     ASKERS = 256,
     HEAD_BYTES_MAX = 4096,
@@ -249,6 +260,8 @@ struct memo {
     unsigned count;  // It is the last so many of V. 0 while an answer is made.
     unsigned filled; // So many of the last are from some answer.
     bool is_unsure;  // What the words point to may be other things by now.
+    bool is_cut;     // The outermost link is not the end; the next call is that of V[LINKS].
+    unsigned stop;   // Index into V: only the links before this are compared; LINKS = all.
     uintptr_t states[LUA_STATE_NOTES]; // By note: a state that was there.
     uintptr_t allocator;     // Of Lua's own.
     uint16_t places[PLACES]; // By hash of the record.
@@ -266,7 +279,15 @@ struct answer {
     bool deep; // What the words point to is to be read, too.
     unsigned count, filled; // Of the memo.
     const struct link *changed;
+    const struct link *stop; // Where comparing ends; behind the end if it does not.
 };
+
+/* The link where comparing ends early; behind all if the links end where the calls do. */
+static inline const struct link *
+stop_of(const struct memo *m, unsigned stop)
+{
+    return stop < LINKS || m->is_cut ? &m->v[stop] : &m->v[LINKS] + 1;
+}
 
 static inline uint16_t *
 place_of(struct memo *m, uintptr_t call)
@@ -389,18 +410,23 @@ stays(struct answer *a, size_t number, struct link *e, bool deep)
     KEEP(code);
     KEEP(status);
     for (;;) {
-        const struct link *end = &a->m->v[e->end];
+        const struct link *end = &a->m->v[e->end], *last = end < a->stop ? end : a->stop;
 
-        for (uintptr_t call = e->call; e != end; e++) {
+        for (; e != last; e++) {
+            uintptr_t call = e->call;
+
             if (!has_words(call, code, status, e) || (deep && !leads_to_same(a->y, a->m, e)))
                 note_again(a, s->v[number], e);
-            call = lua_word(call + LUA_CALL_PREVIOUS);
-            if (call != e[1].call)
+            if (lua_word(call + LUA_CALL_PREVIOUS) != e[1].call)
                 return false;
         }
+        if (e == a->stop)
+            return true;
         if (lua_word(e->call + LUA_CALL_PREVIOUS) != 0)
             return false;
         e++;
+        if (e == a->stop)
+            return true;
         if (++number == s->count)
             return e == row_end;
         if (e == row_end || lua_word(s->v[number] + ci) != e->call)
@@ -432,14 +458,17 @@ stays_moved(struct answer *a, size_t number, struct walk *w, struct link *e)
         const struct link *end = &a->m->v[e->end];
 
         while (e != end) {
+            if (e == a->stop)
+                return true;
             if (!is_call(a, w, e, a->deep))
                 note_other(a, w, e);
             more = walk_next(y, w);
             e++;
-            if (w->c.call != e->call || more != (e != end))
+            if (w->c.call != e->call || (e != row_end && more != (e != end)))
                 return false;
         }
-        e++;
+        if (e == a->stop || ++e == a->stop)
+            return true;
         if (++number == a->s->count)
             return e == row_end;
         if (e == row_end)
@@ -517,6 +546,8 @@ put_new(const struct answer *a, size_t at, size_t joined)
         end = more ? v[at].end : at;
         for (size_t k = from; k < at; k++)
             v[k].end = (uint16_t)end;
+        if (more && at == LINKS) // See put_cut.
+            v[at].call = w.c.call;
         if (!more) {
             v[at] = (struct link){.call = w.c.call, .end = (uint16_t)at};
             at++;
@@ -567,7 +598,49 @@ put_plainly(const struct answer *a, struct heaptap_frame *end)
     return (size_t)(to - begin);
 }
 
-/* The links of the answer. Returns the first; the end if there are too many. */
+/* Return the index of a stop for an answer whose innermost link is FROM, one step further out than
+ * needed; LINKS if the links end before that. */
+static unsigned
+stop_from(const struct memo *m, const struct link *from)
+{
+    const struct link *row_end = &m->v[LINKS], *e;
+    size_t wanted = heaptap_frames_wanted() + 1, max = (size_t)(row_end - from);
+
+    e = from + (wanted + STOP_STEP < max ? wanted + STOP_STEP : max);
+    while (e < row_end && from->frames < e->frames + wanted)
+        e++;
+    return (unsigned)(e - m->v);
+}
+
+/* Move the stop so that enough frames from FROM outwards are compared. Return false if the links do
+ * not reach so far. */
+static bool
+reaches(struct answer *a, const struct link *from)
+{
+    size_t wanted = heaptap_frames_wanted() + 1;
+
+    if (a->stop > &a->m->v[LINKS] || from->frames >= a->stop->frames + wanted)
+        return true;
+    // No event has compared these links: their prototypes may be others by now.
+    a->deep = true;
+    a->stop = stop_of(a->m, stop_from(a->m, from));
+    return a->stop > &a->m->v[LINKS] || from->frames >= a->stop->frames + wanted;
+}
+
+/* Read the innermost LINKS_CUT links alone. Return the first. */
+static struct link *
+put_cut(struct answer *a)
+{
+    struct link *row_end = &a->m->v[LINKS];
+
+    *row_end = (struct link){.end = LINKS};
+    a->m->is_cut = true;
+    a->stop = a->changed = row_end;
+    put_new(a, LINKS - LINKS_CUT, LINKS);
+    return row_end - LINKS_CUT;
+}
+
+/* The links of the answer. Returns the first. */
 static struct link *
 put_links(struct answer *a)
 {
@@ -576,17 +649,33 @@ put_links(struct answer *a)
     size_t joined;
 
     find_join(a, &j);
-    if (j.at != row_end && !goes_on(a, &j)) {
+    if (j.at != row_end && (!reaches(a, j.at) || !goes_on(a, &j))) {
         a->count = 0;
         find_join(a, &j);
     }
     if (a->changed < j.at)
         a->changed = j.at;
+    if (j.at == row_end) {
+        a->m->is_cut = false;
+        a->stop = row_end + 1;
+    }
     joined = (size_t)(j.at - a->m->v);
     if (j.record_count > joined)
-        return row_end;
+        return put_cut(a);
     put_new(a, joined - j.record_count, joined);
     return j.at - j.record_count;
+}
+
+/* Return the stop for the events after A, whose innermost link is FIRST. */
+static unsigned
+next_stop(const struct answer *a, const struct link *first)
+{
+    const struct link *row_end = &a->m->v[LINKS];
+    const struct link *stop = a->stop < row_end ? a->stop : row_end;
+
+    if (first->frames <= stop->frames + heaptap_frames_wanted() + 2 * STOP_STEP)
+        return (unsigned)(stop - a->m->v);
+    return stop_from(a->m, first);
 }
 
 /* The program with the states of GLOBAL is asked for. Was another thread asked for it since this
@@ -651,25 +740,31 @@ find_states(const struct lua_layout *y, struct memo *m, struct states *s,
 static INLINE bool
 is_latest(const struct lua_layout *y, const struct memo *m, const struct states *s, bool deep)
 {
-    const struct link *e = &m->v[LINKS - m->count];
+    const struct link *e = &m->v[LINKS - m->count], *stop = stop_of(m, m->stop);
     uintptr_t code = y->call_code, status = y->call_status;
 
     KEEP(code);
     KEEP(status);
-    for (size_t i = 0; i < s->count; i++, e++) {
-        uintptr_t call = lua_word(s->v[i] + y->state_ci);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct link *end = &m->v[e->end], *last = end < stop ? end : stop;
 
-        if (e == &m->v[LINKS] || call != e->call)
+        if (e == &m->v[LINKS] || lua_word(s->v[i] + y->state_ci) != e->call)
             return false;
-        for (const struct link *end = &m->v[e->end]; e != end; e++) {
+        // From the address that is expected, so that no load waits for the one before.
+        for (; e != last; e++) {
+            uintptr_t call = e->call;
+
             if (!has_words(call, code, status, e) || (deep && !leads_to_same(y, m, e)))
                 return false;
-            call = lua_word(call + LUA_CALL_PREVIOUS);
-            if (call != e[1].call)
+            if (lua_word(call + LUA_CALL_PREVIOUS) != e[1].call)
                 return false;
         }
-        if (lua_word(call + LUA_CALL_PREVIOUS) != 0)
+        if (e == stop)
+            return true;
+        if (lua_word(e->call + LUA_CALL_PREVIOUS) != 0)
             return false;
+        if (++e == stop)
+            return true;
     }
     return e == &m->v[LINKS];
 }
@@ -695,15 +790,18 @@ answer(struct answer *a, struct heaptap_frame *end, size_t *ret_same)
     a->count = m->count;
     a->filled = m->filled;
     a->changed = first;
+    a->stop = stop_of(m, m->stop);
     m->count = m->filled = 0; // A handler may jump out of here.
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     first = put_links(a);
-    if (unlikely(first == &m->v[LINKS]) && a->s->count > 0) {
+    *ret_same = a->changed->frames;
+    put_changed(a, first, end);
+    // Calls without frames have taken the place of others.
+    if (a->stop <= &m->v[LINKS] && first->frames <= a->stop->frames + heaptap_frames_wanted()) {
         *ret_same = 0;
         return put_plainly(a, end);
     }
-    *ret_same = a->changed->frames;
-    put_changed(a, first, end);
+    m->stop = next_stop(a, first);
     a->count = (unsigned)(&m->v[LINKS] - first);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     m->is_unsure = !a->s->all_asked;
