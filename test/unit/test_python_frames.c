@@ -25,8 +25,10 @@
 enum {
     CODE_COUNT = 3,
     DEPTH = 120,
+    DEEP = 5000,
     FRAME_ROOM = 160,
     EVENTS = 30000,
+    DEEP_EVENTS = 4000,
     DAMAGED_ID = 7777777,
 };
 
@@ -42,9 +44,12 @@ static struct {
     unsigned char thread[1024], other[1024];
     _Alignas(16) unsigned char code[CODE_COUNT][512];
     uint64_t lives[CODE_COUNT];
-    _Alignas(16) unsigned char large[DEPTH][512]; // Blocks of malloc's with generators.
-    struct fake_frame frames[DEPTH];              // Outermost first.
+    _Alignas(16) unsigned char large[DEEP][512]; // Blocks of malloc's with generators.
+    struct fake_frame frames[DEEP];               // Outermost first.
     unsigned count;
+    unsigned depth, burst; // At most so many frames; so many may come or go at once.
+    size_t wanted;
+    bool before_is_whole; // No frame of the latest answer was left out.
     char *chunk, *stack;
     uint64_t random;
     unsigned until_jump; // Names until a handler jumps out; 0 = none comes.
@@ -105,8 +110,16 @@ fake_name(const char *function, const char *file, unsigned line, const char *lan
     return DAMAGED_ID;
 }
 
-const struct heaptap_languages heaptap_languages_v1 = {
-    .size = sizeof heaptap_languages_v1, .can_read = fake_can_read, .name = fake_name};
+static size_t
+fake_wanted(void)
+{
+    return fake.wanted;
+}
+
+const struct heaptap_languages heaptap_languages_v1 = {.size = sizeof heaptap_languages_v1,
+                                                       .can_read = fake_can_read,
+                                                       .name = fake_name,
+                                                       .frames_wanted = fake_wanted};
 
 static unsigned char *present;
 
@@ -191,7 +204,7 @@ call(void)
     unsigned i = fake.count;
     struct fake_frame *f = &fake.frames[i];
 
-    if (i == DEPTH)
+    if (i == fake.depth)
         return;
     *f = (struct fake_frame){.code = chance(CODE_COUNT),
                              .index = 4 + chance(3),
@@ -202,7 +215,7 @@ call(void)
         f->at_memory = (char *)fake.large[i] + layout->frame_head;
     }
     if (i == 0 || has_objects() || chance(3) == 0)
-        f->shim = fake.stack + (size_t)(DEPTH - i) * FRAME_ROOM;
+        f->shim = fake.stack + (size_t)(fake.depth - i) * FRAME_ROOM;
     write_frame(i);
     fake.count++;
 }
@@ -247,10 +260,10 @@ step(void)
     else if (what < 92)
         go_on();
     else if (what < 94)
-        for (unsigned n = chance(30); n > 0; n--)
+        for (unsigned n = chance(fake.burst); n > 0; n--)
             call();
     else if (what < 96)
-        for (unsigned n = chance(30); n > 0; n--)
+        for (unsigned n = chance(fake.burst); n > 0; n--)
             go_back();
     else if (what < 98)
         free_code();
@@ -283,26 +296,31 @@ known_frames(struct heaptap_frame *to, unsigned damaged)
     return n;
 }
 
-/* Ask, with the links ending at frame DAMAGED. */
+/* Ask, with the links ending at frame DAMAGED. On a deep stack only the wanted frames count. */
 static size_t
 ask(struct python_memo *m, struct heaptap_frame *end, unsigned damaged, bool was_whole)
 {
-    static struct heaptap_frame before[HEAPTAP_FRAMES_MAX], right[DEPTH + 1];
+    static struct heaptap_frame before[HEAPTAP_FRAMES_MAX], right[DEEP + 1];
     size_t same, count, expected = known_frames(right, damaged);
+    bool is_whole = expected <= fake.wanted, both = is_whole && fake.before_is_whole;
 
     memcpy(before, end - HEAPTAP_FRAMES_MAX, sizeof before);
     count = python_frames_again(end, m, NULL, &same);
-    assert_int_equal(count, expected);
+    if (is_whole)
+        assert_int_equal(count, expected);
+    else
+        assert_true(count > fake.wanted);
     assert_true(same <= count);
-    for (size_t i = 0; i < count; i++) {
+    fake.before_is_whole = is_whole;
+    for (size_t i = 0; i < (is_whole ? count : fake.wanted); i++) {
         assert_int_equal(end[-(long)count + (long)i].id, right[i].id);
         if (damaged == 0)
             assert_int_equal(end[-(long)count + (long)i].at, right[i].at);
     }
-    if (was_whole)
+    if (was_whole && both)
         assert_memory_equal(end - same, before + HEAPTAP_FRAMES_MAX - same,
                             same * sizeof *before);
-    return same;
+    return both ? same : 0;
 }
 
 /* A link in the middle leads nowhere, and then it is as it was. */
@@ -331,11 +349,11 @@ jump_out(struct python_memo *m, struct heaptap_frame *end)
 }
 
 static void
-ask_at_random(struct python_memo *m, struct heaptap_frame *end)
+ask_at_random(struct python_memo *m, struct heaptap_frame *end, unsigned events)
 {
-    size_t reused = 0;
+    size_t reused = 0, deep = 0;
 
-    for (unsigned i = 0; i < EVENTS; i++) {
+    for (unsigned i = 0; i < events; i++) {
         bool is_whole = chance(20) != 0;
 
         for (unsigned n = chance(4); n > 0; n--)
@@ -345,27 +363,39 @@ ask_at_random(struct python_memo *m, struct heaptap_frame *end)
         if (!is_whole)
             jump_out(m, end);
         reused += ask(m, end, 0, is_whole);
+        deep += !fake.before_is_whole;
     }
-    assert_true(reused > EVENTS);
+    if (fake.wanted >= fake.depth)
+        assert_true(reused > events);
+    else
+        assert_true(deep > events / 4);
 }
 
+/* Ask at EVENTS moments, with up to DEPTH frames. The recorder reads WANTED frames. */
 static void
-try_version(unsigned minor)
+try_version(unsigned minor, unsigned depth, size_t wanted, unsigned events)
 {
     static const int type_of_generators;
     static struct heaptap_frame frames[HEAPTAP_FRAMES_MAX];
     const struct python_layout *l = python_layout_of(minor);
     const struct python_owners its = {.generator = &type_of_generators};
     const struct python_asked functions = {.current = fake_thread, .of_thread = fake_thread};
-    char stack_here[(DEPTH + 2) * FRAME_ROOM] = {0};
+    char stack_here[(DEEP + 2) * FRAME_ROOM];
+    size_t chunk_bytes = round_up((size_t)depth * FRAME_ROOM, 65536);
     struct python_memo *m = test_calloc(1, sizeof *m);
 
     memset(&fake, 0, sizeof fake);
+    memset(stack_here, 0, sizeof stack_here);
     fake.random = minor;
+    fake.depth = depth;
+    fake.burst = depth > DEPTH ? depth / 2 : 30;
+    fake.wanted = wanted;
+    fake.before_is_whole = true;
     fake.stack = (char *)round_up((uintptr_t)stack_here, 16);
-    fake.chunk = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    fake.chunk =
+        mmap(NULL, chunk_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(fake.chunk != MAP_FAILED);
-    python_mark_pages(&python_chunks, fake.chunk, 65536, true);
+    python_mark_pages(&python_chunks, fake.chunk, chunk_bytes, true);
     present = fake.thread;
     python_reach_begin(l, &its);
     python_frames_begin(l, &functions);
@@ -374,12 +404,12 @@ try_version(unsigned minor)
         if (l->code_first != PYTHON_NONE)
             fake.code[i][l->code_first] = 4;
     }
-    for (unsigned i = 0; i < DEPTH; i++)
+    for (unsigned i = 0; i < depth; i++)
         put(fake.large[i], PYTHON_COLLECTED_HEAD + PYTHON_OBJECT_TYPE, &type_of_generators);
     write_thread();
-    ask_at_random(m, frames + HEAPTAP_FRAMES_MAX);
-    python_mark_pages(&python_chunks, fake.chunk, 65536, false);
-    munmap(fake.chunk, 65536);
+    ask_at_random(m, frames + HEAPTAP_FRAMES_MAX, events);
+    python_mark_pages(&python_chunks, fake.chunk, chunk_bytes, false);
+    munmap(fake.chunk, chunk_bytes);
     test_free(m);
 }
 
@@ -390,7 +420,19 @@ each_version_is_answered_as_it_is(void **state)
 {
     (void)state;
     for (unsigned minor = 9; minor <= 13; minor++)
-        try_version(minor);
+        try_version(minor, DEPTH, HEAPTAP_FRAMES_MAX / 2, EVENTS);
+}
+
+/* If this fails, a recursion deeper than a profile's stacks shows functions that did not run, or a
+ * stack that was cut is taken for a whole one. */
+static void
+deep_stacks_are_answered_as_they_are(void **state)
+{
+    (void)state;
+    for (unsigned minor = 9; minor <= 13; minor++) {
+        try_version(minor, DEEP, HEAPTAP_FRAMES_MAX / 2, DEEP_EVENTS);
+        try_version(minor, 600, 13, DEEP_EVENTS);
+    }
 }
 
 int
@@ -398,6 +440,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_version_is_answered_as_it_is),
+        cmocka_unit_test(deep_stacks_are_answered_as_they_are),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

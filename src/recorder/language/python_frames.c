@@ -33,6 +33,13 @@
  * counts these ends, and the memo is worth nothing after the next. Of the C stack it is the place
  * of the innermost link that says whether this is the stack that was proved.
  *
+ * Deep stacks. The recorder reads only so many inner frames (heaptap_frames_wanted). A walk on a
+ * deeper chain compares the links of these and some more, up to the *stop*. Links outside of the
+ * stop may be stale; when calls return, the stop moves outwards, and they are compared again. If a
+ * chain has more links than there is room for, the memo holds the innermost three quarters of its
+ * room, and [0] is the frame outside of these. From 3.12 on only a frame further out shows where
+ * the outermost ones are. There each event follows the chain to that frame, two words for each.
+ *
  * What is linked may be damaged, or be just linked while a handler comes. No frame is read that has
  * not been proved to be in memory (python_reach.c), no code object that has not been seen to be one
  * (python_name.c), and no more of both than there is room for. Where the links lead to nowhere the
@@ -50,7 +57,9 @@
 
 enum {
     LINKS = HEAPTAP_FRAMES_MAX, // Of functions, of none, and of such that have not begun.
+    LINKS_CUT = LINKS * 3 / 4, // Links of a chain that has more.
     LINKS_MAX = 1 << 16,
+    STOP_STEP = 64, // The stop moves by so many frames.
     PLACES = 1 << 10,
     UNKNOWN_MAX = 4,
 };
@@ -129,8 +138,10 @@ struct python_memo {
     uintptr_t stack_end; // What is on the C stack was proved up to here.
     uint32_t count;      // Links from the outermost, 1, on, as they were; 0 = nothing is known.
     uint32_t filled;     // Up to here they are still those of some answer: ids follow from words.
+    uint32_t stop;       // Only the links further in than this are compared; 0 = all.
+    bool is_cut;         // The chain does not end at [0], which is the frame that comes next.
     uint16_t places[PLACES]; // By the hash of a frame its number, perhaps.
-    struct link links[LINKS + 1]; // [0]: where the chain ends.
+    struct link links[LINKS + 1]; // [0]: where they end.
     struct link new_links[LINKS + 1]; // Those further in, innermost first; scratch.
 };
 
@@ -140,11 +151,12 @@ const size_t python_memo_bytes = sizeof(struct python_memo);
 struct walk {
     struct python_memo *m;
     const void *thread, *frame, *in;
-    uint32_t count, filled; // Of the memo.
+    uint32_t count, filled, stop; // Of the memo.
     uint32_t new_count;
     uint32_t from; // The outermost link that has changed.
     unsigned unknown;
     bool is_lost; // Nothing of it is to be remembered.
+    bool fills;   // A chain that is cut has as many links as there is room for.
     struct python_reach reach;
 };
 
@@ -200,13 +212,13 @@ leaves_cframe(enum python_chain kind, const void *in, uint8_t mark)
            (kind == PYTHON_CHAIN_CFRAMES && in != NULL);
 }
 
-/* Are L and those outside of it read from the same words? Where only the instruction or the
- * function is another one, W says from where on. If not, RET_DIFFERS is the number of the first
- * that is not followed by the same one. */
+/* Are L and those outside of it, up to the stop, read from the same words? Where only the
+ * instruction or the function is another one, W says from where on. If not, RET_DIFFERS is the
+ * number of the first that is not followed by the same one. */
 static INLINE bool
 stays(enum python_chain kind, struct walk *w, const struct link *l, uint32_t *ret_differs)
 {
-    const struct link *root = w->m->links, *changed = l + 1;
+    const struct link *root = &w->m->links[w->stop], *changed = l + 1;
     const char *frame = l->frame, *next;
     size_t code = layout->frame_code, at = layout->frame_at, previous = layout->frame_previous;
     size_t mark = kind == PYTHON_CHAIN_ENTRIES ? layout->frame_entry : layout->frame_owner;
@@ -228,13 +240,62 @@ stays(enum python_chain kind, struct walk *w, const struct link *l, uint32_t *re
         next = *(const char *const *)(frame + previous);
         if (next != l[-1].frame)
             break;
+        next = l[-1].frame; // So that no load waits for the one before.
         if (leaves_cframe(kind, l->in, l->mark) &&
             python_pointer(l->in, layout->cframe_previous) != l[-1].in)
             break;
     }
-    w->from = (uint32_t)(changed - root);
-    *ret_differs = (uint32_t)(l - root);
+    w->from = (uint32_t)(changed - w->m->links);
+    *ret_differs = (uint32_t)(l - w->m->links);
     return l == root;
+}
+
+/* Return the next shim from FRAME outwards, or NULL. A circle comes back to one of the frames after
+ * 1, 2, 4 and so on. */
+static const void *
+find_shim(struct walk *w, const void *frame)
+{
+    const void *before = NULL;
+
+    for (size_t links = 0; links < LINKS_MAX; links++) {
+        if (frame == before || !python_can_reach(&w->reach, frame))
+            return NULL;
+        if ((links & (links - 1)) == 0)
+            before = frame;
+        if (python_byte(frame, layout->frame_owner) == PYTHON_OWNER_SHIM)
+            return frame;
+        frame = python_pointer(frame, layout->frame_previous);
+    }
+    return NULL;
+}
+
+/* Return a stop that leaves enough frames from link number INNER outwards, one step further out
+ * than needed; 0 if the links end before that. */
+static uint32_t
+stop_from(enum python_chain kind, const struct python_memo *m, uint32_t inner)
+{
+    uint32_t wanted = (uint32_t)heaptap_frames_wanted() + 1, stop;
+
+    // The place of a frame follows from a link further out.
+    if (kind == PYTHON_CHAIN_SHIMS)
+        return 0;
+    stop = inner > wanted + STOP_STEP ? inner - wanted - STOP_STEP : 0;
+    while (stop > 0 && m->links[inner].frames < m->links[stop].frames + wanted)
+        stop--;
+    return stop;
+}
+
+/* Move the stop so that enough frames from link number INNER outwards are compared. Return false if
+ * the links do not reach so far. */
+static bool
+reaches(enum python_chain kind, struct walk *w, uint32_t inner)
+{
+    const struct link *l = w->m->links;
+    uint32_t wanted = (uint32_t)heaptap_frames_wanted() + 1;
+
+    if (w->stop > 0 && l[inner].frames < l[w->stop].frames + wanted)
+        w->stop = stop_from(kind, w->m, inner);
+    return w->stop > 0 || !w->m->is_cut || l[inner].frames >= wanted;
 }
 
 /* The number of the link that is where W has come to, if it and all outside of it are there; 0 if
@@ -252,10 +313,20 @@ find_link(enum python_chain kind, struct walk *w)
             return 0;
     } else if (l->in != w->in || (uintptr_t)l->in < w->reach.stack)
         return 0;
-    if (stays(kind, w, l, &differs))
-        return number;
-    w->count = differs - 1;
-    return 0;
+    if (!reaches(kind, w, number)) {
+        w->count = 0;
+        return 0;
+    }
+    if (!stays(kind, w, l, &differs)) {
+        w->count = differs - 1;
+        return 0;
+    }
+    if (kind == PYTHON_CHAIN_SHIMS && unlikely(w->m->is_cut) &&
+        find_shim(w, w->m->links[0].frame) != w->m->links[0].in) {
+        w->count = 0;
+        return 0;
+    }
+    return number;
 }
 
 /* In place of the frames that cannot be reached. */
@@ -428,28 +499,26 @@ answer(enum python_chain kind, struct walk *w, uint32_t known, struct heaptap_fr
 }
 
 /* There are more links than are looked at. In versions where a frame further out tells where those
- * are: if there is none, they are no stack, and would only hide the C frames. A circle is seen when
- * it comes back to a frame of before, of those after 1, 2, 4 and so on. */
+ * are: if there is none, they are no stack, and would only hide the C frames. */
 static COLD void
 cut(struct walk *w)
 {
-    const void *frame = w->frame, *before = NULL;
+    struct link *root = &w->m->links[0];
+    const struct link *outer = &w->m->new_links[LINKS_CUT];
 
-    w->is_lost = true;
-    w->m->links[0].in = NULL;
-    if (layout->chain != PYTHON_CHAIN_SHIMS)
-        return;
-    for (size_t links = 0; links < LINKS_MAX; links++) {
-        if (frame == before || !python_can_reach(&w->reach, frame))
-            break;
-        if ((links & (links - 1)) == 0)
-            before = frame;
-        if (python_byte(frame, layout->frame_owner) == PYTHON_OWNER_SHIM) {
-            w->m->links[0].in = frame;
-            return;
-        }
-        frame = python_pointer(frame, layout->frame_previous);
+    w->m->is_cut = true;
+    if (likely(!w->fills)) {
+        w->new_count = LINKS_CUT;
+        root->frame = outer->frame;
+        root->in = outer->in;
+    } else {
+        w->is_lost = true;
+        root->frame = w->frame;
+        root->in = NULL;
     }
+    if (layout->chain != PYTHON_CHAIN_SHIMS || (root->in = find_shim(w, root->frame)) != NULL)
+        return;
+    w->is_lost = true;
     while (w->new_count > 0 && !is_shim(PYTHON_CHAIN_SHIMS, w->m->new_links[w->new_count - 1].mark))
         w->new_count--;
     add_damaged(w, NULL);
@@ -465,11 +534,15 @@ follow(enum python_chain kind, struct walk *w)
             return known;
         if (w->frame == NULL || !take_link(kind, w)) {
             w->from = 1;
+            w->m->links[0].frame = NULL;
             w->m->links[0].in = w->in;
+            w->m->is_cut = false;
+            w->stop = 0;
             return 0;
         }
     }
     w->from = 1;
+    w->stop = 0;
     cut(w);
     return 0;
 }
@@ -494,6 +567,28 @@ start(struct walk *w)
                                                   : NULL;
 }
 
+/* Return the stop for the events after W, whose innermost link is number TOP. */
+static inline uint32_t
+next_stop(enum python_chain kind, const struct walk *w, uint32_t top)
+{
+    const struct link *l = w->m->links;
+
+    if (l[top].frames <= l[w->stop].frames + heaptap_frames_wanted() + 2 * STOP_STEP)
+        return w->stop;
+    return stop_from(kind, w->m, top);
+}
+
+/* Are there fewer than the wanted frames from the link number TOP to the stop? Functions that have
+ * not begun have none. */
+static inline bool
+is_short(const struct walk *w, uint32_t top)
+{
+    const struct link *l = w->m->links;
+    bool is_part = w->stop > 0 || (w->m->is_cut && !w->is_lost);
+
+    return is_part && l[top].frames <= l[w->stop].frames + heaptap_frames_wanted();
+}
+
 static INLINE size_t
 walk(enum python_chain kind, struct walk *w, struct heaptap_frame *end, size_t *ret_same)
 {
@@ -504,17 +599,20 @@ walk(enum python_chain kind, struct walk *w, struct heaptap_frame *end, size_t *
         start(w);
         known = follow(kind, w);
         *ret_same = m->links[w->from - 1].frames;
-        if (likely(known + w->new_count <= LINKS) && likely(answer(kind, w, known, end)))
+        top = known + w->new_count;
+        if (likely(top <= LINKS) && likely(answer(kind, w, known, end)) &&
+            likely(!is_short(w, top)))
             break;
         // Once more, as if nothing was known. That ends here.
+        w->fills = known == 0;
         w->count = w->filled = 0;
     }
-    top = known + w->new_count;
     signal_fence();
     if (likely(!w->is_lost && !w->reach.asked)) {
         m->thread = w->thread;
         m->stack_end = w->reach.stack + w->reach.stack_room;
         m->filled = w->filled > top ? w->filled : top;
+        m->stop = next_stop(kind, w, top);
         m->count = top;
     }
     return m->links[top].frames;
@@ -556,6 +654,8 @@ take_memo(struct walk *w, struct python_memo *m)
     w->m = m;
     w->count = likely(holds) ? m->count : 0;
     w->filled = likely(holds) ? m->filled : 0;
+    w->stop = m->stop;
+    w->fills = false;
     m->count = m->filled = 0;
     signal_fence();
     m->gone = gone;

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# deep_stacks.sh: how many instructions one event takes on a deep stack of Lua or Python, counted by
+# callgrind: at the inner end of a recursion, and while it grows. If it fails, the cost of an event
+# grows with the depth of the recursion, and deep recursions take minutes when they are recorded.
+. "$SRCDIR/test/run/lib.subr"
+need valgrind lua5.4
+case $(uname -m) in x86_64) ;; *) skip_all "the bounds are for x86-64" ;; esac
+python="/usr/bin/python3 -S"
+
+# instructions LANGUAGE COMMAND…: count those of COMMAND when it is recorded
+instructions() {
+    LD_PRELOAD="$LIBHEAPTAP $BUILD/libheaptap_$1.so" HEAPTAP_OUT=$PWD/deep.heaptap \
+        HEAPTAP_FRAMES=${frames:-} valgrind --tool=callgrind --callgrind-out-file=/dev/null \
+        "${@:2}" 2>&1 | sed -n 's/.*Collected : //p'
+    rm -f deep.heaptap
+}
+
+# within NAME COUNT BOUND
+within() {
+    check "$1: $2 instructions, at most $3" test "$2" -gt 0 -a "$2" -le "$3"
+}
+
+# costs NAME LANGUAGE DEPTH BOUND COMMAND…: one event at the end of DEPTH calls, and one call more
+costs() {
+    local name=$1 language=$2 depth=$3 bound=$4 events=200 none end call
+    shift 4
+    none=$(instructions "$language" "$@" "$depth" 0)
+    end=$((($(instructions "$language" "$@" "$depth" $events) - none) / events))
+    call=$((($(instructions "$language" "$@" $((depth + events)) 0) - none) / events))
+    within "$name, an event" "$end" "$bound"
+    within "$name, a call" "$call" "$bound"
+}
+
+costs "Lua, 500 calls" lua 500 160000 lua5.4 "$area/deep_events.lua"
+costs "Lua, 2,000 calls" lua 2000 48000 lua5.4 "$area/deep_events.lua"
+costs "Lua, 20,000 calls" lua 20000 48000 lua5.4 "$area/deep_events.lua"
+frames=12 costs "Lua, 2,000, 12 frames" lua 2000 9500 lua5.4 "$area/deep_events.lua"
+if [ -x /usr/bin/python3 ]; then
+    costs "Python, 2,000 calls" python 2000 105000 $python "$area/deep_events.py"
+    costs "Python, 6,000 calls" python 6000 105000 $python "$area/deep_events.py"
+    frames=12 costs "Python, 2,000, 12 frames" python 2000 35000 $python "$area/deep_events.py"
+else
+    echo "ok - Python # SKIP needs /usr/bin/python3"
+fi
+finish
