@@ -13,6 +13,9 @@
  *     live       100,000 live blocks, replaced at random: memory is touched that no cache holds
  *     deep       400 frames entered anew for every pair
  *     handler    16 pairs in a signal handler, raised anew below 20 frames
+ *     heap64 heap256
+ *                as depth20, but pairs of heaptap_alloc and heaptap_free: objects of so many bytes,
+ *                side by side
  *     churn      threads of 50 pairs each, one after another
  *     own        THREADS at once, each replaces its own blocks
  *     cross      the same, but every 20,000 pairs the blocks go to the next thread to be freed
@@ -28,6 +31,7 @@
 #include <time.h>
 
 #include "descent.h"
+#include "heaptap/heaptap.h"
 
 enum { MAX_THREADS = 64, THREAD_LIVE = 2000, CHURN_PAIRS = 50, HAND_OVER_PAIRS = 20000,
        SWARM_PAIRS = 1000, SWARM_LIVE = 200 };
@@ -40,6 +44,7 @@ struct shape {
     unsigned batch; // Pairs at the bottom of one descent.
     unsigned live;  // Blocks that are replaced at random; 0: freed at once.
     bool paths;     // Random inner frames.
+    unsigned heap_bytes; // Size of an object of a heap of the program's own; 0: malloc.
 };
 
 /* One thread's state. */
@@ -52,18 +57,20 @@ struct work {
 };
 
 static const struct shape shapes[] = {
-    {"headline", 20, SITE_COUNT, 1, 0, false},
-    {"depth5", 5, 1, 64, 1000, false},
-    {"depth20", 20, 1, 64, 1000, false},
-    {"depth60", 60, 1, 64, 1000, false},
-    {"paths", 20, 1, 1, 0, true},
-    {"live", 20, 10, 16, 100000, false},
-    {"deep", 400, 4, 1, 0, false},
-    {"handler", 20, 1, 16, 0, false},
-    {"churn", 8, 4, 1, 0, false},
-    {"own", 8, 4, 16, THREAD_LIVE, false},
-    {"cross", 8, 4, 16, THREAD_LIVE, false},
-    {"swarm", 8, 4, 16, SWARM_LIVE, false},
+    {"headline", 20, SITE_COUNT, 1, 0, false, 0},
+    {"depth5", 5, 1, 64, 1000, false, 0},
+    {"depth20", 20, 1, 64, 1000, false, 0},
+    {"depth60", 60, 1, 64, 1000, false, 0},
+    {"paths", 20, 1, 1, 0, true, 0},
+    {"live", 20, 10, 16, 100000, false, 0},
+    {"deep", 400, 4, 1, 0, false, 0},
+    {"handler", 20, 1, 16, 0, false, 0},
+    {"heap64", 20, 1, 64, 1000, false, 64},
+    {"heap256", 20, 1, 64, 1000, false, 256},
+    {"churn", 8, 4, 1, 0, false, 0},
+    {"own", 8, 4, 16, THREAD_LIVE, false, 0},
+    {"cross", 8, 4, 16, THREAD_LIVE, false, 0},
+    {"swarm", 8, 4, 16, SWARM_LIVE, false, 0},
 };
 
 static long thread_pairs;
@@ -71,6 +78,8 @@ static unsigned thread_count;
 static bool hands_over;
 static pthread_barrier_t barrier;
 static void **shared_blocks[MAX_THREADS];
+static heaptap_heap *heap;
+static char *const heap_start = (char *)0x600000000000; // Addresses only, no memory.
 
 static int
 one_pair(struct work *w)
@@ -94,13 +103,25 @@ one_pair(struct work *w)
 }
 
 static int
+one_heap_pair(struct work *w)
+{
+    uint64_t r = descent_random(&w->random);
+    size_t size_bytes = w->shape->heap_bytes;
+    char *p = heap_start + (r >> 32) % w->shape->live * size_bytes;
+
+    heaptap_free(heap, p);
+    heaptap_alloc(heap, p, 1, size_bytes);
+    return (int)(r & 1);
+}
+
+static int
 bottom(void *context)
 {
     struct work *w = context;
     int sum = 0;
 
     for (unsigned i = 0; i < w->left; i++)
-        sum += one_pair(w);
+        sum += w->shape->heap_bytes ? one_heap_pair(w) : one_pair(w);
     return sum;
 }
 
@@ -156,6 +177,9 @@ alone(const struct shape *shape, long pairs)
 {
     struct work w = {.shape = shape, .blocks = new_blocks(shape), .random = 1};
 
+    heap = heaptap_heap_create("objects", 0);
+    for (unsigned i = 0; shape->heap_bytes && i < shape->live; i++)
+        heaptap_alloc(heap, heap_start + (size_t)i * shape->heap_bytes, 1, shape->heap_bytes);
     signal(SIGUSR1, on_signal);
     do_pairs(&w, pairs);
     free_blocks(shape, w.blocks);
