@@ -15,6 +15,9 @@ struct heap_objects {
     uint64_t claim;  // Atomic: what its present objects are claimed by; 0 = not begun.
     uint32_t untold; // Atomic: 1 if its table has objects of which no region tells.
     uint32_t number; // Atomic: the one that the claim had in the region looked at last; a guess.
+    // Atomic, a bit for each tier: whether this instance has ever claimed a region of it.
+    uint32_t used_tiers;
+    uint32_t reserved;
     // Atomic, by tier: an address in the region claimed last, and in the one before; 0 = none.
     uint64_t latest[5], before[5];
     struct heap_map table;

@@ -25,9 +25,11 @@
  * touched are mostly full, and an object takes 8 to 16 bytes in practice (internals/heaps.md).
  * Nothing depends on the guess but memory: a lookup tries all tiers in which the heap has a claim.
  *
- * Fast path. Only words of the finest tier are looked at inline. An object there may hide an older
- * one at the same address in a coarser tier, whose end went unseen. So a region of the finest tier
- * has a bit for each granule, set if an object may be elsewhere; the fast path leaves those alone.
+ * Fast path. Only words of the finest tier are looked at inline. One call looks at the other tiers
+ * (insert_begun, heap_objects_at_coarse), and skips those that the heap has never used. An object
+ * of the finest tier may hide an older one at the same address in a coarser tier, whose end went
+ * unseen. So a region of the finest tier has a bit for each granule, set if an object may be
+ * elsewhere; the inline part leaves those alone.
  * A bit is set after the object was put elsewhere, and by whoever claims the region, after its
  * pages were marked as begun: of the two, the later one sees the other.
  *
@@ -197,13 +199,13 @@ wipe(struct heap_leaf *leaf, uint32_t tier, const struct heap_region *region, ui
     uintptr_t first = region_start(tier, address);
 
     for (uint32_t way = 0; way <= load_acquire(&region->ways); way++) {
-        uint64_t *words = heap_word(leaf, tier, way, first);
-
         for (uint32_t i = 0; i < HEAP_REGION_WORDS; i++) {
-            uint64_t there = load_relaxed(&words[i]);
+            uint64_t *place = heap_word(leaf, tier, way,
+                                        first + ((uintptr_t)i << heap_granule_bits(tier)));
+            uint64_t there = load_relaxed(place);
 
             while (there != 0 && gone >> heap_word_claim(there) & 1)
-                if (exchange(&words[i], &there, 0))
+                if (exchange(place, &there, 0))
                     break;
         }
     }
@@ -288,11 +290,17 @@ put(uint64_t *place, const struct heap_region *region, uint64_t word, uint64_t c
 static uint32_t
 count_words(struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address)
 {
-    const uint64_t *words = heap_word(leaf, tier, way, region_start(tier, address));
+    uintptr_t first = region_start(tier, address);
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < HEAP_REGION_WORDS; i++)
-        count += load_relaxed(&words[i]) != 0;
+    // Eight granules at a time: their words share a line.
+    for (uint32_t i = 0; i < HEAP_REGION_WORDS; i += 1 << HEAP_LINE_BITS) {
+        const uint64_t *line =
+            heap_word(leaf, tier, way, first + ((uintptr_t)i << heap_granule_bits(tier)));
+
+        for (uint32_t k = 0; k < 1 << HEAP_LINE_BITS; k++)
+            count += load_relaxed(&line[k]) != 0;
+    }
     return count;
 }
 
@@ -357,6 +365,22 @@ find_in(uint32_t tier, uintptr_t address, uint64_t claim)
     return NULL;
 }
 
+uint64_t *
+heap_objects_at_coarse(uintptr_t address, uint32_t *ret_tier, struct heap_leaf **ret_leaf)
+{
+    for (uint32_t tier = 1; tier < HEAP_TIERS; tier++) {
+        struct heap_leaf *leaf = heap_leaf(tier, address);
+        uint64_t *place = leaf != NULL ? heap_objects_at(leaf, tier, address) : NULL;
+
+        if (place != NULL) {
+            *ret_tier = tier;
+            *ret_leaf = leaf;
+            return place;
+        }
+    }
+    return NULL;
+}
+
 /* --- Tables ----------------------------------------------------------------------------------- */
 
 /* The region of the last tier at ADDRESS, NULL if it has not been used. */
@@ -392,13 +416,19 @@ tell_tabled(struct heap_objects *o, uintptr_t address)
         ;
 }
 
-/* May the table of CLAIM have objects without a word that begin at ADDRESS? */
+/* May the table of O have objects without a word that begin at ADDRESS? */
 static bool
-is_tabled(uintptr_t address, uint64_t claim)
+is_tabled(const struct heap_objects *o, uintptr_t address, uint64_t claim)
 {
-    struct heap_region *region = last_region(address);
-    uint64_t there = region != NULL ? load_relaxed(&region->elsewhere) : 0;
+    struct heap_region *region;
+    uint64_t there;
 
+    if (load_relaxed(&o->untold))
+        return true;
+    if (likely(load_acquire(&o->table.levels[0]) == NULL))
+        return false;
+    region = last_region(address);
+    there = region != NULL ? load_relaxed(&region->elsewhere) : 0;
     // Of an instance that has been emptied since.
     if (unlikely(there > TURN_MASK) && !is_current(there))
         cas_acq_rel(&region->elsewhere, &there, UINT64_C(0));
@@ -533,6 +563,8 @@ insert_in(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_
     if (number == NOBODY) {
         if (tier == 0)
             look_elsewhere(region, address);
+        if ((load_relaxed(&o->used_tiers) >> tier & 1) == 0)
+            or_seq_cst(&o->used_tiers, 1u << tier);
         number = claim_anew(leaf, tier, address, claim);
         if (number == NOBODY)
             return false;
@@ -583,12 +615,54 @@ insert_in_any(struct heap_objects *o, uintptr_t address, struct heap_block b, ui
     return tabled || heap_map_insert(&o->table, (void *)address, b);
 }
 
+/* Does O have an object at ADDRESS, except in TIER? */
+static bool
+is_elsewhere(const struct heap_objects *o, uint32_t tier, uintptr_t address, uint64_t claim)
+{
+    uint32_t others = load_relaxed(&o->used_tiers) & ~(1u << tier);
+
+    for (; others != 0; others &= others - 1)
+        if (find_in((uint32_t)__builtin_ctz(others), address, claim) != NULL)
+            return true;
+    return is_tabled(o, address, claim);
+}
+
+/* Remember B at ADDRESS in the tier that it should be in, if that takes no memory. False: nothing
+ * was done, because there is no room, or an object of O is at ADDRESS. */
+static bool
+insert_begun(struct heap_objects *o, uintptr_t address, struct heap_block b, uint64_t claim)
+{
+    uint32_t tier = tier_of(o, address, b), number;
+    struct heap_leaf *leaf = heap_leaf(tier, address);
+    const struct heap_region *region;
+    uint64_t *place;
+
+    if (leaf == NULL || !heap_is_begun(leaf, tier, address) || !heap_word_holds(tier, b))
+        return false;
+    region = heap_region(leaf, tier, address);
+    number = heap_claim_number(o, region, claim);
+    if (number == HEAP_CLAIMS || is_elsewhere(o, tier, address, claim))
+        return false;
+    place = heap_objects_free_place(leaf, tier, region, address, claim);
+    if (place == NULL)
+        return false;
+    if (!put(place, region, heap_word_of(tier, address, b, number), claim))
+        return false;
+    if (tier > 0)
+        note_elsewhere(address);
+    return true;
+}
+
 bool
 heap_objects_insert_slowly(struct heap_objects *o, const void *p, struct heap_block b,
                            struct heap_block *ret_old)
 {
     uintptr_t address = (uintptr_t)p;
 
+    if (likely(insert_begun(o, address, b, load_acquire(&o->claim)))) {
+        ret_old->site = 0;
+        return true;
+    }
     *ret_old = heap_objects_remove_slowly(o, p);
     forget_elsewhere(address);
     return insert_in_any(o, address, b, load_acquire(&o->claim));
@@ -600,7 +674,8 @@ heap_objects_remove_slowly(struct heap_objects *o, const void *p)
     uintptr_t address = (uintptr_t)p;
     uint64_t claim = load_acquire(&o->claim);
 
-    for (uint32_t tier = 0; tier < HEAP_TIERS; tier++) {
+    for (uint32_t tiers = load_relaxed(&o->used_tiers); tiers != 0; tiers &= tiers - 1) {
+        uint32_t tier = (uint32_t)__builtin_ctz(tiers);
         uint64_t *place = find_in(tier, address, claim), word;
 
         if (place == NULL)
@@ -610,7 +685,7 @@ heap_objects_remove_slowly(struct heap_objects *o, const void *p)
         return heap_word_is_wide(tier, word) ? heap_map_remove(&o->table, p)
                                              : heap_word_says(tier, word);
     }
-    if (is_tabled(address, claim) || load_relaxed(&o->untold))
+    if (is_tabled(o, address, claim))
         return heap_map_remove(&o->table, p);
     return (struct heap_block){0};
 }

@@ -21,6 +21,8 @@ enum {
     HEAP_WAY_GROUPS = 6, // Beyond the first way; the next one has twice as many ways.
     HEAP_WAYS = 1 << HEAP_WAY_GROUPS,
     HEAP_PAGE_BYTES = 4096,
+    HEAP_LINE_BITS = 3, // Words of a cache line.
+    HEAP_PAGE_LINES = 64,
     HEAP_FINE_BYTES = 112, // Larger objects are in a coarser tier than the first.
     // An object's word, from the lowest bit on. Its site is not 0, so no word is.
     HEAP_WORD_BIRTH = LEDGER_SITE_BITS,
@@ -91,6 +93,11 @@ bool heap_objects_insert_slowly(struct heap_objects *o, const void *p, struct he
 /* Take out the block at P and return it; its site is 0 if there is none. */
 struct heap_block heap_objects_remove_slowly(struct heap_objects *o, const void *p);
 
+/* Find the object at ADDRESS, of whatever instance, in the tiers beyond the first. Return its
+ * place, and where that is in *RET_TIER and *RET_LEAF; NULL if there is none. */
+uint64_t *heap_objects_at_coarse(uintptr_t address, uint32_t *ret_tier,
+                                 struct heap_leaf **ret_leaf);
+
 /* Forget all blocks. It takes no longer if there are many. */
 void heap_objects_empty(struct heap_objects *o);
 
@@ -141,6 +148,8 @@ heap_word(struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address
     if (likely(way == 0))
         return &leaf->first[granule];
     group = 31 - (uint32_t)__builtin_clz(way);
+    // Ways are a power of two apart. Without this their words would share one set of the cache.
+    granule ^= (size_t)(way % HEAP_PAGE_LINES) << HEAP_LINE_BITS;
     return &load_acquire(&leaf->further[group])[(size_t)(way - (1u << group)) << HEAP_LEAF_BITS |
                                                 granule];
 }
@@ -255,42 +264,42 @@ heap_word_is_free(uint64_t there, const struct heap_region *region, uint64_t cla
     return of != claim && of >> HEAP_CLAIM_TURN_BITS == claim >> HEAP_CLAIM_TURN_BITS;
 }
 
-/* The place of the first object at ADDRESS in the first tier, of whatever instance; NULL if none is
+/* The place of the first object at ADDRESS in a tier, of whatever instance; NULL if none is
  * there. */
 static INLINE uint64_t *
-heap_objects_at_first(struct heap_leaf *leaf, uintptr_t address)
+heap_objects_at(struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
 {
-    uint64_t *place = heap_word(leaf, 0, 0, address);
+    uint64_t *place = heap_word(leaf, tier, 0, address);
     uint32_t ways;
 
-    if (unlikely(!heap_is_begun(leaf, 0, address)))
+    if (unlikely(!heap_is_begun(leaf, tier, address)))
         return NULL;
-    if (likely(heap_word_is_at(0, load_relaxed(place), address)))
+    if (likely(heap_word_is_at(tier, load_relaxed(place), address)))
         return place;
-    ways = load_acquire(&heap_region(leaf, 0, address)->ways);
+    ways = load_acquire(&heap_region(leaf, tier, address)->ways);
     for (uint32_t way = 1; way <= ways; way++) {
-        place = heap_word(leaf, 0, way, address);
-        if (heap_word_is_at(0, load_relaxed(place), address))
+        place = heap_word(leaf, tier, way, address);
+        if (heap_word_is_at(tier, load_relaxed(place), address))
             return place;
     }
     return NULL;
 }
 
-/* A free place for the object at ADDRESS in the first tier; NULL if there is none in the ways that
- * REGION has, or the instance with CLAIM has an object at ADDRESS. */
+/* A free place for the object at ADDRESS in a tier; NULL if there is none in the ways that REGION
+ * has, or the instance with CLAIM has an object at ADDRESS. */
 static INLINE uint64_t *
-heap_objects_free_first(struct heap_leaf *leaf, const struct heap_region *region, uintptr_t address,
-                        uint64_t claim)
+heap_objects_free_place(struct heap_leaf *leaf, uint32_t tier, const struct heap_region *region,
+                        uintptr_t address, uint64_t claim)
 {
-    uint64_t *place = heap_word(leaf, 0, 0, address), *free;
+    uint64_t *place = heap_word(leaf, tier, 0, address), *free;
     uint32_t ways = load_acquire(&region->ways);
 
     free = heap_word_is_free(load_relaxed(place), region, claim) ? place : NULL;
     if (likely(ways == 0))
         return free;
     for (uint32_t way = 0; way <= ways; way++) {
-        place = heap_word(leaf, 0, way, address);
-        if (heap_word_is(0, load_relaxed(place), region, claim, address))
+        place = heap_word(leaf, tier, way, address);
+        if (heap_word_is(tier, load_relaxed(place), region, claim, address))
             return NULL;
         if (free == NULL && heap_word_is_free(load_relaxed(place), region, claim))
             free = place;
@@ -304,13 +313,15 @@ static INLINE bool
 heap_objects_insert_first(struct heap_objects *o, const void *p, struct heap_block b)
 {
     uintptr_t address = (uintptr_t)p;
-    struct heap_leaf *leaf = heap_leaf(0, address);
     uint64_t claim = load_relaxed(&o->claim), *place, there;
     const struct heap_region *region;
+    struct heap_leaf *leaf;
     uint32_t number;
 
-    if (unlikely(leaf == NULL) || unlikely(b.size_bytes > HEAP_FINE_BYTES) ||
-        unlikely(!heap_word_holds(0, b)) || unlikely(!heap_is_begun(leaf, 0, address)))
+    static_assert(HEAP_FINE_BYTES < (1 << (64 - HEAP_WORD_SUB - 6 - 6)) - 1, "it fits in a word");
+    if (unlikely(b.size_bytes > HEAP_FINE_BYTES) || unlikely(b.count >= 1u << heap_count_bits(0)) ||
+        unlikely((leaf = heap_leaf(0, address)) == NULL) ||
+        unlikely(!heap_is_begun(leaf, 0, address)))
         return false;
     region = heap_region(leaf, 0, address);
     number = heap_claim_number(o, region, claim);
@@ -321,7 +332,7 @@ heap_objects_insert_first(struct heap_objects *o, const void *p, struct heap_blo
                       (address >> heap_granule_bits(0) & (HEAP_REGION_WORDS - 1)) & 1) |
                  load_relaxed(&o->untold)))
         return false;
-    place = heap_objects_free_first(leaf, region, address, claim);
+    place = heap_objects_free_place(leaf, 0, region, address, claim);
     if (unlikely(place == NULL))
         return false;
     there = load_relaxed(place);
@@ -345,7 +356,7 @@ heap_objects_remove(struct heap_objects *o, const void *p)
 {
     uintptr_t address = (uintptr_t)p;
     struct heap_leaf *leaf = heap_leaf(0, address);
-    uint64_t *place = likely(leaf != NULL) ? heap_objects_at_first(leaf, address) : NULL, word;
+    uint64_t *place = likely(leaf != NULL) ? heap_objects_at(leaf, 0, address) : NULL, word;
 
     if (unlikely(place == NULL))
         return heap_objects_remove_slowly(o, p);

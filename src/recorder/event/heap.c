@@ -314,17 +314,27 @@ overwritten(struct thread *t, struct heap_instance *h, struct heap_block old)
     return object_ends(t, h, old, &c);
 }
 
+/* An object of H came where OLD was. KEPT: there was room for it. Return the change of live bytes
+ * from OLD. */
+static INLINE int64_t
+note_kept(struct thread *t, struct heap_instance *h, bool kept, struct heap_block old)
+{
+    if (unlikely(!kept))
+        bump(&t->disk->ledger_events);
+    return likely(old.site == 0) ? 0 : overwritten(t, h, old);
+}
+
 /* Remember where B is. Returns the change of live bytes from a block that was still there. */
 static INLINE int64_t
 keep_object(struct thread *t, struct heap_instance *h, const void *p, struct heap_block b)
 {
     struct heap_block old;
+    bool kept;
 
     if (p == NULL)
         return 0;
-    if (unlikely(!heap_objects_insert(&h->objects, p, b, &old)))
-        bump(&t->disk->ledger_events);
-    return likely(old.site == 0) ? 0 : overwritten(t, h, old);
+    kept = heap_objects_insert(&h->objects, p, b, &old);
+    return note_kept(t, h, kept, old);
 }
 
 /* A block of COUNT objects and SIZE_BYTES with the stack NODE begins at P. Returns its counter,
@@ -417,13 +427,16 @@ heap_keep_counted(uint64_t handle, const void *p, uint64_t size_bytes, uint32_t 
                   uint32_t birth)
 {
     struct heap_instance *h = heap_instance_there(handle);
-    struct heap_block b = {.site = site, .birth = birth, .count = 1, .size_bytes = size_bytes};
+    struct heap_block b = {.site = site, .birth = birth, .count = 1, .size_bytes = size_bytes}, old;
     struct thread *t = tls.self;
     int64_t change = (int64_t)size_bytes;
 
     // Not there any more if another thread has destroyed it, with what was counted.
-    if (likely(h != NULL))
-        change += keep_object(t, h, p, b);
+    if (likely(h != NULL)) {
+        bool kept = heap_objects_insert_slowly(&h->objects, p, b, &old);
+
+        change += note_kept(t, h, kept, old);
+    }
     peak_change(t, change);
     enter_ends();
 }
@@ -474,7 +487,18 @@ NOINLINE void
 heap_free_begun(uint64_t handle, const void *p, struct arch_caller caller)
 {
     struct thread *t = tls.self;
+    struct heap_leaf *leaf;
+    uint32_t tier;
+    uint64_t *place = heap_objects_at_coarse((uintptr_t)p, &tier, &leaf);
+    enum heap_ordinary result =
+        place != NULL ? heap_ordinary_free_at(t, handle, p, tier, leaf, place) : HEAP_NOT;
 
+    if (likely(result == HEAP_DONE))
+        return;
+    if (result == HEAP_TO_SETTLE) {
+        event_settle();
+        return;
+    }
     t->countdown--;
     heap_free(t, handle, p, caller);
     enter_ends();

@@ -5,8 +5,8 @@
  * ordinary if it is of one object, whose stack the thread remembers or foresees and has had before
  * with this heap's name and this size class, so that the site is known; if this heap's was the
  * latest object of that site here, so that what there is to count in is known; and if the counter
- * needs no new bounds. A free is ordinary if the object is where nearly all are, and its site
- * known likewise. So two lookups in tables of the thread's own find all: none of the heap's
+ * needs no new bounds. A free is ordinary if the object has a word in the shadow, and its site
+ * is known likewise. So two lookups in tables of the thread's own find all: none of the heap's
  * instance, of its live values, of the thread's counters.
  *
  *     stack, name, size class ──► place ──► site ──► counter, instance, live values
@@ -166,21 +166,21 @@ heap_ordinary_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t s
     return HEAP_DONE;
 }
 
-/* P of the heap HANDLE ends. The event has begun, and goes on unless it is done. */
+/* Count the end of P of the heap HANDLE, whose word is at PLACE in LEAF of TIER. The event has
+ * begun, and goes on unless it is done. */
 static INLINE enum heap_ordinary
-heap_ordinary_free(struct thread *t, uint64_t handle, const void *p)
+heap_ordinary_free_at(struct thread *t, uint64_t handle, const void *p, uint32_t tier,
+                      struct heap_leaf *leaf, uint64_t *place)
 {
     uintptr_t address = (uintptr_t)p;
-    struct heap_leaf *leaf = heap_leaf(0, address);
     const struct heap_site *s;
     struct heap_instance *h;
     struct disk_counter *c;
     struct heap_live *live;
     struct heap_block b;
-    uint64_t *place, word;
+    uint64_t word;
 
-    if (unlikely(leaf == NULL) || unlikely(t->heaps == NULL) ||
-        unlikely((place = heap_objects_at_first(leaf, address)) == NULL))
+    if (unlikely(t->heaps == NULL))
         return HEAP_NOT;
     word = load_relaxed(place);
     s = heap_site(t->heaps, b.site = (uint32_t)word & LEDGER_SITE_MASK);
@@ -188,14 +188,14 @@ heap_ordinary_free(struct thread *t, uint64_t handle, const void *p)
     live = s->live;
     c = s->counter;
     if (unlikely(!heap_site_is(s, b.site, handle, h, live)) || unlikely(c == NULL) ||
-        unlikely(!heap_word_is(0, word, heap_region(leaf, 0, address),
+        unlikely(!heap_word_is(tier, word, heap_region(leaf, tier, address),
                                load_relaxed(&h->objects.claim), address)) ||
-        unlikely(heap_word_is_wide(0, word)) ||
+        unlikely(heap_word_is_wide(tier, word)) ||
         unlikely(!peak_prepares_free(t, c)))
         return HEAP_NOT;
     t->countdown--;
     store_relaxed(place, UINT64_C(0));
-    b = heap_word_says(0, word);
+    b = heap_word_says(tier, word);
     if (heap_has_lives(handle))
         heap_live_add(live, heap_is_own(h, t), -(int64_t)b.count, -(int64_t)b.size_bytes);
     bump_by(&c->frees, b.count);
@@ -205,6 +205,19 @@ heap_ordinary_free(struct thread *t, uint64_t handle, const void *p)
         return HEAP_TO_SETTLE;
     enter_ends();
     return HEAP_DONE;
+}
+
+/* The same if P is in the first tier, where most objects are. */
+static INLINE enum heap_ordinary
+heap_ordinary_free(struct thread *t, uint64_t handle, const void *p)
+{
+    struct heap_leaf *leaf = heap_leaf(0, (uintptr_t)p);
+    uint64_t *place;
+
+    if (unlikely(leaf == NULL) ||
+        unlikely((place = heap_objects_at(leaf, 0, (uintptr_t)p)) == NULL))
+        return HEAP_NOT;
+    return heap_ordinary_free_at(t, handle, p, 0, leaf, place);
 }
 
 #endif
