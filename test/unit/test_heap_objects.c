@@ -75,7 +75,7 @@ region_is_valid(struct heap_leaf *leaf, uint32_t tier, size_t at)
             if (word == 0)
                 continue;
             HOLDS(heap_word_claim(word) < HEAP_CLAIMS); // It is somebody's,
-            HOLDS(claim > TURN_MASK);                   // who was not forgotten,
+            HOLDS(claim > HEAP_CLAIM_TURN_MASK);        // who was not forgotten,
             HOLDS((word & LEDGER_SITE_MASK) != 0);      // and it says whose stack it is.
             HOLDS(heap_page_is_begun(leaf->pages[way], heap_page_of_words(tier, granule)));
         }
@@ -390,7 +390,7 @@ turns_do_not_run_into_the_next_heap(void **unused)
     struct heap_block b = {5, 6, 1, 8}, old;
 
     (void)unused;
-    o->claim |= TURN_MASK;
+    o->claim |= HEAP_CLAIM_TURN_MASK;
     assert_true(heap_objects_insert(o, address(2), b, &old));
     heap_objects_empty(o);
     assert_int_equal(o->claim, UINT64_C(1) << HEAP_CLAIM_TURN_BITS);
@@ -427,7 +427,7 @@ a_shadow_that_is_off_is_found(void **unused)
     assert_true(heap_objects_insert(o, (void *)(at + 8), b, &old));
     leaf = heap_leaf(0, at);
     region = heap_region(leaf, 0, at);
-    breaks_shadow(&region->claims[0], 0, "claim > TURN_MASK");
+    breaks_shadow(&region->claims[0], 0, "claim > HEAP_CLAIM_TURN_MASK");
     breaks_shadow(heap_word(leaf, 0, 0, at),
                   *heap_word(leaf, 0, 0, at) & ~(uint64_t)LEDGER_SITE_MASK,
                   "(word & LEDGER_SITE_MASK) != 0");

@@ -74,30 +74,17 @@ static_assert(countof(((struct state *)0)->heap_shadow) == HEAP_TIERS &&
                   countof(((struct heap_objects *)0)->latest) == HEAP_TIERS,
               "one for each tier");
 
-#define TURN_MASK ((UINT64_C(1) << HEAP_CLAIM_TURN_BITS) - 1)
-
 void
 heap_objects_empty(struct heap_objects *o)
 {
     uint64_t claim = load_relaxed(&o->claim);
 
-    while (!cas_acq_rel(&o->claim, &claim, (claim & ~TURN_MASK) | ((claim + 1) & TURN_MASK)))
+    while (!cas_acq_rel(&o->claim, &claim, (claim & ~HEAP_CLAIM_TURN_MASK) |
+                                               ((claim + 1) & HEAP_CLAIM_TURN_MASK)))
         ;
     if (load_relaxed(&o->table.levels[0]) != NULL)
         heap_map_empty(&o->table);
     store_relaxed(&o->untold, 0u);
-}
-
-/* Does CLAIM stand for objects that are there? */
-static bool
-is_current(uint64_t claim)
-{
-    const struct heap_instance *h;
-
-    if (claim <= TURN_MASK)
-        return false;
-    h = heap_instance_peek((uint32_t)(claim >> HEAP_CLAIM_TURN_BITS));
-    return h != NULL && load_acquire(&h->objects.claim) == claim;
 }
 
 /* --- Memory ----------------------------------------------------------------------------------- */
@@ -217,35 +204,14 @@ static COLD uint32_t
 take_stale(struct heap_leaf *leaf, uint32_t tier, uintptr_t address, uint64_t claim)
 {
     struct heap_region *region = heap_region(leaf, tier, address);
-    uint32_t gone = 0, first;
+    uint32_t gone = heap_claims_mark_stale(region->claims);
 
-    for (uint32_t i = 0; i < HEAP_CLAIMS; i++) {
-        uint64_t there = load_acquire(&region->claims[i]);
-
-        if (there > TURN_MASK && !is_current(there) &&
-            cas_acq_rel(&region->claims[i], &there, HEAP_CLAIM_BUSY))
-            gone |= 1u << i;
-    }
     if (gone == 0)
         return NOBODY;
     wipe(leaf, tier, region, address, gone);
     if (gone == (1u << HEAP_CLAIMS) - 1)
         store_relaxed(&region->ways, 0u); // Nobody has put in what would not be wiped.
-    first = (uint32_t)__builtin_ctz(gone);
-    for (uint32_t i = first; i < HEAP_CLAIMS; i++)
-        if (gone >> i & 1)
-            store_release(&region->claims[i], i == first ? claim : UINT64_C(0));
-    return first;
-}
-
-/* The number that CLAIM has among those of REGION; NOBODY if it has none. */
-static uint32_t
-claim_number(const struct heap_region *region, uint64_t claim)
-{
-    for (uint32_t i = 0; i < HEAP_CLAIMS; i++)
-        if (load_acquire(&region->claims[i]) == claim)
-            return i;
-    return NOBODY;
+    return heap_claims_reuse(region->claims, gone, claim);
 }
 
 /* Make CLAIM one of the region at ADDRESS in LEAF. Returns its number; NOBODY if all are
@@ -253,16 +219,9 @@ claim_number(const struct heap_region *region, uint64_t claim)
 static uint32_t
 claim_anew(struct heap_leaf *leaf, uint32_t tier, uintptr_t address, uint64_t claim)
 {
-    struct heap_region *region = heap_region(leaf, tier, address);
+    uint32_t number = heap_claims_add(heap_region(leaf, tier, address)->claims, claim);
 
-    for (uint32_t i = 0; i < HEAP_CLAIMS; i++) {
-        uint64_t there = 0;
-
-        // Another thread may have come with the same one.
-        if (cas_acq_rel(&region->claims[i], &there, claim) || there == claim)
-            return i;
-    }
-    return take_stale(leaf, tier, address, claim);
+    return number != NOBODY ? number : take_stale(leaf, tier, address, claim);
 }
 
 /* Put WORD into PLACE of REGION if that is free, or what is there has ended with its instance. */
@@ -271,7 +230,8 @@ put(uint64_t *place, const struct heap_region *region, uint64_t word, uint64_t c
 {
     uint64_t there = load_relaxed(place);
 
-    while (there == 0 || !is_current(load_acquire(&region->claims[heap_word_claim(there)]))) {
+    while (there == 0 ||
+           !heap_claim_is_current(load_acquire(&region->claims[heap_word_claim(there)]))) {
         if (there != 0 &&
             load_acquire(&region->claims[heap_word_claim(there)]) == HEAP_CLAIM_BUSY)
             return false;
@@ -354,7 +314,7 @@ find_in(uint32_t tier, uintptr_t address, uint64_t claim)
     if (leaf == NULL || !heap_is_begun(leaf, tier, address))
         return NULL;
     region = heap_region(leaf, tier, address);
-    if (claim_number(region, claim) == NOBODY)
+    if (heap_claims_find(region->claims, claim) == NOBODY)
         return NULL;
     for (uint32_t way = 0; way <= load_acquire(&region->ways); way++) {
         uint64_t *place = heap_word(leaf, tier, way, address);
@@ -412,7 +372,7 @@ tell_tabled(struct heap_objects *o, uintptr_t address)
     there = load_relaxed(&region->elsewhere);
     while (there != claim && there != HEAP_CLAIM_SEVERAL &&
            !cas_acq_rel(&region->elsewhere, &there,
-                        there == 0 || !is_current(there) ? claim : HEAP_CLAIM_SEVERAL))
+                        there == 0 || !heap_claim_is_current(there) ? claim : HEAP_CLAIM_SEVERAL))
         ;
 }
 
@@ -430,7 +390,7 @@ is_tabled(const struct heap_objects *o, uintptr_t address, uint64_t claim)
     region = last_region(address);
     there = region != NULL ? load_relaxed(&region->elsewhere) : 0;
     // Of an instance that has been emptied since.
-    if (unlikely(there > TURN_MASK) && !is_current(there))
+    if (unlikely(there > HEAP_CLAIM_TURN_MASK) && !heap_claim_is_current(there))
         cas_acq_rel(&region->elsewhere, &there, UINT64_C(0));
     return there == claim || there == HEAP_CLAIM_SEVERAL;
 }
@@ -559,7 +519,7 @@ insert_in(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_
     if (!begin_region(leaf, tier, address))
         return false;
     region = heap_region(leaf, tier, address);
-    number = claim_number(region, claim);
+    number = heap_claims_find(region->claims, claim);
     if (number == NOBODY) {
         if (tier == 0)
             look_elsewhere(region, address);

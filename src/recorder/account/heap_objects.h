@@ -5,6 +5,7 @@
 #ifndef ACCOUNT_HEAP_OBJECTS_H
 #define ACCOUNT_HEAP_OBJECTS_H
 
+#include "account/heap_claims.h"
 #include "account/heap_instance.h"
 #include "account/heap_table.h"
 #include "account/ledger_entry.h"
@@ -17,7 +18,6 @@ enum {
     HEAP_TIERS = 5,
     HEAP_LEAF_BITS = 18, // Granules of a leaf.
     HEAP_REGION_WORDS = 64,
-    HEAP_CLAIMS = 6,
     HEAP_WAY_GROUPS = 6, // Beyond the first way; the next one has twice as many ways.
     HEAP_WAYS = 1 << HEAP_WAY_GROUPS,
     HEAP_PAGE_BYTES = 4096,
@@ -68,10 +68,6 @@ struct heap_region {
     uint32_t reserved;
 };
 static_assert(sizeof(struct heap_region) == 64, "a line of the cache");
-
-/* No instance's: somebody is about to wipe words; there have been several. */
-#define HEAP_CLAIM_BUSY UINT64_C(1)
-#define HEAP_CLAIM_SEVERAL UINT64_C(2)
 
 struct heap_leaf {
     uint64_t *further[HEAP_WAY_GROUPS]; // Atomic: NULL = none yet.
