@@ -15,6 +15,7 @@
 
 #include "account/heap_instance.c"
 #include "account/heap_objects.c"
+#include "account/heap_sparse.c"
 #include "account/heap_table.c"
 #include "platform/mem.c"
 #include "platform/sys.c"
@@ -325,6 +326,8 @@ what_fits_in_a_word_is_in_no_table(void **unused)
     assert_true(heap_objects_insert(o, address(7), (struct heap_block){1, 0, 1, 5000}, &old));
     assert_null(o->table.levels[0]);
     assert_true(heap_objects_insert(o, address(9), (struct heap_block){1, 0, 1, 50000}, &old));
+    assert_null(o->table.levels[0]);
+    assert_true(heap_objects_insert(o, address(11), (struct heap_block){1, 0, 500, 500}, &old));
     assert_non_null(o->table.levels[0]);
     assert_int_equal(heap_objects_remove(o, address(7)).size_bytes, 5000);
     assert_int_equal(heap_objects_remove(o, address(9)).size_bytes, 50000);
@@ -359,6 +362,98 @@ an_object_takes_at_most_16_bytes(void **unused)
             end(unused);
             begin(unused);
         }
+}
+
+enum { FAR_OBJECTS = 100000 };
+
+/* Bytes charged for objects whose beginnings are LEAST to MOST bytes apart at random; behind
+ * every RUN of them is a distance of FAR bytes more. SHUFFLED: they come in random order. All are
+ * found. */
+static uint64_t
+charged_for_gaps(uint32_t least, uint32_t most, uint32_t run, uint32_t far, bool shuffled)
+{
+    static uintptr_t at[FAR_OBJECTS];
+    uint64_t before = state->charged;
+    uintptr_t next = UINT64_C(0x100000000000);
+    struct heap_block b = {1, 0, 1, 0}, old;
+
+    for (uint32_t i = 0; i < FAR_OBJECTS; i++) {
+        at[i] = next;
+        next += least + random_below(&random_state, most - least + 1) + (i % run == 0 ? far : 0);
+    }
+    for (uint32_t i = FAR_OBJECTS - 1; shuffled && i > 0; i--) {
+        uint32_t other = random_below(&random_state, i + 1);
+        uintptr_t one = at[i];
+
+        at[i] = at[other];
+        at[other] = one;
+    }
+    for (uint32_t i = 0; i < FAR_OBJECTS; i++) {
+        b.size_bytes = 1 + at[i] % least;
+        assert_true(heap_objects_insert(&models[0].instance->objects, (void *)at[i], b, &old));
+        assert_int_equal(old.site, 0);
+    }
+    for (uint32_t i = 0; i < FAR_OBJECTS; i++) {
+        b = heap_objects_remove(&models[0].instance->objects, (void *)at[i]);
+        assert_int_equal(b.size_bytes, 1 + at[i] % least);
+    }
+    return state->charged - before;
+}
+
+/* If this fails, the recorder takes more memory than it promises for objects that do not lie side
+ * by side, in particular large ones. */
+static void
+an_object_at_random_distance_takes_at_most_16_bytes(void **unused)
+{
+    static const struct {
+        uint32_t least, most, run, far, bytes;
+    } gaps[] = {
+        {1, 64, 1, 0, 16},           {16, 500, 1, 0, 16},
+        {64, 4096, 1, 0, 16},        {1, 16384, 1, 0, 16},
+        {1000, 10000, 1, 0, 16},     {2048, 65536, 1, 0, 16},
+        {8192, 32768, 1, 0, 16},     {65536, 65536, 1, 0, 16},
+        {2048, 1 << 20, 1, 0, 16},   {1, 1 << 20, 1, 0, 16},
+        {1 << 19, 1 << 20, 1, 0, 16}, {1 << 20, 4 << 20, 1, 0, 16},
+        {16, 16, 10, 5000, 16},      {16, 16, 10, 100000, 16},
+        {16, 16, 100, 160000, 16},   {16, 16, 1000, 1600000, 20}, // What a run needs is rounded up.
+        {3, 50, 300, 100000, 20},    {256, 256, 100, 1000000, 16},
+    };
+
+    for (size_t i = 0; i < countof(gaps); i++)
+        for (int shuffled = 0; shuffled < 2; shuffled++) {
+            assert_in_range(charged_for_gaps(gaps[i].least, gaps[i].most, gaps[i].run, gaps[i].far,
+                                             shuffled),
+                            1, (uint64_t)gaps[i].bytes * FAR_OBJECTS + (512 << 10));
+            end(unused);
+            begin(unused);
+        }
+}
+
+/* The objects of one heap are sparse, those of others lie between them. If this fails, objects that
+ * lie far apart are lost or mixed up with those of other heaps, or after a reset. */
+static void
+sparse_heaps_keep_apart(void **unused)
+{
+    enum { OBJECTS = 2000 };
+
+    (void)unused;
+    for (uint32_t n = 0; n < 20 * OBJECTS; n++) {
+        struct model *m = &models[random_below(&random_state, HEAPS)];
+        uint32_t i = random_below(&random_state, OBJECTS);
+        struct heap_block b = {1 + i, i % 256, 1, random_below(&random_state, 1 << 20)}, old;
+        const void *p = (const void *)(UINT64_C(0x200000000000) + (uint64_t)i * 20000);
+
+        if (random_below(&random_state, 3000) == 0)
+            empty(m);
+        if (random_below(&random_state, 3) == 0) {
+            old = heap_objects_remove(&m->instance->objects, p);
+            b.site = 0;
+        } else {
+            assert_true(heap_objects_insert(&m->instance->objects, p, b, &old));
+        }
+        assert_true(is_same(old, m->blocks[i]));
+        m->blocks[i] = b;
+    }
 }
 
 /* If this fails, a limit on memory does not hold, or an object that finds no room is not
@@ -539,6 +634,8 @@ main(void)
         TEST(only_addresses_of_a_process_are_held),
         TEST(what_fits_in_a_word_is_in_no_table),
         TEST(an_object_takes_at_most_16_bytes),
+        TEST(an_object_at_random_distance_takes_at_most_16_bytes),
+        TEST(sparse_heaps_keep_apart),
         TEST(a_limit_holds_and_what_is_beyond_is_refused),
         TEST(turns_do_not_run_into_the_next_heap),
         TEST(a_shadow_that_is_off_is_found),

@@ -17,9 +17,10 @@ struct heap_objects {
     uint32_t number; // Atomic: the one that the claim had in the region looked at last; a guess.
     // Atomic, a bit for each tier: whether this instance has ever claimed a region of it.
     uint32_t used_tiers;
-    uint32_t reserved;
+    uint32_t sparse_used; // Atomic: the same of the levels of heap_sparse.c.
     // Atomic, by tier: an address in the region claimed last, and in the one before; 0 = none.
     uint64_t latest[5], before[5];
+    uint64_t sparse[8]; // Atomic, by level of heap_sparse.c: the same as latest.
     struct heap_map table;
 };
 

@@ -16,13 +16,14 @@
  * Granules and ways. An object goes into a free word of its granule: that of the first way, else of
  * the second, and so on. Each way is an array of its own, so a page of it is touched only where
  * granules have that many objects. 64 ways of the finest tier hold objects of one byte each.
- * A size or a count that does not fit in the word is in the instance's hash table (heap_table.c).
+ * A count that does not fit in the word is in the instance's hash table (heap_table.c).
  *
  * Which tier. Begin with the finest one whose granule is not much shorter than the object. Where
  * touching a page takes memory, look at the region that this heap has claimed last: if few of its
  * words are used, try the next coarser tier. The same test decides whether a way is worth another
- * page. If no tier is worth it, take any free word, from the coarsest tier on. So pages that are
- * touched are mostly full, and an object takes 8 to 16 bytes in practice (internals/heaps.md).
+ * page. If no tier is worth it, the object is sparse (heap_sparse.c). Where it finds no room there,
+ * take any free word, from the coarsest tier on. So pages that are touched are mostly full, and an
+ * object takes 8 to 16 bytes in practice (internals/heaps.md).
  * Nothing depends on the guess but memory: a lookup tries all tiers in which the heap has a claim.
  *
  * Fast path. Only words of the finest tier are looked at inline. One call looks at the other tiers
@@ -61,6 +62,7 @@
 #include "account/heap_objects.h"
 
 #include "account/heap_instance.h"
+#include "account/heap_sparse.h"
 #include "platform/mem.h"
 
 enum {
@@ -89,27 +91,6 @@ heap_objects_empty(struct heap_objects *o)
 
 /* --- Memory ----------------------------------------------------------------------------------- */
 
-/* Memory of SIZE_BYTES at *PLACE, made if there is none yet, of which CHARGED_BYTES are accounted
- * for; NULL without memory. */
-static void *
-made(void *place, size_t size_bytes, size_t charged_bytes)
-{
-    void **at = place;
-    void *there = load_acquire(at), *own;
-
-    if (there != NULL)
-        return there;
-    if (state->arena != NULL || !mem_charge(charged_bytes))
-        return NULL;
-    own = mem_private(size_bytes);
-    if (own != NULL && cas_acq_rel(at, &there, own))
-        return own;
-    mem_uncharge(charged_bytes);
-    if (own != NULL)
-        mem_release(own, size_bytes);
-    return there;
-}
-
 static COLD struct heap_leaf *
 leaf_make(uint32_t tier, uintptr_t address)
 {
@@ -118,11 +99,13 @@ leaf_make(uint32_t tier, uintptr_t address)
 
     if (address >> ARCH_ADDRESS_BITS)
         return NULL;
-    top = made(&state->heap_shadow[tier], sizeof *top << (ARCH_ADDRESS_BITS - span_bits),
-               HEAP_PAGE_BYTES);
+    top = heap_memory_once(&state->heap_shadow[tier],
+                           sizeof *top << (ARCH_ADDRESS_BITS - span_bits), 0);
     if (top == NULL)
         return NULL;
-    return made(&top[address >> span_bits], sizeof **top, offsetof(struct heap_leaf, regions));
+    // The page of the top level that has the leaf may be touched for the first time.
+    return heap_memory_once(&top[address >> span_bits], sizeof **top,
+                            HEAP_PAGE_BYTES + offsetof(struct heap_leaf, regions));
 }
 
 /* Account for page PAGE of those that BITS stand for. False: there is no room for it. */
@@ -146,7 +129,7 @@ begin_way(struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address
 {
     uint32_t group = way > 0 ? 31 - (uint32_t)__builtin_clz(way) : 0;
 
-    if (way > 0 && made(&leaf->further[group], sizeof leaf->first << group, 0) == NULL)
+    if (way > 0 && heap_memory_once(&leaf->further[group], sizeof leaf->first << group, 0) == NULL)
         return false;
     return begin_page(leaf->pages[way], heap_page_of_words(tier, address));
 }
@@ -432,7 +415,7 @@ look_elsewhere(struct heap_region *region, uintptr_t address)
 {
     uintptr_t start = region_start(0, address);
     struct heap_region *last = last_region(address);
-    uint64_t bits = 0;
+    uint64_t bits = heap_sparse_granules(start, (uintptr_t)1 << heap_granule_bits(0));
 
     for (uint32_t tier = 1; tier < HEAP_TIERS; tier++)
         for (uintptr_t at = start; region_start(0, at) == start;
@@ -485,23 +468,26 @@ is_sparse(const struct heap_objects *o, uint32_t tier)
     return leaf != NULL && count_words(leaf, tier, 0, before) < DENSE_WORDS;
 }
 
-/* The tier that the object B of O at ADDRESS should be in: the finest that is dense or begun. */
+/* Is TIER dense at ADDRESS as far as O can tell, or does it take no memory there? */
+static bool
+is_worth(const struct heap_objects *o, uint32_t tier, uintptr_t address)
+{
+    struct heap_leaf *leaf = heap_leaf(tier, address);
+
+    return (leaf != NULL && heap_is_begun(leaf, tier, address)) || !is_sparse(o, tier);
+}
+
+/* The tier that the object B of O at ADDRESS should be in: the finest that is worth it; HEAP_TIERS
+ * if none is. */
 static uint32_t
 tier_of(const struct heap_objects *o, uintptr_t address, struct heap_block b)
 {
     uint64_t bytes = HEAP_FINE_BYTES;
     uint32_t tier = 0;
 
-    for (; tier < HEAP_TIERS - 1; tier++, bytes <<= 2) {
-        struct heap_leaf *leaf = heap_leaf(tier, address);
-
-        if (b.size_bytes > bytes)
-            continue;
-        if (leaf != NULL && heap_is_begun(leaf, tier, address))
-            return tier; // It takes no memory.
-        if (!is_sparse(o, tier))
-            return tier;
-    }
+    for (; tier < HEAP_TIERS; tier++, bytes <<= 2)
+        if ((b.size_bytes <= bytes || tier == HEAP_TIERS - 1) && is_worth(o, tier, address))
+            break;
     return tier;
 }
 
@@ -549,17 +535,26 @@ tier_to_try(uint32_t i, uint32_t first)
     return i < thrifty ? first + i : HEAP_TIERS - 1 - (i - thrifty);
 }
 
-/* Keep B at ADDRESS in a tier, or in the table if no tier has room. False: no memory. */
+/* Keep B at ADDRESS in a tier from FIRST on, among the sparse objects, or in the table if neither
+ * has room. False: no memory. */
 static bool
-insert_in_any(struct heap_objects *o, uintptr_t address, struct heap_block b, uint64_t claim)
+insert_in_any(struct heap_objects *o, uint32_t first, uintptr_t address, struct heap_block b,
+              uint64_t claim)
 {
-    uint32_t first = tier_of(o, address, b), thrifty = HEAP_TIERS - first;
+    uint32_t thrifty = HEAP_TIERS - first;
     bool tabled = false;
 
     for (uint32_t i = 0; i < thrifty + HEAP_TIERS; i++) {
         uint32_t tier = tier_to_try(i, first);
         struct heap_block word = b;
 
+        if (i == thrifty && !tabled && heap_sparse_insert(o, address, b)) {
+            note_elsewhere(address);
+            return true;
+        }
+        if (i < thrifty && ((b.count == 1 && !heap_word_holds(tier, b)) ||
+                            !is_worth(o, tier, address)))
+            continue;
         if (tabled || !heap_word_holds(tier, b)) {
             if (!tabled && !heap_map_insert(&o->table, (void *)address, b))
                 return false;
@@ -584,18 +579,21 @@ is_elsewhere(const struct heap_objects *o, uint32_t tier, uintptr_t address, uin
     for (; others != 0; others &= others - 1)
         if (find_in((uint32_t)__builtin_ctz(others), address, claim) != NULL)
             return true;
+    if (unlikely(load_relaxed(&o->sparse_used)) && heap_sparse_has(o, address))
+        return true;
     return is_tabled(o, address, claim);
 }
 
-/* Remember B at ADDRESS in the tier that it should be in, if that takes no memory. False: nothing
- * was done, because there is no room, or an object of O is at ADDRESS. */
+/* Remember B at ADDRESS in TIER, if that takes no memory. False: nothing was done, because there is
+ * no room, or an object of O is at ADDRESS. */
 static bool
-insert_begun(struct heap_objects *o, uintptr_t address, struct heap_block b, uint64_t claim)
+insert_begun(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_block b,
+             uint64_t claim)
 {
-    uint32_t tier = tier_of(o, address, b), number;
-    struct heap_leaf *leaf = heap_leaf(tier, address);
+    struct heap_leaf *leaf = tier < HEAP_TIERS ? heap_leaf(tier, address) : NULL;
     const struct heap_region *region;
     uint64_t *place;
+    uint32_t number;
 
     if (leaf == NULL || !heap_is_begun(leaf, tier, address) || !heap_word_holds(tier, b))
         return false;
@@ -618,14 +616,16 @@ heap_objects_insert_slowly(struct heap_objects *o, const void *p, struct heap_bl
                            struct heap_block *ret_old)
 {
     uintptr_t address = (uintptr_t)p;
+    uint64_t claim = load_acquire(&o->claim);
+    uint32_t tier = tier_of(o, address, b);
 
-    if (likely(insert_begun(o, address, b, load_acquire(&o->claim)))) {
+    if (likely(insert_begun(o, tier, address, b, claim))) {
         ret_old->site = 0;
         return true;
     }
     *ret_old = heap_objects_remove_slowly(o, p);
     forget_elsewhere(address);
-    return insert_in_any(o, address, b, load_acquire(&o->claim));
+    return insert_in_any(o, tier, address, b, claim);
 }
 
 struct heap_block
@@ -633,6 +633,7 @@ heap_objects_remove_slowly(struct heap_objects *o, const void *p)
 {
     uintptr_t address = (uintptr_t)p;
     uint64_t claim = load_acquire(&o->claim);
+    struct heap_block b = {0};
 
     for (uint32_t tiers = load_relaxed(&o->used_tiers); tiers != 0; tiers &= tiers - 1) {
         uint32_t tier = (uint32_t)__builtin_ctz(tiers);
@@ -645,7 +646,9 @@ heap_objects_remove_slowly(struct heap_objects *o, const void *p)
         return heap_word_is_wide(tier, word) ? heap_map_remove(&o->table, p)
                                              : heap_word_says(tier, word);
     }
-    if (is_tabled(o, address, claim))
-        return heap_map_remove(&o->table, p);
-    return (struct heap_block){0};
+    if (load_relaxed(&o->sparse_used))
+        b = heap_sparse_remove(o, address);
+    if (b.site == 0 && is_tabled(o, address, claim))
+        b = heap_map_remove(&o->table, p);
+    return b;
 }

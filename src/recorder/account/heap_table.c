@@ -96,6 +96,25 @@ heap_memory(size_t size_bytes)
     }
 }
 
+void *
+heap_memory_once(void *place, size_t size_bytes, size_t charged_bytes)
+{
+    void **at = place;
+    void *there = load_acquire(at), *own;
+
+    if (there != NULL)
+        return there;
+    if (state->arena != NULL || !mem_charge(charged_bytes))
+        return NULL;
+    own = mem_private(size_bytes);
+    if (own != NULL && cas_acq_rel(at, &there, own))
+        return own;
+    mem_uncharge(charged_bytes);
+    if (own != NULL)
+        mem_release(own, size_bytes);
+    return there;
+}
+
 /* The level at PLACE, made with COUNT places of PLACE_BYTES if it is not there. */
 static void *
 level_make(void **place, size_t count, size_t place_bytes)

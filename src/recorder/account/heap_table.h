@@ -116,4 +116,8 @@ void heap_live_clear(struct heap_lives *l);
  * none. */
 void *heap_memory(size_t size_bytes);
 
+/* Return the SIZE_BYTES of zeroed memory at *PLACE, an atomic pointer; make them if it is NULL, and
+ * charge CHARGED_BYTES then. NULL without memory, or if all memory is reserved. */
+void *heap_memory_once(void *place, size_t size_bytes, size_t charged_bytes);
+
 #endif

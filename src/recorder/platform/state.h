@@ -91,10 +91,11 @@ struct state {
     uint64_t rules_added;      // Atomic.
     struct table tables[DISK_KINDS];
 
-    /* heap.c, heap_instance.c, heap_objects.c, heap_table.c, label.c */
+    /* heap.c, heap_instance.c, heap_objects.c, heap_sparse.c, heap_table.c, label.c */
     struct heap_name *heap_names;    // By number.
     struct heap_instances *heaps;
     struct heap_leaf **heap_shadow[5]; // Atomic, by tier: top level; heap_objects.c. NULL = none.
+    struct heap_sparse *heap_sparse;   // Atomic; heap_sparse.c. NULL = none.
     struct heap_slab *heap_slab; // Atomic; heap_table.c.
     uint32_t *label_records; // By set: index of its record in DISK_LABELS; 0 = none yet.
     struct named_records *named; // Atomic; named.c. NULL = no frame was named yet.

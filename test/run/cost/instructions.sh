@@ -21,7 +21,7 @@ paths       1620        2430
 deep        2290        3430
 handler     6430       9650
 heap64      552         690
-heap256     887        1110
+heap256     872        1090
 churn       418         630
 own-2       370         560
 cross-2     357         540
