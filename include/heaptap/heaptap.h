@@ -149,8 +149,9 @@ heaptap_heap_destroy(heaptap_heap *heap)
 
 /* COUNT objects of BYTES together were allocated at P. P may be NULL if they will not be freed one
  * by one: then only heaptap_reset and heaptap_heap_destroy end them. Any number below 2^47 will do,
- * an offset for instance: it only means something within HEAP. Call this when P is yours already,
- * and heaptap_free while it still is. */
+ * an offset for instance: it only means something within HEAP. The recorder takes 8 to 16 bytes of
+ * memory for each live object with an address, as far as heaptap_max_memory allows. Call this when
+ * P is yours already, and heaptap_free while it still is. */
 HEAPTAP_API_ void
 heaptap_alloc(heaptap_heap *heap, const void *p, size_t count, size_t bytes)
 {
@@ -267,7 +268,9 @@ heaptap_stop(void)
 }
 
 /* From now on the recorder takes no more than BYTES of memory, its file included: when they are
- * used up, known stacks go on and new ones are charged to "other". 0 = no limit. */
+ * used up, known stacks go on and new ones are charged to "other". Objects of heaps that find no
+ * room are counted as allocated, but their frees are lost, which every report shows; only
+ * heaptap_reset and heaptap_heap_destroy end them. 0 = no limit. */
 HEAPTAP_API_ void
 heaptap_max_memory(size_t bytes)
 {

@@ -126,7 +126,8 @@ static const struct opt options[] = {
      NULL},
     {OPT_SIZE, 0, "max-memory", &asked.recording.max_memory_bytes, "SIZE",
      "Let the recorder take no more than SIZE of memory (1M at least), its file included: then new "
-     "stacks are counted as \"other\". Memory that has to grow with the program, a sixth of its "
+     "stacks are counted as \"other\", and objects of the program's own heaps (heaptap_alloc) that "
+     "find no room are counted as losses. Memory that has to grow with the program, a sixth of its "
      "heap and some for each thread, is taken all the same. By default there is no limit.",
      NULL},
     {OPT_STRING, 0, "snapshot-every", &snapshot_every, "SECONDS",
