@@ -244,14 +244,18 @@ is_room(void)
            is_within(data_limit, status_bytes(text, "VmData:"), START_DATA_BYTES);
 }
 
-/* Take all memory that will ever be used, as far as that is wanted: true unless that fails. */
+/* Take all memory that will ever be used, as far as that is wanted: true unless that fails. With a
+ * limit on memory the file takes half of it, so that the call tree has the rest. */
 static bool
 take_reserve(void)
 {
     uint64_t bytes = host_number(ENVIRONMENT_RESERVE);
+    uint64_t limit = host_number(ENVIRONMENT_MAX_MEMORY);
 
     if (bytes == 0)
         return true;
+    if (limit != 0 && bytes > limit / 2)
+        bytes = limit / 2;
     state->reserve_bytes = bytes < RESERVE_BYTES_MAX ? bytes : RESERVE_BYTES_MAX;
     return mem_use_arena(host_address_limit() == UINT64_MAX ? ARENA_BYTES
                                                               : host_address_limit() / 4);

@@ -294,8 +294,6 @@ load_nodes(struct loader *l)
     size_t count = raw_count(l->raw, DISK_NODES);
 
     add_location(l, 0, false);
-    if (count < DISK_NODE_FIRST)
-        count = 0;
     l->disk_node_count = count;
     l->node_of = arena_array(&p->arena, count + 1, sizeof *l->node_of);
     l->tags_of = arena_array(&p->arena, count + 1, sizeof *l->tags_of);
@@ -308,7 +306,8 @@ load_nodes(struct loader *l)
     if (!l->one_thread)
         map_reserve(&l->known_nodes, count);
     l->node_of[0] = 1;
-    if (count > 0)
+    // Packing cuts empty records off the end of a tree without stacks.
+    if (count > DISK_NODE_OTHER)
         l->node_of[DISK_NODE_OTHER] = 2;
     for (size_t i = 1; i < count && i < DISK_NODE_FIRST; i++)
         note_sites(l, i, raw_record(l->raw, DISK_NODES, i));

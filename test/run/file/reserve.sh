@@ -17,4 +17,34 @@ for bytes in 5100273664 8589934592; do
         small.heaptap large.heaptap $bytes
     rm -f large.heaptap
 done
+
+# A limit below the reserve: the file takes half of it, and stacks have room.
+for limit in 2M 16M 64M; do
+    "$HEAPTAP" run --quiet --force --max-memory $limit --reserve 64M -o limited.heaptap -- \
+        "$PROG/article" >out 2>err
+    check "$limit and a reserve: as recorded without both" python3 - small.heaptap \
+        limited.heaptap "$HEAPTAP" <<'END'
+import json, subprocess, sys
+def report(path):
+    return json.loads(subprocess.check_output([sys.argv[3], "report", "--json", path]))
+plain, limited = map(report, sys.argv[1:3])
+assert limited["damage"] is None, limited["damage"]
+assert limited["totals"] == plain["totals"] and not any(limited["losses"].values()), limited
+assert len(limited["sites"]) == len(plain["sites"]), limited["sites"]
+END
+done
+cat >lowers.c <<'C'
+#include <stdlib.h>
+#include "heaptap/heaptap.h"
+int main(void)
+{
+    heaptap_max_memory(2 << 20);
+    free(malloc(100));
+    return 0;
+}
+C
+gcc -I "$SRCDIR/include" -o lowers lowers.c
+"$HEAPTAP" run --quiet --reserve 64M -o lowered.heaptap -- ./lowers >out 2>err
+same "a limit that the reserve exceeds is no damage" 0 \
+    "$("$HEAPTAP" report lowered.heaptap 2>&1 | grep -c Damaged)"
 finish
