@@ -77,7 +77,7 @@ static const char not_harmless_in_libm[] =
 /* What gets memory of the program's only by calls of its functions. */
 static const char no_users[] =
     " libc.so.6 libm.so.6 ld-linux-x86-64.so.2 libpthread.so.0 libdl.so.2 librt.so.1 libgcc_s.so.1 "
-    "linux-vdso.so.1 libheaptap-access.so ";
+    "linux-vdso.so.1 libheaptap-access.so libheaptap.so libheaptap_lua.so libheaptap_python.so ";
 
 static const char counted[] =
     " "

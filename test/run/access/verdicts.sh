@@ -37,6 +37,10 @@ for compiler in gcc clang; do
     fi
     apart=$([ $compiler = gcc ] || echo --reads-writes)
     check "$compiler: build" counting --cc=$compiler $apart -O1 -o $compiler.all "$area/unseen.c"
+    "$HEAPTAP" run --quiet --force -o $compiler.run.heaptap -- ./$compiler.all >out 2>err
+    same "$compiler: with run the recorder is no user of blocks" None \
+        "$("$HEAPTAP" access --json $compiler.run.heaptap |
+            python3 -c 'import json, sys; print(json.load(sys.stdin)["counting"]["uncounted"])')"
     verdicts $compiler.all None never write-only
     check "$compiler: build what calls iconv" \
         counting --cc=$compiler $apart -O1 -DUSES -o $compiler.iconv "$area/unseen.c"
