@@ -138,7 +138,12 @@ def aborts():
     for way, expected in wanted.items():
         name = "abort_" + way.replace(" ", "_")
         dump = dumps.crash(library, "dump_" + name, name + ".heaptap", [aborting, way])
-        got = memory("--blocks", dump)["memory"]["signal"]["abort"]
+        died = memory("--blocks", dump)["memory"]["signal"]
+        got = died["abort"]
+        if died["name"] != "SIGABRT":
+            # glibc 2.41 copies from a block with such a size without a look at it.
+            print("ok - %s # SKIP this C library dies of %s there" % (way, died["name"]))
+            continue
         if expected is None:
             tell(got is None, "abort() itself is no damage", got)
             continue
