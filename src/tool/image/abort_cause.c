@@ -19,17 +19,10 @@
 
 #include <string.h>
 
+#include "image/glibc_chunk.h"
 #include "image/place.h"
 
 enum {
-    WORD = 8,
-    PAGE_BYTES = 4096,
-    HEAD_BYTES = 16, // From a chunk to its block.
-    FLAGS = 7,
-    FLAG_BEFORE_USED = 1,
-    FLAG_MAPPED = 2,
-    CHUNK_LEAST = 32,
-    ALIGNMENT = 16,
     MESSAGE_MAX = 120,
     MAPPING_MAX = 1 << 16,
     FRAMES_BYTES = 1024, // More than the frames from free() to the end, which are some 700.

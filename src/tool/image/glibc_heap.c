@@ -25,17 +25,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/glibc_chunk.h"
 #include "util/map.h"
 
 enum {
-    WORD = 8,
-    PAGE_BYTES = 4096,
-    HEAD_BYTES = 16, // From a chunk to its block.
-    FLAGS = 7,
-    FLAG_BEFORE_USED = 1,
-    FLAG_MAPPED = 2,
-    CHUNK_LEAST = 32,
-    ALIGNMENT = 16,
     /* malloc_state */
     FASTBINS = 10,
     FASTBINS_OFF = 16,
