@@ -267,8 +267,8 @@ heaptap_stop(void)
     HEAPTAP_CALL_(stop());
 }
 
-/* From now on the recorder takes no more than BYTES of memory, its file included: when they are
- * used up, known stacks go on and new ones are charged to "other". Objects of heaps that find no
+/* Limit the recorder's memory, its file included, to BYTES from now on. At the limit, known stacks
+ * are still counted and new ones are charged to "other". Objects of heaps that find no
  * room are counted as allocated, but their frees are lost, which every report shows; only
  * heaptap_reset and heaptap_heap_destroy end them. 0 = no limit. */
 HEAPTAP_API_ void

@@ -99,8 +99,8 @@ cfi_run(const struct cfi_function *f, uint64_t lookup, const struct unwind_objec
     return true;
 }
 
-/* Length of the short advance at AT, of which two bytes may be read, and its distance; 0 for any
- * other instruction. */
+/* Length and distance of the short advance at AT, where two bytes are readable; 0 for any other
+ * instruction. */
 static inline size_t
 short_advance(const uint8_t *at, uint64_t *ret_delta)
 {
@@ -114,7 +114,7 @@ short_advance(const uint8_t *at, uint64_t *ret_delta)
     return at[0] == OP_ADVANCE_LOC1 ? 2 : 0;
 }
 
-/* Execute the instruction at AT, of which three bytes may be read, if it describes a push or pop.
+/* Execute the instruction at AT, where three bytes are readable, if it describes a push or pop.
  * Returns the address of the next one, or NULL for any other instruction. */
 static inline const uint8_t *
 run_push(struct cfi_row *row, const uint8_t *at)

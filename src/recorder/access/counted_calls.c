@@ -6,9 +6,9 @@
  * function touches, and call that. A function that stops when it has found something is counted
  * as far as that.
  *
- * counted_table.h lists all of them. Here are those of the fast path, and those that a row of the
- * table cannot describe. In the archive their names are weak: a program may have functions of its
- * own of these names, which it would call without us.
+ * counted_table.h lists all of them. This file has the fast path and the functions that a row of
+ * the table cannot describe. In the archive their names are weak: a program may define functions of
+ * these names, which it would call without us.
  *
  * Calls from libraries that are not instrumented come here as well. Calls inside libc do not, but
  * for static executables, where the linker redirects all calls (--wrap). There counting_enter keeps
