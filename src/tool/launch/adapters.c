@@ -1,17 +1,15 @@
-/* adapters.c: which adapters for languages go into a program that is run.
+/* adapters.c: choose the language adapters to preload into a program.
  *
- * An adapter is a library beside the recorder, preloaded like it. A program gets those of the
- * languages that it is an interpreter of or has inside, which its dynamic symbols tell: those that
- * it exports, as the commands of Lua do, or wants from a library. A script is what its first line
- * names. Adapters that were asked for by name go in in any case, also into what the program starts:
- * one that finds no runtime does nothing.
+ * An adapter is a library beside the recorder, preloaded like it. A program gets the adapter of
+ * each language that it interprets or embeds. Its dynamic symbols show which: an embedded runtime
+ * exports them, as Lua's commands do, or imports them from a library. For a script, the interpreter
+ * in its first line decides. Adapters that the user names are always preloaded, also into child
+ * processes; without a runtime an adapter does nothing.
  *
- * A shell script that stands in for an interpreter, as those of pyenv do, has its name or names
- * pyenv: it gets the adapter too, which goes with it through exec.
+ * A shell script that replaces an interpreter, as pyenv installs them, has the interpreter's name
+ * or contains "pyenv". It gets the adapter as well and passes it on through exec.
  *
- * An adapter knows for itself which versions of its runtime it can read, and says so where it
- * cannot.
- */
+ * Each adapter checks the version of its runtime itself and reports a version it cannot read. */
 #include "launch/adapters.h"
 
 #include <fcntl.h>
@@ -25,8 +23,8 @@
 enum { LINE_BYTES = 256, SCRIPT_BYTES = 2048, SYMBOLS_MAX = 6 };
 
 static const struct {
-    const char *name, *title; // What it runs; NULL = no language, so stacks are what they are.
-    const char *symbols[SYMBOLS_MAX]; // Of which an interpreter has one; NULL = no more.
+    const char *name, *title; // Its printed name; NULL = no language, so C stacks are complete.
+    const char *symbols[SYMBOLS_MAX]; // Functions that identify an interpreter; NULL ends the list.
 } languages[] = {
     {"lua", "Lua", {"lua_newstate", "luaL_newstate", "lua_close"}},
     {"ecl", "Lisp (ECL)", {"cl_boot", "cl_shutdown", "ecl_make_codeblock"}},
@@ -85,7 +83,7 @@ is_shim(const char *path, const char *name)
            (strcmp(name, "python") == 0 && strstr(text, "pyenv") != NULL);
 }
 
-/* What PROGRAM has of language I: the best of what elf_names_find says of its functions. */
+/* Return how PROGRAM contains language I: the best match of elf_names_find for its functions. */
 static enum elf_name
 inside(const char *program, size_t i)
 {

@@ -8,7 +8,7 @@
 struct adapter_choice {
     const char *const *names; // Those that were asked for by name, COUNT of them.
     size_t count;
-    bool none; // Not even for what the program is.
+    bool none; // Preload none, not even the one that the program needs.
 };
 
 /* The paths of the adapters that PROGRAM gets, each with ':' in front, from ARENA; "" if it gets

@@ -1,21 +1,18 @@
-/* compiler.c: the options that make a compiler count accesses, around those that it was given.
+/* compiler.c: add the options that make a compiler count accesses to the user's command line.
  *
- * A build calls the compiler for many things: to compile, to link, for both at once, to look what
- * it can do. What is put in front of the caller's options may be overridden by them (-g); what is
- * put behind them may not (granules, vectorisers). Options that the present call has no use for do
- * no harm. Only what is linked needs care: an executable gets the recorder, but not a shared
- * library, whose calls find the executable's, and not a call without any input, which is a
- * question.
+ * A build calls the compiler to compile, to link, to do both and to query features. The user's
+ * options may override options placed before them (-g), but not options placed after them
+ * (granules, vectorisers). Options that a call does not need do no harm. Only linking needs care:
+ * an executable gets the recorder. A shared library does not, because its calls bind to the
+ * executable's recorder. A call without input is a query and gets none either.
  *
- * So it has to be known of each argument whether it is an input, that is, no option and not the
- * value of one. Compilers have hundreds of options, but only the few in `with_value` take their
- * value from the next argument.
+ * So each argument must be classified as input, option or value of an option. Compilers have
+ * hundreds of options, but only the few in `with_value` take their value from the next argument.
  *
- * gcc is told of its race detector, whose calls lead to us (recorder/access/tsan.c).
+ * gcc enables its race detector, whose calls lead to the recorder (recorder/access/tsan.c).
  *
- * Loops that are made to work on several elements at once count once for all of them, at the first
- * one's granule. So with granules of 8 and 16 bytes the vectorisers are switched off.
- */
+ * A vectorised loop counts once for all of its elements, at the granule of the first. Granules of 8
+ * and 16 bytes therefore switch the vectorisers off. */
 #include "launch/compiler.h"
 
 #include <stdlib.h>
@@ -124,7 +121,7 @@ find_compiler(const struct compiler_wishes *w, struct arena *arena, const char *
                    CLANG_OLDEST);
 }
 
-/* What is no clang is taken for gcc. */
+/* Any compiler that is not clang counts as gcc. */
 static bool
 is_gcc(const char *compiler)
 {
@@ -174,7 +171,7 @@ links_executable(int count, char **arguments)
     return has_input;
 }
 
-/* Is PATH of what only the linker reads? */
+/* Return true if only the linker reads PATH. */
 static bool
 is_for_linker(const char *path)
 {
@@ -239,14 +236,14 @@ add_counting(struct line *l, const struct compiler_wishes *w, const char *mark)
     add_mark(l, w, w->reads_writes, mark);
 }
 
-/* Of PATH, the final slash included. */
+/* Return the length of PATH's directory, including the final slash. */
 static int
 directory_length(const char *path)
 {
     return (int)(strrchr(path, '/') - path) + 1;
 }
 
-/* What is linked into an executable. */
+/* The recorder's files and linker options for an executable. */
 struct recorder {
     const char *archive;
     const char *wrapped; // Options for the linker of a static one; NULL: it is not static.
@@ -268,17 +265,17 @@ find_recorder(struct arena *arena, int count, char **arguments, struct recorder 
                      &ret->archive, err);
 }
 
-/* What gcc would make instructions of, or calls of what it makes instructions of, after it has put
- * in the calls that count. */
+/* Functions that gcc replaces by instructions, or by calls that become instructions, after it has
+ * inserted the counting calls. */
 static const char *const stays_call[] = {
     "memcpy", "memmove", "mempcpy", "memset", "bzero",   "bcopy",  "memcmp",  "bcmp",     "strcpy",
     "stpcpy", "strncpy", "strcat",  "strncat", "strcmp", "strncmp", "sprintf", "snprintf",
 };
 
-/* gcc's calls for each access (recorder/access/tsan.c), without the library that they are meant
- * for: in DIRECTORY is an empty one. Copying and filling is to be called, not made of instructions
- * that nobody sees, and so not in the forms of _FORTIFY_SOURCE, which no option reaches. gcc takes
- * -fsanitize and -static for a contradiction, so the one is left out where it LINKS_STATIC. */
+/* Make gcc insert its calls for each access (recorder/access/tsan.c). DIRECTORY holds an empty
+ * library in place of the one they are meant for. Copies and fills must stay calls: inline
+ * instructions would go uncounted, and so would the forms of _FORTIFY_SOURCE, which no option
+ * reaches. gcc rejects -fsanitize together with -static, so drop it where the call LINKS_STATIC. */
 static void
 add_gcc(struct line *l, const struct compiler_wishes *w, const char *mark,
         bool links_static, const char *directory)
@@ -300,8 +297,8 @@ add_gcc(struct line *l, const struct compiler_wishes *w, const char *mark,
     add_mark(l, w, true, mark);
 }
 
-/* The recorder comes in by its malloc, whether the program calls that or not, and libraries that
- * count, too, find in the executable what they call. */
+/* The reference to malloc links the recorder in even if the program never calls malloc. Libraries
+ * that count accesses bind to the executable's functions. */
 static void
 add_recorder(struct line *l, const struct recorder *r)
 {

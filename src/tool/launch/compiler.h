@@ -1,4 +1,4 @@
-/* compiler.h: the command line by which a compiler builds a program that counts its accesses. */
+/* compiler.h: the compiler's command line for a program that counts its accesses. */
 #ifndef LAUNCH_COMPILER_H
 #define LAUNCH_COMPILER_H
 

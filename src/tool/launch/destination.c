@@ -1,18 +1,17 @@
-/* destination.c: where the profiles of a run go.
+/* destination.c: choose the paths of a run's profiles.
  *
- * The first process has the name that the user reads. A run may have hundreds of others; unless the
- * user has chosen a directory for all, theirs go to one beside it, which the first of them makes:
+ * The first process gets the name that the user reads. A run may have hundreds of other processes.
+ * Their profiles go to a directory beside the first, which the first of them creates, unless the
+ * user has named one directory for all:
  *
  *     app.heaptap         the program that was started
  *     app.processes/      heaptap.cc1.4711.heaptap, heaptap.as.4712.heaptap, …
  *
- * The recorder expands patterns when it creates a file, and never overwrites one. What it would
- * find then is looked at here first where it can be, since it has no good way to complain. The
- * number of the run is chosen here, too: the file and the directory must have the same, and be new
- * both, or two runs would be taken for one. A run whose name another one is using gets a number as
- * well, and so does one whose name is free again while another one still uses a number of it: of
- * several that are started at once each runs its program and keeps its profile.
- */
+ * The recorder expands patterns when it creates a file, and never overwrites one. The recorder has
+ * no good way to report an error, so conflicts are looked for here in advance. The run's number is
+ * chosen here for both file and directory: both must be new, or two runs would look like one. A run
+ * gets a number if another run uses its name, or still uses a numbered form of it. Of several runs
+ * that start at once, each executes its program and keeps its profile. */
 #include "launch/destination.h"
 
 #include <errno.h>
@@ -157,9 +156,9 @@ is_public(const char *path)
     return is;
 }
 
-/* What is wrong with PATH as the directory of other processes, or NULL. The recorder makes it with
- * the first profile in it, and takes what has that name by then: so where others could be faster,
- * it is made now. */
+/* Return why PATH cannot hold the profiles of other processes, or NULL. The recorder creates the
+ * directory with its first profile and accepts an existing one. Where another user could create it
+ * first, create it now. */
 static const char *
 others_problem(const char *path)
 {
@@ -267,9 +266,9 @@ numbered(const struct destination *d, const char *pattern, unsigned number)
     return text;
 }
 
-/* Choose what %n is for all of the run, so that neither the profile of the first process nor the
- * directory of others is there. The directory is made at once, and an empty one removed after the
- * run: of two runs that begin together only one can make it. */
+/* Choose the value of %n for the whole run, such that neither the first process's profile nor the
+ * directory of the others exists. Create the directory at once, since only one of two concurrent
+ * runs can; remove it after the run if it is empty. */
 static int
 choose_number(struct destination *d, struct err *err)
 {
@@ -319,7 +318,7 @@ beside(const struct destination *d, const char *path)
     return arena_printf(d->arena, "%.*s.%%n" PROFILE_SUFFIX, (int)(length - suffix), path);
 }
 
-/* Return who uses PATH or a name that another run got instead; NULL if nobody does. */
+/* Return the process that uses PATH, or a name that another run got instead; NULL if none does. */
 static const char *
 find_user(const struct destination *d, const char *path)
 {

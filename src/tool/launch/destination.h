@@ -13,14 +13,14 @@ struct destination {
                            // is one number for the whole run unless %p makes names new.
     const char *pattern;   // The same, absolute.
     const char *directory; // Where the first process's profile appears.
-    bool has_others;       // Other processes have a directory of their own, beside that profile.
+    bool has_others;       // Other processes write into a directory beside that profile.
     bool others_were_there; // Before the run, so that it stays even if it is empty.
-    const char *program;   // The program's name as it stands in names of files.
-    struct arena *arena;   // Of all texts.
+    const char *program;   // The program's name as it appears in file names.
+    struct arena *arena;   // Owns all texts.
 };
 
-/* Decide where the profiles of the program at PATH go. OUTPUT is what the user asked for; NULL =
- * nothing. Refuses at once what the recorder would refuse later: HEAPTAP_BAD_INPUT with ERR set. */
+/* Choose the paths for profiles of the program at PATH. OUTPUT is the user's -o; NULL = none.
+ * Returns 0, or HEAPTAP_BAD_INPUT with ERR set for a path that the recorder would refuse later. */
 int destination_choose(struct destination *d, const char *output, const char *path,
                        struct arena *arena, struct err *err);
 

@@ -1,17 +1,15 @@
-/* growth.c: a heap that grows without events.
+/* growth.c: detect a heap that grows without events.
  *
- * A program with an allocator of its own inside is recorded as if it had no heap, and nothing in
- * its profile tells. So `run` looks at the anonymous memory of its processes now and then, from
- * outside: what the kernel counts as RssAnon has neither mapped files nor shared memory in it, and
- * is the heap, whoever manages it, with writable data and the stacks of threads. At the end the
- * largest value seen is compared with what the recorder knew of: the peak of live bytes, a header
- * for each block, and its own memory.
+ * A program that brings its own allocator records hardly any event, and its profile does not show
+ * why. So `run` samples the anonymous memory of its processes from outside. The kernel's RssAnon
+ * excludes mapped files and shared memory; it counts the heap, whoever manages it, writable data
+ * and thread stacks. After the run, its maximum is compared with the recorder's figures: peak of
+ * live bytes, a header per block, and the recorder's memory.
  *
- * Allocators keep freed memory and round sizes up, so that nothing is said before the difference is
- * large, absolutely and in proportion. A process made by fork alone has its parent's memory, which
- * its own profile does not tell about, and is passed over. What lives for some milliseconds may end
- * unseen: that is not a heap that grows.
- */
+ * Allocators retain freed memory and round sizes up, so only a difference that is large both
+ * absolutely and in proportion is reported. A forked process that never calls exec shares its
+ * parent's memory, which its profile does not cover, and is skipped. A process that lives for a few
+ * milliseconds may go unseen; its heap cannot grow much. */
 #include "launch/growth.h"
 
 #include <string.h>
@@ -26,7 +24,7 @@ enum { PROCESSES_MAX = 256, MODULES_MAX = 256, DEPTH_MAX = 16, NOTES_MAX = 64 };
 /* Less is not worth a word, and may be stacks and buffers of libc. */
 #define ENOUGH_BYTES ((int64_t)16 << 20)
 
-/* What an allocator may need for a block beyond the bytes asked for. */
+/* Upper bound of an allocator's overhead per block, in bytes. */
 enum { BLOCK_OVERHEAD_BYTES = 32 };
 
 struct grown {
@@ -39,7 +37,7 @@ struct grown {
     size_t module_count;
     int64_t recorded_bytes; // By its profiles.
     bool recorded;          // There is one.
-    bool incomplete;        // One that is not meant to tell all, or of a process made by fork.
+    bool incomplete;        // The profile is partial by design, or belongs to a forked process.
 };
 
 static struct grown *
@@ -64,7 +62,7 @@ find_or_add(struct growth *g, pid_t pid, pid_t parent)
     return known;
 }
 
-/* Note what a process runs and which files its code comes from, which can be seen only while it
+/* Note the executable and the files mapped for execution, which /proc shows only while the process
  * lives. */
 static void
 list_modules(struct growth *g, struct grown *known)
@@ -124,7 +122,7 @@ growth_recorded(struct growth *g, const struct profile *p)
         known->incomplete |= p->ways[i].mode == MODE_OFF;
 }
 
-/* Has it only been forked? Then what it has may be its parent's. */
+/* Return true for a process that was forked without exec: its memory may be its parent's. */
 static bool
 is_copy(const struct growth *g, const struct grown *known)
 {
@@ -162,7 +160,7 @@ note_of(const struct grown *known, const struct hook_list *hooks, struct arena *
     int64_t had = known->anonymous_bytes, recorded = known->recorded_bytes;
     const char *advice = own_malloc_advice(known->executable, known->modules, known->module_count,
                                            hooks, arena);
-    // Without a profile, and another reason for that, it may have come through malloc.
+    // Without a profile, and with another reason for its absence, the memory may come from malloc.
     bool unclear = !known->recorded &&
                    (advice == NULL || program_cannot_be_recorded(known->executable) != NULL);
 

@@ -17,7 +17,7 @@ struct growth {
 /* Look how much memory PID and the processes that it started have; never fails. */
 void growth_look(struct growth *g, pid_t pid);
 
-/* Note how much P, a profile that the run has left, knows of its process. */
+/* Note how much memory P, a profile of the run, accounts for in its process. */
 void growth_recorded(struct growth *g, const struct profile *p);
 
 /* Is there anything that growth_note would note? */

@@ -65,8 +65,8 @@ path_in(char *line)
     return strchr(path, '/') != NULL ? path : NULL;
 }
 
-/* Remove the hooks whose KINDS are those of a variable in FILE, or refuse the first that was asked
- * for by itself. */
+/* Remove the hooks with one of KINDS that name a variable in FILE, or refuse the first that the
+ * user named itself. */
 static int
 check_kinds(struct hook_list *list, const enum elf_name *kinds, const char *file, struct err *err)
 {

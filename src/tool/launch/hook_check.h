@@ -4,9 +4,9 @@
 
 #include "launch/hook_kinds.h"
 
-/* Look LIST's symbols up in PROGRAM and in the libraries that it starts with. HEAPTAP_USAGE, with
- * ERR set, if one of them defines a symbol as anything but a function. Remove such a symbol from
- * LIST instead if it belongs to a preset. */
+/* Look up LIST's symbols in PROGRAM and its initial libraries. Returns HEAPTAP_USAGE, with ERR set,
+ * if one of them defines a symbol as anything but a function. Removes such a symbol from LIST
+ * instead if a preset added it. */
 int hook_check(struct hook_list *list, const char *program, struct arena *arena, struct err *err);
 
 #endif

@@ -1,10 +1,9 @@
 /* hook_kinds.c: the kinds of functions that can be hooked, and the names of well-known allocators.
  *
- * A kind says by which argument a size or a block is told; what else a function takes is passed on.
- * So few kinds do for many functions, and those of a kind go by the best-known name. A preset is a
- * list of names with their kinds: all that the allocator exports and whose blocks may reach its
- * free function. A name that a program does not have costs nothing.
- */
+ * A kind states which argument is the size and which the block; all other arguments pass through.
+ * So a few kinds cover many functions, and each kind is named after its best-known function. A
+ * preset lists names with their kinds: every function of the allocator whose blocks may reach its
+ * free function. A name that a program lacks costs nothing. */
 #include "launch/hook_kinds.h"
 
 #include <ctype.h>
@@ -141,13 +140,13 @@ static const struct preset presets[] = {
      }},
 };
 
-/* The names that the recorder records without being told. */
+/* Functions that the recorder always records. */
 static const char always[] = "malloc calloc realloc reallocarray free free_sized "
                              "free_aligned_sized posix_memalign aligned_alloc memalign valloc "
                              "pvalloc malloc_usable_size dlclose fork _Fork sigaction signal";
 
-/* The C library's functions that give out or take blocks. All blocks of its other functions are
- * malloc's and recorded already. */
+/* Functions of the C library that allocate or free blocks. Its other functions allocate by malloc
+ * and are recorded already. */
 static const char of_libc[] = "strdup strndup __strdup __strndup __libc_malloc __libc_calloc "
                               "__libc_realloc __libc_free __libc_memalign __libc_valloc "
                               "__libc_pvalloc";
@@ -158,9 +157,9 @@ static const char of_libc[] = "strdup strndup __strdup __strndup __libc_malloc _
 static const char of_pages[] = "mmap mmap64 mremap munmap brk sbrk shmat shmdt __mmap __mmap64 "
                                "__mremap __munmap __brk __sbrk __shmat __shmdt";
 
-/* Names, and with a * beginnings of names, of functions without which no program starts, that must
- * be called from where they are, or that are our own. A stub in their place would break the
- * program: it asks what the arguments and results are to tell, and these are others. */
+/* Functions, or with a * prefixes of functions, that must not be hooked: no program starts without
+ * them, they depend on their caller's address, or they belong to heaptap. Their arguments and
+ * results are not those of an allocator, so a stub would break the program. */
 static const char impossible[] =
     "main _start _init _fini __libc_* dlopen dlmopen dlsym dlvsym dladdr dladdr1 dlinfo dlerror "
     "dl_iterate_phdr _dl_* __tls_* pthread_* __cxa_* _Unwind_* __gxx_* heaptap_* _r_debug* "
@@ -206,8 +205,9 @@ matches_word(const char *text, const char *wanted)
     return false;
 }
 
-/* Whether SYMBOL is of the C library or the loader. Ours is as good as the program's: such names do
- * not change. Search each library by itself, because our executable has copies of its variables. */
+/* Return true if SYMBOL belongs to the C library or the loader. Those of this process serve as well
+ * as the program's, because such names do not change. Search each library by itself: this
+ * executable has copies of their variables. */
 static bool
 is_of_libc(const char *symbol)
 {

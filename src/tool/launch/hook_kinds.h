@@ -18,8 +18,8 @@ struct hook_list {
     size_t count, capacity;
 };
 
-/* Add what the value TEXT of one option asks for. HEAPTAP_USAGE with ERR set if that makes no
- * sense. */
+/* Add the hooks in TEXT, the value of one option. Returns HEAPTAP_USAGE with ERR set if TEXT is
+ * malformed. */
 int hook_kinds_add(struct hook_list *list, struct arena *arena, const char *text, struct err *err);
 
 /* Is TEXT "list" or "help", which ask what there is? */

@@ -1,9 +1,8 @@
-/* hook_run.c: what `run` does about its hooks before the program starts and after it has ended.
+/* hook_run.c: handle the hooks of `run` before the program starts and after it ends.
  *
- * A hook that was never called is noted with the likely reason, because the profile does
- * not tell it from a function that nobody needed: a call inside of a program passes no table of the
- * loader, and only such a table can be changed.
- */
+ * A hook that was never called is noted with the likely reason. The profile alone cannot show the
+ * difference from a function that the program never needed: a call inside one module bypasses the
+ * loader's tables, and only these can be changed. */
 #include "launch/hook_run.h"
 
 #include <string.h>
@@ -32,7 +31,7 @@ hook_run_remove(struct hook_run *h)
 #define DIRECT                                                                                     \
     "only patching its code would show them; wrap it when you link it (heaptap/wrap.h, "
 
-/* Why SYMBOL, which was to be hooked, was never called in EXECUTABLE. */
+/* Return why the hook of SYMBOL was never called in EXECUTABLE. */
 static const char *
 why_never_called(const char *executable, const char *symbol, struct arena *arena)
 {

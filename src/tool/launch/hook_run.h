@@ -1,4 +1,4 @@
-/* hook_run.h: the hooks of one run, from the options to what became of them. */
+/* hook_run.h: the hooks of one run, from its options to their results. */
 #ifndef LAUNCH_HOOK_RUN_H
 #define LAUNCH_HOOK_RUN_H
 
@@ -7,11 +7,11 @@
 
 struct hook_run {
     struct hook_list list; // Empty: nothing is hooked, and all of this does nothing.
-    const char *path;      // Of the library of stubs; NULL if there is none.
+    const char *path;      // Path of the library of stubs; NULL if there is none.
 };
 
-/* Make the library of stubs for H->list, to be preloaded in front of LIBRARY. The arguments and
- * failures are those of hook_stub_write. */
+/* Write the library of stubs for H->list, to be preloaded before LIBRARY. Arguments and failures as
+ * for hook_stub_write. */
 int hook_run_begin(struct hook_run *h, const char *library, const char *directory,
                    struct arena *arena, struct err *err);
 

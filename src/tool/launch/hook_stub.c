@@ -1,19 +1,18 @@
-/* hook_stub.c: a shared library, written byte by byte.
+/* hook_stub.c: write a shared library of stubs, byte by byte.
  *
- * A preloaded library can only define names known when it was linked. So for names chosen by the
- * user there is one made for the run: for each name a dynamic symbol and a stub, which takes the
- * address of its slot along and jumps to the recorder's entry (base/hook_slot.h). Two segments:
+ * A preloaded library can define only names known when it was linked. So each run makes a library
+ * for the names its user chose: per name a dynamic symbol and a stub, which passes the address of
+ * its slot and jumps to the recorder's entry (base/hook_slot.h). It has two segments:
  *
  *     code   header, program headers, names, hash table, relocation, stubs, resolvers, unwind data
  *     data   dynamic section, address of the recorder's table, symbols, slots
  *
- * and a page behind them that is not loaded, for the marks. One table of unwind information covers
- * all stubs: a stub has no frame, so that a signal handler that runs just there sees its caller.
+ * A page behind the segments, which is not loaded, holds the marks. One unwind table covers all
+ * stubs: a stub has no frame, so a signal handler that interrupts it can unwind to its caller.
  *
  * The reference to the recorder's table is weak, because the loader ends a program that lacks a
- * strong one. It would be missing where the recorder cannot be loaded but this can, so the file is
- * no more readable than the recorder is.
- */
+ * strong one. The recorder may fail to load where this library does not. The file's permissions
+ * therefore match the recorder's. */
 #include "launch/hook_stub.h"
 
 #include <elf.h>
@@ -176,8 +175,8 @@ put_begin(struct image *i, uint32_t count)
     put(i, i->begin + ENTRY, &entry, 4);
 }
 
-/* One FDE for all stubs, in which the return address is always on top of the stack; and the table
- * by which unwinders find it. */
+/* One FDE for all stubs, with the return address always on top of the stack, and the search table
+ * that unwinders use to find it. */
 static void
 add_unwind(struct image *i, size_t count)
 {

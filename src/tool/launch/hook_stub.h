@@ -4,14 +4,14 @@
 
 #include "launch/hook_kinds.h"
 
-/* Write the library for LIST into a new file; *RET_PATH, in ARENA, is to be preloaded in front of
- * the recorder's LIBRARY, and belongs to the caller. It is put where code may be mapped, into
- * DIRECTORY if nowhere else. HEAPTAP_BAD_INPUT with ERR set if that fails. */
+/* Write the library for LIST into a new file. *RET_PATH, in ARENA, must be preloaded before the
+ * recorder's LIBRARY; the caller removes the file. It is created where code may be mapped, in
+ * DIRECTORY as a last resort. Returns HEAPTAP_BAD_INPUT with ERR set on failure. */
 int hook_stub_write(const struct hook_list *list, const char *library, const char *directory,
                     struct arena *arena, const char **ret_path, struct err *err);
 
-/* Which functions were called, by the marks that the recorder left in the library at PATH: a byte
- * for each of the COUNT functions of its list, 1 = it was called. False if it cannot be read. */
+/* Read the marks that the recorder left in the library at PATH: one byte per function of its list
+ * of COUNT, 1 = called. Returns false if they cannot be read. */
 bool hook_stub_read(const char *path, size_t count, uint8_t *ret_called);
 
 #endif

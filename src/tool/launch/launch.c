@@ -1,13 +1,12 @@
-/* launch.c: between `heaptap run` and the program.
+/* launch.c: start the program and wait for it.
  *
- * The program must not notice: it is a child in our process group, with our standard streams, the
- * signal dispositions, mask and timers that we were given, and no descriptor of ours. We leave
- * alone what the terminal sends (the program gets it too and decides), pass on what is sent to us,
- * stop when job control stops the program, and die of the same signal.
+ * The program must not notice `run`. It is a child in the same process group, with the standard
+ * streams, signal dispositions, mask and timers that `run` inherited, and no further descriptor.
+ * Signals from the terminal reach the program directly, so `run` ignores them. It forwards signals
+ * sent to it, stops when job control stops the program, and dies of the same signal.
  *
- * A signal that a process sends to our whole process group reaches the program twice: from the
- * sender and from us. Nothing tells such a signal from one for us alone.
- */
+ * A signal that a process sends to the whole process group reaches the program twice: from the
+ * sender and forwarded. Nothing distinguishes such a signal from one sent to `run` alone. */
 #include "launch/launch.h"
 
 #include <errno.h>
@@ -44,10 +43,10 @@ is_request_to_end(int number)
     return number == SIGINT || number == SIGQUIT || number == SIGTERM || number == SIGHUP;
 }
 
-/* Pass on what a process sent to us. What the kernel sends comes from the terminal, and the program
- * has got it too; but only the leader of the session is told that the terminal is gone. Once the
- * program has ended, the first request to end leaves the profiles as they are, and the second ends
- * us. */
+/* Forward a signal that a process sent. A signal from the kernel comes from the terminal and has
+ * reached the program already, except for SIGHUP, which only the session leader gets. After the
+ * program's end, the first request to terminate leaves the profiles as they are; the second ends
+ * `run`. */
 static void
 pass_on(int number, siginfo_t *info, void *context)
 {
@@ -93,8 +92,8 @@ is_ours(int number)
     return false;
 }
 
-/* Handle what is sent to us from now on. A signal that we were told to ignore is passed on too:
- * what becomes of it is the program's decision. */
+/* Start to handle signals sent to `run`. Forward also those that it inherited as ignored: the
+ * program may handle them. */
 static void
 listen_for_signals(void)
 {
@@ -205,7 +204,7 @@ launch_wait(const struct launch *l, pid_t *ret_pid, int *ret_status, struct err 
     if (pipe2(report, O_CLOEXEC) < 0)
         return err_errno(err, HEAPTAP_BAD_INPUT, "cannot make a pipe");
     sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &mask); // Until we can pass on what comes.
+    sigprocmask(SIG_SETMASK, &all, &mask); // Block signals until they can be forwarded.
     // SIGCHLD must not be ignored, or the program's status would be lost to us.
     sigaction(SIGCHLD, &usual, &given);
     fflush(NULL);

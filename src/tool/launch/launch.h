@@ -19,9 +19,9 @@ struct launch {
     void *look_arg;
 };
 
-/* Run the program and wait for its end. What the terminal sends reaches both, and the program alone
- * acts on it; other signals to us are passed on; we stop when job control stops it. Returns 0, or
- * HEAPTAP_BAD_INPUT if the program could not be started. */
+/* Run the program and wait for its end. Signals from the terminal reach both processes, and only
+ * the program acts on them. Other signals to `run` are forwarded. `run` stops when job control
+ * stops the program. Returns 0, or HEAPTAP_BAD_INPUT if the program cannot be started. */
 int launch_wait(const struct launch *l, pid_t *ret_pid, int *ret_status, struct err *err);
 
 /* Whether somebody wants us to end, now that the program has. */

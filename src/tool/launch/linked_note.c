@@ -1,9 +1,8 @@
-/* linked_note.c: finding the note by which an executable says that a recorder is linked into it.
+/* linked_note.c: find the note of an executable that has a recorder linked in.
  *
- * Notes are what strip leaves and program headers point at, so a few small reads find them. What is
- * looked at is any file that somebody wants to run, so all lengths in it are doubted.
- * platform/dormant_linked.c writes the note.
- */
+ * strip keeps notes and program headers point to them, so a few small reads suffice. The file may
+ * be any that a user wants to run, so every length in it is checked. platform/dormant_linked.c
+ * writes the note. */
 #include "launch/linked_note.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* linked_note.h: whether an executable brings a recorder of its own. */
+/* linked_note.h: detect a recorder linked into an executable. */
 #ifndef LAUNCH_LINKED_NOTE_H
 #define LAUNCH_LINKED_NOTE_H
 

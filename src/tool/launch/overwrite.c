@@ -1,13 +1,12 @@
 /* overwrite.c: `run --force`.
  *
- * A script that runs again and again wants its profile under one name. The old one is removed, and
- * with it the profiles of the other processes of its run, since those of two runs in one place
- * would be taken for one session. Nothing is removed while a process still writes any of them: what
- * it records would be lost.
+ * A script that runs repeatedly wants its profile under a fixed name. --force removes the old
+ * profile and the profiles of the other processes of its run: two runs in one place would look like
+ * one session. It removes nothing while a process still writes one of them, because its data would
+ * be lost.
  *
- * What is removed must be a profile by what is in it, so a slip of the finger after -o costs no
- * other file; and no symbolic link is followed.
- */
+ * Only a file whose contents are a profile is removed, so a typing error after -o costs no other
+ * file. Symbolic links are not followed. */
 #include "launch/overwrite.h"
 
 #include <dirent.h>

@@ -1,23 +1,21 @@
-/* own_malloc.c: allocators that programs bring along, known by their names.
+/* own_malloc.c: recognise allocators inside programs by their function names.
  *
- * What is to be done depends on where the name stands:
+ * The remedy depends on where the name is defined:
  *
- *     a shared library exports it     calls pass the loader's tables: --hook sees them
- *     the program itself exports it   calls inside the program do not pass there
- *     only the full symbol table      the same, and nobody else can call it
- *     no symbols at all               known by a text in the program, if at all
+ *     exported by a shared library    calls pass the loader's tables: --hook works
+ *     exported by the program         calls inside the program bypass them
+ *     only in the full symbol table   as above, and other modules cannot call it
+ *     no symbols                      recognised by a text in the program, if any
  *
- * For all but the first only patching the program's code would do, and that is not done. The way
- * then is to build the program differently, and which way helps depends on how the allocator is
- * called there:
+ * For all but the first, only patching the program's code would work; heaptap does not patch. The
+ * user must build the program differently, depending on how it calls the allocator:
  *
- *     as malloc        the recorder linked in front of it (libheaptap.a) takes its place
- *     as je_malloc     the recorder would wait for calls of malloc, and there are none: the linker
- *                      must be told to send these calls to it (heaptap/wrap.h, --wrap)
+ *     as malloc        link the recorder first (libheaptap.a); it replaces the allocator
+ *     as je_malloc     the recorder never sees a call of malloc, so the linker must redirect these
+ *                      calls to it (heaptap/wrap.h, --wrap)
  *
- * The system's malloc helps in both cases. Runtimes that manage a heap without being malloc have
- * lines of their own. Every way named here is tried by test/run/allocator/own_malloc.sh.
- */
+ * Using the system's malloc helps in both cases. Runtimes that manage a heap without malloc have
+ * their own messages. test/run/allocator/own_malloc.sh tries every remedy named here. */
 #include "launch/own_malloc.h"
 
 #include <stdarg.h>
@@ -30,7 +28,7 @@
 struct allocator {
     const char *name;
     const char *preset;     // For --hook; NULL = a runtime, or nothing to hook.
-    const char *symbols[6]; // Any of them means that it is there; those of the preset first.
+    const char *symbols[6]; // Any one identifies the allocator. Names of the preset come first.
     const char *text;       // A text that it has even when stripped; NULL = none.
     const char *remedy;     // When it cannot be hooked.
 };
@@ -97,7 +95,7 @@ static const struct allocator allocators[] = {
     {"LuaJIT", NULL, {"lj_alloc_create"}, NULL, "LuaJIT's heap is its own; see collectgarbage"},
 };
 
-/* What is known of one file. */
+/* Allocators found in one file. */
 struct found {
     enum elf_name kind;
     const char *symbol;
@@ -105,7 +103,7 @@ struct found {
 
 enum { SYMBOLS_MAX = countof(((struct allocator *)NULL)->symbols) };
 
-/* What the names of all allocators are in one file, which is read once for all. */
+/* Search one file for the names of all allocators in a single pass. */
 struct names_in {
     const char *path;
     enum elf_name kinds[countof(allocators)][SYMBOLS_MAX]; // All NONE if it cannot be read.
@@ -172,7 +170,7 @@ add_line(struct lines *lines, const char *format, ...)
         arena_printf(lines->arena, "%s%s%s", lines->text, *lines->text ? "\n" : "", text);
 }
 
-/* Has the file at PATH a malloc of its own? */
+/* Return true if the file at PATH defines malloc. */
 static bool
 has_malloc(const char *path)
 {
@@ -226,7 +224,7 @@ explain_one(struct lines *lines, size_t index, const struct names_in *in,
         explain_inside(lines, a, path, &f);
         return true;
     }
-    if (is_hooked(hooks, f.symbol)) // So the memory is what the allocator maps for itself.
+    if (is_hooked(hooks, f.symbol)) // So the allocator has mapped the memory itself.
         return false;
     add_line(lines, "%s is %s under names of its own (%s): record it with --hook %s", path, a->name,
              f.symbol, a->preset);
@@ -250,7 +248,7 @@ own_malloc_advice(const char *executable, const char *const *modules, size_t cou
     for (size_t i = 0; i < countof(allocators); i++)
         for (size_t k = 0; k < files && (cannot == NULL || allocators[i].preset == NULL); k++)
             known |= explain_one(&lines, i, &in[k], hooks);
-    // A malloc in the program comes before ours in link order, also for what libraries call.
+    // A malloc in the program precedes the recorder's in link order, also for calls from libraries.
     if (!known && cannot != NULL)
         add_line(&lines, "%s cannot be recorded: %s", executable, cannot);
     else if (!known && has_malloc(executable))

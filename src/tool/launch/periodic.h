@@ -8,7 +8,7 @@ struct periodic {
     uint64_t session_id;
     uint64_t period_ns;         // 0 = never.
     const char *directories[2]; // Where the profiles are; NULL = none. They may not exist.
-    uint64_t start_ns, turns;   // Of the first look, and how many times were due since.
+    uint64_t start_ns, turns;   // Time of the first look, and number of looks due since then.
 };
 
 /* Ask for snapshots if they are due; P->period_ns is not 0. Returns in how many ns the next are. */

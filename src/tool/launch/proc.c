@@ -1,8 +1,7 @@
-/* proc.c: what the kernel tells of processes, read from /proc.
+/* proc.c: read the state of processes from /proc.
  *
- * All of it may be gone or changed by the next read, and a process that ends meanwhile tells
- * nothing. Each read is one call, so that what it gives is of one moment.
- */
+ * A process may change or end between two reads, and a process that ends shows nothing. So each
+ * query is one read, and its result describes one moment. */
 #include "launch/proc.h"
 
 #include <fcntl.h>
@@ -29,7 +28,7 @@ read_proc(pid_t pid, const char *name, char *ret, size_t size_bytes)
     return ret;
 }
 
-/* The bytes that a line of /proc/PID/status tells in kB. */
+/* Return the value in bytes of a line of /proc/PID/status given in kB. */
 static int64_t
 bytes_in(const char *status, const char *name)
 {
@@ -38,8 +37,8 @@ bytes_in(const char *status, const char *name)
     return line != NULL ? strtoll(line + strlen(name), NULL, 10) * 1024 : 0;
 }
 
-/* The size of the main thread's stack. Not VmStk, which counts all that is mapped like a stack, and
- * so what the recorder reserves. */
+/* Size of the main thread's stack. VmStk would count every mapping that grows like a stack,
+ * including the recorder's reservations. */
 static int64_t
 stack_bytes(pid_t pid)
 {

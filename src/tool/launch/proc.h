@@ -1,5 +1,4 @@
-/* proc.h: what the kernel tells of processes, now. They may end at any moment: nothing here fails.
- */
+/* proc.h: current state of processes. A process may end at any time, so no function here fails. */
 #ifndef LAUNCH_PROC_H
 #define LAUNCH_PROC_H
 
@@ -11,7 +10,7 @@
  * if it is gone. */
 int64_t proc_anonymous_bytes(pid_t pid);
 
-/* The path of what PID executes, from ARENA; NULL = not known. */
+/* Return the path of PID's executable, in ARENA; NULL = unknown. */
 const char *proc_executable(pid_t pid, struct arena *arena);
 
 /* Add the files that PID has code mapped from to the COUNT that are in FILES, as far as they are

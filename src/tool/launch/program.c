@@ -1,9 +1,8 @@
-/* program.c: which file is to be run, and whether it can be recorded.
+/* program.c: find the file to run and check that it can be recorded.
  *
- * The recorder is preloaded, so the dynamic linker must be there to do that and be the one that the
- * recorder was built for; or the program brings a recorder of its own. What cannot be recorded is
- * refused here, with what to do: the loader would ignore us without a word.
- */
+ * The recorder is preloaded, which requires the dynamic linker that the recorder was built for. A
+ * program with a recorder linked in needs no preload. Other programs are refused here with a
+ * remedy, because the loader would ignore the recorder silently. */
 #include "launch/program.h"
 
 #include <elf.h>
@@ -32,7 +31,7 @@ is_program(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Is the dynamic linker that SEGMENT of the ELF file FD names that of musl? */
+/* Return true if SEGMENT of the ELF file FD names musl's dynamic linker. */
 static bool
 is_musl(int fd, const Elf64_Phdr *segment)
 {
@@ -42,9 +41,9 @@ is_musl(int fd, const Elf64_Phdr *segment)
     return pread(fd, path, length, (off_t)segment->p_offset) > 0 && strstr(path, "/" MUSL_LINKER);
 }
 
-/* Does the dynamic section of the ELF file FD, in SEGMENT, name a shared object? One that needs no
- * dynamic linker is one, and preloads into what it is told to run; a static executable may have
- * such a section, too, but no name. */
+/* Return true if the dynamic section of the ELF file FD, in SEGMENT, names a shared object. The
+ * dynamic linker itself has such a name, and preloads into the program it is given. A static
+ * executable may have a dynamic section, but no name. */
 static bool
 is_dynamic_linker(int fd, const Elf64_Phdr *segment)
 {

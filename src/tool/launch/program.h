@@ -1,4 +1,4 @@
-/* program.h: which file is to be run. */
+/* program.h: find the program to run. */
 #ifndef LAUNCH_PROGRAM_H
 #define LAUNCH_PROGRAM_H
 
@@ -9,12 +9,12 @@
  * The loader preloads nothing into such a one. */
 bool program_has_more_rights(const char *path);
 
-/* Why the ELF file at PATH cannot be recorded, neither by preloading nor because a recorder is
- * linked into it, with what to do; NULL if it can. Scripts and anything else are left to execve. */
+/* Return why the ELF file at PATH cannot be recorded, by preload or by a linked-in recorder, with
+ * the remedy; NULL if it can. Scripts and other files are left to execve. */
 const char *program_cannot_be_recorded(const char *path);
 
-/* The file that PROGRAM names, found along PATH as execvp would. HEAPTAP_NOT_FOUND or
- * HEAPTAP_BAD_INPUT (it cannot be recorded: static without a recorder of its own, another
+/* Find the file that PROGRAM names, along PATH as execvp does. Returns HEAPTAP_NOT_FOUND, or
+ * HEAPTAP_BAD_INPUT for a program that cannot be recorded (static without a recorder, foreign
  * architecture), with ERR set. */
 int program_find(const char *program, struct arena *arena, const char **ret_path, struct err *err);
 

@@ -1,9 +1,8 @@
-/* recording.c: how the recorder gets into a program, and what it is told there.
+/* recording.c: preload the recorder and pass its settings.
  *
- * It is preloaded, in front of whatever else is. What it has to know goes with it in the
- * environment (format/environment.h), because that reaches every process of the run. A run in a run
- * inherits none of the outer one's wishes but its reserve.
- */
+ * The recorder precedes every other preloaded library. Its settings travel in the environment
+ * (format/environment.h), which reaches every process of the run. A nested run inherits only the
+ * reserve of the outer run. */
 #include "launch/recording.h"
 
 #include <fcntl.h>
@@ -101,7 +100,8 @@ preloaded(const struct recording_run *run, struct arena *arena)
                         before && *before ? ":" : "", before ? before : "");
 }
 
-/* Our stderr, which the program shares with run, unless what we have is a stand-in (main.c). */
+/* Identify stderr by device and inode, for a program that shares it with run. A substitute for a
+ * closed stderr (main.c) is not shared. */
 static const char *
 stderr_text(struct arena *arena)
 {

@@ -1,4 +1,4 @@
-/* recording.h: what is asked of the recorder, and how it gets to know. */
+/* recording.h: the recorder's settings and their transfer to it. */
 #ifndef LAUNCH_RECORDING_H
 #define LAUNCH_RECORDING_H
 
@@ -14,21 +14,21 @@ struct recording {
     // many as is usual. A part of them is looked at after so many events.
     uint64_t annotate_frames, guard_bytes, check_every;
     uint64_t sample_bytes, sample_count; // One block in so many bytes or calls.
-    uint64_t frames;                     // Of a stack, the innermost ones.
+    uint64_t frames;                     // Frames kept per stack, innermost first.
     uint64_t delay_ms, duration_ms;
     uint64_t max_memory_bytes;
     uint64_t snapshot_growth_bytes;
     int snapshot_signal;
 };
 
-/* The run in which it is recorded. */
+/* Id of the run that records it. */
 struct recording_run {
     uint64_t session_id;
     const char *library; // The recorder's.
     const char *adapters; // Entries of LD_PRELOAD to be loaded after it, each with ':' in front.
     const char *stubs;   // Another one, to be loaded before it; NULL = none.
-    const char *pattern; // Of the first process's profile.
-    const char *others;  // Of those of all others; "" = they get none, NULL = as the first.
+    const char *pattern; // Path of the first process's profile.
+    const char *others;  // Pattern of the other profiles; "" = record none, NULL = as the first.
 };
 
 /* Find the recorder's library: beside this executable, or where make install puts it. *RET_PATH is
@@ -40,8 +40,8 @@ int recording_library(struct arena *arena, const char **ret_path, struct err *er
  * lacks what that needs; ld.so then prints an error in 32-bit programs. From ARENA. */
 const char *recording_preload_entry(struct arena *arena, const char *path);
 
-/* The environment of RUN's first process, in which we are: ours, except for the variables that tell
- * the recorder what to do. From ARENA. */
+/* Return the environment of RUN's first process, in ARENA: the current one, with the variables that
+ * hold the recorder's settings replaced. Call it in that process. */
 char **recording_environment(const struct recording *r, const struct recording_run *run,
                              struct arena *arena);
 

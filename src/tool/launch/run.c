@@ -1,15 +1,13 @@
-/* run.c: one run of a program that is recorded.
+/* run.c: one run of a recorded program.
  *
- *     run_prepare   the program, the recorder, the place of the profiles, a library for hooks
+ *     run_prepare   the program, the recorder, the paths of the profiles, a library for hooks
  *     run_wait      ├─ in the new process: its environment, then exec
- *                   └─ here, now and then: look at its memory, ask for snapshots
- *     what the caller does with the profiles
- *     run_note      what only somebody outside of the program can know
+ *                   └─ in this process, periodically: sample its memory, request snapshots
+ *     (caller)      reads the profiles
+ *     run_note      facts that only an observer outside the program has
  *
- * The program's end is the end of the run, however it came, and also where processes that it
- * started live on: their profiles are complete in their files, and are found by the id that is in
- * all of them.
- */
+ * The run ends with the program, whatever the cause, even if processes that it started live on:
+ * their profiles are complete files, and the run's id in each header finds them. */
 #include "launch/run.h"
 
 #include <fcntl.h>
@@ -59,7 +57,7 @@ run_prepare(struct recorded_run *r, const struct run_options *options, int count
         (rc = adapters_choose(&options->adapters, r->path, r->library, &r->arena, &r->adapters,
                               &r->hint, err)) < 0 ||
         (rc = hook_check(&r->hooks.list, r->path, &r->arena, err)) < 0 ||
-        // After what may be refused without it: it removes what was there.
+        // After all checks that may refuse: this removes existing profiles.
         (options->force && (rc = overwrite_make_room(options->output, &r->arena, err)) < 0) ||
         (rc = destination_choose(&r->to, options->output, r->path, &r->arena, err)) < 0)
         return rc;
@@ -73,7 +71,7 @@ run_prepare(struct recorded_run *r, const struct run_options *options, int count
     return hook_run_begin(&r->hooks, r->library, r->to.directory, &r->arena, err);
 }
 
-/* The environment of the program, of which we are the new process. */
+/* Build the program's environment in its new process. */
 static char **
 make_environment(void *arg)
 {
@@ -96,11 +94,11 @@ make_environment(void *arg)
 static uint64_t
 look_at_memory(struct recorded_run *r, pid_t pid)
 {
-    // Whoever leaves processes out knows that their memory is missing.
+    // A user who leaves processes out expects their memory to be missing.
     if (r->options->quiet || r->options->recording.only != NULL || r->options->no_children)
         return LOOK_LAST_NS;
     growth_look(&r->growth, pid);
-    // The last look at a program comes when it has lived four fifths of its time.
+    // The last sample of a program is at least four fifths into its life.
     r->look_ns = r->look_ns == 0 ? LOOK_FIRST_NS : r->look_ns + r->look_ns / 4;
     if (r->look_ns > LOOK_LAST_NS)
         r->look_ns = LOOK_LAST_NS;
@@ -230,7 +228,7 @@ run_find_profiles(struct recorded_run *r, struct run_profiles *ret)
 void
 run_note(struct recorded_run *r, bool living, struct run_notes *ret)
 {
-    // With a reserve the recorder tells nothing but what is in the profile.
+    // With a reserve the recorder reports only inside the profile.
     bool silent = r->options->quiet || r->options->recording.reserve_bytes != 0;
 
     growth_note(&r->growth, &r->hooks.list, ret);

@@ -1,4 +1,4 @@
-/* run.h: one run of a program that is recorded, from what was asked for to what it has left. */
+/* run.h: one run of a program under the recorder, from its options to its profiles. */
 #ifndef LAUNCH_RUN_H
 #define LAUNCH_RUN_H
 
@@ -12,27 +12,27 @@
 #include "launch/recording.h"
 #include "launch/run_notes.h"
 
-/* What the user asked for; zero is what `heaptap run` does unasked. */
+/* The user's options; zero = the default of `heaptap run`. */
 struct run_options {
     const char *output; // A pattern for profiles, or a directory.
     struct recording recording;
-    bool force;        // Remove what is where the profiles are to be, if it is a profile.
+    bool force;        // Replace an existing profile at the destination.
     bool no_children;  // Record the first process only.
     struct hook_list hooks;
     struct adapter_choice adapters;
     uint64_t snapshot_every_ms;
-    bool quiet; // Say nothing but what is wrong.
+    bool quiet; // Print errors only.
 };
 
 struct recorded_run {
     const struct run_options *options;
-    uint64_t id;      // Of the session, in the headers of its profiles.
+    uint64_t id;      // The session's id, in the headers of its profiles.
     time_t began;
-    const char *path; // Of the program.
+    const char *path; // Path of the program.
     char **arguments;
     const char *library; // The recorder's.
     const char *adapters; // Libraries beside it, each with ':' in front.
-    const char *hint;     // What the user should know of the choice of these; or NULL.
+    const char *hint;     // A note for the user about the choice of these; or NULL.
     struct destination to;
     struct hook_run hooks;
     struct growth growth;
@@ -48,12 +48,12 @@ struct recorded_run {
 struct run_profiles {
     const char **paths; // That of the first process first, if it has one.
     size_t count;
-    const char *directory; // Where the others are; the same place if they have none of their own.
+    const char *directory; // Path of the other profiles; equals the first if they share a place.
 };
 
-/* Prepare to run the COUNT ARGUMENTS, of which the first is the program: find it and the recorder,
- * and choose where profiles go. OPTIONS must outlive R. Returns 0, or with ERR set
- * HEAPTAP_NOT_FOUND if there is no such program, or another error; then run_release is enough. */
+/* Prepare to run ARGUMENTS[0..COUNT), with the program first: find it and the recorder, and choose
+ * the paths of profiles. OPTIONS must outlive R. Returns 0, or with ERR set HEAPTAP_NOT_FOUND if
+ * there is no such program, or another error. After an error only run_release is needed. */
 int run_prepare(struct recorded_run *r, const struct run_options *options, int count,
                 char **arguments, struct err *err);
 
@@ -64,8 +64,8 @@ int run_wait(struct recorded_run *r, struct err *err);
 /* The profiles that there are of the run, which has ended. They are R's. */
 void run_find_profiles(struct recorded_run *r, struct run_profiles *ret);
 
-/* Note what the run's profiles cannot tell: memory that did not come through malloc, and hooks that
- * were never called. LIVING: a process of the run lives. */
+/* Note facts that the run's profiles lack: memory that bypassed malloc, and hooks that were never
+ * called. LIVING: a process of the run still lives. */
 void run_note(struct recorded_run *r, bool living, struct run_notes *ret);
 
 void run_release(struct recorded_run *r);

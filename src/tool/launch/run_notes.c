@@ -1,6 +1,5 @@
-/* run_notes.c: what was noted of a run from outside. Nothing is said here: the summary of the run
- * tells it once for processes that are alike, and each profile keeps its own.
- */
+/* run_notes.c: notes made about a run from outside. The module prints nothing: the run's summary
+ * groups notes of similar processes, and each profile keeps its own. */
 #include "launch/run_notes.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* run_notes.h: what was noted of a run from outside, to be told and kept (struct profile_note). */
+/* run_notes.h: notes made about a run from outside, for its summary and profiles (struct
+ * profile_note). */
 #ifndef LAUNCH_RUN_NOTES_H
 #define LAUNCH_RUN_NOTES_H
 
@@ -7,8 +8,8 @@
 #include "profile/profile.h"
 
 struct run_note {
-    pid_t pid;              // Of which process; 0 = of the run.
-    const char *executable; // Of the process; "" = of the run.
+    pid_t pid;              // Process id; 0 = the whole run.
+    const char *executable; // Name of the process; "" = the whole run.
     struct profile_note note;
 };
 
@@ -16,7 +17,7 @@ struct run_note {
 struct run_notes {
     struct run_note *v;
     size_t count, capacity;
-    struct arena arena; // Of all this, and for the texts.
+    struct arena arena; // Owns the notes and their texts.
 };
 
 void run_notes_add(struct run_notes *notes, const struct run_note *note);

@@ -1,19 +1,18 @@
-/* run_places.c: the names of the profiles when a run has ended.
+/* run_places.c: rename the profiles after a run.
  *
- * While a program runs nobody can know what the run is about, and the first process has the name
- * that the user wanted. If it was another one (run_process.c), the names change hands now:
+ * Which process matters is unknown while the program runs, and the first process has the name that
+ * the user chose. If another process matters (run_process.c), the names are exchanged after the
+ * run:
  *
  *     w.heaptap                               w.heaptap                    ./prog, by exec
  *     w.prog.12.heaptap               ──►     w.processes/
- *     w.processes/heaptap.ls.13.heaptap           heaptap.bash.12.heaptap  what it had been
+ *     w.processes/heaptap.ls.13.heaptap           heaptap.bash.12.heaptap  before its exec
  *                                                 heaptap.ls.13.heaptap
  *
- * So what lies beside NAME.processes is one profile, and everything else of the run is in there.
- * The directory keeps its name, that of what was started, also where names have the program in
- * them.
- * Only profiles of ended processes are moved: a recorder that lives finds its file by its name.
- * Nothing is ever overwritten, and a move that fails leaves a profile where it was.
- */
+ * So NAME.processes has one profile beside it and holds all others of the run. The directory keeps
+ * the name of the started program, even where file names contain a program's name. Only profiles of
+ * ended processes are moved: a living recorder finds its file by name. Nothing is overwritten, and
+ * after a failed move a profile stays in its place. */
 #include "launch/run_places.h"
 
 #include <errno.h>

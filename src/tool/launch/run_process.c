@@ -1,20 +1,18 @@
-/* run_process.c: which of the processes of a run it was about.
+/* run_process.c: choose the process that a run is about.
  *
- * Whoever runs ./wrap.sh or `bash -c 'exec ./server'` with -o server.heaptap asks about the server,
- * not about the shell. So the rule, which `heaptap run --help` tells:
+ * A user of ./wrap.sh or `bash -c 'exec ./server'` with -o server.heaptap wants the server's
+ * profile, not the shell's. `heaptap run --help` states the rule:
  *
  *     the process that was started, as what it became last by exec; but
  *     if it is a shell, the process that allocated most, when that is more than the shell;
  *     if it allocated less than a twentieth of what another did, that other one;
  *     of several that allocated about as much as the one with most, that with the highest peak.
  *
- * A shell is known by its name, because what it allocates says little: bash takes 80 KiB for a
- * script of three lines, and the program that it starts may be small. With the same rule for all
- * programs, compilers started by a large build tool would take the place of the tool now and then,
- * and nobody could tell beforehand. The last line is for workers that a server has forked: they
- * share its work evenly, and the one to look at is the one that has grown. Who still lives goes on
- * writing where he is, and is not taken.
- */
+ * Shells are recognised by name, because their allocations prove little: bash allocates 80 KiB for
+ * a script of three lines, and the program that it starts may be small. Without the exception for
+ * shells, a compiler would sometimes replace the build tool that started it, unpredictably. The
+ * last line is for forked workers: they share a server's work evenly, and the one that has grown is
+ * of interest. A process that still lives keeps writing to its path and is never chosen. */
 #include "launch/run_process.h"
 
 #include <string.h>
@@ -62,8 +60,8 @@ find_most(const struct run_process *v, size_t count)
     return most;
 }
 
-/* Of those who allocated about as much as MOST and are not process FIRST_PID, the one with the
- * highest peak; MOST among equals. */
+/* Return the process with the highest peak among those that allocated about as much as MOST, except
+ * process FIRST_PID; MOST on a tie. */
 static size_t
 highest_of_alike(const struct run_process *v, size_t count, size_t most, uint32_t first_pid)
 {

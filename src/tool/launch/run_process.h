@@ -10,7 +10,7 @@
 
 /* An image of a process: one that calls exec is several. Texts are its owner's. */
 struct run_process {
-    const char *path; // Of its profile.
+    const char *path; // Path of its profile.
     uint32_t pid;
     uint64_t start_unix_ns;
     const char *executable, *command, *comm; // As in struct profile and session_who.
@@ -19,7 +19,7 @@ struct run_process {
     bool living; // The profile is still being written.
 };
 
-/* Why a process is what the run was about. */
+/* Why the run is about a process. */
 enum run_head {
     HEAD_NONE,   // There is no profile.
     HEAD_FIRST,  // It is the one that was started,
@@ -31,7 +31,7 @@ enum run_head {
 enum run_head run_process_head(const struct run_process *v, size_t count, pid_t first_pid,
                                size_t *ret);
 
-/* Of the images of V that are the process PID the last one, or COUNT. */
+/* Return the last image of process PID among those in V, or COUNT. */
 size_t run_process_last(const struct run_process *v, size_t count, pid_t pid);
 
 #endif
