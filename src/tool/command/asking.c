@@ -74,7 +74,7 @@ ask_processes(const char **paths, size_t count, const struct asking *asking, str
     for (size_t i = 0; i < count; i++) {
         int code;
 
-        // Of a session, processes that have ended are no mistake.
+        // In a session, ended processes are no error.
         if (count > 1 && !lives(paths[i]))
             continue;
         living++;

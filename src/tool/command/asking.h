@@ -5,7 +5,7 @@
 #include "profile/control.h"
 #include "util/arena.h"
 
-/* What is asked for. */
+/* The request. */
 struct asking {
     // Ask one process for WHAT; control_finish follows if that gives 0.
     int (*ask)(struct control *c, const void *what, uint64_t wait_ns, struct err *err);
@@ -15,8 +15,9 @@ struct asking {
     uint64_t wait_s; // How long to wait for all answers.
 };
 
-/* Ask the processes of COUNT profiles or pids, of several only those that live. Says what has gone
- * wrong; returns the exit code: 1 if a request was not taken yet. */
+/* Send the request to the processes of COUNT profiles or pids; if there are several, only to those
+ * that live. Reports failures. Returns the exit code: 1 if a process has not taken its request
+ * yet. */
 int ask_processes(const char **paths, size_t count, const struct asking *asking, struct arena *a);
 
 #endif

@@ -1,7 +1,6 @@
-/* cmd_bins.c: `heaptap sizes`, which sizes were allocated and what they may be.
+/* cmd_bins.c: `heaptap sizes`: allocations by size, with candidates for their types.
  *
- * Sizes are counted for the whole process, so there is no filter by stack.
- */
+ * Sizes are counted for the whole process, so they cannot be filtered by stack. */
 #include "command/runner.h"
 #include "command/symbolise.h"
 #include "json/json_bins.h"

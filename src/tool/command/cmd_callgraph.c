@@ -1,9 +1,8 @@
-/* cmd_callgraph.c: `heaptap callgraph`, who called whom on the way to an allocation.
+/* cmd_callgraph.c: `heaptap callgraph`: callers and callees on the paths to allocations.
  *
- * The whole graph of a large program has thousands of entries, so text shows the first, and
- * --function one: a person walks from there along the names beside it. Wrappers are charged to
- * their callers in JSON too, as in `heaptap functions`.
- */
+ * The graph of a large program has thousands of entries. Text shows the largest, or one chosen by
+ * --function, whose neighbours lead further. JSON also charges wrappers to their callers, as
+ * `heaptap functions` does. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +28,7 @@ struct callgraph_options {
 };
 static const struct callgraph_options defaults = {.metric.metric = METRIC_ALLOC};
 
-/* How exactly the name of NODE is what was asked for; 0 = not at all. */
+/* How exactly the name of NODE matches WANTED; 0 = no match. */
 enum match { MATCH_NONE, MATCH_PART, MATCH_PLAIN, MATCH_WHOLE };
 
 static enum match
@@ -86,7 +85,8 @@ find_nodes(const struct callgraph *g, const char *wanted, uint32_t *ret)
     return count;
 }
 
-/* Add the callers and callees of GV's nodes to them, each once, for a picture of what is around. */
+/* Add the callers and callees of GV's nodes, each once, so that a picture shows their
+ * surroundings. */
 static void
 add_neighbours(struct graph_view *gv, struct arena *arena)
 {

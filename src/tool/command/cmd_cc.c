@@ -1,8 +1,7 @@
 /* cmd_cc.c: `heaptap cc` and `heaptap c++`: a compiler whose programs count their accesses.
  *
- * For CC and CXX of a build, so the process becomes the compiler, and only what stands in front of
- * the compiler's own arguments is ours.
- */
+ * A build uses it as CC or CXX, so the process becomes the compiler. Only options before the
+ * compiler's arguments are heaptap's. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
-/* cmd_check.c: `heaptap check`: does any block of a running process have damage? The same look as
- * that of `heaptap core --check`, which is for dumps (command/cmd_core.h).
- */
+/* cmd_check.c: `heaptap check`: search a running process for corrupted blocks. `heaptap core
+ * --check` does the same for dumps (command/cmd_core.h). */
 #include <stdlib.h>
 
 #include "command/cmd_core.h"

@@ -63,7 +63,7 @@ wanted_way(const struct control_options *o, struct profile_way *ret)
     return o->sample_bytes != 0 || o->sample_count != 0 || o->off || o->exact;
 }
 
-/* What is in force now, on stdout. Returns the exit code, and says what goes wrong. */
+/* Print the settings in force to stdout. Reports failures; returns the exit code. */
 static int
 show(const char *path)
 {

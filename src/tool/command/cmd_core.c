@@ -86,8 +86,7 @@ show(struct shown *s)
     return 0;
 }
 
-/* Write the profile at PATH, of a process that LIVES or has ended, with its symbols, to what -o
- * says. */
+/* Write the profile at PATH, with symbols, to the file of -o. LIVES: its process still runs. */
 static int
 save(const char *path, const struct core_options *o, bool lives)
 {
@@ -99,7 +98,8 @@ save(const char *path, const struct core_options *o, bool lives)
         r = symbolise(p, &o->view.symbols);
     if (r == 0) {
         symbolise_types(p, &o->view.symbols);
-        // Nobody writes this file; but what a copy of a living process lacks is no damage.
+        // No process writes this file. Events missing from a copy of a living process are not
+        // damage.
         p->process.ended = !lives;
         r = pack_write(path, p, o->output, &err);
     }
@@ -109,7 +109,7 @@ save(const char *path, const struct core_options *o, bool lives)
     return r < 0 ? exit_code(r) : r;
 }
 
-/* What O asks. Returns 0, or an exit code after saying what is wrong with it. */
+/* Translate O into a query. Returns 0, or an exit code after reporting a contradiction. */
 static int
 question_of(const struct core_options *o, struct coring *ret)
 {

@@ -35,7 +35,7 @@ static const struct diff_options defaults = {
     .by = DIFF_BY_SITE,
 };
 
-/* One of the two sides: a profile, of a session the sum of its processes, symbolised, and its
+/* One of the two sides: a profile, or the sum of a session's processes, symbolised, and its
  * stacks. */
 struct side {
     struct view_set set;
@@ -81,15 +81,15 @@ read_limits(const struct diff_options *o, struct limits *ret)
     return rc ? exit_code(rc) : 0;
 }
 
-/* Can a profile have more than what was counted? */
+/* Return true if the profile may lack events. */
 static bool
 is_incomplete(const struct side *s)
 {
     return s->set.v[0]->losses.file_failed || s->set.v[0]->may_lag;
 }
 
-/* Return the exit code of --fail-over, whose limits gave RC: within limits is only what is counted
- * in full, and of a damaged side nothing is known at all. */
+/* Return the exit code of --fail-over, whose limits gave RC. A side that lacks events or is damaged
+ * cannot be judged to be within limits. */
 static int
 judge_sides(const struct side *before, const struct side *after, int rc)
 {
@@ -139,7 +139,7 @@ run_diff(const void *given, int count, char **arguments)
     return rc;
 }
 
-/* WHAT, or WHAT@WHEN: a side has a moment of its own. Of a session it is the sum. */
+/* Open WHAT, or WHAT@WHEN: each side may have a moment. The processes of a session are summed. */
 static int
 open_cut(const struct diff_options *o, const char *what, struct side *ret)
 {
@@ -190,7 +190,7 @@ write_flamegraph(const char *path, struct side *before, struct side *after, enum
     return sink_end(&out);
 }
 
-/* Hold LIMITS against what D says, and tell *V of it. */
+/* Compare D with LIMITS and fill *V. */
 static int
 judge(const struct diff_options *o, const struct limits *limits, const struct diff_side *before,
       const struct diff_side *after, struct diff_view *v, struct judgements *ret)
@@ -208,8 +208,8 @@ judge(const struct diff_options *o, const struct limits *limits, const struct di
     return rc ? exit_code(rc) : 0;
 }
 
-/* The metric whose rows explain what JUDGED found: that of the first limit that was exceeded,
- * unless the user chose one; else METRIC. */
+/* Return the metric whose rows explain the verdict: the user's choice, else the metric of the first
+ * limit that JUDGED exceeded, else METRIC. */
 static enum metric
 metric_to_explain(const struct diff_options *o, const struct judgements *judged,
                   enum metric metric)

@@ -1,6 +1,5 @@
-/* cmd_direct.c: `heaptap functions`, the table of who allocates directly. Unlike in other views
- * JSON is folded as text is: a table that charges everything to operator new would be of no use.
- */
+/* cmd_direct.c: `heaptap functions`: the functions that allocate directly. Unlike in other views,
+ * JSON is folded like text: a table that charges everything to operator new would be useless. */
 #include "command/runner.h"
 #include "json/json_direct.h"
 #include "option/metric_opts.h"

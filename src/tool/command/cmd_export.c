@@ -1,9 +1,7 @@
-/* cmd_export.c: `heaptap export`, a profile in the format of another tool.
+/* cmd_export.c: `heaptap export`: write a profile in the format of another tool.
  *
- * The formats are listed in exporters.c; this file picks one, from -f or from the name of the
- * output, and writes what it gives. No format has room for several processes: of a session it is
- * their sum.
- */
+ * exporters.c lists the formats. This file picks one, from -f or from the output's name, and writes
+ * its result. No format has room for several processes, so a session is exported as their sum. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,7 +23,7 @@ struct export_command_options {
 static const struct export_command_options defaults = {.metric = {.metric = -1},
                                                        .root = {-1, NULL}};
 
-/* What the steps of the runner know. */
+/* State shared by the runner's steps. */
 struct export_run {
     const struct export_command_options *options;
     const struct exporter *exporter;
@@ -53,7 +51,7 @@ file_wanted(const struct export_command_options *o)
     return o->output == NULL || strcmp(o->output, "-") == 0 ? NULL : o->output;
 }
 
-/* The format asked for, or NULL after saying what is wrong. */
+/* Return the requested format, or NULL after reporting an error. */
 static const struct exporter *
 choose_format(const struct export_command_options *o)
 {
@@ -134,7 +132,7 @@ check(struct shown *s)
     return rc == 0 && file ? sink_check(file, s->set) : rc;
 }
 
-/* What the file starts with. What another program reads means the same each time. */
+/* Choose the metric when the user names none. A format for another program has a fixed one. */
 static enum metric
 metric_to_start(const struct shown *s)
 {

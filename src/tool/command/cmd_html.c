@@ -1,14 +1,13 @@
-/* cmd_html.c: `heaptap html`, a profile as one page for any browser.
+/* cmd_html.c: `heaptap html`: a profile as one page for any browser.
  *
- * What is in the page is a document (json/json_page.c), which --json prints; html/page_writer.c
- * puts it into the page that the build has made. Of two profiles both are in it, and the page
+ * The page contains a document (json/json_page.c), which --json prints. html/page_writer.c inserts
+ * it into the page that the build has made. With two profiles the document holds both, and the page
  * compares them.
  *
- * A file is written where nobody named one, because a page is for a browser and not for a terminal.
- * So it only takes a name that is free, or has a page already.
+ * Without -o the output is a file, because a page is for a browser and not for a terminal. Such a
+ * file takes only a free name, or replaces an existing page.
  *
- * Moments are chosen in the page, which has them all: there is no --at here.
- */
+ * The page contains all moments and lets the reader choose, so there is no --at here. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -43,10 +42,10 @@ struct html_options {
 };
 static const struct html_options defaults = {.metric.metric = -1};
 
-/* A profile, of a session the sum of its processes, symbolised, and its stacks. */
+/* A profile, or the sum of a session's processes, symbolised, and its stacks. */
 struct html_side {
     struct view_set set;
-    const char *path; // Of its file, or of the largest process; from the set's arena.
+    const char *path; // Path of its file, or of the largest process; from the set's arena.
     struct stacks stacks;
     struct view view;
 };
@@ -54,7 +53,7 @@ struct html_side {
 /* The source files that go into the page. */
 struct html_sources {
     const char *directory, *sysroot;
-    struct strbuf text; // Of the latest.
+    struct strbuf text; // Text of the file read last.
     struct arena arena;
     size_t bytes, found, too_large, missing;
 };
@@ -105,7 +104,7 @@ open_side(const struct html_options *o, const char *what, struct filter_hits *hi
     return 0;
 }
 
-/* What a page of SIDE is called, without an end. */
+/* Return the page's file name for SIDE, without extension. */
 static const char *
 stem(const struct html_side *side, struct arena *arena)
 {
@@ -171,7 +170,7 @@ choose_output(const struct html_options *o, const struct html_side *side,
     if (before != NULL)
         name = arena_printf(arena, "%s-%s", stem(before, arena), name);
     name = arena_printf(arena, "%s.html", name);
-    // A link that leads nowhere has taken the name, too: who made it would say where we write.
+    // A dangling symbolic link also counts as taken: its creator would choose where we write.
     if (lstat(name, &st) == 0 && !is_page(name)) {
         say_error("%s is there and is no page of heaptap; name the output with -o", name);
         return EXIT_USAGE;
@@ -203,7 +202,7 @@ read_source(void *arg, const char *file)
     return s->text.text;
 }
 
-/* What was written to PATH, and how many of the sources are in it. Returns the exit code. */
+/* Report that PATH was written, and how many of the sources it contains. Returns the exit code. */
 static int
 tell_written(const char *path, const struct html_sources *s, struct arena *arena)
 {
@@ -237,7 +236,7 @@ hint_at_sources(const struct html_sources *s, struct arena *arena)
                  style_bytes(arena, (int64_t)SOURCES_BYTES));
 }
 
-/* Write the page of DOCUMENT, or with --json what is in it, to OUT. */
+/* Write DOCUMENT to OUT: its page, or with --json the document itself. */
 static void
 write_page(const struct html_options *o, const struct json_page *document, struct strbuf *out)
 {

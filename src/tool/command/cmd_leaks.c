@@ -1,8 +1,7 @@
-/* cmd_leaks.c: `heaptap leaks`, what is still live, without what is known and accepted.
+/* cmd_leaks.c: `heaptap leaks`: blocks still live, without those that suppressions accept.
  *
- * It says "still live", not "leaked": nobody has looked for pointers to the blocks. With
- * --fail-over it is a gate for test suites: exit code 1 when more than a budget is left.
- */
+ * It says "still live", not "leaked", because no search for pointers has been made. With
+ * --fail-over it is a gate for test suites: exit code 1 when more than a budget is left. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,19 +31,19 @@ struct leaks_options {
 };
 static const struct leaks_options defaults = {.callers = NOT_GIVEN};
 
-/* What is live. */
+/* Live memory of all processes shown. */
 struct live {
     int64_t bytes;
     int64_t least_bytes; // For certain: less, where bytes are an estimate.
-    int unread;          // Of struct view_set.
-    bool incomplete;     // Of a profile not all is counted, so that more may be live.
+    int unread;          // As in struct view_set.
+    bool incomplete;     // A profile lacks events, so more may be live.
     bool damaged;        // A profile is, which has been said.
 };
 
-/* What the steps of the runner know. */
+/* State shared by the runner's steps. */
 struct leaks_run {
     const struct leaks_options *options;
-    struct live *live; // Of all processes shown.
+    struct live *live; // Sum over all processes shown.
 };
 
 /* Options that only a table of paths has a use for ask for that table. */
@@ -68,7 +67,7 @@ read_file(const char *path, struct strbuf *ret)
     return EXIT_BAD_INPUT;
 }
 
-/* The user's suppressions first: what they match is counted for them. */
+/* Read the user's suppressions before the built-in ones, so that matches count for the user's. */
 static int
 read_suppressions(const struct leaks_options *o, struct suppressions *ret, struct arena *arena)
 {
@@ -166,7 +165,7 @@ show(struct shown *s)
     return 0;
 }
 
-/* What --fail-over says; the same language as that of diff, for what is shown here. */
+/* Judge LIVE by --fail-over, which has the syntax of diff's option. */
 static int
 read_limits(const struct leaks_options *o, struct limits *ret)
 {
@@ -180,7 +179,7 @@ read_limits(const struct leaks_options *o, struct limits *ret)
     return rc ? exit_code(rc) : 0;
 }
 
-/* The exit code when what is known of LIVE is within limits: is that all there is? */
+/* Return the exit code for recorded bytes within limits: 0 only if no event is missing. */
 static int
 judge_within(const struct live *live)
 {

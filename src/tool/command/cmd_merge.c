@@ -1,11 +1,10 @@
-/* cmd_merge.c: `heaptap merge`, many processes, from many hosts, as one profile.
+/* cmd_merge.c: `heaptap merge`: sum up many processes, from many hosts, in one profile.
  *
- * The names of all inputs are looked at before the first is read, so a wrong name or an output that
- * cannot be is said at once. Then one input after the other is read, given symbols if it has none,
- * added and forgotten (merge/merge.c). An input that cannot be read ends the merge, because a sum
- * from which something is missing without a word is worse than none; with --skip-bad the sum goes
- * on, and the result says what it lacks. Nothing is written before the sum is complete.
- */
+ * The names of all inputs are checked before the first is read, so a wrong name or an impossible
+ * output is reported at once. Then each input is read, symbolised if necessary, added and released
+ * (merge/merge.c). An unreadable input ends the merge, because a sum that silently lacks a part is
+ * worse than none. With --skip-bad the merge continues, and the result lists the missing inputs.
+ * The output is written only when the sum is complete. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,13 +53,14 @@ struct inputs {
     size_t twice;
 };
 
-/* What a merge says in the end, each sentence once. */
+/* Messages at the end of a merge, each once. */
 struct sentences {
     struct strtab texts;
     size_t left_out; // More than were kept.
 };
 
-/* Whether the file PATH is new among the inputs; what is no file is judged when it is opened. */
+/* Return true if PATH is a new file among the inputs. A path that is no file fails when it is
+ * opened. */
 static bool
 is_new_file(struct inputs *in, const char *path)
 {
@@ -147,7 +147,7 @@ add_list(struct inputs *in, const char *list)
     return r;
 }
 
-/* The file that is to be written must not be one that holds what cannot be had again. */
+/* Refuse to overwrite a file that holds irreplaceable data. */
 static int
 check_output(struct inputs *in, const char *output)
 {
@@ -179,12 +179,12 @@ check_output(struct inputs *in, const char *output)
     return 0;
 }
 
-/* The sum of all inputs. Those without types are first summed up by program: finding types takes
- * longer than all else, so it is done once for each program, whatever the number of its inputs. */
+/* The sum of all inputs. Inputs without types are first summed by program, because finding types
+ * takes longer than everything else: it then runs once per program, however many inputs it has. */
 struct sums {
     struct merge *all;
     const struct symbol_choice *symbols;
-    size_t shown_percent; // Of the progress; SIZE_MAX = none.
+    size_t shown_percent; // Progress last shown; SIZE_MAX = none.
     struct strtab programs;
     struct map untyped; // By program: struct merge *.
 };
@@ -202,7 +202,7 @@ sum_for(struct sums *s, const struct profile *p)
     return (struct merge *)(uintptr_t)*known;
 }
 
-/* Give types to what has none, and add it to the sum of all if that is WANTED. */
+/* Find types for the sums that lack them, and add these to the total if WANTED. */
 static void
 finish_untyped(struct sums *s, bool wanted)
 {
@@ -250,8 +250,8 @@ hide_progress(void)
         fputs("\r\x1b[K", stderr);
 }
 
-/* Add P, the profile PATH, to S, with its names; keep what there is to say of it. What a packed one
- * lacks is looked for in the sum, once for all of them. */
+/* Add P, the profile at PATH, with its names to S, and keep its messages. Names that a packed
+ * profile lacks are looked up once, in the sum. */
 static int
 add_loaded(struct sums *s, const char *path, struct profile *p, struct sentences *warnings)
 {
@@ -288,7 +288,7 @@ add_profile(struct sums *s, const char *path, struct sentences *warnings)
     return rc;
 }
 
-/* Add all that can be read. Returns 0, or the exit code of what ended the merge. */
+/* Add all readable inputs. Returns 0, or the exit code of the failure that ended the merge. */
 static int
 add_all(struct sums *s, const struct inputs *in, bool skip_bad)
 {

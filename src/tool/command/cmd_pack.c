@@ -102,8 +102,8 @@ pack_one(const char *what, const struct pack_options *o)
     return r < 0 ? exit_code(r) : r;
 }
 
-/* The file that NAME leads to, if it is a link to one: who names that means the file. A link found
- * in a directory is somebody else's word, and is replaced. */
+/* Return the target of NAME if NAME is a symbolic link: a user who names it means the file. A link
+ * found in a directory may be somebody else's, and is replaced. */
 static const char *
 behind_link(const char *name, struct arena *a)
 {

@@ -37,7 +37,7 @@ struct rawdump_options {
 };
 static const struct rawdump_options defaults = {.word = -1, .endian = -1};
 
-/* What is read, and what came of it. */
+/* The inputs and the results of reading them. */
 struct dump {
     const struct rawdump_options *o;
     struct arena arena;
@@ -47,7 +47,7 @@ struct dump {
     size_t image_count;
     struct memory_parts parts;
     int kind; // enum annotation_kind of the program; -1 = not known.
-    uint64_t bias; // Of the program, if the user has said where it was loaded.
+    uint64_t bias; // Load address of the program, if the user gave one.
     struct annotated_memory found;
     struct annotated_places places;
     struct profile *p;
@@ -66,7 +66,7 @@ parse_address(const char *text, uint64_t *ret)
     return *end == '\0';
 }
 
-/* The kind that is asked for, or that of the program. */
+/* Return the kind from the options, or the program's. */
 static int
 choose_kind(const struct dump *d)
 {
@@ -326,8 +326,8 @@ bias_of(const struct dump *d)
     return d->bias;
 }
 
-/* The modules of the cores; the program among them is the one that was named. Without cores that
- * tell of modules it is the only one. */
+/* Collect the modules of the cores; the named program is one of them. Cores without a module list
+ * leave only the program. */
 static struct annotated_program
 find_modules(struct dump *d, uint64_t bias)
 {

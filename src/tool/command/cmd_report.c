@@ -30,7 +30,7 @@ struct report_options {
 };
 static const struct report_options defaults = {.by = {-1, NULL}, .metric.metric = -1};
 
-/* Whether a metric was asked for, so that the overview is not what is wanted. */
+/* The user chose a metric, so show no overview. */
 static bool
 metric_is_given(const struct metric_choice *m)
 {
@@ -112,7 +112,7 @@ check_sizes(const struct report_options *o, enum metric metric)
     return 0;
 }
 
-/* What S->text is to show. Scripts get what they always got, and sizes have no peak. */
+/* Return the metric for S->text. The default of scripts never changes, and sizes have no peak. */
 static enum metric
 metric_to_show(const struct shown *s)
 {
@@ -123,7 +123,7 @@ metric_to_show(const struct shown *s)
     return metric_first(s->p, &s->stacks.total);
 }
 
-/* Whether what was asked for is known of the profile, which may be cut by --at or --between. */
+/* Check that the profile, which --at or --between may cut, contains the requested values. */
 static int
 check(struct shown *s)
 {
@@ -137,7 +137,7 @@ check(struct shown *s)
     return EXIT_USAGE;
 }
 
-/* A profile may be one of many that its run has left, which its name does not tell. */
+/* Mention the run's other profiles: the name of this one does not show that there are any. */
 static void
 mention_others(struct shown *s)
 {

@@ -1,11 +1,9 @@
-/* cmd_run.c: `heaptap run`, the front door: record a program, then tell in a few lines what came of
- * it.
+/* cmd_run.c: `heaptap run`: record a program, then summarise the result in a few lines.
  *
- * launch/run.c is the run; here are the options, and what is done when the program has ended: a
- * service, since its profiles are complete in their files. They get symbols and are compressed; the
- * one that the run was about (launch/run_process.c) gets the name that the user wanted; and the
- * user hears of it (run_summary.c). Profiles of processes that still live are left as they are.
- */
+ * launch/run.c runs the program. This file has the options and the work after its end, which is a
+ * convenience: the profiles are complete in their files. It adds symbols and compresses them, gives
+ * the profile of the process that the run is about (launch/run_process.c) the user's name, and
+ * prints the summary (run_summary.c). Profiles of living processes are left alone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -149,7 +147,7 @@ static const struct opt options[] = {
     {0},
 };
 
-/* What has become of a run. */
+/* Results of a run. */
 struct outcome {
     struct recorded_run run;
     struct run_profiles profiles;
@@ -161,7 +159,7 @@ struct outcome {
     // ones, that which allocated most. They may be the same.
     struct profile *first, *most;
     struct run_notes notes;
-    struct kept kept; // Of the files that the processes were made of.
+    struct kept kept; // Modules read for its processes' symbols.
 };
 
 static int
@@ -244,7 +242,7 @@ check_annotation(bool wants_corruption, struct err *err)
     return 0;
 }
 
-/* What is asked of the recorder, refused here because it can only ignore it. */
+/* Refuse settings that the recorder could only ignore. */
 static int
 check_recording(const struct limits *fails, struct err *err)
 {
@@ -270,7 +268,7 @@ check_recording(const struct limits *fails, struct err *err)
     return r == 0 ? parse_seconds("duration", duration, &asks->duration_ms, err) : r;
 }
 
-/* Pack P, which is made of the tables RAW, at PATH. What is read of its files is KEPT. */
+/* Pack P, made from the tables RAW, at PATH. KEPT caches the modules it reads. */
 static bool
 pack_profile(struct profile *p, struct raw_file *raw, const char *path, struct kept *kept,
              struct err *err)
@@ -305,7 +303,7 @@ note_process(struct outcome *o, const struct profile *p, const char *path)
     growth_recorded(&o->run.growth, p);
 }
 
-/* Put P in the place of *KEPT, in which it may be already. */
+/* Replace *KEPT by P; both may be the same. */
 static void
 keep(struct outcome *o, struct profile **kept, struct profile *p)
 {
@@ -356,7 +354,7 @@ finish_profile(struct outcome *o, const char *path)
     keep_candidate(o, p);
 }
 
-/* Put what was noted of process HEAD and of the others into their profiles. */
+/* Write the notes about process HEAD and the others into their profiles. */
 static void
 append_all_notes(struct outcome *o, size_t head)
 {
@@ -366,7 +364,7 @@ append_all_notes(struct outcome *o, size_t head)
         const struct run_note *n = &o->notes.v[i];
         size_t k = run_process_last(o->processes, o->count, n->pid);
 
-        if (k == o->count) // Of the run, or of a process that left no profile.
+        if (k == o->count) // The note is about the run, or about a process that left no profile.
             k = head;
         if (k < o->count && !o->processes[k].living &&
             append_notes(o->processes[k].path, &n->note, 1, &err) < 0)
@@ -382,7 +380,7 @@ tell_limits_hint(const struct outcome *o)
         run_limits_hint(&o->limits, o->processes[o->limits.first].path);
 }
 
-/* Is P that of process W? */
+/* Return true if P is the profile of process W. */
 static bool
 is_profile_of(const struct profile *p, const struct run_process *w)
 {
@@ -409,7 +407,8 @@ head_profile(struct outcome *o, size_t head)
     return p;
 }
 
-/* Find out what the run was about, give its profile the name that was wanted, and tell. */
+/* Choose the process that the run is about, give its profile the user's name, and print the
+ * summary. */
 static void
 conclude(struct outcome *o)
 {
@@ -428,12 +427,12 @@ conclude(struct outcome *o)
     s.living = o->living;
     s.interrupted = launch_interrupted() && !no_pack && o->count > 0;
     s.p = s.why == HEAD_NONE ? NULL : head_profile(o, s.head);
-    // Names are worth a wait, but not to somebody who has pressed Ctrl-C.
+    // Names are worth a wait, unless the user has pressed Ctrl-C.
     s.named = s.p != NULL && !launch_interrupted() && symbolise_quietly(s.p, NULL) == 0;
     run_summary(&s);
 }
 
-/* What is left to do when PROGRAM has ended. */
+/* Do the work that remains when PROGRAM has ended. */
 static void
 finish(struct outcome *o, const char *program)
 {
@@ -510,7 +509,8 @@ run(const void *unused, int count, char **arguments)
             say_hint("what came after the last copy is in the core dump: heaptap core CORE");
         over = o.run.status == 0 ? run_limits_status(&o.limits) : 0;
     } else {
-        destination_others_found(&o.run.to, o.run.pid); // Removes what was made for others.
+        destination_others_found(&o.run.to, o.run.pid); // Removes the directory made for other
+                                                        // processes.
         say_error("%s", err.text);
     }
     status = o.run.status;
@@ -552,7 +552,7 @@ const struct command command_run = {
                 "heaptap run --fail-on leaks,peak=100M -- ./test\ta limit for a test",
     .options = options,
     .stop_at_first = true,
-    .min_arguments = 0, // --hook list stands alone.
+    .min_arguments = 0, // --hook list takes no program.
     .max_arguments = -1,
     .run = run,
 };

@@ -1,8 +1,8 @@
 /* cmd_snapshot.c: `heaptap snapshot`: name the present moment of a running program.
  *
- * The recorder notes the moment and copies nothing: each counter writes down what it was before it
- * next changes. So a snapshot costs the program little, and reports can show it at any later time.
- */
+ * The recorder notes the moment and copies nothing: each counter saves its old value before its
+ * next change. So a snapshot costs the program little, and reports can show it at any later
+ * time. */
 #include <string.h>
 
 #include "command/asking.h"

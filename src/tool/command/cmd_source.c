@@ -17,13 +17,13 @@ struct source_options {
 };
 static const struct source_options defaults;
 
-/* What the steps of the runner know. */
+/* State shared by the runner's steps. */
 struct source_run {
     const struct source_options *options;
     const char *what; // FUNCTION or FILE.
 };
 
-/* What the reader of a struct source_text knows. */
+/* State of the reader of a struct source_text. */
 struct source_reader {
     const struct source_options *options;
     const char *sysroot;

@@ -1,8 +1,7 @@
-/* cmd_timeline.c: `heaptap timeline`: how a program's memory came to be what it is.
+/* cmd_timeline.c: `heaptap timeline`: a program's memory over time.
  *
- * Of a session it is all processes together, on the wall clock (merge/merge_history.c). Moments
- * that have a name belong to one process, so --between with names wants one picked.
- */
+ * For a session it sums up all processes by the wall clock (merge/merge_history.c). A named moment
+ * belongs to one process, so --between with names requires a choice of one. */
 #include "command/runner.h"
 #include "command/sink.h"
 #include "flame/timeline_flame.h"
@@ -21,7 +20,7 @@ struct timeline_command_options {
 };
 static const struct timeline_command_options defaults;
 
-/* What the steps of the runner know. */
+/* State shared by the runner's steps. */
 struct timeline_run {
     const struct timeline_command_options *options;
     struct profile_moment *window; // Two, where the moments of --between are put.

@@ -1,12 +1,11 @@
-/* dump_names.c: names from a map, or from a program that answers as addr2line does.
+/* dump_names.c: names from a map file, or from a program that answers like addr2line.
  *
- * A return address is behind the call, perhaps in the next line or function, so what is asked for
- * is the byte before it. What is not known gets a frame without a name, as from the symboliser,
- * which then has nothing left to do.
+ * A return address follows its call and may belong to the next line or function, so the byte before
+ * it is looked up. An unknown address gets a frame without a name, as from the symboliser, which
+ * then leaves it alone.
  *
- * The questions go through a file: a program that reads them all before it answers, and one that
- * does not, are both waited for without two pipes that could block each other.
- */
+ * The addresses are passed in a file. A program may read all of them before it answers, or answer
+ * each at once; two pipes could deadlock with one of the two. */
 #include "command/dump_names.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
-/* dump_names.h: names for code addresses from what a toolchain of its own has: a linker's map, or a
- * program like addr2line. */
+/* dump_names.h: names for code addresses from a toolchain's map file or addr2line. */
 #ifndef COMMAND_DUMP_NAMES_H
 #define COMMAND_DUMP_NAMES_H
 

@@ -1,9 +1,8 @@
-/* examine.c: opening a dump or a process, and finding what belongs to it.
+/* examine.c: open a dump or a process, and find the files that belong to it.
  *
- * Much can be missing: the dump may be cut short, of a process that was not recorded, or of another
- * program; its profile may be gone, or that of another run may have taken its name. Each gets a
- * sentence of its own that says what to do, because there is no second dump of the same crash.
- */
+ * Much can be missing. The dump may be cut short, or come from a process that was not recorded or
+ * from another program. Its profile may be gone, or another run's profile may have its name. Each
+ * case has its own message with a remedy, because there is no second dump of the same crash. */
 #include "command/examine.h"
 
 #include <errno.h>
@@ -234,7 +233,8 @@ keep(const struct strbuf *file)
     return fd;
 }
 
-/* Make FILE, unless it is the whole profile already, a profile of what lives in E, and keep it. */
+/* Write the profile of E's live blocks to FILE, unless FILE is the whole profile already, and keep
+ * it. */
 static int
 make_file(struct examined *e, struct strbuf *file, int *ret_file)
 {
@@ -311,7 +311,8 @@ read_blocks(struct examined *e, struct memory_answer *answer, struct strbuf *fil
         stop_threads(e);
     e->read_ns = now_ns();
     blocks_read(&e->memory, &e->record, &e->arena, &e->blocks);
-    // A process that runs goes on making sites: those of its blocks are in what is read after them.
+    // A running process creates sites meanwhile. Read the sites after the blocks, to have all of
+    // theirs.
     if (e->memory.lives && !stop && e->profile == NULL)
         live_memory_renew(&e->memory);
     r = e->profile != NULL  ? read_profile(e->profile, &e->arena, &e->raw)

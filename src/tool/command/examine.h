@@ -4,7 +4,7 @@
 
 #include "view/memory_view.h"
 
-/* What the user has named. */
+/* The file or process that the user named. */
 struct examine_wish {
     const char *core;    // A dump; NULL if a process is meant.
     uint32_t pid;        // That process.

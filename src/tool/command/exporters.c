@@ -1,9 +1,8 @@
-/* exporters.c: the table of formats and how one is found.
+/* exporters.c: the table of formats, and the search for one.
  *
- * A format is chosen by name or by the extension of the file to be written. Extensions may overlap
- * (".pb.gz" and ".gz"), so the longest that fits wins; no two formats share one. If a format can be
- * compressed, that of the compression may follow.
- */
+ * A format is chosen by name or by the extension of the output. Extensions may overlap (".pb.gz"
+ * and ".gz"), so the longest match wins; no two formats share one. A format that can be compressed
+ * also accepts the extension of the compression. */
 #include "command/exporters.h"
 
 #include <string.h>

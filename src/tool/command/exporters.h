@@ -8,13 +8,13 @@
 
 #include "export/exporter.h"
 
-/* All of them, in the order in which they are listed; *RET_COUNT is how many. */
+/* Return all formats in the order of their listing; *RET_COUNT is their number. */
 const struct exporter *export_list(size_t *ret_count);
 
 /* The exporter called NAME, or NULL. */
 const struct exporter *export_find(const char *name);
 
-/* Whether E has room for METRIC, and whether it needs what is known of whole runs alone. */
+/* Return whether E can hold METRIC, and whether it needs values that only whole runs have. */
 bool export_knows(const struct exporter *e, enum metric metric);
 bool export_needs_whole(const struct exporter *e);
 

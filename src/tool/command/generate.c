@@ -1,9 +1,8 @@
 /* generate.c: the hidden command that writes files for the build.
  *
  * Man pages and shell completion come from the tables of the commands. The library for 32-bit
- * programs needs no 32-bit compiler this way. No user needs this command, so neither help nor
- * completion lists it.
- */
+ * programs is generated, so the build needs no 32-bit compiler. Help and completion omit this
+ * command, because no user needs it. */
 #include "command/generate.h"
 
 #include <errno.h>

@@ -1,12 +1,10 @@
-/* main.c: the command `heaptap`: which commands there are, and which one was asked for.
+/* main.c: the command `heaptap`: the list of commands, and the choice of one.
  *
- * The list below is the only one. Help, man pages, completion and the tests go through it, so a
- * command that stands in it is documented, completed and tested for its help; nothing else has to
- * be told.
+ * The list below is the only one. Help, man pages, completion and the tests use it, so a command
+ * listed there is documented, completed and tested for its help without further registration.
  *
- * Standard output carries results only. A mistake on the command line gives one sentence and, where
- * there is one, the likely right spelling, and exit code 2.
- */
+ * Standard output carries results only. A mistake on the command line prints one sentence and, if
+ * there is one, the likely spelling, and exits with 2. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -53,9 +51,9 @@ static int help_all(void);
 static int version(void);
 static int unknown_command(const char *name);
 
-/* Keep what is opened later from getting the number of a stream that is closed: what is printed
- * would go into a profile, or into a program's pipe. What stands in can only be read, so that an
- * output that is closed is noticed, and a program that is started finds it closed. */
+/* Occupy the descriptors of closed standard streams. A file opened later would get such a number
+ * and receive printed text: a profile, or a program's pipe. The substitute is read-only, so that a
+ * closed output is noticed, and is closed on exec. */
 static void
 fill_closed_streams(void)
 {
@@ -155,7 +153,7 @@ version(void)
     return print_and_release(&out);
 }
 
-/* "heaptap NAME: see --help", after what was wrong has been said. */
+/* Print "heaptap NAME: see --help" after an error. */
 static int
 usage_error(const struct command *c)
 {
@@ -207,8 +205,7 @@ run_command(const struct command *c, int count, char **arguments)
     return rc;
 }
 
-/* People try a program or a profile in place of a command; what they meant can be told from the
- * file. */
+/* Users type a program or a profile in place of a command; the file shows which they meant. */
 static void
 hint_at_file(const char *name)
 {

@@ -1,14 +1,13 @@
-/* names_hint.c: says which files lack symbols, and where they are to be had.
+/* names_hint.c: name the files that lack symbols, and the packages that provide them.
  *
- * Nobody reads a list of hints under each report, so there is one, about MODULES_TOLD files at
- * most, and only about those through which at least SHARE_TOLD of the bytes that are shown come. If
- * no names are missing, a program of the user's own may lack lines: one that has a symbol table,
- * which what distributions ship has not.
+ * Nobody reads a list of hints under each report. So there is one hint, about at most MODULES_TOLD
+ * files, each on the stacks of at least SHARE_TOLD of the shown bytes. If no names are missing, a
+ * program may still lack lines. The hint then names it, if it has a symbol table: programs of
+ * distributions have none, so it is the user's.
  *
- * What would help is told as exactly as it is known: the package whose debug package has the names
- * (its name differs between distributions, so it is not spelt out), and the build id, by which
- * servers and directories know it.
- */
+ * The remedy is as exact as possible: the package whose debug package has the names (its name
+ * varies between distributions, so it is not spelt out), and the build id, the key for servers and
+ * directories. */
 #include "command/names_hint.h"
 
 #include <limits.h>
@@ -67,7 +66,7 @@ is_empty(const struct nameless_bytes *b)
     return b->by_metric[0] <= 0 && b->by_metric[1] <= 0 && b->by_metric[2] <= 0;
 }
 
-/* Note what MODULES, by id those of P, lack, of TOTAL. */
+/* Note the gaps of MODULES, by id those of P, and their share of TOTAL. */
 static void
 add_modules(struct names_hint *h, const struct profile *p, const struct nameless_module *modules,
             const struct nameless_bytes *total)
@@ -131,13 +130,13 @@ find_packages(struct names_hint *h, size_t count, const char *names[MODULES_TOLD
         char *real = h->gaps[i].elsewhere ? NULL : realpath(h->gaps[i].path, NULL);
 
         paths[i] = real != NULL ? arena_strdup(&h->arena, real) : h->gaps[i].path;
-        // For what is not as it was here, the package that there is now has the wrong names.
+        // The file has changed since, so the package installed now has other names.
         if (h->gaps[i].elsewhere)
             paths[i] = "";
         names[i] = NULL;
         free(real);
     }
-    // What is elsewhere is not remembered for later commands.
+    // Gaps on other machines are not cached for later commands.
     package_find(h->gaps[0].lists, strcmp(h->gaps[0].lists, PACKAGE_LISTS) == 0, paths, count,
                  names, &h->arena);
 }

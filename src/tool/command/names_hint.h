@@ -1,4 +1,4 @@
-/* names_hint.h: the one sentence about names that are missing in what was shown. */
+/* names_hint.h: one sentence about names missing from the output. */
 #ifndef COMMAND_NAMES_HINT_H
 #define COMMAND_NAMES_HINT_H
 
@@ -9,7 +9,7 @@ struct names_gap {
     const char *path, *build_id; // The recorded one, in hex; "" = none.
     const char *lack;            // What symbol_lack says.
     const char *changed;         // The build id of the file that is in its place; NULL = none is.
-    const char *lists;                  // Where the packages of its system are listed.
+    const char *lists;                  // Package database of the recording system.
     bool elsewhere;                     // It is not here as it was.
     struct nameless_bytes bytes;
 };

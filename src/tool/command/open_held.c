@@ -1,13 +1,12 @@
-/* open_held.c: from the id of a process to the profile in its memory.
+/* open_held.c: find the profile in the memory of a process, by its id.
  *
- * `heaptap run --self-contained-core` keeps the profile in private memory, where dumps hold it, so
- * the process maps no file that would lead to it. The file is a copy, which lacks what came since:
- * that may be all of a process that seldom allocates. So the memory is read, without stopping the
- * process, as its file would be.
+ * `heaptap run --self-contained-core` keeps the profile in private memory, which dumps contain, so
+ * the process maps no file that leads to it. The profile on disk is a copy without the latest
+ * events, perhaps without any event of a process that rarely allocates. So the memory is read
+ * instead, like a file and without stopping the process.
  *
- * A search for the recorder's record reads a word of each page. Only a process whose environment
- * asked for this is searched; any other would make the user wait for nothing.
- */
+ * The search for the recorder's record reads one word per page. Only a process whose environment
+ * requests self-contained cores is searched; for any other the user would wait in vain. */
 #include "command/open_held.h"
 
 #include "format/environment.h"

@@ -53,8 +53,8 @@ newest_profile(struct arena *arena)
     return newest;
 }
 
-/* Does one of PATTERNS, separated by commas, describe the process id, the executable
- * or argument 0? */
+/* Return true if one of PATTERNS, separated by commas, matches the process id, the executable or
+ * argument 0. */
 static bool
 is_picked(const struct profile *p, const char *patterns, struct arena *arena)
 {

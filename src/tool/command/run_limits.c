@@ -1,12 +1,10 @@
-/* run_limits.c: `run --fail-on leaks,peak=100M`, for those who have nothing to compare with.
+/* run_limits.c: `run --fail-on leaks,peak=100M`, for users without a profile to compare with.
  *
- * Each process is judged by itself, so that what is said names the one to look at. A program's own
- * failure is more than ours: only its success is turned into a failure. And where nothing was
- * recorded nothing can be said to be within limits, so that is a failure, too: a gate that has
- * fallen out of its hinges must not look shut. Neither can it be said of a process whose profile
- * could not grow or may lack the latest events, if what was counted is within them; nor ever of a
- * damaged one.
- */
+ * Each process is judged separately, so the message names the one to look at. A failure of the
+ * program takes precedence: only its success becomes a failure. A process without a profile fails,
+ * because a gate must not pass what it has not seen. A profile that could not grow, or lacks the
+ * latest events, fails if its recorded values are within the limits. A damaged profile always
+ * fails. */
 #include "command/run_limits.h"
 
 #include "command/symbolise.h"
@@ -34,7 +32,7 @@ name_of(const struct profile *p, struct arena *arena)
                         p->process.pid);
 }
 
-/* The view that shows who it was, for the first of J that is exceeded. */
+/* Return the view that shows the cause, for the first limit that J exceeded. */
 static const char *
 view_of(const struct judgements *j)
 {

@@ -8,8 +8,9 @@ struct run_limits {
     struct limits limits;
     size_t judged; // Processes.
     bool exceeded;
-    bool unknown;     // Of some process nobody can say whether it is within limits.
-    const char *view; // Of the first process that exceeded one: what shows who it was,
+    bool unknown;     // Some process cannot be judged.
+    const char *view; // The command that shows the cause in the first process that exceeded a
+                      // limit,
     size_t first;     // and which it was.
 };
 

@@ -1,4 +1,4 @@
-/* run_summary.c: what `heaptap run` says when the program has ended.
+/* run_summary.c: the summary that `heaptap run` prints when the program has ended.
  *
  *     heaptap: 3,001 allocations, 22.9 MiB in all; peak 22.9 MiB; still live at end 2.9 MiB in …
  *     heaptap: at the peak most was held by load (prog.c:7): 20.0 MiB, 87.2 %
@@ -6,13 +6,12 @@
  *     heaptap: profile w.heaptap (17.2 KiB) is of what the program became, ./prog (pid 12)
  *     heaptap: 3 others in w.processes: bash ./wrap.sh 82.9 KiB, ls 77.0 KiB, and 1 more
  *
- * Who runs a program waits for these lines and reads no more than ten. So each kind of news has one
- * line, the one with the most bytes, and the rest is counted; the profile has it all. What is
- * warned of here is in the profile, too, where somebody reads it later.
+ * The user waits for these lines and reads at most ten. So each kind of message gets one line, for
+ * the case with the most bytes, and a count of the others. The profile contains all of them, also
+ * the warnings, for a later reader.
  *
- * Who waits pays for the stacks, too: there can be a hundred thousand, of hundreds of frames. Only
- * a run that is long enough for growth to be news builds them all.
- */
+ * The user also waits for the stacks to be built: there can be a hundred thousand, of hundreds of
+ * frames. Only a run that is long enough to show growth builds all of them. */
 #include "command/run_summary.h"
 
 #include <stdarg.h>
@@ -40,7 +39,7 @@ enum { NOTES_TOLD = 2, OTHERS_TOLD = 3, NAME_WIDTH = 48 };
 struct teller {
     const struct run_summary *s;
     struct arena arena;
-    struct names_hint hint; // Of which it lacks some.
+    struct names_hint hint; // Files whose symbols are incomplete.
 };
 
 static void PRINTF(2, 3)
@@ -115,7 +114,7 @@ is_mostly_unseen(struct teller *t)
     return false;
 }
 
-/* Who held most. Of memory that is mostly elsewhere it would name what does not matter. */
+/* Name the largest holder, unless most of the memory bypassed malloc: it would mislead. */
 static void
 tell_holder(struct teller *t)
 {
@@ -216,7 +215,7 @@ corruption_text(struct teller *t, const struct profile_losses *l)
     return arena_printf(a, "%s, %s freed twice", found, style_count(a, (int64_t)twice));
 }
 
-/* Corrupted blocks, which is most likely the reason of what happened then. */
+/* Report corrupted blocks, the most likely cause of a crash. */
 static void
 tell_damages(struct teller *t)
 {

@@ -11,7 +11,7 @@ struct run_summary {
     size_t count;
     size_t head; // Which of them the run was about, if there are any, and why.
     enum run_head why;
-    struct profile *p; // Of the head; NULL = it cannot be read.
+    struct profile *p; // Profile of the process that the run is about; NULL = unreadable.
     bool named;        // P has symbols.
     const char *directory; // Where the others are.
     const struct run_notes *notes;

@@ -1,12 +1,10 @@
-/* runner.c: open what the user named, check it, read its symbols, build its stacks, show each
- * process, print.
+/* runner.c: open the user's profiles, check and symbolise them, build their stacks, show each
+ * process.
  *
- * What can be wrong is looked for in the order of what it costs the user to wait for: names and
- * moments first, then what the command asks of a profile, then symbols. Results go to stdout at the
- * end, or, if they are large, while they are made (sink.c); everything else goes to stderr, so
- * that a pipe gets the view and nothing else. Nothing here outlives a call: two may be under way in
- * one process.
- */
+ * Checks run in the order of their cost to a waiting user: names and moments first, then the
+ * command's demands on a profile, then symbols. Results go to stdout at the end or, if they are
+ * large, as they are made (sink.c). Everything else goes to stderr, so that a pipe gets only the
+ * view. No state outlives a call: two may run in one process. */
 #include "command/runner.h"
 
 #include <unistd.h>
@@ -21,7 +19,7 @@
 #include "text/text_view.h"
 #include "view/damage.h"
 
-/* What is said behind the output. */
+/* Messages after the output. */
 struct ends {
     struct names_hint hint;
     struct filter_hits hits;
@@ -83,8 +81,8 @@ show_one(struct shown *s, struct arena *arena, struct strbuf *out)
     return r->show(s);
 }
 
-/* Begin OUT with the sentence TEXT about damage, in full, if there is one. What has no place for it
- * gets it beside its output, JSON also so. */
+/* Begin OUT with the sentence TEXT about damage, in full, if there is one. A format without room
+ * for it, and also JSON, gets it on stderr. */
 static void
 put_damage(const struct runner *r, const char *text, struct arena *arena, struct strbuf *out)
 {
@@ -99,7 +97,7 @@ put_damage(const struct runner *r, const char *text, struct arena *arena, struct
     text_damaged(&style, text, arena, out);
 }
 
-/* What stands before all processes of a session. */
+/* Print the part above all processes of a session. */
 static void
 begin_session(const struct runner *r, struct view_set *set, struct json *j, struct strbuf *out)
 {
@@ -113,7 +111,7 @@ begin_session(const struct runner *r, struct view_set *set, struct json *j, stru
         say_hint("--only PROGRAM or --only PID shows one of them");
 }
 
-/* What stands above P in the text of a session. */
+/* Print the part above P in the text of a session. */
 static void
 put_heading(const struct runner *r, const struct profile *p, bool first, struct arena *arena,
             struct strbuf *out)
@@ -213,7 +211,7 @@ runner_show(const struct runner *r, struct profile *p)
     return rc;
 }
 
-/* Drop OUT of SINK, but not what it began with: damage may be why nothing can be shown. */
+/* Drop OUT of SINK except for its beginning: damage may be why there is nothing to show. */
 static void
 abandon(const struct sink *sink, struct strbuf *out)
 {

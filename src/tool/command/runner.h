@@ -1,6 +1,5 @@
-/* runner.h: the steps that all commands share which show profiles. A command says what is special
- * about it, and how it shows one process.
- */
+/* runner.h: the steps common to all commands that show profiles. A command supplies its checks and
+ * its way to show one process. */
 #ifndef COMMAND_RUNNER_H
 #define COMMAND_RUNNER_H
 
@@ -14,19 +13,19 @@
 /* What becomes of several processes. In JSON each has a document, in one about the session, but
  * for sums. */
 enum runner_session {
-    SESSION_TITLES,     // In text each stands below its command.
+    SESSION_TITLES,     // In text, each process appears below its command.
     SESSION_PLAIN,      // In text they follow each other.
     SESSION_TABLE,      // In text a table of them comes first,
     SESSION_TABLE_ONLY, // or is all that is shown.
     SESSION_SUM,        // They are shown as one, the sum of all,
-    SESSION_SUM_IN_TIME, // of which is also known what was counted when.
+    SESSION_SUM_IN_TIME, // including their history.
 };
 
 enum runner_stacks {
     STACKS_FOLDED,         // Wrappers are charged to their callers.
-    STACKS_FOLDED_IN_TEXT, // In JSON only with --fold: readers want what was recorded.
+    STACKS_FOLDED_IN_TEXT, // In JSON only with --fold: readers expect the recorded stacks.
     STACKS_UNFOLDED,
-    STACKS_OF_EACH_LABEL, // Folded; what differs in labels only stays apart in text, too.
+    STACKS_OF_EACH_LABEL, // Fold, but keep rows apart in text if only their labels differ.
     STACKS_NONE,          // The command builds its own.
 };
 
@@ -36,7 +35,7 @@ struct shown {
     const struct view_set *set; // All that are shown.
     struct profile *p;
     struct stacks stacks;
-    struct text_view text; // Of P and the stacks, under the common options.
+    struct text_view text; // Shows P and the stacks under the common options.
     struct names_hint *hint;  // Said in the end,
     struct filter_hits *hits; // as is a filter that matched nothing.
     struct json *j;
@@ -53,12 +52,13 @@ struct runner {
     bool numbered;             // The stacks' numbers are shown; in JSON they never are.
     bool recursion_folded;     // Unless the user wants it otherwise.
     const enum metric *metric; // It has to be known of each process; NULL = none has to.
-    const char *output;        // A file for what is shown; NULL = stdout.
+    const char *output;        // Path of the output; NULL = stdout.
     bool needs_addresses; // Frames without one are of no use to it: interpreters are shown.
-    bool for_programs;         // What is shown is a format: never put into ASCII, as text is.
+    bool for_programs;         // The output is a file format: never transliterate it to ASCII like
+                               // text.
 
-    // Can what was asked for be shown of S->p? Before anything that takes long; stacks and text are
-    // not there yet. NULL = yes.
+    // Return why S->p cannot answer the request; NULL = it can. Called before the slow steps, so
+    // stacks and text do not exist yet.
     runner_step *check;
 
     // Show S with --json in its j, else in its text. May also return HEAPTAP_NOT_FOUND, if the

@@ -96,7 +96,7 @@ sink_begin(struct sink *s)
 static int
 end_stdout(const struct sink *s)
 {
-    // Who closed the pipe has seen enough.
+    // A reader that closed the pipe has seen enough.
     if (s->error == 0 || s->error == EPIPE)
         return 0;
     say_error("the output could not be written: %s", strerror(s->error));

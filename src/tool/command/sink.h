@@ -25,13 +25,13 @@ struct strbuf sink_begin(struct sink *s);
  * the exit code after saying why. A file cut short by a full disk is removed. */
 int sink_end(struct strbuf *out);
 
-/* Release OUT without writing what it still has. */
+/* Release OUT and drop its unwritten contents. */
 void sink_abandon(struct strbuf *out);
 
 /* Write TEXT, for people, to stdout. Returns as sink_end does. */
 int sink_print(const char *text);
 
-/* Whether PATH is a profile, or one of SET's; says so if it is. Returns as sink_end does. */
+/* Refuse PATH if it is a profile, or one of SET's. Returns as sink_end does. */
 int sink_check(const char *path, const struct view_set *set);
 
 #endif

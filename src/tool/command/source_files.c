@@ -1,9 +1,8 @@
-/* source_files.c: the text that lines of a profile are of.
+/* source_files.c: read the source files that a profile names.
  *
- * The paths come out of a profile, which somebody else may have made, and what is read is shown and
- * may be handed on. So nothing is opened but regular files, and nothing read that not everybody
- * could read anyway, unless the user has said where to look.
- */
+ * The paths come from a profile, which may be somebody else's, and the text is shown and may be
+ * passed on. So only regular files that everybody may read are opened, unless the user has named a
+ * directory. */
 #include "command/source_files.h"
 
 #include <string.h>

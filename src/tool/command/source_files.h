@@ -5,10 +5,9 @@
 #include "util/arena.h"
 #include "util/strbuf.h"
 
-/* Put the text of the source PATH into RET, which is empty: the first that there is of the ends of
- * PATH, the longest first, below DIRECTORY (NULL = none was given), of PATH below SYSROOT (or
- * NULL), and of PATH itself. False, and RET empty, if it is not to be had. ARENA is for what that
- * takes. */
+/* Read the source PATH into RET, which must be empty. Tries the ends of PATH below DIRECTORY (NULL
+ * = none), the longest first, then PATH below SYSROOT (or NULL), then PATH itself. Returns false,
+ * with RET empty, if none is readable. Allocates from ARENA. */
 bool source_read(const char *directory, const char *sysroot, const char *path, struct arena *arena,
                  struct strbuf *ret);
 

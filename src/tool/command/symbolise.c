@@ -1,8 +1,7 @@
-/* symbolise.c: reading symbols, which is what a user waits for.
+/* symbolise.c: read symbols, with progress.
  *
- * It may take long and may ask a server, so a terminal shows how far it is. What was missing is
- * said at the end, with a hint at what would help.
- */
+ * It may take long and may query a server, so a terminal shows the progress. Missing symbols are
+ * reported at the end, with a hint at the remedy. */
 #include "command/symbolise.h"
 
 #include <stdio.h>
@@ -129,7 +128,7 @@ symbolise(struct profile *p, const struct symbol_choice *choice)
 
     if (rc != 0)
         return rc;
-    // What is damaged the view itself begins with, and JSON has all notes.
+    // The view begins with the damage, and JSON has all notes.
     for (size_t i = 0; i < p->note_count && p->damage == NULL; i++)
         say_warning("%s", p->notes[i]);
     return 0;

@@ -1,4 +1,4 @@
-/* symbolise.h: names for a profile's addresses, and what the user is told meanwhile. */
+/* symbolise.h: names for a profile's addresses, and messages meanwhile. */
 #ifndef COMMAND_SYMBOLISE_H
 #define COMMAND_SYMBOLISE_H
 

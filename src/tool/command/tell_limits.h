@@ -1,15 +1,16 @@
-/* tell_limits.h: what came of limits, for the user and as an exit code. */
+/* tell_limits.h: report the result of limits to the user, and as an exit code. */
 #ifndef COMMAND_TELL_LIMITS_H
 #define COMMAND_TELL_LIMITS_H
 
 #include "analyse/judge.h"
 
-/* Say on stderr, in a line each, which of J exceed what --OPTION allows, and which only may. They
- * are growths, unless WHO, who uses that much, is not NULL. Returns whether one is exceeded. */
+/* Print one line on stderr for each entry of J that exceeds, or may exceed, the limits of --OPTION.
+ * They are growths if WHO is NULL; else WHO names the user of the memory. Returns whether one is
+ * exceeded. */
 bool tell_limits(const struct judgements *j, const char *option, const char *who);
 
-/* Say that --OPTION cannot judge a profile that could not grow, or a copy that lacks the latest
- * events: what is missing may be above the limit. */
+/* Report that --OPTION cannot judge a profile that could not grow, or a copy that lacks the latest
+ * events: the missing events may exceed the limit. */
 void tell_incomplete(const char *option);
 
 /* Say that --OPTION cannot judge P, which is damaged. */
