@@ -137,19 +137,19 @@ run_access(const void *given, int count, char **arguments)
 
 static const struct opt options[] = {
     {OPT_FLAG, 0, "hot", &defaults.hot, NULL,
-     "Show what is hot: the sites that together have 90 % of all accesses, and no fewer than the "
-     "average for each byte and second.",
+     "Show hot sites: those that together have 90 % of all accesses, each at or above the average "
+     "per byte and second.",
      NULL},
     {OPT_FLAG, 0, "cold", &defaults.cold, NULL,
-     "Show what is cold: sites with less than a hundredth of the average accesses for each byte "
-     "and second, the largest first.",
+     "Show cold sites: those with less than a hundredth of the average accesses per byte and "
+     "second, the largest first.",
      NULL},
     {OPT_FLAG, 0, "never", &defaults.never, NULL,
      "Show sites with blocks that were never read, written or not, most bytes first.", NULL},
     {OPT_FLAG, 0, "fields", &defaults.fields, NULL,
-     "Show structures instead of sites: each as a picture of its cache lines, with what was "
-     "counted of each field, and what could be changed. Needs debug information, and a program "
-     "built with --granule=8.",
+     "Show structures instead of sites: a picture of the cache lines of each, with the accesses of "
+     "each field and possible changes. Needs debug information, and a program built with "
+     "--granule=8.",
      NULL},
     {OPT_STRING, 0, "svg", &defaults.svg, "FILE",
      "Write the picture of the structures to FILE as a heat map for any browser.", NULL},
@@ -167,17 +167,17 @@ static const struct opt options[] = {
 const struct command command_access = {
     .name = "access",
     .arguments = "[PROFILE|PID|DIRECTORY]",
-    .summary = "show what of the memory is used: hot, cold, never read",
+    .summary = "show how memory is used: hot, cold, never read",
     .description =
-        "Of a program that was built with `heaptap cc`: how often the blocks of each site were "
-        "read and written, how much of each was touched at all, how long they lived, and whether "
-        "they ended on another cpu than they began on.\n\n"
+        "For a program built with `heaptap cc`, shows how often the blocks of each site were read "
+        "and written, how much of each was touched, how long they lived, and whether they ended on "
+        "another cpu than they began on.\n\n"
         "A site's verdict is the first of these that is true: never read or written; written, "
         "never read; touched once; most of each block unused; hot (and small: up to 256 bytes); "
-        "cold (and long-lived: half of the run or longer); used. Hot and cold are by accesses for "
-        "each byte and second, compared with the average of the program. Where somebody may use "
-        "blocks without counting, \"never\" becomes \"not seen\".",
-    .examples = "heaptap access app.heaptap\twhat is hot, what is cold, what nobody reads\n"
+        "cold (and long-lived: half of the run or longer); used. Hot and cold compare accesses per "
+        "byte and second with the program's average. Where code may use blocks without counting, "
+        "\"never\" becomes \"not seen\".",
+    .examples = "heaptap access app.heaptap\thot, cold and unread memory\n"
                 "heaptap access --cold --limit 20 app.heaptap\tmemory that is hardly used\n"
                 "heaptap access --fields app.heaptap\twhich fields of structures are used\n"
                 "heaptap access --svg fields.svg app.heaptap\tthe same as a picture\n"

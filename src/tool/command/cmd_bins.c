@@ -63,7 +63,7 @@ static const struct opt options[] = {
     {OPT_FLAG, 0, "classic", &defaults.classic, NULL,
      "Print the table as mprof did in 1988: all sizes, whole percentages.", NULL},
     {OPT_FLAG, 0, "classes", &defaults.classes, NULL,
-     "Of a Lisp program show its objects by class, as mprof did: c (conses), f (floats), s "
+     "Show the objects of a Lisp program by class, as mprof did: c (conses), f (floats), s "
      "(structures, vectors, strings), o (others), and the types in each.",
      NULL},
     VIEW_SHOW_OPTIONS(defaults.view),
@@ -74,15 +74,16 @@ const struct command command_bins = {
     .name = "sizes",
     .alias = "bins",
     .arguments = "[PROFILE|PID|DIRECTORY]",
-    .summary = "show which sizes were allocated, and of which types",
+    .summary = "show allocations by size, with the types of that size",
     .description =
-        "Shows a row for each size from 0 to 1024 bytes that was allocated, and one for what is "
-        "larger: allocations and their bytes, frees, and the bytes kept, that is, still live. "
-        "Percentages are of all bytes and of all bytes kept.\n\n"
+        "Shows a row for each allocated size from 0 to 1024 bytes, and one for all larger sizes: "
+        "allocations and their bytes, frees, and the bytes kept, that is, still live. Percentages "
+        "are of all bytes and of all bytes kept.\n\n"
         "Types come from the debug information of the program and its libraries: each structure, "
-        "union and class of that size. Types that the blocks are known to have come first, marked "
-        "as certain or likely; `heaptap report --by type` shows them for all sizes. For C and C++ "
-        "the source text is read, too, where it is at hand and not younger than the program.",
+        "union and class of that size. Types that the blocks are known to have are listed first, "
+        "marked as certain or likely; `heaptap report --by type` shows them for all sizes. For C "
+        "and C++ the source text is also read, if it exists and is not younger than the "
+        "program.",
     .examples = "heaptap sizes app.heaptap\tthe sizes with most bytes\n"
                 "heaptap sizes --all --wide app.heaptap\tall of them\n"
                 "heaptap sizes --json app.heaptap\tfor a script\n"

@@ -210,8 +210,8 @@ static const struct opt options[] = {
      "part of one, or an index such as [12].",
      NULL},
     METRIC_OPTIONS(defaults.metric,
-                   "What to sort by and show: bytes in use, bytes at the peak, bytes allocated "
-                   "(the default), short-lived blocks, or the count of allocations."),
+                   "The metric to sort by and show: bytes in use, bytes at the peak, bytes "
+                   "allocated (the default), short-lived blocks, or the count of allocations."),
     {OPT_FLAG, 0, "classic", &defaults.classic, NULL,
      "Print the layout of the paper on mprof (1988): percentages of two characters, cut to 99 and "
      "blank below 1.",
@@ -231,17 +231,17 @@ static const struct opt options[] = {
 const struct command command_callgraph = {
     .name = "callgraph",
     .arguments = "[PROFILE|PID|DIRECTORY]",
-    .summary = "show functions with their callers and what they call",
+    .summary = "show functions with their callers and callees",
     .description =
-        "Shows an entry for each function on the way to an allocation, the one with the most bytes "
-        "first: above it its callers, with what they had allocated through it, below it what it "
-        "allocated itself and through what it calls. \"called\" counts allocations: of the "
-        "function those in which it was called, + its recursive calls; of a caller those through "
-        "this call / through all its calls; of a callee those through this call / through all "
-        "calls of it.\n\n"
-        "Functions that call each other in a circle are a cycle and have an entry as a whole, too. "
-        "All values come from whole stacks, in which a function or call counts once, however often "
-        "it recurs; so they are exact inside of cycles, and never more than was allocated.",
+        "Shows an entry for each function on the path to an allocation, the one with the most "
+        "bytes first. Above the function are its callers, with the bytes they allocated through "
+        "it. Below it are the bytes it allocated itself and through its callees. \"called\" counts "
+        "allocations: for the function, those in which it was called, + its recursive calls; for a "
+        "caller, those through this call / through all its calls; for a callee, those through this "
+        "call / through all calls of it.\n\n"
+        "Functions that call each other in a circle form a cycle, which also has an entry as a "
+        "whole. All values come from whole stacks, in which a function or call counts once however "
+        "often it recurs. So they are exact inside cycles, and never exceed the bytes allocated.",
     .examples =
         "heaptap callgraph app.heaptap\tthe largest functions\n"
         "heaptap callgraph --function parse_value app.heaptap\tone function, all around it\n"

@@ -27,19 +27,19 @@ static const struct opt options[] = {
      "latest clang-N that is found.",
      NULL},
     {OPT_CHOICE, 0, "granule", &defaults.granule, "BYTES",
-     "What has one counter: 8 bytes, a field (position-independent programs only); 16 bytes, the "
-     "default, of which no two blocks share one; or 64 bytes, which takes least memory. All parts "
-     "of a program must be built with the same.",
+     "Bytes per counter: 8, the size of a field (position-independent programs only); 16, the "
+     "default, which no two blocks share; or 64, which takes the least memory. All parts of a "
+     "program must use the same.",
      granules},
     {OPT_FLAG, 0, "exact-threads", &defaults.exact_threads, NULL,
-     "Lose no count when threads access the same memory at once. Without it they lose some, as "
-     "usual additions do; with it the program takes two to three times as long, and more when it "
+     "Lose no count when threads access the same memory at once. By default some are lost, as in "
+     "any unsynchronised addition. The program takes two to three times as long, and more if it "
      "has threads.",
      NULL},
     {OPT_FLAG, 0, "reads-writes", &defaults.reads_writes, NULL,
-     "Count reads and writes apart, so that it is seen what is written and never read. gcc does so "
-     "without being asked; clang's programs then take two to three times as long. All parts of a "
-     "program must be built with it, or none.",
+     "Count reads and writes separately, which reveals memory that is written and never read. gcc "
+     "always does; with clang the program takes two to three times as long. All parts of a program "
+     "must be built with it, or none.",
      NULL},
     {OPT_FLAG, 0, "print", &defaults.print, NULL,
      "Print the compiler's command line instead of running it.", NULL},
@@ -101,13 +101,12 @@ run_cxx(const void *o, int count, char **arguments)
 }
 
 #define DESCRIPTION                                                                                \
-    "Runs the compiler with the options that make a program count what it does with its blocks: "  \
-    "how often each is accessed, and which parts of it never are. Executables get the recorder "   \
-    "linked in. All arguments from the first on that is none of the options below are the "        \
-    "compiler's.\n\n"                                                                              \
-    "A program built like this counts whenever it runs, and records what it has counted with "     \
-    "heaptap run, or when HEAPTAP_OUT names a file. Where the compiler's own -fmemory-profile=DIR "\
-    "is given, it does so always, into that directory.\n\n"                                        \
+    "Runs the compiler with options that make the program count accesses to its blocks: how "      \
+    "often each is accessed, and which parts never are. Executables get the recorder linked in. "  \
+    "Everything from the first argument on that is no option below goes to the compiler.\n\n"      \
+    "Such a program always counts. It records the result under heaptap run, or when HEAPTAP_OUT "  \
+    "names a file. Built with the compiler's -fmemory-profile=DIR, it always records, into that "  \
+    "directory.\n\n"                                                                               \
     "heaptap access shows the result."
 
 const struct command command_cc = {

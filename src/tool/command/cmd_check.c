@@ -39,15 +39,16 @@ static const struct opt options[] = {
 const struct command command_check = {
     .name = "check",
     .arguments = "PID",
-    .summary = "show which blocks of a running process were written out of, and by whom",
+    .summary = "find overrun blocks in a running process, and the likely culprits",
     .description =
-        "Looks at all blocks of a process that is being recorded, and shows those that somebody "
-        "has written past the end of or before the beginning of: how many bytes, what was "
-        "written, who allocated the block whose owner most likely did it, and its neighbour. The "
-        "process stands still meanwhile, for some milliseconds.\n\n"
-        "With heaptap run --annotate every block is known by itself. Without, only the words that "
-        "glibc keeps between blocks can be looked at, which a short overflow does not reach.\n\n"
-        "The status is 1 if there is damage, and 0 if there is none.",
+        "Checks all blocks of a recorded process for writes past their end or before their "
+        "beginning. Shows how many bytes were overwritten, the bytes written, the site of the "
+        "block that most likely overran, and its neighbour. The process is stopped meanwhile, for "
+        "some milliseconds.\n\n"
+        "With heaptap run --annotate every block is checked on its own. Without it, only the words "
+        "that glibc keeps between blocks can be checked, which a short overflow does not "
+        "reach.\n\n"
+        "The exit status is 1 if there is corruption, and 0 if there is none.",
     .examples = "heaptap check 4711\n"
                 "heaptap core --check core.4711\tthe same in a dump\n",
     .options = options,

@@ -163,13 +163,13 @@ const struct command command_control = {
     .arguments = "PROFILE|PID|DIRECTORY",
     .summary = "change how a running program is recorded",
     .description =
-        "Asks the recorder in a running program to record in another way. Without options, "
-        "tells how it is recorded now. Of a session, all processes that live are asked.\n\n"
-        "The program takes a request when it next looks: every 256 events of a thread, or every "
-        "256 KiB of its allocations when not everything is recorded. A program that allocates "
-        "nothing does not look; the request stays in its profile until it does. The exit status "
-        "is 0 when it was taken, and 1 when it was not yet.\n\n"
-        "Estimates and exact counts are added up; the report says what was in force when.",
+        "Asks the recorder in a running program to change its recording mode. Without options, "
+        "prints the current mode. For a session, asks all living processes.\n\n"
+        "A thread checks for requests every 256 events, or every 256 KiB of its allocations when "
+        "not everything is recorded. A program that does not allocate never checks; the request "
+        "waits in its profile. The exit status is 0 if the request was accepted, and 1 if it still "
+        "waits.\n\n"
+        "Estimates and exact counts are added up; the report shows when each mode was in force.",
     .examples = "heaptap record 1234\thow is it recorded?\n"
                 "heaptap record 1234 --exact\trecord everything from now on\n"
                 "heaptap record 1234 --sample 512K\tand now at next to no cost",

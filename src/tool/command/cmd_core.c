@@ -206,25 +206,26 @@ run(const void *given, int count, char **arguments)
 
 static const struct opt options[] = {
     {OPT_COUNT, 'p', "pid", &defaults.pid, "PID",
-     "Look into the running process PID instead of a dump. It goes on.", NULL},
+     "Read the running process PID instead of a dump. It keeps running.", NULL},
     {OPT_STRING, 0, "profile", &defaults.profile, "FILE",
-     "Take stacks and names from the profile FILE. By default it is looked for where it was "
-     "recorded, beside the dump and in the current directory, and told by the process it is of.",
+     "Take stacks and names from the profile FILE. By default the profile is looked for at the "
+     "path where it was recorded, beside the dump and in the current directory, and recognised by "
+     "its process.",
      NULL},
     {OPT_STRING, 0, "block", &defaults.block, "ADDRESS",
-     "Show which block ADDRESS is in or behind, who allocated it, and its neighbours.", NULL},
+     "Show the block that contains or precedes ADDRESS, its site, and its neighbours.", NULL},
     {OPT_STRING, 0, "find-pointers", &defaults.pointers, "ADDRESS",
-     "Show who points to ADDRESS, or to the block that it is in: variables by name, stacks, "
+     "Show the pointers to ADDRESS, or to the block that contains it: variables by name, stacks, "
      "registers, other blocks.", NULL},
-    {OPT_FLAG, 0, "blocks", &defaults.blocks, NULL, "Show the largest blocks, each by itself.",
+    {OPT_FLAG, 0, "blocks", &defaults.blocks, NULL, "List the largest blocks individually.",
      NULL},
     {OPT_FLAG, 0, "leaks", &defaults.leaks, NULL,
-     "Show which blocks nothing points to: neither a variable, a stack, a register, nor a block "
-     "that can be reached so. Every word that may be a pointer is taken for one.", NULL},
+     "Show the blocks that no variable, stack or register reaches, directly or through other "
+     "blocks. Every word that may be a pointer counts as one.", NULL},
     {OPT_FLAG, 0, "check", &defaults.check, NULL,
-     "Show which blocks somebody has written out of, what was written and who most likely did it. "
-     "Each block is known by itself if the program was run with --annotate, else only what glibc "
-     "keeps between blocks. The status is 1 if there is damage.", NULL},
+     "Show overrun blocks, the bytes written, and the block that most likely overran. Each block "
+     "is checked on its own if the program ran with --annotate; otherwise only the words that "
+     "glibc keeps between blocks are checked. The exit status is 1 if there is corruption.", NULL},
     {OPT_STRING, 'o', "output", &defaults.output, "FILE",
      "Write a profile of that moment to FILE instead, which every other command reads.", NULL},
     {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
@@ -242,14 +243,14 @@ const struct command command_core = {
     .summary = "show what lived in a core dump, and why it died",
     .description =
         "Shows the blocks that lived in the memory of a process when it was dumped, by the stacks "
-        "that allocated them. The process must have been recorded, and its profile be there, which "
-        "has the stacks, unless it was recorded with --self-contained-core; nothing else is "
-        "needed, neither a debugger nor the program.\n\n"
-        "If a signal ended the process, what it died of is explained first: which block the "
-        "address is in or behind, who allocated it, or that it had been freed.\n\n"
-        "The dump may be compressed with zstd or gzip. What is missing in one that is cut short is "
-        "not known, and said. With -o the moment becomes a profile of its own, so that two dumps "
-        "of one process can be compared with heaptap diff, and exported.",
+        "that allocated them. The process must have been recorded. Its profile must exist, because "
+        "it has the stacks, unless the process was recorded with --self-contained-core. Neither a "
+        "debugger nor the program is needed.\n\n"
+        "If a signal ended the process, the cause comes first: the block that contains or precedes "
+        "the address, its site, or where it had been freed.\n\n"
+        "The dump may be compressed with zstd or gzip. For a truncated dump the output lists the "
+        "missing parts. With -o the moment becomes a profile, for heaptap diff between two dumps "
+        "of one process, and for exports.",
     .examples = "heaptap core core.4711\n"
                 "heaptap core ./server core.4711.zst\tas for a debugger\n"
                 "heaptap core --pid 4711\ta running process\n"

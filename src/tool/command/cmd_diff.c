@@ -277,10 +277,10 @@ static const struct opt options[] = {
      "Show at most N rows. The default is 10, and all in JSON.", NULL},
     {OPT_COUNT, 0, "depth", &defaults.view.depth, "N", "Show at most N frames of a stack.", NULL},
     {OPT_STRING, 0, "fail-over", &defaults.fail_over, "LIMITS",
-     "Exit with code 1 when a total grew by more than LIMITS allow, such as 5% or 1M: that of the "
-     "metric asked for, else the peak or what is still live. Several are named and separated by "
-     "commas: peak=5%,leaks=0,allocations=10%; the names are peak, leaks, inuse, alloc, "
-     "allocations, temporary and corruption.",
+     "Exit with code 1 when a total grew by more than LIMITS allow, such as 5% or 1M. The total is "
+     "the chosen metric's, by default the peak or the bytes still live. Several limits have names "
+     "and are separated by commas: peak=5%,leaks=0,allocations=10%; the names are peak, leaks, "
+     "inuse, alloc, allocations, temporary and corruption.",
      NULL},
     {OPT_STRING, 0, "flamegraph", &defaults.flamegraph, "FILE",
      "Also write a flame graph of the difference to FILE (SVG): red grew, blue shrank.", NULL},
@@ -294,27 +294,23 @@ const struct command command_diff = {
     .arguments = "BEFORE AFTER",
     .summary = "compare two profiles and show what grew",
     .description =
-        "Shows what changed from the profile BEFORE to the profile AFTER, the largest change "
-        "first. Each is a "
-        "profile, a process being recorded, or a session, which is the sum of its processes "
-        "(--only picks some); with @ and a moment behind it (see --at) one process is taken as it "
-        "was then.\n\n"
-        "Stacks are the same if their functions and files are, in this order; addresses and lines "
-        "may differ, so "
-        "profiles of two builds can be compared. Files are the same if their paths are; one that a "
-        "side lacks is the file of that side whose path ends in the most equal parts, at least in "
-        "the same name, so builds may lie in different directories. A stack that only one side "
-        "has counts as zero on the other. By "
-        "function there are two growths: that of the memory the function itself allocated, and "
-        "that with what it "
-        "called.\n\n"
-        "With --fail-over the exit code tells whether totals grew too much, for use in tests, and "
-        "stderr has a line for each that did. Rows are then of the metric of the first of them, "
-        "unless one is asked for. A percentage is of what BEFORE has. leaks is what is "
-        "still live without what heaptap leaks suppresses unasked.\n\n"
-        "Of sampled profiles the growth is known to within a range, which is shown. A growth whose "
-        "range includes 0 is within noise; --fail-over fails only when the whole range is above "
-        "what it allows.",
+        "Shows the changes from the profile BEFORE to the profile AFTER, the largest first. Each "
+        "is a profile, a process being recorded, or a session, whose processes are summed (--only "
+        "selects some). A suffix of @ and a moment (see --at) takes one process as it was "
+        "then.\n\n"
+        "Stacks match if their functions and files are equal, in this order; addresses and lines "
+        "may differ, so profiles of two builds can be compared. Files match if their paths are "
+        "equal. A file missing on one side matches the other side's file whose path has the most "
+        "equal final components, at least the name, so builds may be in different directories. A "
+        "stack that only one side has counts as zero on the other. A function has two "
+        "growths: self, of the bytes it allocated, and inclusive, with those of its callees.\n\n"
+        "With --fail-over the exit code states whether totals grew too much, for use in tests, and "
+        "stderr has a line for each that did. Unless a metric is chosen, rows then show the first "
+        "of these. Percentages are of BEFORE's total. leaks counts live bytes, except those that "
+        "heaptap leaks suppresses by default.\n\n"
+        "The growth of sampled profiles is known to within a range, which is shown. A growth whose "
+        "range includes 0 is within noise; --fail-over fails only if the whole range exceeds the "
+        "limit.",
     .examples =
         "heaptap diff monday.heaptap today.heaptap\twhat is in use now and was not\n"
         "heaptap diff --fail-over peak=5%,leaks=0 base.heaptap new.heaptap\ta gate for tests\n"

@@ -45,8 +45,8 @@ run_direct(const void *given, int count, char **arguments)
 
 static const struct opt options[] = {
     METRIC_OPTIONS(defaults.metric,
-                   "What to sort by and show: bytes in use, bytes at the peak, bytes allocated "
-                   "(the default), short-lived blocks, or the count of allocations."),
+                   "The metric to sort by and show: bytes in use, bytes at the peak, bytes "
+                   "allocated (the default), short-lived blocks, or the count of allocations."),
     {OPT_FLAG, 0, "classic", &defaults.classic, NULL,
      "Print the layout of the paper on mprof (1988): percentages of two characters, cut to 99 and "
      "blank below 1.",
@@ -64,15 +64,15 @@ const struct command command_direct = {
     .arguments = "[PROFILE|PID|DIRECTORY]",
     .summary = "show which functions allocate, by size of block",
     .description =
-        "Shows for each function that allocates directly its share of the bytes allocated, how "
-        "much of it is kept (still live), and its calls. The first line has the totals. Functions "
-        "that only pass an allocation on are left out and their caller is charged, in JSON too.\n\n"
-        "The bars show the share of the total by letters, one for each class of size: s up to 32 "
-        "bytes, m up to 256, l up to 2048, x above.\n\n"
-        "What the loader and libraries did before main or after it stands in stacks that begin "
-        "with \"(outside main)\".",
-    .examples = "heaptap functions app.heaptap\twho allocates how much, in what sizes\n"
-                "heaptap functions --peak app.heaptap\tthe same of what was live at the peak\n"
+        "Shows each function that allocates directly: its share of the bytes allocated, the part "
+        "that is kept (still live), and its calls. The first line has the totals. Functions that "
+        "only pass an allocation on are left out and their callers are charged, also in JSON.\n\n"
+        "The letters of a bar show the share of the total by class of size: s up to 32 bytes, m up "
+        "to 256, l up to 2048, x above.\n\n"
+        "Allocations of the loader and libraries before and after main have stacks that begin with "
+        "\"(outside main)\".",
+    .examples = "heaptap functions app.heaptap\tfunctions with their bytes and sizes\n"
+                "heaptap functions --peak app.heaptap\tthe same for live bytes at the peak\n"
                 "heaptap functions --classic app.heaptap\tas mprof printed it\n",
     .options = options,
     .defaults = &defaults,

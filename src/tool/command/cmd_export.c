@@ -197,28 +197,27 @@ run_export(const void *given, int count, char **arguments)
 
 static const struct opt options[] = {
     {OPT_STRING, 'f', "format", &defaults.format, "FORMAT",
-     "The format to write. By default the extension of the output file tells it, and without a "
-     "file it is "
+     "The format to write. Default: by the extension of the output file, and without a file "
      "collapsed.",
      NULL},
     {OPT_STRING, 'o', "output", &defaults.output, "FILE",
      "Write to FILE and replace it if it exists; - or no -o is stdout.", NULL},
     {OPT_FLAG, 0, "list", &defaults.list, NULL, "List the formats with their extensions.", NULL},
     METRIC_OPTIONS(defaults.metric,
-                   "What to export: bytes in use, bytes at the peak, bytes allocated, short-lived "
-                   "blocks, or the count of allocations. Formats that carry them all start with "
-                   "it. The default is what is in use; of a flame graph the peak, unless nearly "
-                   "all of that is still in use."),
+                   "The metric to export: bytes in use, bytes at the peak, bytes allocated, "
+                   "short-lived blocks, or the count of allocations. Formats that hold several "
+                   "start with it. Default: bytes in use; for a flame graph the peak, unless "
+                   "nearly all of it is still in use."),
     {OPT_FLAG, 0, "invert", &defaults.invert, NULL, "Flame graph: put the root at the bottom.",
      NULL},
     {OPT_CHOICE_OF, 0, "root-by", &defaults.root, "WHAT",
-     "Put a frame above each stack that names the heap, the labels, or the value of the label KEY "
-     "of its blocks; in formats that know nothing but frames.",
+     "Add a frame at the root of each stack with the heap, the labels, or the value of the label "
+     "KEY of its blocks; for formats that hold only frames.",
      root_names},
     VIEW_STACK_OPTIONS(defaults.view),
     SYMBOL_OPTIONS(defaults.view.symbols),
     {OPT_STRING, 0, "only", &defaults.view.only, "PROGRAM|PID",
-     "Of a session, take only processes of PROGRAM, or the process PID. Several, and * and ? in "
+     "In a session, select only processes of PROGRAM, or the process PID. Several, and * and ? in "
      "names, work as in heaptap run.",
      NULL},
     {.kind = OPT_END},
@@ -229,20 +228,16 @@ const struct command command_export = {
     .arguments = "[PROFILE|PID|DIRECTORY]",
     .summary = "write a profile in the format of another tool",
     .description = "Writes a profile for other tools: a flame graph (one SVG file for any "
-                   "browser), pprof's profile.proto, "
-                   "and what the viewers of other tools read; --list has them all. Of a session it "
-                   "is the sum of its processes.\n\n"
+                   "browser), pprof's profile.proto, and other tools' formats; --list prints them "
+                   "all. A session is exported as the sum of its processes.\n\n"
                    "The flame graph needs no server and no network. Click zooms, / searches, i "
-                   "flips it, 1 to 5 choose what "
-                   "is shown. What it shows is in its address, behind #, so that a link to it can "
-                   "be shared.\n\n"
+                   "inverts it, 1 to 5 choose the metric. Its address stores the current view "
+                   "behind #, so that a link to it can be shared.\n\n"
                    "The options --filter, --fold and --no-fold work as in report. pprof-text keeps "
-                   "raw addresses, so it "
-                   "is never folded; go tool pprof mistakes addresses of position-dependent "
-                   "programs in it, and should "
-                   "be given pprof.\n\n"
-                   "In pprof, samples have the labels that the program gave, and one called heap "
-                   "if the program has heaps of its own: go tool pprof -tags and -tagfocus.",
+                   "raw addresses, so it is never folded. go tool pprof misreads addresses of "
+                   "position-dependent programs in it; use the format pprof for them.\n\n"
+                   "In pprof, samples carry the program's labels, and one called heap if the "
+                   "program declares heaps: see go tool pprof -tags and -tagfocus.",
     .examples =
         "heaptap export -o heap.svg app.heaptap\tflame graph for any browser\n"
         "heaptap export --alloc -o heap.svg app.heaptap\tthe same, starting with churn\n"

@@ -338,22 +338,22 @@ static const struct opt options[] = {
      NULL},
     {OPT_STRING, 0, "source-dir", &defaults.source_dir, "DIR",
      "Look for source files under DIR first: DIR followed by the path in the debug information or "
-     "any end of it. Means --source, too.",
+     "any end of it. Implies --source.",
      NULL},
     METRIC_OPTIONS(defaults.metric,
-                   "What the page shows first: bytes in use, bytes at the peak, bytes allocated, "
-                   "short-lived blocks, or the count of allocations. The default is the peak, "
-                   "unless nearly all of that is still in use."),
+                   "The metric that the page shows first: bytes in use, bytes at the peak, bytes "
+                   "allocated, short-lived blocks, or the count of allocations. Default: the peak, "
+                   "unless nearly all of it is still in use."),
     VIEW_FILTER_OPTION(defaults.view),
     VIEW_NATIVE_OPTION(defaults.view),
     VIEW_TAG_OPTIONS(defaults.view),
     SYMBOL_OPTIONS(defaults.view.symbols),
     {OPT_STRING, 0, "only", &defaults.view.only, "PROGRAM|PID",
-     "Of a session, take only processes of PROGRAM, or the process PID. Several, and * and ? in "
+     "In a session, select only processes of PROGRAM, or the process PID. Several, and * and ? in "
      "names, work as in heaptap run.",
      NULL},
     {OPT_FLAG, 0, "json", &defaults.json, NULL,
-     "Print what is in the page as JSON (docs/json.md), and no page.", NULL},
+     "Print the page's data as JSON (docs/json.md), and", NULL},
     {.kind = OPT_END},
 };
 
@@ -362,18 +362,18 @@ const struct command command_html = {
     .arguments = "[PROFILE|PID|DIRECTORY] [OTHER]",
     .summary = "make one page of a profile, or of two, for any browser",
     .description =
-        "Writes a page to look through a profile in, and to hand around: one file, which needs no "
-        "server and no network and works from a disk or a mail. It begins with who holds the "
-        "memory, and has tables by function, site, type, heap, label, thread and line, a flame "
-        "graph, the curve of live bytes over time, callers and callees, sizes, leaks, and how it "
-        "was recorded. Every function is a link to all about it.\n\n"
-        "A stretch of time that is chosen in the curve, or a moment, applies to all tables; all "
-        "moments are in the page, so there is no --at. What is shown is in the address, behind #, "
+        "Writes a page for browsing and sharing a profile: one file that needs no server and no "
+        "network. It begins with the code that holds the memory, and has tables by function, site, "
+        "type, heap, label, thread and line, a flame graph, the curve of live bytes over time, "
+        "callers and callees, sizes, leaks, and how it was recorded. Every function is a link to "
+        "its details.\n\n"
+        "A range of time or a moment selected in the curve applies to all tables. The page "
+        "contains all moments, so there is no --at. Its address stores the current view behind #, "
         "so a link to it can be kept.\n\n"
-        "Of two profiles it shows what changed from the first to the second, by the rules of "
-        "heaptap diff. Of a session it is the sum of its processes over time.\n\n"
-        "All that the profile knows is in the page: the command, paths of files, names of "
-        "functions, labels. With --source so is the text of sources.",
+        "With two profiles it shows the changes from the first to the second, by the rules of "
+        "heaptap diff. For a session it shows the sum of its processes over time.\n\n"
+        "The page contains everything in the profile: the command, paths of files, names of "
+        "functions, labels; and with --source the text of sources.",
     .examples = "heaptap html\tthe newest profile here\n"
                 "heaptap html -o /tmp/now.html 4711\ta running process\n"
                 "heaptap html --source app.heaptap\twith annotated sources\n"

@@ -239,7 +239,7 @@ static const struct opt options[] = {
      "and $.",
      NULL},
     {OPT_FLAG, 0, "no-builtin-suppressions", &defaults.no_builtin, NULL,
-     "Show also what the C and C++ libraries keep on purpose.", NULL},
+     "Also show blocks that the C and C++ libraries keep on purpose.", NULL},
     {OPT_STRING, 0, "fail-over", &defaults.fail_over, "BYTES",
      "Exit with code 1 when more than BYTES are still live and not suppressed; 0 allows none. Of "
      "samples that must be certain. By default that never fails.",
@@ -265,17 +265,18 @@ static const struct opt options[] = {
 const struct command command_leaks = {
     .name = "leaks",
     .arguments = "[PROFILE|PID|DIRECTORY]",
-    .summary = "show what is still live, largest first",
+    .summary = "show blocks that are still live, largest first",
     .description =
         "Lists the blocks that were not freed, by the stack that allocated them. They are called "
         "still live, not leaked: whether anything still points to them has not been checked.\n\n"
-        "Blocks of heaps of the program's own stand among those of malloc, with the heap's name in "
+        "Blocks of the program's own heaps appear among those of malloc, with the heap's name in "
         "brackets.\n\n"
-        "Blocks that the C and C++ libraries keep on purpose are suppressed; so is what a file "
-        "given with --suppressions names. What each suppression has hidden is shown.\n\n"
-        "--paths merges stacks whose innermost functions are the same, whatever the lines, and "
-        "shows those functions from the outside in. \"...\" stands for callers that were cut, "
-        "here or by `run --frames`.",
+        "Blocks that the C and C++ libraries keep on purpose are suppressed, and so are those that "
+        "a file of --suppressions names. The output shows the bytes that each suppression has "
+        "hidden.\n\n"
+        "--paths merges stacks with the same innermost functions, whatever their lines, and shows "
+        "these functions from the outside in. \"...\" replaces callers that were cut, here or by "
+        "`run --frames`.",
     .examples = "heaptap leaks app.heaptap\twhat is left\n"
                 "heaptap leaks --paths app.heaptap\twhich functions it came through\n"
                 "heaptap leaks --fail-over 0 app.heaptap\tfail when anything is left\n"

@@ -396,16 +396,16 @@ const struct command command_merge = {
     .arguments = "PROFILE|PID|DIRECTORY|@LIST...",
     .summary = "add many profiles up into one",
     .description =
-        "Writes one profile that is the sum of others: of the processes of a session, of many runs "
-        "of a program, of many hosts. All views read it as they read any profile. @LIST is a file "
-        "with one name a line, and @- reads names from standard input.\n\n"
-        "Allocations, bytes, frees and what is live add up exactly, by stack, size, thread name "
-        "and type. The same code is one place wherever it was loaded: modules are told apart by "
-        "build id, or by path where there is none. The peak is the sum of each process's own, "
-        "which they need not have had at the same time; the timeline is that of all processes on "
-        "one clock. Snapshots belong to one process and are left out.\n\n"
-        "It takes the memory of the result and one profile, however many there are. A profile that "
-        "cannot be read ends the merge with exit status 3, and nothing is written; --skip-bad "
+        "Writes the sum of several profiles as one: the processes of a session, many runs of a "
+        "program, or many hosts. All views read it like any profile. @LIST is a file with one name "
+        "per line, and @- reads names from standard input.\n\n"
+        "Allocations, bytes, frees and live blocks add up exactly, by stack, size, thread name and "
+        "type. Modules are matched by build id, or by path if they have none, so code counts as "
+        "the same wherever it was loaded. The peak is the sum of all processes' peaks, which may "
+        "have occurred at different times. The timeline adds up all processes on one clock. "
+        "Snapshots belong to one process and are left out.\n\n"
+        "The merge needs memory for the result and one profile, however many there are. An "
+        "unreadable profile ends the merge with exit status 3, and nothing is written; --skip-bad "
         "leaves it out.",
     .examples = "heaptap merge -o all.heaptap heaptap.make.4711.processes\tall processes of a run\n"
                 "heaptap merge -o week.heaptap host*/server.heaptap\tfrom many hosts\n"

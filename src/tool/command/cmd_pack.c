@@ -156,12 +156,12 @@ const struct command command_pack = {
     .arguments = "PROFILE|DIRECTORY...",
     .summary = "add symbols to a profile and compress it",
     .description =
-        "Rewrites a profile with its symbols inside and compressed, so that it can be read on "
-        "another machine, without the program and its debug information, in well under a second. "
-        "Nothing is lost: the counters stay as they were recorded.\n\n"
-        "The profile of a process that still runs can only be packed into another file (-o). If "
-        "nobody can say whether it runs, as from inside a container, the original is left alone, "
-        "too, and the packed profile is written beside it as NAME.packed.heaptap.",
+        "Rewrites a profile compressed and with its symbols, so that another machine can read it "
+        "in well under a second, without the program and its debug information. All counters are "
+        "kept.\n\n"
+        "The profile of a running process can only be packed into another file (-o). If heaptap "
+        "cannot determine whether the process runs, for example from inside a container, it also "
+        "keeps the original and writes NAME.packed.heaptap beside it.",
     .examples = "heaptap pack heaptap.server.123.heaptap\tin place\n"
                 "heaptap pack -o now.heaptap 123\ta copy of what process 123 has recorded so far",
     .options = options,

@@ -522,21 +522,22 @@ static const struct opt options[] = {
      "of Linux say which it was; without it, addresses in other images stay addresses.",
      NULL},
     {OPT_STRING, 0, "loaded-at", &defaults.loaded_at, "ADDR",
-     "Where the first byte of PROGRAM lay, if it was moved when it was loaded. A core knows it.",
+     "Address of the first byte of PROGRAM, if it was loaded elsewhere than linked. A core "
+     "contains it.",
      NULL},
     {OPT_CHOICE, 0, "word", &defaults.word, "BITS",
-     "Believe blocks with words of so many bits. Default: those of PROGRAM, or what most have.",
+     "Accept blocks with words of this size. Default: the size of PROGRAM, or of most blocks.",
      word_names},
     {OPT_CHOICE, 0, "endian", &defaults.endian, "ORDER",
-     "Believe blocks with this byte order. Default: that of PROGRAM, or what most have.",
+     "Accept blocks with this byte order. Default: the order of PROGRAM, or of most blocks.",
      endian_names},
     {OPT_STRING, 0, "base", &defaults.base, "ADDR",
-     "Where the only image lay; IMAGE@ADDR says the same. Default: what its blocks tell; a core "
-     "knows it.",
+     "Address of the only image, like IMAGE@ADDR. Default: the address in its blocks; a core "
+     "contains it.",
      NULL},
     {OPT_STRING, 0, "map", &defaults.map, "FILE",
-     "Take names from a linker's map, or from what nm printed, instead of from PROGRAM. Functions "
-     "that it lacks, static ones in most maps, get the name of the one in front of them.",
+     "Take names from a linker's map or from the output of nm, instead of from PROGRAM. Functions "
+     "missing there, such as static ones in most maps, get the name of the function before them.",
      NULL},
     {OPT_STRING, 0, "addr2line", &defaults.addr2line, "COMMAND",
      "Ask COMMAND for names, for formats that only a toolchain's own tools read. It is run as "
@@ -544,7 +545,8 @@ static const struct opt options[] = {
      "lines, a function and file:line.",
      NULL},
     {OPT_STRING, 'o', "output", &defaults.output, "FILE",
-     "Write a profile for report, diff, export and all others, instead of showing what was found.",
+     "Write a profile for report, diff, export and the other commands, instead of showing the "
+     "blocks.",
      NULL},
     {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
      "Show at most N stacks. The default is 10, and all in JSON.", NULL},
@@ -572,20 +574,18 @@ const struct command command_rawdump = {
     .arguments = "IMAGE[@ADDR]...",
     .summary = "find annotated blocks in a copy of memory",
     .description =
-        "Finds the blocks that a program with heaptap_embedded.c had, in any copy of its memory: "
-        "bytes that a probe has fetched or a device has sent, in one file or several, at the "
-        "addresses given; or an ELF core of whatever processor, which knows its libraries, too. "
-        "Each block says how large it is "
-        "and which stack allocated it, so nothing else is needed than the program, for its "
-        "names.\n\n"
-        "Blocks of equal stacks are added up; the line below shows their sizes, 1023 x4 being four "
-        "of 1023 bytes, and when they were allocated, if the program has a clock. What begins like "
-        "a block and is none is counted with the reason: text and code have the letters, too; a "
-        "copy of a block, made by the program, tells that it is one. Bytes behind each block tell "
-        "of overflows, and the end of the output of who made them.\n\n"
-        "docs/guide/embedded.md is about the program's part.",
+        "Finds the blocks of a program with heaptap_embedded.c in any copy of its memory: bytes "
+        "fetched by a probe or sent by a device, in one file or several, at the given addresses; "
+        "or an ELF core of any processor, which also lists its libraries. Each block carries its "
+        "size and the stack that allocated it, so only the program is needed, for its names.\n\n"
+        "Blocks with equal stacks are added up. The line below them shows their sizes, where 1023 "
+        "x4 means four of 1023 bytes, and the time of their allocation if the program has a clock. "
+        "Data that begins like a block but is none is counted with the reason: letters in text and "
+        "code, or a copy of a block that the program has made. Overwritten bytes behind blocks "
+        "show overflows; the end of the output lists their likely culprits.\n\n"
+        "docs/guide/embedded.md describes the program's part.",
     .examples = "heaptap rawdump --elf firmware.elf ram.bin@0x20000000\tmemory from a probe\n"
-                "heaptap rawdump --elf firmware.elf ram.bin\tit tells itself where it lay\n"
+                "heaptap rawdump --elf firmware.elf ram.bin\tits blocks contain its address\n"
                 "heaptap rawdump --elf prog -o now.heaptap core\ta profile from a core\n"
                 "heaptap rawdump --elf app.axf --addr2line 'vendor-addr2line' dump.bin\tnames from "
                 "a toolchain of its own",

@@ -199,18 +199,18 @@ static const struct opt options[] = {
      "of the label KEY.",
      by_names},
     METRIC_OPTIONS(defaults.metric,
-                   "What to sort by and show: bytes in use, bytes at the peak, bytes "
-                   "allocated, short-lived blocks, or the count of allocations. By default it is "
-                   "the peak, unless nearly all of that is still in use; in JSON always what is in "
-                   "use."),
+                   "The metric to sort by and show: bytes in use, bytes at the peak, bytes "
+                   "allocated, short-lived blocks, or the count of allocations. Default: the peak, "
+                   "unless nearly all of it is still in use; in JSON always bytes in use."),
     {OPT_FLAG, 0, "full", &defaults.full, NULL,
      "Show all sections: how it was recorded, heaps, labels, sizes, and for each metric the first "
      "sites with their whole stacks.",
      NULL},
-    {OPT_FLAG, 0, "tree", &defaults.tree, NULL, "Show a tree from main down to those who allocate.",
+    {OPT_FLAG, 0, "tree", &defaults.tree, NULL, "Show a tree from main down to the functions that "
+                                                "allocate.",
      NULL},
     {OPT_FLAG, 0, "invert", &defaults.invert, NULL,
-     "Show a tree from those who allocate to their callers.", NULL},
+     "Show a tree from the functions that allocate up to their callers.", NULL},
     {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
      "Show at most N rows or sites. The default is 10, 5 per section in the overviews, and all in "
      "JSON.",
@@ -224,32 +224,32 @@ static const struct opt options[] = {
 const struct command command_report = {
     .name = "report",
     .arguments = "[PROFILE|PID|DIRECTORY]",
-    .summary = "show who holds and who churns memory",
+    .summary = "show which code holds memory and which churns it",
     .description =
-        "Shows totals and what matters most of a run: who held the memory at its peak or holds it "
-        "still, who allocates all the time, and what still grows. A row is a function of your "
-        "own code, which is what lies outside of the C and C++ libraries and, unless the program "
-        "itself belongs to the system, outside of the system's other libraries; the lines beneath "
-        "it say from where it was called. #3 is the number of a stack, the same in all views of "
-        "the profile: the smaller, the more it had of the peak or of all that was allocated.\n\n"
-        "--full shows all there is, with whole stacks. Works on a finished profile, on a process "
-        "that is being recorded, and on a session; without an argument on the newest profile in "
-        "the current directory.\n\n"
-        "A session is a directory of profiles. Its overview has a line for each process; --only "
-        "picks processes out of it, and --by, --tree and the metrics show each of them.\n\n"
+        "Shows totals and the most important sites of a run: those that held the memory at its "
+        "peak or hold it still, those that allocate all the time, and those that still grow. A row "
+        "is a function of your code; the lines below it show its callers. Your code is everything "
+        "outside the C and C++ libraries and, unless the program belongs to the system, outside "
+        "the system's other libraries. #3 is the number of a stack, the same in all views of the "
+        "profile; low numbers have large shares of the peak or of all bytes allocated.\n\n"
+        "--full shows all sections, with whole stacks. The argument is a finished profile, a "
+        "process that is being recorded, or a session; the default is the newest profile in the "
+        "current directory.\n\n"
+        "A session is a directory of profiles. Its overview has a line per process; --only selects "
+        "processes, and --by, --tree and the metrics show each of them.\n\n"
         "Short-lived blocks died within 16 allocations: their thread freed them before it had "
         "allocated 16 more. Many of them are churn that one buffer would save.\n\n"
         "A site is a distinct stack. Percentages are of the section's total. Functions that only "
-        "pass an allocation on (operator new, zmalloc, all of std::) are left out and their caller "
-        "is charged.\n\n"
-        "Heaps and labels are those that the program tells of with heaptap.h. What such a heap "
-        "makes its blocks from, its backing, is in no total; the report shows how full it is.\n\n"
-        "A table by thread charges blocks to the thread that allocated them, also if another one "
-        "frees them; that one has freed for others. Where several threads allocate at one site and "
-        "some free for others, what is live there is shared among them in proportion.\n\n"
-        "A table by function, line, file or module has two columns: what was allocated there, and "
-        "what was allocated there and in all that was called from there. In the second each stack "
-        "counts once, however often it recurses.",
+        "pass an allocation on (operator new, zmalloc, all of std::) are left out and their "
+        "callers are charged.\n\n"
+        "Programs declare heaps and labels through heaptap.h. The memory behind such a heap, its "
+        "backing, is in no total; the report shows how full it is.\n\n"
+        "A table by thread charges blocks to the thread that allocated them, even if another "
+        "thread frees them. If several threads allocate at one site and some free blocks of "
+        "others, the live bytes of that site are divided among them in proportion.\n\n"
+        "A table by function, line, file or module has two columns: bytes allocated there (self), "
+        "and bytes allocated there and in all calls from there (inclusive). In the second each "
+        "stack counts once, however often it recurses.",
     .examples = "heaptap report\tthe newest profile here\n"
                 "heaptap report 4711\ta running process\n"
                 "heaptap report --by function --peak app.heaptap\twho held memory at the peak\n"

@@ -47,103 +47,101 @@ static const char *fail_on, *delay, *duration, *snapshot_every, *snapshot_signal
 
 static const struct opt options[] = {
     {OPT_STRING, 'o', "output", &asked.output, "FILE",
-     "Where the profile goes. %p is the process id, %e the program's name, %n a number that makes "
-     "the name new, the same for all of the run. A directory gets one profile for each process. "
-     "Default: heaptap.%e.%p.heaptap. Other processes than the one that the run is about (see "
-     "below) go to a directory beside it, named with .processes instead of .heaptap. Nothing is "
-     "overwritten without --force.",
+     "Path of the profile. %p is the process id, %e the program's name, %n a number that makes the "
+     "name unique and is the same for the whole run. A directory gets one profile per process. "
+     "Default: heaptap.%e.%p.heaptap. Processes other than the one that the run is about (see "
+     "above) write into a directory beside it, named with .processes instead of .heaptap. Existing "
+     "files are kept unless --force is given.",
      NULL},
     {OPT_FLAG, 0, "force", &asked.force, NULL,
-     "Replace the profile that has the name given with -o, and those of other processes beside it. "
-     "A file that is no profile stays. Refused while a process still writes one of them.",
+     "Replace an existing profile at the path of -o, and the profiles of other processes beside "
+     "it. A file that is not a profile is kept. Fails while a process still writes one of them.",
      NULL},
     {OPT_STRING, 0, "fail-on", &fail_on, "LIMITS",
-     "End with the exit code 99 when the program succeeded, but it or a process that it started "
-     "used more than LIMITS allow: leaks for anything still live, or peak=100M,leaks=4K and so on. "
-     "The names are peak, leaks, inuse, alloc, allocations, temporary, and corruption for blocks "
-     "written out of or freed twice, which implies --annotate.",
+     "Exit with 99 if the program succeeded, but it or a process that it started exceeded LIMITS: "
+     "leaks for any live block at the end, or peak=100M,leaks=4K and so on. The names are peak, "
+     "leaks, inuse, alloc, allocations, temporary, and corruption (blocks overrun or freed twice; "
+     "implies --annotate).",
      NULL},
     {OPT_STRING, 0, "only", &asked.recording.only, "PROGRAM",
      "Record only processes of PROGRAM: the name of an executable or script, with * and ? as in "
-     "file names. Several are separated by commas. All others run as if bare.",
+     "file names. Separate several by commas. All other processes run unrecorded.",
      NULL},
     {OPT_FLAG, 0, "no-children", &asked.no_children, NULL,
-     "Record only the process started here and the programs it turns into by exec, no other "
-     "process.",
+     "Record only the process started here, through each exec, and no child process.",
      NULL},
     {OPT_LIST, 0, "hook", &hooks, "SYMBOL=KIND",
-     "Record SYMBOL, a function of a shared library, as if it were KIND, such as malloc or free, "
-     "or all functions of a well-known allocator: --hook jemalloc. May be given several times; "
-     "--hook list shows the kinds and the allocators.",
+     "Record SYMBOL, a function of a shared library, as if it were KIND, such as malloc or free. "
+     "Or record all functions of a well-known allocator: --hook jemalloc. May be repeated; --hook "
+     "list prints the kinds and the allocators.",
      NULL},
      {OPT_LIST, 0, "language", &spoken, "NAME",
-     "Show functions of the language NAME in stacks, also in what the program starts: lua, python, "
-     "ecl (Lisp), or gc for objects of the collector libgc. May be given several times. What the "
-     "program itself is an interpreter of, or has inside, is found without.",
+     "Show functions of the language NAME in stacks, also in child processes: lua, python, ecl "
+     "(Lisp), or gc for objects of the collector libgc. May be repeated. An interpreter that the "
+     "program is or embeds is detected without this option.",
      NULL},
     {OPT_FLAG, 0, "no-language", &asked.adapters.none, NULL,
-     "Look for no language: stacks show the functions of interpreters.", NULL},
+     "Detect no language: stacks show the interpreter's functions.", NULL},
     {OPT_SIZE, 0, "reserve", &asked.recording.reserve_bytes, "SIZE",
-     "Reserve everything at the start, for programs that forbid mmap or open later (seccomp). The "
-     "profile can grow to SIZE bytes. By default nothing is reserved.",
+     "Reserve all memory and files at the start, for programs that later forbid mmap or open "
+     "(seccomp). The profile can grow to SIZE bytes. Default: reserve nothing.",
      NULL},
     {OPT_FLAG, 0, "self-contained-core", &asked.recording.self_contained, NULL,
-     "Keep the profile in memory that core dumps hold, so that heaptap core needs nothing but the "
-     "dump. The file is a copy, made at most once a second while the program allocates, and when "
-     "it exits; one that is killed, or ends by _exit or exec, may leave a copy that lacks what "
-     "came last.",
+     "Keep the profile in memory that core dumps contain, so that heaptap core needs only the "
+     "dump. The file is then a copy, updated at most once a second while the program allocates, "
+     "and at exit. A program that is killed, or ends by _exit or exec, may leave a copy without "
+     "the latest events.",
      NULL},
     {OPT_COUNT_OF, 0, "annotate", &annotate, "FRAMES",
-     "Let every block carry in memory who allocated it: its size, when, the thread and the FRAMES "
-     "innermost return addresses (15 if not given), and guard bytes behind it. Blocks whose "
-     "annotation or guard has been written over are told when they are freed, by heaptap check and "
-     "by heaptap core --check, with who most likely did it; any copy of the memory shows its "
-     "blocks (heaptap rawdump). A block takes 168 bytes more, and its events several times as "
-     "long.",
+     "Store the origin of every block beside it in memory: size, time, thread and the FRAMES "
+     "innermost return addresses (default: 15), and add guard bytes behind it. A block whose "
+     "annotation or guard was overwritten is reported when it is freed, by heaptap check and by "
+     "heaptap core --check, together with the block that most likely overran. heaptap rawdump "
+     "finds annotated blocks in any copy of memory. Each block takes 168 bytes more, and each "
+     "event several times as long.",
      NULL},
     {OPT_COUNT_0, 0, "guard", &guard_bytes, "BYTES",
-     "With --annotate: so many guard bytes behind each block, 0 to 255. The default is 8.", NULL},
+     "With --annotate: number of guard bytes behind each block, 0 to 255. Default: 8.", NULL},
     {OPT_COUNT, 0, "check-every", &asked.recording.check_every, "N",
-     "With --annotate, which it implies: with every Nth allocation or free of a thread look at the "
-     "next 256 blocks, in the order of their addresses, and so at all of them again and again.",
+     "Implies --annotate. At every Nth allocation or free of a thread, check the next 256 blocks "
+     "in the order of their addresses, and start over after the last.",
      NULL},
     {OPT_SIZE, 0, "sample", &asked.recording.sample_bytes, "SIZE",
-     "Record only some blocks, chosen at random, one in SIZE bytes on average (1K to 1T; 512K "
-     "costs next to nothing). What is shown then are estimates, with the range in which the truth "
-     "lies.",
+     "Record a random sample of blocks, one per SIZE bytes on average (1K to 1T; 512K costs almost "
+     "nothing). Values are then estimates, shown with the range that contains the truth.",
      NULL},
     {OPT_COUNT, 0, "sample-count", &asked.recording.sample_count, "N",
-     "The same, but one in N calls, whatever its size.", NULL},
+     "Record one in N calls on average, whatever the size.", NULL},
     {OPT_STRING, 0, "delay", &delay, "SECONDS", "Record nothing for the first SECONDS.", NULL},
     {OPT_STRING, 0, "duration", &duration, "SECONDS",
-     "Record for SECONDS, then no more. Blocks recorded until then are followed to their frees.",
+     "Stop recording new blocks after SECONDS. The frees of earlier blocks are still recorded.",
      NULL},
     {OPT_COUNT, 0, "frames", &asked.recording.frames, "N",
-     "Keep only the N innermost frames of a stack. The profile is smaller, and tells less. The "
-     "default is the most, 1024, with which nearly all stacks are whole.",
+     "Keep only the N innermost frames of a stack, for a smaller profile with less detail. The "
+     "default is the maximum, 1024, which holds nearly all stacks whole.",
      NULL},
     {OPT_SIZE, 0, "max-memory", &asked.recording.max_memory_bytes, "SIZE",
-     "Let the recorder take no more than SIZE of memory (1M at least), its file included: then new "
-     "stacks are counted as \"other\", and objects of the program's own heaps (heaptap_alloc) that "
-     "find no room are counted as losses. Memory that has to grow with the program, a sixth of its "
-     "heap and some for each thread, is taken all the same. By default there is no limit.",
+     "Limit the recorder's memory, including its file, to SIZE (at least 1M). Beyond it, new "
+     "stacks count as \"other\", and objects of the program's heaps (heaptap_alloc) without room "
+     "count as losses. Memory that must grow with the program is exempt: a sixth of its heap, and "
+     "some per thread. Default: no limit.",
      NULL},
     {OPT_STRING, 0, "snapshot-every", &snapshot_every, "SECONDS",
-     "Ask all processes for a snapshot every SECONDS. A process takes it at one of its next "
+     "Request a snapshot of all processes every SECONDS. Each process takes it at one of its next "
      "events.",
      NULL},
     {OPT_SIZE, 0, "snapshot-growth", &asked.recording.snapshot_growth_bytes, "SIZE",
      "Take a snapshot each time that live bytes have grown by SIZE since the last such snapshot, "
-     "or since they were lowest after it.",
+     "or since their minimum after it.",
      NULL},
     {OPT_STRING, 0, "snapshot-signal", &snapshot_signal, "NAME",
-     "Take a snapshot when a process gets the signal NAME, such as USR2, unless the program has a "
-     "handler of its own for it.",
+     "Take a snapshot when a process receives the signal NAME, such as USR2, unless the program "
+     "handles it.",
      NULL},
     {OPT_FLAG, 0, "no-pack", &no_pack, NULL,
-     "Leave the profile as it was recorded: no symbols added, not compressed.", NULL},
+     "Leave the profile as recorded: add no symbols and do not compress it.", NULL},
     {OPT_FLAG, 'q', "quiet", &asked.quiet, NULL,
-     "Print nothing of our own when the program has ended.", NULL},
+     "Print no summary when the program has ended.", NULL},
     {0},
 };
 
@@ -529,21 +527,21 @@ const struct command command_run = {
     .summary = "record a program and the processes it starts",
     .description =
         "Runs PROGRAM with the recorder preloaded and records every allocation and free with its "
-        "whole stack (of deep ones the innermost 1024 frames). The profile is a mapped file that "
-        "is complete at every moment, also when the program is killed.\n\n"
-        "The program's output, exit status and signals are its own; heaptap's exit status is the "
-        "program's, unless --fail-on makes a failure of a success. Processes that it starts are "
-        "recorded into profiles of their own. Signals sent to heaptap are passed on, and job "
-        "control works as without it.\n\n"
-        "When the program has ended, its profiles are packed (symbols added, compressed) and a "
-        "short summary goes to stderr. The profile with the name asked for is then that of the "
-        "process started here, as what it became last by exec. If it is a shell, and another "
-        "process allocated more, or if it allocated less than a twentieth of what another one did, "
-        "it is that of the process that allocated most (of several with about as much, the "
-        "one with the highest peak); the summary says so, and all others are in "
-        "the directory beside it.\n\n"
-        "To do without `heaptap run`, set LD_PRELOAD to "
-        "libheaptap.so and HEAPTAP_OUT to the file.",
+        "whole stack, or the innermost 1024 frames of a deeper one. The profile is a mapped file "
+        "that is complete at every moment, even if the program is killed.\n\n"
+        "The program's output, exit status and signals are unchanged, and heaptap exits with the "
+        "program's status; only --fail-on can turn a success into a failure. Child processes are "
+        "recorded into profiles of their own. Signals sent to heaptap are forwarded, and job "
+        "control works as usual.\n\n"
+        "When the program has ended, its profiles are packed (symbols added, compressed), and a "
+        "short summary goes to stderr. The profile at the requested path describes the process "
+        "started here, as it was after its last exec. It describes the process that allocated most "
+        "instead, if the first one is a shell and another process allocated more, or if the first "
+        "one allocated less than a twentieth of another. Among several with about as much, the one "
+        "with the highest peak is chosen. The summary states the choice, and the directory beside "
+        "the profile holds all others.\n\n"
+        "To record without `heaptap run`, set LD_PRELOAD to libheaptap.so and HEAPTAP_OUT to the "
+        "file.",
     .examples = "heaptap run ./server --port 80\trecord a server\n"
                 "heaptap run --snapshot-every 60 ./server\tand note each minute what is live\n"
                 "heaptap run -o before.heaptap -- jq .name big.json\tchoose the file\n"

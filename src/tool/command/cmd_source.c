@@ -100,7 +100,7 @@ static const struct opt options[] = {
      "any end of it.",
      NULL},
     {OPT_FLAG, 0, "self", &defaults.self, NULL,
-     "Count only what a line allocates itself, not what it calls.", NULL},
+     "Count only allocations of the line itself, not of its callees.", NULL},
     VIEW_STACK_OPTIONS(defaults.view),
     VIEW_SHOW_OPTIONS(defaults.view),
     {.kind = OPT_END},
@@ -109,12 +109,12 @@ static const struct opt options[] = {
 const struct command command_source = {
     .name = "source",
     .arguments = "FUNCTION|FILE [PROFILE|PID|DIRECTORY]",
-    .summary = "show source lines with what they allocated",
+    .summary = "show source lines with their allocations",
     .description =
         "Shows the source of FILE (a path as the debug information has it, or the end of one) or "
-        "of all functions whose name contains FUNCTION, with live bytes, bytes at the peak, bytes "
-        "allocated and calls in front of each line. A star marks lines that allocate directly; "
-        "other numbers come from what the line calls.",
+        "of all functions whose name contains FUNCTION. Each line begins with its live bytes, "
+        "bytes at the peak, bytes allocated and calls. A star marks lines that allocate directly; "
+        "other numbers come from their callees.",
     .examples =
         "heaptap source parse.c app.heaptap\tthe lines of a file\n"
         "heaptap source 'Parser::next' app.heaptap\tthe lines of a function\n"

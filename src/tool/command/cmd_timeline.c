@@ -117,8 +117,8 @@ run_timeline(const void *given, int count, char **arguments)
 
 static const struct opt options[] = {
     {OPT_CHOICE, 0, "by", &defaults.by, "WHAT",
-     "Follow live bytes (the default), their growth since the beginning of what is shown, or how "
-     "many bytes or calls were allocated per second.",
+     "Plot live bytes (the default), their growth since the start of the range shown, or the bytes "
+     "or calls allocated per second.",
      timeline_by_names},
     {OPT_STRING, 0, "between", &defaults.between, "A..B",
      "Show only the time between two moments (see heaptap report --help), or a phase.", NULL},
@@ -127,10 +127,10 @@ static const struct opt options[] = {
     {OPT_COUNT, 0, "depth", &defaults.view.depth, "N",
      "Show at most N frames of a stack. The default is 4.", NULL},
     {OPT_STRING, 0, "svg", &defaults.svg, "FILE",
-     "Also draw the stacks upon each other over time, to FILE (SVG).", NULL},
+     "Also draw the stacks as stacked areas over time, to FILE (SVG).", NULL},
     {OPT_STRING, 0, "flame", &defaults.flame, "FILE",
-     "Also draw a flame chart to FILE (SVG): the calls as nested boxes, each as long as it held "
-     "memory, with a curve of how much.",
+     "Also draw a flame chart to FILE (SVG): calls as nested boxes, each as wide as the time for "
+     "which it held memory, with a curve of the amount.",
      NULL},
     VIEW_FOLD_OPTIONS(defaults.view),
     VIEW_SHOW_OPTIONS(defaults.view),
@@ -142,19 +142,18 @@ const struct command command_timeline = {
     .arguments = "[PROFILE|PID|DIRECTORY]",
     .summary = "show how memory grew, and which stacks still grow",
     .description =
-        "Draws what was live from the start to the end, with the peak and the named snapshots, and "
-        "shows the stacks that grow. A stack grows if it rises from one stretch of time to the "
-        "next nearly always, in the second half of the time too. How often counts, not how much: a "
-        "small leak among large churn is found, a table filled at the start is not taken for one. "
-        "What grows may be a leak, a cache without bound, or honest work.\n\n"
-        "The median slope is what a stack gains in a minute. A stack \"grew\" if it did so "
-        "steadily but no longer does, and it \"rests\" if it hardly changes any more. The last "
-        "sixteenth of the time does not count, because many programs free everything when they "
-        "end.\n\n"
-        "Of a session it shows all processes together, on one clock; what a process still held "
-        "when it ended counts as freed then. --only picks processes.\n\n"
-        "What happened between two snapshots is known only as a whole. The recorder takes one "
-        "every 16 ms at first and fewer as the run gets longer; a packed profile keeps some 256.",
+        "Draws live bytes from start to end, with the peak and the named snapshots, and lists the "
+        "stacks that grow. A stack grows if it rises from one stretch of time to the next nearly "
+        "always, also in the second half of the run. The measure is how often it rises, not how "
+        "much: it finds a small leak under heavy churn, and ignores a table filled at the start. "
+        "Growth may be a leak, an unbounded cache, or legitimate work.\n\n"
+        "The median slope is a stack's gain per minute. A stack \"grew\" if it did so steadily but "
+        "has stopped, and it \"rests\" if it hardly changes any more. The last sixteenth of the "
+        "time does not count, because many programs free everything when they end.\n\n"
+        "For a session all processes are shown together, on one clock; blocks that a process still "
+        "held when it ended count as freed then. --only selects processes.\n\n"
+        "Events between two snapshots are known only in total. The recorder takes a snapshot every "
+        "16 ms at first and fewer as the run gets longer; a packed profile keeps some 256.",
     .examples =
         "heaptap timeline\tthe newest profile here\n"
         "heaptap timeline 4711\ta running process\n"

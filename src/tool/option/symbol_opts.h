@@ -1,5 +1,5 @@
-/* symbol_opts.h: where names are looked for, the same way in every command that shows or keeps
- * them.
+/* symbol_opts.h: the options that choose where names are looked for, for every command that
+ * shows or stores them.
  */
 #ifndef OPTION_SYMBOL_OPTS_H
 #define OPTION_SYMBOL_OPTS_H
@@ -19,8 +19,8 @@ struct symbol_choice {
 // clang-format off
 #define SYMBOL_OPTIONS(choice)                                                                    \
     {OPT_LIST, 0, "debug-dir", &(choice).debug_dirs, "DIR",                                       \
-     "Look for debug files in DIR, too: by build id, below DIR/.build-id or in DIR itself. It "   \
-     "may be given several times.", NULL},                                                        \
+     "Also look for debug files in DIR: by build id, below DIR/.build-id or in DIR itself. May "   \
+     "be repeated.", NULL},                                                        \
     {OPT_STRING, 0, "sysroot", &(choice).sysroot, "DIR",                                          \
      "Look for the programs, libraries and sources of the profile below DIR first: the root of a " \
      "container, or a copy of another machine's files.", NULL}

@@ -28,56 +28,57 @@ uint32_t view_json_version(const struct view_options *options);
 // clang-format off
 #define VIEW_FILTER_OPTION(of)                                                                    \
     {OPT_STRING, 0, "filter", &(of).filter, "REGEX",                                              \
-     "Keep only stacks in which a function, file or module matches REGEX (extended, of at most "   \
+     "Keep only stacks in which a function, file or module matches REGEX (extended, of at most "  \
      "4096 parts with its repetitions written out). A warning says when none does.", NULL}
 #define VIEW_TAG_OPTIONS(of)                                                                      \
     {OPT_STRING, 0, "heap", &(of).tags.heap, "NAME",                                              \
-     "Keep only blocks of the heap NAME, which the program has made with heaptap.h; * and ? work "\
-     "as in the shell, and malloc is a name, too.", NULL},                                        \
+     "Keep only blocks of the heap NAME, declared through heaptap.h; * and ? work as in the "     \
+     "shell, and malloc is a name as well.", NULL},                                               \
     {OPT_STRING, 0, "label", &(of).tags.label, "KEY[=VALUE]",                                     \
-     "Keep only blocks that the program has given the label KEY, or only those where its value "  \
-     "is VALUE; * and ? work as in the shell.", NULL}
+     "Keep only blocks with the program's label KEY, or only those where its value is VALUE; * "  \
+     "and ? work as in the shell.", NULL}
 #define VIEW_NATIVE_OPTION(of)                                                                    \
     {OPT_FLAG, 0, "native", &(of).native, NULL,                                                   \
-     "Show the interpreter's own functions too, where functions of an interpreted language "       \
-     "stand for them.", NULL}
+     "Also show the interpreter's functions where functions of an interpreted language replace "  \
+     "them.", NULL}
 #define VIEW_FOLD_OPTIONS(of)                                                                     \
     VIEW_FILTER_OPTION(of),                                                                       \
     {OPT_STRING, 0, "fold", &(of).fold, "REGEX",                                                  \
      "Charge innermost functions that match REGEX, with or without return type and parameters, "  \
-     "to their callers, as is done with operator new, zmalloc, all of std:: and other common "    \
-     "wrappers.", NULL},                                                                          \
+     "to their callers, like operator new, zmalloc, all of std:: and other common wrappers.",     \
+     NULL},                                                                                       \
     {OPT_FLAG, 0, "no-fold", &(of).no_fold, NULL,                                                 \
      "Do not charge the common wrappers to their callers.", NULL},                                \
     {OPT_FLAG, 0, "fold-recursion", &(of).fold_recursion, NULL,                                   \
-     "Show calls that repeat those within them once, so that recursion does not make a stack of " \
-     "each depth. Pictures and the first screen of report do.", NULL},                            \
+     "Show repeated calls once, so that recursion does not make a stack of each depth. Pictures " \
+     "and the first screen of report do so by default.", NULL},                                   \
     {OPT_FLAG, 0, "no-fold-recursion", &(of).keep_recursion, NULL,                                \
-     "Show recursion as it was, in them, too.", NULL},                                            \
+     "Show recursion as recorded, also in pictures and on the first screen.", NULL},              \
     VIEW_NATIVE_OPTION(of),                                                                       \
     VIEW_TAG_OPTIONS(of)
 #define VIEW_STACK_OPTIONS(of)                                                                    \
     VIEW_FOLD_OPTIONS(of),                                                                        \
     {OPT_STRING, 0, "at", &(of).at, "WHEN",                                                       \
-     "Show what was known at WHEN: a snapshot's name (the latest of that name; NAME#2 is the "    \
-     "second), a time such as 90s or 1h30m after the start or -5m before the end, start, end, or " \
-     "peak, of which what was live is known. A time means the last snapshot before it.", NULL},   \
+     "Show the profile as it was at WHEN: a snapshot's name (the latest of that name; NAME#2 is " \
+     "the second), a time such as 90s or 1h30m after the start or -5m before the end, start, "    \
+     "end, or peak, where only live blocks are known. A time means the last snapshot before it.", \
+     NULL},                                                                                       \
     {OPT_STRING, 0, "between", &(of).between, "A..B",                                             \
-     "Show what happened between two such moments; live bytes are then what they grew by. The "   \
-     "name of a phase of the program means the time from its beginning to that of the next.", NULL}
+     "Show the events between two such moments; live bytes are then their growth. The name of a " \
+     "program's phase means the time from its beginning to the beginning of the next.", NULL}
 #define VIEW_OUTPUT_OPTIONS(of)                                                                   \
     {OPT_FLAG, 0, "wide", &(of).wide, NULL,                                                       \
      "Do not cut lines to the terminal's width, or to COLUMNS. In a pipe or a file they are cut " \
      "only if COLUMNS is set.", NULL},                                                            \
     {OPT_FLAG_OF, 0, "json", &(of).json, "LAYOUT",                                                \
-     "Print JSON (docs/json.md) instead of text. The layout tables, the default, has each frame "  \
-     "once; nested is the one of version 1, which has them in every stack and may be very large.", \
-     view_json_layouts}
+     "Print JSON (docs/json.md) instead of text. The layout tables, the default, lists each "      \
+     "frame once; nested, the layout of version 1, repeats frames in every stack and may be very " \
+     "large.", view_json_layouts}
 #define VIEW_SHOW_OPTIONS(of)                                                                     \
     SYMBOL_OPTIONS((of).symbols),                                                                 \
     {OPT_STRING, 0, "only", &(of).only, "PROGRAM|PID",                                            \
-     "Of a session, take only processes of PROGRAM, or the process PID. Several, and * and ? in " \
-     "names, work as in heaptap run.", NULL},                                                     \
+     "In a session, select only processes of PROGRAM, or the process PID. Several, and * and ? "  \
+     "in names, work as in heaptap run.", NULL},                                                  \
     VIEW_OUTPUT_OPTIONS(of)
 // clang-format on
 
