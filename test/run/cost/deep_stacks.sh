@@ -6,6 +6,7 @@
 need valgrind lua5.4
 case $(uname -m) in x86_64) ;; *) skip_all "the bounds are for x86-64" ;; esac
 python="/usr/bin/python3 -S"
+export PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1
 
 # instructions LANGUAGE COMMAND…: count those of COMMAND when it is recorded
 instructions() {

@@ -161,14 +161,15 @@ def printed():
 
 
 def tree_is(tree, total, document, field):
-    """Whether TREE has what is in DOCUMENT, but for functions that are too small for it."""
+    """Return whether TREE agrees with DOCUMENT. ms_print sums up small functions in one row without
+    a name, and functions without a name have other labels than in DOCUMENT: compare neither."""
     sums = {}
     for site in document["sites"]:
         name = cleaned(site["stack"][0]["function"] or "" if site["stack"] else "")
         sums[name] = sums.get(name, 0) + max(site[field], 0)
     return sum(tree.values()) == total and \
         all(value == sums[name] or value * 50 < total or sums[name] * 50 < total
-            for name, value in tree.items() if name in sums)
+            for name, value in tree.items() if name in sums and name)
 
 
 def massif(profile, *options):
