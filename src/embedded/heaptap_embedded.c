@@ -1,29 +1,28 @@
 /* heaptap_embedded.c: a heap whose blocks carry the stack that allocated them.
  *
- *     from the allocator behind
+ *     the real allocator's pointer
  *     │
- *     ▼ padding                                                          ▼ what the user gets
+ *     ▼ padding                                                          ▼ the user's pointer
  *     ┌─────────┬──────┬───────┬──────┬──────────────────┬───────┬──────┬────────────┬───────┐
  *     │ 0 … len │ HeaP │ shape │ size │ return addresses │ check │ ProF │ the user's │ guard │
  *     └─────────┴──────┴───────┴──────┴──────────────────┴───────┴──────┴────────────┴───────┘
  *
- * There is no list of blocks: nothing that could be damaged, and nothing to keep. A block is found
- * by looking for its mark, by us as by whoever reads a dump, and believed because of its check, a
- * sum of all that the annotation says and of where it lies. Padding is there only if an alignment
- * was asked for; its last word says how long it is.
+ * There is no list of blocks, so there is no such structure to damage or to maintain. We, and the
+ * readers of a dump, find a block by searching for its mark. We trust the block if its check
+ * matches: a checksum of the whole annotation and of its address. Padding exists only if an
+ * alignment was requested; its last word holds its length.
  *
- * What must always hold: whenever nobody holds the lock, each block that was given out and not
- * freed has an annotation that its check agrees with, and nothing else in the heap has. So a mark
- * is cleared before memory goes back to the allocator behind, also when that is to move it.
+ * Invariant: while the lock is free, each block that was handed out and not freed has an annotation
+ * whose check matches, and nothing else in the heap does. Hence the code clears a mark before it
+ * returns memory to the real allocator, and before a realloc that may move the block.
  *
- * Whoever writes past the end of a block meets the guard first, then what the allocator behind has
- * there, then the annotation of the next block, from its mark on. Whoever writes before the
- * beginning meets the annotation of his own block, from its end on. That is how damage is told
- * apart: see examine_annotation and examine_guard.
+ * A write past the end of a block hits the guard first, then the real allocator's own data, then
+ * the annotation of the next block, starting with its mark. A write before the beginning hits the
+ * annotation of the same block, starting at its end. This difference identifies the kind of damage:
+ * see examine_annotation and examine_guard.
  *
- * A free of what is damaged is still done if it is known where the memory began: the program was
- * going to run on anyhow, and to leak would change what it does.
- */
+ * We still free a damaged block if the start of its memory is known: the program would have
+ * continued anyway, and a leak would change its behaviour. */
 #include "heaptap_embedded.h"
 
 #ifndef HEAPTAP_EMBEDDED_FRAMES
@@ -75,7 +74,8 @@ enum {
     WORD = sizeof(uintptr_t),
     ALIGN = HEAPTAP_EMBEDDED_ALIGN,
     GUARD = HEAPTAP_EMBEDDED_GUARD,
-    FIXED = 16 + WORD * (1 + HAS_BIRTH + HAS_THREAD), // Of an annotation, without return addresses.
+    FIXED = 16 + WORD * (1 + HAS_BIRTH + HAS_THREAD), // Bytes of an annotation without return
+                                                      // addresses.
     // As many as fill it up to the alignment: room that would be padding keeps return addresses.
     FRAMES = HEAPTAP_EMBEDDED_FRAMES +
              (ALIGN - (FIXED + HEAPTAP_EMBEDDED_FRAMES * WORD) % ALIGN) % ALIGN / WORD,
@@ -84,7 +84,7 @@ enum {
     BIRTH = 2,
     THREAD = 4,
     EXTRAS = HAS_BIRTH * BIRTH | HAS_THREAD * THREAD, // Those of every block.
-    SPARE = 4,  // Frames of our own that a hook may find in front of the caller.
+    SPARE = 4,  // Number of our frames that a hook may return in front of the caller.
 };
 
 struct annotation {
@@ -118,7 +118,7 @@ static const char mark_guard[4] = {'T', 'a', 'i', 'L'}; // Over and over.
 
 static struct {
     struct heaptap_embedded_stats stats;
-    uintptr_t low, high; // Of what the allocator behind has given out.
+    uintptr_t low, high; // Range of the memory that the real allocator has handed out.
     uintptr_t next;      // Where the next step of a check begins; 0 = at the beginning.
 } state;
 
@@ -336,8 +336,7 @@ check_of(const struct annotation *a)
     return sum + (uint32_t)(uintptr_t)bytes_of(a);
 }
 
-/* Whether there is the beginning of an annotation of ours at A: of its mark and shape all bits are
- * right. */
+/* Return true if an annotation begins at A: all bits of its mark and shape match. */
 static int
 has_shape(const struct annotation *a)
 {
@@ -459,7 +458,7 @@ find_frames(uintptr_t *frames, unsigned max, const uintptr_t *frame_pointer)
 #elif defined(HEAPTAP_EMBEDDED_STACK_END)
 
 #if defined(__riscv)
-#define CALLER_AT (-2) // Words from the frame pointer to that of the caller,
+#define CALLER_AT (-2) // Words from a frame pointer to the caller's,
 #define RETURN_AT (-1) // and to the return address.
 #elif defined(__powerpc64__)
 #define CALLER_AT 0
@@ -488,7 +487,7 @@ find_frames(uintptr_t *frames, unsigned max, const uintptr_t *frame_pointer)
     const uintptr_t *frame = frame_pointer, *caller;
     unsigned count = 0;
 
-    // Of a PowerPC frame the return address is in the caller's.
+    // On PowerPC the return address lies in the caller's frame.
     while (count < max) {
         caller = (const uintptr_t *)frame[CALLER_AT];
 #if defined(__powerpc__)
@@ -533,8 +532,8 @@ is_same_code(uintptr_t a, uintptr_t b)
 #endif
 }
 
-/* The stack from RETURN_ADDRESS on, to FRAMES places of FRAMES. What was found in front of it is
- * ours; if it is not among what was found, then that is left alone. */
+/* Store the stack from RETURN_ADDRESS on in the FRAMES entries of FRAMES. Frames in front of
+ * RETURN_ADDRESS are ours and are dropped; if it is missing, keep all frames. */
 static void
 capture(uintptr_t *frames, const void *return_address, const void *frame_pointer)
 {
@@ -589,8 +588,8 @@ report_damage(struct check *c, enum heaptap_embedded_damage_kind kind, const str
         c->report(c->arg, &d);
 }
 
-/* A is whole. Has somebody written past its end? Who comes from behind, from the block at NEXT, may
- * reach the end of the guard without its beginning; such a block says so itself, below. */
+/* Report a write past the end of A, which is whole. An underrun of the next block NEXT may reach
+ * the end of A's guard, but not its beginning. Such damage is reported for NEXT instead, below. */
 static void
 examine_guard(struct check *c, const struct annotation *a, const struct annotation *next)
 {
@@ -607,8 +606,8 @@ examine_guard(struct check *c, const struct annotation *a, const struct annotati
     report_damage(c, HEAPTAP_EMBEDDED_PAST_END, a, guard + changed);
 }
 
-/* A has our mark and shape, but its end or its check is wrong. Its end is what a block's owner
- * overwrites who writes before it. If the block in front was overrun, that has been said. */
+/* A has our mark and shape, but its end or its check is wrong. A write before the beginning of a
+ * block overwrites that end. An overrun of the block in front has already been reported. */
 static void
 examine_annotation(struct check *c, const struct annotation *a)
 {
@@ -631,7 +630,7 @@ find_next(uintptr_t at, uintptr_t end)
     return NULL;
 }
 
-/* Examine what is at AT and return where to go on. END is that of the heap. */
+/* Examine the memory at AT and return where to continue. END is the end of the heap. */
 static uintptr_t
 examine(struct check *c, uintptr_t at, uintptr_t end)
 {
@@ -675,8 +674,8 @@ block_in_front(const struct annotation *a)
     return NULL;
 }
 
-/* Whether A can be an annotation of ours, by where it lies. Before that is known it is not read: in
- * front of a pointer of somebody else there may be nothing. */
+/* Return true if the address of A may hold an annotation. Check this before reading A: the memory
+ * in front of a foreign pointer may not be mapped. */
 static int
 is_among_ours(const struct annotation *a)
 {
@@ -691,7 +690,7 @@ call_hook(void *arg, const struct heaptap_embedded_damage *damage)
     HEAPTAP_EMBEDDED_ON_DAMAGE(damage);
 }
 
-/* Count and report what is wrong with A, which is to be freed and is not whole. */
+/* Count and report the damage of A, which the caller wants to free. */
 static void
 refuse(const struct annotation *a)
 {
@@ -774,7 +773,7 @@ allocate(size_t size, size_t alignment, const uintptr_t *frames)
     return (void *)block;
 }
 
-/* Whether BLOCK can be given back: what is wrong with it has been reported. */
+/* Return true if BLOCK can be given back. Damage has been reported by then. */
 static int
 may_release(struct annotation *a)
 {
@@ -803,7 +802,7 @@ release(void *block)
         clear_annotation(a);
         REAL_FREE(start);
     } else if (is_among_ours(a) && has_shape(a) && (a->flags & PADDED) == 0) {
-        // Damaged, but where its memory begins is known. Of its size nothing is.
+        // Damaged, but the start of its memory is known. Its size is not.
         state.stats.frees++;
         state.stats.live_blocks--;
         clear_annotation(a);
@@ -1030,7 +1029,7 @@ heaptap_embedded_check_next(size_t step, heaptap_embedded_report *report, void *
     c.front = block_in_front((const struct annotation *)at);
     if (c.front != NULL && (uintptr_t)bytes_of(c.front) + c.front->size + GUARD > at)
         at = ((uintptr_t)bytes_of(c.front) + c.front->size + GUARD + WORD - 1) / WORD * WORD;
-    // Of the last block the end, rounded up, may be past that of the heap.
+    // The rounded end of the last block may exceed the end of the heap.
     stop = at < end && end - at > step ? at + step : end;
     while (at < stop)
         at = examine(&c, at, end);

@@ -1,26 +1,25 @@
 /* heaptap_gcl.c: GNU Common Lisp with its allocation in front of heaptap, linked into an image.
  *
- * GCL is one static program that was dumped, so nothing can be put in front of its functions when
- * it starts. But it can link itself again. heaptap-gcl does that: in GCL's files alloc.o and list.o
- * the functions that take cells get a second name, real_…, and those below stand under the first,
- * for GCL itself and for compiled files that it loads, which find symbols by name. The functions of
- * list.o are among them because they take many cells at once from the list of free ones.
+ * GCL is one static program that was dumped, so no library can interpose its functions at start-up.
+ * But GCL can relink itself, and heaptap-gcl makes it do so. In GCL's files alloc.o and list.o the
+ * functions that take cells are renamed to real_…, and the functions below take their names. GCL
+ * itself calls those, and so do compiled files that it loads, which find symbols by name. The
+ * functions of list.o are included because they take many cells at once from the free list.
  *
  *     compiled Lisp ─► make_cons (here) ─► real_make_cons
  *                          └─► heaptap_alloc, if there is a recorder
  *
- * What GCL has freed is known when a collection is over, for which it has a hook: a free cell has a
- * bit in its first word. So what lives is what has not been reclaimed, as with ECL. Where cells are
- * is in a table of bytes, one for each 8 of the heap, in memory that GCL does not scan.
+ * GCL's hook at the end of a collection shows which cells it has freed: a free cell has a bit in
+ * its first word. So live means not yet reclaimed, as with ECL. A table of bytes, one for each 8
+ * bytes of the heap, records where cells are. It lies in memory that GCL does not scan.
  *
- * Functions of Lisp are those of GCL's own list of calls. Compiled functions are in it when GCL
- * calls them by way of their symbol, which (si::use-fast-links nil) has it do between files and for
- * most calls within one. Its compiled code has no unwind tables, so C frames beyond it are not
- * known, and all of the image is declared to be the runtime.
+ * The Lisp frames come from GCL's own list of calls. It includes compiled functions when GCL calls
+ * them through their symbol. With (si::use-fast-links nil) GCL does so between files and for most
+ * calls within one. GCL's compiled code has no unwind tables, so the C frames beyond it are
+ * unknown, and the whole image is declared to be the runtime.
  *
- * Bytes are those of cells. The slots of a structure and the elements of a vector lie elsewhere,
- * and move; they are not counted.
- */
+ * Bytes are the sizes of cells. The slots of a structure and the elements of a vector lie
+ * elsewhere, and move; they are not counted. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -42,7 +41,7 @@ enum { TYPES = t_other + 1, NAME_BYTES = 200, KNOWN = 4096, MANAGER_BYTES = 0xb8
 #define MOST_LIST ((fixnum)1 << 40)
 #define IMMEDIATE ((uintptr_t)1 << 63) // A small number instead of an address.
 
-/* GCL's own, which its header for compiled code does not tell. */
+/* GCL's; its header for compiled code does not declare them. */
 extern char tm_table[];
 extern void (*GBC_exit_hook)(void);
 extern char *data_start, *core_end;
@@ -71,7 +70,8 @@ static const struct heaptap_recorder *recorder; // NULL = there is none.
 static const struct heaptap_languages *languages;
 static heaptap_heap *heaps[TYPES];
 static unsigned char *types; // By address / 8: the type of the cell there plus 1.
-static const void *inside;   // The frame of a function of ours that counts by itself; or NULL.
+static const void *inside;   // Frame of the function of this file that counts the allocation
+                             // itself; NULL = none.
 
 /* --- Cells ------------------------------------------------------------------------------------ */
 
@@ -92,7 +92,7 @@ began(const void *p, int type)
 {
     if (recorder == NULL || types == NULL || (uintptr_t)p >= HEAP_END || type < 0 || type >= TYPES)
         return;
-    // No frame is ours to skip: those of Lisp stand further in than all of C.
+    // Skip no frames: the Lisp frames are inside all C frames.
     if (heaps[type] == NULL)
         heaps[type] =
             recorder->heap_create(type_names[type] != NULL ? type_names[type] : "lisp other", 0);
@@ -191,7 +191,7 @@ make_cons(object car, object cdr)
     return o;
 }
 
-/* Its arguments go on as they came. */
+/* Pass the arguments through unchanged. */
 #define PASS(function, n)                                                                          \
     *(object *)__builtin_apply((void (*)())(function), __builtin_apply_args(),                     \
                                8 * (size_t)((n) + 2))
@@ -306,7 +306,7 @@ name_of_symbol(object s)
 
     if (known[at].symbol == s)
         return known[at].id;
-    // Names of the language and the user's stand without a package, as with ECL.
+    // Symbols of the packages COMMON-LISP and COMMON-LISP-USER get no package prefix, as with ECL.
     if (package != Cnil && package != NULL && type_of(package) == t_package) {
         object name = package->p.p_name;
 
@@ -322,7 +322,7 @@ name_of_symbol(object s)
     return known[at].id;
 }
 
-/* The id of the function F, as far as one can tell. */
+/* The name id of the function F; 0 if it cannot be determined. */
 static unsigned
 name_of(object f)
 {
@@ -376,7 +376,7 @@ frames(struct heaptap_frame *to, size_t max)
 
 static const struct heaptap_language gcl = {sizeof gcl, "Lisp", frames, 0, 0, 0, 0};
 
-/* Each time that the image starts: what the dump has of the last time is of no use. */
+/* Runs at each start of the image: the state that the dump has preserved is stale. */
 __attribute__((constructor)) static void
 begin(void)
 {

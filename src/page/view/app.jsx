@@ -2,10 +2,9 @@
  *
  *     address ─► metric, extent ─► values by site ─► the view's groups, tree, curve
  *
- * Everything is worked out where it is needed and kept as long as what it comes from stays the
- * same, so a click costs one pass over the sites. What an address asks for and this profile does
- * not know is taken as not said: a link to another profile's moment shows the whole run.
- */
+ * Each value is computed where it is needed and cached while its inputs stay the same, so a click
+ * costs one pass over the sites. Parameters of an address that this profile does not have are
+ * ignored: a link to another profile's moment shows the whole run. */
 import {useEffect, useMemo} from 'preact/hooks';
 import {siteValues, totals, WHOLE} from '../model/extent.js';
 import {firstMetric, isKnown, METRICS} from '../model/metric.js';
@@ -50,7 +49,7 @@ function metricIn(profile, extent, key) {
     return asked && isKnown(profile, asked, extent) ? asked : firstMetric(profile, extent);
 }
 
-/* The total of each metric that is known; `before` those of the first of two profiles. */
+/* The total of each known metric; `before` has those of the first of two profiles. */
 function sumsOf(profile, extent) {
     const sums = {before: {}};
     for (const metric of METRICS) {

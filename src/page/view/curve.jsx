@@ -1,15 +1,16 @@
 /* curve.jsx: live bytes over time, the largest holders stacked upon each other.
  *
  * uPlot draws it on a canvas. A series is {name, values, colour}, the lowest first; `values` are
- * those at `times`, in seconds, `colour` is a name in page.css. An area is drawn from its sum with
- * all below it down to zero, the highest first, so each covers what is not its own of the one
- * before. A series that `isLine` is drawn as it is, NaN where it has ended, on nothing.
+ * those at `times`, in seconds, `colour` is a name in page.css. Each area is drawn down to zero
+ * from the sum of its series and all below it, the highest first, so each area covers the lower
+ * part of the one before. A series that `isLine` is drawn as it is, NaN where it has ended, on
+ * nothing.
  *
- * A drag chooses a stretch of time, a click a moment; both snap to `stops`, the places in `times`
- * of which all is known. What is chosen is {from, to}, two stops, the same one for a moment. With
- * the keyboard the arrows move a mark, Enter chooses its moment, and with Shift the arrows leave
- * the other end of a stretch behind. The same is in the lists of the view "Time".
- */
+ * A drag selects a stretch of time, a click a moment; both snap to `stops`, the places in `times`
+ * at which all values are known. The selection is {from, to}, two stops; for a moment they are
+ * equal. With the keyboard the arrows move a mark, Enter chooses its moment, and with Shift the
+ * arrows leave the other end of a stretch behind. The lists of the view "Time" offer the same
+ * selection. */
 import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -21,7 +22,8 @@ const CLICK_PIXELS = 4; // A shorter drag is a click.
 const TIP_ROWS = 8;
 const DENSE = 300; // Times; edges between areas would be all one sees of more.
 
-/* The table that uPlot wants: the times, and each series with what is below it, highest first. */
+/* The table that uPlot expects: the times, and each series stacked on those below it, highest
+ * first. */
 function sums(times, series) {
     const columns = [];
     let below = new Float64Array(times.length);
@@ -49,7 +51,8 @@ function secondOf({times, stops}, stop) {
     return times[stops[Math.max(0, Math.min(stop, stops.length - 1))].place];
 }
 
-/* What is chosen, over the areas: what is outside of a stretch is pale, a moment is a line. */
+/* Draw the selection over the areas: fade the time outside of a stretch, mark a moment with a
+ * line. */
 function drawChosen(plot, now) {
     const {ctx, bbox} = plot, {chosen, marks, collections} = now, pixel = devicePixelRatio;
     const x = (second) => plot.valToPos(second, 'x', true);

@@ -1,9 +1,8 @@
-/* curve_data.js: what the curve of live bytes draws, from what is known at which moments.
+/* curve_data.js: the data of the curve of live bytes, from the moments at which it is known.
  *
- * The total is known at more moments (the timeline) than all stacks are (the history), and the
- * peak is a moment of its own, of which the report knows all stacks. The curve is to have all of
- * them: its height is right wherever anything was counted.
- */
+ * The total is known at more moments (the timeline) than the stacks are (the history). The peak is
+ * a further moment for which the report has all stacks. The curve uses all of them, so its height
+ * is right wherever a total was counted. */
 import {series} from '../model/series.js';
 
 /**
@@ -47,11 +46,11 @@ function peakSecond({totals}, times) {
 }
 
 /**
- * What the curve needs: SERIES at the profile's points and PEAKS at the peak, by slot, drawn at all
- * times of the total. Between two moments of which all is known the parts change evenly, and
- * their sum is what was counted.
+ * The data of the curve: SERIES at the profile's points and PEAKS at the peak, by slot, drawn at
+ * all times of the total. Between two moments with known parts these are interpolated and scaled
+ * to the counted total.
  * @returns {{times: number[], values: Float64Array[], stops: {place: number,
- *     point: number|null}[]}} stops are the moments of which all is known; a null point is the peak
+ *     point: number|null}[]}} stops are the moments with known parts; a null point is the peak
  */
 export function drawnSeries(profile, series, peaks) {
     const line = totalLine(profile.report), known = new Map();
@@ -103,7 +102,7 @@ export function twoLines(before, after) {
     return {times, series, stops: times.map((_, place) => ({place, point: null}))};
 }
 
-/* What LINE is at growing times: even between what is known, and NaN after its end. */
+/* The value of LINE at rising times: interpolated between known moments, and NaN after its end. */
 function valueAt({times, values}) {
     let next = 0;
     return (time) => {
@@ -122,7 +121,7 @@ function isCollection(point) {
     return point.collections > 0 && (point.name || '').match(/^collection \d+$/) !== null;
 }
 
-/** The seconds after which collections of garbage were over that points tell of: for Curve. */
+/** The ends in seconds of the garbage collections that points record: for Curve. */
 export function collectionSeconds(points) {
     return points.filter((point, i) => i > 0 && point.kind !== 'end'
         && point.collections > points[i - 1].collections).map((point) => point.elapsed_ns / 1e9);

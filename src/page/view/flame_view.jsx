@@ -1,9 +1,8 @@
-/* flame_view.jsx: the flame graph with what can be chosen for it.
+/* flame_view.jsx: the flame graph with its controls.
  *
- * Top-down it begins at main and every frame stands below its caller; inverted it begins at the
- * functions that allocate. With `fn` it has one function at its root: what it calls, or, inverted,
- * from where it is called. Zoom and choices are in the address.
- */
+ * Top-down it begins at main and draws every frame below its caller; inverted it begins at the
+ * functions that allocate. With `fn` one function is the root: the graph shows its callees, or,
+ * inverted, its callers. Zoom and options are in the address. */
 import {useMemo} from 'preact/hooks';
 import {FlameGraph} from '../flame/flame_graph.jsx';
 import {indexIn} from './address.js';

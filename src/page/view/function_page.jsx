@@ -1,9 +1,9 @@
-/* function_page.jsx: all about one function: what it and all below it hold, who calls it and whom
- * it calls, its lines and stacks, over time.
+/* function_page.jsx: one function: the memory that it and its callees hold, its callers and
+ * callees, its lines and stacks, and its memory over time.
  *
  * Callers and callees are mprof's call graph, to walk through: each name leads to its page. A stack
- * counts once for a call, however often it recurses, so callers do not always add up to the total.
- */
+ * counts once for a call, however often it recurses, so callers do not always add up to the
+ * total. */
 import {useMemo} from 'preact/hooks';
 import {around} from '../model/calls.js';
 import {siteMask, siteValues, totals} from '../model/extent.js';
@@ -131,7 +131,7 @@ function Part({fn, by, title, most = 100}) {
         </section>);
 }
 
-/* What the function and all below it held, against everything. */
+/* The memory of the function and its callees over time, compared with the total. */
 function OverTime({fn}) {
     const {profile, theme, extent} = useShared();
     const drawn = useMemo(() => {

@@ -1,18 +1,17 @@
 /* grid.jsx: a table of any length, sorted by a click on a column's head.
  *
- * It is a real <table>, for those who cannot see it and for those who copy from it. Of many rows
- * only those in sight are in the document; two empty rows stand for what is above and below, and
- * aria-rowcount and aria-rowindex tell the truth. That is why all rows have the same height and the
- * columns widths of their own.
+ * It is a real <table>, for screen readers and for copying. Only the rows in sight of a long table
+ * are in the document. Two empty rows replace those above and below, and aria-rowcount and
+ * aria-rowindex give the real numbers. That is why all rows have the same height and each column
+ * has a fixed width.
  *
- * A column is {key, title, cell(row), value(row), numeric, width, narrow, tip}: `value` is what it
- * is sorted by, a number or a text (none: it cannot be sorted); `width` in em, none for those that
- * share what is left; on a phone `narrowWidth` and `narrowTitle`, and `narrow:
- * false` leaves it out there.
+ * A column is {key, title, cell(row), value(row), numeric, width, narrow, tip}. `value` is the sort
+ * key, a number or a text (none: not sortable); `width` in em, none for those that share the
+ * remaining space; on a phone `narrowWidth` and `narrowTitle`, and `narrow: false` hides the column
+ * there.
  *
- * The order is in the page's address (sort, dir), or in the table alone if there are several on
- * one page. Up and down move from row to row, and Enter follows a row's link.
- */
+ * The order is in the page's address (sort, dir), or in the table alone if there are several on one
+ * page. Up and down move from row to row, and Enter follows a row's link. */
 import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {useMedia} from './media.js';
 import {inOrder} from './order.js';
@@ -40,7 +39,7 @@ function useSorted(rows, columns, sort) {
     }, [rows, columns, sort.key, sort.descending]);
 }
 
-/* Which rows are to be in the document. */
+/* The range of rows to keep in the document. */
 function useWindow(count, box) {
     const printing = useMedia('print');
     const [range, setRange] = useState([0, AT_ONCE]);
@@ -148,7 +147,7 @@ function Body({rows, columns, from, to, rowClass, keyOf, onRow}) {
         </tbody>);
 }
 
-/* Digits of a number are what a phone has room for. */
+/* A phone has room only for the digits of a number. */
 function widthOf({width, narrowWidth, numeric}, narrow) {
     const em = narrow ? narrowWidth || (numeric ? Math.min(width, 6) : width) : width;
     return em ? {width: `${em}em`} : {};

@@ -1,10 +1,9 @@
-/* holders.jsx: what holds the memory: the largest groups, in a curve and in a table beside it.
+/* holders.jsx: the holders of the memory: the largest groups, in a curve and in a table beside it.
  *
- * A holder is, unless one asks otherwise, the innermost function of the program's own code on a
- * stack: vector::push_back and malloc hold nothing for their own sake. Holders do not overlap, so
- * they stack. The largest eight of what is being looked at have a colour, the same in the curve,
- * in the bar and in the table; all others together are grey.
- */
+ * A holder is, by default, the innermost function of the program's own code on a stack:
+ * vector::push_back and malloc hold nothing for their own sake. Holders do not overlap, so they
+ * stack. The eight largest holders in view have a colour, the same in the curve, in the bar and in
+ * the table; all others together are grey. */
 import {useMemo} from 'preact/hooks';
 import {group, keyOfSites, ownLines, ownStacks} from '../model/groups.js';
 import {metricName} from '../model/metric.js';
@@ -106,7 +105,7 @@ function pointNear(stops, stop, step) {
     return (stops[stop].point === null ? stops[stop + step] : stops[stop])?.point ?? null;
 }
 
-/* The curve of HOLDERS; of a profile without history that of the total. */
+/* The curve of HOLDERS; for a profile without history, the curve of the total. */
 export function HolderCurve({holders, height}) {
     const {profile, extent, state, go, theme} = useShared();
     const stacked = useMemo(() => stackedSeries(profile, holders), [profile, holders]);
@@ -134,7 +133,7 @@ export function HolderCurve({holders, height}) {
         onStretch={stacked ? stretch : undefined} onWhole={() => time({})} />);
 }
 
-/* All in one bar: for what has no curve. */
+/* All holders in one bar: for metrics that have no curve. */
 export function HolderBar({holders}) {
     const {group: groups, rows, slot} = holders;
     const whole = rows.reduce((sum, key) => sum + Math.max(0, groups.total[key]), 0);
@@ -167,7 +166,8 @@ export function HolderPlace({holders: {lines}, i}) {
         </>);
 }
 
-/* A function with the line where it, or what it calls, has most of it, and who calls it there. */
+/* A function with its caller and with the line that has most of its memory, its own or a
+ * callee's. */
 function HolderName({holders, i}) {
     const {group: groups, largest} = holders;
     const {profile} = useShared();

@@ -31,7 +31,7 @@ export function Callers({stack, limit = 3}) {
         {names.map((name) => <span key={name}> ← <Text text={name} brief /></span>)}</span>;
 }
 
-/* Of a stack: its number, its innermost function and who called that. */
+/* A stack: its number, its innermost function and that function's caller. */
 function SiteName({keys, i}) {
     const {profile, state} = useShared();
     const stack = keys.stack[i], frame = profile.stacks.frame[stack];

@@ -1,8 +1,7 @@
-/* leaks.jsx: what was never freed, by path: mprof's leak table.
+/* leaks.jsx: the blocks that were never freed, by path: mprof's leak table.
  *
  * It is `heaptap leaks --paths`: the paths end at the function that allocates, wrappers are folded,
- * and what is suppressed is told apart. A path is read from the right.
- */
+ * and suppressed paths are listed separately. A path is read from the right. */
 import {useMemo} from 'preact/hooks';
 import {useShared} from './route.js';
 import {Grid, Share} from './grid.jsx';

@@ -1,9 +1,8 @@
-/* media.js: what the window is like, as hooks: a media query, and light or dark.
+/* media.js: properties of the window, as hooks: a media query, and light or dark.
  *
- * Colours are in page.css; what draws on a canvas asks for them by name here, because a canvas
- * knows no style. The choice of light or dark is kept for the next page, if the browser lets pages
- * of files keep anything.
- */
+ * Colours are in page.css; code that draws on a canvas looks them up by name here, because a canvas
+ * has no style. The choice of light or dark is stored for the next page, if the browser lets pages
+ * of files store data. */
 import {useEffect, useState} from 'preact/hooks';
 
 export function useMedia(query) {
@@ -54,7 +53,7 @@ export function useTheme() {
     return {dark, toggle};
 }
 
-/* What the custom property NAME of page.css is now. */
+/* The current value of the custom property NAME of page.css. */
 export function colour(name) {
     return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }

@@ -1,10 +1,9 @@
 /* mprof.jsx: mprof's tables of direct allocation and of the call graph.
  *
  * Direct allocation is what functions ask for themselves, and how much of it they keep. The call
- * graph says on whose behalf: a row for each function with all below it, whose page has its callers
- * and callees; functions that call each other in a circle stand together, too. Both fold wrappers,
- * as `heaptap functions` and `heaptap callgraph` do.
- */
+ * graph shows on whose behalf: a row for each function with all its callees, linked to the page
+ * with its callers and callees. The functions of a cycle form one group. Both fold wrappers, as
+ * `heaptap functions` and `heaptap callgraph` do. */
 import {useMemo} from 'preact/hooks';
 import {callGraph, direct} from '../model/calls.js';
 import {metricName} from '../model/metric.js';

@@ -1,12 +1,11 @@
 /* name_text.js: names that programs, and so perhaps strangers, have chosen, as legible text.
  *
- * A name may hold anything: tags, 2,000 characters, newlines, signs that turn the direction of
- * what follows. Signs that cannot be seen are shown as such, so that two names which look the same
- * are the same.
+ * A name may contain anything: tags, 2,000 characters, newlines, characters that change the text
+ * direction. Invisible characters are shown as codes, so that names that look the same are the
+ * same.
  *
- * Names of C++ templates are mostly arguments. In rows their inner ones become "…"; the whole name
- * is in the tip and on the function's page. "<lambda>" of Python is no argument.
- */
+ * Names of C++ templates are mostly arguments. In rows their inner arguments become "…"; the tip
+ * and the function's page have the whole name. "<lambda>" of Python is no argument. */
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 const LONG = 80; // Shorter names are left as they are.
 const ASIDE = '\ue000';
@@ -24,8 +23,9 @@ export function visible(text) {
     return String(text).replace(UNSEEN, picture);
 }
 
-/* NAME without the arguments of templates that are deeper than DEPTH; null if its angles are no
- * pairs. Operators whose names are angles, and parts of Python's names, stand aside. */
+/* NAME without the template arguments that are deeper than DEPTH; null if its angle brackets do not
+ * match. Operators whose names contain angle brackets, and parts of Python's names, are set aside
+ * first. */
 function elided(name, depth) {
     const kept = [];
     const aside = name.replace(NO_ARGUMENTS, (found) => {
@@ -56,8 +56,8 @@ export function shortName(name) {
     return elided(name, 0) ?? name;
 }
 
-/* NAME without the arguments of its call, where sentences and overviews name it. A lambda keeps
- * those of the function around it. */
+/* NAME without the arguments of its call, for sentences and overviews. A lambda keeps the arguments
+ * of the function around it. */
 export function briefName(name) {
     const short = elided(name, 0) ?? name;
     const text = short.replace(/( const| volatile| noexcept| &{1,2}| \[[^\]]*\])+$/, '');

@@ -1,9 +1,8 @@
-/* overview.jsx: the first screen: what holds the memory, in one sentence and one picture.
+/* overview.jsx: the first screen: the holders of the memory, in one sentence and one picture.
  *
- * It is what a developer sends to a colleague, so it must be understood without any other view: the
+ * Developers send it to colleagues, so it must be understandable without any other view: the
  * sentence names the largest holders with their share, the picture shows them over time in the
- * colours of the table below it. News come next: what grows and does not stop.
- */
+ * colours of the table below it. News follow: holders that grow and do not stop. */
 import {useMemo} from 'preact/hooks';
 import {siteValues} from '../model/extent.js';
 import {group} from '../model/groups.js';
@@ -16,10 +15,10 @@ import {extentText, isEstimate} from './shell.jsx';
 import {amount, bytes, count, duration, growth, percent, plural} from './units.js';
 
 const NAMED = 3; // Holders in the sentence.
-const WORTH_NAMING = 0.03; // Of all; less is noise in a sentence.
+const WORTH_NAMING = 0.03; // Share of the total; less is noise in a sentence.
 const NEWS = 5;
 const OTHERS = 3; // Holders by each other metric.
-const WORTH_A_HINT = 0.2; // Of all: so much without a name.
+const WORTH_A_HINT = 0.2; // Share of the total without a name.
 
 /* Or killed: nobody has said that it ended. */
 function running(profile) {
@@ -90,7 +89,7 @@ function emptyText({report, filter}) {
         : 'Nothing was recorded: no call that allocates was seen.';
 }
 
-/* Of a profile that has something, but nothing by this metric or then. */
+/* Text for a profile that has data, but none for this metric or time. */
 function nothingText(profile, metric, extent) {
     const when = extent.kind === 'whole' ? '' : ` ${extentText(profile, extent)}`;
     switch (metric.key) {
@@ -127,7 +126,7 @@ const CHANGED = {live: 'What is in use at the end', peak: 'The peak',
     allocated: 'What is allocated', calls: 'The number of allocations',
     short: 'The number of short-lived blocks'};
 
-/* Of two profiles: what became more, and what less. */
+/* For two profiles: the growth and the decline. */
 function ChangeSentence({holders}) {
     const {profile, metric, sums} = useShared();
     const {group: own, rows} = holders, before = sums.before[metric.key], now = sums[metric.key];
@@ -187,7 +186,7 @@ function News() {
         </section>);
 }
 
-/* The same by the other metrics: who churns is often not who holds. */
+/* The same by the other metrics: the largest holder often is not the function with most churn. */
 function Otherwise() {
     const {profile, metric, extent, sums, state} = useShared();
     const lines = useMemo(() => METRICS
@@ -215,7 +214,7 @@ function Otherwise() {
         </section>);
 }
 
-/* Functions without names hide who holds the memory; what helps is known. */
+/* Functions without names hide the holder of the memory; the page suggests the known remedy. */
 function Nameless({holders: {group: own, rows}}) {
     const {profile, metric, sums} = useShared(), {functions, modules} = profile;
     const byModule = new Map();

@@ -1,8 +1,7 @@
-/* recording.jsx: how this profile came about, and what may be wrong with it: the self-report.
+/* recording.jsx: how this profile was recorded, and what may be wrong with it: the self-report.
  *
- * Whoever doubts a number looks here: what was lost and why, how blocks were chosen, what the
- * recorder itself needed, what it noted, and where the names of each module came from.
- */
+ * It serves readers who doubt a number. It shows the losses and their causes, how blocks were
+ * chosen, the recorder's own cost and notes, and the source of each module's names. */
 import {useShared} from './route.js';
 import {Grid} from './grid.jsx';
 import {Text, visible} from './name.jsx';

@@ -1,19 +1,19 @@
-/* route.js: what the page shows is what its address says, so that any state can be sent on.
+/* route.js: the address determines everything that the page shows, so that any state can be sent as
+ * a link.
  *
  *     #/table?by=function&metric=peak&from=2&to=9&q=parse
  *
- * A state is an object of texts: `view`, and the members of DEFAULTS as far as they differ. All
- * that leads somewhere is a link with such an address; the back button comes with it. What changes
- * while one types replaces the entry of the history instead of adding one.
+ * A state is an object of strings: `view`, and the members of DEFAULTS that differ. All navigation
+ * is a link with such an address, so the back button works. Changes while typing replace the entry
+ * of the history instead of adding one.
  *
- * An address may come from anywhere: what is read here is checked where it is used.
- */
+ * An address may come from anywhere: its users check the values that are read here. */
 import {createContext} from 'preact';
 import {useContext, useEffect, useState} from 'preact/hooks';
 
 export const VIEWS = ['overview', 'table', 'flame', 'time', 'function', 'site', 'sizes', 'leaks',
     'direct', 'calls', 'source', 'recording'];
-/* The order is that of addresses. */
+/* Addresses list the members in this order. */
 const MEMBERS = ['by', 'fn', 'site', 'file', 'line', 'type', 'metric', 'at', 'from', 'to', 'q',
     'sort', 'dir', 'invert', 'fold', 'rec', 'focus', 'stack', 'only'];
 /* These go with one to another view; the others belong to a view. */
@@ -62,7 +62,7 @@ export function useRoute() {
     return {state, go, replace};
 }
 
-/* Of the page: profile, page, state, go, replace, metric, extent. */
+/* Values for the whole page: profile, page, state, go, replace, metric, extent. */
 export const Shared = createContext(null);
 
 export function useShared() {

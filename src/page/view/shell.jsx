@@ -1,10 +1,9 @@
-/* shell.jsx: what stands around every view: the head, the choice of metric, time and view.
+/* shell.jsx: the frame of every view: the head, the choice of metric, time and view.
  *
- * The five totals are at once the first thing to know and the choice of what all views count. Of a
- * moment or a stretch of time they are those of then, and what is not known of it cannot be chosen.
- * What the recorder has lost is a line of its own that no view leaves out. Damage of the file comes
- * before all else.
- */
+ * The five totals are both the first information and the choice of the metric for all views. For a
+ * moment or a stretch of time they show the values of that time, and unknown ones cannot be chosen.
+ * The recorder's losses have a line of their own that no view omits. Damage of the file comes
+ * before everything else. */
 import {useEffect, useRef} from 'preact/hooks';
 import {diesAtOnce, metricName, METRICS} from '../model/metric.js';
 import {Help} from './help.jsx';
@@ -88,7 +87,7 @@ export function lossesOf(report) {
         .map(([name, text]) => `${count(report.losses[name])} ${text}`);
     if (report.losses.file_failed)
         told.push('the file could not be written to its end');
-    for (const note of report.notes) // Damage has a line of its own; its notes are details.
+    for (const note of report.notes) // Damage has a separate line; its notes are details.
         if (note.kind !== 'other' && !(report.damage && note.kind === 'damaged-file'))
             told.push(note.text.split('\n')[0]);
     return told;
@@ -120,7 +119,7 @@ function Damage({report, before}) {
         </div>);
 }
 
-/* What was left out when the page was made, in the words of the command; '' if nothing was. */
+/* The filter with which the page was made, in the words of the command; '' if there was none. */
 export function filterText(filter) {
     const {stacks, heap, label} = filter || {};
     return [stacks && `stacks that match ${stacks}`, heap && `blocks of the heap ${heap}`,
@@ -156,7 +155,8 @@ function moreOf(metric, extent, sums, totals) {
 const TITLES = {live: 'In use at end', peak: 'At the peak', allocated: 'Allocated',
     short: 'Short-lived blocks', calls: 'Allocations'};
 
-/* As the report calls what a sample knows, and what is live in a process that may still run. */
+/* The report's names for the short-lived blocks of a sample, and for live bytes of a process that
+ * may still run. */
 function wholeTitle(metric, profile) {
     if (metric.key === 'short' && diesAtOnce(profile))
         return 'Temporary blocks';
@@ -294,7 +294,7 @@ function useKeys(help) {
             if (event.key === '?')
                 help.current.open ? help.current.close() : help.current.showModal();
             else if (help.current.open)
-                return; // What is behind it is out of reach for the mouse as well.
+                return; // The mouse cannot reach the page behind the dialog either.
             else if (event.key === 't')
                 theme.toggle();
             else if (event.key === 'w')

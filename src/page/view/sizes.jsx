@@ -1,9 +1,9 @@
-/* sizes.jsx: of which sizes the blocks are, and so of which types: mprof's bins.
+/* sizes.jsx: the sizes of the blocks, and so their types: mprof's bins.
  *
  * The histogram has all sizes, by powers of two, from the report; the table has mprof's bins, one
- * for each size up to 1024 bytes. Both are of the whole process: sizes are not known by stack at a
- * moment. The histogram is a table, too: that is what its bars are read from.
- */
+ * for each size up to 1024 bytes. Both cover the whole process: sizes by stack are not known at a
+ * moment. The histogram is a table in the document, which assistive tools read instead of its
+ * bars. */
 import {useMemo} from 'preact/hooks';
 import {useShared} from './route.js';
 import {Grid, Share} from './grid.jsx';

@@ -1,10 +1,9 @@
-/* source.jsx: source files, each line with what was asked for there.
+/* source.jsx: source files, each line with the memory requested there.
  *
- * A line's total is of the stacks that lead through it, each once, self of those that end there, as
- * in `heaptap source`. A file stands in the page only if it was asked for when the page was made.
- * Of a long file only what is near to such lines is there at first, since a browser takes seconds
- * for a table of 50,000 rows.
- */
+ * A line's total sums the stacks through it, each once; self sums the stacks that end there, as in
+ * `heaptap source`. The page includes a file only if that was requested when the page was made. A
+ * long file at first shows only the surroundings of such lines, since a browser takes seconds for a
+ * table of 50,000 rows. */
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {group} from '../model/groups.js';
 import {metricName} from '../model/metric.js';

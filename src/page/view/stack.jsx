@@ -1,8 +1,7 @@
-/* stack.jsx: one stack with all its frames, and all numbers of it.
+/* stack.jsx: one stack with all its frames and all its numbers.
  *
- * With wrappers folded, sites that differ in them alone are one row of the table, and of two
- * profiles those of both; the numbers here are those of the row, the frames those that it has.
- */
+ * With wrappers folded, sites that differ only in wrappers share one row of the table, across both
+ * profiles of a comparison. The numbers here are the row's, and so are the frames. */
 import {useMemo} from 'preact/hooks';
 import {siteValues} from '../model/extent.js';
 import {keyOfSites, keysOf} from '../model/groups.js';

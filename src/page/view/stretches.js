@@ -4,9 +4,9 @@ const LINES_ALL = 2000, AROUND = 12, OPENED_AT_ONCE = 500;
 
 /**
  * The COUNT lines of a file as stretches in their order, lines counted from 0.
- * @param {Map|undefined} lines by number from 1 on: those of which something is known
- * @param {?number} line the number of the one that was asked for
- * @param {number[]} opened where gaps began that were opened
+ * @param {Map|undefined} lines the lines with data, by number from 1 on
+ * @param {?number} line number of the requested line
+ * @param {number[]} opened the first lines of gaps that the user has opened
  * @returns {{from: number, to: number, isGap: boolean}[]} lines from `from` to before `to`
  */
 export function stretches(count, lines, line, opened) {

@@ -1,12 +1,11 @@
 /* table_view.jsx: all functions, stacks, lines, files, modules, types, heaps, labels or threads.
  *
- * One table whatever it is by: the metric that was chosen, of the time that was chosen, with what
- * belongs to it (blocks beside bytes). Functions, lines, files and modules have a self and a total;
- * the others do not overlap, so there both are the same. A stack opens beside the table.
+ * The table has the same form for each grouping: the chosen metric in the chosen time, with its
+ * companion (blocks beside bytes). Functions, lines, files and modules have a self and a total; the
+ * other groups do not overlap, so both are the same there. A stack opens beside the table.
  *
- * `only` in the address narrows it down to the stacks of a heap, a type and so on; what one
- * searches for is looked for in what is shown, and of stacks in all their frames.
- */
+ * `only` in the address restricts it to the stacks of a heap, a type and so on. A search looks at
+ * the text that is shown; for stacks, at all their frames. */
 import {useMemo} from 'preact/hooks';
 import {siteMask, siteValues} from '../model/extent.js';
 import {group, labelNames} from '../model/groups.js';
@@ -24,14 +23,14 @@ const TABLES = [['function', 'Functions'], ['site', 'Stacks'], ['line', 'Lines']
     ['module', 'Modules'], ['type', 'Types'], ['heap', 'Heaps'], ['labels', 'Labels'],
     ['thread', 'Threads']];
 
-/* What stands beside a metric. */
+/* The companion of each metric, shown beside it. */
 const BESIDE = {live: 'blocks', peak: 'peakblocks', allocated: 'calls', calls: 'allocated',
     short: 'calls'};
 
 const BESIDE_TITLES = {blocks: 'blocks', peakblocks: 'blocks', calls: 'calls',
     allocated: 'allocated'};
 
-/* Of a metric, where there is no room for its name. */
+/* Names of metrics where there is no room for the full ones. */
 export const NARROW_TITLES = {live: 'in use', peak: 'peak', allocated: 'alloc.',
     short: 'short', calls: 'calls'};
 
@@ -66,7 +65,7 @@ function filterOf(profile, only) {
     return {filter: {[what]: number}, text: `${what} ${names[what]()}`};
 }
 
-/* The rows of GROUP in which TEXT is. */
+/* The rows of GROUP that contain TEXT. */
 function searched(profile, sums, text) {
     if (!text)
         return sums.order;
@@ -89,7 +88,7 @@ function useGroup(by, fold, filter) {
     }, [profile, metric, extent, by, fold, filter && JSON.stringify(filter)]);
 }
 
-/* Of two profiles: growth, before, after; of one the values and their part of all. */
+/* For two profiles: growth, before, after; for one: the values and their share. */
 function valueColumns({sums, beside, other}, {metric, extent, whole, compares}) {
     const {self, total, selfBefore, totalBefore, nested} = sums, {unit} = metric;
     const grows = extent.kind === 'between' && metric.key === 'live';

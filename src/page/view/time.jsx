@@ -1,8 +1,8 @@
-/* time.jsx: the curve of live bytes, and what was in use at a moment or came in a stretch of time.
+/* time.jsx: the curve of live bytes, and the blocks in use at a moment or allocated in a stretch of
+ * time.
  *
- * Whatever is chosen here holds for all views. It can be chosen in three ways that do the same: on
- * the curve, in two lists, and in the table of moments, which says all that the curve shows.
- */
+ * A choice made here holds for all views. There are three equivalent ways to choose: on the curve,
+ * in two lists, and in the table of moments, which has all data of the curve. */
 import {useMemo} from 'preact/hooks';
 import {Grid} from './grid.jsx';
 import {HolderCurve, HolderTable, useHolders} from './holders.jsx';
@@ -39,7 +39,7 @@ function Choose({label, value, onChange, points, none, first = 0, last = points.
         </label>);
 }
 
-/* Of a stretch the beginning comes first: until there is an end, it is that of the run. */
+/* A stretch is chosen from its beginning: until an end is chosen, it ends with the run. */
 function Chooser() {
     const {profile: {points, sites}, extent, state, go} = useShared();
     const between = extent.kind === 'between';

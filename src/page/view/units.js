@@ -1,8 +1,7 @@
-/* units.js: numbers as people read them, in the words and with the rounding of the command.
+/* units.js: numbers for people, in the words and with the rounding of the command.
  *
- * What a colleague reads here must be what they find in the output of `heaptap report`, digit for
- * digit. Signs are shown for growth alone. A number that is not known is "–", never 0.
- */
+ * The numbers here must match the output of `heaptap report`, digit for digit. Only growth has a
+ * sign. An unknown number is "–", never 0. */
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 const MINUS = '\u2212';
 export const UNKNOWN = '–';
@@ -63,7 +62,7 @@ function clockTime(minutes) {
     return minutes >= 60 ? `${Math.floor(minutes / 60)}h${rest}` : `${minutes} min`;
 }
 
-/* Of an axis: as few digits as tell the marks STEP seconds apart from each other. */
+/* A time on an axis: as few digits as distinguish marks STEP seconds apart. */
 export function axisTime(seconds, step) {
     if (seconds === 0)
         return '0';
@@ -78,7 +77,7 @@ export function axisTime(seconds, step) {
     return `${seconds.toFixed(digits || 3)} s`;
 }
 
-/* Of an axis of bytes: "512", "12M". */
+/* Bytes on an axis: "512", "12M". */
 export function axisBytes(value) {
     if (value === 0)
         return '0';
@@ -86,7 +85,7 @@ export function axisBytes(value) {
     return number.replace(/\.0$/, '') + (unit === 'B' ? '' : ` ${unit}`);
 }
 
-/* In UTC and with its name: the reader's time zone is not that of the machine that was recorded. */
+/* In UTC and labelled as such: the reader's time zone may differ from the recorded machine's. */
 export function moment(unixNs) {
     return new Date(unixNs / 1e6).toISOString().replace('T', ' ').replace(/\.\d+Z$/, ' UTC');
 }

@@ -1,9 +1,8 @@
-/* warm.js: what the next clicks need, worked out while nobody waits.
+/* warm.js: compute in idle time what the next clicks need.
  *
- * Trees, outermost frames and orders do not depend on what is looked at, so the model keeps them;
- * of half a million stacks the first click on a view would pay half a second for them. Each step is
- * done when the browser has nothing else to do, one at a time, so that a click comes in between.
- */
+ * Trees, outermost frames and orders do not depend on the selection, so the model caches them. With
+ * half a million stacks the first click on a view would otherwise wait half a second for them. Each
+ * step runs when the browser is idle, one at a time, so that a click is handled in between. */
 import {around, callGraph, direct} from '../model/calls.js';
 import {group} from '../model/groups.js';
 import {callTree} from '../model/tree.js';
