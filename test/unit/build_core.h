@@ -1,10 +1,9 @@
-/* build_core.h: core dumps by construction, for tests of those who read them. Included once.
+/* build_core.h: core dumps by construction, for tests of their readers. Included once.
  *
  *     struct build_core c = build_core_new(8, false, EM_X86_64);
  *     build_core_memory(&c, 0x10000, 4096, PF_R | PF_W, bytes, sizeof bytes);
  *     build_core_note(&c, NT_PRSTATUS, note, sizeof note);
- *     data = build_core_finish(&c, &size);
- */
+ *     data = build_core_finish(&c, &size); */
 #ifndef TEST_UNIT_BUILD_CORE_H
 #define TEST_UNIT_BUILD_CORE_H
 
@@ -51,7 +50,7 @@ build_core_word(const struct build_core *c, struct strbuf *b, uint64_t value)
     build_core_number(c, b, value, c->word_bytes);
 }
 
-/* BYTES of memory at START, of which the dump holds the STORED ones at DATA. */
+/* BYTES of memory at START; the dump stores only the first STORED, from DATA. */
 static inline void
 build_core_memory(struct build_core *c, uint64_t start, uint64_t bytes, uint32_t access,
                   const void *data, size_t stored)

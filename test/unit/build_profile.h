@@ -17,13 +17,13 @@
 /* An empty symbolised profile of an ended process "prog --test". Owned: profile_free. */
 struct profile *build_profile_new(void);
 
-/* Counters of ALLOCATIONS calls of equal size, FREES of them freed. The peak is what is live at the
- * end. */
+/* Counters of ALLOCATIONS calls of equal size, FREES of them freed. The peak equals the live bytes
+ * at the end. */
 struct counters build_counters(int64_t allocations, int64_t allocated_bytes, int64_t frees,
                                int64_t freed_bytes);
 
-/* Add a site with the stack that follows, ended by NULL; no frame at all is the site "other". The
- * totals follow, and so does the size class, from size_max. Returns the index of the site. */
+/* Add a site with the stack that follows, ended by NULL; without any frame it is the site "other".
+ * The totals follow, and so does the size class, from size_max. Returns the index of the site. */
 uint32_t build_site(struct profile *p, struct counters counters, ...) __attribute__((sentinel));
 
 /* A profile of three stacks and the site "other", for exporters: make is inlined into work. Live

@@ -1,7 +1,6 @@
 /* fake_recorder.h: the recorder's structures in an ordinary test program, where sanitizers see
- * them. Included once by a test that includes the .c files it tests after it; gives them a state
- * of their own and an allocator that can tell sizes.
- */
+ * them. A test includes it once, and after it the .c files under test. It provides their state and
+ * an allocator that can report sizes. */
 #ifndef TEST_FAKE_RECORDER_H
 #define TEST_FAKE_RECORDER_H
 

@@ -1,6 +1,5 @@
-/* test_access.c: what is hot, cold and never read, and sums of accesses, with numbers known by
- * construction. If this fails, somebody makes the wrong memory smaller.
- */
+/* test_access.c: hot, cold and never-read memory, and sums of accesses, with numbers known by
+ * construction. If this fails, users shrink the wrong memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +85,7 @@ row_of_site(const struct access_table *t, uint32_t site)
     return NULL;
 }
 
-/* If this fails, the number that hot and cold are told by is another than the page says. */
+/* If this fails, the rate that separates hot from cold is not the documented one. */
 static void
 rate_is_accesses_by_byte_and_second(void **state)
 {
@@ -110,7 +109,7 @@ hot_is_what_has_most_accesses_for_its_bytes(void **state)
     struct profile_access v[] = {
         alike(0, 10, 64, 100000, SECOND_US),            // 640 byte-seconds, 1,000,000.
         alike(1, 1, UINT64_C(100) << 20, 900000, SECOND_US), // Many accesses to a lot of memory.
-        alike(2, 1, 1000, 1000, SECOND_US),             // What is left.
+        alike(2, 1, 1000, 1000, SECOND_US),             // The remainder.
     };
     struct profile *p = profile_of(v, 3);
     struct access_table t = table_of(p);
@@ -138,7 +137,7 @@ each_verdict_has_its_case(void **state)
         alike(4, 1, 64000, 100000, SECOND_US),  // Only a corner.
         alike(5, 1, 64000, 9000, SECOND_US),    // Cold for half of the run.
         alike(6, 1, 64000, 9000, SECOND_US / 2), // Cold, but not for long.
-        alike(7, 1, 64000, 900000, SECOND_US / 2), // Neither hot nor cold.
+        alike(7, 1, 64000, 900000, SECOND_US / 2), // Warm.
     };
     static const enum access_verdict wanted[] = {
         ACCESS_HOT,           ACCESS_NEVER,     ACCESS_WRITE_ONLY, ACCESS_ONCE,
@@ -205,7 +204,8 @@ what_a_library_keeps_to_itself_is_unseen(void **state)
     profile_free(p);
 }
 
-/* If this fails, --never lists what was read, or leaves out a site because one block of it was. */
+/* If this fails, --never lists blocks that were read, or omits a site because one of its blocks
+ * was. */
 static void
 picked_rows_are_those_asked_for(void **state)
 {
@@ -280,7 +280,8 @@ sums_keep_the_least_and_the_most(void **state)
     assert_int_equal(sum.dealloc_cpu, 3);
 }
 
-/* If this fails, fields of a program built by words are added to those of one built by 64 bytes. */
+/* If this fails, fields of a program that counts by words are added to fields of one that counts by
+ * 64 bytes. */
 static void
 granules_of_other_sizes_have_no_fields(void **state)
 {

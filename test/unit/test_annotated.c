@@ -1,8 +1,7 @@
 /* cflags: -Isrc/embedded */
-/* test_annotated.c: annotated blocks in memory: what is found, what is refused and why, and who is
- * named for damage. One half of the blocks is written by the embedded allocator itself, the other
- * by hand, for processors that this is not.
- */
+/* test_annotated.c: annotated blocks in memory: the blocks found, the candidates refused and why,
+ * and the block blamed for damage. Half of the blocks are written by the embedded allocator itself,
+ * half by hand, for other processors than this one. */
 #define HEAPTAP_EMBEDDED_POOL_BYTES 65536
 #define HEAPTAP_EMBEDDED_FRAMES 3
 #define HEAPTAP_EMBEDDED_CLOCK() (++clock_now)
@@ -10,7 +9,7 @@
 
 static unsigned long clock_now, thread_now;
 
-// The reader has a struct of that name, too.
+// The reader has a struct of the same name.
 #define annotation written_annotation
 #include "heaptap_embedded.c"
 #undef annotation
@@ -48,14 +47,14 @@ static struct memory_part test_part;
 static struct byte_source test_source;
 static struct image test_image;
 
-/* Find what is in the SIZE bytes at V, which lay at *BASE, or NULL. */
+/* Search the SIZE bytes at V, which lay at *BASE, or NULL. */
 static struct annotated_memory
 find_in(const void *v, size_t size, const uint64_t *base)
 {
     struct annotated_options options = {.kind = -1};
     struct annotated_memory m;
 
-    // A block of exactly this size, so that a sanitizer sees who reads beyond it.
+    // A block of exactly this size, so that a sanitizer catches reads beyond it.
     free(test_image.v);
     test_image = (struct image){malloc(size + 1), size};
     memcpy(test_image.v, v, size);
@@ -131,7 +130,7 @@ blocks_of_the_embedded_allocator_are_found_as_they_are(void **s)
     annotated_release(&m);
 }
 
-/* If this fails, `core --block` and `rawdump` tell the age of another block, or another thread. */
+/* If this fails, `core --block` and `rawdump` report the age or the thread of another block. */
 static void
 a_block_says_when_and_by_whom_it_was_allocated(void **s)
 {
@@ -164,7 +163,8 @@ a_block_says_when_and_by_whom_it_was_allocated(void **s)
     assert_true(shape.padded);
 }
 
-/* If this fails, what somebody has written, or a copy, is taken for what a block says of itself. */
+/* If this fails, the user's bytes, or a copy of an annotation, are read as the annotation of a
+ * block. */
 static void
 nothing_but_a_whole_annotation_is_in_front_of_a_block(void **s)
 {
@@ -191,7 +191,8 @@ nothing_but_a_whole_annotation_is_in_front_of_a_block(void **s)
     free(copy);
 }
 
-/* If this fails, a buffer with a copy of the heap doubles what a program seems to hold. */
+/* If this fails, a buffer with a copy of the heap doubles the memory that a program seems to
+ * hold. */
 static void
 a_copy_of_a_block_is_refused_as_one(void **s)
 {
@@ -271,7 +272,8 @@ a_block_that_the_end_cuts_off_is_counted_and_said_so(void **s)
     annotated_release(&m);
 }
 
-/* If this fails, blocks that were freed past the allocator count twice with what is there now. */
+/* If this fails, blocks whose free bypassed the allocator count twice, together with the blocks
+ * that replaced them. */
 static void
 a_block_inside_of_another_is_refused(void **s)
 {

@@ -1,7 +1,6 @@
-/* test_annotating.c: if this fails, what the recorder writes around a block is not what rawdump
- * and core read, damage passes unseen, or a pointer that is not ours is taken for a block. The
- * writer is compared with the reader of src/tool/layout, which was written for other writers.
- */
+/* test_annotating.c: if this fails, rawdump and core cannot read the recorder's annotations, damage
+ * goes unnoticed, or a foreign pointer is taken for a block. The writer is compared with the reader
+ * of src/tool/layout, which was written for other writers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -140,8 +139,7 @@ a_cleared_annotation_is_found_no_more_and_can_be_restored(void **unused)
                                     &got));
 }
 
-/* If this fails, free reads in front of a pointer of another allocator's, or passes a block of ours
- * on as it is. */
+/* If this fails, free reads in front of a foreign pointer, or passes our block on unchanged. */
 static void
 the_map_knows_which_addresses_are_blocks(void **unused)
 {
@@ -160,7 +158,7 @@ the_map_knows_which_addresses_are_blocks(void **unused)
             assert_int_equal(annotated_ends(p + i), ANNOTATED_NOT);
     assert_int_equal(annotated_ends(p), ANNOTATED_ENDED);
     assert_int_equal(annotated_ends(p), ANNOTATED_NOT);
-    assert_true(annotated_at(p) != 0); // A second free is known for what it is,
+    assert_true(annotated_at(p) != 0); // A second free is recognised as one,
     annotated_forget(p);
     assert_int_equal(annotated_at(p), 0); // until another allocator's block is there.
 }

@@ -1,6 +1,5 @@
-/* test_ascii.c: text in ASCII where the locale knows nothing else: which locales these are, what
- * stands for which sign, and that widths are those of what goes out.
- */
+/* test_ascii.c: text in ASCII for locales that have nothing else: the choice of locales, the
+ * replacements of signs, and widths that match the output. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +60,7 @@ widths_are_those_of_what_goes_out(void **state)
     assert_string_equal(symbol_shorten(&arena, "f<some, thing>", 8), "f<" DOTS ">");
 }
 
-/* If this fails, COLUMNS is not honoured, or what goes into a pipe is cut although nobody asked. */
+/* If this fails, COLUMNS is not honoured, or output into a pipe is cut although nobody asked. */
 static void
 columns_are_what_was_asked_for_and_else_without_limit_in_a_pipe(void **state)
 {

@@ -137,7 +137,7 @@ a_sound_table_gives_its_rules(void **state)
 }
 
 /* If this fails, a table that ends early is read beyond its mapping, which is a SIGSEGV in the
- * profiled program, or what is left of it becomes a wrong rule. */
+ * profiled program, or its remains become a wrong rule. */
 static void
 a_truncated_table_gives_no_rule(void **state)
 {
@@ -218,8 +218,8 @@ each_fault_of_a_table_refuses_the_rule(void **state)
     }
 }
 
-/* If this fails, stacks break off in libraries whose linker wrote no search table, or one of
- * another kind. */
+/* If this fails, stacks break off in libraries whose linker wrote no search table, or an unusual
+ * one. */
 static void
 a_table_without_an_index_is_scanned(void **state)
 {
@@ -297,7 +297,7 @@ assert_encoded(const uint8_t *data, size_t data_size, size_t field, bool relativ
 static void
 records_of_cxx_functions_are_read(void **state)
 {
-    // A personality of several widths, the encoding of the LSDA, that of code addresses.
+    // A personality of several widths, then the encodings of the LSDA and of code addresses.
     static const uint8_t pcrel4[] = {0x9b, 1, 2, 3, 4, 0x1b, 0x1b};
     static const uint8_t none[] = {0xff, 0x1b, 0x1b};
     static const uint8_t pcrel2[] = {0x1a, 1, 2, 0x1b, 0x1a};
@@ -413,9 +413,8 @@ spell(uint8_t *out, unsigned which, uint8_t value, bool longer)
     return way[0];
 }
 
-/* What programs consist of is executed in a way of its own. If this fails, it makes another rule of
- * them than the usual way, at their end or anywhere else, and stacks go wrong or are walked slowly.
- */
+/* The common instructions have a fast path. If this fails, the fast path compiles other rules than
+ * the general one, at their end or anywhere else, and stacks go wrong or are walked slowly. */
 static void
 both_ways_of_execution_agree(void **state)
 {
@@ -505,8 +504,8 @@ run_expressions(const struct expression_case *cases, size_t count)
     }
 }
 
-/* If this fails, stacks end at what is described by expressions: the PLT, the dynamic linker's
- * resolver and the frame of a signal. */
+/* If this fails, stacks end in code that DWARF describes by expressions: the PLT, the dynamic
+ * linker's resolver and the frame of a signal. */
 static void
 each_operator_computes_what_dwarf_says(void **state)
 {
@@ -570,7 +569,7 @@ impossible_expressions_are_refused(void **state)
 {
     static const struct expression_case cases[] = {
         {1, {0x13}, false, 0},                   // Ends with an empty stack.
-        {2, {0x13, 0x13}, false, 0},             // Pops what is not there.
+        {2, {0x13, 0x13}, false, 0},             // Pops from an empty stack.
         {1, {0x22}, false, 0},                   // One operand of two.
         {1, {0x17}, false, 0},
         {2, {0x15, 1}, false, 0},

@@ -1,6 +1,5 @@
-/* test_classic.c: if this fails, the tables of --classic are not those of the paper: percentages
- * are cut to two characters, blank below 1, and 99 at most.
- */
+/* test_classic.c: if this fails, the tables of --classic differ from the paper's: percentages are
+ * cut to two characters, blank below 1, and 99 at most. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,8 +29,8 @@ percentages_have_two_characters(void **unused)
     assert_string_equal(classic_percent(-5, 10), "  ");
 }
 
-/* If this fails, amounts and percentages of the --classic tables do not stand below each other,
- * and who reads them by column gets wrong numbers. */
+/* If this fails, amounts and percentages of the --classic tables are not aligned, and scripts that
+ * read them by column get wrong numbers. */
 static void
 shares_stand_in_columns(void **unused)
 {

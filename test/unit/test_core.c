@@ -321,8 +321,8 @@ fill_object(unsigned char *page)
     memcpy(page + 64, segments, sizeof segments);
 }
 
-/* If this fails, the heap of a runtime (Ruby's) that lies behind a library is taken for the
- * library's variables: what it keeps is called reached, and not kept by mapped memory alone. */
+/* If this fails, the heap of a runtime (Ruby's) behind a library is taken for the library's
+ * variables: its blocks are called reached, instead of kept by mapped memory alone. */
 static void
 variables_end_where_the_library_says_and_not_with_the_memory(void **unused)
 {
@@ -364,8 +364,8 @@ variables_end_where_the_library_says_and_not_with_the_memory(void **unused)
     free(file);
 }
 
-/* If this fails, what only main's stack keeps while main is inside a coroutine is said to be kept
- * by mapped memory. */
+/* If this fails, blocks that only main's stack keeps while main is inside a coroutine are reported
+ * as kept by mapped memory. */
 static void
 the_stack_that_the_kernel_made_is_one_wherever_the_thread_is(void **unused)
 {
@@ -400,8 +400,8 @@ mixed(uint32_t sum, uint32_t v)
     return sum ^ sum >> 15;
 }
 
-/* If this fails, of a block of `run --annotate` the time and the thread that it says are not shown,
- * or those of what only looks like an annotation are. */
+/* If this fails, the time and the thread in an annotation of `run --annotate` are not shown, or
+ * those in bytes that only resemble one are. */
 static void
 an_annotated_block_says_itself_who_and_when(void **unused)
 {

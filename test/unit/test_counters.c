@@ -20,11 +20,11 @@ process_value(uint32_t type)
     return WORDS_FROM;
 }
 
-/* What a process has once; so each way to count has an area of its own, mapped like the others. */
+/* A process has one area, so each granule size maps one like the others. */
 static uint64_t area[64];
-static char *block; // What the area has the counters of.
+static char *block; // The block that the area counts.
 
-/* Count by granules of GRANULE_BYTES, for what lies at `block`. */
+/* Count by granules of GRANULE_BYTES for the memory at `block`. */
 static void
 count_by(uint32_t granule_bytes, bool apart)
 {
@@ -57,7 +57,7 @@ writes_of(const uint64_t *counter)
     return *half + carries_of(half);
 }
 
-/* If this fails, what a neighbour's bytes have had is told of a block, or what it had itself is
+/* If this fails, accesses to a neighbour are counted for a block, or the block's accesses are
  * not. */
 static void
 words_count_once_each_at_their_granule(void **unused)
@@ -97,7 +97,7 @@ reads_and_writes_do_not_touch_each_other(void **unused)
     assert_int_equal(reads_of(&area[0]), 1);
 }
 
-/* If this fails, what is read most of all seems to be read hardly at all, or written. */
+/* If this fails, the memory with most reads seems to have hardly any, or seems written. */
 static void
 a_half_that_is_full_carries(void **unused)
 {
@@ -151,8 +151,8 @@ carries_without_room_are_counted(void **unused)
     assert_int_equal(carries_of(&halves[CARRIES_MAX]), 0);
 }
 
-/* If this fails, a large block begins with what its predecessor had, or its neighbour loses what it
- * has. */
+/* If this fails, a large block begins with its predecessor's counts, or its neighbour loses
+ * some. */
 static void
 clearing_leaves_the_neighbours_alone(void **unused)
 {
@@ -170,7 +170,7 @@ clearing_leaves_the_neighbours_alone(void **unused)
     }
 }
 
-/* If this fails, the sum of a block's counters has a granule of its neighbour's. */
+/* If this fails, the sum of a block's counters includes a granule of its neighbour. */
 static void
 a_block_has_the_granules_that_it_touches(void **unused)
 {

@@ -149,7 +149,7 @@ files_match_only_where_that_is_certain(void **state)
                          strcmp(d.rows[i].frames[0].file, "/a/same.c") == 0);
 }
 
-/* If this fails, what several lines of a function allocate is said to come from one of them. */
+/* If this fails, the sum of several lines of a function is attributed to one line. */
 static void
 a_row_of_several_lines_says_so(void **state)
 {
@@ -377,7 +377,7 @@ the_text_shows_totals_and_changes(void **state)
     strbuf_release(&out);
 }
 
-/* If this fails, a fix that saves two thirds of all calls is told as "nothing changed". */
+/* If this fails, a fix that saves two thirds of all calls is reported as "nothing changed". */
 static void
 what_changed_in_another_metric_is_offered(void **state)
 {
@@ -425,7 +425,7 @@ start_up_code_is_left_out_of_the_text(void **state)
     strbuf_release(&out);
 }
 
-/* If this fails, what threads had not told yet looks like a growth of the peak. */
+/* If this fails, live bytes that threads had not published yet look like a growth of the peak. */
 static void
 a_peak_within_its_error_is_noise(void **state)
 {
@@ -540,8 +540,8 @@ the_json_of_a_diff_keeps_its_contract(void **state)
     strbuf_release(&out);
 }
 
-/* If this fails, scripts cannot tell a session from a process, or a process in a container from
- * another one. */
+/* If this fails, scripts cannot distinguish a session from a process, or processes of two
+ * containers. */
 static void
 the_json_says_whose_profiles_the_sides_are(void **state)
 {
@@ -605,7 +605,7 @@ make_sampled(struct profile *p)
     p->longest_bytes = PERIOD;
 }
 
-/* If this fails, people chase a growth that is the draw's, or are told that a real one is. */
+/* If this fails, people chase a growth that is sampling noise, or a real one is called noise. */
 static void
 a_growth_within_the_draw_is_noise(void **state)
 {
@@ -689,7 +689,7 @@ an_exact_side_has_no_noise(void **state)
     assert_false(diff_is_noise(row, METRIC_ALLOC, false));
 
     make_sampled(t->after);
-    add_sampled(t->after, "same@a.c:1", 15); // On top of what was exact.
+    add_sampled(t->after, "same@a.c:1", 15); // On top of the exact part.
     d = compare(t, DIFF_BY_SITE, METRIC_ALLOC);
     row = &d.rows[0];
     assert_true(d.is_estimate);

@@ -1,7 +1,6 @@
 /* test_draw.c: if this fails, samples are chosen with another probability than their weight says,
  * and every estimate is wrong by that much. The arithmetic is compared with libm, and the draw with
- * what it should come to, under fixed seeds; bounds are many standard deviations wide.
- */
+ * its expected sum, under fixed seeds; bounds are many standard deviations wide. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,8 +57,8 @@ a_call_is_sampled_with_one_over_n(void **unused)
     }
 }
 
-/* Walk a stream of CALLS blocks of SIZE_BYTES through the draw as the gate does; what the samples
- * add up to. */
+/* Walk a stream of CALLS blocks of SIZE_BYTES through the draw as the gate does; return the sum of
+ * the samples' weights. */
 static struct draw_weight
 walk(const struct draw_way *p, uint64_t size_bytes, int calls, uint64_t *state, int *ret_samples)
 {
@@ -128,8 +127,8 @@ a_weight_is_one_over_p_rounded(void **unused)
     }
 }
 
-/* If this fails, a period from the environment, or garbage in the control words of a live profile,
- * reaches an arithmetic in which it means nothing; or one that is documented is refused. */
+/* If this fails, a meaningless period, from the environment or from garbage in the control words of
+ * a live profile, enters the arithmetic; or a documented period is refused. */
 static void
 only_sensible_periods_are_taken(void **unused)
 {

@@ -1,4 +1,4 @@
-/* test_export.c: what other tools would read: collapsed stacks, both pprof formats, the flame
+/* test_export.c: exports as other tools read them: collapsed stacks, both pprof formats, the flame
  * graph, speedscope, CSV, DevTools, heaptrack. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -238,8 +238,8 @@ static const char csv_golden[] =
     "5,1,5,1,5,1,0,0,0,0,0,0,5,5,\"malloc\",\"\",\"[other stacks]\",\"\",,\"\","
     "\"[other stacks]\"\n";
 
-/* If this fails, a spreadsheet computes what a stranger named a function, or a name breaks a row
- * or moves its columns. */
+/* If this fails, a spreadsheet evaluates the name of a stranger's function, or a name breaks a row
+ * or shifts its columns. */
 static void
 names_stay_in_their_cells(void **state)
 {
@@ -316,8 +316,8 @@ a_tree_of_calls_has_bytes_where_they_were_allocated(void **state)
     profile_free(p);
 }
 
-/* If this fails, the Firefox Profiler takes for live what was freed, or for freed what is live, or
- * adds up a function with that of another file. */
+/* If this fails, the Firefox Profiler takes freed blocks for live ones or vice versa, or adds up
+ * functions of two files. */
 static void
 what_is_freed_takes_away_a_whole_allocation(void **state)
 {
@@ -388,8 +388,8 @@ static const char heaptrack_golden[] =
     "i 0 0 6 0 0\nt 4 0\na 5 4\n+ 3\ni 1040102f 2 3 1 15\nt 5 0\ns s 1 t?\n"
     "i 1040103f 2 7 1 b\nt 6 5\na 32 6\nc 5dc\n+ 4\nc 5dc\n- 4\n- 2\nc bb8\n";
 
-/* If this fails, heaptrack shows another peak, other leaks, or takes for temporary what was not, or
- * reads names where numbers are. */
+/* If this fails, heaptrack shows another peak, other leaks, wrong temporary blocks, or reads names
+ * in place of numbers. */
 static void
 events_come_to_what_was_counted(void **state)
 {
@@ -451,7 +451,8 @@ parse_rows(const char *text, struct text_row *ret, size_t max)
     return count;
 }
 
-/* If this fails, google-pprof shows totals that are not the sum of its rows, or wrong addresses. */
+/* If this fails, google-pprof shows totals that differ from the sum of the rows, or wrong
+ * addresses. */
 static void
 rows_of_pprof_text_add_up_to_the_header(void **state)
 {
@@ -513,15 +514,15 @@ a_filter_reaches_rows_and_header(void **state)
     profile_free(p);
 }
 
-/* A reader of protocol buffers, just enough to see what was written. */
+/* A reader of protocol buffers, just enough to check the output. */
 struct reader {
     const unsigned char *next, *end;
 };
 
 struct field {
     uint32_t number;
-    uint64_t value;       // Of a varint.
-    struct reader nested; // Of bytes.
+    uint64_t value;       // Value of a varint.
+    struct reader nested; // Content of a field of bytes.
 };
 
 static uint64_t
@@ -668,8 +669,8 @@ pprof_has_values_types_and_inlined_calls(void **state)
     profile_free(p);
 }
 
-/* If this fails, profile servers put a heap at a time when it was another one, or take what is in
- * use for what was allocated in a while. */
+/* If this fails, profile servers put a heap at the wrong time, or take memory in use for memory
+ * allocated over a stretch of time. */
 static void
 a_moment_has_a_time_and_a_stretch_a_duration(void **state)
 {
@@ -830,7 +831,7 @@ a_recursive_call_stays_a_frame_of_its_own(void **state)
     profile_free(p);
 }
 
-/* If this fails, nobody can tell by comparing exports whether two profiles are the same. */
+/* If this fails, comparing exports no longer shows whether two profiles are the same. */
 static void
 exporting_twice_gives_the_same_bytes(void **state)
 {
@@ -1086,7 +1087,7 @@ a_deep_recursion_is_cut_in_the_graph(void **state)
     profile_free(p);
 }
 
-/* If this fails, growth is shown blue, or what is gone is not shown at all. */
+/* If this fails, growth is shown blue, or vanished stacks are missing. */
 static void
 growth_is_red_and_what_is_gone_is_blue(void **state)
 {

@@ -118,7 +118,8 @@ members_have_the_counts_of_their_words(void **state)
     assert_int_equal(row_of(p, &f.v[0], "high")->counts.accesses, 7);
     assert_true(row_of(p, &f.v[0], "high")->together);
     assert_int_equal(row_of(p, &f.v[0], "text")->counts.accesses, 5);
-    assert_int_equal(row_of(p, &f.v[0], "text")->counts.blocks, 2); // The most of its words.
+    assert_int_equal(row_of(p, &f.v[0], "text")->counts.blocks, 2); // The most blocks that touched
+                                                                    // any word.
     assert_true(field_share(&row_of(p, &f.v[0], "low")->counts) == 0.5);
     assert_int_equal(f.v[0].accesses, 112); // Each word once.
     assert_int_equal(f.v[0].padding_bytes, 0);
@@ -173,7 +174,7 @@ a_word_in_front_is_no_field(void **state)
     profile_free(p);
 }
 
-/* 24 longs, of which those at 0, 8 (in the 2nd line) and 16 (in the 3rd) are used in all blocks. */
+/* 24 longs; all blocks use those at 0, 8 (in the 2nd line) and 16 (in the 3rd). */
 static struct profile *
 sparse(struct profile_access_field words[24])
 {
@@ -243,14 +244,15 @@ what_is_only_zeroed_is_told_apart(void **state)
     assert_int_equal(a.untouched_count, 0);
     assert_int_equal(a.once_count, 21);
     assert_int_equal(a.once_bytes, 168);
-    assert_int_equal(a.order_count, 24); // As many lines are touched, but hot is one of them.
+    assert_int_equal(a.order_count, 24); // The same number of lines is touched, but only one is
+                                         // hot.
     assert_true(a.new_lines == a.lines);
     assert_int_equal(a.hot_lines, 3);
     assert_int_equal(a.new_hot_lines, 1);
     profile_free(p);
 }
 
-/* If this fails, advice is given on what was not counted by words, or is not known whole. */
+/* If this fails, advice is given for structures that were not counted by words, or not entirely. */
 static void
 no_advice_without_words_and_all_members(void **state)
 {
@@ -304,8 +306,8 @@ bytes_that_bit_fields_share_count_once(void **state)
     profile_free(p);
 }
 
-/* If this fails, a structure inside is moved without its padding or its alignment, and what is said
- * to come of it is too small. */
+/* If this fails, a nested structure is moved without its padding or its alignment, and the
+ * predicted size is too small. */
 static void
 a_structure_inside_moves_whole(void **state)
 {
@@ -413,7 +415,7 @@ padding_goes_if_small_members_stand_together(void **state)
     profile_free(p);
 }
 
-/* If this fails, a program of one thread is warned of false sharing, or one of two is not. */
+/* If this fails, a program with one thread is warned of false sharing, or one with two is not. */
 static void
 false_sharing_takes_two_threads(void **state)
 {
@@ -434,13 +436,13 @@ false_sharing_takes_two_threads(void **state)
     p->threads[0].uses = 1;
     field_advise(p, &f, &f.v[0], &arena, &a);
     assert_int_equal(a.conflict_count, 0);
-    p->threads[0].uses = 2; // Of one name.
+    p->threads[0].uses = 2; // Two threads of one name.
     field_advise(p, &f, &f.v[0], &arena, &a);
     assert_int_equal(a.conflict_count, 1);
     assert_int_equal(a.conflicts[0].line, 0);
     assert_int_equal(a.conflicts[0].written, 0);
     assert_int_equal(a.conflicts[0].read, 1);
-    // Counted together, only what is meant to be shared can be told.
+    // Without counters by thread, only members that are declared as shared can be judged.
     p->accesses.apart = false;
     field_advise(p, &f, &f.v[0], &arena, &a);
     assert_int_equal(a.conflict_count, 0);

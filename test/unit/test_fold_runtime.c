@@ -1,7 +1,7 @@
-/* test_fold_runtime.c: which frames of an interpreter are left out, and what becomes of what they
- * hold. If this fails, people read the interpreter instead of their script, or bytes of a stack go
- * to another one. Frames of files that end with .lua are named ones, those of lvm.c the runtime's.
- */
+/* test_fold_runtime.c: which frames of an interpreter are folded, and where their memory is
+ * charged. If this fails, people read the interpreter instead of their script, or bytes are charged
+ * to another stack. Frames of files that end with .lua are named ones, frames of lvm.c belong to
+ * the runtime. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ text_of(const struct profile *p, uint32_t site)
     return text;
 }
 
-/* If this fails, luaV_execute stands between the functions of a script, or above them. */
+/* If this fails, luaV_execute appears between the functions of a script, or above them. */
 static void
 the_runtime_goes_from_both_sides_of_named_frames(void **state)
 {
@@ -63,8 +63,8 @@ the_runtime_goes_from_both_sides_of_named_frames(void **state)
     profile_free(p);
 }
 
-/* If this fails, what an interpreter allocates for itself, when it starts or compiles, has a stack
- * of main alone. */
+/* If this fails, the interpreter's own allocations, at start-up or for compiling, have a stack of
+ * main alone. */
 static void
 a_stack_without_named_frames_stays_as_it_was(void **state)
 {
@@ -125,8 +125,8 @@ a_cut_stack_is_still_known_to_be_cut(void **state)
     profile_free(p);
 }
 
-/* If this fails, what was written out of its block is shown with the interpreter's stack, while all
- * else of that stack is shown with the script's. */
+/* If this fails, an overrun of a block is shown with the interpreter's stack, while everything else
+ * about that stack is shown with the script's. */
 static void
 damages_follow_their_stacks(void **state)
 {

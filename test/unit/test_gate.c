@@ -1,7 +1,6 @@
-/* test_gate.c: if this fails, exact recording misses calls, calls that were left out are recorded,
- * or blocks are freed unseen that are not. The gate is inline in every allocation function; what it
- * calls when it does not know is replaced here and only counted.
- */
+/* test_gate.c: if this fails, exact recording misses calls, excluded calls are recorded, or frees
+ * of recorded blocks are skipped. The gate is inline in every allocation function; its slow path is
+ * replaced here and only counts calls. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -164,9 +163,9 @@ frees_ask_only_where_samples_live(void **unused)
     assert_int_equal(questions, 2);
 }
 
-/* What an operator asks of malloc is charged as well, and may use up what is left to the next
- * sample; then that is drawn once more, for nothing. If this fails, too few or too many of the
- * blocks from operators are sampled, and their estimates are off. */
+/* An operator's call of malloc is charged as well, and may use up the remaining distance to the
+ * next sample; then that is drawn once more, without a sample. If this fails, too few or too many
+ * of the blocks from operators are sampled, and their estimates are off. */
 static void
 what_is_charged_inside_moves_no_sample(void **unused)
 {
@@ -190,7 +189,7 @@ what_is_charged_inside_moves_no_sample(void **unused)
     }
 }
 
-/* If this fails, a thread goes on with a distance that was drawn for another way of recording. */
+/* If this fails, a thread keeps a distance that was drawn for another recording mode. */
 static void
 a_change_inside_stays(void **unused)
 {

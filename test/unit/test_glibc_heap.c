@@ -67,7 +67,7 @@ new_heap(void)
     return h;
 }
 
-/* What the walk over H finds. */
+/* Walk H and return the result. */
 static struct glibc_heap
 walk(struct heap *h, struct arena *arena)
 {
@@ -122,7 +122,7 @@ blocks_in_use_are_those_that_no_list_of_free_ones_has(void **unused)
     h->chunks[h->at / 8 + 1] = USED;
     h->chunks[(cache - HEAP) / 8] = 1;                  // One block in the cache's first list,
     h->chunks[(cache - HEAP + 128) / 8] = cached;       // which is that,
-    h->chunks[(cached - HEAP) / 8] = cached >> 12;      // the last of its list.
+    h->chunks[(cached - HEAP) / 8] = cached >> 12;      // which is the last in its list.
     h->chunks[(fast - HEAP) / 8] = fast >> 12;
     put_arena(h, FASTBINS, fast - 16);
     h->mapped[1] = PAGE | 2;
@@ -139,7 +139,7 @@ blocks_in_use_are_those_that_no_list_of_free_ones_has(void **unused)
     arena_release(&arena);
 }
 
-/* If this fails, the head that an aligned block has left behind counts as a block of its own. */
+/* If this fails, the head that an aligned block has left behind counts as a separate block. */
 static void
 an_aligned_block_with_its_own_mapping_begins_where_it_says(void **unused)
 {

@@ -82,7 +82,7 @@ rows_are_sorted_by_self(void **state)
     profile_free(p);
 }
 
-/* If this fails, bytes of which little is known are shown as if more were. */
+/* If this fails, the verdict overstates how surely the type of some bytes is known. */
 static void
 types_are_rows_by_verdict(void **state)
 {
@@ -101,7 +101,7 @@ types_are_rows_by_verdict(void **state)
     }
     p->typed = true;
     g = group(p, BY_TYPE, METRIC_ALLOC, NULL);
-    // What only has a size of several types is apart by that size.
+    // Blocks of unknown type are split by size.
     assert_int_equal(g.count, 5);
     assert_int_equal(g.v[0].site->verdict, VERDICT_UNKNOWN);
     assert_int_equal(g.v[0].self.allocated_bytes, 256);
@@ -116,7 +116,7 @@ types_are_rows_by_verdict(void **state)
 }
 
 /* If this fails, --by type with --at makes one row of blocks of different sizes, or has rows of
- * what was not there. */
+ * blocks that did not exist at that moment. */
 static void
 types_of_a_moment_are_apart_by_size(void **state)
 {
@@ -144,7 +144,7 @@ types_of_a_moment_are_apart_by_size(void **state)
     profile_free(p);
 }
 
-/* If this fails, tables by line, file or module join what is apart or part what is one. */
+/* If this fails, tables by line, file or module join separate rows or split one. */
 static void
 lines_files_and_modules_are_rows(void **state)
 {
@@ -170,7 +170,7 @@ lines_files_and_modules_are_rows(void **state)
     profile_free(p);
 }
 
-/* If this fails, --by thread with --filter shows what the filter has left out. */
+/* If this fails, --by thread with --filter includes stacks that the filter excludes. */
 static void
 threads_follow_the_filter(void **state)
 {
@@ -192,7 +192,8 @@ threads_follow_the_filter(void **state)
     profile_free(p);
 }
 
-/* If this fails, what the recorder charged to "other" is missing from tables, or crashes them. */
+/* If this fails, memory that the recorder charged to "other" is missing from tables, or crashes
+ * them. */
 static void
 other_stacks_are_a_row(void **state)
 {
@@ -236,8 +237,8 @@ static void
 bins_are_in_the_range_that_holds_them(void **state)
 {
     static const struct {
-        uint64_t size_min, size_max; // Of a bin.
-        uint64_t end;                // Of its range.
+        uint64_t size_min, size_max; // Sizes in a bin.
+        uint64_t end;                // End of the range that holds the bin.
     } v[] = {
         {257, 257, 1 * KIB},
         {1 * KIB, 1 * KIB, 1 * KIB},
@@ -304,7 +305,7 @@ source_lines_have_their_own_sums(void **state)
     profile_free(p);
 }
 
-/* If this fails, `heaptap source` does not find a function by part of its name, or shows lines of
+/* If this fails, `heaptap source` does not find a function by part of the name, or shows lines of
  * others. */
 static void
 a_function_is_found_by_part_of_its_name(void **state)

@@ -76,7 +76,7 @@ region_is_valid(struct heap_leaf *leaf, uint32_t tier, size_t at)
             if (word == 0)
                 continue;
             HOLDS(heap_word_claim(word) < HEAP_CLAIMS); // It is somebody's,
-            HOLDS(claim > HEAP_CLAIM_TURN_MASK);        // who was not forgotten,
+            HOLDS(claim > HEAP_CLAIM_TURN_MASK);        // which is still valid,
             HOLDS((word & LEDGER_SITE_MASK) != 0);      // and it says whose stack it is.
             HOLDS(heap_page_is_begun(leaf->pages[way], heap_page_of_words(tier, granule)));
         }
@@ -181,7 +181,7 @@ empty(struct model *m)
     memset(m->blocks, 0, sizeof m->blocks);
 }
 
-/* Everything of M is taken out, and is what it should be. */
+/* Take everything out of M and check it. */
 static bool
 takes_all_out(struct model *m)
 {
@@ -213,8 +213,8 @@ replay_many(uint32_t count, uint32_t emptied, uint32_t rounds)
     assert_true(shadow_is_valid());
 }
 
-/* If this fails, an object that leaves one of the program's own heaps is not known there, or goes
- * with another's site and size. */
+/* If this fails, removing an object from one of the program's heaps misses, or returns another
+ * object's site and size. */
 static void
 one_heap_holds_what_was_put_in(void **unused)
 {
@@ -315,7 +315,7 @@ what_fits_in_a_word_is_in_no_table(void **unused)
         assert_true(heap_objects_insert(o, p, b, &old));
     }
     assert_null(o->table.levels[0]);
-    for (uintptr_t i = 0; i < 1000; i++) { // Of heaps that are reset, too.
+    for (uintptr_t i = 0; i < 1000; i++) { // Also when the heap is reset.
         struct heap_block b = {1, 0, 1, 64};
 
         heap_objects_empty(o);
@@ -415,7 +415,8 @@ an_object_at_random_distance_takes_at_most_16_bytes(void **unused)
         {2048, 1 << 20, 1, 0, 16},   {1, 1 << 20, 1, 0, 16},
         {1 << 19, 1 << 20, 1, 0, 16}, {1 << 20, 4 << 20, 1, 0, 16},
         {16, 16, 10, 5000, 16},      {16, 16, 10, 100000, 16},
-        {16, 16, 100, 160000, 16},   {16, 16, 1000, 1600000, 20}, // What a run needs is rounded up.
+        {16, 16, 100, 160000, 16},   {16, 16, 1000, 1600000, 20}, // The words of a run are rounded
+                                                                  // up.
         {3, 50, 300, 100000, 20},    {256, 256, 100, 1000000, 16},
     };
 
@@ -429,8 +430,8 @@ an_object_at_random_distance_takes_at_most_16_bytes(void **unused)
         }
 }
 
-/* The objects of one heap are sparse, those of others lie between them. If this fails, objects that
- * lie far apart are lost or mixed up with those of other heaps, or after a reset. */
+/* The objects of one heap are sparse, with objects of others between them. If this fails, objects
+ * that lie far apart are lost, also after a reset, or confused with objects of other heaps. */
 static void
 sparse_heaps_keep_apart(void **unused)
 {
@@ -537,8 +538,8 @@ a_shadow_that_is_off_is_found(void **unused)
 
 /* --- Several threads -------------------------------------------------------------------------- */
 
-/* Every thread has a heap of its own at the same addresses, which it empties, and all have one in
- * common, in which each has addresses of its own between those of the others. */
+/* Every thread empties a private heap at the same addresses. All threads share one more heap, in
+ * which their addresses are interleaved. */
 static void *
 hammer(void *arg)
 {
@@ -601,8 +602,8 @@ use_what_is_emptied(void *arg)
     return NULL;
 }
 
-/* A program that resets a heap while others allocate from it has a race of its own. If this fails,
- * that damages what is kept of other heaps. */
+/* A program that resets a heap while others allocate from it has a race. If this fails, that race
+ * damages the records of other heaps. */
 static void
 a_reset_in_the_midst_of_things_leaves_all_in_order(void **unused)
 {

@@ -53,7 +53,8 @@ word_is_valid(const struct heap_map *m, uint32_t i, uint32_t place)
     if (word >> EMPTYING_BITS == WORD_GONE)
         return true;
     HOLDS(i <= map_top(m, word & EMPTYING_MASK)); // Or the level would not be looked at.
-    HOLDS(map_find(level, word) == place);        // It is in one of its buckets, and is found.
+    HOLDS(map_find(level, word) == place);        // It is in one of its buckets, and a lookup finds
+                                                  // it.
     for (uint32_t k = 0; k < HEAP_MAP_LEVELS && m->levels[k] != NULL; k++)
         HOLDS(k == i || map_find(m->levels[k], word) == NOWHERE); // And nowhere else.
     return true;
@@ -78,7 +79,7 @@ heap_map_is_valid(const struct heap_map *m)
     return true;
 }
 
-/* Whether site number SITE stands within a window of where it belongs in LEVEL at PLACE. */
+/* Return true if site number SITE lies within a window of its home in LEVEL at PLACE. */
 static bool
 lies_in_window(const struct heap_live_level *level, uint64_t place, uint32_t site)
 {
@@ -123,7 +124,7 @@ address(uint32_t i)
     return (const void *)(uintptr_t)(4096 + 16 * (uint64_t)i);
 }
 
-/* Take what is at I out of M, and compare. */
+/* Remove entry I from M, and compare. */
 static void
 take_out(struct heap_map *m, uint32_t i)
 {
@@ -144,8 +145,8 @@ put_in(struct heap_map *m, uint32_t i)
     assert_true(heap_map_insert(m, address(i), expected[i]));
 }
 
-/* If this fails, an object that leaves one of the program's own heaps is not known there, or goes
- * with another's site and size. */
+/* If this fails, removing an object from one of the program's heaps misses, or returns another
+ * object's site and size. */
 static void
 a_map_holds_what_was_put_in(void **unused)
 {
@@ -356,7 +357,7 @@ lives_that_are_off_are_found(void **unused)
 static struct heap_map shared_map;
 static struct heap_lives shared_lives;
 
-/* Every thread has addresses of its own, all have the sites in common. */
+/* Every thread has separate addresses; all share the sites. */
 static void *
 hammer(void *arg)
 {

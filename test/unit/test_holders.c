@@ -1,4 +1,4 @@
-/* test_holders.c: which code is the user's own, and what it holds. */
+/* test_holders.c: which code is the user's own, and the memory that it holds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -110,7 +110,8 @@ libraries_of_system_programs_count_as_own(void **state)
     profile_free(p);
 }
 
-/* If this fails, the numbers of a row are not those of the lines beneath it, or a stack is lost. */
+/* If this fails, the numbers of a row differ from the sum of the lines beneath it, or a stack is
+ * lost. */
 static void
 holders_add_up_with_their_callers(void **state)
 {
@@ -145,7 +146,7 @@ holders_add_up_with_their_callers(void **state)
     profile_free(p);
 }
 
-/* If this fails, all that a function holds is said to come from one of its lines. */
+/* If this fails, all memory that a function holds is attributed to one line. */
 static void
 a_holder_adds_up_its_lines(void **state)
 {
@@ -177,7 +178,7 @@ a_holder_adds_up_its_lines(void **state)
     assert_int_equal(f->callee_value, counters_live_bytes(&f->counters));
     assert_string_equal(holder_name(p, &h.v[1]), "m");
     assert_int_equal(h.v[1].line_count, 1);
-    assert_int_equal(h.v[1].callee_value, 5); // Of 9: it allocates the rest itself.
+    assert_int_equal(h.v[1].callee_value, 5); // 5 of the 9; it allocates the rest itself.
     profile_free(p);
 }
 
@@ -235,7 +236,7 @@ the_first_holder_is_found_without_building_all_stacks(void **state)
         } else {
             assert_true(first.count > 0);
             assert_int_equal(first.v[0].counters.peak_bytes, all.v[0].counters.peak_bytes);
-            // Of those that hold as much, which is first depends on what they do not hold.
+            // Among holders of equal value, the first depends on the other metrics.
             if (all.count == 1 ||
                 all.v[1].counters.peak_bytes < all.v[0].counters.peak_bytes) {
                 assert_int_equal(first.v[0].largest->depth, all.v[0].largest->depth);

@@ -1,5 +1,6 @@
-/* test_image.c: functions of a mapped object, by its own tables. If it fails, the recorder has no
- * clock, calls what the program has put in libc's place, or reads where it should not. */
+/* test_image.c: find functions of a mapped object in the object's own tables. If it fails, the
+ * recorder has no clock, calls the program's replacement of a libc function, or reads out of
+ * bounds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,8 +42,8 @@ the_clock_is_found_in_the_vdso(void **unused)
     assert_null(image_function(&o, ""));
 }
 
-/* If this fails, the recorder calls what the program has put in libc's place, or jumps to a
- * variable or to the function that only chooses one. */
+/* If this fails, the recorder calls the program's replacement of a libc function, or jumps to a
+ * variable or to the function that only selects one. */
 static void
 a_function_is_found_in_its_own_object(void **unused)
 {
@@ -72,8 +73,9 @@ what_is_no_object_is_refused(void **unused)
     assert_false(image_at((uint64_t)(uintptr_t)page + 8, &o));
 }
 
-/* Not one read outside of what the headers call readable, whatever the tables say; a guard page is
- * behind it. If this fails, an object with odd tables kills or hangs the program as it starts. */
+/* No read leaves the memory that the headers declare readable, whatever the tables contain; a guard
+ * page follows it. If this fails, an object with odd tables kills or hangs the program as it
+ * starts. */
 static void
 damaged_tables_are_read_within_bounds(void **unused)
 {

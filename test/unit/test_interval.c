@@ -1,8 +1,7 @@
 /* test_interval.c: if this fails, the intervals beside estimates are too narrow, and people believe
- * what is not so, or so wide that they say nothing. The quantiles are compared with numbers from
- * tables; the intervals are counted over thousands of simulated recordings with fixed seeds, so
- * they hold their 95 % or they do not, the same on every machine.
- */
+ * wrong numbers, or so wide that they carry no information. The quantiles are compared with numbers
+ * from tables. The coverage of the intervals is counted over thousands of simulated recordings with
+ * fixed seeds, so the result is the same on every machine. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +13,8 @@
 #include "analyse/interval.h"
 #include "sampling/draw.c"
 
-/* If this fails, the interval around an estimate that few samples stand for does not hold what it
- * promises. */
+/* If this fails, the interval around an estimate from few samples does not hold its confidence
+ * level. */
 static void
 quantiles_are_those_of_tables(void **unused)
 {
@@ -78,11 +77,11 @@ enum { SEEDS = 2000 };
 
 struct hits {
     int blocks, bytes;
-    int seen, blocks_seen, bytes_seen; // Of the draws with a sample: only these make a site.
+    int seen, blocks_seen, bytes_seen; // Draws that have a sample: only these make a site.
 };
 
-/* Of a site of CALLS blocks of sizes that go from FIRST to LAST, recorded with PERIOD under SEEDS
- * seeds: how often did the truth lie in the intervals? */
+/* Return how often the intervals cover the truth for a site of CALLS blocks with sizes from FIRST
+ * to LAST, recorded with PERIOD under SEEDS seeds. */
 static struct hits
 cover(uint32_t mode, uint64_t period, int calls, uint64_t first, uint64_t last)
 {
@@ -163,7 +162,7 @@ many_samples_hold_95_percent(void **unused)
     }
 }
 
-/* At least 95 of 100 with few, none at all included. If this fails, a site with a handful of
+/* At least 95 of 100 with few samples, also with none. If this fails, a site with a handful of
  * samples looks surer than it is. */
 static void
 few_samples_promise_no_more_than_they_hold(void **unused)
@@ -183,9 +182,9 @@ few_samples_promise_no_more_than_they_hold(void **unused)
     }
 }
 
-/* People see the sites that have a sample. Where next to none was expected, these are the few that
- * have drawn far too much; still the truth must lie in what is said of them. If this fails, rows
- * in the tail of a report are wrong more often than one in twenty. */
+/* People see only the sites that have a sample. Where almost none was expected, these are the few
+ * that drew far too much. Still the interval must cover the truth. If this fails, rows in the tail
+ * of a report are wrong more often than one in twenty. */
 static void
 what_is_listed_holds_95_percent(void **unused)
 {

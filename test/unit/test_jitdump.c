@@ -89,7 +89,7 @@ a_function_has_its_name_from_first_to_last_byte(void **state)
     strbuf_release(&s);
 }
 
-/* If this fails, code that was moved or replaced has the name of what was there before. */
+/* If this fails, code that was moved or replaced has the name of its predecessor. */
 static void
 what_was_moved_or_replaced_has_the_later_name(void **state)
 {
@@ -102,7 +102,7 @@ what_was_moved_or_replaced_has_the_later_name(void **state)
     put_load(&s, 0x2000, 0x40, 2, "main");
     put_move(&s, 0x1000, 0x2000, 0x40, 1);
     put_load(&s, 0x1000, 0x40, 3, "newer");
-    put_move(&s, 0x9000, 0x9100, 0x40, 99); // Of nobody.
+    put_move(&s, 0x9000, 0x9100, 0x40, 99); // No such code.
     assert_true(parse(&m, &s, s.length));
     is_named(&m, 0x2010, "fill");
     is_named(&m, 0x1010, "newer");

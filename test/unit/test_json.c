@@ -44,7 +44,7 @@ assert_has(const struct strbuf *out, const char *text)
         fail_msg("%s is not in %s", text, strbuf_text(out));
 }
 
-/* If this fails, a document inside of another has no name there, or the next value has it, too. */
+/* If this fails, a nested document has no name, or the next value has the name as well. */
 static void
 a_document_stands_inside_of_another(void **state)
 {
@@ -174,8 +174,8 @@ shared_callers_are_written_once(void **state)
     profile_free(p);
 }
 
-/* If this fails, stacks without their wrappers begin at a frame of somebody else, or wrappers that
- * nobody asked for stand in the tables. */
+/* If this fails, stacks without their wrappers begin at another stack's frame, or unrequested
+ * wrappers appear in the tables. */
 static void
 a_folded_stack_begins_at_its_first_frame(void **state)
 {
@@ -195,7 +195,7 @@ a_folded_stack_begins_at_its_first_frame(void **state)
     profile_free(p);
 }
 
-/* If this fails, functions of two libraries are taken for one, or what is unknown gets a name. */
+/* If this fails, functions of two libraries are taken for one, or unknown functions get a name. */
 static void
 what_is_unknown_is_null(void **state)
 {

@@ -1,4 +1,4 @@
-/* test_kept.c: what is kept of files between the profiles of one run. */
+/* test_kept.c: the data of files that is cached between the profiles of one run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,8 @@ a_file_is_known_by_its_path_and_its_whole_build_id(void **state)
     kept_release(&k);
 }
 
-/* If this fails, files that cannot be told apart share their names, or an id overruns its place. */
+/* If this fails, files that cannot be distinguished share their names, or an id overruns its
+ * buffer. */
 static void
 a_file_that_cannot_be_told_by_its_build_id_is_not_kept(void **state)
 {
@@ -80,7 +81,7 @@ entries_stay_where_they_are_while_others_come(void **state)
     kept_release(&k);
 }
 
-/* If this fails, what was kept leaks, or is freed twice. */
+/* If this fails, cached data leaks, or is freed twice. */
 static void
 release_frees_what_was_kept_and_leaves_an_empty_list(void **state)
 {

@@ -1,4 +1,4 @@
-/* test_leaks.c: what is still live, and what suppressions hide of it. */
+/* test_leaks.c: blocks that are still live, and which of them suppressions hide. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,7 +96,7 @@ a_mistake_is_told_with_its_line(void **state)
     }
 }
 
-/* If this fails, a damaged suppression file hides all leaks, and nobody is told. */
+/* If this fails, a damaged suppression file hides all leaks without a message. */
 static void
 a_pattern_that_a_nul_ends_at_once_is_empty(void **state)
 {

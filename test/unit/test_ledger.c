@@ -38,8 +38,8 @@ end(void **unused)
     return 0;
 }
 
-/* If this fails, a free is charged to another site or size than its allocation, or a double free
- * is not told from a foreign one. */
+/* If this fails, a free is charged to another site or size than its allocation, or a double free is
+ * taken for a foreign one. */
 static void
 a_block_comes_back_with_its_site_and_size(void **unused)
 {
@@ -60,7 +60,7 @@ a_block_comes_back_with_its_site_and_size(void **unused)
     free(p);
 }
 
-/* What a reader of a dump finds for ADDRESS by the record alone: the leaf, or NULL. */
+/* Return the leaf that a reader of a dump finds for ADDRESS from the core record alone, or NULL. */
 static const uint32_t *
 listed_leaf(uintptr_t address, enum core_leaf_kind kind)
 {
@@ -124,9 +124,10 @@ foreign_pointers_are_unknown(void **unused)
     free(p);
 }
 
-/* More slack than a byte can hold goes to the side table, and so does all of it when sizes are
- * unknown. If this fails, freed bytes are what the allocator gave, not what was asked for; or a
- * block whose reallocation fails is put back by the word of an allocator that does not know it. */
+/* Slack that exceeds a byte goes to the side table, and so does all slack when sizes are unknown.
+ * If this fails, freed bytes are the allocator's size instead of the requested one; or a block
+ * whose reallocation fails is put back with the size that an allocator reports which does not know
+ * it. */
 static void
 any_slack_leaves_the_size_exact(void **unused)
 {
@@ -175,7 +176,8 @@ next_random(uint64_t *x)
 }
 
 /* Many unaligned addresses, in random order, against a plain array. If this fails, blocks that the
- * ledger itself cannot hold, samples among them, come back with another's site, or not at all. */
+ * ledger itself cannot hold, including samples, come back with another block's site, or are
+ * lost. */
 static void
 the_side_table_equals_a_list(void **unused)
 {

@@ -1,4 +1,4 @@
-/* test_limits.c: limits as they are written, and what is judged by them. */
+/* test_limits.c: how limits are written, and how profiles are judged by them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ assert_refused(const char *text, const struct limit_rules *rules, const char *wh
     assert_memory_equal(&before, &limits, sizeof limits);
 }
 
-/* If this fails, a gate is held to other limits than those that stand in the script. */
+/* If this fails, a gate applies other limits than the script contains. */
 static void
 limits_are_read_by_name(void **state)
 {
@@ -94,7 +94,7 @@ what_is_no_limit_is_refused(void **state)
     assert_refused("peak=5%", &alone, "5% of what? There is nothing to compare with");
 }
 
-/* Judge what grew from a stack of BEFORE bytes to one of AFTER, by TEXT. */
+/* Judge the growth of a stack from BEFORE bytes to AFTER by TEXT. */
 static struct judgements
 judged(const char *text, int64_t before_bytes, int64_t after_bytes, int64_t peak_error_bytes)
 {

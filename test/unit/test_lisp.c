@@ -144,7 +144,7 @@ file_of_symbols(void)
     return f;
 }
 
-/* If this fails, local functions of compiled files have no names, or those of the C compiler. */
+/* If this fails, local functions of compiled files have no names, or the C compiler's. */
 static void
 symbols_of_local_functions_become_names(void **state)
 {
@@ -153,7 +153,7 @@ symbols_of_local_functions_become_names(void **state)
     (void)state;
     told[0] = '\0';
     ecl_symbols_read(&f, sizeof f, on_function, on_part, NULL);
-    // The last name has no end but that of its section.
+    // The last name extends to the end of the section.
     assert_string_equal(told, "MAKE-TREE@1 LAMBDA@2 4->3 END@6 ");
 }
 

@@ -1,9 +1,8 @@
 /* test_lua_frames.c: the adapter for Lua with a state that is made up here, in the layouts of the
- * versions that have lists of calls. Its stack moves, by realloc and by an allocator of the host's;
- * since 5.4.5 with offsets in place of pointers, all of them or, for a handler, some. If this
- * fails, a script with deep calls crashes when it is recorded, or stacks show functions that did
- * not run, or none at all where Lua begins late.
- */
+ * versions that have lists of calls. Its stack moves, by realloc or by the host's allocator; since
+ * 5.4.5 with offsets in place of pointers, all of them or, for a handler, some. If this fails, a
+ * script with deep calls crashes when it is recorded, or stacks show functions that did not run, or
+ * no Lua functions where Lua begins late. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +45,7 @@ static struct {
     unsigned functions[DEEP + 1]; // By call; 0 = none that is shown.
     uint64_t random;
     uintptr_t own;       // The state's own call.
-    uintptr_t frame[16]; // Of luaD_rawrunprotected.
+    uintptr_t frame[16]; // Frame of luaD_rawrunprotected.
     unsigned count;      // Calls, from 1 on.
     char *places[2], *stack, *gone;
     uintptr_t now; // Where the stack is, whether or not Lua knows.
@@ -129,7 +128,7 @@ fake_wanted(void)
     return fake.wanted > 0 ? fake.wanted : HEAPTAP_FRAMES_MAX / 2;
 }
 
-/* Functions are told by their lines. */
+/* Lines identify the functions. */
 static unsigned
 fake_name(const char *function, const char *file, unsigned line, const char *language)
 {
@@ -185,8 +184,8 @@ put(void *p, size_t offset, uintptr_t value)
     memcpy((char *)p + offset, &value, sizeof value);
 }
 
-/* The words that point into the stack, in the order in which they become offsets: the top, those of
- * the calls from the innermost out, that of the state's own. */
+/* The words that point into the stack, in the order in which they become offsets: the top, the
+ * functions of the calls from the innermost out, then the function of the base call. */
 static void *
 pointer(unsigned number)
 {
@@ -325,7 +324,7 @@ id_at(unsigned number)
     return fake.frames[HEAPTAP_FRAMES_MAX - 1 - number].id;
 }
 
-/* All calls are shown, of which SAME are as before. */
+/* All calls are shown; SAME of them are unchanged. */
 static void
 check_frames(size_t same)
 {
@@ -337,8 +336,8 @@ check_frames(size_t same)
         assert_int_equal(id_at(i), i + 1);
 }
 
-/* The stack is in the other place, and cannot be read where it was. BY_REALLOC: we are told of the
- * block, of which the stack begins HEAD_BYTES behind the beginning. */
+/* Move the stack to the other place and make the old one unreadable. BY_REALLOC: the adapter is
+ * notified of the block, whose first HEAD_BYTES precede the stack. */
 static void
 move_stack(size_t head_bytes, bool by_realloc)
 {
@@ -401,7 +400,7 @@ realloc_moves_a_block_with_a_stack(void **unused)
 }
 
 /* If this fails, a program crashes when a block moves that lies right in front of a stack, or when
- * one does of which it is not known how large it was. */
+ * a block of unknown size moves. */
 static void
 a_block_in_front_of_a_stack_moves(void **unused)
 {
@@ -510,7 +509,7 @@ an_offset_leads_out_of_the_stack(void **unused)
     put(fake.calls[4], 0, 10 * SLOTS_APART * SLOT_BYTES + SLOT_BYTES);
     memset(fake.memo, 0, lua_frames_memo_bytes);
     memset(ids, 0, sizeof ids);
-    // Those inside of it; the outermost of them could not be asked for, because of its caller.
+    // Only inner calls remain; the outermost of them could not be cached, because of its caller.
     assert_int_equal(answer_now(&same), 6);
     assert_int_equal(same, 0);
     assert_int_equal(id_at(0), 0);
@@ -669,7 +668,7 @@ versions_have_their_layouts(void **unused)
     assert_false(lua_layout_find(NULL, false, &unknown));
 }
 
-/* If this fails, C functions of the program stand among functions of Lua that they did not call. */
+/* If this fails, C functions of the program appear among Lua functions that they did not call. */
 static void
 versions_have_their_marks_of_fresh_calls(void **unused)
 {

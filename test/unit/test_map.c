@@ -50,7 +50,7 @@ each_key_has_one_value_zero_among_them(void **state)
     assert_null(map_get(&m, 0));
 }
 
-/* If this fails, a large profile is loaded slowly, or a reserved map loses what it had. */
+/* If this fails, a large profile is loaded slowly, or a reserved map loses its entries. */
 static void
 a_reserved_map_does_not_grow_and_keeps_what_it_has(void **state)
 {

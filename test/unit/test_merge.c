@@ -1,7 +1,6 @@
 /* test_merge.c: sums of profiles made by construction: which modules, places, types and times are
- * one, what stays apart, and what happens at the limits. If it fails, stacks of one program are
- * split or those of two are mixed up, or a merged file does not say what the sum was.
- */
+ * merged, which stay separate, and the behaviour at the limits. If it fails, stacks of one program
+ * are split, stacks of two are mixed up, or a merged file does not describe the sum. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -223,8 +222,8 @@ each_program_is_known_as_one(void **state)
     assert_int_equal(programs, 2);
 }
 
-/* If this fails, a profile from a machine without symbols splits sites, or takes names away from
- * those of a machine that had them. */
+/* If this fails, a profile from a machine without symbols splits sites, or removes names that other
+ * machines had. */
 static void
 what_one_host_knows_the_sum_knows(void **state)
 {
@@ -258,8 +257,8 @@ what_a_guess_led_to_stays_apart(void **state)
     assert_int_equal(p->losses.guessed_frames, 1);
 }
 
-/* If this fails, truncated and broken stacks look whole in a merged profile, and its losses are
- * not told. */
+/* If this fails, truncated and broken stacks look whole in a merged profile, and its losses are not
+ * reported. */
 static void
 the_ends_of_stacks_stay_apart(void **state)
 {
@@ -281,15 +280,15 @@ the_ends_of_stacks_stay_apart(void **state)
     assert_int_equal(p->losses.other_site_events, 1);
 }
 
-/* If this fails, a merged profile says a type that one of its parts contradicts, or forgets one
- * that was certain. */
+/* If this fails, a merged profile has a type that one of the parts contradicts, or drops one that
+ * was certain. */
 static void
 of_types_the_surer_stands(void **state)
 {
     static const struct {
         const char *type;
         uint32_t verdict;
-        const char *then; // What the sum says after it.
+        const char *then; // The type in the sum after adding it.
     } said[] = {
         {"guess", VERDICT_SAME_SIZE, "guess"},
         {"other", VERDICT_SAME_SIZE, ""},
@@ -332,7 +331,7 @@ set_times(struct profile *p, uint64_t start_s, uint64_t elapsed_s, int64_t live_
     p->time_point_count = 1;
 }
 
-/* What was live at ELAPSED_S of the sum P. */
+/* Return the live bytes of the sum P at ELAPSED_S. */
 static int64_t
 live_at(const struct profile *p, double elapsed_s)
 {
@@ -365,11 +364,11 @@ the_timeline_adds_up_who_was_there(void **state)
     assert_int_equal(live_at(p, 11), 200);
     assert_int_equal(live_at(p, 16), 0);
     assert_int_equal(live_at(p, 21), 400);
-    assert_int_equal(live_at(p, 31), 10); // The totals say more exactly what was left.
+    assert_int_equal(live_at(p, 31), 10); // The totals give the remainder more exactly.
 }
 
-/* Say that the only row of P counted COUNT blocks of 10 bytes by each of its two snapshots, at 2
- * and 4 seconds, and nothing after them. */
+/* Set the history of the only row of P: COUNT blocks of 10 bytes by each of two snapshots, at 2 and
+ * 4 seconds, and nothing after them. */
 static void
 set_history(struct profile *p, int64_t count)
 {
@@ -398,8 +397,8 @@ known_at(const struct profile *p, double elapsed_s)
     return live;
 }
 
-/* If this fails, the timeline of a session has stacks at the wrong time, or adds up what a hundred
- * compilers, one after the other, left to the system, and calls that a leak. */
+/* If this fails, the timeline of a session has stacks at the wrong time. Or it sums the blocks that
+ * a hundred compilers, one after the other, left to the system, and calls that a leak. */
 static void
 histories_come_onto_one_clock_and_end_with_their_process(void **state)
 {
@@ -493,8 +492,8 @@ ways_of_recording_and_errors_add_up(void **state)
     assert_true(p->errors.allocated.bytes_variance == 5.0);
 }
 
-/* Each part has modules of its own, more together than frames of a file can name. If this fails, a
- * fleet of many builds cannot be merged, or gives a file whose frames are of other modules. */
+/* Each part has different modules, together more than frames of a file can name. If this fails, a
+ * fleet of many builds cannot be merged, or gives a file whose frames have the wrong modules. */
 static void
 too_many_modules_are_code_without_one(void **state)
 {
@@ -554,8 +553,8 @@ once_there_is_no_room_nothing_is_moved_any_more(void **state)
     assert_int_equal(p->site_count, 1);
 }
 
-/* If this fails, a report of a session says of a file that has changed what was in memory that is
- * somebody else's by then. */
+/* If this fails, a report of a session reads the reason why a file has changed from memory that was
+ * released with its part. */
 static void
 what_is_wrong_with_a_file_outlives_who_said_it(void **state)
 {
@@ -572,8 +571,8 @@ what_is_wrong_with_a_file_outlives_who_said_it(void **state)
     assert_string_equal(p->modules[1].trouble, "0123abcd");
 }
 
-/* A part that began at START_S, in which a block was found damaged FOUND_S later, a second after it
- * was known to be whole. */
+/* A part that began at START_S. A block in it was found damaged FOUND_S later, a second after it
+ * was last seen whole. */
 static void
 damaged_part(struct sum *t, uint64_t start_s, uint64_t found_s, uint64_t address)
 {
@@ -592,8 +591,8 @@ damaged_part(struct sum *t, uint64_t start_s, uint64_t found_s, uint64_t address
     p->damage_count = 1;
 }
 
-/* If this fails, the first damage that a merged profile tells of is not the one that was found
- * first, and the times of all but one process are wrong. */
+/* If this fails, the first damage in a merged profile is not the one that was found first, and the
+ * times of all but one process are wrong. */
 static void
 damages_come_onto_one_clock(void **state)
 {
@@ -656,7 +655,7 @@ set_of(const struct profile *p, const char *text)
     return NULL;
 }
 
-/* A part in which malloc, the heap NAME and the same with a label have a block each. */
+/* A part with one block each in malloc, in the heap NAME, and in the same with a label. */
 static void
 heap_part(struct sum *t, const char *name, const char *tenant)
 {
@@ -678,8 +677,8 @@ heap_part(struct sum *t, const char *name, const char *tenant)
     profile_sum_heaps(p);
 }
 
-/* If this fails, the arena of one process and that of the next are two rows, or one called malloc
- * is taken for malloc itself. */
+/* If this fails, the arenas of two processes are two rows, or a heap called malloc is taken for
+ * malloc itself. */
 static void
 heaps_and_labels_are_one_by_name(void **state)
 {
@@ -688,7 +687,7 @@ heaps_and_labels_are_one_by_name(void **state)
 
     heap_part(t, "arena", "acme");
     heap_part(t, "arena", "zork");
-    heap_part(t, "malloc", "acme"); // Of the program's own, all the same.
+    heap_part(t, "malloc", "acme"); // Still a heap of the program.
     p = sum_up(t);
     assert_false(p->heaps[0].own);
     assert_true(heap_of(p, "arena")->own);
@@ -733,7 +732,7 @@ too_many_heaps_and_labels_are_others(void **state)
 }
 
 /* If this fails, the sum of an old profile and a new one counts the short-lived blocks of one as
- * those of both, or it depends on which came first. */
+ * those of both, or depends on their order. */
 static void
 lives_are_known_if_all_know_them(void **state)
 {
@@ -770,7 +769,7 @@ lives_are_unknown_if_one_does_not_know_them(void **state)
     assert_true(reread(t, p)->totals.lives_unknown);
 }
 
-/* If this fails, a sum to which nothing was added cannot be written, or the file not be read. */
+/* If this fails, an empty sum cannot be written, or the file cannot be read. */
 static void
 a_sum_of_nothing_is_a_profile(void **state)
 {

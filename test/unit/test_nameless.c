@@ -1,6 +1,5 @@
-/* test_nameless.c: what is said of missing names: through which modules what is shown comes, and
- * the packages of files.
- */
+/* test_nameless.c: reports on missing names: the modules through which the shown memory comes, and
+ * the packages of files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +76,7 @@ an_answer_holds_until_the_lists_change(void **state)
     setenv("XDG_CACHE_HOME", directory, 1);
     assert_int_equal(mkdir(lists, 0700), 0);
     write_list("lists/one.list", "/usr/bin/one\n");
-    // The clock of files could not tell the next change from this one.
+    // The clock of files may be too coarse for the next change.
     assert_string_equal(package_of(lists, "/usr/bin/one", &arena), "one");
     write_list("lists/one.list", "/usr/bin/two\n");
     assert_string_equal(package_of(lists, "/usr/bin/one", &arena), "");
@@ -148,7 +147,7 @@ a_stack_counts_once_for_a_module_without_names(void **state)
         assert_int_equal(v[i].nameless.by_metric[METRIC_ALLOC], is_x ? 200 : 0);
         assert_int_equal(v[i].nameless.by_metric[METRIC_INUSE], is_x ? 100 : 0);
         assert_int_equal(v[i].lineless.by_metric[METRIC_ALLOC], is_x ? 200 : 0);
-        // Of 2000 allocated bytes and of 1900 live ones.
+        // 200 of 2000 allocated bytes. The share of live bytes, 100 of 1900, is smaller.
         assert_true(nameless_share(&v[i].nameless, &total) == (is_x ? 0.1 : 0));
     }
     arena_release(&arena);

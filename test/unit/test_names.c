@@ -10,7 +10,7 @@
 #include "symbol/demangle.h"
 #include "symbol/shorten.h"
 
-/* If this fails, names of one of the languages stay mangled. */
+/* If this fails, names of some language stay mangled. */
 static void
 mangled_names_are_demangled(void **state)
 {
@@ -78,7 +78,7 @@ static const struct {
     { 99, "std::filesystem::__cxx11::path::parent_path() const",
       "std::filesystem::path::parent_path() const" },
     { 99, "mystd::__1::f()", "mystd::__1::f()" },
-    // What Python calls a function within another is part of its name.
+    // Python's names for nested functions are part of the name.
     { 20, "make.<locals>.<listcomp>", "make.<locals>.<list…" },
     { 99, "my::std::allocator<int>::f()", "my::std::allocator<int>::f()" },
     { 99, "f(int) [clone .isra.0] [clone .cold]", "f(int)" },

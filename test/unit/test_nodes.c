@@ -87,7 +87,7 @@ children_are_found_again(void **unused)
     free(ids);
 }
 
-/* If this fails, what a function allocates for one caller is charged to another. */
+/* If this fails, memory that a function allocates for one caller is charged to another. */
 static void
 the_same_frame_under_two_parents_is_two_nodes(void **unused)
 {
@@ -121,8 +121,8 @@ begin_medium(void **unused)
     return begin(unused);
 }
 
-/* Frames of a made-up stack, innermost first: one of LEAVES functions, called from where nobody has
- * called it before. */
+/* Frames of a made-up stack, innermost first: one of LEAVES functions, called from a new place each
+ * time. */
 enum { LEAVES = 10, DEEP = 20 };
 
 static void
@@ -153,8 +153,8 @@ depth_of(uint32_t node)
     return depth;
 }
 
-/* If this fails, what a program allocates once it has gone through very many stacks is charged to
- * nobody, and its profile is of what it did at first. */
+/* If this fails, memory that a program allocates after very many distinct stacks is charged to
+ * nobody, and its profile covers only the first part of the run. */
 static void
 a_filling_tree_keeps_the_innermost_frames(void **unused)
 {

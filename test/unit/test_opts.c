@@ -44,7 +44,7 @@ static char *arguments[16];
 static int left;
 static struct err err;
 
-/* Parse the words of LINE, separated by single blanks; what is left is in arguments. */
+/* Parse the words of LINE, separated by single blanks; the remaining ones go to arguments. */
 static int
 parse(const char *line, bool stop_at_first)
 {
@@ -135,7 +135,7 @@ a_flag_may_take_a_number_behind_an_equals_sign(void **state)
     assert_int_equal(parse("--depth=x", false), HEAPTAP_USAGE);
 }
 
-/* If this fails, one of the documented ways to write an option is refused or misread. */
+/* If this fails, a documented form of an option is refused or misread. */
 static void
 every_form_of_an_option_is_read(void **state)
 {
@@ -244,8 +244,7 @@ refuses(const char *line, const char *message)
     assert_string_equal(err.text, message);
 }
 
-/* If this fails, a mistyped command line does something else, or fails without saying what is
- * wrong. */
+/* If this fails, a mistyped command line does something else, or fails without a reason. */
 static void
 mistakes_are_refused_with_a_reason(void **state)
 {
@@ -294,7 +293,7 @@ two_runs_do_not_share_options(void **state)
     assert_int_equal(defaults.by.choice, 0);
 }
 
-/* If this fails, a word of any length overruns a buffer of the parser or of its messages. */
+/* If this fails, a long word overruns a buffer of the parser or of a message. */
 static void
 long_words_overrun_nothing(void **state)
 {
@@ -422,7 +421,7 @@ help_wraps_at_the_width(void **state)
     wraps("", 0, 0, 80, "");
 }
 
-/* If this fails, scripts cannot tell a wrong option from a broken profile. */
+/* If this fails, scripts cannot distinguish a wrong option from a broken profile. */
 static void
 errors_become_exit_codes(void **state)
 {

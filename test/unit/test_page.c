@@ -51,7 +51,7 @@ make(void)
     p->snapshots[1] =
         (struct profile_snapshot){.elapsed_ns = 2000000000, .name = "", .kind = SNAPSHOT_TIMED};
     p->snapshot_count = 2;
-    // In no order, and what one thread did beside what the other did.
+    // In no order, with the changes of both threads interleaved.
     add_change(p, 0, 2, (struct profile_amounts){1, 100, 1, 100});
     add_change(p, 3, 1, (struct profile_amounts){2, 20, 2, 20});
     add_change(p, 1, 0, (struct profile_amounts){1, 100, 0, 0});
@@ -93,7 +93,7 @@ document(const struct profile *p, const char *filter)
     return document_with(&(struct json_page){.view = &view, .options = &options});
 }
 
-/* Behind PARTS of the document's text, one after another, stands WANTED. */
+/* Assert that WANTED follows PARTS, which occur one after another in the document. */
 static void
 assert_behind(const struct strbuf *out, const char *const *parts, const char *wanted)
 {
@@ -110,8 +110,8 @@ assert_behind(const struct strbuf *out, const char *const *parts, const char *wa
 
 #define BEHIND(...) (const char *const[]){__VA_ARGS__, NULL}
 
-/* If this fails, a page adds up other amounts for a stretch of time than heaptap does, or loses
- * what one of several threads did. */
+/* If this fails, a page sums a stretch of time differently from heaptap, or loses the amounts of
+ * one of several threads. */
 static void
 the_history_has_one_row_for_a_part_and_a_point(void **state)
 {
@@ -215,7 +215,7 @@ own_frames_are_found_in_folded_recursion(void **state)
     arena_release(&arena);
 }
 
-/* If this fails, a page of a part tells of what was left out, or its sums are those of all. */
+/* If this fails, a filtered page mentions what the filter excludes, or its sums include it. */
 static void
 what_is_filtered_out_is_in_no_table(void **state)
 {
@@ -365,8 +365,8 @@ there_and_back(const unsigned char *data, size_t count, size_t step)
     strbuf_release(&out);
 }
 
-/* If this fails, a browser cannot read the page of some profile: one of an unlucky size, or a large
- * one. */
+/* If this fails, a browser cannot read the page of some profile, because of an unlucky size or a
+ * large one. */
 static void
 what_is_put_into_a_page_comes_out_of_it(void **state)
 {

@@ -186,8 +186,8 @@ refused(const void *data, size_t size_bytes, const char *because)
         fail_msg("'%s' does not say '%s'", err.text, because);
 }
 
-/* If this fails, what `heaptap run` packs, with the tables that it has read already, differs from
- * what `heaptap core -o` packs of the same file. */
+/* If this fails, `heaptap run`, which packs with tables that it has already read, writes another
+ * file than `heaptap core -o` for the same input. */
 static void
 tables_at_hand_pack_as_the_file_does(void **unused)
 {
@@ -273,9 +273,9 @@ peak_error(const struct bytes *b)
     return error;
 }
 
-/* By most_bytes if the file has it, else by the rule of the time, which told of 64 KiB. If this
- * fails, a report calls a peak among threads exact that is not, or an old one more exact than it
- * was. */
+/* From most_bytes if the file has it, else by the rule of the time, which published every 64 KiB.
+ * If this fails, a report calls a peak among threads exact that is not, or an old one more exact
+ * than it was. */
 static void
 the_peak_error_follows_the_file(void **unused)
 {
@@ -346,8 +346,8 @@ what_a_file_does_not_know_of_lives_is_not_zero(void **unused)
     arena_release(&b.arena);
 }
 
-/* Damage beyond the header loses what is damaged, and no more. If this fails, one bad table makes
- * the whole profile unreadable, or its loss is not told. */
+/* Damage beyond the header loses the damaged parts only. If this fails, one bad table makes the
+ * whole profile unreadable, or its loss is not reported. */
 static void
 damage_is_told_in_notes(void **unused)
 {
@@ -366,7 +366,7 @@ damage_is_told_in_notes(void **unused)
     profile_free(p);
     threads->record_bytes = 3;
     p = load_expecting_success(&b);
-    assert_int_equal(p->note_count, 3); // What the threads have counted is out, too.
+    assert_int_equal(p->note_count, 3); // The counters of the threads are lost as well.
     assert_int_equal(p->totals.allocations, 0);
     profile_free(p);
     arena_release(&b.arena);
@@ -386,9 +386,9 @@ last_note(const struct bytes *b)
     return count > 0 ? text : NULL;
 }
 
-/* A file is copied from front to back, so what stands before may be older than what refers to it.
- * If this fails, a process that makes new stacks while somebody looks is said to have a damaged
- * profile, and a merge with it says so for ever. */
+/* A file is copied from front to back, so the front of the copy may be older than the records that
+ * refer to it. If this fails, a profile that is read while its process creates stacks is reported
+ * as damaged, and every merge with it says so forever. */
 static void
 what_a_copy_of_a_file_in_use_lacks_is_no_damage(void **unused)
 {
@@ -437,8 +437,7 @@ counters_of_no_thread_are_told(void **unused)
     arena_release(&b.arena);
 }
 
-/* If this fails, the profile of a machine whose disk was full, or of which half was copied, is of
- * no use. */
+/* If this fails, a profile is useless when the disk was full, or when only half was copied. */
 static void
 a_cut_file_gives_what_is_left(void **unused)
 {

@@ -1,9 +1,8 @@
 /* test_python_frames.c: the adapter for Python with threads that are made up here, in the layouts
- * of all versions. They call, return, go on, call through C, run generators, free code objects and
- * memory, have damaged links, and handlers that jump out of an answer; each answer is what is known
- * of the thread, and what is said to be as before is. If this fails, stacks show Python functions
- * that did not run, or the adapter relies on what it has read where that has changed.
- */
+ * of all versions. They call, return, continue, call through C, run generators, free code objects
+ * and memory, have damaged links, and handlers that jump out of an answer. Each answer must match
+ * the model of the thread, and so must its count of unchanged frames. If this fails, stacks show
+ * Python functions that did not run, or the adapter relies on cached data that has changed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,9 +33,9 @@ enum {
 
 struct fake_frame {
     char *at_memory; // The frame,
-    char *shim;      // and the cframe or shim of its C frame, if it is the outermost in that.
+    char *shim;      // and the cframe or shim of its C frame, if it is the outermost there.
     unsigned code;
-    unsigned index; // Of the instruction.
+    unsigned index; // Index of the instruction.
     bool has_begun, is_large;
 };
 
@@ -277,7 +276,7 @@ step(void)
 
 /* --- Answers ---------------------------------------------------------------------------------- */
 
-/* What is known of the thread, from frame DAMAGED on inwards; innermost first. */
+/* The frames that the adapter can know, from frame DAMAGED on inwards; innermost first. */
 static size_t
 known_frames(struct heaptap_frame *to, unsigned damaged)
 {
@@ -413,8 +412,8 @@ try_version(unsigned minor, unsigned depth, size_t wanted, unsigned events)
     test_free(m);
 }
 
-/* If this fails, an answer is not what the thread's frames are, or says that what has changed is as
- * it was. */
+/* If this fails, an answer differs from the thread's frames, or reports changed frames as
+ * unchanged. */
 static void
 each_version_is_answered_as_it_is(void **state)
 {

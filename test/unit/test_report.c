@@ -306,8 +306,8 @@ the_overview_says_what_was_lost(void **state)
     profile_free(p);
 }
 
-/* If this fails, amounts that a damaged file may have overflow: who held a quarter is hidden, and
- * recording has taken less than no time. */
+/* If this fails, amounts from a damaged file overflow: the holder of a quarter is hidden, and
+ * recording has taken negative time. */
 static void
 amounts_of_any_size_are_shown(void **state)
 {
@@ -388,14 +388,14 @@ the_first_screen_says_what_matters(void **state)
     text_brief(&v);
     assert_non_null(strstr(out.text, "200 B           grown  a.c:1\n"));
     assert_non_null(strstr(out.text, "-500 B           in 1 function that shrank\n"));
-    // Less is live and there is no history, so neither leaks nor timeline is offered.
+    // Less is live and there is no history, so the report offers only types.
     assert_non_null(strstr(out.text, "--by type\n"));
     strbuf_release(&out);
     profile_free(p);
 }
 
-/* If this fails, the first screen of a program whose blocks die at once does not say who makes
- * them, because some KiB are still live. */
+/* If this fails, the first screen of a program whose blocks die at once does not name their
+ * allocator, because some KiB are still live. */
 static void
 the_first_screen_names_who_churns(void **state)
 {
@@ -418,7 +418,7 @@ the_first_screen_names_who_churns(void **state)
     assert_non_null(strstr(out.text, "     110,000  100.0 %  copy  a.c:1\n"));
     assert_non_null(strstr(out.text, "from check \xe2\x86\x90 main\n"));
 
-    // Of a profile that does not know how long blocks lived, calls tell it.
+    // A profile without the lives of blocks shows it by calls.
     strbuf_clear(&out);
     profile_forget_lives(p);
     v = view(p, plain, &out);
@@ -547,7 +547,7 @@ short_lived_blocks_are_told_as_far_as_known(void **state)
     profile_free(p);
 }
 
-/* If this fails, the rows of "Sizes" say of which sizes they are by other ends than they have. */
+/* If this fails, the rows of "Sizes" are labelled with the wrong bounds. */
 static void
 sizes_say_where_their_ranges_end(void **state)
 {
@@ -770,7 +770,7 @@ try_other_documents(uint32_t version)
     profile_free(p);
 }
 
-/* If this fails, one of the other documents is not well formed. */
+/* If this fails, some other document is not well formed. */
 static void
 other_json_documents_close(void **state)
 {

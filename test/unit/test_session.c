@@ -1,6 +1,5 @@
-/* test_session.c: what is said of a run and of a session beyond the numbers: losses with their
- * causes, names that tell processes apart, and notes, which are in the file.
- */
+/* test_session.c: the texts about a run and a session: losses with their causes, names that
+ * distinguish processes, and notes, which are in the file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,8 +26,8 @@
 
 static struct arena arena;
 
-/* If this fails, "24 events not recorded" leaves the user to guess whether the profile is to be
- * trusted, as it did before. */
+/* If this fails, "24 events not recorded" leaves the user to guess whether to trust the profile, as
+ * it did before. */
 static void
 a_loss_is_told_with_its_causes(void **state)
 {
@@ -234,7 +233,7 @@ a_note_does_not_go_where_it_has_no_place(void **state)
     unlink("text.heaptap");
 }
 
-/* If this fails, the sum of a build says nothing of what was not recorded in it, or says the same
+/* If this fails, the sum of a build hides what was not recorded in it, or repeats the same note
  * five hundred times. */
 static void
 a_sum_has_like_notes_once_with_the_largest(void **state)
@@ -294,8 +293,8 @@ notes_are_shown_whole(void **state)
     unlink("noted.heaptap");
 }
 
-/* If this fails, a script cannot tell a profile that has it all from one of a process whose memory
- * came from elsewhere. */
+/* If this fails, a script cannot distinguish a complete profile from one whose process got memory
+ * from elsewhere. */
 static void
 notes_are_objects_in_json(void **state)
 {
@@ -342,8 +341,8 @@ process(uint32_t pid, uint64_t start_unix_ns, const char *executable, int64_t al
                                 .totals = build_counters(1, allocated_bytes, 0, 0)};
 }
 
-/* If this fails, the profile that a user named, or that a CI gate reads, is that of the shell which
- * started the program, or of a helper where the program was meant. */
+/* If this fails, the profile that a user named, or that a CI gate reads, describes the shell which
+ * started the program, or a helper instead of the program. */
 static void
 a_run_is_about_what_the_program_became_or_who_did_the_work(void **state)
 {
@@ -360,7 +359,7 @@ a_run_is_about_what_the_program_became_or_who_did_the_work(void **state)
     assert_int_equal(head, 0);
     assert_int_equal(run_process_head(v, 3, 10, &head), HEAD_MOST); // A shell that did less.
     assert_int_equal(head, 1);
-    v[0].executable = "/usr/bin/make"; // Another program is what was asked for,
+    v[0].executable = "/usr/bin/make"; // The user asked for another program,
     assert_int_equal(run_process_head(v, 3, 10, &head), HEAD_FIRST);
     assert_int_equal(head, 0);
     v[1].totals.allocated_bytes = 1601 << 10; // unless it did next to nothing,
@@ -375,7 +374,7 @@ a_run_is_about_what_the_program_became_or_who_did_the_work(void **state)
     assert_int_equal(head, 0);
 }
 
-/* If this fails, a server's profile is that of any of its workers, not of the one that grew. */
+/* If this fails, a server's profile describes an arbitrary worker instead of the one that grew. */
 static void
 of_workers_that_did_the_same_the_one_that_grew_counts(void **state)
 {

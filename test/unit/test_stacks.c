@@ -50,7 +50,7 @@ size_classes_are_one_stack(void **state)
     profile_free(p);
 }
 
-/* If this fails, inlined functions are missing or stand in the wrong order. */
+/* If this fails, inlined functions are missing or in the wrong order. */
 static void
 inlined_frames_are_expanded(void **state)
 {
@@ -381,7 +381,8 @@ nameless_parts_of_wrappers_fold(void **state)
     profile_free(p);
 }
 
-/* If this fails, what a stripped program's report shows cannot be given to --filter and --fold. */
+/* If this fails, --filter and --fold do not accept the names that the report of a stripped program
+ * shows. */
 static void
 nameless_functions_match_by_what_is_shown(void **state)
 {

@@ -1,8 +1,7 @@
-/* test_structures.c: structures taken out of debug information that compilers have written on the
- * spot, and walks over some that nobody's compiler writes. If this fails, what is said of an order
- * of members is not what comes of it, or a made-up file keeps heaptap busy for ever. Run from the
- * top of the source tree. A compiler that is missing skips its part, and says so.
- */
+/* test_structures.c: structures from debug information that compilers write during the test, and
+ * walks over entries that no compiler writes. If this fails, the predicted effect of a member order
+ * is wrong, or a made-up file keeps heaptap busy forever. Run from the top of the source tree. A
+ * missing compiler skips its part, with a message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,8 +55,8 @@ profile_of(const char *library, const char *type)
     return p;
 }
 
-/* How F lies: its size and alignment, those of its parts, what is padding, and what a better order
- * saves. */
+/* The layout of F as text: its size and alignment, its parts, its padding, and the bytes that a
+ * better order saves. */
 static const char *
 described(const struct profile *p, const struct fields *fields, const struct field_structure *f)
 {
@@ -103,8 +102,8 @@ parts_of(const char *library, const char *type)
     return text;
 }
 
-/* Part: name, offset, size, alignment. A compiler alone where others do not write what is needed.
- */
+/* Part: name, offset, size, alignment. The column for one compiler, where the others omit necessary
+ * data. */
 static const struct {
     const char *type, *wanted, *only;
 } layouts[] = {
@@ -193,7 +192,7 @@ walk_all(struct debuginfo *d)
     type_dies_release(&dies);
 }
 
-/* If this fails, a file in which siblings are children makes a report go on for ever. */
+/* If this fails, a file in which siblings are children makes a report run forever. */
 static void
 each_entry_is_walked_over_once(void **state)
 {

@@ -99,7 +99,7 @@ address_of(const char *file, const char *symbol)
     return hex_output("nm %s | awk '$3 == \"%s\" { print $1 }'", in_directory(file), symbol);
 }
 
-/* Set M's build id to that of FILE in the directory. */
+/* Set M's build id to the one in FILE of the directory. */
 static void
 read_build_id(struct profile_module *m, const char *file)
 {
@@ -187,7 +187,7 @@ assert_ends_with(const char *s, const char *end)
         fail_msg("\"%s\" does not end with \"%s\"", s, end);
 }
 
-/* What the module of P lacks must contain TEXT. */
+/* Assert that the text about the missing symbols of P's module contains TEXT. */
 static void
 assert_lacks(const struct profile *p, const char *text)
 {
@@ -248,7 +248,7 @@ static const char *const debug_flags[] = {
     "-O2 -g -gsplit-dwarf",
 };
 
-/* If this fails, reports blame the wrong function or line for what was inlined. */
+/* If this fails, reports blame the wrong function or line for inlined code. */
 static void
 inlined_calls_are_frames(void **state)
 {
@@ -289,7 +289,7 @@ check_scopes(const char *file)
                         "_ZN3zoo4feedIlEEmRKNS_4CageIT_EES2_");
     assert_int_equal(frame(p, feed, 0)->line, line_of("scopes.cc", "LINE:feed"));
     assert_int_equal(p->locations[knock].frame_count, 2);
-    // Where gcc writes no linkage name, what was always inlined has no parameters to be had.
+    // Where gcc writes no linkage name, a function that was always inlined has no parameters.
     assert_true(strncmp(function(p, knock, 0), "zoo::(anonymous namespace)::knock", 33) == 0);
     assert_true(frame(p, knock, 0)->inlined);
     assert_int_equal(frame(p, knock, 0)->line, line_of("scopes.cc", "LINE:knock"));
@@ -359,8 +359,8 @@ check_prefix(const char *file, uint64_t address, bool with_build_id, bool expect
     profile_free(p);
 }
 
-/* If this fails, what runs in a container or came from another machine is without names, or has
- * those of what lies at the same path here. */
+/* If this fails, code that runs in a container or came from another machine has no names, or the
+ * names of the local file at the same path. */
 static void
 files_are_looked_for_below_the_prefix(void **state)
 {
@@ -420,7 +420,7 @@ a_stripped_library_has_its_exports(void **state)
     profile_free(p);
 }
 
-/* If this fails, an address that no symbol covers gets the name of what stands before it. */
+/* If this fails, an address that no symbol covers gets the name of the symbol before it. */
 static void
 a_symbol_covers_only_its_size(void **state)
 {
@@ -507,7 +507,7 @@ variables_are_those_of_the_recorded_file(void **state)
     arena_release(&arena);
 }
 
-/* If this fails, the user is not told why names are missing, or a FIFO hangs the report. */
+/* If this fails, the user does not learn why names are missing, or a FIFO hangs the report. */
 static void
 unusable_files_are_told_in_hints(void **state)
 {
@@ -622,7 +622,7 @@ a_packed_profile_gets_what_it_lacks(void **state)
     assert_true(p->types_outdated);
     assert_lacks_nothing(p);
 
-    // What is known stays when they are gone, and is not looked for again.
+    // Known names stay when the files are gone, and are not looked up again.
     assert_true(shell("cd %s && rm packed p.debug", directory));
     p->sought = false;
     resolve(p, true);
@@ -692,7 +692,7 @@ a_nameless_function_is_known_by_its_beginning(void **state)
         assert_int_equal(p->locations[5].function_start, 0);
         assert_int_equal(p->locations[5].same, 0);
 
-        // As a packed profile of an older version, which told neither.
+        // Like a packed profile of an older version, which had neither.
         for (uint32_t l = 1; l <= 5; l++)
             p->locations[l].function_start = p->locations[l].same = 0;
         p->modules[1].symbols = SYMBOLS_UNKNOWN;
@@ -1042,7 +1042,7 @@ jit_code_is_named_by_its_own_map(void **state)
     assert_lacks_nothing(p);
     profile_free(p);
 
-    // Of a process with another root.
+    // A process with another root.
     p = new_profile("[vdso]");
     p->process.pid = (uint32_t)getpid();
     p->sysroot = arena_strdup(&p->arena, in_directory("jail"));
@@ -1054,7 +1054,7 @@ jit_code_is_named_by_its_own_map(void **state)
     assert_string_equal(function(p, old, 0), "jailed");
     profile_free(p);
 
-    // Written before the process started: left by an earlier one of the same id.
+    // Written before the process started: left by an earlier process with the same id.
     p = new_profile("[vdso]");
     p->process.pid = (uint32_t)getpid();
     p->process.start_unix_ns = UINT64_C(1) << 62;
@@ -1064,7 +1064,7 @@ jit_code_is_named_by_its_own_map(void **state)
     assert_string_equal(function(p, old, 0), "");
     profile_free(p);
 
-    // Through a link, and (as root, who can make one) another user's.
+    // Through a link, and (as root, which can make one) another user's.
     assert_int_equal(rename(path, in_directory("perf.map")), 0);
     assert_int_equal(symlink(in_directory("perf.map"), path), 0);
     assert_no_jit_name(path);
@@ -1078,7 +1078,7 @@ jit_code_is_named_by_its_own_map(void **state)
     }
 }
 
-/* If this fails, what a damaged stack has for an address is shown as a function of a script. */
+/* If this fails, a bad address in a damaged stack is shown as a function of a script. */
 static void
 a_named_frame_gives_its_name_to_no_address(void **state)
 {

@@ -1,6 +1,5 @@
-/* test_sys.c: if this fails, a walk or a look at foreign memory reads what is not there, and the
- * program dies of it; or what could be read is taken for unreadable.
- */
+/* test_sys.c: if this fails, a walk or a read of foreign memory hits an unmapped page, and the
+ * program dies; or readable memory is taken for unreadable. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +27,8 @@ only_what_is_mapped_can_be_read(void **unused)
     assert_int_equal(mprotect(pages + PAGE_BYTES, PAGE_BYTES, PROT_NONE), 0);
     assert_int_equal(munmap(pages + 2 * PAGE_BYTES, PAGE_BYTES), 0);
     sigprocmask(SIG_SETMASK, NULL, &before);
-    memset(pages, 0, PAGE_BYTES); // Any word may be there: the one that is waited for, too.
+    memset(pages, 0, PAGE_BYTES); // Any value may be there, including the one that the call waits
+                                  // for.
     assert_true(sys_is_readable((uint64_t)(uintptr_t)pages));
     assert_true(sys_is_readable((uint64_t)(uintptr_t)pages + PAGE_BYTES - 1));
     memset(pages, 0xff, PAGE_BYTES);
@@ -44,7 +44,7 @@ only_what_is_mapped_can_be_read(void **unused)
     munmap(pages, 2 * (size_t)PAGE_BYTES);
 }
 
-/* If this fails, a look at memory that holds zeros sleeps, and a program for which each event looks
+/* If this fails, probing memory that holds zeros sleeps, and a program in which each event probes
  * takes a hundred times as long. */
 static void
 a_look_never_waits(void **unused)

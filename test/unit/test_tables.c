@@ -1,7 +1,6 @@
-/* test_tables.c: what the tables of mprof are computed from: stacks as functions, partial paths,
- * amounts by size class, the call graph, and its cycles. mprof.sh has them as users see
- * them; here are the cases that no simple program makes.
- */
+/* test_tables.c: the inputs of mprof's tables: stacks as functions, partial paths, amounts by size
+ * class, the call graph, and its cycles. mprof.sh tests them as users see them; here are the cases
+ * that no simple program produces. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -89,7 +88,7 @@ what_runs_outside_of_main_has_a_name(void **state)
     build_site(f.p, once, "main_loop@a.c:3", "_start", NULL);
     build_site(f.p, once, "work@a.c:4", "start_thread!/lib/libc.so.6", "clone3!/lib/libc.so.6",
                NULL);
-    // dlopen in main runs constructors, too, and that is main's doing.
+    // dlopen in main runs constructors as well, on behalf of main.
     build_site(f.p, once, "pool@p.cc:2!/lib/libx.so", arena_printf(&arena, "call_init%s", loader),
                "main@a.c:10", "_start", NULL);
     build_site(f.p, once, NULL);
@@ -105,7 +104,7 @@ what_runs_outside_of_main_has_a_name(void **state)
     end(&f);
 }
 
-/* If this fails, all of a stripped program stands outside of main. */
+/* If this fails, all of a stripped program is outside of main. */
 static void
 a_stripped_main_is_main(void **state)
 {

@@ -1,6 +1,5 @@
 /* test_tags.c: heaps and labels in the model that analyses work on. If this fails, blocks of two
- * arenas with equal stacks become one, a filter keeps what it should not, or a table loses bytes.
- */
+ * arenas with equal stacks become one, a filter keeps the wrong blocks, or a table loses bytes. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -175,7 +174,7 @@ groups_share_everything_out(void **unused)
 }
 
 /* If this fails, collapsed stacks and flame graphs by heap or label have the wrong root, or a row
- * of the report does not say of which heap it is. */
+ * of the report does not name its heap. */
 static void
 tags_are_named_in_roots_and_lines(void **unused)
 {
@@ -227,7 +226,7 @@ diff_matches_heaps_and_labels_by_name(void **unused)
     profile_free(q);
 }
 
-/* If this fails, `leaks` adds what leaks in an arena to what malloc's callers leak. */
+/* If this fails, `leaks` adds the leaks in an arena to those of malloc's callers. */
 static void
 paths_keep_heaps_apart(void **unused)
 {

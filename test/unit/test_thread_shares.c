@@ -51,7 +51,7 @@ what_one_thread_allocates_is_its_own(void **state)
     assert_has(&shares.v[first], 0, 0, 0, 60);
     assert_int_equal(shares.v[first].for_others_bytes, 600);
     assert_has(&shares.v[second], 7, 4, 40, 20);
-    assert_int_equal(shares.v[maker].counters.frees, 90); // Of its blocks, by whomever.
+    assert_int_equal(shares.v[maker].counters.frees, 90); // Frees of its blocks, by any thread.
     assert_false(shares.live_is_shared);
     profile_free(p);
 }
@@ -94,8 +94,8 @@ what_several_allocate_and_others_free_is_shared(void **state)
     profile_free(p);
 }
 
-/* If this fails, what a stretch of time freed is lost, or is called freed for others although it
- * may be a thread's own older blocks. */
+/* If this fails, the frees of a stretch of time are lost, or count as freed for others although
+ * they may be a thread's older blocks. */
 static void
 a_site_that_shrank_is_that_of_those_who_freed(void **state)
 {

@@ -1,8 +1,7 @@
-/* test_tick.c: which events count for the estimate of the recorder's own cost. If this fails, the
- * reported overhead contains time in which another program had the processor, or the estimate costs
- * system calls where none are allowed. Both clocks, of cycles and of processor time, are the
- * test's own: one cycle is a nanosecond.
- */
+/* test_tick.c: the events that count for the estimate of the recorder's cost. If this fails, the
+ * reported overhead contains time during which another program had the processor, or the estimate
+ * makes forbidden system calls. The test provides both clocks, of cycles and of processor time: one
+ * cycle is a nanosecond. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -130,7 +129,7 @@ work(uint64_t cycles)
     work_now += cycles;
 }
 
-/* One tick: events, then the one that is timed, of which another program has STOLEN cycles. */
+/* One tick: events, then the timed one, with STOLEN cycles taken by another program. */
 static void
 run_tick(uint64_t event_cycles, uint64_t stolen)
 {
@@ -176,7 +175,7 @@ a_slow_event_that_had_the_processor_is_counted(void **state_)
     assert_int_equal(row.timed_cycles, SLICE_CYCLES);
 }
 
-/* If this fails, one page fault that waits for a disk decides what an event costs. */
+/* If this fails, one page fault that waits for a disk dominates the estimated cost of an event. */
 static void
 an_event_of_a_rare_length_is_not_counted(void **state_)
 {

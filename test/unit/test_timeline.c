@@ -55,7 +55,7 @@ add_change(struct profile *p, uint32_t site, uint32_t interval, int64_t blocks)
         profile_amounts_add(&p->snapshots[i].amounts, &a);
 }
 
-/* What the latest changes of a site, one for each interval, come to. */
+/* The sum of the latest changes of a site, one for each interval. */
 static struct counters
 sum_of_changes(const struct profile *p)
 {
@@ -165,7 +165,7 @@ a_cut_profile_is_what_it_was(void **unused)
     }
 }
 
-/* If this fails, leaks --at peak shows something else than what was live at the peak. */
+/* If this fails, leaks --at peak differs from the live blocks at the peak. */
 static void
 the_peak_is_a_moment(void **unused)
 {
@@ -235,7 +235,7 @@ what_grows_is_told_from_rest_and_from_the_end(void **unused)
     assert_int_equal(row_of(p, &t, "freed_at_the_end")->trend, TREND_GROWS);
     assert_int_equal(row_of(p, &t, "freed_at_the_end")->max, SIZE * 3 * (SNAPSHOTS - 1));
     assert_true(timeline_last(row_of(p, &t, "freed_at_the_end")) > 0);
-    // News is what grows, by what matters beside the peak, in a run that was long enough.
+    // News is growth that matters beside the peak, in a run that was long enough.
     p->totals.peak_bytes = 1000 * SIZE;
     assert_true(timeline_is_news(p, row_of(p, &t, "grows")));
     assert_false(timeline_is_news(p, row_of(p, &t, "rests")));
@@ -323,8 +323,8 @@ next_text(const char **svg, const char *class, double pixels, double *ret_y, dou
     return true;
 }
 
-/* If this fails, the picture of a program with long names is unreadable: names of snapshots lie
- * upon one another, or what is said of a stack upon its name. */
+/* If this fails, the picture of a program with long names is unreadable: names of snapshots
+ * overlap, or a stack's description overlaps its name. */
 static void
 long_names_do_not_overlap_in_pictures(void **unused)
 {

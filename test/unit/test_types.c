@@ -64,13 +64,14 @@ clues_are_found_in_the_statement(void **unused)
         {"return new Bar;", 1, NULL, "new: Bar"},
         {"auto p = std::make_unique<Foo>(1);", 1, NULL, "new: Foo"},
         {"v = NEW_ARRAY(struct item, n);", 1, NULL, "target: v; name: struct item; name: n"},
-        // Neither what stands in comments and literals, nor in other statements, nor directives.
+        // Ignore comments, literals, other statements and directives.
         {"x = \"sizeof(int)\"; /* sizeof(char) */ p = malloc(4); q(sizeof(long));", 1, NULL,
          "target: p; name: 4"},
         {"#define X sizeof(int)\np = malloc(4);", 2, NULL, "target: p; name: 4"},
         {"f(1); if (a) { p = malloc(sizeof(short)); }", 1, NULL, "target: p; sizeof: short"},
         {"for (i = 0; i < n; i++) p = malloc(i);", 1, NULL, "target: p; name: i"},
-        // What another call makes of the block is not the block, nor is what was assigned before.
+        // The result of another call on the block is not the block; neither is an earlier
+        // assignment.
         {"o->head = node_of(malloc(24));", 1, NULL, "name: 24"},
         {"if ((n = count()) > 0) keep(malloc(24));", 1, NULL, "name: 24"},
         {"for (p = first; p; p = next(p)) malloc(24);", 1, NULL, "name: 24"},
@@ -79,7 +80,7 @@ clues_are_found_in_the_statement(void **unused)
         {"p = static_cast<S *>(malloc(24));", 1, NULL, "target: p; name: 24"},
         {"if ((p = malloc(24)) == NULL) return;", 1, NULL, "target: p; name: 24"},
         {"p = new (malloc(24)) S;", 1, "malloc", "new: S; target: p; name: 24"},
-        // Nothing at all.
+        // Empty.
         {"p = malloc(4);", 7, NULL, ""},
         {"", 1, NULL, ""},
         {"\"never closed", 1, NULL, ""},
@@ -96,7 +97,7 @@ clues_are_found_in_the_statement(void **unused)
     }
 }
 
-/* If this fails, the elements of C++ containers have no type, or that of the allocator. */
+/* If this fails, the elements of C++ containers have no type, or the allocator's. */
 static void
 names_of_allocators_tell_the_type(void **unused)
 {
@@ -342,8 +343,8 @@ what_is_known_of_a_call_comes_back(void **unused)
     strbuf_release(&file);
 }
 
-/* If this fails, a damaged cache gives an index in which types are not found by their size, or
- * whose sizes do not fit where they are kept. */
+/* If this fails, a damaged cache gives an index that misses types by size, or holds sizes that do
+ * not fit their fields. */
 static void
 a_cache_out_of_order_is_no_cache(void **unused)
 {

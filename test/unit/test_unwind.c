@@ -62,7 +62,7 @@ __asm__(".text\n"
         "t_realigned: nop\n"
         ".cfi_endproc\n"
 
-        // What the linker writes for the PLT: CFA = rsp + 8 + ((rip & 15) >= 11) * 8.
+        // The linker writes this for the PLT: CFA = rsp + 8 + ((rip & 15) >= 11) * 8.
         ".p2align 4\n"
         "t_plt_frame:\n"
         ".cfi_startproc\n"
@@ -357,7 +357,7 @@ a_signal_frame_leads_to_what_it_interrupted(void **state)
     assert_int_equal(f.r.r[RDX], 1014);
     assert_int_equal(unwind_lookup(&f.r), 1013);
 
-    // Down to a lower address: the handler had a stack of its own.
+    // Down to a lower address: the handler had a separate stack.
     fake_init(&f, t_signal);
     f.stack[12] = slot(&f, 5);
     assert_stepped(&f, slot(&f, 5), slot(&f, 20), 1013);

@@ -171,7 +171,7 @@ massif_without_a_history_has_the_peak_and_the_end(void **state)
     profile_free(p);
 }
 
-/* If this fails, a tree has lines for what cannot be seen, or loses it. */
+/* If this fails, a tree has lines for invisible nodes, or loses their bytes. */
 static void
 massif_adds_up_what_is_below_its_threshold(void **state)
 {
@@ -238,7 +238,7 @@ dhat_has_each_stack_once(void **state)
     profile_free(p);
 }
 
-/* If this fails, values that no reader expects are written, or what is not known as 0. */
+/* If this fails, the file has values that no reader expects, or 0 for unknown ones. */
 static void
 callgrind_of_a_moment_has_what_is_known_and_nothing_negative(void **state)
 {

@@ -1,8 +1,7 @@
-/* test_valid.c: each promise that a validity function knows can be broken, and is then found. A
- * structure is made that keeps all of them, one thing is changed, and the function must say no, and
- * name the promise that was meant. If a test fails here, an assert at the border of a module looks
- * on while something is wrong; or it takes what is right for wrong.
- */
+/* test_valid.c: each promise that a validity function checks can be broken, and the function finds
+ * it. A test makes a structure that keeps all promises and changes one thing. The function must
+ * return false and name the broken promise. If a test fails here, an assert at the border of a
+ * module misses an error, or fires without one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -101,7 +100,7 @@ add_tables(struct profile *p)
     p->note_count = 1;
 }
 
-/* A profile with one of everything. */
+/* A profile with an element of each kind. */
 static struct profile *
 good_profile(void)
 {
@@ -132,7 +131,7 @@ assert_broken(const char *condition)
         profile_free(p);                                                                           \
     } while (0)
 
-/* The same of what CALL says is valid, until CHANGE; BACK makes it good again. */
+/* The same for an object for which CALL returns true until CHANGE; BACK repairs it. */
 #define BREAKS_FOR_A_WHILE(call, condition, change, back)                                          \
     do {                                                                                           \
         bool valid;                                                                                \
@@ -153,8 +152,8 @@ assert_broken(const char *condition)
         BREAKS_FOR_A_WHILE(call, condition, (number) = (value), (number) = was);                   \
     } while (0)
 
-/* If this fails, a failed assert does not end with the exit code that scripts know, or does not say
- * what it was about. */
+/* If this fails, a failed assert does not end with the documented exit code, or does not name its
+ * condition. */
 static void
 a_failed_assert_ends_with_exit_code_four(void **unused)
 {
@@ -291,7 +290,7 @@ what_is_out_of_order_is_found(void **unused)
     BREAKS("p->type_count == 0 || p->typed", p->typed = false);
 }
 
-/* If this fails, a report may show totals that are not the sum of its rows. */
+/* If this fails, a report may show totals that differ from the sum of the rows. */
 static void
 a_sum_that_does_not_add_up_is_found(void **unused)
 {
@@ -314,7 +313,7 @@ a_sum_that_does_not_add_up_is_found(void **unused)
     BREAKS("is_amount(e->blocks_unit_few)", p->errors.blocks_unit_few = -1);
 }
 
-/* If this fails, a profile of a moment may show what is only known of the whole run. */
+/* If this fails, a profile of a moment may show data that is only known for the whole run. */
 static void
 a_moment_that_knows_too_much_is_found(void **unused)
 {
@@ -335,7 +334,7 @@ a_moment_that_knows_too_much_is_found(void **unused)
            profile_cut(p, &m, &(struct profile_moment){2, 0, "", false}); p->from = p->to);
 }
 
-/* If this fails, a merge may write a file whose counters are those of other sites. */
+/* If this fails, a merge may write a file with the counters of other sites. */
 static void
 a_profile_that_cannot_be_written_is_found(void **unused)
 {
@@ -359,7 +358,7 @@ a_profile_that_cannot_be_written_is_found(void **unused)
     profile_free(part);
 }
 
-/* If this fails, the next input of a merge makes a second one of what is there. */
+/* If this fails, the next input of a merge duplicates an existing entry. */
 static void
 a_sum_that_lost_its_place_is_found(void **unused)
 {
@@ -420,7 +419,7 @@ what_only_the_loader_promises_is_found(void **unused)
     profile_free(part);
 }
 
-/* What is made of a profile, to be broken. */
+/* Structures derived from a profile, to break. */
 struct made {
     struct profile *p;
     struct arena arena;
@@ -615,7 +614,7 @@ arcs_out_of_order_are_found(void **unused)
     unmake(&t);
 }
 
-/* If this fails, the table of leaks or that of sizes may leave something out. */
+/* If this fails, the table of leaks or of sizes may omit something. */
 static void
 paths_and_bins_that_are_off_are_found(void **unused)
 {
@@ -696,7 +695,7 @@ a_timeline_that_is_off_is_found(void **unused)
     profile_free(p);
 }
 
-/* If this fails, an estimate may lie outside of what is said to be possible. */
+/* If this fails, an estimate may lie outside of its interval. */
 static void
 a_number_outside_its_interval_is_found(void **unused)
 {
