@@ -1,9 +1,8 @@
 /* libs: -lpthread */
-/* annotated_calls.c: every allocation function, as programs use them that know what they may: all
- * that malloc_usable_size says is written to, alignments are looked at, contents are compared, and
- * errors are as documented. Prints nothing but "ok" if all is as it should be. Keeps argv[1] blocks
- * of 1000 bytes and one of each function for a dump, then raises SIGSEGV if argv[2] is given.
- */
+/* annotated_calls.c: every allocation function, used as strictly as programs may: it writes to all
+ * of malloc_usable_size, checks alignments and contents, and expects the documented errors. Prints
+ * only "ok" if every check passes. Keeps argv[1] blocks of 1000 bytes and one from each function
+ * for a dump, then raises SIGSEGV if argv[2] is given. */
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>

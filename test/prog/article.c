@@ -1,15 +1,15 @@
 /* cflags: -O0 -g3 */
 /* article.c: the three-function example of the article "Roll your own memory profiling".
  *
- * main calls a(2) twice and b(3) once; a allocates what it is told and calls b with the same; b
- * allocates what it is told. Nothing is freed. Innermost first, the sites are
+ * main calls a(2) twice and b(3) once; a allocates as much as its argument and calls b with
+ * the same; b allocates as much as its argument. Nothing is freed. Innermost first, the sites
+ * are
  *
  *     b <- a <- main    2 blocks  4 bytes
  *     a <- main         2 blocks  4 bytes
  *     b <- main         1 block   3 bytes
  *
- * 5 blocks and 11 bytes in all, which are also live at the end and the peak.
- */
+ * 5 blocks and 11 bytes in all, which are also live at the end and the peak. */
 #include <stdlib.h>
 
 static void *volatile kept;

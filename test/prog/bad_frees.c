@@ -1,13 +1,13 @@
-/* bad_frees.c: frees of what is not live. The allocator it runs on must shrug them off (libbump
- * does); the C library's kills the program at the first one.
+/* bad_frees.c: frees of pointers that are not live. Its allocator must ignore them (libbump does);
+ * the C library's kills the program at the first one.
  *
  *     twice      10 blocks of 40 bytes from make, each freed by drop, then again by again: 10
  *     foreign    7 frees of static memory in outside
  *     moved      1 realloc of a block that has been freed, in move
  *
- * bad_frees MODE does one of them, bad_frees all does all and then, in a forked child, frees 5
- * blocks of its parent in inherit and one of its own twice. Prints the child's status.
- */
+ * bad_frees MODE does one of them. bad_frees all does all and then forks a child that frees 5
+ * blocks inherited from its parent in inherit and frees a new block twice. Prints the child's
+ * status. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,10 @@
 /* cflags: -O1 */
-/* chrooted.c: changes its root to a directory in which there is nothing, then allocates 1,000
- * blocks.
+/* chrooted.c: changes its root to an empty directory, then allocates 1,000 blocks.
  *
  *   chrooted DIRECTORY early|late
  *
  * Early: before its first allocation; late: after it. Ends with 4 and "done", or with 77 if it may
- * not change its root.
- */
+ * not change its root. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

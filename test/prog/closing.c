@@ -1,15 +1,14 @@
 /* cflags: -O1 -fno-optimize-sibling-calls */
 /* libs: -lpthread */
-/* closing.c: a program that closes descriptors which are not its own, while the profile grows.
+/* closing.c: a program that closes foreign descriptors while the profile grows.
  *
  *   closing FILE [all]
  *
  * One thread allocates at 16,384 stacks and frees. Another closes descriptors 3 to 5, or all from 3
- * on, again and again, and opens FILE, which has 4 bytes and which nobody writes to; so what the
- * recorder has opened just now may become FILE between two of its calls. Each time FILE must be
- * what the program has at that number. Ends with 6 and "done", or with "lost N" if its own
- * descriptor was closed, or with "changed" if FILE has another size than before.
- */
+ * on, again and again, and opens FILE, which has 4 bytes and which nobody writes to. So a
+ * descriptor that the recorder has just opened may refer to FILE in its next call. Each time that
+ * number must still refer to FILE. Ends with 6 and "done", or with "lost N" if its own descriptor
+ * was closed, or with "changed" if FILE has another size than before. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>

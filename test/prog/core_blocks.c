@@ -18,26 +18,25 @@
  *   core_blocks coroutine the same on a stack that is a block of 64 KiB, with which the heap
  *                         begins; a block of 72 bytes is only on the stack that main() was on
  *   core_blocks held      has a thread that waits for the child of its vfork, which takes ten
- *                         seconds; another one counts the SIGTRAPs that it sends to itself, until
- *                         there is a line, and says how many of how many have come
+ *                         seconds; another one counts the SIGTRAPs that it sends to itself until a
+ *                         line arrives, and prints how many of how many were delivered
  *   core_blocks stacks    three threads allocate from ever new stacks for 300 ms; says how many
  *                         blocks there had been at least when it exits
  *   core_blocks growing   says "ready" and keeps a block from a new stack every few microseconds,
  *                         until there is a line
- *   core_blocks calls [N] allocates from ever new stacks for N seconds, two unless told; says when
- *                         it exits how many microseconds of processor time a call of malloc took
- *                         at most
+ *   core_blocks calls [N] allocates from ever new stacks for N seconds, 2 by default; prints at
+ *                         exit the longest processor time of a call of malloc, in
+ *                         microseconds
  *   core_blocks births    allocates in early(), after a second in middle(), in another thread, and
- *                         last in late(), after which this thread makes 7 more; says of each
- *                         where, by whom and when, in a line, then "ready", and waits for a line
- *   core_blocks pool      makes 10 objects of 64 bytes in a heap of its own; then it aborts
+ *                         last in late(), after which this thread makes 7 more; prints a line with
+ *                         the address, thread and time of each, then "ready", and waits for a line
+ *   core_blocks pool      makes 10 objects of 64 bytes in a heaptap heap; then it aborts
  *   core_blocks sizes     keeps blocks of 1 and 24 bytes in small(), of 3000, 4001 and 5000 in
  *                         large(), of 5001 in single(), which has freed one of 9000, and of 777
  *                         five times in equal(); then it aborts
  *   core_blocks child     forks a child that allocates nothing; says "ready" and waits for a line
  *
- * In each case main() keeps a block of 48 bytes first.
- */
+ * In each case main() keeps a block of 48 bytes first. */
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -286,7 +285,7 @@ leaks(void)
         list = add_node(list);
     local = add_node(NULL);
     inside = malloc(500);
-    keep(inside + 100); // A pointer into the middle keeps a block, too.
+    keep(inside + 100); // An interior pointer keeps a block as well.
     lose_list();
     lose_ring();
     lose_one();
@@ -347,7 +346,7 @@ held(void)
         pthread_kill(pthread_self(), SIGTRAP);
     printf("%d of %d\n", (int)trapped, sent);
     fflush(stdout);
-    _exit(0); // The child goes on alone.
+    _exit(0); // The child runs alone.
 }
 
 static long made;
@@ -451,7 +450,7 @@ churn(void)
 
 static char told[1024];
 
-/* Keep what ALLOCATE returns, and tell of it. */
+/* Keep the block that ALLOCATE returns, and print its birth. */
 static void
 tell_birth(const char *who, void *(*allocate)(void))
 {

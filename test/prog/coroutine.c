@@ -1,13 +1,12 @@
 /* cflags: -fno-builtin-malloc -fno-optimize-sibling-calls */
-/* coroutine.c: four coroutines on stacks of their own, switched after every allocation.
+/* coroutine.c: four coroutines on separate stacks, switched after every allocation.
  *
  * Coroutine k allocates 100 times k + 1 bytes in `step`, called by `one`, `two`, `three` or `four`;
  * the last two stacks come from malloc (65536 bytes each, in main), the first two from mmap.
  *
  *     step <- one  100 blocks  100 bytes       step <- three  100 blocks  300 bytes
  *     step <- two  100 blocks  200 bytes       step <- four   100 blocks  400 bytes
- *     main           2 blocks  131072 bytes
- */
+ *     main           2 blocks  131072 bytes */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <ucontext.h>

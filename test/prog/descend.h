@@ -8,7 +8,7 @@ enum { OTHER_CALL = 1 << 30 };
 
 static void *volatile block;
 
-/* One call for each bit of BITS, from one of two places. */
+/* One call for each bit of BITS, from either of two places. */
 __attribute__((noinline)) static void
 descend(unsigned bits, int depth)
 {

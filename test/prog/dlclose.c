@@ -1,13 +1,12 @@
 /* libs: -ldl */
 /* dlclose.c: two libraries that take turns, 50 times each, being loaded, called twice and unloaded.
- * They normally land at the same address, so what was learned about the code there is wrong after
- * each turn. Prints "same N": how often the second library lay where the first had been.
+ * They normally land at the same address, so unwind rules of the old code are wrong after each
+ * turn. Prints "same N": how often the second library was at the address of the first.
  *
  *     one_inner      <- plugin (libplugin_one.so)               <- main    100 blocks  1000 bytes
  *     two_innermost  <- two_inner <- plugin (libplugin_two.so)  <- main    100 blocks  2000 bytes
  *
- * The loader allocates for itself under dlopen.
- */
+ * The loader allocates for itself under dlopen. */
 #include <dlfcn.h>
 #include <libgen.h>
 #include <limits.h>

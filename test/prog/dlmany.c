@@ -5,13 +5,12 @@
  *     dlmany loop N       libplugin_one.so is loaded, called and unloaded N times: N blocks of 10
  *                         bytes, freed, in `one_inner`
  *     dlmany moving N     the same, at another address each time
- *     dlmany namespace N  it is loaded into a namespace of its own, with another libc, and called N
+ *     dlmany namespace N  it is loaded into a new namespace, with another libc, and called N
  *                         times: N blocks in `one_inner`, and N in `beside`
  *     dlmany beside N     N calls of libplugin_one.so while another thread loads and unloads
  *                         libplugin_two.so, which is called each time: `one_inner` N, and
  *                         `two_innermost` as often as is printed
- * Prints "turns T".
- */
+ * Prints "turns T". */
 #include <dlfcn.h>
 #include <libgen.h>
 #include <limits.h>
@@ -65,7 +64,7 @@ loop(long count)
         turn("libplugin_one.so");
 }
 
-/* What stays mapped is where the library was, so the next one goes elsewhere. */
+/* Leave a mapping in place of the library, so that the next one is loaded elsewhere. */
 static void
 moving(long count)
 {

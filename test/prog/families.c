@@ -1,5 +1,5 @@
 /* cflags: -O1 -fno-builtin -Wno-alloc-size-larger-than */
-/* families.c: every function of the malloc family, each in a function of its own name.
+/* families.c: every function of the malloc family, each called in a function named after it.
  *
  *     function            allocations  bytes  frees  freed  reallocations
  *     do_malloc                     3    150      2    150   malloc 100, 50, and 0 kept
@@ -19,9 +19,9 @@
  * do_realloc_zero has 2 allocations, 2 frees and 1 reallocation there.
  *
  * free(NULL) happens twice and is no event. The program itself checks errno, alignment, contents
- * and that malloc_usable_size is at least what was asked for; exit 0 if all is well, else the
- * number of the check. Failed calls: 11 (realloc and reallocarray of a live block among them).
- */
+ * and that malloc_usable_size is at least the requested size; it exits with 0 if all checks pass,
+ * else with the number of the check. Failed calls: 11 (realloc and reallocarray of a live block
+ * among them). */
 #include <errno.h>
 #include <malloc.h>
 #include <stdint.h>

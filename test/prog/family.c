@@ -6,9 +6,8 @@
  *     `child`   50 blocks of 20 bytes in the child; then 30 of the parent's are freed
  *     `later`   10 blocks of 30 bytes in the parent, when the child has ended
  *
- * What a mode adds is said at its function. The exit status is 0 when every process ended as
- * expected.
- */
+ * A mode's additions are described at its function. The exit status is 0 when every process ended
+ * as expected. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -119,7 +118,7 @@ run_child(void *arg)
     return 0;
 }
 
-/* The child shares the memory, so what it does is the parent's. */
+/* The child shares the memory, so its events count as the parent's. */
 static int
 by_shared_clone(int flags)
 {
@@ -208,7 +207,7 @@ by_exec_in_thread(void)
     return 100;
 }
 
-/* A child whose exec fails goes on as the process that it was. */
+/* A child whose exec fails continues as the same process. */
 static int
 by_failed_exec(void)
 {
@@ -258,8 +257,8 @@ grow(int depth, int path)
     return grow(depth - 1, path >> 1) + (depth < -1);
 }
 
-/* A daemon by the book: session of its own, no descriptors, no directory, no environment. What it
- * opens afterwards gets the numbers 0 to 2, and must stay empty. */
+/* A daemon by the book: a new session, no descriptors, no directory, no environment. Files that it
+ * opens afterwards get the numbers 0 to 2, and must stay empty. */
 static int
 by_daemon(const char *done)
 {
@@ -312,7 +311,7 @@ by_reaper(void)
     return wait_for(pid) || wait(NULL) < 0;
 }
 
-/* The child may not write where its profile belongs: it goes on without. */
+/* The child may not write in the directory of its profile: it continues without one. */
 static int
 by_nobody(void)
 {

@@ -6,11 +6,9 @@
  *     filling COUNT THREADS [crash]
  *
  * Each of THREADS threads (0: the first one alone) allocates COUNT blocks in turn from leaf_small,
- * leaf_middle and leaf_large, of 24, 100 and 3000 bytes, each from a stack that is never met again,
- * 20 calls deep; every second block is freed at once by the same thread. From one place they go on
- * with the same few stacks in between, of leaf_known, whose blocks of 10 bytes stay. With "crash"
- * SIGSEGV ends it.
- */
+ * leaf_middle and leaf_large, of 24, 100 and 3000 bytes, each from a new stack, 20 calls deep;
+ * every second block is freed at once by the same thread. In between, all use the same few stacks
+ * of leaf_known, whose blocks of 10 bytes stay. With "crash" SIGSEGV ends it. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -55,7 +53,7 @@ leaf_known(void)
     return p;
 }
 
-/* One call for each bit of PATH, from one of two places. */
+/* One call for each bit of PATH, from either of two places. */
 __attribute__((noinline)) static void *
 descend(unsigned path, int depth, unsigned leaf)
 {

@@ -79,7 +79,7 @@ events(uint64_t pairs)
         free(blocks[i]);
 }
 
-/* One call on a path: the low bits of PATH say from which place it goes on. */
+/* One call on a path: the low bits of PATH select the place of the next call. */
 OWN static void *
 wander(unsigned calls, uint64_t path)
 {

@@ -5,9 +5,8 @@
  *     turn      500 pairs, 64 bytes: 32000 bytes, all freed, all temporary
  *     resize    200 blocks of 10 reallocated to 5000: 400 allocations, 1002000 bytes, 200 live
  *
- * Prints what malloc_usable_size says of malloc(100), which tells allocators apart (with
- * NO_USABLE_SIZE nothing, for one that has none).
- */
+ * Prints the result of malloc_usable_size for malloc(100), which identifies the allocator (with
+ * NO_USABLE_SIZE nothing, for an allocator without that function). */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>

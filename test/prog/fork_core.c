@@ -4,7 +4,7 @@
  *
  *   fork_core SEED TRUTH dump|wait
  *
- * A process allocates, frees and resizes blocks at random and forks a child that goes on with the
+ * A process allocates, frees and resizes blocks at random and forks a child that continues with the
  * blocks it inherited, to a depth of 1 to 3. Some children allocate nothing. The last one writes
  * the file TRUTH and then aborts, or waits to be killed. A line of TRUTH for each live block:
  *
@@ -12,8 +12,7 @@
  *
  * and at its end "own DEPTH", the depth of the process itself, or "threads N", as many as had run.
  * A lost block is known only by its address xor HIDDEN. A kept one is in a table, or its address is
- * the first word of a kept block.
- */
+ * the first word of a kept block. */
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>

@@ -4,9 +4,8 @@
  *
  *   growing THREADS EVENTS
  *
- * Each thread allocates and frees EVENTS blocks at stacks of its own, 14 frames deep. Ends with 7
- * and "done".
- */
+ * Each thread allocates and frees EVENTS blocks at distinct stacks, 14 frames deep. Ends with 7 and
+ * "done". */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
-/* grows.c: allocates at 16384 places, so that every table of its profile has to grow. With an
- * argument it says "ready" after its first event and waits for a line: time for a test to put
- * something else in the profile's place. Ends with "done"; if it does not, growing has hurt it.
- */
+/* grows.c: allocates at 16384 places, so that every table in the profile has to grow. With an
+ * argument it prints "ready" after its first event and waits for a line: time for a test to replace
+ * the profile. Ends with "done"; if it does not, growing has broken it. */
 /* cflags: -O1 -fno-optimize-sibling-calls */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@ enum { DEPTH = 14, OTHER_CALL = 1 << 30 };
 
 static void *volatile block;
 
-/* One call for each bit of PATH, from one of two places. */
+/* One call for each bit of PATH, from either of two places. */
 __attribute__((noinline)) static void
 descend(unsigned path, int depth)
 {

@@ -1,20 +1,19 @@
 /* libs: -lpthread */
 /* cflags: -fno-builtin */
-/* handing.c: threads that hand blocks to each other, one after another, so that what each of them
- * has allocated, and what of it is live, is known.
+/* handing.c: threads that hand blocks to each other, one after another, so that the allocated and
+ * the live blocks of each are known.
  *
- *     thread     allocates             live of it             frees of others'
+ *     thread     allocates             live at end            frees of other threads'
  *     maker      1000 of 1000 bytes    100, 100000 bytes
  *     taker        20 of   50 bytes     20,   1000 bytes      900 of maker's, 900000 bytes
  *     left        600 of  100 bytes    250,  25000 bytes
  *     right       400 of  100 bytes     50,   5000 bytes
  *     sweeper                                                 350 each of left's and right's
- *     worker       50 of   64 bytes     10,    640 bytes      none: 40 of its own
+ *     worker       50 of   64 bytes     10,    640 bytes      none: 40 that it allocated
  *
- * left and right allocate at one stack, so the recorder knows of the 300 live blocks together, and
- * a share in proportion would be 180 of left's and 120 of right's. At the peak there were maker's
- * blocks, and what the C library had for main.
- */
+ * left and right allocate at one stack, so the recorder knows the 300 live blocks only as a sum. A
+ * share in proportion would be 180 of left's and 120 of right's. At the peak, maker's blocks and
+ * the C library's allocations for main are live. */
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* cflags: -fno-builtin -fno-optimize-sibling-calls */
 /* libs: -lpthread */
-/* history_known.c: a program that knows what each of its sites had allocated at each moment.
+/* history_known.c: a program that tracks the counters of each site at each moment.
  *
  *     history_known SEED EVENTS EVERY THREADS END
  *
@@ -11,16 +11,15 @@
  * anew with nothing. With storm nobody waits: thread number i allocates at site i only, and each
  * raises the signal itself after every EVERY allocations.
  *
- * Says, without a stream or anything else that would allocate:
+ * Prints, without a stream or anything else that would allocate:
  *
  *     site ADDRESS...         where each function begins, and where the last one ends
  *     snap A B F G A B F G…   at a snapshot: allocations, bytes, frees, freed bytes of each site
  *     peak TOTAL BYTES BLOCKS BYTES BLOCKS…   the largest live bytes, and the shares of the sites
- *     child                   what follows is of the forked child, and stands first
+ *     child                   the following lines are the forked child's; printed first
  *     storm N                 each thread has taken N snapshots
  *
- * history.py compares that with the profile. With several threads there is no peak line.
- */
+ * history.py compares that with the profile. With several threads there is no peak line. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -366,7 +365,7 @@ say_peak(void)
     say("\n");
 }
 
-/* The child goes on with nothing; the parent waits for it. */
+/* The child starts with empty counters; the parent waits for it. */
 static void
 fork_half_way(void)
 {

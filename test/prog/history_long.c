@@ -19,7 +19,7 @@ extern _Atomic uint64_t fastclock_elapsed_ns;
 static void *ring[RING];
 static void *volatile block;
 
-/* One call for each bit of PATH, from one of two places. */
+/* One call for each bit of PATH, from either of two places. */
 __attribute__((noinline)) static void
 descend(unsigned path, int depth, size_t size_bytes)
 {

@@ -1,13 +1,12 @@
-/* history_signal.c: what a program sees of a signal that the recorder takes for snapshots.
+/* history_signal.c: how the signal that the recorder uses for snapshots appears to a program.
  *
- *     history_signal default     SIGUSR2 is at its default, as far as it can tell; it gets three
- *     history_signal own         it has a handler of its own for a while, and then gets one
+ *     history_signal default     SIGUSR2 has its default action, as far as it sees; it gets three
+ *     history_signal own         it has its own handler for a while, and then gets one
  *     history_signal reset       it asks for the default, and dies of the signal
  *     history_signal child       a forked child gets one before its first event and one after it
  *     history_signal before      a forked child gets one before its first event, and has none
  *
- * Says what it has seen; before each answer there is an event, so that the recorder looks.
- */
+ * Prints its observations; before each answer there is an event, so that the recorder polls. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* hooked.c: a program whose blocks come from functions of other names than malloc's, so that only
- * --hook shows them. Each function of the allocator is called by one of ours, a known number of
- * times with known sizes. If hook.sh fails on it, hooks lose events, count them twice, or
+/* hooked.c: a program whose blocks come from functions with other names than malloc, so that only
+ * --hook records them. Each function of the allocator is called by one function here, a known
+ * number of times with known sizes. If hook.sh fails on it, hooks lose events, count them twice, or
  * charge them to the wrong caller. */
 /* cflags: -fno-builtin -fno-optimize-sibling-calls */
 /* libs: -lown -Wl,-rpath,$ORIGIN */

@@ -1,15 +1,14 @@
 /* cflags: -fno-builtin -fno-tree-loop-distribute-patterns */
 /* libs: -lpthread */
-/* interposed.c: a program with functions of its own under names of libc.
+/* interposed.c: a program that defines functions under names of libc.
  *
  *   interposed [fail]
  *
- * Each takes a lock and allocates while it has it, as one does that keeps books or loads what it
- * needs when it is first called. Such a function is right as long as nobody calls it below malloc.
- * Two threads call each of them 1,000 times, 32 bytes at a time. Calls by anybody else are counted,
+ * Each takes a lock and allocates while it holds it, like a function that keeps statistics or loads
+ * a library at its first call. Such a function works as long as malloc does not call it. Two
+ * threads call each of them 1,000 times, 32 bytes at a time. Calls by any other code are counted,
  * and with "fail" they fail. A forked child does the same. Ends with 9 and prints these counts,
- * which depend on libc alone.
- */
+ * which depend on libc alone. */
 #include "interposed.h"
 
 #include <sys/wait.h>

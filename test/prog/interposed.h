@@ -1,6 +1,6 @@
-/* interposed.h: functions under names of libc, for a program (interposed.c) or a library that is
- * preloaded (libinterposed.c): all that the recorder uses or has used of libc, but for what only
- * the dynamic linker can do. */
+/* interposed.h: functions under names of libc, for a program (interposed.c) or a preloaded library
+ * (libinterposed.c). They cover all libc functions that the recorder uses or has used, except those
+ * that only the dynamic linker can provide. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -19,7 +19,7 @@
 
 #define INITIAL __attribute__((tls_model("initial-exec")))
 
-/* Old programs have this of their own, without "extern"; nobody sets it then. */
+/* Old programs define this themselves, without "extern"; then nobody sets it. */
 char **environ;
 
 static pthread_mutex_t interposed_lock = PTHREAD_MUTEX_INITIALIZER;

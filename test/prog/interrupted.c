@@ -9,9 +9,8 @@
  * HANDLER says; with "nested" it sets marks itself, so that SIGUSR2 comes inside it. Blocks are of
  * 100 bytes in the events, 20 in the handlers, 40 in other threads and children.
  *
- * At the end it prints what it has done: "events N signals M inner I". Linked with an allocator
- * that may be called from handlers.
- */
+ * At the end it prints its counts: "events N signals M inner I". Linked with an allocator that may
+ * be called from handlers. */
 #include <dlfcn.h>
 #include <libgen.h>
 #include <limits.h>
@@ -77,7 +76,7 @@ wait_for(pid_t child)
         _exit(11);
 }
 
-// The child goes on with what was interrupted, then ends.
+// The child finishes the interrupted function, then ends.
 static pid_t forked;
 
 __attribute__((noinline)) static void
@@ -117,7 +116,7 @@ on_inner_signal(int number)
     (void)number;
 }
 
-/* The events. What comes before and after the marks is recorded undisturbed. */
+/* The events. Code before and after the marks is recorded undisturbed. */
 
 __attribute__((noinline)) static void
 event_malloc(void)

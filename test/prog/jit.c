@@ -13,9 +13,8 @@
  *     lying       with rbp pointing up into nothing         jit_lying
  *
  * Then 100 blocks in `again`, called by new code in the same place, a copy of `framed`, after the
- * old code was unmapped. Then 100 in `get` called by `lying` on a stack of its own, above which
- * memory that was mapped when the stack was first seen has gone. In all 500 blocks, none freed.
- */
+ * old code was unmapped. Then 100 in `get` called by `lying` on a separate stack. Memory above it
+ * that was mapped when the stack was first seen has gone. In all 500 blocks, none freed. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

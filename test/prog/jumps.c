@@ -1,13 +1,13 @@
 /* cflags: -fno-builtin -fno-optimize-sibling-calls */
 /* libs: -Lbuild/test/prog -lbump -Wl,-rpath,$ORIGIN -lpthread -lrt */
-/* jumps.c: three threads whose timer's handler allocates and leaves by siglongjmp, wherever it has
- * come: in the recorder, in the allocator, or while events of an earlier jump are still nested.
+/* jumps.c: three threads with a timer whose handler allocates and leaves by siglongjmp from any
+ * place: in the recorder, in the allocator, or while events of an earlier jump are still nested.
  * Linked with an allocator that may be interrupted.
  *
  *     handle   one block of 48 bytes a jump, freed
  *
- * Prints "jumps N". What `descend` allocates at a depth drawn anew may be left half done by a jump.
- */
+ * Prints "jumps N". An allocation of `descend`, at a random depth, may be abandoned half way by a
+ * jump. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>

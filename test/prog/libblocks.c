@@ -1,6 +1,6 @@
-/* libblocks.c: for Python programs, by ctypes.PyDLL: a snapshot, and at the same moment what the
- * interpreter writes to stderr of its allocator (sys._debugmallocstats), called so that no object
- * is made in between. */
+/* libblocks.c: for Python programs, by ctypes.PyDLL: a snapshot and, at the same moment, the
+ * interpreter's statistics on stderr (sys._debugmallocstats), called so that no object is made in
+ * between. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdio.h>

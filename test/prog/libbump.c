@@ -18,7 +18,7 @@ static _Atomic size_t used;
 
 struct head {
     size_t size_bytes;
-    uint32_t began, ended; // Of the pool, head and alignment included, in units of 16 bytes.
+    uint32_t began, ended; // Bounds in the pool, with head and alignment, in units of 16 bytes.
 };
 _Static_assert(sizeof(struct head) == 16, "what memalign leaves in front of a block");
 
@@ -36,7 +36,8 @@ start(void)
     return atomic_load(&pool);
 }
 
-/* Our own functions call this one, not each other: those calls would go to whoever is preloaded. */
+/* The functions here call this one, not each other: those calls would go to the preloaded
+ * library. */
 static void *
 take(size_t align, size_t size_bytes)
 {

@@ -1,5 +1,5 @@
 /* libs: -ldl */
-/* libcloses.c: to be preloaded, a dlclose that goes on to the next one, which it looks up. */
+/* libcloses.c: to be preloaded, a dlclose that looks up the next one and calls it. */
 #include <dlfcn.h>
 
 int

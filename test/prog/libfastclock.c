@@ -1,14 +1,13 @@
 /* libfastclock.c: to be preloaded behind the recorder: a clock that runs away.
  *
- * The coarse monotonic clock, which nothing but the recorder reads, stands still but for each time
- * that it is read; then it goes on by a part of what it has made so far, 4 milliseconds at least.
- * So a week passes in some 50,000 readings, and always as many of them fall into each doubling of
- * the time as a run in real time would give at least.
+ * The coarse monotonic clock, which nothing but the recorder reads, advances only when it is read:
+ * by a fraction of the elapsed time, 4 milliseconds at least. So a week passes in some 50,000
+ * readings, and each doubling of the time gets as many of them as a run in real time would give at
+ * least.
  *
- * The recorder takes its clock from the kernel's own object, so this puts itself in its place: a
- * constructor, which runs before the recorder's, changes what the kernel told the process. libc has
- * found its clock by then.
- */
+ * The recorder takes its clock from the kernel's vDSO, so this library replaces it: a constructor,
+ * which runs before the recorder's, changes the vDSO address that the kernel passed to the process.
+ * libc has found its clock by then. */
 #include <elf.h>
 #include <stdatomic.h>
 #include <stdint.h>

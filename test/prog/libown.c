@@ -1,5 +1,5 @@
-/* libown.c: an allocator of other names than malloc's, over one static array, with blocks 8 bytes
- * apart and no header: whoever looks in front of a block finds another block. And a wrapper around
+/* libown.c: an allocator with other names than malloc's, over one static array, with blocks 8 bytes
+ * apart and no header: a read in front of a block hits another block. And a wrapper around
  * malloc. */
 /* cflags: -fno-builtin -fno-optimize-sibling-calls */
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* libown_plugin.c: allocations of a plug-in with a heap of its own; also linked into own_matrix. */
+/* libown_plugin.c: a plug-in that allocates from a heaptap heap; also linked into own_matrix. */
 #include "heaptap/heaptap.h"
 
 void plugin_run(void);

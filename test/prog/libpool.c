@@ -1,6 +1,5 @@
-/* libpool.c: an allocator with a malloc, a calloc, a realloc, an aligned malloc and a free of other
- * names, over a pool of its own; pool_calloc calls pool_alloc. Nothing is used again.
- */
+/* libpool.c: an allocator with a malloc, a calloc, a realloc, an aligned malloc and a free under
+ * other names, over a private pool; pool_calloc calls pool_alloc. Memory is never reused. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* libscope_one.cc: a plug-in in C++ with operators of its own. */
+/* libscope_one.cc: a plug-in in C++ that defines operators. */
 #define PROVIDER "one"
 #include "scope_provider.h"
 

@@ -1,7 +1,7 @@
 /* cflags: -fno-builtin */
-/* libscope_past.cc: operators that are made of libc's own allocator, whoever's malloc comes first.
- * Each new also makes a note of 24 bytes (`note`), which ends with its block, and looks at two
- * blocks that have ended when it returns, of 8 bytes and of 16 (`look`). */
+/* libscope_past.cc: operators that call libc's allocator directly, even if another malloc comes
+ * first. Each new also makes a note of 24 bytes (`note`), which ends with its block. When it
+ * returns, it reads two freed blocks, of 8 bytes and of 16 (`look`). */
 #include <new>
 
 #include "scope.h"

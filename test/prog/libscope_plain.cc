@@ -1,2 +1,2 @@
-/* libscope_plain.cc: a plug-in in C++ without operators of its own. */
+/* libscope_plain.cc: a plug-in in C++ that defines no operators. */
 #include "scope_use.h"

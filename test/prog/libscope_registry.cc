@@ -1,6 +1,6 @@
 /* cflags: -fno-builtin */
 /* libscope_registry.cc: operators that do more than make and end one block: new keeps a list of
- * blocks, whose nodes are blocks of their own (`remember`, 24 bytes), and delete also frees what
+ * blocks, whose nodes are blocks as well (`remember`, 24 bytes), and delete also frees blocks that
  * others have deferred (`flush`). */
 #include <new>
 

@@ -1,4 +1,4 @@
-/* libscope_sized.cc: a plug-in in C++ with a sized delete of its own, and nothing else. */
+/* libscope_sized.cc: a plug-in in C++ that defines a sized delete, and no other operator. */
 #include "scope_use.h"
 
 NOINLINE void

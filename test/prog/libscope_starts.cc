@@ -1,8 +1,7 @@
-/* libscope_starts.cc: a plug-in whose constructor, and whose destructor, waits for a thread that
- * uses operators: all the while the dynamic linker keeps its lock.
+/* libscope_starts.cc: a plug-in whose constructor and destructor wait for a thread that uses
+ * operators, while the dynamic linker holds its lock.
  *
- *     worked    10 blocks of 44 bytes, ended; twice
- */
+ *     worked    10 blocks of 44 bytes, ended; twice */
 #include <thread>
 
 #include "scope_use.h"

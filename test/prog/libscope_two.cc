@@ -1,4 +1,4 @@
-/* libscope_two.cc: a plug-in in C++ with operators of its own. */
+/* libscope_two.cc: a plug-in in C++ that defines operators. */
 #define PROVIDER "two"
 #include "scope_provider.h"
 

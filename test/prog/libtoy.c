@@ -1,15 +1,14 @@
 /* cflags: -fno-builtin -fno-optimize-sibling-calls -fno-inline -fno-toplevel-reorder */
-/* libtoy.c: a language that was made up, its interpreter, and the adapter for it.
+/* libtoy.c: a made-up language, its interpreter, and the adapter for it.
  *
- * The interpreter does nothing but call, return, go on to the next line, throw and allocate, at
- * random. A function of the language runs in the C frame of the one that called it, or in a new one
- * of toy_eval, directly or through a C function that is no part of the runtime. Its frames lie in
- * an array; each knows an address in its C frame, or that it is in the same one as its caller.
+ * The interpreter only calls, returns, steps to the next line, throws and allocates, at random. A
+ * function of the language runs in the C frame of its caller, or in a new frame of toy_eval, called
+ * directly or through a C function outside the runtime. Its frames lie in an array; each has an
+ * address in its C frame, or a mark that it shares its caller's.
  *
- * What is right is written down as it happens: at each allocation the interpreter makes the chain
- * of all frames from the C function that allocates outwards, with the C frames that matter, and
- * counts it. No part of heaptap is asked for that.
- */
+ * The expected result is recorded during the run: at each allocation the interpreter makes the
+ * chain of all frames from the allocating C function outwards, with the C frames that matter, and
+ * counts it. This uses no part of heaptap. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,16 +22,16 @@ enum {
     FRAMES = 1600,
     FUNCTIONS = 5,
     LINES = 4,
-    DEPTH_MAX = 14, /* Of toy_eval, in a shallow program, */
-    COUNT_MAX = 96, /* and of frames. */
+    DEPTH_MAX = 14, /* Calls of toy_eval in a shallow program, */
+    COUNT_MAX = 96, /* and frames. */
     TEXT_BYTES = 1 << 16,
     CHAINS = 1 << 18
 };
 
 struct toy_frame {
     unsigned function, line;
-    const void *at;       /* In its C frame; NULL = in that of its caller. */
-    const char *native;   /* What of C lies between it and its caller: "toy_eval", or more. */
+    const void *at;       /* In its C frame; NULL = shares its caller's. */
+    const char *native;   /* C frames between it and its caller: "toy_eval", or more. */
 };
 
 struct catcher {
@@ -45,7 +44,7 @@ static __thread struct {
     struct toy_frame frames[FRAMES];
     unsigned count, depth;
     unsigned depth_max, count_max;
-    int rises, deep; /* A deep program has stretches in which it hardly returns, or hardly calls. */
+    int rises, deep; /* A deep program has stretches with hardly any returns or calls. */
     unsigned long random, left;
     const char *via; /* The C function that calls toy_eval next. */
     struct catcher *catcher;
@@ -85,7 +84,7 @@ frames(struct heaptap_frame *to, size_t max)
         to[n].extra = f->at != NULL;
         to[n].at = how == TOY_PLACED || how == TOY_PLACED_AGAIN ? 0 : (unsigned long)f->at;
     }
-    /* Each is told by the address of the one that began its C frame. */
+    /* A frame has the address of the frame that began its C frame. */
     for (size_t i = n; i-- > 0;)
         if (to[i].at == 0)
             to[i].at = i + 1 < n ? to[i + 1].at : 0;
@@ -136,7 +135,7 @@ static const struct heaptap_language language_placed = {
 };
 
 
-/* How many frames the call before has told. */
+/* Number of frames in the last answer. */
 struct memo {
     size_t count;
 };
@@ -153,7 +152,7 @@ frames_again(struct heaptap_frame *end, void *memo, const unsigned long *notes, 
            memcmp(&end[-1 - (long)same], &now[n - 1 - same], sizeof *now) == 0)
         same++;
     m->count = n;
-    // What is there is told as it was left; the rest is told once more.
+    // Leave the unchanged outer frames and write the rest again.
     memcpy(end - n, now, (n - same) * sizeof *now);
     *ret_same = same;
     return n;
@@ -346,7 +345,7 @@ eval_in(char *room)
     toy.count = base;
 }
 
-/* The room of its C frame differs from call to call, so that slots do. */
+/* The size of the C frame differs from call to call, so that slots do. */
 void
 toy_eval(void)
 {

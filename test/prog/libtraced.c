@@ -1,10 +1,10 @@
-/* libtraced.c: for Python programs, by ctypes.PyDLL: what tracemalloc has traced, and a snapshot of
- * the same moment.
+/* libtraced.c: for Python programs, by ctypes.PyDLL: the memory that tracemalloc has traced, and a
+ * snapshot at the same moment.
  *
- * tracemalloc's own tables come from the raw domain that it found, past itself. So that stacks tell
- * them from raw memory that it traces, this library has functions on both sides of it: the outer
- * ones say that somebody asks, and of what the inner ones are asked then, only the first is theirs:
- * it has a frame of raw_traced. */
+ * tracemalloc's own tables come from the raw domain that it replaced, bypassing its hooks. To make
+ * these distinct from traced raw memory in stacks, this library wraps both sides of tracemalloc.
+ * The outer functions record that a request is active. Of the inner calls during a request only the
+ * first is the request's: it has a frame of raw_traced. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -131,7 +131,7 @@ call(void *function)
     return call_it(function);
 }
 
-/* From now on what is allocated is labelled and traced. START starts tracemalloc. */
+/* From now on label and trace all allocations. START starts tracemalloc. */
 void
 traced_begin(const char *name, void *start, int with_reuse)
 {
@@ -142,8 +142,8 @@ traced_begin(const char *name, void *start, int with_reuse)
                                          .realloc = outer_realloc});
 }
 
-/* A new reference to what TRACES, tracemalloc's function, returns; the snapshot is called NAME.
- * BLOCKS gets what COUNT returns, sys.getallocatedblocks. */
+/* Return a new reference to the result of TRACES, tracemalloc's function; the snapshot is called
+ * NAME. BLOCKS gets the result of COUNT, sys.getallocatedblocks. */
 void *
 traced_now(const char *name, void *traces, void *count, void **blocks)
 {

@@ -1,9 +1,9 @@
-/* limits_itself.c: limits its own address space after its first block, and then uses some of it.
+/* limits_itself.c: limits its address space after its first block, and then uses some of it.
  *
  *     limits_itself FUNCTION MIB     by setrlimit, setrlimit64, prlimit or prlimit64
  *     limits_itself vfork MIB        a child made by vfork does, before it ends: its memory is this
  *                                    process's, its limits are not. Nothing changes here
- *     limits_itself threads MIB      while four threads allocate at stacks of their own
+ *     limits_itself threads MIB      while four threads allocate at different stacks
  *
  *     limits_itself pieces WHICH MIB HOW
  *                                    says how many of 40 pieces it then gets. WHICH is AS or DATA,

@@ -1,16 +1,15 @@
-/* limits_random.c: sets limits of its own at random moments, and counts what it still gets.
+/* limits_random.c: sets its limits at random moments, and counts the memory that it still gets.
  *
- *     limits_random SEED [seen]     what it does follows from SEED alone; "seen": libc sets all
+ *     limits_random SEED [seen]     SEED alone determines its actions; "seen": libc sets all
  *                                   limits on address space, and nobody forks
  *
  * It limits address space, data, stack, descriptors and the size of files: by libc, by raw system
  * calls, or by a child that limits its parent. In between it allocates until that fails, uses its
  * stack, runs threads, opens and writes files, and forks. Each line of the output is a number that
- * must be the same when the program is recorded, except for "pieces": how many MiB it got, under
- * which limits, in how many spans of addresses it has had any, which is what the ledger's size
- * depends on, and how much memory the recorder has then. A limit that libc does not set is followed
- * by pieces, because the recorder notices it when an allocation fails.
- */
+ * must be the same when the program is recorded, except for "pieces". Such a line has the MiB that
+ * it got, the limits, the number of address spans used so far (which determines the ledger's size),
+ * and the recorder's memory at that time. A limit that libc does not set is followed by pieces,
+ * because the recorder notices it when an allocation fails. */
 /* libs: -lpthread */
 /* cflags: -fno-builtin-malloc */
 #include <fcntl.h>

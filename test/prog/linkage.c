@@ -1,7 +1,7 @@
 /* cflags: -O1 -fno-builtin */
 /* libs: -Lbuild/test/prog -llinkage -ldl -Wl,-rpath,$ORIGIN */
-/* linkage.c [PLUGIN]: the ways in which calls of malloc reach it, each in a function of its own
- * name; what of them is seen depends on how the recorder came into the program (linked.py).
+/* linkage.c [PLUGIN]: the ways in which calls reach malloc, each in a function with its name. Which
+ * of them are recorded depends on how the recorder came into the program (linked.py).
  *
  *     by_call       10 of 10 bytes    malloc, called by the executable
  *     by_pointer    11 of 11          through a pointer to malloc
@@ -13,8 +13,7 @@
  *     by_alignment  17 of 17          posix_memalign, which in musl calls aligned_alloc
  *     by_zeroes     18 of 18          calloc, which in musl calls malloc
  *
- * Each block is freed at once, in the same way. Prints "ran N", the number of blocks.
- */
+ * Each block is freed at once, in the same way. Prints "ran N", the number of blocks. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

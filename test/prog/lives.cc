@@ -53,7 +53,7 @@ nested()
     }
 }
 
-/* A queue that is DEPTH long; what is in it at the end stays. */
+/* A queue of DEPTH entries; the last ones stay. */
 #define QUEUE(name, count, depth, get, put)                                                        \
     APART static void name()                                                                       \
     {                                                                                              \
@@ -179,7 +179,7 @@ leave(void *arg)
     return arg;
 }
 
-/* Of the same name, so that it is counted in the same row. */
+/* It has the same name, so that it is counted in the same row. */
 static void *
 take_over(void *arg)
 {

@@ -1,13 +1,12 @@
 /* cflags: -O1 -fno-optimize-sibling-calls */
 /* libs: -lpthread */
-/* locked.c: locks what it will map from now on, without the right to lock more than a limit.
+/* locked.c: locks its future mappings, without the right to lock more than a limit.
  *
  *   locked BYTES early|late
  *
- * The limit on locked memory is BYTES. Early: before the first allocation of its own; late: after
+ * The limit on locked memory is BYTES. Early: before its first allocation; late: after
  * 100. Then three threads, one after the other, and the main one allocate at 4,096 places each, so
- * that all tables of a profile grow. Ends with 8 and "done".
- */
+ * that all tables of a profile grow. Ends with 8 and "done". */
 #include <linux/capability.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /* cflags: -O0 */
 /* libs: -rdynamic */
-/* lua_future.c: a program that has a Lua inside which nobody knows yet: it says so, and has the
- * functions by which a Lua is found. They do nothing. Prints how many it has called.
- */
+/* lua_future.c: a program with a Lua of an unknown version: it has a future version string, and the
+ * functions by which the recorder finds a Lua. They do nothing. Prints how many it has called. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,18 +1,17 @@
 /* cflags: -O1 -fno-optimize-sibling-calls */
-/* many_stacks.c: allocates COUNT blocks of 100 bytes, each from a stack of its own that is never
- * met again, and after each one of 10 bytes from one place; of each 32, 31 are freed.
+/* many_stacks.c: allocates COUNT blocks of 100 bytes, each from a new stack, and after each one of
+ * 10 bytes from one place; 31 in 32 are freed.
  *
  *     many_stacks COUNT
  *
- * Says nothing. A limit on the recorder's memory must not change what all of that adds up to.
- */
+ * Prints nothing. A limit on the recorder's memory must not change the sums. */
 #include <stdlib.h>
 
 enum { DEPTH = 22, OTHER_CALL = 1 << 30 };
 
 static void *volatile block;
 
-/* One call for each bit of PATH, from one of two places. */
+/* One call for each bit of PATH, from either of two places. */
 __attribute__((noinline)) static void
 descend(unsigned path, int depth)
 {

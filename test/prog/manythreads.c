@@ -5,12 +5,11 @@
  *     manythreads THREADS ALIVE STACK_KIB
  *
  * THREADS threads in all, up to ALIVE at once. Each allocates 3 blocks of 10 bytes in `work`, frees
- * one, leaves one to a later thread, which frees it, and keeps one. So under `work` there are
- * 3 * THREADS allocations, and main frees what is left over: THREADS frees in `work`, THREADS in
+ * one, leaves one to a later thread, which frees it, and keeps one. So under `work` there are 3 *
+ * THREADS allocations, and main frees the remaining blocks: THREADS frees in `work`, THREADS in
  * `hand_over`. A destructor of thread-specific data allocates and frees 5 bytes: THREADS of each in
- * `at_thread_end`. When ALIVE threads wait, the resident memory is printed to stderr, with the
- * time to start them.
- */
+ * `at_thread_end`. When ALIVE threads wait, the resident memory is printed to stderr, with the time
+ * to start them. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

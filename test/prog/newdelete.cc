@@ -1,5 +1,5 @@
 /* cflags: -std=c++17 -O1 -fno-builtin */
-/* newdelete.cc: every form of operator new and delete, each in a function of its own name.
+/* newdelete.cc: every form of operator new and delete, each in a function named after it.
  *
  *     function           allocations  bytes   form
  *     plain                        1     24   new / delete
@@ -15,8 +15,7 @@
  * `failing` asks for more than there is, in the throwing form (bad_alloc is caught) and in the
  * nothrow form (NULL); neither is an allocation of main's, but the exception itself comes from
  * malloc: its site is found under `failing`, 1 block, freed. Nothing may be counted twice, although
- * operator new calls malloc.
- */
+ * operator new calls malloc. */
 #include <cstdint>
 #include <cstdlib>
 #include <new>

@@ -6,15 +6,14 @@
  *     overflow  20 overflows of the stack, met by a handler on its own stack that allocates
  *               (`on_overflow`, 20) and jumps out, then a block each (11 bytes) in `go_on` (20)
  *     dies      an overflow that nobody handles: SIGSEGV
- *     switched  main goes on on a stack from malloc: 100 blocks in `elsewhere`
+ *     switched  main continues on a stack from malloc: 100 blocks in `elsewhere`
  *     raised    the limit of the stack is raised, 20 MiB of it are used: 100 blocks in `bottom`;
  *               then in a child, in a thread, 100 more in `in_thread`
- *     crossing  a coroutine begun by one thread goes on in another: 100 blocks in `co_cross`
+ *     crossing  one thread begins a coroutine, another resumes it: 100 blocks in `co_cross`
  *     pieces    threads on pieces of one mapping, that switch to other pieces of it: 4 * 100
  *               blocks in `on_piece`, 4 * 100 in `on_other_piece`
  *     inside    a handler whose stack is an array on the main stack: 100 blocks in `on_usr1`, 100
- *               in `plain`
- */
+ *               in `plain` */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -197,7 +196,7 @@ raised(void)
     if (limit.rlim_max > 2 * (rlim_t)DEEP_BYTES)
         descend(DEEP_BYTES);
     if (fork() == 0) {
-        limit.rlim_cur = 1 << 20; // Of threads.
+        limit.rlim_cur = 1 << 20; // The limit for threads.
         setrlimit(RLIMIT_STACK, &limit);
         pthread_create(&other, NULL, in_thread, NULL);
         pthread_join(other, NULL);

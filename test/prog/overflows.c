@@ -1,5 +1,5 @@
 /* cflags: -O0 */
-/* overflows.c: writes out of one of its blocks, as told, and says whose that was.
+/* overflows.c: writes out of one of its blocks, as its arguments request, and prints its owner.
  *
  *     overflows SEED KIND BYTES [free|realloc|wait|crash]
  *
@@ -8,8 +8,7 @@
  * (start), past its end where the next block in memory has been freed (freed), or over its
  * neighbour and into the one behind that (across). The name of the function that has allocated the
  * culprit is printed. Then all blocks are freed (free), or one more is allocated each tenth of a
- * second until a line comes (wait), or the process ends by SIGSEGV (crash).
- */
+ * second until a line comes (wait), or the process ends by SIGSEGV (crash). */
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>

@@ -4,9 +4,8 @@
  *
  *     own_heaps CASE
  *
- * api.sh says for each case what the profile must hold. Blocks of malloc that a case does
- * not speak of are none: nothing here prints.
- */
+ * api.sh checks the contents of the profile in each case. A case has no blocks of malloc besides
+ * those that it mentions: nothing here prints. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -31,7 +30,8 @@ static void *volatile kept;
 
 /* --- One thread ------------------------------------------------------------------------------ */
 
-/* 3 blocks of 100, one freed, one resized to 300, one overwritten by 50; a free of what is not. */
+/* 3 blocks of 100, one freed, one resized to 300, one overwritten by 50; a free of an unknown
+ * pointer. */
 static void
 run_events(void)
 {
@@ -111,7 +111,7 @@ mixed_end(struct mixed *m, int i)
     m->bytes[i] = 0;
 }
 
-/* Every object comes from here, also in place of one whose end is not told. */
+/* All objects are allocated here, also those that replace one whose end is not reported. */
 static void
 mixed_alloc(struct mixed *m, int i, int bytes)
 {
@@ -193,8 +193,8 @@ run_mixed(void)
     mixed_tell("lasts.sums", &all[3], 1);
 }
 
-/* Of two objects that begin within 32 bytes the one that came later is overwritten when the other
- * has gone, from a stack that has been there before. */
+/* With two objects within 32 bytes, the later one is overwritten after the other has gone, from a
+ * known stack. */
 static void
 run_second(void)
 {
@@ -247,7 +247,7 @@ run_round(void)
     heaptap_alloc(heap, base + 16, 1, 30);
 }
 
-/* 100,000 requests, each with an arena of its own, never more than 3 at once. */
+/* 100,000 requests, each with a new arena, never more than 3 at once. */
 static void
 run_requests(void)
 {
@@ -317,8 +317,8 @@ run_skip(void)
 
 /* --- Backing --------------------------------------------------------------------------------- */
 
-/* Chunks of 1000000 from malloc, of which 600000 are given out, next to 500000 of plain malloc.
- * The most that ever lives is 500000 + 2 * 600000. */
+/* Two chunks of 1000000 from malloc, with 600000 handed out from each, beside 500000 of plain
+ * malloc. The peak is 500000 + 2 * 600000. */
 static void
 run_nested(void)
 {
@@ -337,8 +337,8 @@ run_nested(void)
     kept = plain;
 }
 
-/* A maximum of 2000000 stands when a chunk of 1500000 comes on top of 1000000: it must not make
- * another, nor must what is made of it. */
+/* The maximum is 2000000 when a chunk of 1500000 is added to 1000000: neither the chunk, which
+ * becomes backing, nor the block made from it may raise the maximum. */
 static void
 run_below(void)
 {
@@ -432,7 +432,7 @@ run_labels(void)
     pthread_join(thread, NULL);
 }
 
-/* 10,000 different requests with a label of their own, 8 bytes each. */
+/* 10,000 different requests with one label each, 8 bytes each. */
 static void
 run_many_labels(void)
 {
@@ -449,8 +449,7 @@ run_many_labels(void)
 
 /* --- Forks, handlers, threads ---------------------------------------------------------------- */
 
-/* The child goes on with what it has inherited: 2 blocks of the heap, labelled, and a free of one
- * from before. The parent has 1. */
+/* The child inherits 2 labelled blocks of the heap, and frees one from before. The parent has 1. */
 static void
 run_fork(void)
 {
@@ -522,8 +521,8 @@ enum { THREADS = 8, EACH = 50000, RING = 4096 };
 
 static uint64_t ring[RING]; /* Addresses on their way from one thread to another. */
 
-/* Allocates EACH blocks of 10 at addresses of its own, and frees whatever it finds in the ring
- * where it puts them. */
+/* Allocate EACH blocks of 10 at private addresses, and free the blocks found in the ring where it
+ * puts them. */
 static void *
 hammer(void *arg)
 {
@@ -543,7 +542,7 @@ hammer(void *arg)
     return NULL;
 }
 
-/* All threads in one pool, without a lock; what is left in the ring is live at the end. */
+/* All threads in one pool, without a lock; the blocks left in the ring are live at the end. */
 static void
 run_threads(void)
 {
@@ -563,7 +562,7 @@ run_threads(void)
     fclose(out);
 }
 
-/* 4000 arenas of 1 MiB, of which 1000 bytes are given out. */
+/* 4000 arenas of 1 MiB, with 1000 bytes in use each. */
 static void *
 make_arenas(void *arg)
 {
@@ -734,7 +733,7 @@ run_grown(void)
     }
 }
 
-/* Words that no function may stumble over. errno stays what it was. */
+/* Invalid arguments, which no function may stumble over. errno does not change. */
 static void
 run_nonsense(void)
 {
@@ -773,7 +772,7 @@ run_nonsense(void)
         exit(1);
 }
 
-/* Stacks without end, until the tree is full: what the heap holds must stay its own. */
+/* Stacks without end, until the tree is full: the heap must not lose its blocks. */
 static void
 dig(heaptap_heap *heap, unsigned path, int depth)
 {

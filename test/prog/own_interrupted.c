@@ -6,11 +6,10 @@
  *
  * Does EVENT TURNS times, each between two marks. The tracer sends SIGUSR1 somewhere between them.
  * Its handler allocates two blocks of 20 of the same heap, frees one, sets a label, allocates and
- * frees a block of malloc's, and does what HANDLER says. Blocks of the events have 100 bytes; those
- * of forked children 40. All that is live at the end is reset.
+ * frees a block of malloc's, and does what HANDLER says. Blocks of the events have 100 bytes;
+ * blocks of forked children 40. All live blocks are reset at the end.
  *
- * At the end it prints what it has done: "events N signals M".
- */
+ * At the end it prints its counts: "events N signals M". */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>

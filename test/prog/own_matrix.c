@@ -1,12 +1,12 @@
 /* libs: -ldl */
-/* own_matrix.c: the least that uses heaptap.h, in the words that C89 and C++ have in common.
+/* own_matrix.c: a minimal user of heaptap.h, in the common subset of C89 and C++.
  *
  *     own_matrix [PLUGIN]
  *
- * 7 objects of 3 bytes of a heap of its own, then what libown_plugin.c does, loaded from PLUGIN.
+ * 7 objects of 3 bytes in a heaptap heap, then the events of libown_plugin.c, loaded from PLUGIN.
  * With -DLINKED it is part of the program instead, so that two files of one program include the
- * header. Prints whether there is a recorder, and exits with 3 if it is not all the same to both.
- */
+ * header. Prints whether there is a recorder, and exits with 3 if it is not all the same to
+ * both. */
 #include <dlfcn.h>
 #include <stdio.h>
 

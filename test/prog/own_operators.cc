@@ -1,6 +1,6 @@
 /* cflags: -std=c++17 -O1 -fno-builtin */
-/* own_operators.cc: a program with some operators of its own: new and delete, on malloc and free,
- * but for blocks of 777 bytes, which lie in a pool. All other forms are the C++ library's, which
+/* own_operators.cc: a program that defines some operators: new and delete, on malloc and free,
+ * except for blocks of 777 bytes, which lie in a pool. All other forms are the C++ library's, which
  * call these.
  *
  *     scalar   100 of 4 bytes, each deleted
@@ -8,8 +8,7 @@
  *     nothrow  100 of 4
  *     pooled    50 of 777, half of them by new(nothrow): none of malloc's
  *
- * Prints how often either was called.
- */
+ * Prints how often each was called. */
 #include <cstdio>
 #include <cstdlib>
 #include <new>

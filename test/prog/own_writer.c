@@ -1,14 +1,12 @@
 /* cflags: -O1 -fno-inline -fno-builtin -fno-optimize-sibling-calls */
-/* own_writer.c: writes its own profile to standard output, and says on standard error what came of
- * it.
+/* own_writer.c: writes its own profile to standard output, and prints the result on standard error.
  *
  *     own_writer FORMAT [named]
  *
- * Before that it has 3 blocks of 1000 from malloc, the last of them freed, and a heap of its own
- * with 200 objects of 10, each on another stack, of which as many were reset before. With "named" a
- * function of a made-up language runs all the time. A handler of SIGUSR1 allocates and frees.
- * Nothing else allocates.
- */
+ * Before that it has 3 blocks of 1000 from malloc, the last of them freed, and a heaptap heap with
+ * 200 objects of 10, each on another stack, after a reset of as many. With "named" a function of a
+ * made-up language runs all the time. A handler of SIGUSR1 allocates and frees. Nothing else
+ * allocates. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

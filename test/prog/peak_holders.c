@@ -1,5 +1,5 @@
 /* cflags: -fno-builtin */
-/* peak_holders.c: an exact peak and who holds it.
+/* peak_holders.c: an exact peak and its holders.
  *
  *     step                              live bytes
  *     first: 100 blocks of 1000         100000
@@ -11,8 +11,8 @@
  *     last: 40 blocks of 500            180100
  *
  * At the peak: first 50 blocks, 50000 bytes; second 50, 100000; grown 1, 60100; tie and last none.
- * In all 210100 - as the realloc'ed block counts with its new size only. Live at the end: 180100.
- */
+ * In all 210100 - as the realloc'ed block counts with its new size only. Live at the end:
+ * 180100. */
 #include <stdlib.h>
 
 static void *blocks_first[100], *blocks_second[50], *blocks_tie[25], *blocks_last[40];

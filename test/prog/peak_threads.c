@@ -1,6 +1,6 @@
 /* cflags: -fno-builtin */
 /* libs: -lpthread */
-/* peak_threads.c: threads that take turns, so that what was live at the most is known to the byte.
+/* peak_threads.c: threads that take turns, so that the peak of live bytes is known to the byte.
  *
  *     peak_threads alone  THREADS BYTES
  *     peak_threads waves  THREADS BYTES
@@ -8,8 +8,8 @@
  *     peak_threads early  THREADS BYTES
  *     peak_threads crowd  THREADS BYTES
  *
- * But for the crowd, only who has the turn allocates or frees; blocks are freed by whoever comes
- * upon them, and the turn is handed on through a semaphore. The first peak is 100 blocks of BYTES.
+ * Except for the crowd, only the thread whose turn it is allocates or frees; it frees any thread's
+ * blocks, and hands the turn on through a semaphore. The first peak is 100 blocks of BYTES.
  *
  *     alone   one thread has the peak before another one has allocated, and frees nearly all; then
  *             all come to 94 % of it
@@ -19,12 +19,11 @@
  *             with a tide
  *     early   300 threads, one after another, leave a tenth of the size each, which others free;
  *             then comes the peak
- *     crowd   as waves, but all threads at once, who meet after each wave; at half the peak each
+ *     crowd   as waves, but all threads at once, which meet after each wave; at half the peak each
  *             replaces a few of its blocks again and again
  *
  * Says "peak_bytes P" without a stream. Nothing else allocates but pthread_create, for each thread
- * once; all but the early ones are there from the beginning.
- */
+ * once; all but the early ones are there from the beginning. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdint.h>
@@ -121,7 +120,7 @@ let_all(int thread_count, void (*what)(void))
         sem_wait(&done);
 }
 
-static int goal; // Of the total, in blocks; in a crowd of each thread.
+static int goal; // Blocks in total; in a crowd, for each thread.
 
 static void
 build_up(void)
@@ -177,7 +176,7 @@ early(void)
     for (int i = 0; i < EARLY; i++) {
         char name[16];
 
-        // Rows go to threads of the same name, so each has one of its own.
+        // Threads of the same name share a row, so each gets a different name.
         snprintf(name, sizeof name, "early %d", i);
         pthread_setname_np(pthread_self(), name);
         if (pthread_create(&thread, NULL, begin_early, NULL) != 0)

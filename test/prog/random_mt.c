@@ -1,18 +1,17 @@
 /* cflags: -fno-builtin -fno-optimize-sibling-calls */
 /* libs: -lpthread */
-/* random_mt.c SEED THREADS OPERATIONS: a storm that keeps its own books.
+/* random_mt.c SEED THREADS OPERATIONS: a storm that keeps its own statistics.
  *
  * Each thread makes OPERATIONS random operations of every kind, from a random place in a random
  * chain of calls: malloc, calloc, aligned, realloc up and down, free. A third of its blocks go to a
  * mailbox that all threads share, so they are freed and resized by others. At the end all threads'
- * books are added and printed
+ * statistics are added and printed
  *
  *     allocations A allocated_bytes B frees F freed_bytes G reallocations R peak_bytes P
  *
  * with P only if there is one thread. Everything allocates through `via`, and nothing else does.
  * mimalloc 2.2 changes what malloc_usable_size returns for a block that another thread holds. If
- * that happened, the last line on stderr is "N blocks changed their usable size".
- */
+ * that happened, the last line on stderr is "N blocks changed their usable size". */
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifdef NO_USABLE_SIZE // The allocator has no such function, or one of another name.
+#ifdef NO_USABLE_SIZE // The allocator lacks this function, or has it under another name.
 #define malloc_usable_size(p) ((void)(p), (size_t)0)
 #endif
 

@@ -1,10 +1,9 @@
 /* cflags: -fno-optimize-sibling-calls */
 /* realigned.c: a function that realigns its stack, called from frames of changing size. Rounding
- * makes its frame lie at the same place for different callers, so that nothing but the word in
- * which it keeps its CFA tells where the stack goes on.
+ * puts its frame at the same place for different callers, so only the word in which it saves its
+ * CFA locates the caller's frame.
  *
- * 7000 blocks of 10 bytes, allocated and freed: even rounds under left, odd ones under right.
- */
+ * 7000 blocks of 10 bytes, allocated and freed: even rounds under left, odd ones under right. */
 #include <alloca.h>
 #include <stdlib.h>
 

@@ -1,13 +1,12 @@
 /* cflags: -O1 -fno-builtin */
 /* libs: -Lbuild/test/prog -lreplaced -Wl,-rpath,$ORIGIN */
-/* replaced.c: a program that brings a malloc of its own, of the simplest kind (libreplaced.c).
+/* replaced.c: a program with a private malloc of the simplest kind (libreplaced.c).
  *
  *     work     100 blocks of 20 bytes, 2000 bytes; 50 of them freed
- *     grow     1 block of 10 bytes, which becomes one of 30 by realloc: 2 blocks, 40 bytes, 1 freed
+ *     grow     1 block of 10 bytes, grown to 30 by realloc: 2 blocks, 40 bytes, 1 freed
  *     zero     5 blocks of 20 bytes by calloc
  *
- * Its calloc and realloc call its malloc, which is no event of the program's: 107 blocks in all.
- */
+ * Its calloc and realloc call its malloc, which is not recorded: 107 blocks in all. */
 #include <stdlib.h>
 
 static void *blocks[100];

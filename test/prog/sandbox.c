@@ -1,16 +1,15 @@
 /* cflags: -fno-builtin -O0 */
 /* libs: -lpthread */
-/* sandbox.c: forbids itself system calls, then goes on allocating.
+/* sandbox.c: forbids itself system calls, then continues to allocate.
  *
  *   sandbox strict [SITES]   only read, write, exit (SECCOMP_MODE_STRICT)
- *   sandbox kill [SITES]     a filter that kills at all that recording could need
+ *   sandbox kill [SITES]     a filter that kills at every call that recording could need
  *   sandbox errno [SITES]    the same filter, but the calls fail with EPERM
  *   sandbox none [SITES]
  *   sandbox fork             kill, and a child that allocates
  *
  * The heap is grown before, so that the allocator needs nothing more. Then 10 blocks each come from
- * SITES (64) stacks, and 100 from a thread that was there before. Says "ok SUM", ends with 9.
- */
+ * SITES (64) stacks, and 100 from a thread that was there before. Says "ok SUM", ends with 9. */
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

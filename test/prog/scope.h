@@ -1,6 +1,5 @@
-/* scope.h: what the programs and libraries of scopes.sh share: a way to say things that
- * allocates nothing and keeps no buffer, so that what several copies of libc print stays in order.
- */
+/* scope.h: shared by the programs and libraries of scopes.sh: output without allocation or buffer,
+ * so that the lines of several copies of libc stay in order. */
 #ifndef SCOPE_H
 #define SCOPE_H
 
@@ -26,7 +25,7 @@ say(const char *format, ...)
         abort();
 }
 
-/* The compiler must not see where P goes, nor leave a call away that makes it. */
+/* Hide P from the compiler, and keep the call that makes it. */
 static inline void *
 kept(void *p)
 {

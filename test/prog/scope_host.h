@@ -1,14 +1,13 @@
-/* scope_host.h: a program that loads, calls and unloads what its arguments say, one by one. C and
- * C++.
+/* scope_host.h: a program that loads, calls and unloads objects as its arguments request, one by
+ * one. C and C++.
  *
  *     NAME=FILE[:FLAGS]   dlopen: l(ocal), g(lobal), d(eepbind), n(oload), z (lazy), m (dlmopen)
- *     NAME.FUNCTION       call a function of it; of `host`, one of the program's own
+ *     NAME.FUNCTION       call its function; for `host`, a function of the program
  *     NAME.tail           its create and destroy
  *     NAME.give           its take, with a block that the program makes (`host_makes`)
  *     NAME!               dlclose
  *     ?SYMBOL             is there such a symbol for everybody? operator new is called (call_found)
- *     NAME?SYMBOL         ... for the object
- */
+ *     NAME?SYMBOL         ... for the object */
 #ifndef SCOPE_HOST_H
 #define SCOPE_HOST_H
 

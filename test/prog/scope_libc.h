@@ -1,5 +1,5 @@
-/* scope_libc.h: libc's own allocator, reached in ways that pass by what is in front of it. Blocks
- * are made in functions that do nothing else: dlopen has blocks of its own. */
+/* scope_libc.h: libc's allocator, reached in ways that bypass any library in front of it. Blocks
+ * are made in separate functions, because dlopen makes blocks as well. */
 #ifndef SCOPE_LIBC_H
 #define SCOPE_LIBC_H
 
@@ -41,7 +41,7 @@ internal(void)
     libc_blocks(__libc_malloc, __libc_free);
 }
 
-/* 4 blocks of 60 bytes, ended; one more of 20 that becomes one of them. */
+/* 4 blocks of 60 bytes, freed; one more of 20 that is resized to 60. */
 SHOWN void
 relatives(void)
 {

@@ -1,6 +1,6 @@
 /* cflags: -Wno-attributes */
 /* libs: -ldl -rdynamic -Wl,-rpath,$ORIGIN */
-/* scope_own.cc: a host in C++ with operators of its own, which all others get. */
+/* scope_own.cc: a host in C++ that defines operators for all objects. */
 #define PROVIDER "program"
 #include "scope_provider.h"
 

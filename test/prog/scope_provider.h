@@ -57,7 +57,7 @@ provider_ends(void *p)
 extern "C" {
 #endif
 
-// Not inlined, because the linker shall decide who is called from the same file, too.
+// Not inlined, because the linker must bind calls from the same file as well.
 #define PROVIDER_NEW(name, align, ...)                                                             \
     PROVIDER_AS void *name(__VA_ARGS__);                                                           \
     NOINLINE PROVIDER_AS void *name(__VA_ARGS__) { return provider_makes(size, align); }

@@ -1,16 +1,15 @@
-/* scope_use.h: a user of the operators, in C++. Whose operator each call reaches stands in the
- * output: a provider says its id, and of a copy of libstdc++, which says nothing, `probe` tells
- * which one it is, since the handler of a new that fails is called by the operator itself.
+/* scope_use.h: a user of the operators, in C++. The output names the operator that each call
+ * reaches: a provider prints its id. A copy of libstdc++ prints nothing, so `probe` identifies it:
+ * when new fails, the operator itself calls the handler.
  *
  *     use       10 blocks by all forms of new, ended by all forms of delete: 478 bytes
  *     table     3 blocks by pointers to operators in data and in code, ended likewise: 20 bytes
  *     leave     3 blocks of 1,000 bytes that stay
  *     probe     4 calls that fail; their exceptions are blocks too
- *     create, destroy   1 block of 100 bytes, by jumps, so that the caller is not to be seen
- *     take      ends a block of somebody else
+ *     create, destroy   1 block of 100 bytes, by jumps, so that the caller has no frame
+ *     take      frees a foreign block
  *
- * With USE_CALLS_ONLY there is no `table`, and nothing but calls refers to an operator.
- */
+ * With USE_CALLS_ONLY there is no `table`, and nothing but calls refers to an operator. */
 #ifndef SCOPE_USE_H
 #define SCOPE_USE_H
 

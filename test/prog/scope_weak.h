@@ -1,5 +1,5 @@
-/* scope_weak.h: who asks whether functions exist before it calls them, by weak references: from the
- * code and from data. */
+/* scope_weak.h: code that tests by weak references whether functions exist before it calls them:
+ * references from code and from data. */
 #ifndef SCOPE_WEAK_H
 #define SCOPE_WEAK_H
 

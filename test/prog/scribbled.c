@@ -1,12 +1,11 @@
-/* scribbled.c: a busy program that knows what its memory must hold. Four threads allocate at 2^10
- * places, keep some blocks, and check each one's contents before they free it; the main thread
- * loads and unloads a library. security.sh writes garbage into its profile meanwhile. If it ends
- * otherwise than with "whole" and status 0, the recorder believed what it read back from the file.
+/* scribbled.c: a busy program that verifies its memory. Four threads allocate at 2^10 places, keep
+ * some blocks, and check each one's contents before they free it; the main thread loads and unloads
+ * a library. security.sh writes garbage into its profile meanwhile. If it does not end with "whole"
+ * and status 0, the recorder trusted data that it read back from the file.
  *
  * It works until its standard input ends.
  *
- *     scribbled LIBRARY
- */
+ *     scribbled LIBRARY */
 /* cflags: -O1 -fno-optimize-sibling-calls */
 /* libs: -lpthread -ldl */
 #include <dlfcn.h>
@@ -30,7 +29,7 @@ typedef void *plugin_fn(void);
 
 static atomic_bool stop;
 
-/* A block from one of 2^DEPTH places, by the bits of PATH. */
+/* A block from any of 2^DEPTH places, by the bits of PATH. */
 __attribute__((noinline)) static void *
 take(unsigned path, int depth, size_t size_bytes)
 {

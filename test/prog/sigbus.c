@@ -4,15 +4,14 @@
  *     sigbus profile BYTES   20000 blocks of 24 bytes from before, cuts the profile that is mapped
  *                            to BYTES, then 20000 blocks from after, in two threads and
  *                            from new stacks, so that every table is written and grown
- *     sigbus own             touches a page of its own that is gone: must die of SIGBUS
+ *     sigbus own             touches its own page that is gone: must die of SIGBUS
  *     sigbus sent            sends itself SIGBUS: must die of it
  *     sigbus ignored         the same while it ignores SIGBUS
- *     sigbus sigaction       the same with handlers of its own, set in one way or another; prints
- *     sigbus signal          what it was told to have been there before and how often they ran
+ *     sigbus sigaction       the same with handlers, set in one way or another; prints the
+ *     sigbus signal          previous handlers that it read and how often they ran
  *     sigbus fork            a child touches a page that is gone; prints how it ended
  *
- * Prints "done" and ends with 7 where it lives.
- */
+ * Prints "done" and ends with 7 where it lives. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>

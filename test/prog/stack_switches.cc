@@ -7,15 +7,15 @@
  * system call, or by mapping others over them. Sometimes they only protect the upper half and use
  * the lower one again. A function on a stack calls itself to a random depth with random frames. On
  * the way it takes and gives back blocks, raises signals, throws, yields, and runs functions on
- * further stacks. Handlers run on these or on a stack of their own.
+ * further stacks. Handlers run on these or on a separate stack.
  *
  *     on_NAME    calls a function on another stack. Its unwind table is right, is missing, ends
  *                there, or is wrong about the switch; rbp gets a random value.
- *     swap       leaves a stack in the middle; the first frame there is again one of several kinds
+ *     swap       leaves a stack in the middle; the first frame there is of any kind above
  *     ucontext   libc's own
  *
- * Prints the sums of `take`, and exits with SEED % 7. Besides the libraries, only `take` allocates.
- */
+ * Prints the sums of `take`, and exits with SEED % 7. Besides the libraries, only `take`
+ * allocates. */
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -92,7 +92,8 @@ START("start_rbp", BEGIN ".cfi_def_cfa %rbp, 16\n", END);
 
 /* A place for stacks, one after the other. */
 struct stack {
-    char *base, *low, *top; // Of the place; of the stack, which is mapped if TOP is not NULL.
+    char *base, *low, *top; // Base of the place; bounds of the stack, which is mapped if TOP is not
+                            // NULL.
     bool used;
 };
 
@@ -113,7 +114,7 @@ struct thread {
     struct context contexts[CONTEXTS];
     struct context *running;
     unsigned nested;
-    char *low;       // Of the stack in use.
+    char *low;       // Lower bound of the stack in use.
     void *kept[KEPT];
     uint64_t allocations, bytes, thrown, checksum;
     pthread_t id;
@@ -195,7 +196,7 @@ unmap(struct thread *t, struct stack *s)
         map(s->base, bytes, PROT_NONE);
         break;
     default:
-        // The stack itself stays as the next one's lower part; what is above it goes.
+        // The lower part of the stack stays for the next one; the rest goes.
         if (draw(t, 2) != 0)
             mprotect(s->low + (s->top - s->low) / 2, (size_t)(s->top - s->low) / 2, PROT_NONE);
         else

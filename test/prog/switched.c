@@ -1,24 +1,22 @@
 /* cflags: -O1 -fno-builtin */
 /* libs: -lpthread */
-/* switched.c: threads that allocate at full speed, and count by themselves what they do.
+/* switched.c: threads that allocate at full speed, and count their own events.
  *
  *     switched THREADS
  *
- * All that a thread allocates belongs to the present stretch: a number from 0 on. Stretch 0
- * allocates in the function stretch_0, and so on, so that each has sites of its own. A line with a
- * number on standard input begins that stretch, or goes on with it; the answer, the same number,
- * comes when every thread has since done more than lies between two looks of a recorder. A line
- * "slow" makes the threads sleep every now and then, "fast" undoes that. At "end" the threads
- * stop, everything but the blocks to be kept is freed, and what was true is printed, one line for
- * each stretch:
+ * All allocations of a thread belong to the present stretch: a number from 0 on. Stretch 0
+ * allocates in the function stretch_0, and so on, so that each has separate sites. A line with a
+ * number on standard input begins or resumes that stretch. The answer, the same number, comes when
+ * every thread has since done more than a recorder does between two polls. A line "slow" makes the
+ * threads sleep every now and then, "fast" undoes that. At "end" the threads stop, everything but
+ * the blocks to keep is freed, and the true counts are printed, one line for each stretch:
  *
  *     STRETCH ALLOCATIONS BYTES FREES FREED-BYTES
  *
  * Blocks are of 16 to 1,000 bytes, mostly small, and one in 2,000 has 20,000. They live for some
  * time in places that belong to all threads, so most are freed by another thread than allocated
- * them. One in 64 is given another size by realloc: that is a free and an allocation. One in 128
- * is kept for ever.
- */
+ * them. One in 64 is given another size by realloc: that is a free and an allocation. One in 128 is
+ * kept for ever. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -30,12 +28,12 @@
 
 enum { STRETCHES = 16, THREADS_MAX = 8, PLACES = 4096, BATCH = 64 };
 
-// What a thread does before it answers.
+// Work of a thread before it answers.
 enum { ANSWER_CALLS = 12288, ANSWER_BYTES = 768 << 10 };
 
 struct block {
     uint32_t stretch, size;
-    struct block *next; // Of those kept.
+    struct block *next; // Next block in the list of kept ones.
 };
 
 struct truth {

@@ -1,13 +1,13 @@
 /* swollen.c [KIND]: takes 48 MiB from malloc, or as KIND says, and stays so for a while.
  *
  *     malloc   48,000 blocks of 1,000 bytes, and half of them freed again
- *     small    a million blocks of 1 byte, of which the allocator makes many times as much
+ *     small    a million blocks of 1 byte, which the allocator rounds up to many times that
  *     file     48 MiB of a mapped file, read
  *     stack    48 MiB of stack
  *     map      48 MiB of anonymous memory, mapped
  *
- * Linked with one allocator or another by own_malloc.sh. What `heaptap run` says about it
- * at the end must be right. */
+ * Linked with one allocator or another by own_malloc.sh. The final message of `heaptap run` about
+ * it must be right. */
 /* cflags: -fno-builtin -O1 */
 #include <stdio.h>
 #include <stdlib.h>

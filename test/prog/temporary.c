@@ -1,7 +1,7 @@
 /* libs: -lpthread */
 /* cflags: -fno-builtin */
-/* temporary.c: what is temporary and what is not. A block is temporary if the thread that allocated
- * it frees it before it allocates another one.
+/* temporary.c: temporary blocks and others. A block is temporary if the thread that allocated it
+ * frees it before it allocates another one.
  *
  *     function      blocks  temporary   why
  *     at_once          100        100   malloc, free
@@ -11,8 +11,7 @@
  *     elsewhere        100          0   freed by another thread, one at a time
  *     returned         100          0   freed by another thread, whose next block main frees; it
  *     replace          100          0   often lies where main's latest lay, but is not that
- *     in all           800        300
- */
+ *     in all           800        300 */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>

@@ -6,15 +6,14 @@
  *     cancel    50 threads in a loop of malloc and free are cancelled at any instruction; then
  *               50 blocks in `afterwards`, 50 in `at_end` (destructors)
  *     deferred  50 threads are cancelled at a cancellation point: 50 blocks in `clean_up`
- *     leave     main allocates in a destructor of its own thread (`at_end`, 1), leaves by
+ *     leave     main allocates in a thread destructor (`at_end`, 1), leaves by
  *               pthread_exit, and then comes an exit handler: 100 blocks in `last`
  *     clone     a child that shares memory and thread-local storage allocates while its parent
  *               waits: 100 blocks in `in_clone`, and 100 in `afterwards`
  *     timers    4 threads in a loop of malloc and free (`grow`), each hit by a timer every 50 us
- *               whose handler keeps 2 blocks (20 bytes) and frees one of 3
+ *               whose handler keeps 2 blocks (20 bytes) and frees 1 in 3
  *
- * Prints how many calls were made: "loop N handler M".
- */
+ * Prints how many calls were made: "loop N handler M". */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>

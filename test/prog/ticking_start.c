@@ -1,12 +1,11 @@
 /* cflags: -fno-builtin */
 /* libs: -Lbuild/test/prog -lbump -Wl,-rpath,$ORIGIN */
 /* ticking_start.c: the first allocations of a program come in main and, at any moment, in the
- * handler of a timer, before the recorder has found the next allocator. Linked with one that cannot
- * tell the sizes of its blocks; to ask another library for them crashes.
+ * handler of a timer, before the recorder has resolved the real allocator. Linked with an allocator
+ * that cannot return the sizes of its blocks; asking another library for them crashes.
  *
  * After TICKS_MAX ticks there are no more, so that it ends on a machine where a tick takes as long
- * as the period.
- */
+ * as the period. */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/time.h>

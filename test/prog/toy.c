@@ -1,11 +1,11 @@
 /* cflags: -fno-builtin */
 /* libs: -Lbuild/test/prog -ltoy -lpthread -Wl,-rpath,$ORIGIN */
 /* toy.c SEED STEPS THREADS FILE [fork|late|crash|DEPTH [ADAPTER]]: runs a made-up language
- * (libtoy.c) and writes to FILE which chains of frames its allocations had. With "late" the
- * recorder hears of the language when the program has run for a while, which FILE does not count;
- * with "fork" a child goes on, and FILE is the child's; with "crash" SIGSEGV ends it. A number is
- * how deep it calls. Of ADAPTER "placed" its frames are placed by its adapter, of "again" that says
- * how many of the outer ones are as they were, and "placed_again" is both. */
+ * (libtoy.c) and writes the chains of frames of its allocations to FILE. With "late" the language
+ * is registered when the program has run for a while, which FILE does not count; with "fork" a
+ * child continues, and FILE is the child's; with "crash" SIGSEGV ends it. A number is the depth of
+ * its calls. With ADAPTER "placed" the adapter gives the places of frames, with "again" it returns
+ * the number of unchanged outer frames, and with "placed_again" both. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-/* What its adapter tells: where each frame is; no addresses, but where they are when the C frames
- * are known; how many of the outer frames are as they were; both of these. */
+/* What its adapter reports: the address of each frame; no addresses, but the places once the C
+ * frames are known; the number of unchanged outer frames; the last two together. */
 enum toy_adapter { TOY_PLAIN, TOY_PLACED, TOY_AGAIN, TOY_PLACED_AGAIN };
 
 /* Tell heaptap of the language. 0, or -1 without a recorder. */

@@ -1,14 +1,14 @@
 /* cflags: -O1 -fno-inline -fno-builtin -Wno-unused-result */
-/* two_arenas.c: a server with two arenas of one kind, for two tenants. Both arenas are used from
- * the same stack, so only their names tell them apart; their chunks are from malloc.
+/* two_arenas.c: a server with two arenas of one kind, for two tenants. Both arenas are
+ * used from the same stack, so only their names distinguish them; their chunks are from
+ * malloc.
  *
  *     main > serve > answer > make      per request: 64 bytes of the request arena,
  *                                       100 of the session arena, malloc(10)
  *
- * For acme 30 requests, for globex 20, for nobody 1; the request arena is emptied after every
- * tenant, so at the end it holds nobody's one request. The most is live before the second
- * emptying. tags.py has the sums.
- */
+ * For acme 30 requests, for globex 20, for nobody 1; the request arena is emptied after
+ * every tenant, so at the end it holds nobody's one request. The most is live before the
+ * second emptying. tags.py has the sums. */
 #include <stdlib.h>
 
 #include "heaptap/heaptap.h"

@@ -1,9 +1,9 @@
-/* typed.c: blocks whose types are known, each allocated in a way of its own: functions named
- * known_… whose type can be told, likely_… whose type can be guessed, and hidden_… whose type no
- * one can know from here. What each one allocates is in type_tables.py.
+/* typed.c: blocks of known types, each allocated in another way: functions named
+ * known_… whose type can be determined, likely_… whose type can be guessed, and
+ * hidden_… whose type cannot be found from here. type_tables.py lists the type that
+ * each one allocates.
  *
- * Sizes differ from type to type, so that a wrong answer shows.
- */
+ * Sizes differ from type to type, so that a wrong answer shows. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ struct lonely {
     char bytes[555];
 }; // 555
 
-static struct lonely *last_lonely; // Else no compiler would tell of the type.
+static struct lonely *last_lonely; // Otherwise no compiler would emit the type.
 
 static void *kept[64];
 static int kept_count;
@@ -149,7 +149,7 @@ known_wrapped(void)
     keep(g);
 }
 
-/* Gives memory back by its second parameter, of which nothing is left where this is inlined. */
+/* Returns memory through its second parameter, which vanishes where this is inlined. */
 static inline __attribute__((always_inline)) void
 given(int size, void **ret)
 {

@@ -1,14 +1,12 @@
 /* cflags: -fno-builtin */
-/* unchanged.c: says what a program can see of the process around it, so that two runs can be
- * compared.
+/* unchanged.c: prints the environment that a program can observe, so that two runs can be compared.
  *
- * Line by line: the environment without what recording adds (LD_PRELOAD, HEAPTAP_*, and the shell's
- * _), sorted by nobody; the open descriptors and the number the next one gets; errno after
+ * Line by line: the environment without recording's additions (LD_PRELOAD, HEAPTAP_*, and the
+ * shell's _), unsorted; the open descriptors and the number the next one gets; errno after
  * successful calls of each kind and after a failed one; alignment of 1000 blocks; signal mask and
- * dispositions; limits; threads, masks, privileges and the like as the kernel tells them (SigCgt
- * without SIGBUS, which the recorder handles); what is mapped from files, the recorder and its
- * profile left out; the environment, descriptors and signals of a child that it starts; argv.
- */
+ * dispositions; limits; threads, masks, privileges and the like from the kernel (SigCgt without
+ * SIGBUS, which the recorder handles); file mappings, without the recorder and its profile; the
+ * environment, descriptors and signals of a child that it starts; argv. */
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -102,7 +100,7 @@ limits(void)
     }
 }
 
-/* The lines of /proc/self/status that do not tell sizes, ids or how often it was interrupted. */
+/* The lines of /proc/self/status without those for sizes, ids or interruptions. */
 static void
 status(void)
 {
@@ -141,7 +139,7 @@ mappings(void)
         fclose(f);
 }
 
-/* What a child gets from us. */
+/* A child's inheritance. */
 static void
 children(void)
 {

@@ -3,17 +3,16 @@
 /* libs: -Wl,--wrap=pool_realloc,--wrap=pool_memalign,--wrap=pool_free,--wrap=local_alloc */
 /* wrapped.c: an allocator under other names (libpool.c), wrapped by wrap.h at link time.
  *
- * It has a recorder of its own in it, which only counts, so that the header is tested alone; with
- * REAL it is left out, and the linked or preloaded one takes its place. Prints for the heap "pool"
+ * It contains a recorder that only counts, so that the header is tested alone; with REAL that is
+ * left out, and the linked or preloaded one is used. Prints for the heap "pool"
  *
  *     heaps 1 allocations N bytes N resizes N bytes N frees N
  *
- * By what it does: pool_alloc 10 of 10 bytes, pool_calloc 5 of 4 x 5 (of which the inner calls of
- * pool_alloc are not seen), pool_memalign 3 of 30, pool_realloc 1 new of 7, made 70, and another of
- * 8 ended by size 0; a failing call of each changes nothing; 12 pool_free, and one of NULL. So 20
+ * By function: pool_alloc 10 of 10 bytes, pool_calloc 5 of 4 x 5 (their inner calls of pool_alloc
+ * are not seen), pool_memalign 3 of 30, pool_realloc 1 new of 7, resized to 70, and another of 8
+ * ended by size 0; a failing call of each changes nothing; 12 pool_free, and one of NULL. So 20
  * allocations of 305 bytes, 1 resize of 70, 13 frees; and 4 calls of local_alloc for 9 bytes, which
- * is defined in this very file, so that only some linkers let them be seen.
- */
+ * is defined in this very file, so that only some linkers can wrap them. */
 #include <heaptap/wrap.h>
 #include <stdio.h>
 #include <stdlib.h>
