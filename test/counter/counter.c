@@ -4,26 +4,25 @@
  *
  *     program ──► recorder ──► counter ──► allocator
  *
- * It knows nothing but sums: no block, no stack, no size. So there is little in it that could be
- * wrong, and it is fast enough for any program. What the recorder lets by without counting, or
- * counts twice, or passes on wrongly, makes a difference of sums. What goes past both is not seen:
- * an object bound to libc's own malloc, or an operator new that does not call malloc (with
- * operators.c linked as well, libcounter_operators.so sees these).
+ * It keeps nothing but sums: no block, no stack, no size. So there is little that could be wrong,
+ * and it is fast enough for any program. A call that the recorder passes on without counting,
+ * counts twice, or passes on wrongly makes a difference of sums. It misses calls that bypass both:
+ * an object bound to libc's malloc, or an operator new that does not call malloc (with operators.c
+ * linked as well, libcounter_operators.so sees these).
  *
  * A realloc that moves or resizes a block is an allocation and a free, as in the glossary; one that
  * makes a block is an allocation, one that ends it a free.
  *
- * reallocarray is libc's or the allocator's own. libc's calls the realloc that the program would,
- * and so comes back to us, which this thread's sums tell.
+ * reallocarray is libc's or the allocator's. libc's calls the interposed realloc, and so re-enters
+ * this library; this thread's sums reveal that.
  *
  * Sums are kept in a shared mapping of a file per process image, so they are complete however it
- * ends. A forked child finds the page of the pointer empty, since the kernel wipes it, and begins a
- * file of its own. Nothing here allocates or locks; threads that come first at once each make a
- * file, and all but one take theirs back. Where no file can be made, the sums go nowhere.
+ * ends. A forked child finds the page with the pointer empty, since the kernel wipes it, and begins
+ * a new file. Nothing here allocates or locks; threads whose first calls coincide each make a file,
+ * and all but one withdraw theirs. If no file can be made, the sums are dropped.
  *
  * The directory is read from /proc, because the first call may come before libc knows the
- * environment, and a later one after the program has cleared it.
- */
+ * environment, and a later one after the program has cleared it. */
 #include "counter.h"
 
 #include <dlfcn.h>

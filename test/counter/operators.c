@@ -1,10 +1,9 @@
-/* operators.c: the C++ operators, for libcounter_operators.so, where the allocator behind it has
- * some that do not lead to malloc (jemalloc, tcmalloc, mimalloc).
+/* operators.c: the C++ operators, for libcounter_operators.so, where the real allocator has some
+ * that do not lead to malloc (jemalloc, tcmalloc, mimalloc).
  *
- * What an operator got from malloc, or gave to free, has been counted there; the sums of this
- * thread say so. With this library in front, no program sees operators of its own any more but
- * those of its executable, so it is only for programs that have no others.
- */
+ * An operator's calls of malloc and free have been counted there; the sums of this thread show
+ * that. With this library in front, only the executable's operators still replace libstdc++'s, so
+ * it is only for programs without other ones. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,12 +1,11 @@
-/* annotated_program.c: the tests that the article of 2014 describes, with its numbers.
+/* annotated_program.c: the tests in the article of 2014, with its numbers.
  *
  *     sizes      eight blocks of 128 KiB plus and minus 1 from one function, then a core; one of
- *                1 MiB from another, then a second core: of children, so that this goes on
- *     threads    two threads keep 1,024 blocks of a byte each, each by a function of its own; then
+ *                1 MiB from another, then a second core: children dump them, so that this runs on
+ *     threads    two threads keep 1,024 blocks of a byte each, each in a separate function; then
  *                a core
  *
- * Cores are of processes in directories of their own: first, second, threads.
- */
+ * The dumping processes run in separate directories: first, second, threads. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,10 +1,8 @@
-/* embedded_edge.c: a check by steps whose next one begins in the last block of the heap.
+/* embedded_edge.c: a check by steps whose next step begins in the last block of the heap.
  *
- * The allocator behind gives out memory from the front on, so that the last block ends where
- * nothing was given out yet. What lies there looks like ends of annotations, which a check must not
- * see.
- * Prints what two steps have found and, with a block that was damaged, what a third has: "0 0 1".
- */
+ * The real allocator hands out memory from the front on, so that the last block borders on unused
+ * memory. That memory looks like ends of annotations, which a check must ignore. Prints the number
+ * of damages that two steps have found and, with a damaged block, a third: "0 0 1". */
 #include <stddef.h>
 
 static union {
@@ -58,7 +56,7 @@ main(void)
     before = heaptap_embedded_check_next(1, NULL, NULL);
     heaptap_embedded_free(first);
     heaptap_embedded_free(second);
-    // Over both, so that the next step would begin within it; its end is not that of a word.
+    // The block covers both, so that the next step would begin inside; it does not end on a word.
     last = heaptap_embedded_malloc(601);
     found = heaptap_embedded_check_next(STEP, NULL, NULL);
     last[601] ^= 1;

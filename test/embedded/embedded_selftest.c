@@ -1,11 +1,10 @@
-/* embedded_selftest.c: the embedded allocator against a list of what it was asked for, and against
- * overflows at random, on whatever machine this is built for.
+/* embedded_selftest.c: the embedded allocator compared with a list of the expected blocks, and with
+ * random overflows, on any target that this is built for.
  *
- * It includes the allocator, so that the pool can be looked at and made new after it was damaged.
- * Prints "ok - what" and "not ok - what", and the trials as "# 199 of 200: past the end, 8 bytes".
- * Built by test/run/embedded/embedded.sh for 64 and 32 bits, both byte orders and no system at all,
- * with and without guards, so it needs no more of a library than printf.
- */
+ * It includes the allocator, so that it can inspect the pool and renew it after damage. Prints "ok
+ * - what" and "not ok - what", and the trials as "# 199 of 200: past the end, 8 bytes". Built by
+ * test/run/embedded/embedded.sh for 64 and 32 bits, both byte orders and without any system, with
+ * and without guards, so the only library function that it needs is printf. */
 #ifndef HEAPTAP_EMBEDDED_POOL_BYTES
 #define HEAPTAP_EMBEDDED_POOL_BYTES (96 * 1024)
 #endif
@@ -150,7 +149,7 @@ marks_in_pool(void)
     return count;
 }
 
-/* Whether the numbers are those of what is known. */
+/* Return true if the statistics match the expected ones. */
 static int
 numbers_are_right(void)
 {
@@ -229,7 +228,7 @@ refuse_the_impossible(void)
     tell(heaptap_embedded_realloc(p, 0) == NULL, "a block that becomes nothing is freed");
     heaptap_embedded_free(p);
     heaptap_embedded_free((unsigned char *)pool.bytes + 32);
-    heaptap_embedded_free((void *)(uintptr_t)64); // In front of which there is nothing.
+    heaptap_embedded_free((void *)(uintptr_t)64); // The memory in front is unmapped.
     heaptap_embedded_get_stats(&s);
     tell(s.unknown_frees == 3 && s.live_blocks == 0, "a second free and wild ones are counted");
     tell(heaptap_embedded_malloc_usable_size((void *)(uintptr_t)64) == 0 &&
@@ -320,7 +319,7 @@ try_all(enum where where, size_t bytes, const char *what)
     for (int i = 0; i < TRIALS; i++)
         named += try_one(where, bytes);
     printf("# %d of %d: %s, %d bytes\n", named, TRIALS, what, (int)bytes);
-    // Of an annotation that is gone as a whole nobody knows any more.
+    // An annotation that is lost entirely cannot be named.
     if (GUARD > 0 && (where != BEFORE || bytes + 8 <= sizeof(struct annotation)))
         tell(named >= TRIALS * 95 / 100, what);
 }

@@ -1,13 +1,11 @@
-/* firmware.c: a program as it runs on a device: tasks that keep blocks, and then its memory is
- * fetched.
+/* firmware.c: a program as on a device: tasks that keep blocks; then its memory is fetched.
  *
- * What it holds at the end is known: the article's eight blocks of a size plus and minus one from
- * one function, one large block from another, and two tasks with one-byte blocks. With "overflow"
- * set at build time one of them is written past its end.
+ * Its blocks at the end are known: the article's eight blocks of a size plus and minus one from one
+ * function, one large block from another, and two tasks with one-byte blocks. With "overflow" set
+ * at build time it writes past the end of one of them.
  *
- * Built for a Cortex-M without anything below it (firmware_board.c) and as a program of Linux
- * (firmware_linux.c); both end by writing out the memory from firmware_ram on.
- */
+ * Built for a Cortex-M without an operating system (firmware_board.c) and as a program for Linux
+ * (firmware_linux.c); both end by writing out the memory from firmware_ram on. */
 #include "firmware.h"
 
 #include "heaptap_embedded.h"

@@ -1,7 +1,7 @@
-/* firmware_board.c: a Cortex-M3 from its vector table to the end of its work, without a C library
- * but for what the compiler itself calls. Its memory goes to the file RAM_FILE of whoever emulates
- * it, by the calls that debuggers answer (semihosting), as a probe would fetch it.
- */
+/* firmware_board.c: a Cortex-M3 from its vector table to the end of the program, without a C
+ * library except for the functions that the compiler itself calls. It writes its memory to RAM_FILE
+ * on the emulator's host, by the calls that debuggers answer (semihosting), as a probe would fetch
+ * it. */
 #include <stdint.h>
 
 #include "firmware.h"

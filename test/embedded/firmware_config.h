@@ -1,5 +1,5 @@
-/* firmware_config.h: what test/embedded/firmware.c tells the embedded allocator of its system, as a
- * port would. */
+/* firmware_config.h: the configuration of the embedded allocator for test/embedded/firmware.c, as
+ * in a port. */
 #ifndef FIRMWARE_CONFIG_H
 #define FIRMWARE_CONFIG_H
 

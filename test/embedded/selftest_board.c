@@ -1,5 +1,5 @@
-/* selftest_board.c: the two words that a Cortex-M reads when it starts, for embedded_selftest.c
- * with newlib, which asks whoever emulates it to print (semihosting). */
+/* selftest_board.c: the two words that a Cortex-M reads at reset, for embedded_selftest.c with
+ * newlib, which prints through the emulator (semihosting). */
 #include <stdint.h>
 
 extern char stack_end[];

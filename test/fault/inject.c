@@ -1,30 +1,28 @@
-/* inject.c: let system calls of one library fail, or take long.
+/* inject.c: make system calls of one library fail, or take long.
  *
  *   inject --call NAME --errno NAME [--n N] [--all-after] [--from LIBRARY] [--count FILE]
  *          [--preload LIBRARY] [--also NAME] -- PROGRAM ARGS...
  *   inject --call NAME --hold MILLISECONDS ...
  *   inject --call NAME --errno NAME --also NAME --hold MILLISECONDS ...
  *
- * Runs PROGRAM and follows its threads and children. Of the system call NAME it counts those whose
- * instruction lies in a mapping of LIBRARY (part of its path; libheaptap.so): the recorder makes
- * its calls inline, so that tells them from the program's own. The N-th (--n; 0 = none), with
- * --all-after also every later one, is not executed and fails with the given error number; so do
- * all calls of --also, which are not counted: what is called only after another failure. FILE gets
- * the number of calls counted. PROGRAM runs with LD_PRELOAD set as given. Ends as PROGRAM did: with
- * its status, or by its signal.
+ * Runs PROGRAM and follows its threads and children. It counts the system calls NAME whose
+ * instruction lies in a mapping of LIBRARY (part of the path; libheaptap.so). The recorder makes
+ * its calls inline, so this excludes the program's calls. The N-th (--n; 0 = none), with
+ * --all-after also every later one, is not executed and fails with the given error number. So do
+ * all calls of --also, which are not counted: calls that only occur after another failure. FILE
+ * gets the number of calls counted. PROGRAM runs with LD_PRELOAD set as given. Ends as PROGRAM did:
+ * with its status, or by its signal.
  *
- * With --hold those calls are made, and succeed or not; the thread that made one stands still
- * afterwards, in turn for one, two or three times so long, while the others go on. What can happen
- * between two calls of the recorder then does happen. With --errno as well, those of --call fail
- * and those of --also are held.
+ * With --hold those calls are made, and succeed or not; the calling thread is then held for one,
+ * two or three times that long, in turn, while the others run. So races between two calls of the
+ * recorder do happen. With --errno and --hold, calls of --call fail and calls of --also are held.
  *
- * A seccomp filter lets only the wanted call stop the program, so all else runs at full speed. A
- * call number of -1 in the registers at such a stop means "skip it", and the result is what the
- * registers say.
+ * A seccomp filter stops the program only at the wanted calls, so all other code runs at full
+ * speed. A call number of -1 in the registers at such a stop means "skip it", and the registers
+ * give the result.
  *
- * It does not change what a call does, only whether it is made, and it needs a kernel that lets us
- * trace (status 77 otherwise).
- */
+ * It does not change the effect of a call, only whether it is made, and it needs a kernel that
+ * permits tracing (status 77 otherwise). */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -226,7 +224,7 @@ in_library(pid_t pid, unsigned long long address)
     return found;
 }
 
-/* Thread TID is about to make a call: how it is to go on. */
+/* Thread TID is about to make a call. Return the ptrace request that resumes it. */
 static int
 on_call(pid_t tid)
 {
@@ -277,7 +275,7 @@ hold(pid_t tid)
     ptrace(PTRACE_CONT, tid, NULL, NULL);
 }
 
-/* Let those go on whose time is over. Are there any left? */
+/* Resume the threads whose hold has ended. Return true if some are still held. */
 static int
 release(void)
 {

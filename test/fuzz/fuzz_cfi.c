@@ -1,12 +1,11 @@
 /* fuzz_cfi.c: the unwind-table parser on arbitrary bytes.
  *
- * The input is an object: its .eh_frame_hdr begins at its first byte, and four bytes at the end of
- * the input say which code address, relative to that, is looked up. Compiling and stepping must
- * neither read outside the object or the stack (the address sanitiser sees it: both have exactly
- * their size) nor run on. What can be checked of the results is checked: a step that failed changed
+ * The input is an object: its .eh_frame_hdr begins at its first byte, and the last four bytes of
+ * the input are the code address to look up, relative to that. Compiling and stepping must not read
+ * outside the object or the stack (both have exactly their size, so the address sanitiser catches
+ * it), and must end. The results are checked as far as possible: a step that failed changed
  * nothing, one that succeeded (and left no signal frame) stayed within bounds, and a rule agrees
- * with the step.
- */
+ * with the step. */
 /* covers: cfi.c cfi_program.c expression.c rule.c step.c */
 #include <stdlib.h>
 #include <string.h>
@@ -51,8 +50,8 @@ fill_registers(struct unwind_registers *r, const uint64_t *stack, uint64_t pc)
     r->exact = true;
 }
 
-/* A step by RULE from BEFORE, if it can be, does what the step by the table did, which ended with
- * RESULT and in AFTER. */
+/* Require that a step by RULE from BEFORE, if RULE allows one, equals the step by the table, which
+ * ended with RESULT and in AFTER. */
 static void
 require_agreement(struct unwind_rule rule, const struct unwind_registers *before,
                   const struct unwind_bounds *bounds, enum unwind_step_result result,
@@ -87,7 +86,7 @@ step_once(const struct unwind_object *object, const uint64_t *stack, uint64_t lo
         require(memcmp(&r, &before, sizeof r) == 0);
         return;
     }
-    // What a signal interrupted may have run on another stack.
+    // An interrupted function may have run on another stack.
     require(r.exact || (r.r[UNWIND_RSP] >= bounds.low && r.r[UNWIND_RSP] <= bounds.high));
 }
 

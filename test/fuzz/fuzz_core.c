@@ -1,10 +1,9 @@
-/* fuzz_core.c: a core dump of any bytes: the ELF reader, the search for the record, the ledger, and
- * the explanation of addresses, the search for pointers, a profile in memory. What is read must lie
- * in the input (sanitizers), blocks must be in order, and a block must be where its address says.
+/* fuzz_core.c: a core dump of any bytes: the ELF reader, the search for the record, the ledger, the
+ * explanation of addresses, the search for pointers, and a profile in memory. Reads must stay in
+ * the input (sanitizers), blocks must be in order, and a block must be found by its address.
  *
- * In the corpus are dumps of either word size, and one with a record, so that the ledger is
- * reached; `annotated` has two annotated blocks as well.
- */
+ * The corpus has dumps of either word size, and one with a record, so that the ledger is reached;
+ * `annotated` has two annotated blocks as well. */
 /* covers: memory.c elf_core.c find_record.c blocks.c place.c module_end.c scan.c reach.c */
 /* covers: held_profile.c birth.c check_blocks.c glibc_heap.c inherited.c annotated_leaves.c */
 /* covers: annotated_stacks.c block_sizes.c abort_cause.c */

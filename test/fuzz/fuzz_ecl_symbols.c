@@ -1,6 +1,5 @@
-/* fuzz_ecl_symbols.c: any bytes as a file that ECL has compiled. Reading must end, read nothing
- * beyond, and tell no empty name and none that does not end.
- */
+/* fuzz_ecl_symbols.c: any bytes as a file that ECL has compiled. Reading must end, stay in bounds,
+ * and return only names that are not empty and have an end. */
 /* covers: ecl_symbols.c */
 #include "language/ecl_symbols.c"
 

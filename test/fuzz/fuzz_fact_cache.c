@@ -1,7 +1,6 @@
-/* fuzz_fact_cache.c: any bytes as a file of what is known of calls. Each input is tried as it is
- * and with magic, versions, build id and checksum made right, so that what is behind them is
- * reached too. What is accepted is written out to the same facts.
- */
+/* fuzz_fact_cache.c: any bytes as a cache file of facts about calls. Each input is tried as it is
+ * and with correct magic, versions, build id and checksum, so that the data behind them is reached.
+ * Accepted input is written out to the same facts. */
 /* covers: fact_cache.c */
 #include <stdlib.h>
 #include <string.h>

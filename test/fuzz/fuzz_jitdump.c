@@ -1,7 +1,6 @@
-/* fuzz_jitdump.c: any bytes as the file that a JIT compiler writes for perf. The first four say of
- * which process it shall be. Names must end within the file, and each function must be found by its
- * first address, unless a later one covers it.
- */
+/* fuzz_jitdump.c: any bytes as the file that a JIT compiler writes for perf. The first four are the
+ * id of the process. Names must end within the file, and each function must be found by its first
+ * address, unless a later one covers it. */
 /* covers: jitdump.c */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size < 4)
         return REFUSED;
-    copy = malloc(size - 4 + 1); // Of its own, so that no byte behind it is there by chance.
+    copy = malloc(size - 4 + 1); // A separate block of exact size, so that the sanitizer catches
+                                 // reads behind it.
     memcpy(copy, data + 4, size - 4);
     accepted = jitdump_parse(&m, copy, size - 4, get32(data));
     if (!accepted && m.name_count != 0)

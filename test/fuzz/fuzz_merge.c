@@ -1,10 +1,9 @@
-/* fuzz_merge.c: any profile that loads can be merged, with a sound one and with itself, and the sum
- * is one: its totals are those of the parts, it can be written, what was written loads without a
- * complaint and says the same, and a merge of merges has the same totals. With their histories on
- * one clock the sum is valid, too, and in it nothing was allocated more or less.
+/* fuzz_merge.c: any profile that loads can be merged, with a sound one and with itself. The sum's
+ * totals equal the sum of the parts. It can be written, loads again without a complaint and with
+ * the same contents, and a merge of merges has the same totals. With their histories on one clock
+ * the sum is still valid, and has the same allocations.
  *
- * Inputs are profiles, so their mutator is that of fuzz_profile.c.
- */
+ * Inputs are profiles, so the mutator of fuzz_profile.c is used. */
 /* covers: merge.c merger.c merge_tree.c merge_timeline.c merge_history.c merge_notes.c writer.c */
 /* covers: write_model.c */
 #define LLVMFuzzerTestOneInput fuzz_profile_one
@@ -16,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
-/* A profile with one of everything. */
+/* A profile with an element of each kind. */
 static struct profile *
 sound_profile(void)
 {
@@ -85,7 +84,8 @@ same_counters(const struct counters *a, const struct counters *b)
            a->lives_unknown == b->lives_unknown;
 }
 
-/* The sum of PARTS, checked, as what is read back from its file; NULL if that would be refused. */
+/* Sum PARTS, check the sum, and return it as read back from its file; NULL if reading would be
+ * refused. */
 static struct profile *
 sum_of(const struct profile *const *parts, size_t count)
 {

@@ -1,10 +1,9 @@
 /* fuzz_options.c: the option parser on arbitrary command lines.
  *
- * The input's first byte says whether options end at the first argument; the rest are the
- * arguments, each ended by a zero byte. What the parser must do whatever the user typed: leave no
- * more arguments than it was given, each of them one of those, in their order; keep strings inside
- * the arguments; keep choices inside their list; and on a mistake say something.
- */
+ * The input's first byte selects whether options end at the first argument; the rest are the
+ * arguments, each ended by a zero byte. For any input the parser must leave a subsequence of the
+ * given arguments, keep strings inside the arguments, keep choices inside their list, and report
+ * mistakes. */
 /* covers: opts.c limit_opts.c */
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +42,7 @@ require(bool condition)
         __builtin_trap();
 }
 
-/* What is left must be the given arguments without some. */
+/* The remaining arguments must be a subsequence of the given ones. */
 static void
 require_subsequence(char *const *left, int left_count, char *const *given, int given_count)
 {

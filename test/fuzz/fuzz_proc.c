@@ -1,12 +1,11 @@
-/* fuzz_proc.c: what we read of /proc, with any bytes in it: a path may be of any length and hold
- * nearly any byte, and a process chooses its own name.
+/* fuzz_proc.c: readers of /proc, with any bytes in it: a path may be of any length and hold nearly
+ * any byte, and a process chooses its own name.
  *
- * The input's first eight bytes are the address that is looked for, the ninth says how many bytes
- * a read returns at most, the rest is the file. The recorder's search for a mapping must agree with
- * one that has the whole text in memory and looks at whole lines that fit its buffer; the tools'
- * search for a profile, of a process that does not exist, and for who writes one must
- * not read or write where they should not (sanitizers) and must refuse with a sentence.
- */
+ * The input's first eight bytes are the address to look up, the ninth limits the bytes of a read,
+ * the rest is the file. The recorder's search for a mapping must agree with one that has the whole
+ * text in memory and looks at whole lines that fit its buffer. The tools' searches, for the profile
+ * of a process that does not exist and for the writer of a profile, must stay in bounds
+ * (sanitizers) and must refuse with a sentence. */
 /* covers: living.c mapped.c origin.c owner.c bounds.c */
 #include <dirent.h>
 #include <errno.h>
@@ -164,7 +163,7 @@ compare_mappings(uint64_t address)
         abort();
 }
 
-/* What a line is taken for must be in it. */
+/* The result for a line must occur in it. */
 static void
 compare_lines(void)
 {

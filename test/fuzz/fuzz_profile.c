@@ -1,14 +1,13 @@
-/* fuzz_profile.c: any bytes at all load as a profile, or are refused with a sentence; what loads
- * is valid (profile_valid.h), and every number lies in the interval that is said of it.
+/* fuzz_profile.c: any bytes load as a profile, or are refused with a sentence; a loaded profile is
+ * valid (profile_valid.h), and every number lies in its interval.
  *
  * Blind changes hardly ever hit one of the few words that matter among the zeros of a profile, and
- * never one in a compressed table. So the mutator knows the container: mostly it changes one word
- * of the header, of the directory, or of the front of a table, which it expands and compresses
- * again if need be, to a value that is likely to be near a limit. Now and then it is blind.
+ * never one in a compressed table. So the mutator understands the container. Mostly it changes one
+ * word of the header, of the directory, or of the front of a table, which it expands and compresses
+ * again if necessary, to a value that is likely to be near a limit. Now and then it is blind.
  *
  * Files whose compressed tables claim more than TABLES_BYTES_MAX are not tried: the loader would
- * read them, but the fuzzer would only see that memory is finite.
- */
+ * read them, but the fuzzer would only find that memory is finite. */
 /* covers: raw.c load.c load_tree.c load_heaps.c load_counters.c load_sampling.c interval.c */
 /* covers: loader.c load_history.c load_access.c at.c */
 #include <math.h>
@@ -30,9 +29,9 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size_bytes, size_t limit_by
 
 enum {
     TABLES_BYTES_MAX = 64 << 20,
-    EXPANDED_BYTES_MAX = 1 << 20, // Of a compressed table that is changed.
-    HEADER_BYTES = 816,           // What has a meaning in the header.
-    FRONT_BYTES = 4096,           // Of a table: where small profiles have their records.
+    EXPANDED_BYTES_MAX = 1 << 20, // Limit for a compressed table that is changed.
+    HEADER_BYTES = 816,           // Meaningful part of the header.
+    FRONT_BYTES = 4096,           // Front of a table, where small profiles have their records.
 };
 
 static void
@@ -138,7 +137,7 @@ pick(uint64_t *state, uint64_t bound)
     return (*state >> 33) % bound;
 }
 
-/* A value to put where OLD stands. */
+/* Return a value to replace OLD. */
 static uint64_t
 near_a_limit(uint64_t *state, uint64_t old)
 {

@@ -1,12 +1,11 @@
-/* fuzz_structure_die.c: any bytes as a tree of DIEs, written as DWARF of one unit in an ELF file
- * in memory. What is tested is what we make of members wherever they are said to be, of types that
- * contain themselves and of sizes that nothing has; not elfutils, which would refuse most bytes if
- * they were the file itself.
+/* fuzz_structure_die.c: any bytes as a tree of DIEs, written as DWARF of one unit in an ELF file in
+ * memory. This tests our handling of members at any place, of types that contain themselves and of
+ * impossible sizes; it does not test elfutils, which would refuse most bytes as a file.
  *
  * A DIE is: a byte for the tag (low bits) and whether children follow, a byte for how many levels
  * end behind it, two bytes for the attributes that it has, then the values of these. A number is a
- * byte, or a mark and eight; a name is its length and its bytes; a reference is the index of a DIE.
- */
+ * byte, or a mark and eight; a name is its length and its bytes; a reference is the index of a
+ * DIE. */
 /* covers: structure_die.c type_die.c */
 #include <dwarf.h>
 #include <elf.h>
@@ -22,7 +21,7 @@ enum {
     DIES_MAX = 200,
     NAME_MAX_BYTES = 15,
     SECTIONS = 4, // None, .debug_info, .debug_abbrev, .shstrtab.
-    HEADER_BYTES = 11, // Of a unit of version 4.
+    HEADER_BYTES = 11, // For a unit of version 4.
     MEMBERS_LIMIT = 512,
     SIZE_LIMIT = 1 << 20,
 };
@@ -57,7 +56,7 @@ struct input {
 
 struct made {
     struct bytes info, abbreviations;
-    uint32_t offsets[DIES_MAX]; // Of each DIE in its unit.
+    uint32_t offsets[DIES_MAX]; // Offset of each DIE in its unit.
     uint32_t count, language;
     struct {
         size_t at;

@@ -9,12 +9,12 @@
 #include "analyse/glob.h"
 #include "analyse/suppress.h"
 
-enum { PATTERN_MAX = 64, TEXT_MAX = 128 }; // Of what is compared.
+enum { PATTERN_MAX = 64, TEXT_MAX = 128 }; // Bytes of the input that are compared.
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The definition, as a table: matches[j] tells whether the pattern so far describes a part of TEXT
- * that ends before its byte j and starts where it may. */
+/* The definition, as a table: matches[j] is true if the pattern so far describes a part of TEXT
+ * that ends before byte j and starts at a valid place. */
 static bool
 table_glob(const char *pattern, const char *text)
 {
@@ -26,7 +26,8 @@ table_glob(const char *pattern, const char *text)
     for (size_t j = 0; j <= m; j++)
         matches[j] = !at_start || j == 0;
     for (size_t i = at_start; i < n - at_end; i++) {
-        bool before = false; // Of star: whether any j up to here matched; of text: matches[j - 1].
+        bool before = false; // For a star: whether any j up to here matched; for text: matches[j -
+                             // 1].
 
         for (size_t j = 0; j <= m; j++) {
             bool now = matches[j];

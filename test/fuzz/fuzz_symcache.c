@@ -1,8 +1,7 @@
-/* fuzz_symcache.c: any bytes as a symbol cache file. Each input is tried as it is and with magic,
- * build id and checksum made right, so that the tables behind them are reached too. What is
- * accepted must be whole: every frame of every entry is read, and writing it out again gives
- * something that is accepted as well.
- */
+/* fuzz_symcache.c: any bytes as a symbol cache file. Each input is tried as it is and with correct
+ * magic, build id and checksum, so that the tables behind them are reached. Accepted input must be
+ * whole: every frame of every entry is read, and writing it out again gives input that is accepted
+ * as well. */
 /* covers: symcache.c */
 #include <stdlib.h>
 #include <string.h>

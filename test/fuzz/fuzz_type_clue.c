@@ -52,7 +52,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size < 2)
         return 0;
-    // Of exactly its size, so that a byte read behind it is seen.
+    // Exactly as large as the text, so that a sanitizer catches reads behind it.
     source = malloc(size - 1);
     if (source == NULL)
         return 0;

@@ -1,11 +1,10 @@
-/* fuzz_views.c: whatever loads can be looked at: every view, as text and as JSON, and every
- * exporter, without undefined behaviour, in bounded memory, and with no more output than what the
- * profile's stacks come to with their names. Any numbers may stand in the counters.
+/* fuzz_views.c: every profile that loads can be shown: every view, as text and as JSON, and every
+ * exporter, without undefined behaviour, in bounded memory, and with output bounded by the size of
+ * the profile's stacks with their names. The counters may hold any numbers.
  *
- * Nothing is looked up: places without names get some, so that no path of the profile is opened.
- * Inputs are profiles, so their mutator is that of fuzz_profile.c. Profiles of which much may be
- * written are left to output.sh: here they would only be slow.
- */
+ * Nothing is looked up: places without names get some, so that no file in the profile is opened.
+ * Inputs are profiles, so the mutator of fuzz_profile.c is used. Profiles with much output are left
+ * to output.sh: here they would only be slow. */
 /* covers: text_brief.c holders.c own_code.c stack_numbers.c */
 /* covers: text_view.c text_header.c text_notes.c text_stack.c text_site.c text_overview.c */
 /* covers: text_leaks.c text_groups.c text_heaps.c text_frees.c text_tree.c text_bins.c */
@@ -68,9 +67,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 enum {
-    WRITTEN_MAX = 1 << 20, // Bytes of what the stacks of a profile come to.
-    FRAME_BYTES = 64,      // Of a frame beside its names.
-    ROW_BYTES = 128,       // Of a row of numbers, with the names of their columns.
+    WRITTEN_MAX = 1 << 20, // Limit of a profile's stack bytes.
+    FRAME_BYTES = 64,      // Bytes of a frame beside its names.
+    ROW_BYTES = 128,       // Bytes of a row of numbers, with the names of the columns.
     TIMES_MAX = 4000,      // How often all of it is written, for each snapshot; 400 were seen.
 };
 
@@ -81,7 +80,7 @@ struct looked_at {
     struct stacks stacks;
     struct text_view view;
     struct strbuf out;
-    uint32_t version; // Of JSON.
+    uint32_t version; // Version of the JSON.
     uint64_t written;
 };
 
@@ -108,7 +107,7 @@ name_places(struct profile *p)
     p->symbolised = true;
 }
 
-/* What the stacks of P come to; beyond WRITTEN_MAX not all. */
+/* The size of the stacks of P as text; counting stops beyond WRITTEN_MAX. */
 static uint64_t
 stack_bytes(const struct profile *p)
 {
@@ -368,7 +367,7 @@ source_of(void *arg, const char *file)
     return file;
 }
 
-/* Of the profile alone, and of it beside itself. */
+/* Pages of the profile alone, and of a comparison with itself. */
 static void
 make_pages(struct looked_at *l)
 {

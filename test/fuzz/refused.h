@@ -1,9 +1,8 @@
-/* refused.h: what a target returns for an input of which it takes nothing.
+/* refused.h: the result of a target for an input that it refuses entirely.
  *
- * replay.c counts these: if all of a corpus are refused, its format is not today's, and nothing is
- * tested any more. A fuzzer is told 0, because inputs that are refused late lead to those that are
- * not, and it keeps none for which it is told -1.
- */
+ * replay.c counts these: if all of a corpus are refused, its format is outdated, and nothing is
+ * tested any more. A fuzzer gets 0, because inputs that are refused late lead to accepted ones, and
+ * it drops an input for -1. */
 #ifndef FUZZ_REFUSED_H
 #define FUZZ_REFUSED_H
 

@@ -2,11 +2,10 @@
  *
  * Each argument is a file or a directory of files. The target's own checks and the sanitizers it is
  * built with end the program on a finding; the name of the file being run is printed first,
- * unbuffered, so that the last line names the culprit. So do an input that takes longer than
- * INPUT_SECONDS and memory beyond the limit that `make fuzz` sets, too. The empty input is always
- * run. Exit status 0 and "replayed N inputs" when nothing was found; 1 if the target has refused
- * all inputs of a directory, as far as it can tell (refused.h).
- */
+ * unbuffered, so that the last line names the culprit. An input that takes longer than
+ * INPUT_SECONDS, or memory beyond the limit that `make fuzz` sets, ends it as well. The empty input
+ * is always run. Exit status 0 and "replayed N inputs" when nothing was found; 1 if the target has
+ * refused all inputs of a directory, as far as it reports that (refused.h). */
 #include <dirent.h>
 #include <errno.h>
 #include <stdint.h>

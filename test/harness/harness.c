@@ -1,23 +1,22 @@
-/* harness.c: the recorder's own code under a sanitizer, driven by threads at random.
+/* harness.c: the recorder under a sanitizer, driven by threads at random.
  *
  *     harness --seed N --threads N --waves N --events N --mode glibc|call|none --plugins DIR
  *
- * The library is preloaded into programs, where no sanitizer sees it. So here its sources are part
- * of a program: the intercepted functions have the prefix tap_ (objcopy), the allocator behind them
- * is harness_heap.c, and threads do to blocks all that programs do to them: allocate and free by
- * every function, at stacks that are known, hand blocks to other threads, free behind the
- * recorder's back, free what it never saw, and fail. Threads come in waves and end with thread ids
- * that the next wave gets again; the first loads and unloads a library all the while. After every
- * wave a forked child does the same with a profile of its own. Then the recorder's structures must
- * agree with one another (harness_valid.c). At the end, and in each child, harness_check.c compares
- * every count.
+ * A recorder that is preloaded is outside of any sanitizer. So here its sources are part of a
+ * program: the intercepted functions have the prefix tap_ (objcopy), and the real allocator is
+ * harness_heap.c. Threads use blocks in all the ways of programs: they allocate and free by every
+ * function, at known stacks, hand blocks to other threads, free behind the recorder's back, free
+ * unknown pointers, and fail. Threads come in waves and end with thread ids that the next wave
+ * reuses; the first one loads and unloads a library all the while. After every wave a forked child
+ * does the same with a separate profile. Then the recorder's structures must agree with one another
+ * (harness_valid.c). At the end, and in each child, harness_check.c compares every count.
  *
- * If this fails with "expected", the recorder counts wrongly; if with a sanitizer's report, it does
- * what is not defined. The same seed repeats what each thread does, though not when.
+ * If this fails with "expected", the recorder counts wrongly; if with a sanitizer's report, its
+ * behaviour is undefined. The same seed repeats the actions of each thread, but not their order in
+ * time.
  *
  * Does not cover signal handlers, foreign stacks, longjmp, or allocators met in the wild: the
- * scripts of test/run do, without sanitizers.
- */
+ * scripts of test/run do, without sanitizers. */
 #include "harness.h"
 
 #include <dlfcn.h>
@@ -56,7 +55,7 @@ struct worker {
     plugin_fn *plugin;
 };
 
-/* What a worker does at the end of a path. */
+/* Action of a worker at the end of a path. */
 struct deed {
     struct worker *w;
     struct block *b;
@@ -108,8 +107,8 @@ expect_free(struct worker *w, uint32_t path, uint32_t size_bytes)
     w->expected.path[path].freed_bytes += size_bytes;
 }
 
-/* The address that the heap gave out last was that of a block freed behind the recorder's back: it
- * is settled now. Returns its bytes. */
+/* The heap has just reused the address of a block freed behind the recorder's back: the block
+ * counts as overwritten now. Returns its bytes. */
 static uint32_t
 expect_overwritten(struct worker *w)
 {
@@ -328,7 +327,7 @@ one_event(struct worker *w)
     path_walk(&paths[d.path], pick(w, UINT32_MAX), w->plugin, deed, &d);
 }
 
-/* Load the library, or unload it: what is read of it then is an error that the sanitizer sees. */
+/* Load the library, or unload it: the sanitizer reports any later read of it. */
 static void
 plugin_changes(struct worker *w, void **handle)
 {

@@ -1,4 +1,4 @@
-/* harness.h: what the parts of the harness share; harness.c says what it is for. */
+/* harness.h: shared by the parts of the harness; harness.c explains its purpose. */
 #ifndef TEST_HARNESS_H
 #define TEST_HARNESS_H
 
@@ -22,7 +22,7 @@ int tap_dlclose(void *handle);
 
 /* --- harness_heap.c: the next allocator ------------------------------------------------------ */
 
-/* How it tells sizes; chosen before the first event. */
+/* How it reports sizes; chosen before the first event. */
 enum heap_mode { HEAP_GLIBC, HEAP_CALL, HEAP_NONE };
 
 enum { HEAP_SIZE_MAX = 6000 }; // A request for more fails.
@@ -45,7 +45,7 @@ struct heap_note *heap_note(void *p);
 /* Free P without the recorder. */
 void heap_release(void *p);
 
-/* What the latest block that this thread was given had been, if it was lost; taken once. */
+/* Fetch and clear the note of the lost block that this thread's latest block replaced. */
 bool heap_take_lost(struct heap_note *ret_note);
 
 /* Where its blocks lie, of all threads. */
@@ -104,8 +104,8 @@ bool ledger_is_valid(void);
 bool nodes_are_valid(void);
 bool peak_is_valid(void);
 
-/* Break what they look at, a word at a time, and make it good again; prints what they did not
- * notice and returns how much. There were events of all kinds before. */
+/* Break each word that these functions check, and repair it; print the unnoticed ones and return
+ * their number. Events of all kinds must have occurred before. */
 int check_validity(void);
 
 #endif

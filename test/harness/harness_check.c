@@ -1,9 +1,8 @@
-/* harness_check.c: what the threads did, against what the tools read in the profile.
+/* harness_check.c: compare the threads' actions with the tools' reading of the profile.
  *
  * The profile is loaded by the code of the tools, in the same program and under the same sanitizer.
  * Sites are added up by the path of known functions above them; everything counted must be equal,
- * and nothing may have been lost.
- */
+ * and nothing may have been lost. */
 #include "harness.h"
 
 #include <inttypes.h>
@@ -129,7 +128,7 @@ static void
 compare_losses(const struct profile_losses *l, const struct expected *e)
 {
     compare("failed calls", PATHS, (int64_t)e->failed_calls, (int64_t)l->failed_calls);
-    // In a forked child a foreign block may lie where the child has freed one of its own.
+    // In a forked child a foreign block may lie at the address of a block that the child has freed.
     compare("unknown frees", PATHS, (int64_t)(e->unknown_frees + e->inherited_frees),
             (int64_t)(l->unknown_frees + l->inherited_frees));
     if (e->inherited_frees == 0)

@@ -1,4 +1,5 @@
-/* harness_heap.c: the allocator behind the recorder, which gives the same addresses time and again.
+/* harness_heap.c: the real allocator behind the recorder, which reuses the same addresses again and
+ * again.
  *
  * Each thread has a heap: per size class a list of free blocks, the latest first. A block may be
  * freed by another thread and then stays there. There is no lock on the way, so that the thread
@@ -7,12 +8,11 @@
  *     note, 8 bytes | size word as glibc has it | the block
  *                                               ^ p, sometimes 8 and not 16 bytes aligned
  *
- * In the mode glibc the size word is read by the recorder itself; in the mode call it asks, and
- * every second class lies across the granules of its ledger; in the mode none it may not ask.
+ * In the mode glibc the recorder itself reads the size word; in the mode call it asks, and every
+ * second class lies across the granules of its ledger; in the mode none it may not ask.
  *
- * The operators new and delete call back into malloc and free, as those of libstdc++ do. The
- * aligned ones give out a place inside the block they got.
- */
+ * The operators new and delete call back into malloc and free, like libstdc++'s. The aligned ones
+ * give out a place inside the block they got. */
 #include "harness.h"
 
 #include <dlfcn.h>
@@ -32,7 +32,8 @@
 
 enum {
     CLASSES = 32,
-    CLASS_STEP = 208, // Of usable sizes. Larger than a byte's slack, so that both forms occur.
+    CLASS_STEP = 208, // Step between usable sizes. Larger than a byte's slack, so that both forms
+                      // occur.
     HEAPS = 64,
     LUMP_BYTES = 1 << 14,
     OVER_BYTES = 32, // Into the block, for over-aligned operators.
@@ -42,7 +43,7 @@ enum {
 
 struct heap {
     unsigned char *free[CLASSES];
-    unsigned char *next, *end; // Of the lump that new blocks come from.
+    unsigned char *next, *end; // Bounds of the lump that new blocks come from.
     struct heap_note lost;
     bool has_lost;
 };

@@ -1,13 +1,12 @@
-/* harness_steps.c: stacks that are known by construction.
+/* harness_steps.c: stacks with known paths.
  *
  * A path is a list of kinds of steps; a step is a function that calls the next one. The functions
- * lie in a section of their own, so that an address in a profile tells which kind it belongs to.
- * Their frames are made differently: found from rsp, from rbp, realigned, of changing size, and one
- * that calls from WIDE places, so that a node gets more children than its cache line holds. The
- * last kind leads through a library that was loaded for it.
+ * lie in a separate section, so that an address in a profile identifies its kind. Their frames are
+ * made differently: found from rsp, from rbp, realigned, of changing size, and one that calls from
+ * WIDE places, so that a node gets more children than its cache line holds. The last kind leads
+ * through a library that was loaded for it.
  *
- * No two paths are the same list, so a list found in a profile names the path.
- */
+ * No two paths are the same list, so a list found in a profile names the path. */
 #include "harness.h"
 
 #include <alloca.h>
@@ -95,7 +94,7 @@ step_large(struct walk *w)
     GO_ON(w);
 }
 
-/* Every case has its number in it, or the compiler would make one of all. */
+/* Every case contains its number, or the compiler would merge them all. */
 #define PLACE(n)                                                                                   \
     case n:                                                                                        \
         GO_ON(w);                                                                                  \
@@ -107,7 +106,7 @@ step_large(struct walk *w)
 STEP
 step_wide(struct walk *w)
 {
-    // LONG: thirty-two calls, each from a place of its own.
+    // LONG: thirty-two calls from thirty-two places.
     switch ((w->variant >> w->at) % WIDE) {
         PLACES_16(0)
         PLACES_16(16)

@@ -1,17 +1,17 @@
-/* harness_valid.c: whether what the recorder knows hangs together, asked while no thread is in it.
+/* harness_valid.c: check that the recorder's structures are consistent, while no thread is inside
+ * it.
  *
- * harness_check.c compares the profile with what was done, after the fact and from outside. Here
- * the recorder's own structures are compared with one another, between waves and in each child, so
- * that what is wrong is found where it is, not by a count that is off later:
+ * harness_check.c compares the profile with the threads' actions, afterwards and from outside. Here
+ * the recorder's structures are compared with one another, between waves and in each child, so that
+ * an error is found at its source instead of by a wrong count later:
  *
- *     ledger     every entry of the heap's area is of a site there is, and at each site as many
- *                blocks are live as the counters of all threads say
- *     nodes      whoever is a child of a node has it for its parent; no child twice, no site twice
- *     peak       what threads have told is what the sums say, and live bytes are what they counted
+ *     ledger     every entry of the heap's area has an existing site, and each site has as many
+ *                live blocks as the counters of all threads say
+ *     nodes      each child of a node has it as parent; no child twice, no site twice
+ *     peak       the sums equal the published bytes, and live bytes equal the counters
  *
- * Each promise is one line, as in the tools' validity functions (util/ensure.h). The tables of the
- * program's own heaps are seen in unit/heap_objects and unit/heap_table, which can look into them.
- */
+ * Each promise is one line, as in the tools' validity functions (util/ensure.h). unit/heap_objects
+ * and unit/heap_table check the tables of the program's heaps, which they can access. */
 #include "harness.h"
 
 #include <stdio.h>
@@ -73,7 +73,7 @@ entries_are_valid(uintptr_t from, uintptr_t to, int64_t *live)
     return true;
 }
 
-/* What is left of LIVE: blocks that are in the side table alone, because they share granules. */
+/* The rest of LIVE: blocks that are in the side table alone, because they share granules. */
 static bool
 rest_is_valid(const int64_t *live)
 {
@@ -106,7 +106,7 @@ is_node(uint64_t id)
     return id >= DISK_NODE_FIRST && id < records(DISK_NODES);
 }
 
-/* Whether CHILD, with FRAME beside its id, is one of PARENT's. */
+/* Return true if CHILD, stored with FRAME beside its id, is a valid child of PARENT. */
 static bool
 child_is_valid(uint32_t parent, uint32_t child, uint64_t frame)
 {
@@ -130,9 +130,9 @@ children_are_valid(uint32_t node)
     for (uint32_t i = 0; first->more != 0 && i < NODES_FANOUT && line->node[i] != 0; i++) {
         if (!child_is_valid(node, line->node[i], line->frame[i]))
             return false;
-        HOLDS(line->frame[i] != first->frame); // Who found that one would not have come here,
+        HOLDS(line->frame[i] != first->frame); // Otherwise the search had ended there,
         for (uint32_t k = 0; k < i; k++)
-            HOLDS(line->frame[i] != line->frame[k]); // nor who found one of those before.
+            HOLDS(line->frame[i] != line->frame[k]); // or at one of those before.
     }
     for (uint32_t i = 1; first->more != 0 && i < NODES_FANOUT; i++)
         HOLDS(line->node[i] == 0 || line->node[i - 1] != 0); // It is filled from the front.
@@ -179,15 +179,15 @@ epochs_are_valid(void)
 {
     const struct disk_shared *s = &state->header->shared;
 
-    HOLDS(s->peak_epoch <= s->epoch);     // What is announced is raised too,
-    HOLDS(s->snapshot_epoch <= s->epoch); // by whoever announced it.
+    HOLDS(s->peak_epoch <= s->epoch);     // Announced epochs have been raised,
+    HOLDS(s->snapshot_epoch <= s->epoch); // by the announcing thread.
     for (uint64_t i = 0; i < records(DISK_COUNTERS); i++)
         for (uint32_t c = 0; c < DISK_BLOCK_SITES; c++)
             HOLDS(block_at(i)->counters[c].peak_epoch <= s->epoch); // It was the present one.
     return true;
 }
 
-/* By site: whether it backs one of the program's own heaps, and is in no total. */
+/* By site: whether it backs one of the program's heaps, and is in no total. */
 static bool *
 find_backing(void)
 {
@@ -236,14 +236,14 @@ peak_is_valid(void)
         live += t->live_bytes;
         told += t->told_bytes;
         spare += t->spare_bytes;
-        // A part may exceed what was told by no more than what was promised.
+        // A thread exceeds its published bytes by its promised slack at most.
         HOLDS(!state->multi || t->live_bytes - t->told_bytes <= t->spare_bytes ||
               t->ready == THREAD_STALE);
     }
     HOLDS(told == state->sums.told_bytes);   // A word and its sum change by the same,
-    HOLDS(spare == state->sums.spare_bytes); // whoever changes them.
+    HOLDS(spare == state->sums.spare_bytes); // in any thread.
     HOLDS(live == live_of_counters());       // Each event changes both.
-    HOLDS(s->peak_bytes <= s->most_bytes || !state->multi); // What was seen is no more than may be,
+    HOLDS(s->peak_bytes <= s->most_bytes || !state->multi); // The known peak is within its bound,
     HOLDS(live <= s->most_bytes || !state->multi);          // and live bytes never were.
     return epochs_are_valid();
 }

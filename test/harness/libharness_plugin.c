@@ -1,4 +1,4 @@
-/* libharness_plugin.c: what the harness loads and unloads while it runs. */
+/* libharness_plugin.c: a library that the harness loads and unloads while it runs. */
 
 void plugin(void (*call)(void *), void *argument);
 

@@ -2,12 +2,11 @@
  *
  *     own_harness PROFILE TEXT
  *
- * As harness.c, but threads do what programs say through heaptap.h: they share a pool and free each
- * other's blocks, make arenas on chunks of malloc's, set labels, take snapshots and, what they must
- * not do, reset the pool while others use it. The profile goes to PROFILE, what heaptap_write gives
- * to TEXT; api_harness.sh knows the sums. If this fails with a sanitizer's report, the
- * recorder does what is not defined.
- */
+ * As harness.c, but threads use heaptap.h: they share a pool and free each other's blocks, make
+ * arenas on chunks from malloc, set labels, take snapshots and, against the rules, reset the pool
+ * while others use it. The profile goes to PROFILE, the output of heaptap_write to TEXT;
+ * api_harness.sh checks the sums. If this fails with a sanitizer's report, the recorder's behaviour
+ * is undefined. */
 #include "harness.h"
 
 #include <fcntl.h>

@@ -11,8 +11,7 @@
  * Says on stderr "longest L after A" (instructions between the marks in the last turn that was
  * stepped to its end, and signals sent); exits with the program's status, 128 + its signal, or 99
  * if it takes longer than TIME_LIMIT_S in all. A test fails if that status is not 0: then the
- * recorder has broken a program in which it was interrupted.
- */
+ * recorder has broken a program that was interrupted inside it. */
 #include "stepper.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* stepper.h: the signals by which a program tells its tracer where it is. They are never
+/* stepper.h: the signals with which a program marks its position for its tracer. They are never
  * delivered. */
 #ifndef INTERRUPT_STEP_H
 #define INTERRUPT_STEP_H

@@ -13,16 +13,16 @@
  * while an event is noted, so that a handler that allocates is a second event and never a nested
  * one. Nothing here is fast.
  *
- * Operators. libstdc++'s operator new calls malloc with another size than it was asked for (1 for
- * 0, a multiple of the alignment), and other allocators' operators do not call malloc at all. So
- * all forms are intercepted. A block that malloc gives out below an operator (its stack shows that)
- * is kept waiting until the thread's next event: if that is the operator's return with the same
- * block, it was one allocation, the operator's; else it was one of its own, such as an exception.
- * The free that an operator delete makes is recognised by a counter of this thread, since a delete
- * does not throw.
+ * Operators. libstdc++'s operator new calls malloc with another size than requested (1 for 0, a
+ * multiple of the alignment), and other allocators' operators do not call malloc. So all forms are
+ * intercepted. A block from malloc below an operator (its stack shows that) is kept waiting until
+ * the thread's next event. If that is the operator's return with the same block, the two are one
+ * allocation, the operator's; otherwise the block counts by itself, for example an exception. The
+ * free that an operator delete makes is recognised by a counter of this thread, since a delete does
+ * not throw.
  *
- * reallocarray is done here by realloc, since the C library's would come back to heaptap's realloc.
- */
+ * reallocarray is done here by realloc, since the C library's would come back to heaptap's
+ * realloc. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
@@ -155,7 +155,8 @@ event_ends(struct event *e)
     errno = e->saved_errno;
 }
 
-/* The thread's next event is not the return of the waiting block P (NULL: not that of any). */
+/* The thread's next event is not the return of the waiting block, unless P is that block; NULL
+ * matches none. */
 static void
 end_waiting(const void *p)
 {

@@ -6,8 +6,7 @@
  *     ORACLE_SITES_OFF       struct oracle_site[ORACLE_SITES_MAX]; site 0 is not used
  *     ORACLE_WORDS_OFF       uint64_t[ORACLE_WORDS_MAX]: the stacks, innermost address first
  *
- * The file is sparse; only what is used takes room.
- */
+ * The file is sparse; only used parts occupy space. */
 #ifndef ORACLE_H
 #define ORACLE_H
 
@@ -37,7 +36,7 @@ struct oracle_counters {
 struct oracle_site {
     struct oracle_counters counters;
     uint64_t hash;
-    uint64_t words;  // Index of its stack's first word.
+    uint64_t words;  // Index of the first word in the stack.
     uint32_t depth;
     uint32_t next;   // In its hash chain; 0 ends it.
     uint32_t dirty;  // Changed since the last peak.
@@ -51,7 +50,7 @@ struct oracle_bin {
 struct oracle_header {
     uint64_t magic; // Written last.
     uint64_t pid;
-    uint64_t site_count; // Of sites in use, site 0 included.
+    uint64_t site_count; // Number of sites in use, site 0 included.
     uint64_t word_count;
     struct oracle_counters totals;
     int64_t failed_calls;       // Calls that returned no block.

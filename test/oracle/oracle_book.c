@@ -1,23 +1,22 @@
-/* oracle_book.c: the oracle's books, written to be believed.
+/* oracle_book.c: the oracle's records, simple enough to be trusted.
  *
  * One global lock, one chained hash of live blocks, one chained hash of stacks, plain additions.
- * Where there was a choice between fast and obvious, it is obvious; and where heaptap does
- * something lazily, this does it eagerly and by another method:
+ * Where fast and obvious differ, it is obvious. Where heaptap works lazily, this works eagerly and
+ * by another method:
  *
  *     the peak    each site that changes goes on a list; whenever the live sum exceeds all before,
  *                 the live values of the listed sites are copied to their peak values and the list
- *                 is emptied. So the peak values of all sites are always those of the last maximum.
+ *                 is emptied. So all sites have the peak values of the last maximum.
  *     lives       each thread numbers its blocks, without end; a block that carries this thread and
  *                 a number has lived for as many allocations as there are numbers since.
  *
- * What can legitimately differ from heaptap in a program with threads: the order in which the two
- * see events of different threads, and so the moment and the attribution of the peak. Nothing else:
- * every other counter is a sum that does not depend on the order.
+ * Only the following can legitimately differ from heaptap in a program with threads: the order in
+ * which the two see events of different threads, and so the moment and the attribution of the peak.
+ * Every other counter is a sum that does not depend on the order.
  *
- * Its memory comes from mmap. A forked child must not write into its parent's books: the word in
- * the page that the kernel wipes at fork says so, and the child records nothing. A vfork child
- * shares the memory and its events are the parent's, as they are for heaptap.
- */
+ * Its memory comes from mmap. A forked child must not write into its parent's records: a word in
+ * the page that the kernel wipes at fork distinguishes the two, and the child records nothing. A
+ * vfork child shares the memory and its events are the parent's, as they are for heaptap. */
 #include "oracle_book.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* oracle_book.h: what the oracle's intercepted functions tell its books, and the stacks they stand
- * on. */
+/* oracle_book.h: the interface between the oracle's intercepted functions, its records, and the
+ * stacks of their callers. */
 #ifndef ORACLE_BOOK_H
 #define ORACLE_BOOK_H
 
@@ -58,11 +58,11 @@ uint32_t stack_take(struct oracle_stack *stack);
 /* The object of the innermost frame outside oracle and recorder, as a handle for dlsym. */
 void *stack_caller_object(void);
 
-/* Something was unloaded: forget what is known about code. */
+/* Some code was unloaded: forget all cached facts about code. */
 void stack_forget(void);
 
-/* Functions in here are the operators; what is allocated below them may be the block that they
- * return. */
+/* Functions in this section are the operators; blocks allocated below them may be the blocks that
+ * they return. */
 #define ORACLE_OPERATOR __attribute__((section("oracle_operators"), noinline))
 
 /* Stop with a message: the oracle must never be quietly wrong. */

@@ -1,4 +1,4 @@
-/* oracle_stack.c: stacks by somebody else's unwinder.
+/* oracle_stack.c: stacks by other unwinders.
  *
  * Two unwinders that share no code with each other or with heaptap: libunwind's step interface and
  * libgcc's _Unwind_Backtrace. libunwind is referenced weakly and expected in LD_PRELOAD behind
@@ -8,12 +8,11 @@
  * heaptap; they are dropped, whatever their number, by the objects they lie in. Frames of either
  * further out (a destructor run by dlclose) stay, as they do in heaptap's own stacks.
  *
- * Whether a call comes from within an operator new is told by the operator's frame on the stack,
- * which needs no state that an exception could leave behind.
+ * The operator's frame on the stack shows whether a call comes from within an operator new. That
+ * needs no state, which an exception could leave behind.
  *
  * Not done: frames without unwind information. Where one unwinder guesses on, another stops;
- * heaptap marks its guesses, and tool_compare puts such stacks aside.
- */
+ * heaptap marks its guesses, and tool_compare puts such stacks aside. */
 #define UNW_LOCAL_ONLY
 #include <dlfcn.h>
 #include <libunwind.h>
@@ -92,7 +91,7 @@ walk_libunwind(struct oracle_stack *stack)
     unw_getcontext(&context);
     if (unw_init_local(&cursor, &context) != 0)
         oracle_die("libunwind does not start");
-    // Despite its name, unw_is_signal_frame tells of the frame that a signal interrupted.
+    // Despite its name, unw_is_signal_frame describes the frame that a signal interrupted.
     while (unw_step(&cursor) > 0)
         if (unw_get_reg(&cursor, UNW_REG_IP, &address) == 0)
             push(stack, address, unw_is_signal_frame(&cursor) > 0);

@@ -1,4 +1,4 @@
-/* tool_compare.c: does a profile say what the oracle saw?
+/* tool_compare.c: compare a profile with the oracle's records.
  *
  *     tool_compare [--threads] [--marked=PERCENT] PROFILE ORACLE-FILE
  *
@@ -6,25 +6,25 @@
  * the ways below. Exit 1: they do not; the first differences are printed with their stacks. Exit 3:
  * unreadable input.
  *
- * Sites are matched by the whole list of addresses, interrupted instructions told from return
- * addresses; the size classes of one stack are added up first. Then all counters must be equal.
+ * Sites are matched by the whole list of addresses, with interrupted instructions distinct from
+ * return addresses; the size classes of one stack are added up first. Then all counters must be
+ * equal.
  *
- * What may differ:
+ * Permitted differences:
  *   - Stacks that the profile marks as truncated, guessed at or charged to "other" cannot match by
  *     address. They are put into one pool, the oracle's unmatched stacks into another, and the
  *     pools must be equal. No more than PERCENT (5) of all allocations may be at marked stacks: a
  *     recorder that charged everything to "other" would otherwise agree.
- *   - With --threads the peak. The recorder lets threads tell of their changes late, up to
- *     max(64 KiB, 0.1 %) in all; and each thread may be between the two recorders with one block,
- *     which the oracle has longer, seeing it earlier and letting it go later. So the totals must
+ *   - With --threads the peak. The recorder's threads publish their changes late, up to
+ *     max(64 KiB, 0.1 %) in all. Each thread may also have one block between the two recorders:
+ *     the oracle sees it earlier and drops it later. So the totals must
  *     agree within the sum of that and one block of the largest size for each thread, and the
  *     attribution to sites is not compared.
  *   - Calls that returned no block are shown and not compared: an operator new that throws passes
  *     the oracle by without a trace.
  *
- * A program whose signal handlers allocate at any moment cannot be compared so: what a handler does
- * while it interrupts one of the two is seen differently by the other.
- */
+ * A program whose signal handlers allocate at any moment cannot be compared like this: the two see
+ * a handler that interrupts one of them differently. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -252,7 +252,7 @@ show_counters(const struct oracle_counters *p, const struct oracle_counters *o)
                    counter(o, i));
 }
 
-/* Count a difference; true if it is to be printed. */
+/* Count a difference; return true if it should be printed. */
 static bool
 report(const char *what)
 {
@@ -291,7 +291,7 @@ match_by_stack(struct rows *p, struct rows *o)
     return same;
 }
 
-/* What is left: the doubtful stacks of the profile against whatever of the oracle's found no
+/* Compare the remainders: the doubtful stacks of the profile with the oracle's stacks that found no
  * partner. */
 static size_t
 match_pools(struct rows *p, struct rows *o)
@@ -335,7 +335,7 @@ match_pools(struct rows *p, struct rows *o)
     return 0;
 }
 
-/* What is marked is not compared by its stack, so it must be little. */
+/* Marked stacks are not compared individually, so their share must be small. */
 static void
 compare_marked(const struct rows *rows)
 {

@@ -1,11 +1,10 @@
-/* bench.mjs: how long the page's model takes, so that a click answers at once.
+/* bench.mjs: the time that the page's model takes, so that a click is answered at once.
  *
  *     node test/page/bench.mjs [DOCUMENT.json | STACKS]
  *
- * Without an argument for a made profile of 500,000 stacks. Each row is what one click does, the
- * median of some clicks and the slowest; what is worked out only once is told apart as `first`.
- * Nothing is judged: what is measured is this machine, too.
- */
+ * Without an argument for a made profile of 500,000 stacks. Each row is the work of one click, the
+ * median of some clicks and the slowest; work that is done only once is listed separately as
+ * `first`. There is no verdict: the times depend on the machine. */
 import {readFileSync} from 'node:fs';
 import {around, callGraph, direct} from '../../src/page/model/calls.js';
 import {siteValues} from '../../src/page/model/extent.js';

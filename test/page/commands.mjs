@@ -1,9 +1,8 @@
-/* commands.mjs: what the command says of a profile, in the form in which the model is asked.
+/* commands.mjs: the command's output for a profile, in the form of queries to the model.
  *
- * A function is told by its name and module (in a comparison by its file), a stack by its frames
- * written out. Rows whose key is met twice would hide each other, so they are added up on both
- * sides.
- */
+ * The key of a function is its name and module (in a comparison its file), the key of a stack its
+ * frames as text. Rows with equal keys would hide each other, so they are added up on both
+ * sides. */
 import {execFileSync} from 'node:child_process';
 
 const heaptap = process.env.HEAPTAP ?? 'build/heaptap';
@@ -22,7 +21,7 @@ export function rowsOf(table) {
         Object.fromEntries(names.map((name) => [name, table[name][i]])));
 }
 
-/** Numbers by key, those of one key added up; without those that are all 0. */
+/** Sums of numbers by key, without keys whose sums are all 0. */
 export class Sums {
     constructor() {
         this.map = new Map();

@@ -1,12 +1,11 @@
-/* differential.test.mjs: whatever the page shows of a profile, the command says as well.
+/* differential.test.mjs: all numbers of the page match the command's.
  *
  *     HEAPTAP=build/heaptap PROFILES='a.heaptap b.heaptap' PAIRS='old.heaptap new.heaptap' \
  *         node --test test/page/differential.test.mjs
  *
- * The model is made from `heaptap html --json`, and everything that it adds up is compared with the
- * view of the command that has it, all rows. Two ways to the same numbers that share nothing but
- * the counters of sites: so if this fails, one of both shows wrong bytes.
- */
+ * The model is made from `heaptap html --json`, and all its sums are compared with the
+ * corresponding view of the command, all rows. The two ways to the same numbers share nothing but
+ * the counters of sites: so if this fails, one of them shows wrong bytes. */
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {around, callGraph, direct} from '../../src/page/model/calls.js';
@@ -36,7 +35,7 @@ function nameOf({functions, modules}, fn) {
     return `${functions.name[fn]} in ${modules.path[functions.module[fn]] || null}`;
 }
 
-/* What a row of the command stands for, in the same words. */
+/* The key of a row of the command, in the model's words. */
 const ROWS = {
     function: (row) => `${row.function === 'other' ? '[other stacks]' : row.function} in ` +
         `${row.module}`,
@@ -92,7 +91,7 @@ function compareGroups(p, extent, options, command) {
     }
 }
 
-/* Frames with all that tells them apart, and what else a site is. */
+/* Frames with all their distinguishing fields, and the other parts of a site. */
 function siteRows(p, values, options) {
     const g = group(p, values, 'site', options), sums = new Sums();
 
@@ -161,7 +160,8 @@ function commandTree(p, {tree, tables}, metric, name) {
     return sums.list();
 }
 
-/* A frame's function; a nameless one is told by its place, which is the same for all of it. */
+/* A frame's function; a nameless one is identified by its place, which is the same for all frames
+ * inside. */
 function functionNamer(p) {
     const byPlace = new Map(p.report.tables.frames.address.map((address, i) =>
         [`${address} ${modulePath(p.report.tables, i)}`, p.of.frame[i]]));
@@ -254,7 +254,7 @@ function someExtents(p) {
     const all = [at(middle), at(1), between(0, middle), between(middle, last),
         between(Math.max(0, middle - 1), middle)];
 
-    // Two may be at one time, of which the command takes the last.
+    // Two points may have the same time; the command takes the last.
     const isFound = (point) => point === last ||
         p.points[point + 1].elapsed_ns > p.points[point].elapsed_ns + 1;
 
@@ -340,7 +340,7 @@ for (const profile of profiles) {
 const OPTION_OF = {live: 'inuse', peak: 'peak', allocated: 'alloc', short: 'died_within_16',
     calls: 'count'};
 
-/* What diff tells two frames apart by. */
+/* The fields by which diff distinguishes frames. */
 function comparedFrame(tables, frame) {
     const f = tables.frames;
 

@@ -2,10 +2,9 @@
  *
  *     node --test test/page/documents.test.mjs
  *
- * What profiles recorded by a test seldom have: recursion in all forms, nothing at all, values
- * below zero, two programs that have nothing in common, names with anything in them. If it fails,
- * the page shows wrong numbers for such a profile, or nothing at all.
- */
+ * Cases that profiles recorded by a test seldom have: recursion in all forms, no data, values below
+ * zero, two programs that have nothing in common, names with any characters. If it fails, the page
+ * shows wrong numbers for such a profile, or none. */
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {gzipSync} from 'node:zlib';

@@ -9,7 +9,7 @@ const ZERO = {allocations: 0, allocated_bytes: 0, frees: 0, freed_bytes: 0, real
     died_within_256: 0, size_min: 0, size_max: 0};
 const FLAGS = {other: false, truncated: false, guessed: false, broken: false};
 
-/* Texts and keys in the order in which they are first met. */
+/* Texts and keys, numbered in the order of their first use. */
 class Table {
     constructor() {
         this.ids = new Map();
@@ -23,8 +23,8 @@ class Table {
     }
 }
 
-/* "parse@a.c:40 in libz.so.1", "?1f00 in libz.so.1" (a function without a name that begins
- * there), "?" (one of which nobody knows where), "^f" (inlined, in prog). */
+/* "parse@a.c:40 in libz.so.1", "?1f00 in libz.so.1" (a function without a name that begins there),
+ * "?" (unknown place), "^f" (inlined, in prog). */
 function readFrame(text) {
     const [, inlined, name, file, line, module] =
         /^(\^?)([^@]*?)(?:@(.*?):(\d+))?(?: in (\S+))?$/s.exec(text);
@@ -106,7 +106,7 @@ function columnsOf(rows, names) {
 }
 
 /**
- * A large report, the same each time: STACKS stacks, of which every third has a site.
+ * A large report, the same each time: STACKS stacks, every third with a site.
  * @param {number} count
  */
 export function largeReport(count) {
@@ -122,7 +122,7 @@ export function largeReport(count) {
     function_offset: null}));
     const sites = [];
 
-    // Most stacks go on from a recent one, as a program that walks through its code.
+    // Most stacks extend a recent one, like a program that walks through its code.
     while (parent.length < count) {
         const from = random(4) === 0 ? 1 + random(parent.length - 1)
             : parent.length - 1 - random(Math.min(parent.length - 1, 30));

@@ -1,10 +1,9 @@
-/* view.test.mjs: what the page's views make of numbers and names, without a browser.
+/* view.test.mjs: how the page's views present numbers and names, without a browser.
  *
  *     node --test test/page/view.test.mjs
  *
- * If it fails, the page rounds otherwise than the command, sorts wrongly, draws a curve of another
- * height than what was counted, or shows a name as something that it is not.
- */
+ * If it fails, the page rounds otherwise than the command, sorts wrongly, draws a curve of the
+ * wrong height, or shows a misleading name. */
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {indexIn} from '../../src/page/view/address.js';

@@ -16,7 +16,7 @@ struct Pool {
     long n;
 };
 
-// Members of which compilers write no size.
+// Members for which compilers write no size.
 struct Node {
     long key;
     Pool &pool;
@@ -61,7 +61,7 @@ struct Holder {
     char d;
 };
 
-// Structures inside, bases, and what has no members.
+// Nested structures, bases, and a structure without members.
 struct Inside {
     long a;
     unsigned f : 1;

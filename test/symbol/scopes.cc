@@ -1,6 +1,6 @@
 /* scopes.cc: a function template in a namespace, a method of a class without a name outside this
- * file, and a function that is local to it. The labels stand in the code of what their names say.
- */
+ * file, and a function that is local to it. Each label stands for the code that its name
+ * describes. */
 #include <cstddef>
 
 namespace zoo {

@@ -1,2 +1,2 @@
-/* variables.c: a library with a variable, no part of which has a name of its own. */
+/* variables.c: a library with a variable whose parts have no names. */
 long table[4] = {1, 2, 3, 4};

@@ -144,7 +144,7 @@ struct frame {
     bool exact;
 };
 
-/* Step out of F by RULE, one of the three that need rsp and rbp only. */
+/* Step out of F by RULE, which must be one of the three kinds that need rsp and rbp only. */
 static bool
 apply(const struct unwind_rule *rule, struct frame *f)
 {

@@ -1,4 +1,4 @@
-/* stackdiff.h: what the workload of the differential unwinder test and its walkers share. */
+/* stackdiff.h: shared by the workload of the differential unwinder test and its walkers. */
 #ifndef TEST_UNWIND_STACKDIFF_H
 #define TEST_UNWIND_STACKDIFF_H
 
@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* Walk the stack of the caller five ways and compare. Nothing happens outside a thread that is
- * sampling, nor within itself. */
+/* Walk the stack of the caller five ways and compare. Does nothing outside a thread that is
+ * sampling, or when called recursively. */
 void diff_sample(void);
 
 /* From here on this thread samples; its stack is [low, high). */
@@ -25,7 +25,7 @@ struct diff_bounds {
 };
 struct diff_bounds diff_set_bounds(struct diff_bounds bounds);
 
-/* After dlclose: forget what was compiled for addresses that mean something else now. */
+/* After dlclose: drop the rules compiled for addresses that hold other code now. */
 void diff_flush(void);
 
 /* How a walk ended. */

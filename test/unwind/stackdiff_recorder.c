@@ -1,15 +1,14 @@
-/* stackdiff_recorder.c: the recorder's own slow walk, as it stands, among the ways to walk a stack.
+/* stackdiff_recorder.c: the recorder's unchanged slow walk, as one of the compared walkers.
  *
  * walk.c leaves most frames by compiled rules, also behind a signal; the reference is unwind_step
- * all the way, with all registers. Frames, interrupted or not, and how the stack ends must be the
- * same wherever a signal came. If it fails, what handlers allocate is charged to wrong stacks.
+ * all the way, with all registers. Frames, interrupted or not, and the end of the stack must match
+ * wherever a signal came. If it fails, allocations in handlers are charged to wrong stacks.
  *
- * Counted besides: the frames behind a signal, and the steps that the recorder made by the tables.
- * If these are not few, handlers are slow again, though nothing is wrong.
+ * It also counts the frames behind a signal, and the recorder's steps by the tables. If these are
+ * not few, handlers are slow again, though nothing is wrong.
  *
- * The parts of the recorder that walk.c calls are the real ones, but for memory, modules and the
- * call tree. Where stacks lie it finds out itself.
- */
+ * The parts of the recorder that walk.c calls are the real ones, except for memory, modules and the
+ * call tree. It determines the bounds of stacks itself. */
 #include "stackdiff.h"
 
 #include <stdatomic.h>

@@ -40,10 +40,10 @@
 
 static volatile unsigned sink;
 
-/* Frames written by hand, each of which calls its argument. with_rbx has its CFA in rbx, as the
- * dynamic linker's resolver has; with_kept_rbp has its CFA in rbp, which the frame inside it keeps
- * in rbx; with_deref keeps its CFA in memory below rbp, as gcc but not clang does to realign;
- * without_table has no unwind table and keeps an rbp frame, as JIT code may. */
+/* Frames written by hand; each calls its argument. with_rbx has its CFA in rbx, as the dynamic
+ * linker's resolver has; with_kept_rbp has its CFA in rbp, which the frame inside it keeps in rbx;
+ * with_deref keeps its CFA in memory below rbp, as gcc but not clang does to realign; without_table
+ * has no unwind table and keeps an rbp frame, as JIT code may. */
 unsigned with_rbx(unsigned (*f)(unsigned), unsigned n);
 unsigned with_kept_rbp(unsigned (*f)(unsigned), unsigned n);
 unsigned with_deref(unsigned (*f)(unsigned), unsigned n);
@@ -363,8 +363,8 @@ set_handler(int number, void (*handler)(int), int flags)
     sigaction(number, &action, NULL);
 }
 
-/* Handlers on the stack they interrupted, one within another, and on a stack of their own, from
- * which the walk returns to the first: the bounds must be wide enough for both. */
+/* Handlers on the interrupted stack, nested, and on a separate stack, from which the walk returns
+ * to the first: the bounds must be wide enough for both. */
 static NOINLINE void
 signals(unsigned seed)
 {

@@ -1,6 +1,6 @@
-/* apart.c: blocks of which it is known how often they are read and how often written. Built by
- * apart.py with the compilers that are there; each kind of block has a size of its own.
- */
+/* apart.c: blocks with known numbers of reads and writes. Built by
+ * apart.py with the available compilers; each kind of block has a
+ * different size. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
@@ -127,7 +127,7 @@ passed(void)
     free(text);
 }
 
-/* 80 bytes, 5 written; then 272 of which 7 are written and 3 read. */
+/* 80 bytes with 5 writes; then 272 with 7 writes and 3 reads. */
 static NOINLINE void
 grown(void)
 {

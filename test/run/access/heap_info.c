@@ -1,9 +1,9 @@
-/* heap_info.c: blocks for which everything is known that a record of blocks has (docs/internals/
- * access.md lists it); heap_info.py says what that must be.
+/* heap_info.c: blocks for which every field in a record of blocks is known
+ * (docs/internals/access.md lists them); heap_info.py has the expected values.
  *
- * Prints "cpus A B", the two on which it has run, and "NAME ns" of each moment that matters, of the
- * clock that does not jump: one before and one after what happened then.
- */
+ * Prints "cpus A B", the two on which it has run, and "NAME ns" for each
+ * moment that matters, by the monotonic clock: one before and one after the
+ * event. */
 /* cflags: -g */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -78,7 +78,7 @@ records(void)
         int i = turn;
 
         run_on(i == 0 ? 1 : 0);
-        moment("before_alloc"); // The last of which counts.
+        moment("before_alloc"); // Only the last counts.
         r[i] = new_record();
         moment("after_alloc");
         for (int k = 0; k < 10 * (i + 1); k++)

@@ -1,11 +1,11 @@
-/* lasting.c: many blocks that live, some of which end while they are being merged. Runs until it is
+/* lasting.c: many live blocks; some end while they are being merged. Runs until it is
  * killed, or for a minute.
  *
  *     lasting BLOCKS THREADS
  *
- * BLOCKS of 48 bytes get 3 accesses each, before all else. Then each thread ends some of its share,
- * one after the other, each with one more access; others, of 80 bytes, come and go.
- */
+ * BLOCKS of 48 bytes first get 3 accesses each. Then each thread ends some blocks in its
+ * share, one after the other, each with one more access; others, of 80 bytes, come and
+ * go. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

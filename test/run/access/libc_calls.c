@@ -1,11 +1,11 @@
-/* libc_calls.c: calls random functions of libc with blocks of the heap. SEED COUNT EXPECTED: makes
- * COUNT calls, and writes to the file EXPECTED which words of the blocks they must have accessed
- * (libc_model.h). Results go to stderr.
+/* libc_calls.c: calls random functions of libc with blocks of the heap. SEED COUNT EXPECTED:
+ * makes COUNT calls, and writes to the file EXPECTED which words of the blocks they must have
+ * accessed (libc_model.h). Results go to stderr.
  *
- * Each function has blocks of a size of its own. The block P is the argument under test, S memory
- * that is no block of the heap; where a function has two of them, TWO lets chance decide which
- * is the block. None of this code accesses a block itself, so what is counted is libc's.
- */
+ * Each function has blocks of a different size. The block P is the argument under test, S
+ * memory that is no block of the heap; where a function has two of them, TWO lets chance decide
+ * which is the block. This code never accesses a block itself, so all counted accesses are
+ * libc's. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -808,7 +808,7 @@ BODY(fopen)
     UNUSED_ARGUMENTS; copy(P, "/dev/null"); f = fopen(P, "r"); reads(P, 10); *r = f != NULL;
     if (f != NULL) fclose(f);
 }
-/* What the kernel refuses counts nothing, whatever the pointer. */
+/* A system call that the kernel refuses counts nothing, for any pointer. */
 BODY(refused)
 {
     struct iovec v = {P, n};

@@ -33,7 +33,7 @@ void put_wide(wchar_t *p, size_t at, wchar_t c);
 void copy_bytes(void *to, const void *from, size_t n);
 size_t length_of(const char *p);
 
-/* Write what is expected, by size of block and by word, to the file PATH. */
+/* Write the expected accesses, by size of block and by word, to the file PATH. */
 void expected_write(const char *path);
 
 #endif

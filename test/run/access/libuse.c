@@ -1,5 +1,5 @@
-/* libuse.c: a library that writes to a block 9 times, and allocates one of 176 bytes, to which it
- * writes 11 times. */
+/* libuse.c: a library that writes to a block 9 times, and writes 11 times to a block of 176 bytes
+ * that it allocates. */
 #include <stdlib.h>
 
 void lib_use(volatile char *p);

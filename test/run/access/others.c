@@ -1,12 +1,12 @@
-/* others.c: two blocks of 112 bytes with 7 writes, one of which ends, in a program that has had
- * another thread. So others might free what lives while it is looked at, which must not be.
+/* others.c: two blocks of 112 bytes with 7 writes; one ends, in a program that has had another
+ * thread. So other threads might free live blocks while they are examined, which must not
+ * happen.
  *
- *     others sized    the allocator, sized.c, ends the process if it is asked
- *     others quiet    the kernel does if memory is read by a system call
+ *     others sized    the allocator, sized.c, ends the process if it is called for a size
+ *     others quiet    the kernel ends it if memory is read by a system call
  *
- * A request to merge what lives is to be refused; then the status is 0. A block of 96 bytes is
- * written to as far as malloc_usable_size says that it may be, before that. 77: there is no filter.
- */
+ * A request to merge the live blocks must be refused; then the status is 0. Before that it
+ * writes to a block of 96 bytes as far as malloc_usable_size permits. 77: there is no filter. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <linux/filter.h>

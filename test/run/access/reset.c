@@ -1,4 +1,4 @@
-/* reset.c: two blocks of 112 bytes with 7 writes, one of which ends; then all is forgotten, and the
+/* reset.c: two blocks of 112 bytes with 7 writes; one ends. Then all counts are reset, and the
  * other gets two more. */
 #include <stdlib.h>
 

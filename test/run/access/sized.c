@@ -13,7 +13,7 @@ static unsigned char pool[POOL_BYTES] __attribute__((aligned(4096)));
 static size_t used;
 int asking_is_over;
 
-/* Our own functions call this one, not each other: those calls would go to whoever is in front. */
+/* The functions here call this one, not each other: those calls would go to another allocator. */
 static void *
 take(size_t align, size_t size_bytes)
 {

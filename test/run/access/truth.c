@@ -1,10 +1,10 @@
-/* truth.c: blocks of which it is known how often they are accessed, and where. Built by truth.py
- * with the compilers that are there; each kind of block has a size of its own, by which its site is
- * found.
+/* truth.c: blocks with known numbers and places of accesses. Built by truth.py with the
+ * available compilers; each kind of block has a different size, which identifies its
+ * site.
  *
- * What is counted is volatile, so that each access in the source is one in the program, whatever
- * the compiler is asked to do; but for the loops of `vectors`, which are to be made faster.
- */
+ * The counted memory is volatile, so that each access in the source is one in the program
+ * at any optimisation level, except in the loops of `vectors`, which should be
+ * vectorised. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -40,8 +40,8 @@ list(void)
         free((void *)nodes[i]);
 }
 
-/* SIZE bytes, 50 times in the same place: 600 to 698 writes to the first byte. Beside it lies one
- * of 40 bytes that nobody touches. */
+/* SIZE bytes, 50 times in the same place: 600 to 698 writes to the first byte. Beside it lies an
+ * untouched block of 40 bytes. */
 static NOINLINE void
 reuse(size_t size)
 {
@@ -184,7 +184,7 @@ run_on(const cpu_set_t *all, int count)
     sched_setaffinity(0, sizeof one, &one);
 }
 
-/* 336 bytes: ten blocks, of which seven end on another processor. */
+/* 336 bytes: ten blocks; seven end on another processor. */
 static NOINLINE void
 migrated(void)
 {

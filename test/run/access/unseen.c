@@ -1,6 +1,6 @@
-/* unseen.c: a block of 5008 bytes that nobody uses, and one of 6000 that is written and never read;
- * with USES, by a function of libc that is not counted. With an argument, the library of that name
- * is loaded and closed. */
+/* unseen.c: an unused block of 5008 bytes, and a block of 6000 that is written and never read; with
+ * USES, by a function of libc that is not counted. With an argument, the library of that name is
+ * loaded and closed. */
 #include <dlfcn.h>
 #include <iconv.h>
 #include <stdio.h>

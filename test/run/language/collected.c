@@ -1,14 +1,14 @@
-/* collected.c: a program on the collector libgc that knows what it allocated and what is left.
+/* collected.c: a program on the collector libgc that tracks its objects and the survivors.
  *
  *     collected OBJECTS THREADS [plain|incremental|fork]
  *
- * With incremental the collector works in steps; with fork a child begins in the middle, which does
- * the same, and prints its rows to the file "child".
+ * With incremental the collector works in steps; with fork a child begins in the middle, which
+ * does the same, and prints its rows to the file "child".
  *
  * Each function that allocates has a row: how many objects of how many bytes it made, and for each
  * object a link that the collector itself clears when it finds the object dead. After a last
- * collection the rows are printed: function, objects, bytes, objects that are left, bytes that are.
- */
+ * collection the rows are printed: function, objects, bytes, surviving objects, surviving
+ * bytes. */
 #define GC_THREADS
 #include <gc/gc.h>
 #include <gc/gc_disclaim.h>
@@ -50,7 +50,7 @@ note(unsigned r, void *p, size_t bytes)
     __atomic_fetch_add(&row->bytes, bytes, __ATOMIC_RELAXED);
     row->links[8 * i] = 1;
     row->sizes[i] = (unsigned)bytes;
-    // Not cleared before the object ends. Others are when a finalizer is to be called.
+    // Not cleared before the object ends. Other links are cleared when a finalizer is due.
     GC_register_long_link((void **)(row->links + 8 * i), p);
 }
 
@@ -127,7 +127,7 @@ text(unsigned i)
     memset(words, 'x', sizeof words);
     words[i % 60] = '\0';
     note(6, GC_STRDUP(words), i % 60 + 1);
-    /* Of no text there is no copy. */
+    /* The copy of a null text is null. */
     if (GC_strdup(NULL) != NULL || GC_debug_strdup(NULL, GC_EXTRAS) != NULL)
         abort();
 }
@@ -318,8 +318,8 @@ run(unsigned threads)
         pthread_join(ids[t], NULL);
 }
 
-/* Overwrite what of the stack was in use, and the registers that functions keep: the collector
- * takes what looks like an address there for one. */
+/* Overwrite the used part of the stack, and the callee-saved registers: the collector would take
+ * stale values there for pointers. */
 NOINLINE static void
 forget(void)
 {
@@ -377,7 +377,7 @@ print_rows(FILE *out)
     }
 }
 
-/* What the parent has is told apart from what the child makes. */
+/* The child counts its objects separately from the inherited ones. */
 static int
 child(unsigned threads)
 {

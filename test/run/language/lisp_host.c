@@ -1,12 +1,12 @@
-/* lisp_host.c: a C program with ECL inside of it, which is not kind to it.
+/* lisp_host.c: a C program with ECL embedded, which strains it.
  *
  *     lisp_host damage     allocate while ECL's list of frames is damaged in all ways
  *     lisp_host again      boot, shut down, boot again
  *     lisp_host threads    two threads of C and two of Lisp
- *     lisp_host fork       a child goes on with Lisp
+ *     lisp_host fork       a child continues to use Lisp
  *
- * What allocates is a function of Lisp called WORK, or WORK-A and WORK-B; it says how much.
- */
+ * The allocating Lisp function is called WORK, or WORK-A and WORK-B; it returns the
+ * amount. */
 #include <ecl/ecl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ damage(void)
 
     munmap(hole + PAGE, PAGE);
     memset(f, 0, sizeof f);
-    // Another list, and one of no memory.
+    // Another list, and one at an unmapped address.
     allocate(NULL);
     allocate((void *)1);
     allocate((void *)(hole + PAGE));
@@ -71,7 +71,7 @@ damage(void)
     // The next one is nowhere.
     f[0].next = (void *)((char *)&f[0] + ((size_t)1 << 31));
     allocate(&f[0]);
-    // What is no function, in no memory, and with a name in none.
+    // An object that is no function, at an unmapped address, and with an unmapped name.
     f[0] = (struct ecl_ihs_frame){.next = top, .function = (cl_object)0x123456780};
     allocate(&f[0]);
     f[0].function = (cl_object)(hole + PAGE - 4);

@@ -1,11 +1,11 @@
-/* lua_host.c: a program that has Lua linked in, with an allocator of its own that sums.
+/* lua_host.c: a program with Lua linked in, with a custom allocator that sums.
  *
  *     lua_host SCRIPT
  *
- * Three states: two that run one after the other, each from a C function of its own, and one that a
- * C function of the second calls. Prints for each the number of its allocations, their bytes, and
- * the bytes of those that were freed. A fourth has the allocator that is Lua's own.
- */
+ * Three states: two that run one after the other, each in a separate C function, and one
+ * in a C function that the second calls. Prints for each the number of its allocations,
+ * their bytes, and the bytes of those that were freed. A fourth has Lua's default
+ * allocator. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,7 @@ run(lua_State *l, const char *script, const char *what)
     return failed;
 }
 
-/* A state of its own, from a function that another one calls. */
+/* A separate state, in a function that another state calls. */
 int
 host_inner(lua_State *outer)
 {

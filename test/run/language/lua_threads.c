@@ -1,9 +1,9 @@
-/* lua_threads.c: four threads, each with a state of Lua of its own and an allocator that sums.
+/* lua_threads.c: four threads, each with a separate state of Lua and an allocator that sums.
  *
  *     lua_threads SCRIPT
  *
- * Prints for each the function that runs it, its allocations and their bytes.
- */
+ * Prints for each the function that runs it, the number of its allocations and their
+ * bytes. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* python_offsets.c: the structures of the CPython whose headers it is compiled with, compared with
- * what the adapter believes. Prints what differs. */
+/* python_offsets.c: compares the structures of the CPython whose headers it is compiled with to the
+ * adapter's offsets. Prints the differences. */
 #define Py_BUILD_CORE 1
 #include <Python.h>
 #if PY_VERSION_HEX < 0x030b0000

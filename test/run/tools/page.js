@@ -2,11 +2,10 @@
  *
  *     page.js HEAPTAP [TEST]...        in a directory with the profiles that page.sh makes
  *
- * What the page shows is compared with what the command says: both round by the same rules, so the
- * texts must be equal. Every view is looked at by axe, in both themes, and at the width of a phone.
- * If it fails, somebody reads a wrong number, sees nothing, or cannot use the page at all; or a
- * profile from a stranger runs code in the browser of whoever opens its page.
- */
+ * The texts of the page are compared with the command's: both round by the same rules, so the texts
+ * must be equal. axe checks every view, in both themes, and at the width of a phone. If it fails,
+ * the page shows a wrong number, or nothing, or cannot be used; or a hostile profile runs code in
+ * the browser of its reader. */
 'use strict';
 const assert = require('assert');
 const fs = require('fs');
@@ -19,7 +18,7 @@ const [heaptap, ...wanted] = process.argv.slice(2);
 const AXE = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const VIEWS = ['overview', 'table', 'table?by=site', 'table?by=line', 'flame', 'time', 'sizes',
     'leaks', 'direct', 'calls', 'source', 'recording'];
-/* Pages of other profiles than the one of their name. */
+/* Pages whose profiles are not those in their name. */
 const PAGES = {session: ['session.processes'], compared: ['before.heaptap', 'leak.heaptap'],
     different: ['many.heaptap', 'leak.heaptap'],
     doubtful: ['hostile.heaptap', 'sample.heaptap'], guessed: ['sample.heaptap', 'leak.heaptap'],
@@ -285,7 +284,7 @@ async function links() {
 
 /* --- Time ------------------------------------------------------------------------------------ */
 
-/* What the page's numbers must be in a time that the command calls by OPTION. */
+/* The expected numbers of the page for a time that the command selects by OPTION. */
 async function sameAsReport(page, profile, option, isGrowth) {
     const {totals: sums} = json('report', '--no-fold', ...option, profile);
     const shown = await tiles(page);
@@ -498,7 +497,7 @@ async function estimates() {
         assert.strictEqual(await page.locator('.damage').count(), 0));
 }
 
-/* What is wrong with one of two profiles is wrong with what changed from one to the other. */
+/* A problem in either of two profiles is a problem in their difference. */
 async function doubts() {
     await onPage('what the first of two profiles has lost stands on every view', 'doubtful',
         async (page) => everyView(page, async () => assert.match(await page.locator('.losses')
@@ -524,7 +523,7 @@ async function helped() {
     });
 }
 
-/* What a number means is told in the words of the report. */
+/* Tooltips explain numbers in the words of the report. */
 async function words() {
     for (const [name, wanted] of [['handed', /temporary, .* before the next was allocated/],
         ['guessed', /The number of temporary blocks/], ['sample', /No block was temporary/]])
@@ -548,7 +547,7 @@ async function words() {
     });
 }
 
-/* Who gets a page of a part must not take it for the whole. */
+/* Readers of a partial page must not take it for the whole. */
 async function parts() {
     for (const [name, wanted] of [['part', 'look_up'], ['nothing', 'nosuch']])
         await onPage(`a page of a part says so on every view: ${name}`, name, async (page) =>

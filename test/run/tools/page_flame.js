@@ -1,11 +1,10 @@
-/* page_flame.js: the flame graph of the page, as somebody uses it with keys, pointer and ears.
+/* page_flame.js: the flame graph of the page, used with keys, pointer and screen reader.
  *
  *     page_flame.js HEAPTAP        in a directory with the profiles that page_flame.sh makes
  *
- * A canvas has no elements to look at. So what is drawn is asked of it in three ways: what the
- * keys come to, as it is told to a screen reader; what the tip says under the pointer; and the
- * colour of a pixel. All must be what `heaptap report --tree --json` says of the same profile.
- */
+ * A canvas has no elements to look at. So the test observes the drawing in three ways: the label
+ * for screen readers after each key; the tip under the pointer; and the colour of a pixel. All must
+ * match `heaptap report --tree --json` for the same profile. */
 'use strict';
 const assert = require('assert');
 const path = require('path');
@@ -187,7 +186,7 @@ const tests = {
             await settle();
             const rows = await page.locator('.flame-table tbody tr').evaluateAll((all) =>
                 all.map((row) => [row.querySelector('bdi').title, row.cells[1].textContent]));
-            // What has no name is called by its place.
+            // A row without a name is called by its place.
             assert.deepStrictEqual(rows, root.children.filter((one) => one.value > 0)
                 .slice(0, 100).map((one, i) => [one.name ?? rows[i]?.[0],
                     amount(one.value, 'allocated')]));

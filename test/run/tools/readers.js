@@ -1,15 +1,14 @@
-/* readers.js: the tools themselves read what heaptap exports, in a browser without a window.
+/* readers.js: other tools read heaptap's exports, in a browser without a window.
  *
  *     readers.js HEAPTAP speedscope|devtools|flamegraph PROFILE...
  *
- * What a tool says of a file must be what `heaptap report --json` says, to the byte. Both round
- * what they show. So speedscope is asked to save the file again, which then has what it has read,
- * and DevTools, which a debugging port serves as a page, for the sums behind the view. A flame
- * graph reads itself: it has to run, and to switch between its metrics. All that was read is a line
- * in the file $READINGS (readings.py). Nothing
- * goes further than this machine; the pages come from NODE_PATH. If it fails, a profile opened
- * there shows an error or wrong numbers.
- */
+ * The numbers that a tool shows must equal `heaptap report --json`, to the byte. Both tools round
+ * the numbers that they show. So speedscope is asked to save the file again, which then contains
+ * the data that it has read. DevTools, which a debugging port serves as a page, is asked for the
+ * sums behind the view. A flame graph reads itself: it has to run, and to switch between its
+ * metrics. Each number read becomes a line in the file $READINGS (readings.py). Nothing goes
+ * further than this machine; the pages come from NODE_PATH. If it fails, a profile opened there
+ * shows an error or wrong numbers. */
 'use strict';
 const assert = require('assert');
 const fs = require('fs');
@@ -34,7 +33,7 @@ function reading(format, consumer, profile, metric, read, truth) {
         metric, read, truth].join('\t') + '\n');
 }
 
-/* A server of the files below ROOT, and of what `extra` holds by path. */
+/* A server for the files below ROOT, and for the contents of `extra`, by path. */
 function serve(root, extra) {
     const server = http.createServer((request, answer) => {
         const name = decodeURIComponent(request.url.split('?')[0]);
