@@ -1,8 +1,7 @@
 /* descent.h: stacks of a known depth, and many places that allocate, for the bench's programs.
  *
- * A compiler must not shorten what is described here: no call is a tail call and nothing is
- * inlined, so DEPTH calls are DEPTH frames with different layouts.
- */
+ * A compiler must not shorten these stacks: no call is a tail call and nothing is inlined, so DEPTH
+ * calls are DEPTH frames with different layouts. */
 #ifndef BENCH_DESCENT_H
 #define BENCH_DESCENT_H
 

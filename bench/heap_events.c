@@ -1,10 +1,9 @@
-/* heap_events.c: what an event of heaptap.h costs.
+/* heap_events.c: the cost of an event of heaptap.h.
  *
  *     heap_events [MILLIONS]
  *
- * One line for each kind of event: nanoseconds of one, the best of five rounds. Run it bare for
- * what a call costs where there is no recorder, and under `heaptap run` for what recording costs.
- */
+ * One line for each kind of event: nanoseconds of one, the best of five rounds. Run it bare for the
+ * cost of a call without a recorder, and under `heaptap run` for the cost of recording. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -199,12 +199,12 @@ answer(const request &r)
     } else
         body = all_fields(r.key) + (r.verb == "join" ? all_fields(r.key + "0") : "");
     request_count++;
-    // What a "get" finds depends on the order of threads; what was asked does not.
+    // The result of a "get" depends on the order of threads; the request does not.
     sum_of_lengths += r.verb.size() + r.key.size() + r.headers.size() + r.values.size();
     return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
-// Answer what has arrived as a whole.
+// Answer each request that has arrived completely.
 void
 answer_all(connection &c)
 {
@@ -297,7 +297,7 @@ add(int epoll, int fd, connection *c)
         fail("epoll_ctl");
 }
 
-// Accept until the input ends, which every thread is told by a null pointer.
+// Accept until the input ends; then pass every thread a null pointer.
 void
 listen_and_serve(const char *path, unsigned thread_count)
 {

@@ -1,23 +1,22 @@
-/* latency.c: how long single calls of malloc take, the slowest above all.
+/* latency.c: the latency of single calls of malloc, especially of the slowest.
  *
  *     latency CALLS [THREADS]
  *
  * Every call is timed with the processor's time stamp counter, whose rate is taken from the clock
  * over the whole run, and counted in buckets of one sixteenth of a power of two. It prints p50_ns,
- * p99_ns, p999_ns, p9999_ns (upper ends of buckets) and max_ns, and min_ns to see what the timing
- * itself costs. Meant to be pinned to one processor.
+ * p99_ns, p999_ns, p9999_ns (upper ends of buckets) and max_ns, and min_ns as the cost of the
+ * timing itself. Meant to be pinned to one processor.
  *
  * The processor is interrupted some hundred times a second, for 20 to 80 microseconds in a virtual
- * machine, whatever it does. Among a million calls of half a microsecond are a hundred that this
- * happened to, so p9999_ns tells how long all calls take together and how busy the machine is,
- * rather than how slow the slowest are. Therefore a thread does nothing after each call for as long
- * as that took, and counts in buckets for how long it was away meanwhile; own999_ns and own9999_ns
- * are quantiles of the calls without as many as were interrupted like that.
+ * machine, in any program. Among a million calls of half a microsecond a hundred are interrupted.
+ * So p9999_ns measures the duration of all calls together and the load of the machine, rather than
+ * the slowest calls. Therefore a thread spins after each call for as long as the call took, and
+ * counts the interruptions of that time in buckets as well; own999_ns and own9999_ns are quantiles
+ * after as many interrupted calls have been subtracted.
  *
  * The program grows and shrinks, calls from 50 places below 1 to 24 frames, and meets new stacks
- * from time to time: what is rare in a recorder (new stacks, new pages, a file that grows) is what
- * this is about. Frees are not timed.
- */
+ * from time to time: it measures the rare cases of a recorder (new stacks, new pages, a file that
+ * grows). Frees are not timed. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +28,7 @@
 enum { LIVE = 200000, BUCKETS_PER_POWER = 16, BUCKETS = 64 * BUCKETS_PER_POWER, THREADS_MAX = 64 };
 enum { AWAY_CYCLES = 5000 }; // Nothing takes so long.
 
-/* What a thread has measured, and what it needs for that. */
+/* Measurements of a thread, and its working state. */
 struct timing {
     uint64_t buckets[BUCKETS];
     uint64_t away[BUCKETS]; // While it did nothing.

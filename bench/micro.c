@@ -1,4 +1,4 @@
-/* micro.c: what one pair of malloc and free costs, in the situations that matter to a recorder.
+/* micro.c: the cost of one pair of malloc and free, in the situations that matter to a recorder.
  *
  *     micro KIND PAIRS [THREADS]
  *
@@ -8,7 +8,7 @@
  *
  *     headline   50 sites in turn, 20 frames entered anew for every pair
  *     depth5 depth20 depth60
- *                one site in a loop below so many frames, a random one of 1,000 blocks replaced
+ *                site in a loop below so many frames, a random block of 1,000 replaced
  *     paths      the innermost 8 of 20 frames chosen at random for every pair
  *     live       100,000 live blocks, replaced at random: memory is touched that no cache holds
  *     deep       400 frames entered anew for every pair
@@ -20,8 +20,7 @@
  *     own        THREADS at once, each replaces its own blocks
  *     cross      the same, but every 20,000 pairs the blocks go to the next thread to be freed
  *     swarm      THREADS at once that come and go: each replaces its own blocks 1,000 times, hands
- *                what is left to the next one in its place, and ends
- */
+ *                the rest to the next one in its place, and ends */
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>

@@ -1,22 +1,21 @@
-/* open_loop.c: requests to kv_server at a constant rate, and how long their answers take.
+/* open_loop.c: requests to kv_server at a constant rate, and the latency of the answers.
  *
  *     open_loop SOCKET CONNECTIONS SECONDS RATE
  *
- * Request I is due at the moment I / RATE after the start, whatever has been answered by then, and
- * the time of its answer counts from that moment, not from when it could be sent. A client that
- * waits for an answer before it asks again would ask less often while the server is slow, and so
- * not see most of what its users would have had to wait. With RATE 0 each connection does wait, and
- * what is measured is how many requests the server answers at most.
+ * Request I is due at the moment I / RATE after the start, even if earlier answers are missing. The
+ * latency of its answer counts from that moment, not from the moment when it could be sent. A
+ * client that waits for each answer would send fewer requests while the server is slow, and so miss
+ * most of the delays that users would have seen. With RATE 0 each connection does wait, and the
+ * result is the server's maximum throughput.
  *
- * The answers of a connection come in the order of its requests, so request I belongs to connection
- * I mod CONNECTIONS and needs no number. One thread spins, since sleeping would be less exact than
- * what is measured; it is meant to have a processor of its own.
+ * The answers on a connection come in the order of requests, so request I belongs to connection I
+ * mod CONNECTIONS and needs no number. One thread spins, since sleeping would be less exact than
+ * the measured latencies; it is meant to have a processor for itself.
  *
  * It prints "asked" and "answered" (after the last request it waits some seconds), "rate", answers
  * in a second, p50_ns, p99_ns, p999_ns and max_ns of those that were due in the last four fifths of
- * the time, and first_max_ns, the longest of the fifth before. What was never answered counts as
- * what it has waited by then.
- */
+ * the time, and first_max_ns, the longest of the fifth before. A missing answer counts as the time
+ * waited so far. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -134,7 +133,7 @@ is_due(const struct connection *c, uint64_t now)
     return request < request_limit && due_ns(request) <= now;
 }
 
-/* Send what is due, as far as the server takes it. */
+/* Send the due requests, as far as the server accepts them. */
 static void
 send_due(struct connection *c, uint64_t now)
 {

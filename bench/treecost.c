@@ -1,22 +1,22 @@
-/* treecost.c: run one command for the bench, pinned and limited, and write down what it cost.
+/* treecost.c: run one command for the bench, pinned and limited, and write its cost to a file.
  *
  *     treecost FIGURES CPUS SECONDS MEBIBYTES PROGRAM COMMAND [ARGUMENT...]
  *
- * The cost of a tool is that of every process it needs, so processor time comes from wait4() of
- * the command and of whatever it left behind: this process adopts orphans (PR_SET_CHILD_SUBREAPER)
- * and waits for them too. The command starts from this small process because the peak of resident
- * memory outlives exec, and an interpreter's would be larger than that of many programs.
+ * The cost of a tool includes every process it needs. So processor time comes from wait4() of the
+ * command and of all processes that it left behind: this process adopts orphans
+ * (PR_SET_CHILD_SUBREAPER) and waits for them as well. The command starts from this small process
+ * because the peak of resident memory outlives exec, and an interpreter's would be larger than that
+ * of many programs.
  *
- * Peaks of single processes are read from /proc every 10 ms while they live, on no particular
- * processor and outside of what is measured: "program" are the processes whose executable is called
- * PROGRAM, all others are helpers of the tool. What a process used in its last 10 ms is missed
- * there, but not in the processor time and the largest peak of wait4(). The limits are judged at
- * the same moments: a limit on the address space would hit tools that reserve more than they use.
+ * Peaks of single processes are read from /proc every 10 ms during their lifetime, on no particular
+ * processor and outside of the measured time: "program" are the processes whose executable is
+ * called PROGRAM, all others are helpers of the tool. These peaks miss the last 10 ms of a process;
+ * the processor time and the largest peak of wait4() do not. The limits are judged at the same
+ * moments: a limit on the address space would hit tools that reserve more than they use.
  *
  * FIGURES gets lines "name value": wall_ns, cpu_ns, peak_kib (largest process), program_kib,
  * tree_kib (largest sum over processes alive at one moment), helper_cpu_ns (to a clock tick),
- * status (exit status, or 128 + signal), ended ("no", "time" or "memory").
- */
+ * status (exit status, or 128 + signal), ended ("no", "time" or "memory"). */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -150,7 +150,7 @@ look_at(pid_t pid)
     return peak;
 }
 
-/* The sum of the peaks of what descends from PID now. */
+/* Sum of the peaks of PID's present descendants. */
 static uint64_t
 look_below(pid_t pid, int depth)
 {
@@ -171,7 +171,7 @@ ns_of(struct timeval t)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_usec * 1000;
 }
 
-/* Collect ended children; 0 when none is left. The status is that of CHILD. */
+/* Collect ended children; 0 when none is left. STATUS gets the status of CHILD. */
 static int
 reap(pid_t child, int flags, int *status)
 {

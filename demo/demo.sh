@@ -1,7 +1,7 @@
 #!/bin/sh
 # demo.sh: record jq grouping 5 MB of JSON and show the report. `make demo` runs it.
 #
-# HEAPTAP is the command. The profile stays in a directory of its own that the last lines name.
+# HEAPTAP is the command. The profile stays in a separate directory, which the last lines name.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

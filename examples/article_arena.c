@@ -1,21 +1,21 @@
 /* cflags: -O0 -g3 */
-/* article_arena.c: a bump arena that tells heaptap what it gives out.
+/* article_arena.c: a bump arena that reports its blocks to heaptap.
  *
- * The program is that of the article "Roll your own memory profiling": main calls a(2) twice and
- * b(3) once, a allocates and calls b, b allocates. Only that the memory is an arena's:
+ * The program is the example of the article "Roll your own memory profiling": main calls
+ * a(2) twice and b(3) once, a allocates and calls b, b allocates. The memory comes from an
+ * arena:
  *
  *     b <- a <- main    2 blocks  4 bytes
  *     a <- main         2 blocks  4 bytes
  *     b <- main         1 block   3 bytes
  *
- * Build it with nothing but the header, and run it under the recorder to see who allocated what:
+ * Build it with the header alone, and run it under the recorder to see the callers:
  *
  *     cc -g -Iinclude examples/article_arena.c -o arena
  *     heaptap run -o arena.heaptap -- ./arena
  *     heaptap report arena.heaptap
  *
- * With a file name as its argument the program writes its own profile there, for pprof.
- */
+ * With a file name as its argument the program writes its own profile there, for pprof. */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@
 #include "heaptap/heaptap.h"
 
 struct arena {
-    char *start, *end; /* What is left. */
+    char *start, *end; /* The free rest. */
     char *chunk;
     heaptap_heap *heap;
 };
@@ -43,7 +43,7 @@ arena_init(struct arena *arena, const char *name, size_t bytes)
     heaptap_backing(arena->heap, arena->chunk, bytes);
 }
 
-/* A function of its own, so that there is a frame to leave out. */
+/* A separate function, so that there is a frame to skip. */
 static __attribute__((noinline)) void *
 arena_alloc(struct arena *arena, size_t count, size_t each_bytes)
 {

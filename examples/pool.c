@@ -1,17 +1,17 @@
 /* cflags: -O1 -g */
 /* libs: -lpthread */
-/* pool.c: a pool of equal cells in which tenants keep items, and labels that say whose each is.
+/* pool.c: a pool of equal cells in which tenants keep items, and labels for their owners.
  *
- * The pool takes slabs of SLAB_CELLS cells from malloc and gives cells out and takes them back. The
- * recorder counts cells, not slabs, which it shows as what backs the pool, with how full they are.
+ * The pool takes slabs of SLAB_CELLS cells from malloc and gives cells out and takes them back.
+ * The recorder counts cells. It shows the slabs as the backing of the pool, with the share in
+ * use.
  *
- * Tenants: acme puts 300 items and takes back 100, globex puts 40. A worker thread puts 60 more for
- * acme, with the labels that it is handed. All have the stack of `put` in common, so only the label
- * tells them apart:
+ * Tenants: acme puts 300 items and takes back 100, globex puts 40. A worker thread puts 60 more
+ * for acme, with the labels that it is handed. All share the stack of `put`, so only the label
+ * distinguishes them:
  *
  *     heaptap run -o pool.heaptap -- pool
- *     heaptap export --format pprof pool.heaptap >pool.pb.gz; go tool pprof -tags pool.pb.gz
- */
+ *     heaptap export --format pprof pool.heaptap >pool.pb.gz; go tool pprof -tags pool.pb.gz */
 #include <assert.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -47,7 +47,7 @@ add_slab(struct pool *pool)
     }
 }
 
-/* A function of its own: the pool was made with one frame to skip. */
+/* A separate function: the pool was made with one frame to skip. */
 static __attribute__((noinline)) void *
 pool_take(struct pool *pool)
 {

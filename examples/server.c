@@ -1,5 +1,6 @@
 /* cflags: -O1 -g */
-/* server.c: a server that marks its phases, labels its requests and hands out its own profile.
+/* server.c: a server that marks its phases, labels its requests and hands out its own
+ * profile.
  *
  *     server SOCKET
  *
@@ -10,11 +11,10 @@
  *     profile              the profile so far, as text for pprof; then it hangs up
  *     quit                 "bye", and ends
  *
- * What each request takes is charged to its labels, tenant and kind, and to the heap called
- * "request arena", of which there is one for each request. The table of answers that is loaded at
- * the start is malloc's. Phases are "loading", "serving" and "shutdown"; the moment when all is
- * loaded is kept as the snapshot "loaded".
- */
+ * The memory of each request is charged to its labels, tenant and kind, and to the heap
+ * called "request arena"; each request has one. The table of answers that is loaded at the
+ * start is malloc's. Phases are "loading", "serving" and "shutdown"; the moment when all is
+ * loaded is kept as the snapshot "loaded". */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* pairs.c: blocks of 16 to 255 bytes that end soon and are hardly touched, so that what is measured
- * is the beginning and the end of a block. */
+/* pairs.c: blocks of 16 to 255 bytes that are short-lived and hardly touched, so that the run
+ * measures the beginning and the end of blocks. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
-/* preload_config.h: the embedded allocator as a library to be preloaded into programs of Linux,
- * over glibc's own: every block of the program and of its libraries carries its stack.
+/* preload_config.h: the embedded allocator as a library to preload into Linux
+ * programs, over glibc's malloc: every block of the program and its libraries carries
+ * its stack.
  *
  *     gcc -O2 -g -fPIC -shared -IEMBEDDED '-DHEAPTAP_EMBEDDED_CONFIG="preload_config.h"' \
  *         -o annotate.so EMBEDDED/heaptap_embedded.c preload_stack.c
- *     LD_PRELOAD=./annotate.so program; heaptap rawdump core
- */
+ *     LD_PRELOAD=./annotate.so program; heaptap rawdump core */
 #ifndef PRELOAD_CONFIG_H
 #define PRELOAD_CONFIG_H
 

@@ -1,7 +1,7 @@
-/* preload_stack.c: what preload_config.h asks of a system that is Linux: stacks by the unwind
- * tables, and a lock that survives a fork. The unwinder may itself allocate, when it is first used;
- * such blocks have no more of a stack than who asked for them.
- */
+/* preload_stack.c: the system functions that preload_config.h needs on Linux:
+ * stacks by the unwind tables, and a lock that survives a fork. The unwinder may
+ * itself allocate at its first use; these blocks have only the caller as their
+ * stack. */
 #include <unwind.h>
 
 #include "preload_config.h"

@@ -1,4 +1,4 @@
-/* order.c: 100 orders of 48 bytes, of which 90 are delivered. */
+/* order.c: 100 orders of 48 bytes; 90 are delivered. */
 #include <stdlib.h>
 
 struct order {
