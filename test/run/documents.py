@@ -75,7 +75,8 @@ class Tables:
 
 
 def nested(document):
-    """DOCUMENT as version 1 has it, but for its version. What is in no table stays as it is."""
+    """DOCUMENT in the format of version 1, except for its version. Members in no table stay
+    unchanged."""
     if document.get("version") != 2:
         return document
     if "profiles" in document:

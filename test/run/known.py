@@ -1,4 +1,5 @@
-"""known.py: check the numbers of a report against what the program does by construction.
+"""known.py: check the numbers of a report against a program whose numbers are known by
+construction.
 
     known.py REPORT.json PREFIX CHECK...
 
@@ -9,15 +10,15 @@ A CHECK is "WHAT FIELD=VALUE...", one result line each. WHAT is
     under:NAME       the sum over all sites with function NAME anywhere on the stack
     leaf:NAME        ... with NAME innermost
     stack:A,B,C      ... whose innermost functions are A, B, C
-    whole:A,B,C      ... that consist of A, B, C and then nothing but the start of the process
+    whole:A,B,C      ... that consist of A, B, C and then only the start of the process
     module:PATH,NAME ... with NAME innermost, in the module whose file is called PATH
-    free:KIND,A,B    frees of what is not live, by A innermost, of blocks that B allocated (B may be
+    free:KIND,A,B    frees of pointers that are not live, by A innermost, of blocks of B (B may be
                      empty); the only field is count
 
 FIELD is a counter of the report, or "sites" for their number, or "depth" for the depth of the
-deepest, or "doubtful" for how many are marked as truncated or guessed. VALUE is a number, or
+deepest, or "doubtful" for the number marked as truncated or guessed. VALUE is a number, or
 LOW..HIGH; the form FIELD>=LOW exists too. A function's parameters and namespaces are left out of
-the comparison of names. """
+the comparison of names."""
 import os
 import re
 import sys

@@ -2,10 +2,10 @@
 
     pairs.py COMPARE DIRECTORY FLAGS...
 
-The image is told by process id and executable. A process that replaced itself by the same
-executable would have two of each; they pair up in the order of their making. Children made by fork
-without exec are not in the oracle's books, and are left out. Exit 1 if a pair differs or one of the
-two is missing. """
+Process id and executable identify the image. A process that replaced itself by the same
+executable would have two of each; they pair up in the order of their creation. Children made by
+fork without exec are not in the oracle's records, and are left out. Exit 1 if a pair differs or
+one of its files is missing."""
 import glob
 import os
 import struct

@@ -1,12 +1,12 @@
-"""readings.py: what other tools read in our exports, beside what heaptap says, as one table.
+"""readings.py: the numbers that other tools read in our exports, beside heaptap's, as one table.
 
-    readings.py NAME FILE          show and judge what a script has collected in FILE
+    readings.py NAME FILE          show and judge the readings of a script in FILE
     readings.add(format, consumer, profile, metric, read, truth)       in Python
 
-A script appends to the file $READINGS, one line per value: format, consumer, profile, metric, value
-read, heaptap's value, with tabs between them. At its end each line must have equal values; they are
-printed, and kept in $BUILD/test/readers/NAME.txt; table.txt there has those of all scripts. If it
-fails, a consumer sees another number than heaptap says.
+A script appends to the file $READINGS, one line per value: format, consumer, profile, metric,
+value read, heaptap's value, with tabs between them. At its end each line must have equal values;
+they are printed, and kept in $BUILD/test/readers/NAME.txt; table.txt there has the lines of all
+scripts. If it fails, a consumer sees another number than heaptap reports.
 """
 import glob
 import os

@@ -1,6 +1,8 @@
-"""telling.py: one line for each check of a script, and its exit status. Imported, not run.
+"""telling.py: print one line for each check of a script, and compute its exit status. Imported, not
+run.
 
-A check that fails shows its details beneath it; nothing stops there, so that one run tells all.
+A check that fails shows its details beneath it; the script continues, so that one run shows all
+failures.
 """
 import sys
 

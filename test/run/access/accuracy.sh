@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# accuracy.sh: bench/accuracy.py, which sets what we count beside the truth and beside what clang's
-# own library counts. If it fails, we show a table in which a number of ours is wrong, or none.
+# accuracy.sh: bench/accuracy.py, which compares heaptap's counts with the truth and with the counts
+# of clang's own library. If it fails, the documentation shows a table with a wrong count, or none.
 #
-# RANDOM_BITS=32 has the kernel place memory by that many random bits meanwhile, for all programs of
-# the machine, so it is done only when somebody asks for it: ours must start wherever that is.
+# RANDOM_BITS=32 has the kernel randomise addresses by that many bits meanwhile, for all programs of
+# the machine, so it is done only on request: the recorder must start with any layout.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc nm
 

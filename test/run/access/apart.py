@@ -1,8 +1,9 @@
-"""apart.py: builds apart.c by `heaptap cc` and compares reads and writes with what is true.
+"""apart.py: builds apart.c by `heaptap cc` and compares the counted reads and writes with the true
+ones.
 
     apart.py HEAPTAP COMPILER
 
-In the directory where it stands it makes programs and profiles. """
+It creates programs and profiles in the current directory."""
 import json
 import os
 import subprocess
@@ -55,7 +56,7 @@ def of_site(sites, size):
 
 
 def judge_fields(what, granule, sites):
-    """Of the ten nodes: accesses, writes, blocks, blocks large enough."""
+    """For the ten nodes: accesses, writes, blocks, blocks large enough."""
     truth = {}
     for word, (reads, writes) in {**{i: (1000, 1) for i in range(4)}, 10: (0, 7),
                                   20: (9, 0)}.items():

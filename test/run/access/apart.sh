@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# apart.sh: reads and writes apart, of blocks whose accesses are known. If it fails, heaptap says of
-# memory that nobody reads it, and it is read; or finds no fault with what is filled for nobody.
+# apart.sh: separate counts of reads and writes, for blocks with known accesses. If it fails,
+# heaptap reports memory as never read that is read, or misses memory that is filled but never read.
 #
-# With each clang that is there, asked to, and gcc, which does so anyway: apart.py.
+# With each available clang, with the option, and gcc, which always separates them: apart.py.
 . "$SRCDIR/test/run/lib.subr"
 . "$SRCDIR/test/run/access/compilers.subr"
 need python3

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# builds.sh: programs that count, built and started in all the ways that there are. If it fails, a
-# program built by heaptap cc does not run, or some of its accesses are not counted, or counts are
-# shown that mean nothing.
+# builds.sh: programs that count accesses, built and started in all supported ways. If it fails, a
+# program built by heaptap cc does not run, or some of its accesses are not counted, or meaningless
+# counts are shown.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc
 clang=$(command -v clang || ls /usr/bin/clang-[0-9]* 2>/dev/null | tail -1)

@@ -1,8 +1,8 @@
-"""count.py: prints what a profile has of blocks of one size, for scripts.
+"""count.py: prints a profile's values for blocks of one size, for scripts.
 
     count.py PROFILE SIZE NAME...
 
-A NAME is one of a site's, which of a spread is the total, or a flag's. """
+A NAME is a field of a site (of a spread, the total) or a flag."""
 import sys
 
 import counters

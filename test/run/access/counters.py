@@ -1,7 +1,7 @@
-"""counters.py: what a profile has of accesses, read by hand. Imported, not run.
+"""counters.py: a profile's access counters, read by hand. Imported, not run.
 
-docs/format.md, 2.7, 4.16 and 4.17, says where it stands. The profile must be one that the recorder
-has written, not a packed one. """
+docs/format.md, 2.7, 4.16 and 4.17, has the layout. The profile must be as the recorder wrote it,
+not a packed one."""
 import struct
 
 HEADER = 728

@@ -1,9 +1,9 @@
-"""heap_info.py: everything that is kept of a site's blocks, for those of heap_info.c.
+"""heap_info.py: all recorded facts about a site's blocks, for the blocks of heap_info.c.
 
     heap_info.py HEAPTAP COMPILER GRANULE
 
-What a clock says is compared with what the program has read off its own before and after, so that
-it does not matter how busy the machine is. """
+A time is compared with the program's clock before and after the event, so that the load of the
+machine does not matter."""
 import os
 import subprocess
 import sys
@@ -19,7 +19,7 @@ COARSE_MS = 50        # The process's own time may be a clock's tick old.
 
 
 def shown(heaptap, compiler, granule):
-    """What the program printed, and the document."""
+    """The program's output, and the document."""
     subprocess.run([heaptap, "cc", "--cc=" + compiler, f"--granule={granule}", "-O1", "-g", "-o",
                     "heap_info", SOURCE], check=True)
     if os.path.exists("info.heaptap"):
@@ -50,7 +50,7 @@ class Judge:
         self.same(function, name, {"total": sum(each), "min": min(each), "max": max(each)})
 
     def between(self, name, got, before, after):
-        """GOT ms are what passed between two moments, each known by what was printed around it."""
+        """GOT ms is the time between two events, each bounded by the clock readings around it."""
         least = (self.printed["before_" + after][0] - self.printed["after_" + before][0]) / 1e6
         most = (self.printed["after_" + after][0] - self.printed["before_" + before][0]) / 1e6
         tell(least * (1 - CLOCKS_DIFFER) - ROUNDED_MS <= got <=

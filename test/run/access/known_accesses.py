@@ -1,7 +1,7 @@
-"""known_accesses.py: what is true of the blocks of truth.c. Imported, not run.
+"""known_accesses.py: the true accesses to the blocks of truth.c. Imported, not run.
 
-An access is one that the source has, whatever the optimiser makes of it; truth.c says why there is
-no difference but for loops that vectorise. """
+An access is one in the source, at any optimisation level; truth.c explains why there is no
+difference except in loops that vectorise."""
 
 WORDS_SIZE = 104  # Whose words have accesses of their own:
 WORDS = {0: 140000, 1: 1, 8: 7000, 12: 5}

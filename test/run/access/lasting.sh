@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# lasting.sh: a program that is killed, and what its profile has of the blocks that lived. If it
-# fails, a server that never ends says nothing of what it keeps, or counts some of it twice.
+# lasting.sh: a program that is killed, and its profile's counts for live blocks. If it fails, a
+# server that never ends shows nothing about its live blocks, or counts some of them twice.
 #
-# Blocks are merged each second, in steps if there are many: lasting.py looks at two of that kind.
+# Blocks are merged each second, in steps if there are many: lasting.py checks two such programs.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc
 

@@ -3,9 +3,9 @@
     libc_calls.py HEAPTAP CC NAME COUNT OPTION...
 
 Builds libc_calls.c by `heaptap cc --cc=CC OPTION...`, and COUNT times runs it with another seed:
-once as the plain compiler builds it and once recorded. Both must print the same and end alike, and
-the profile must have what the program expects of each 8-byte word of each block: as many reads and
-as many writes, or accesses where they are not counted apart. Seeds begin at $LIBC_SEED, or 1.
+once built by the plain compiler and once recorded. Both must print the same and end alike. The
+profile must have the expected accesses for each 8-byte word of each block: as many reads and as
+many writes, or accesses where they are not counted separately. Seeds begin at $LIBC_SEED, or 1.
 """
 import os
 import subprocess
@@ -20,7 +20,7 @@ NOT_SHOWN = 5  # Failures beyond this many are only counted.
 
 
 def compile_all(name, compiler, options):
-    """The program as NAME and NAME.plain, or what was wrong."""
+    """Build the program as NAME and NAME.plain, or return the error."""
     model = ["gcc", "-O1", "-fno-builtin", "-fno-tree-loop-distribute-patterns"]
     static = [o for o in options if o.startswith("-static")]
     flags = ["-D_GNU_SOURCE", "-O1", "-fno-builtin", "-w", "-c", f"{AREA}/libc_calls.c"]
@@ -65,7 +65,7 @@ def expected(path, apart):
 
 
 def judge(name, seed):
-    """What is wrong with the program of SEED; None if nothing is."""
+    """The error in the run of SEED; None if there is none."""
     profile = f"{name}.heaptap"
     if os.path.exists(profile):
         os.remove(profile)

@@ -1,8 +1,8 @@
-"""truth.py: builds truth.c by `heaptap cc` and compares what was counted with what is true.
+"""truth.py: builds truth.c by `heaptap cc` and compares the counts with the true accesses.
 
     truth.py HEAPTAP CLANG
 
-In the directory where it stands it makes programs and profiles. """
+It creates programs and profiles in the current directory."""
 import mmap
 import os
 import struct

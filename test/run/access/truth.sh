@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# truth.sh: what is counted of blocks whose accesses are known. If it fails, heaptap tells people
-# that memory is cold which is hot, or that a field is unused which is not.
+# truth.sh: the counts for blocks with known accesses. If it fails, heaptap reports hot memory as
+# cold, or a used field as unused.
 #
-# With each clang that is there, and gcc, for granules of 8, 16 and 64 bytes: truth.py.
+# With each available clang, and gcc, for granules of 8, 16 and 64 bytes: truth.py.
 . "$SRCDIR/test/run/lib.subr"
 . "$SRCDIR/test/run/access/compilers.subr"
 need python3

@@ -5,7 +5,8 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc
 
-# verdicts NAME UNCOUNTED NEVER FILLED [ARGUMENT]: who may use blocks unseen, and the two verdicts.
+# verdicts NAME UNCOUNTED NEVER FILLED [ARGUMENT]: the code that may use blocks uncounted, and the
+# two verdicts.
 verdicts() {
     local name=$1 uncounted=$2 never=$3 filled=$4
     shift 4

@@ -56,8 +56,8 @@ for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
         "losses events=0 unknown_frees=0"
 done
 
-# Many threads on allocators whose blocks lie 8 or 16 bytes apart. (A program that is linked with
-# its own allocator statically is not seen at all, and `heaptap run` says so.)
+# Many threads on allocators whose blocks lie 8 or 16 bytes apart. (A program that is statically
+# linked with its own allocator is not recorded, and `heaptap run` says so.)
 for library in jemalloc tcmalloc_minimal mimalloc; do
     gcc -O2 -g -fno-builtin -fno-optimize-sibling-calls -D_GNU_SOURCE -o storm_$library \
         "$SRCDIR/test/prog/random_mt.c" -Wl,--no-as-needed -l$library -lpthread 2>/dev/null ||

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # hook.sh: functions that are recorded under other names than malloc's (`run --hook`). If it fails,
-# calls of hooked functions are lost, counted twice or charged to the wrong caller; or a program
-# behaves otherwise because names are hooked that it has, or does not have; or the user is not told
-# what could not be hooked.
+# calls of hooked functions are lost, counted twice or charged to the wrong caller; or hooking names
+# changes the behaviour of a program, whether it has these functions or not; or the user does not
+# learn which names could not be hooked.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc
 
@@ -469,8 +469,8 @@ else
     echo "ok - jemalloc # SKIP libjemalloc is not installed"
 fi
 
-# An allocator whose malloc and free call functions that are hooked, also where the recorder puts
-# functions of its own in front of it.
+# An allocator whose malloc and free call hooked functions, also where the recorder interposes its
+# own in front.
 cat >libinside.c <<'END'
 #include <string.h>
 static _Alignas(16) char room[8 << 20];

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# interposed.sh: programs and libraries that have functions of their own under names of libc. If it
-# fails, the recorder calls them: program and recorder may wait for each other for ever, or what is
-# recorded depends on what the program's functions do.
+# interposed.sh: programs and libraries that define functions under names of libc. If it fails, the
+# recorder calls them: program and recorder may wait for each other forever, or the recording
+# depends on the program's functions.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -66,7 +66,7 @@ done
 
 # --- What the kernel tells and offers ------------------------------------------------------------
 
-# Without the kernel's own object the clock is a system call, and with a reserve it stands still.
+# Without the vDSO the clock is a system call, and with a reserve it does not advance.
 for reserve in "" 4000000; do
     LD_PRELOAD="$LIBHEAPTAP $PROG/libnovdso.so" HEAPTAP_OUT="$PWD/novdso$reserve.heaptap" \
         HEAPTAP_RESERVE=$reserve "$PROG/sandbox" ${reserve:+strict} >out 2>err

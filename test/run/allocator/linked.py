@@ -1,15 +1,15 @@
-"""linked.py: builds programs with the recorder linked in and looks at what they record; see
+"""linked.py: builds programs with the recorder linked in and checks their recordings; see
 linked.sh.
 
     linked.py same KIND PROGRAM...       as a preloaded recorder sees the same program
     linked.py covers                     which calls of linkage.c each way of linking sees
     linked.py build KIND PROGRAM FILE    just build it
 
-A KIND is a compiler with the options that bring the recorder in, of the table below; 77 is the
-exit status when its compiler is not there. Two recordings of a program are compared by the stacks
-of its own functions, for each the sums of all counters, over all sites whose innermost frame is one
-of them. What libc allocates for itself depends on the libc and on how it is linked, so it is shown
-as a comment and not compared; linkage.c covers the calls that libc passes on. """
+A KIND is a compiler with the options that link the recorder, from the table below; 77 is the
+exit status when its compiler is missing. Two recordings of a program are compared by the
+program's functions: for each, the sums of all counters over all sites whose innermost frame is
+that function. libc's own allocations depend on the libc and on how it is linked, so they are
+shown as a comment and not compared; linkage.c covers the calls that libc passes on."""
 import os
 import re
 import shutil
@@ -155,7 +155,7 @@ def plain(frame):
 
 
 def own_functions(report, program):
-    """By the module, which tells them from libc's only in a dynamic executable."""
+    """By the module, which separates them from libc's only in a dynamic executable."""
     return {plain(frame) for site in report["sites"] for frame in site["stack"]
             if os.path.basename(frame["module"] or "") == program} - NOT_OURS - {"?"}
 
@@ -238,8 +238,9 @@ SEEN = {  # All of these are printed as a table, which is in docs/guide/linking.
 
 
 def counts(report):
-    """Of each function of linkage.c, the blocks, bytes and frees. musl has no unwind tables, so a
-    stack that begins in it may have no callers: strdup's is known by its own name."""
+    """For each function of linkage.c, the blocks, bytes and frees. musl has no unwind tables, so a
+    stack that begins in it may have no callers: strdup's is recognised by its innermost
+    function."""
     seen = {}
     for site in report["sites"]:
         names = [plain(frame) for frame in site["stack"]]

@@ -185,7 +185,7 @@ if made dynamic threads twice; then
     KNOWN_PREFIX=
 fi
 
-# run tells a static program with a recorder from one without.
+# run distinguishes a static program with a recorder from one without.
 if made static article article.static && made static-stripped article article.stripped; then
     gcc -static -o article.plain "$SRCDIR/test/prog/article.c" 2>/dev/null
     "$HEAPTAP" run ./article.plain >refused.out 2>&1
@@ -218,7 +218,7 @@ if made musl-dynamic article article.musl; then
     check "and says why" grep -q 'its C library is musl' refused.out
 fi
 
-# What a linked recorder costs when it is not asked, in instructions of a pair of malloc and free.
+# The cost of a linked recorder that is not enabled, in instructions for a pair of malloc and free.
 instructions() {
     valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" 2>&1 >/dev/null |
         sed -n 's/.*Collected : //p'
@@ -271,9 +271,9 @@ KNOWN_PREFIX=
 
 # --- Allocators under other names ---
 
-# The header alone, with the recorder that wrapped.c has in it. lld lets calls be seen in the object
-# that defines the function, others do not. Link-time optimisation of the allocator together with
-# its callers is what the header warns of: shown, not checked.
+# The header alone, with the recorder in wrapped.c. lld wraps calls in the object that defines the
+# function, others do not. The header warns of link-time optimisation of the allocator together with
+# its callers: shown, not checked.
 others="heaps 1 allocations 20 bytes 305 resizes 1 bytes 70 frees 13"
 for kind in bare bare-lto bare-static bare-musl bare-clang-lld; do
     made $kind wrapped wrapped.$kind || continue
@@ -328,7 +328,7 @@ compiled() {
 }
 
 if [ -x "$BUILD/heaptap" ] && [ -w "$BUILD" ] && command -v pkg-config >/dev/null; then
-    # Called as it was for the build, or it would link again what other tests are using.
+    # Called with the same BUILD as the build, or it would relink files that other tests are using.
     check "make install" make -C "$SRCDIR" BUILD="$(realpath --relative-to="$SRCDIR" "$BUILD")" \
         SAN= install PREFIX="$PWD/installed"
     export PKG_CONFIG_PATH=$PWD/installed/lib/pkgconfig
@@ -366,8 +366,8 @@ for archive in libheaptap_static.a musl/libheaptap_static.a; do
     check "$archive defines nothing outside its own names" bash -c '! grep -qvE "$0"' \
         '^(__wrap_|heaptap_|__restore(_rt)?$)' < <(defined "$BUILD/$archive")
 done
-# Its objects are for glibc and for musl, so they may ask for no more than both have. Where errno is
-# only libc can tell: whoever has that name in a static program has it for libc too.
+# Its objects are for glibc and for musl, so they may import only names that both have. Only libc
+# knows where errno is: a static program that defines this name defines it for libc as well.
 asked_for() {
     nm -u "$1" | awk 'NF == 2 { print $2 }'
 }

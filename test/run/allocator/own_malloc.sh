@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# own_malloc.sh: programs that bring their own allocator, some of it out of reach. If it fails,
-# `heaptap run` is silent about a heap that it could not see, gives a remedy that does not work, or
-# cries wolf; or the numbers of real programs with an allocator of their own are wrong.
+# own_malloc.sh: programs that bring their own allocator, some of them out of reach. If it fails,
+# `heaptap run` is silent about a heap that it could not see, suggests a remedy that does not work,
+# or raises a false alarm; or the numbers of real programs with a private allocator are wrong.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc
 
@@ -136,7 +136,7 @@ inside tcmalloc 'has tcmalloc inside as its malloc.*libheaptap\.a' \
     -Wl,-Bstatic -ltcmalloc_minimal -Wl,-Bdynamic -lstdc++ -lm -lpthread
 inside mimalloc 'has mimalloc inside' -Wl,-Bstatic -lmimalloc -Wl,-Bdynamic -lpthread
 
-# The remedies that these hints name, tried: what is linked as they say is recorded.
+# The remedies in these hints, tried: a program linked as they suggest is recorded.
 helps() {
     local name=$1
     ran helped.heaptap -- "./$name"
@@ -184,7 +184,7 @@ END
         "${rest[@]}"
     helps prefixed_wrapped
 
-    # What was warned of is in the profile, packed or not, and in the sum of a session.
+    # The warning is in the profile, packed or not, and in the sum of a session.
     for option in --quiet --no-pack ""; do
         ran noted.heaptap $option -- sh -c './prefixed; true'
         "$HEAPTAP" report noted.heaptap >noted.txt 2>/dev/null
@@ -217,7 +217,7 @@ else
     echo "ok - remedies for jemalloc inside # SKIP needs libjemalloc.a"
 fi
 
-# A malloc of its own that nobody knows by name.
+# A private malloc that no list knows by name.
 cat >own.c <<'END'
 #include <stddef.h>
 static unsigned char room[64 << 20];
@@ -318,7 +318,7 @@ fi
 
 # --- redis ---------------------------------------------------------------------------------------
 
-# What it counts itself, by the usable sizes of its blocks, is the measure.
+# Its own count, by the usable sizes of its blocks, is the reference.
 cat >redis.py <<'END'
 import json
 import socket

@@ -1,15 +1,15 @@
-"""scopes.py: whose function is called: bare, as the dynamic linker binds it, and recorded.
+"""scopes.py: which function each call reaches: bare, as the dynamic linker binds it, and recorded.
 
     scopes.py [--root DIR] [--only REGEX] [--table FILE]
 
-Each case is a program of test/prog/scope_*, run twice: alone, which shows what the dynamic linker
-binds, and recorded. All that it prints must be the same, and the profile must have the blocks that
-it makes by construction, at their functions, and no losses. What a case prints tells which provider
-of operators each call reached (scope_use.h, scope_provider.h), and those abort when they are given
-a block that is not theirs. Recorded by samples, where calls go other ways, it must print the same.
+Each case is a program of test/prog/scope_*, run twice: alone, which shows what the dynamic
+linker binds, and recorded. Both must print the same, and the profile must have the blocks that
+the case makes by construction, at their functions, and no losses. The output shows which
+provider of operators each call reached (scope_use.h, scope_provider.h), and providers abort on
+foreign blocks. A sampled recording, in which calls take other paths, must print the same.
 
-With --root the programs run on the dynamic linker and the libraries of DIR. --table also writes the
-table of bindings to FILE. """
+With --root the programs run on the dynamic linker and the libraries of DIR. --table also writes
+the table of bindings to FILE."""
 import argparse
 import collections
 import concurrent.futures
@@ -31,7 +31,7 @@ LOADER = "ld-linux-x86-64.so.2"
 TIME_LIMIT_S = 20
 WORKERS = 2
 
-# What the functions of the plug-ins and hosts do: blocks made, their bytes, blocks ended.
+# Blocks made by the functions of the plug-ins and hosts, their bytes, blocks ended.
 Work = collections.namedtuple("Work", "blocks bytes ended")
 WORK_CXX = {
     "use": Work(10, 478, 10),
@@ -173,7 +173,7 @@ def in_cxx(cxx, p, one, two, s, t):
 
 
 def with_own(p, one):
-    """Programs, and libraries of their scope, with operators of their own."""
+    """Programs, and libraries in their scope, that define operators."""
     for host, what in (("scope_own", "operators in the program"),
                        ("scope_hidden", "hidden operators in the program"),
                        ("scope_inside", "libstdc++ inside the program"),
@@ -240,7 +240,7 @@ def past_us():
 
 
 def asking(c, cxx):
-    """Who asks whether there are operators."""
+    """Code that tests whether there are operators."""
     asked = ["under:call_found allocations=1 frees=1"]
     weak = ["under:weak allocations=1 allocated_bytes=24 frees=1"]
     for host, what in ("scope_weak", "weak references"), ("scope_weak_fixed",
@@ -281,7 +281,7 @@ def errors():
 
 
 def nested():
-    """What goes on inside operators."""
+    """Events inside operators."""
     exceptions = "under:__cxa_allocate_exception allocations=1000"
     yield Case("operators of libstdc++", "scope_nested objects arrays", checks=[
         "leaf:objects allocations=1000 allocated_bytes=100000 frees=500 live_bytes=50000",
@@ -327,7 +327,7 @@ def behind():
 
 
 class Libc:
-    """The C library to run on: the system's, or that of a directory."""
+    """The C library to run on: the system's, or the one in a directory."""
 
     def __init__(self, root):
         self.loader, self.folders = None, []
@@ -381,7 +381,7 @@ def run(command, directory, more):
 
 
 def numbers(case):
-    """The checks of the case's blocks by what its functions do."""
+    """The expected blocks of the case, from the actions of its functions."""
     files, total = {}, collections.Counter()
     for argument in case.arguments:
         name, _, file = argument.partition("=")
@@ -415,7 +415,7 @@ def profile_complaints(case, file, heaptap):
     if done.returncode != 0:
         return [f"no report: {done.stderr.strip()}"]
     report = documents.loads(done.stdout)
-    # The dynamic linker has blocks of its own, for a function that is called the first time, too.
+    # The dynamic linker allocates blocks itself, also when a function is called for the first time.
     report["sites"] = [site for site in report["sites"] if not any(
         os.path.basename(frame["module"] or "") == LOADER for frame in site["stack"])]
     if case.told and is_told(report):

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# api.sh: heaptap.h. If it fails, a program that tells us of its own heaps is recorded wrongly, or
-# is not what it is without a recorder. The numbers are read from the raw file (api_tables.py); what
-# tools make of them is elsewhere. The cases are those of test/prog/own_heaps.c.
+# api.sh: heaptap.h. If it fails, the heaps that a program reports are recorded wrongly, or the
+# program behaves differently without a recorder. The numbers are read from the raw file
+# (api_tables.py); other tests cover the tools' views. test/prog/own_heaps.c has the cases.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -19,7 +19,7 @@ preload() { # preload FILE PROGRAM…: recorded into FILE
     LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/$1 "${@:2}" >out 2>err
 }
 
-# own CASE CHECK…: what the profile of that case says. It must also run without a recorder.
+# own CASE CHECK…: check the profile of that case. The case must also run without a recorder.
 own() {
     local name=$1
     shift
@@ -84,8 +84,8 @@ tables "handler" handler.heaptap "heap:interrupted live=$n live_bytes=$((2 * n))
 own threads "heap:pool allocations=400000 allocated_bytes=4000000" "frees unknown=0" "$quiet"
 tables "threads" threads.heaptap "heap:pool live=$(cat left)"
 own race "heap:race allocations=150000 live=0 live_bytes=0"
-# Four threads turn blocks of 1 MiB into arenas at the same time: at most one of each is part of
-# the peak.
+# Four threads turn blocks of 1 MiB into arenas at the same time: at most one block of each is part
+# of the peak.
 own arenas "total peak_bytes=2934464..7263840" "heap:big arena allocations=160000 live=0" \
     "backing:big arena allocations=16000 frees=16000" "$quiet"
 # The chunks are none of malloc's, but a large block of such a thread is.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # api_harness.sh: heaps, labels, snapshots and heaptap_write of several threads at once, under the
 # address, undefined and thread sanitizers (test/harness/own_harness.c). If it fails, the recorder
-# does what is not defined, or counts wrongly when threads meet.
+# has undefined behaviour, or counts wrongly when threads meet.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 

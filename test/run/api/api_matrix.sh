@@ -135,7 +135,7 @@ at_most_5() { # 17 functions, each of at most 5 instructions before it returns, 
         { cat lengths; return 1; }
 }
 
-# Where there is no recorder the same words are nothing at all: no symbol, no instruction.
+# Where there is no recorder the same calls compile to nothing: no symbol, no instruction.
 elsewhere() {
     "$@" -O2 -std=c99 -ffreestanding -Wall -Wextra -Werror -I"$header" -c calls.c -o other.o &&
         ! nm other.o | grep heaptap

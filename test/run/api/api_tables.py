@@ -1,23 +1,23 @@
-"""api_tables.py: the numbers of the program's own heaps in a recorded profile, read from the raw
-file by docs/format.md alone, so that a mistake of the loader hides none of the recorder's.
+"""api_tables.py: the numbers of a program's heaps in a recorded profile, read from the raw file by
+docs/format.md alone, so that a mistake of the loader hides none of the recorder's.
 
     api_tables.py PROFILE CHECK...
 
 A CHECK is "WHAT FIELD=VALUE...", one result line each. WHAT is
 
-    total           all that counts: everything but what backs a heap
-    malloc          what has no heap
+    total           all counted blocks: everything except the backing of heaps
+    malloc          blocks in no heap
     heap:NAME       the objects of heaps of that name
-    backing:NAME    what they are made from
+    backing:NAME    the backing of these heaps
     labels:TEXT     all under that set of labels, written k=v,k=v; empty: all without labels
     record:NAME     the heap's record: made, destroyed, resets
     snapshot:NAME   how many there are of that name; the field is of_kind_N
     losses          reentrant_events, label_sets, heap_events
 
-and FIELD one of allocations, allocated_bytes, frees, freed_bytes, live, live_bytes, peak (blocks),
-peak_bytes, temporary, ended_16, ended_256, reallocations, moved, grown_bytes, nodes (how many have
-counts), or, of the thread rows, "unknown" and "inherited" with WHAT "frees". VALUE is a number or
-LOW..HIGH. """
+and FIELD one of allocations, allocated_bytes, frees, freed_bytes, live, live_bytes, peak
+(blocks), peak_bytes, temporary, ended_16, ended_256, reallocations, moved, grown_bytes, nodes
+(how many have counts), or, of the thread rows, "unknown" and "inherited" with WHAT "frees".
+VALUE is a number or LOW..HIGH."""
 import collections
 import mmap
 import re

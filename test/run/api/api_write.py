@@ -48,8 +48,8 @@ def rows(text):
     return tuple(sum(int(row[i]) for row in found) for i in range(4))
 
 
-# What WRITER has made when it writes: 3 of malloc's blocks of 1000, one of them freed, and 200
-# objects of 10 on as many stacks, as many again that were reset.
+# The contents when WRITER writes: 3 of malloc's blocks of 1000, one of them freed, and 200 objects
+# of 10 on as many stacks, as many again that were reset.
 WANTED = (202, 4000, 403, 7000)
 
 
@@ -144,7 +144,7 @@ def has_numbered_frames(profile):
 
 
 def are_addresses(text):
-    """Is what stands in the lines where code may be?"""
+    """Return the hexadecimal words in the lines that may name code."""
     found = [int(a, 16) for a in re.findall(r" 0x([0-9a-f]{16})", text)]
     return found and all(0x10000 <= a <= 0x7ffffffff000 for a in found)
 

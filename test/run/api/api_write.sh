@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# api_write.sh: programs that write their own profile. If it fails, heaptap_write gives text that
-# consumers cannot read, or numbers that are not the program's, or harms the program; or the
-# examples do not do what they say.
+# api_write.sh: programs that write their own profile. If it fails, consumers cannot read the text
+# of heaptap_write, its numbers are wrong, or it harms the program; or the examples do not work as
+# described.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -38,7 +38,7 @@ same "article: its first line" "heap profile: 5: 11 [5: 11] @ heapprofile" "$(he
 
 if command -v google-pprof >/dev/null; then
     google-pprof --text --show_bytes "$article" article.prof >text 2>err
-    # Function, its own bytes and share, bytes and share with what it calls.
+    # Function, its bytes and their share, bytes and share with its callees.
     shares() {
         awk -v name="$1" '$NF == name { print $1, $2, $4, $5 }' text
     }

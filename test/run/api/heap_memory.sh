@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# heap_memory.sh: what the recorder takes for objects of the program's own heaps. If it fails, a
-# program with many small objects grows without bound, a limit on memory does not hold, or objects
-# that lie close to one another are mixed up.
+# heap_memory.sh: the recorder's memory for objects in a program's heaps. If it fails, a program
+# with many small objects grows without bound, a limit on memory does not hold, or objects that lie
+# close to one another are mixed up.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -52,7 +52,7 @@ for size in 3 16 64; do
     check "the report says so" grep -q 'blocks whose free could not be followed' limited.text
 done
 
-# Heaps for which the limit leaves no memory: the report names the limit, not their number.
+# Heaps that get no memory because of the limit: the report names the limit, not their number.
 cat >many_heaps.c <<'END'
 #include <heaptap/heaptap.h>
 int main(void)

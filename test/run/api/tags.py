@@ -1,15 +1,15 @@
 """tags.py: heaps, labels and backing in profiles written here byte by byte (docs/format.md 4.3).
 
-    tags.py HEAPTAP views         what every view says of a small profile, number by number
-    tags.py HEAPTAP exports       what other tools are told of it, and what pack and diff make of it
+    tags.py HEAPTAP views         every view of a small profile, number by number
+    tags.py HEAPTAP exports       the exports for other tools, and the results of pack and diff
     tags.py HEAPTAP real PROGRAM  a profile of test/prog/two_arenas.c
     tags.py HEAPTAP agree PROGRAM profiles of test/prog/own_heaps.c, against the raw tables
-    tags.py HEAPTAP damage        tags where none can be, of what is not there, without end
+    tags.py HEAPTAP damage        tags in wrong places, with dangling references, without end
     tags.py HEAPTAP make FILE     write the small profile
 
-The profile has one stack, main > handle > parse, whose blocks are malloc's and of two heaps, with
-and without labels, and one whose blocks back the heaps. If this fails, bytes are counted
-for the wrong heap or tenant, twice, or not at all; or a file from someone else is believed.
+The profile has one stack, main > handle > parse, whose blocks are malloc's and of two heaps,
+with and without labels, and one whose blocks back the heaps. If this fails, bytes are counted
+for the wrong heap or tenant, twice, or never; or a hostile file is trusted.
 """
 import gzip
 import json
@@ -57,7 +57,7 @@ class Tags(Maker):
         self.segment(HEAPS, bytes(table))
 
     def label_sets(self, rows):
-        """ROWS of bytes, from set 2 on; set 1 is that of those that found no room."""
+        """ROWS of bytes, from set 2 on; set 1 is for sets that found no room."""
         table = bytearray(32) + struct.pack("<II2I16x", 1, 0, 0, 0)
         for i, text in enumerate(rows):
             table += struct.pack("<II2I16x", i + 2, 0, *self.string(text))
@@ -511,16 +511,14 @@ def real(heaptap, checks):
     check_consumers(heaptap, checks, program)
 
 
-# The cases of test/prog/own_heaps.c that are short; one fills the table of names, one that of
-# labels.
+# The short cases of test/prog/own_heaps.c; one fills the table of names, one the table of labels.
 CASES = ("events", "lives", "skip", "nested", "below", "backing", "labels", "many_labels", "names",
          "threads", "arenas", "stop", "nonsense", "full", "limited")
 SUMS = ("allocations", "allocated_bytes", "frees", "freed_bytes", "temporary", "reallocations")
 
 
 def disagreements(raw, d):
-    """What the document D of a report says otherwise than the tables, as api_tables.py
-    reads them."""
+    """Differences between the document D of a report and the tables, as api_tables.py reads them."""
     pairs = [("total", d["totals"])]
     for h in d["heaps"]:
         name = "" if h["heap"] == "(unnamed heap)" else h["heap"]
@@ -582,7 +580,7 @@ def stack_and(*tags, incompatible=1, heaps=1, sets=1):
 WRONG = "not where they can be"
 FRAME_BELOW = "no valid parent"
 UNKNOWN = "shown as unknown"
-# What is made, live bytes by heap, and what a note says.
+# The damage, live bytes by heap, and the note.
 DAMAGE = {
     "a heap of a number that is none": ((TAG_HEAP | 9,), {"malloc": 64, "(unknown heap)": 100},
                                         UNKNOWN),

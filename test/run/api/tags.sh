@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tags.sh: heaps of the program's own, labels, and what backs a heap. If it fails, bytes are shown
-# under the wrong heap or label, twice or not at all, or a damaged file is believed.
+# under the wrong heap or label, twice or never, or a damaged file is trusted.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -14,7 +14,7 @@ tags real "$PROG/two_arenas"
 tags agree "$PROG/own_heaps"
 tags damage
 
-# A heap of the program's that is named as the one of malloc.
+# A heap of the program with the name of malloc's.
 cat >named.c <<'END'
 #include <heaptap/heaptap.h>
 #include <stdlib.h>

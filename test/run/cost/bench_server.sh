@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# bench_server.sh: the server of the bench and the client that asks it at a constant rate
+# bench_server.sh: the server of the bench and its client with a constant rate of requests
 # (bench/kv_server.cc, bench/open_loop.c, bench/server_load.py). If it fails, the latencies that
-# `make bench` prints leave out requests that nobody answered, or are those of a broken server.
+# `make bench` prints omit unanswered requests, or come from a broken server.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 run_python - "$SRCDIR/bench" "$BUILD/bench/bin" <<'END' || failures=1
@@ -51,7 +51,7 @@ class Server:
         return numbers(self.process.stdout.read())
 
 
-# Of each request the lengths of verb and key, and the numbers of headers and of fields: 3 + 4 + 1
+# For each request the lengths of verb and key, and the numbers of headers and of fields: 3 + 4 + 1
 # + 2, and 4 + 4 + 1 + 0.
 TEXT = ("POST /set/key1 HTTP/1.1\r\nContent-Length: 11\r\n\r\nab=c d&ef=g"
         "POST /list/key1 HTTP/1.1\r\nContent-Length: 0\r\n\r\n")
@@ -73,7 +73,7 @@ same("as fast as it can, what was asked is answered", (True, True),
      (more["asked"] > 0, more["asked"] == more["answered"]))
 same("the server has counted the same", 200 + more["asked"], server.end()["requests"])
 
-# A server that stands still: a client that waits would have three requests that took long.
+# A stalled server: a client that waits would have only three slow requests.
 server = Server()
 server.process.send_signal(signal.SIGSTOP)
 got = server.ask("3", "0.4", "500")

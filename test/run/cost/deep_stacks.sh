@@ -8,7 +8,7 @@ case $(uname -m) in x86_64) ;; *) skip_all "the bounds are for x86-64" ;; esac
 python="/usr/bin/python3 -S"
 export PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1
 
-# instructions LANGUAGE COMMAND…: count those of COMMAND when it is recorded
+# instructions LANGUAGE COMMAND…: count the instructions of COMMAND when it is recorded
 instructions() {
     LD_PRELOAD="$LIBHEAPTAP $BUILD/libheaptap_$1.so" HEAPTAP_OUT=$PWD/deep.heaptap \
         HEAPTAP_FRAMES=${frames:-} valgrind --tool=callgrind --callgrind-out-file=/dev/null \

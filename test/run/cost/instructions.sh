@@ -4,7 +4,7 @@
 # bounds below. If it fails, a change has made the recorder do much more for each event:
 # `bench/breakdown.py --stages` shows where. Counts do not depend on the load of the machine, but
 # they do on the compiler and on the sizes of libc's frames, so the bounds are generous; lower them
-# when the recorder gets better. A row that is missing in what was counted fails too.
+# when the recorder gets better. A row without a count fails as well.
 . "$SRCDIR/test/run/lib.subr"
 need valgrind python3
 case $(uname -m) in x86_64) ;; *) skip_all "the bounds are for x86-64" ;; esac
@@ -43,9 +43,9 @@ holds() { # holds LOOP BOUND FILE
         END { exit !(found && ok) }' "$3"
 }
 
-# Stacks that pass beside the remembered one have two places each, by a hash of addresses. With
-# fifty of them, three want the same two in one layout of memory out of some fourteen, and are
-# walked again and again. So what is too much in one layout is counted in another.
+# Stacks that alternate with the cached one have two slots each, by a hash of addresses. With fifty
+# such stacks, three share the same two slots in one layout of memory out of some fourteen, and are
+# walked again and again. So a count above the bound in one layout is repeated in another.
 within() {
     holds "$1" "$2" counted && return
     count "$PROG/libelsewhere.so $LIBHEAPTAP" moved "$1"

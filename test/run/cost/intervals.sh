@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # intervals.sh: the arithmetic behind the bench's confidence limits (bench/intervals.py). If it
-# fails, the ranges that `make bench` prints do not mean what they say.
+# fails, the ranges that `make bench` prints are wrong.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 run_python - "$SRCDIR/bench" <<'END' || failures=1
@@ -11,7 +11,7 @@ sys.path.insert(0, sys.argv[1])
 import intervals
 from telling import finish, same
 
-# Ranks and levels are those of published tables for the sign test at 95 %.
+# Ranks and levels match published tables for the sign test at 95 %.
 same("5 values have no interval at 95 %: all of them, with their level", (1, 0.9375),
      intervals.rank(5))
 same("6 values: the smallest and the largest", (1, 0.96875), intervals.rank(6))
@@ -24,7 +24,7 @@ e = intervals.estimate([9, 1, 8, 2, 7, 3, 6, 4, 5])
 same("median, limits and minimum of 1 to 9", (5, 2, 8, 1, 9),
      (e.median, e.low, e.high, e.minimum, e.count))
 
-# Of a skewed distribution with a known median, 4,000 times: the level must be that announced.
+# 4,000 samples from a skewed distribution with a known median: the level must be as announced.
 r = random.Random(1)
 for n in (6, 15, 30):
     hits = 0

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# mappings.sh: how many mappings recording adds to a process. Each is made by some system calls,
-# copied by every fork and undone at every exit, which is most of what a short process pays. If it
-# fails, something that every start takes has got a mapping of its own again: it belongs into the
-# pool (platform/mem.c), or it is one that a process can do without until it needs it.
+# mappings.sh: how many mappings recording adds to a process. Each costs some system calls, is
+# copied by every fork and undone at every exit, which is most of the cost for a short process. If
+# it fails, memory that every start needs has a separate mapping again: it belongs into the pool
+# (platform/mem.c), or should be mapped at its first use.
 . "$SRCDIR/test/run/lib.subr"
 
 lines() { # lines FILE [VARIABLE…]: the mappings of a process with these variables, into FILE

@@ -81,7 +81,7 @@ import json
 print(max(count for s in json.load(open("python.json"))["memory"]["sizes"]
           for size, count in s["sizes"] if size == 5000))')"
 
-# Programs do what they do without.
+# Programs behave as without it.
 for program in "sh -c 'echo x | cat | sort'" "python3 -c 'import json, threading; print(1)'" \
     "perl -e 'print join q(,), sort map { \$_ x 9 } 1 .. 99'" "ls /"; do
     same "as without: ${program%% *}" "$(bash -c "$program" 2>&1)" \

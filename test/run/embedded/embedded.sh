@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# embedded.sh: the embedded allocator does what it promises with words of 4 and 8 bytes, in both
-# byte orders, with and without guards, behind ld --wrap in a static program with threads, and it
-# compiles as strict C99 without a library. If it fails, who has copied the two files into a
-# firmware has a heap that does not work, or blames the wrong block for an overflow.
+# embedded.sh: the embedded allocator keeps its promises with words of 4 and 8 bytes, in both byte
+# orders, with and without guards, behind ld --wrap in a static program with threads, and it
+# compiles as strict C99 without a library. If it fails, a firmware with the two files has a heap
+# that does not work, or blames the wrong block for an overflow.
 #
-# What there is no compiler for is skipped; tools/setup embedded installs them.
+# Targets without a compiler are skipped; tools/setup embedded installs them.
 
 . "$SRCDIR/test/run/lib.subr"
 
@@ -111,8 +111,7 @@ else
     sed 's/^/#   /' build.log
 fi
 
-# By the command of docs/guide/embedded.md, which needs nothing of ours but the two files and the
-# configuration.
+# By the command in docs/guide/embedded.md, which needs only the two files and the configuration.
 mkdir page
 cp "$room"/heaptap_embedded.[ch] page
 cp "$here/embedded_wrapped_config.h" page/CONFIG.h

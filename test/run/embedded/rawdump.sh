@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# rawdump.sh: heaptap rawdump shows what a program held, from any copy of its memory: what
-# test/embedded/firmware.c keeps is known, block by block and line by line. On this machine, on a
+# rawdump.sh: heaptap rawdump shows a program's blocks from any copy of its memory: the blocks of
+# test/embedded/firmware.c are known, block by block and line by line. On this machine, on a
 # Cortex-M3 and on a big-endian PowerPC under qemu, from raw images and from cores. If it fails, a
-# device's dump shows wrong blocks, wrong names, or nothing and does not say why.
+# device's dump shows wrong blocks, wrong names, or nothing without a reason.
 #
-# What there is no compiler or emulator for is skipped; tools/setup embedded installs them.
+# Targets without a compiler or emulator are skipped; tools/setup embedded installs them.
 
 . "$SRCDIR/test/run/lib.subr"
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # disk.sh: file systems that are full or read-only, systems without /proc, and memory that runs out.
 # If it fails, a full disk or a small container crashes or changes a recorded program, or the
-# profile of a program killed by the kernel is not there.
+# profile of a program killed by the kernel is missing.
 #
-# Mounts are made in a mount namespace of our own, as another user than root in a user namespace
-# too; what that user may not do is skipped, each check with its reason.
+# Mounts are made in a separate mount namespace, for other users than root in a user namespace as
+# well; a check that needs more rights is skipped with its reason.
 . "$SRCDIR/test/run/lib.subr"
 need python3 unshare mount
 
@@ -47,8 +47,8 @@ inside 'mount -t tmpfs none "$1"' 2>why || skip_all "cannot mount here: $(tail -
 
 # --- A full disk ---------------------------------------------------------------------------------
 
-# The profile could not grow, and counting went on where it had been counted before: the block that
-# `meddle` allocates first and frees last has ended.
+# The profile could not grow, and counting continued in the existing tables: the block that `meddle`
+# allocates first and frees last has ended.
 went_on='r["losses"]["file_failed"] and any(
     s["size_max"] == 1000 and s["frees"] == 1 for s in r["sites"])'
 
@@ -58,7 +58,7 @@ small_disk='mount -t tmpfs -o size=$2k none "$1" || exit 90
     status=$?
     cp "$1"/p.heaptap copy.heaptap 2>/dev/null
     exit $status'
-# A gate says nothing of what it has not seen.
+# A gate gives no verdict on data that it has not seen.
 gate='mount -t tmpfs -o size=210k none "$1" || exit 90
     "$2" run --quiet --no-pack -o "$1/p.heaptap" --fail-on peak=1G -- "$3" -c "import json"'
 python=$(python3 -c 'import sys; print(sys.executable)')
@@ -83,7 +83,7 @@ for kib in 210 220 240 280; do
     check "disk of $kib KiB: the loss is shown, the rest is counted" shows copy.heaptap "$went_on"
 done
 
-# The same on a file system with blocks of its own.
+# The same on a file system with a different block size.
 rm -f copy.heaptap image
 ext4='mount -o loop image "$1" || exit 90
     dd if=/dev/zero of="$1/filler" bs=1k count="$2" 2>/dev/null

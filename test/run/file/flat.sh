@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # flat.sh: memory and file stay small however long the run. If it fails, the recorder grows with
-# events, or what is bounded (the call tree, the table of modules) is not, or what no longer fits is
-# lost instead of shortened or charged to "other".
+# events, or a bounded structure (the call tree, the table of modules) is not bounded, or data that
+# no longer fits is lost instead of shortened or charged to "other".
 #
-# FLAT_PAIRS=1000000000 makes the first check as long as one likes.
+# FLAT_PAIRS=1000000000 makes the first check arbitrarily long.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 pairs=${FLAT_PAIRS:-1000000}
 
-# resident FILE PERCENT: what the program said of itself there.
+# resident FILE PERCENT: the resident memory that the program printed there.
 resident() {
     sed -n "s/^ *$2 % resident_kib //p" "$1.out"
 }
@@ -33,17 +33,18 @@ below() {
     fi
 }
 
-# Its own blocks are all there by half time, so from then on nothing may grow: the pages of the
-# history are let go when they are full. 128 KiB are those that are not, of which a slow machine
-# with more snapshots has more, stdio's and the kernel's roundings; one byte a pair would be 500 KB.
+# Its own blocks all exist by half time, so from then on nothing may grow: the pages of the history
+# are released when they are full. 128 KiB are for pages that are not full, which are more on a slow
+# machine with more snapshots, for stdio and for the kernel's rounding; one byte a pair would be 500
+# KB.
 record events.heaptap "$PROG/flat" events "$pairs"
 same "events: exit status" 0 "$status"
 below "events: KiB grown in the second half" 128 "$(grown events.heaptap)"
-# On a quiet machine it is 260 KB; what is kept of the snapshots of a slow one makes it larger.
+# On a quiet machine it is 260 KB; a slow one has more snapshots and therefore a larger file.
 below "events: bytes of the packed profile" 400000 "$(stat -c %s events.heaptap)"
 known events.heaptap "under:descend allocations=$pairs frees=$pairs live_blocks=0" "losses events=0"
 
-# Stacks that pass beside the remembered one are verified, too, and count as that.
+# Stacks that alternate with the cached one are verified as well, and counted so.
 check "events: nearly all frames were verified, not unwound" python3 - "$HEAPTAP" <<'EOP'
 import json, subprocess, sys
 report = subprocess.run([sys.argv[1], "report", "--json", "events.heaptap"], capture_output=True)

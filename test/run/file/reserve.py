@@ -2,9 +2,9 @@
 
     reserve.py HEAPTAP SMALL LARGE BYTES
 
-Writes LARGE, which is the recorded profile SMALL with a table of counters of BYTES, of which only
-its beginning is used, and reads it: `report` must show what it shows of SMALL, and `pack` must make
-it small, in less than LIMIT_KB of memory. Exit 1 if not. """
+Writes LARGE, which is the recorded profile SMALL with a table of counters of BYTES that is used
+only at its beginning. Reads it: `report` must show the same as for SMALL, and `pack` must make
+it small, in less than LIMIT_KB of memory. Exit 1 if not."""
 import json
 import os
 import struct
@@ -31,7 +31,7 @@ def enlarge(small, large, size):
 
 
 def run(*arguments):
-    """What the command prints; it must succeed without a word, in little memory."""
+    """The command's output; it must succeed without messages, in little memory."""
     with open("reserve.out", "w+b") as out, open("reserve.err", "w+b") as err:
         child = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
         _, status, usage = os.wait4(child.pid, 0)

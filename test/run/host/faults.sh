@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# faults.sh: what fails around the recorder never harms the program. If it fails, a program on a
-# machine in trouble crashes, hangs or behaves differently because it is being recorded, or somebody
-# is not told that something is missing.
+# faults.sh: failures around the recorder never harm the program. If it fails, a program on a
+# machine in trouble crashes, hangs or behaves differently because it is being recorded, or the user
+# gets no message about missing data.
 #
-# System calls that fail one by one (test/fault/faults.py), limits, sandboxes, descriptors that
-# became something else, files that others took away. FAULTS=all tries every call, not a selection.
+# System calls that fail one by one (test/fault/faults.py), limits, sandboxes, descriptors that were
+# reused for another file, files that others removed. FAULTS=all tries every call, not a selection.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -118,7 +118,7 @@ limited "locked memory of 64 KiB" "ulimit -l 64"
 
 # --- Programs that do something unkind -----------------------------------------------------------
 
-# unkind NAME MESSAGES ARGUMENTS...: what it does goes wrong for the recorder alone.
+# unkind NAME MESSAGES ARGUMENTS...: its actions harm the recorder alone.
 unkind() {
     local name=$1 count=$2
     shift 2
@@ -167,7 +167,7 @@ check "stderr became a file: nothing of ours in it" test ! -s data
 same "stderr became a file: the program goes on" done "$(cat out)"
 unkind "stderr became a data file" 0 stderr "$PWD/unkind.data"
 check "stderr became a data file: it is empty" test ! -s unkind.data
-# A pipe whose reader is gone, and one that is full: neither SIGPIPE nor waiting.
+# A pipe whose reader is gone, and a full one: no SIGPIPE and no waiting.
 python3 - "$PROG/meddle" "$LIBHEAPTAP" "$PWD" "$wanted" <<'END' || failures=$((failures + 1))
 import os, subprocess, sys
 program, library, directory, wanted = sys.argv[1:]

@@ -52,7 +52,7 @@ try malloc fork 6 37 30 "$(whole malloc 30 0)"
 try malloc jump 4 9 120 "leaf:event_malloc allocations=0..120 frees=0"
 try free return 0 3 100 "$(whole free 100 100)"
 try free fork 1 19 15 "$(whole free 15 15)"
-# Where the thread looks up what it was told, as it does after a fork.
+# Where the thread reads the published state again, as it does after a fork.
 try free fork 88 0 12 "$(whole free 12 12)"
 try free jump 1 3 100 "leaf:event_free allocations=100 frees=0..100"
 try realloc return 0 12 90 "stack:event_realloc,turn,main allocations=180 frees=90"
@@ -69,8 +69,8 @@ try thread jump 90 263 25 "leaf:event_malloc allocations=0..25 frees=0"
 try fork return 0 1907 12
 try fork jump 400 1907 12
 
-# The children of the runs that interrupt a forked child's first event: each has its own profile,
-# and what it did after the signal is in it.
+# The children of the runs that interrupt a forked child's first event: each has a separate profile,
+# which contains its events after the signal.
 children_are_whole() {
     local file children=0 bad=0
     for file in fork-return-0/*.heaptap; do
@@ -86,8 +86,8 @@ children_are_whole() {
     return $bad
 }
 check "fork, return: every child's profile" children_are_whole
-# A child that a handler has forked finishes what was interrupted; then its own recording starts. It
-# allocates once in the handler and once after it.
+# A child that a handler has forked finishes the interrupted event; then its own recording starts.
+# It allocates once in the handler and once after it.
 forked_children_are_whole() {
     local file sent children=0 bad=0
     read -r _ _ _ sent _ <"$1/out"

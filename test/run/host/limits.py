@@ -2,10 +2,10 @@
 
     limits.py COUNT FIRST DIRECTORY     runs COUNT programs, from seed FIRST on
 
-The recorded run must print the same lines, end with the same status or signal and lose no bytes of
-stderr. Only "pieces" may differ: what the program gets less must be what the recorder has mapped at
-that moment, as the program measures it, and SLACK_MIB. Of that the tables may have SPARE_MIB
-to grow, and the rest is bounded by what docs/internals/failures.md lists.
+The recorded run must print the same lines, end with the same status or signal and lose no bytes
+of stderr. Only "pieces" may differ: the program may get less memory by what the recorder has
+mapped at that moment, as the program measures it, and by SLACK_MIB. SPARE_MIB of that is for
+tables to grow, and docs/internals/failures.md bounds the rest.
 """
 import os, random, re, subprocess, sys
 

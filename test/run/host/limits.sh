@@ -26,7 +26,8 @@ for how in libc raw child; do
     pieces AS 150 $how
     pieces AS 230 $how --annotate
 done
-# Whoever makes no system call, or does not look at a call, follows what libc sets.
+# A recorder that makes no system calls, or does not trace them, follows only the limits that libc
+# sets.
 pieces AS 150 libc --reserve 4M
 pieces AS 150 libc --sample 64K
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# preserve.sh: what a program can see of itself is the same with and without recording. If it fails,
-# a program behaves differently because it is being recorded.
+# preserve.sh: a program observes the same environment with and without recording. If it fails, a
+# program behaves differently because it is being recorded.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
@@ -30,7 +30,7 @@ prefix="env -i"
 twins "with an empty environment" "$PROG/unchanged"
 check "with an empty environment: recorded" test -s twin.heaptap
 prefix=
-# The adapter for Python is one more library that is mapped, and what it looks up makes the recorder
+# The adapter for Python is an additional mapped library, and its symbol lookups make the recorder
 # write to libc's table of symbols, as in any program that calls dlsym.
 options=--no-language
 twins "with a signal ignored and one blocked" "$python" -c '
@@ -43,7 +43,7 @@ twins "errno and contents of the whole family" "$PROG/families"
 twins "stdin" sort -rn
 twins "a pipeline in a shell" sh -c 'sort -n | tail -n 3; exit 5'
 
-# stdout, stdin or stderr closed from the start: no descriptor of ours may take their place.
+# stdout, stdin or stderr closed from the start: no descriptor of the recorder may take their place.
 for fd in 0 1 2; do
     bash -c 'eval "exec $2>&-"; "$1"' - "$PROG/unchanged" $fd >bare.out 2>bare.err
     bare=$?
@@ -54,8 +54,8 @@ for fd in 0 1 2; do
     check "descriptor $fd closed: stdout" diff bare.out run.out
 done
 
-# No descriptor, no thread and no signal handler is left in the program; nothing of ours is
-# inherited.
+# No descriptor, thread or signal handler remains in the program; nothing is inherited from the
+# recorder.
 twins "descriptors and threads" "$python" -c '
 import os
 print(os.listdir("/proc/self/fd"), len(os.listdir("/proc/self/task")))'
@@ -72,7 +72,7 @@ signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 os.execv(sys.argv[1], sys.argv[1:])' "$HEAPTAP" run --quiet -o chld.heaptap -- sh -c 'exit 6'
 same "exit status when SIGCHLD is ignored" 6 $?
 
-# A small stack, and a limit on file size that the profile would exceed: the program goes on.
+# A small stack, and a limit on file size that the profile would exceed: the program continues.
 twins "a stack of 256 KiB" bash -c 'ulimit -s 256; exec "$1" 3 1 3000' - "$PROG/random_mt"
 rm -f limited.heaptap
 bash -c 'ulimit -f 1; LD_PRELOAD=$2 HEAPTAP_OUT=limited.heaptap "$1" 3 1 3000' - \

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # redirected.sh: processes that cannot write a profile and have their stderr in a pipe or file that
-# the program reads, or inherit it from heaptap. If it fails, a recorded program reads words of ours
-# where it expects its child's, or its user never learns why a profile is missing.
+# the program reads, or inherit it from heaptap. If it fails, a recorded program reads heaptap's
+# messages where it expects its child's, or its user never learns why a profile is missing.
 . "$SRCDIR/test/run/lib.subr"
 need python3 prlimit
 
-# What starts a child whose files may have 1 KB, too little for a profile, and tells what it read.
+# Starts a child whose files may have 1 KB, too little for a profile, and prints its input.
 cat >parent.py <<'EOF'
 import os
 import subprocess
@@ -25,12 +25,12 @@ else:
     subprocess.run(child, check=True)
 EOF
 
-# lines: how many lines of ours there are in err, of all.
+# lines: the number of heaptap's lines in err, and of all.
 lines() {
     echo "$(grep -c '^heaptap: not recording: the limit on file size' err) of $(wc -l <err)"
 }
 
-# alike WAY: the program prints what it does alone, and nobody says anything.
+# alike WAY: the program prints the same as alone, and heaptap prints nothing.
 alike() {
     rm -rf p.*
     python3 parent.py "$1" "$PROG/holes" >alone 2>err

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# sigbus.sh: the profile is cut while it is mapped. If it fails, somebody who truncates a profile
-# kills the program, or the guard against that can be seen by the program or changes how it deals
-# with a SIGBUS of its own; or a profile that was cut does not say so, or lacks what lay before.
+# sigbus.sh: the profile is cut while it is mapped. If it fails, truncating a profile kills the
+# program, or the program can observe the guard against that, or the guard changes the program's
+# handling of its SIGBUS; or a cut profile does not say so, or lacks the data in front of the cut.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# left FILE BYTES: what a profile cut to so many bytes still has to tell. The words about the
-# process come first, then the stacks and their counters, which 100,000 bytes have all of at the
-# time of the cut.
+# left FILE BYTES: the remaining contents of a profile cut to so many bytes. The texts about the
+# process come first, then the stacks and their counters; at the time of the cut, 100,000 bytes hold
+# all of them.
 left() {
     report_json "$1" >left.json || return 1
     run_python - "$2" <<'END'

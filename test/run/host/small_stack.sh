@@ -4,7 +4,7 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# small NAME BYTES MODE: nothing lost, and what the program does is what it does alone.
+# small NAME BYTES MODE: nothing is lost, and the program behaves as alone.
 small() {
     rm -f small*.heaptap
     LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/small.heaptap "$PROG/small_stack" "$2" "$3" >out 2>err
@@ -42,7 +42,7 @@ done
 # How much it is: docs/internals/failures.md says so too.
 bare=$("$PROG/small_stack" 65536 paint 2>&1 >/dev/null)
 
-# uses NAME BYTES_MAX [VARIABLE=VALUE]: the recorder takes less than that of the stack.
+# uses NAME BYTES_MAX [VARIABLE=VALUE]: the recorder uses fewer bytes of the stack.
 uses() {
     local used
 

@@ -2,10 +2,10 @@
 
     stack_switches.py FIRST LAST
 
-Program number N is `stack_switches N` (test/prog/stack_switches.cc). Recorded, each must print and
-return the same as alone. The profile must have the sums of its function `take` to the byte, and no
-losses. Every fourth has a reserve, so that the recorder makes no system calls. Every eighth is
-sampled; its counts are estimates and not compared.
+Program number N is `stack_switches N` (test/prog/stack_switches.cc). Recorded, each must print
+and return the same as alone. The profile must have the sums of the function `take` to the byte,
+and no losses. Every fourth has a reserve, so that the recorder makes no system calls. Every
+eighth is sampled; its counts are estimates and not compared.
 """
 import os
 import re

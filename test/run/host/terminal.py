@@ -2,8 +2,8 @@
 
     terminal.py FAMILY
 
-Each case has a pseudo-terminal of its own. A bash with job control runs there and is told what to
-do; what it prints about its job is compared with what it prints when the program runs bare. """
+Each case has a separate pseudo-terminal. A bash with job control runs there and gets commands;
+its messages about the job are compared with those for the bare program."""
 import fcntl
 import os
 import pty
@@ -27,7 +27,8 @@ class Terminal:
     def __init__(self, *command):
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            # What a shell has started in the background ignores them, and so would all below.
+            # Programs that a shell has started in the background ignore them, and so would all
+            # below.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             signal.signal(signal.SIGQUIT, signal.SIG_DFL)
             os.environ.update(PS1="READY> ", TERM="dumb", HISTFILE="")
@@ -86,7 +87,7 @@ def python(code):
     return f"{sys.executable} -c '{code}'"
 
 
-# What is typed is shown, too, so that it must not look like what the program says.
+# The terminal echoes the input as well, so the input must not look like the program's output.
 READY = 'print("be" + "gun", flush=True)'
 GOES_ON = 'import os, signal; ' \
     'signal.signal(signal.SIGCONT, lambda *a: os.write(1, b"re" b"sumed")); '
@@ -241,14 +242,14 @@ def result(name, wanted, got):
 
 
 def hang_up():
-    """The terminal closes; the program is told by the kernel, once."""
+    """The terminal closes; the kernel signals the program once."""
     for name in ("hup.bare", "hup.run"):
         code = "import signal, sys, time; n = []; signal.signal(1, lambda *a: n.append(1)); " \
             "signal.signal(18, lambda *a: None); " + READY + \
             "\nfor _ in range(600):\n    time.sleep(0.1)\n    if n: break\ntime.sleep(1)\n" \
             f"open(\"{name}\", \"w\").write(str(len(n)))"
         prefix = RUN if name == "hup.run" else ""
-        # The program is alone on its terminal: no shell tells it a second time.
+        # The program is alone on its terminal: no shell signals it a second time.
         t = Terminal("sh", "-c", f"exec {prefix} {python(code)}")
         t.expect("begun\n")  # The end of the line may be written by itself.
         os.close(t.fd)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# terminal.sh: `heaptap run` between a shell and a program: keys, job control, signals, streams that
-# are closed, and no terminal at all. If it fails, a program under heaptap cannot be used from a
-# shell as it can be bare.
+# terminal.sh: `heaptap run` between a shell and a program: keys, job control, signals, closed
+# streams, and no terminal. If it fails, a program under heaptap cannot be used from a shell as it
+# can be bare.
 . "$SRCDIR/test/run/lib.subr"
 need python3 setsid
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # ticking.sh: fast ticks of a timer whose handler allocates. If it fails, the recorder takes so long
-# in a handler that the next tick is always there when it returns, and the program gets nowhere.
+# in a handler that the next tick is always pending when it returns, and the program makes no
+# progress.
 #
-# How fast ticks may be is up to the machine: the fastest of the periods below is tried at which the
-# bare program gets on although each of its ticks takes 20 microseconds more, which is less than
-# three allocations took before stacks behind a signal were walked by rules. Finished or not is all
-# that is asked, with a hundred times the time that it takes.
+# The machine decides how fast ticks may be. The test takes the fastest of the periods below at
+# which the bare program makes progress although each of its ticks takes 20 microseconds more. That
+# is less than three allocations took before stacks behind a signal were walked by rules. The test
+# only checks that the program finishes, within a hundred times its usual time.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -38,8 +39,8 @@ known ticking.heaptap "leaf:main allocations=1 frees=0" \
     "leaf:work allocations=400000 frees=400000" \
     "losses events=0 unknown_frees=0 unwind_failures=0 truncated_stacks=0"
 
-# The same from the very beginning. Not every start is interrupted where it matters. The ticks come
-# to an end, so one that does not finish hangs. A machine on which they are too fast makes fewer.
+# The same from the first instruction. Not every start is interrupted at a critical place. The ticks
+# end, so a start that does not finish hangs. On a machine where they are too fast, there are fewer.
 starts=0 status=0 SECONDS=0
 while [ "$status" = 0 ] && [ $starts -lt 100 ] && { [ $starts -lt 5 ] || [ $SECONDS -lt 60 ]; }; do
     timeout 30 env LD_PRELOAD="$LIBHEAPTAP" HEAPTAP_OUT="$PWD/start.heaptap" "$PROG/ticking_start" \

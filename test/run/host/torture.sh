@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # torture.sh: the short form of `make torture`: a shell, perl, python, a database, a long session
-# with git and a parallel compile, bare and recorded. If it fails, heaptap changes what they do,
+# with git and a parallel compile, bare and recorded. If it fails, heaptap changes their behaviour,
 # loses events, or gets stacks wrong; test/torture/torture.py explains the table.
 . "$SRCDIR/test/run/lib.subr"
 need python3

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bad_input.sh: input that is not what it should be. If it fails, a user with a damaged file or a
-# wrong name gets a crash, a misleading message, the wrong exit status, or loses a file.
+# bad_input.sh: invalid input. If it fails, a user with a damaged file or a wrong name gets a crash,
+# a misleading message, the wrong exit status, or loses a file.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -124,7 +124,7 @@ for view in "source main" "html --json"; do
     check "$view: says so" grep -q "option '--source-dir': missing is no directory" refused.err
 done
 
-# What has no end, and what a shell's pipe gives.
+# Inputs without end, and a shell's pipe.
 endless() {
     # shellcheck disable=SC2016 # For the shell within.
     refused "$1 of /dev/zero" 3 bash -c 'ulimit -v 1000000; exec timeout 60 "$@"' - "$HEAPTAP" "$@"

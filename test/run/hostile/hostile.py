@@ -1,12 +1,12 @@
-"""hostile.py: profiles that a stranger would make, and what the command makes of them.
+"""hostile.py: profiles from a hostile author, and how the command handles them.
 
     hostile.py HEAPTAP claims          files that claim far more than they hold
-    hostile.py HEAPTAP paths           modules and source files that are no such thing
+    hostile.py HEAPTAP paths           modules and source files that are other kinds of files
     hostile.py HEAPTAP names           names that would drive a terminal or forge lines
-    hostile.py HEAPTAP make WHAT FILE  write one of them
+    hostile.py HEAPTAP make WHAT FILE  write any of them
 
-Profiles are made byte by byte (maker.py). Each check prints "ok - NAME" or "not ok - NAME"; if one
-fails, a profile from someone else can stop, fill, mislead or drive what reads it.
+Profiles are made byte by byte (maker.py). Each check prints "ok - NAME" or "not ok - NAME"; if
+one fails, a foreign profile can stop, flood, mislead or control its reader.
 """
 import json
 import os
@@ -72,7 +72,7 @@ def deep():
 
 
 def deep_inlined():
-    """A chain at each of whose calls the same 100 functions are inlined."""
+    """A chain of calls with the same 100 functions inlined at each."""
     m, count = Maker(), 1000
     f = m.string("f")
     m.nodes([(i + 3 if i else 0, 0x401000 + i, 5 + i) for i in range(count)]
@@ -114,8 +114,8 @@ def shared_frames():
 
 
 def long_frames():
-    """Five stacks of 80 calls, at each of which the same 200 functions with long names are
-    inlined, and accesses. For output.sh, which counts what views write of it."""
+    """Five stacks of 80 calls, with the same 200 functions with long names inlined at each, and
+    accesses. For output.sh, which counts the output of the views."""
     m, depth, sites = Maker(), 80, 5
     name = m.string("ab<(std::" * 111)
     m.nodes([(i + 3 if i % depth else 0, 0x401000 + i, 5 + i // depth if i % depth == depth - 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# output.sh: every view and every exporter on small profiles that say very much. If it fails, a file
-# of 24 KB from a stranger takes the machine's memory or fills its disk, or a large profile of an
-# honest program cannot be read any more. What is written comes to gigabytes, so it is counted, not
+# output.sh: every view and every exporter on small profiles that describe very much. If it fails, a
+# file of 24 KB from a stranger takes the machine's memory or fills its disk, or a large profile of
+# an honest program can no longer be read. The output amounts to gigabytes, so it is counted, not
 # kept.
 . "$SRCDIR/test/run/lib.subr"
 need python3 timeout
@@ -29,7 +29,8 @@ written() {
     fi
 }
 
-# all_views FILE LIMIT_MB: what a profile with heaps, labels, types and history has not is left out.
+# all_views FILE LIMIT_MB: every view, except those whose data a profile with heaps, labels, types
+# and history lacks.
 all_views() {
     local file=$1 limit=$2 form by before=$failures
 

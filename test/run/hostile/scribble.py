@@ -3,8 +3,8 @@
     scribble.py PROFILE KIND
 
 KIND is "control" (only the control words, which are requests) or "all" (any byte that is not
-zero, and its neighbours; nothing is cut off, so no page goes away). Seeded, so that a failure comes
-again. Between two rounds the program has time to use what it finds.
+zero, and its neighbours; the file is not cut, so no page goes away). Seeded, so that a failure
+repeats. Between two rounds the program has time to use the garbage.
 """
 import mmap
 import os

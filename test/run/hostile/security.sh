@@ -101,7 +101,7 @@ if command -v gcc >/dev/null && command -v objcopy >/dev/null; then
         check "another user's library has names" grep -q genuine theirs.txt
         check "but none that are remembered" bash -c "! ls '$cache'/heaptap/*theirs+libx.so"
 
-        # What the cache would have of a library with other names, at that path and with that id.
+        # The cache entry for a library with other names, at that path and with that id.
         cp -p good/libx.so genuine.so
         gcc -g -shared -fPIC -Wl,--build-id=0x$id -o good/libx.so evil.c
         mkdir -m 700 planted

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# annotating.sh: `heaptap run --annotate`: programs do what they do without, every block of theirs
-# carries what the profile says of it, and damage is told with who did it. If it fails, the option
+# annotating.sh: `heaptap run --annotate`: programs behave as without it, each block carries the
+# facts that the profile has, and damage is reported with its culprit. If it fails, the option
 # breaks programs, or names the wrong culprit.
 . "$SRCDIR/test/run/lib.subr"
 need python3

@@ -59,8 +59,8 @@ def compressed(dump):
 
 
 def cut_short(dump):
-    """One of gdb's, which has its notes at the end: cut anywhere, it says so, whether the
-    recorder's memory is in what is left or not."""
+    """A dump by gdb, with its notes at the end: when cut anywhere, it is reported as cut, whether
+    the recorder's memory is in the rest or not."""
     with open(dump, "rb") as source:
         data = source.read()
     for percent in range(5, 100, 15):
@@ -307,7 +307,7 @@ def refused():
     with open("/proc/%d/task/%d/children" % (parent.pid, parent.pid)) as children:
         child = children.read().strip()
     got = sites("--pid", child)
-    # The thread's empty cache is told from a block by registers alone, which nobody reads here.
+    # Only registers, which nobody reads here, distinguish the thread's empty cache from a block.
     tell(got == {"[allocated before the fork]": (2, 56 + 648)},
          "a child that has allocated nothing", got)
     parent.end()
@@ -380,8 +380,8 @@ def sum_of(leaks, kind):
 def check_leaks(what, where, reached=13):
     leaks = memory("--leaks", *where)["reachability"]
     got = {kind: sum_of(leaks, kind) for kind in leaks if isinstance(leaks[kind], dict)}
-    # A list of 5, a ring of 2, and one of 1000 bytes are lost. Reached are a list of 10, one by a
-    # thread's own variable, one by a pointer into its middle, and main's.
+    # A list of 5, a ring of 2, and a block of 1000 bytes are lost. Reachable are a list of 10, a
+    # block by a thread-local variable, a block by an interior pointer, and main's.
     tell(got["lost"] == (3, 32 + 32 + 1000), what + ": nothing points to them", got)
     tell(got["lost_through_others"] == (5, 4 * 32 + 32), what + ": lost with others", got)
     tell(got["reached"][0] == reached, what + ": reached", got)
@@ -395,7 +395,7 @@ def check_leaks(what, where, reached=13):
 
 
 def coroutine():
-    """What is behind a stack that is a block is heap, and no stack; main's own is one still."""
+    """The memory behind a stack that is a block is heap, not stack; main's stack is still one."""
     program = dumps.Waiting(library, "coroutine.heaptap", [BLOCKS, "coroutine"])
     program.asleep()
     where = ["--pid", str(program.pid)]
@@ -429,7 +429,8 @@ def held():
 
 
 def births():
-    """Who has allocated a block, and when, as far as a ledger of five bytes a block tells."""
+    """The thread and the time of a block's allocation, as far as a ledger with five bytes a block
+    can show."""
     program = dumps.Waiting(library, "births.heaptap", [BLOCKS, "births"], lines=4)
     places = [["--pid", str(program.pid)]]
     if dumps.have_gcore():
@@ -545,8 +546,8 @@ def blocks():
 
 
 def growing():
-    """A process that makes new stacks all the time: each of its blocks has its own, and its profile
-    is not called damaged because it goes on while it is read."""
+    """A process that makes new stacks all the time: each of its blocks has the right stack, and its
+    profile is not called damaged because it changes while it is read."""
     program = dumps.Waiting(library, "growing.heaptap", [BLOCKS, "growing"])
     others, said = [], []
     for i in range(5):
@@ -575,11 +576,11 @@ def seen(name, least):
 
 
 def in_pieces():
-    """A large profile in memory is copied in pieces: no call takes long, and whenever the program
-    is killed, what it leaves is whole."""
+    """A large profile in memory is copied in pieces: no call takes long, and if the program is
+    killed at any time, the remaining file is whole."""
     alone = {"HEAPTAP_SELF_CONTAINED": "1", "LD_PRELOAD": library}
     longest = []
-    # On a busy machine any one call may be long; what the recorder does is long each time.
+    # On a busy machine any single call may be slow; a slow recorder is slow each time.
     while len(longest) < 4 and min(longest, default=15000) >= 15000:
         got = subprocess.run([BLOCKS, "calls"], capture_output=True, text=True,
                              env=dict(os.environ, HEAPTAP_OUT="calls.heaptap", **alone))
@@ -785,7 +786,7 @@ def contained():
 
 
 def in_gdb(program, *commands):
-    """What gdb prints of COMMANDS about PROGRAM, a list, of which the last may be a dump."""
+    """Return gdb's output for COMMANDS about PROGRAM, a list whose last element may be a dump."""
     lines = ["-ex", "source " + sys.argv[5]]
     for command in commands:
         lines += ["-ex", command]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# core.sh: `heaptap core` on dumps of programs whose blocks are known. If it fails, what lived in a
-# dump is shown wrongly or not at all, a crash is explained by the wrong block, or a dump that lacks
-# something is read as if it did not.
+# core.sh: `heaptap core` on dumps of programs whose blocks are known. If it fails, the live blocks
+# of a dump are shown wrongly or not shown, a crash is explained by the wrong block, or an
+# incomplete dump is read as if it were complete.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 

@@ -24,7 +24,7 @@ def allow_dumps():
 
 
 def crash(library, directory, profile, command, options=()):
-    """Run COMMAND, recorded into PROFILE, in a new DIRECTORY: the path of its dump."""
+    """Run COMMAND, recorded into PROFILE, in a new DIRECTORY. Return the path of its dump."""
     os.makedirs(directory)
     environment = dict(os.environ, LD_PRELOAD=library, HEAPTAP_OUT=os.path.abspath(profile))
     environment.update(options)
@@ -37,8 +37,8 @@ def crash(library, directory, profile, command, options=()):
 
 
 class Waiting:
-    """A recorded program that says "ready" and then waits for a line; before that it may say LINES
-    of something else. It is told ASKS first."""
+    """A recorded program that prints "ready" and then waits for a line; before that it may print
+    LINES other lines. It gets ASKS as input first."""
 
     def __init__(self, library, profile, command, options=(), lines=0, asks=""):
         environment = dict(os.environ, LD_PRELOAD=library, HEAPTAP_OUT=os.path.abspath(profile))
@@ -77,7 +77,7 @@ def have_gcore():
 
 
 def gcore(pid, name):
-    """A dump of the process PID, which goes on: its path."""
+    """Dump the process PID, which continues to run. Return the dump's path."""
     subprocess.run(["gcore", "-o", name, str(pid)], stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL, check=True)
     return "%s.%d" % (name, pid)

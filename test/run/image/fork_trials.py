@@ -2,12 +2,13 @@
 
     fork_trials.py HEAPTAP PROGRAMS LIBRARY [FIRST]
 
-Each trial is a program that allocates, forks up to three times and goes on in the last child, whose
-memory `heaptap core` reads: from a dump, or from the living process. The program has written down
-which blocks live and which of them are lost. A trial fails if a block is missing, is there too
-often, has another size than its own or is smaller than an inherited one must be, or if another
-number of blocks is lost. Some run with annotations or on jemalloc, whose inherited blocks are not
-known: nothing that they keep may be lost. FORK_TRIALS says how many there are, from seed FIRST on.
+Each trial is a program that allocates, forks up to three times and continues in the last child,
+whose memory `heaptap core` reads: from a dump, or from the running process. The program has
+recorded which blocks live and which of them are lost. A trial fails if a block is missing, is
+listed too often, has a wrong size or is smaller than an inherited one must be, or if the number
+of lost blocks differs. Some run with annotations or on jemalloc, whose inherited blocks are not
+known: no block that they keep may be reported as lost. FORK_TRIALS is the number of trials, from
+seed FIRST on.
 """
 import json
 import os
@@ -48,7 +49,7 @@ def read_truth(path):
 
 
 def wrong_blocks(truth, numbers, got, allocator):
-    """What is wrong with the list of blocks, in words."""
+    """The errors in the list of blocks, as text."""
     seen = set()
     extra = 0
     for block in got:

@@ -1,13 +1,14 @@
-"""overflow_trials.py: who wrote out of his block? Random trials with test/prog/overflows.c.
+"""overflow_trials.py: which block's owner wrote out of bounds? Random trials with
+test/prog/overflows.c.
 
     overflow_trials.py HEAPTAP PROGRAMS LIBRARY [TRIALS]
 
-Each trial is a program of 64 blocks in which the owner of one writes 1, 8 or 64 bytes past the end
-of his block, before its beginning, past its end where the next block has been freed, or over all
-of the next block and into the one behind that; then it dies, and `heaptap core --check` reads the
-dump. It is won if the first damage that is shown names the function that had allocated the block.
-With TRIALS (200 for the table in docs/guide/overflows.md) the table of all ways is printed;
-without it a few of each are made, and checked. If it fails, the wrong one is blamed.
+In each trial a program has 64 blocks. The owner of one writes 1, 8 or 64 bytes past its end,
+before its beginning, past its end where the next block has been freed, or over all of the next
+block and into the one behind that. Then the program dies, and `heaptap core --check` reads the
+dump. The trial succeeds if the first damage that is shown names the function that had allocated
+the block. With TRIALS (200 for the table in docs/guide/overflows.md) the table of all ways is
+printed; without it a few of each are run and checked. If it fails, the wrong function is blamed.
 """
 import json
 import os

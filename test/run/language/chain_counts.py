@@ -18,7 +18,7 @@ def read(path, separator):
 
 
 def judge(found, right):
-    """Say which chains differ, and end: with 1 if any do, or if there are none at all."""
+    """Print the chains that differ, and exit: with 1 if any do, or if there are no chains."""
     wrong = [text for text in found.keys() | right.keys() if found[text] != right[text]]
     for text in sorted(wrong)[:SHOWN]:
         print(f"{found[text]} instead of {right[text]}: {text[:400]}")

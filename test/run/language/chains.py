@@ -2,11 +2,11 @@
 
     chains.py REPORT TRUTH FIRST NAME...
 
-REPORT is JSON. A line of TRUTH is a count and the frames from the innermost out: function:line of a
-named one, and the C functions that the program tells of. Of the report, stacks with a C function
-whose name begins with toy_leaf count, and of these the named frames and the functions NAME. FIRST
-is how many frames are compared, from the innermost on: where stacks are too deep for a profile, the
-outer ones are cut. 0 means all.
+REPORT is JSON. A line of TRUTH is a count and the frames from the innermost out: function:line
+of a named one, and the C functions that the program records. The report's stacks with a C
+function whose name begins with toy_leaf count; they are compared by their named frames and the
+functions NAME. FIRST is the number of frames to compare, from the innermost on: where stacks are
+too deep for a profile, the outer ones are cut. 0 means all.
 """
 import collections
 import sys

@@ -2,10 +2,10 @@
 
     classes.py FEWER TRUTH MORE TRUTH
 
-FEWER and MORE are JSON of `bins --classes`. What starting takes is the same in both, so what the
-second has more is what its widgets take: three conses of each, one in the list of weak pointers,
-one in the list of red ones; one float; one structure; one weak pointer, which is of the others, and
-two bignums for each random number that needs them. A cons has no bytes beside it.
+FEWER and MORE are JSON of `bins --classes`. Starting allocates the same in both, so the
+difference is due to the additional widgets: three conses for each, one in the list of weak
+pointers, one in the list of red ones; one float; one structure; one weak pointer, whose class is
+"others", and two bignums for each random number that needs them. A cons has no further bytes.
 """
 import json
 import sys

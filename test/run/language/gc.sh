@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # gc.sh: a program on the collector libgc, whose objects end by calls and by collections, also in
-# threads, with a collector that works in steps, and after a fork. If it fails, what is live, freed
-# or allocated in a collected heap is wrong, or counts at a wrong function; the program has lost its
-# own hook for collections, or has fewer of them when it is recorded; or views say the wrong moment,
-# or none, at which what is live was known; or a program whose plug-in has libgc for itself crashes.
+# threads, with a collector that works in steps, and after a fork. If it fails, the live, freed or
+# allocated numbers of a collected heap are wrong, or are charged to a wrong function; the program
+# has lost its own hook for collections, or has fewer collections when it is recorded; or views give
+# a wrong moment, or none, for the last known live numbers; or a program with a private libgc in a
+# plug-in crashes.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 [ -f /usr/include/gc/gc.h ] || skip_all "libgc-dev is not installed"
@@ -34,7 +35,7 @@ try() {
         "$1.truth"
 }
 
-# Chosen for what the program is.
+# Chosen because of the program.
 record run.heaptap ./collected 2000 0
 rows run run.heaptap run.heaptap.out
 try one 8000 0

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# gcl.sh: GNU Common Lisp, linked again with heaptap in front of its allocation. If it fails, what
-# docs/guide/lisp.md says of GCL does not work, or objects are missed, counted twice, or end when
-# they did not.
+# gcl.sh: GNU Common Lisp, relinked with heaptap_gcl.c, which intercepts its allocation. If it
+# fails, the instructions for GCL in docs/guide/lisp.md do not work, or objects are missed, counted
+# twice, or end too early.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcl gcc objcopy
 

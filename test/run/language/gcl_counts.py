@@ -1,15 +1,15 @@
-"""gcl_counts.py: compare the tables of two runs of gcl_widgets.lisp with what the program made.
+"""gcl_counts.py: compare the tables of two runs of gcl_widgets.lisp with the program's objects.
 
     gcl_counts.py compiled|interpreted FEWER TRUTH MORE TRUTH LEAKS FUNCTIONS CALLGRAPH
 
-FEWER and MORE are JSON of `bins --classes`, a TRUTH is how many widgets were red and blue, and how
-many of the random numbers GCL had to make objects for; the rest is JSON of the larger run. What
-starting takes is the same in both, so what the second has more is what its widgets take: three
-conses of each and one in the list of red ones, a float, a structure, a symbol; red ones live.
+FEWER and MORE are JSON of `bins --classes`, a TRUTH is how many widgets were red and blue, and
+how many of the random numbers needed objects in GCL; the other files are JSON of the larger run.
+Starting allocates the same in both, so the difference is due to the additional widgets: three
+conses for each and one in the list of red ones, a float, a structure, a symbol; red ones live.
 
-GCL's interpreter makes four conses and an object of its own for each call and each LET, and three
-conses for each variable in it. None of them is kept, but for what an old word on the C stack still
-leads to when the collector looks, in either run: LENIENT objects.
+GCL's interpreter makes four conses and an object for each call and each LET, and three conses
+for each variable in it. None of them is kept, except for LENIENT objects, which stale words on
+the C stack still reach when the collector looks, in either run.
 """
 import json
 import sys

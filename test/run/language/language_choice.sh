@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# language_choice.sh: which adapters heaptap run puts into a program, and what it says. If it fails,
-# scripts are shown as their interpreter without a word, or a program gets a library for nothing.
+# language_choice.sh: which adapters heaptap run puts into a program, and its messages about them.
+# If it fails, scripts are shown as their interpreter without a message, or a program gets a useless
+# library.
 . "$SRCDIR/test/run/lib.subr"
 need lua5.4
 
@@ -67,7 +68,7 @@ check "a script's functions are exported" sh -c 'echo "$1" | grep -q "main-chunk
 check "without the interpreter" sh -c '! echo "$1" | grep -q lua_pcallk' - "$(native)"
 check "which is shown with --native" sh -c 'echo "$1" | grep -q lua_pcallk' - "$(native --native)"
 
-# Every format that has places has those of the script.
+# Every format with source places has the script's.
 for format in dhat callgrind pprof speedscope chrome firefox csv flamegraph heaptrack; do
     "$HEAPTAP" export -f $format -o exported.$format fill.heaptap 2>/dev/null
 done

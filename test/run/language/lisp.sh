@@ -28,7 +28,7 @@ compile() {
     [ -f "$1.fas" ] || { cat "$1.compiled"; failed "$1 is compiled"; finish; }
 }
 
-# chains NAME FILE WITH-ECL'S-OWN: random calls; the truth is what the program writes down.
+# chains NAME FILE WITH-ECL'S-OWN: random calls; the program's record is the truth.
 chains() {
     lisp "$1" "(load \"$2\")" "(setf chains::*ihs* $3)" "(chains::run 7500 7)"
     same "$1: ECL's own chains" "other 0" "$(tail -1 "$1.out")"
@@ -38,7 +38,7 @@ chains() {
     check "$1: 10,000 moments" awk '{ n += $1 } END { exit n < 10000 }' truth
 }
 
-# Chosen for what the program is.
+# Chosen because of the program.
 record run.heaptap ecl --norc --eval '(setf *kept* (make-list 777))' --eval '(ext:quit)'
 "$HEAPTAP" report --by heap run.heaptap >run.text 2>hints
 check "run: Lisp has types" grep -q 'lisp cons' run.text
@@ -80,7 +80,7 @@ cat check.log
 "$HEAPTAP" bins --classes classes_10000.heaptap >text 2>hints
 check "classes: as text" grep -qE '^c +all conses' text
 
-# What a program says: an interval of its own.
+# The program's setting: its own interval.
 lisp said "(load \"$SRCDIR/src/lisp/heaptap.lisp\")" "(load \"$PWD/widgets.fas\")" \
     '(setf *k* (heaptap:with-profile ("building") (widgets::produce 5000) (heaptap:present-p)))' \
     '(print *k*)'

@@ -2,9 +2,9 @@
 
     lisp_chains.py REPORT TRUTH HEAP PACKAGE NAME...
 
-REPORT is JSON. A line of TRUTH is a count and names of functions from the innermost out. Of the
-report, objects of HEAP count, and of their stacks the functions NAME of PACKAGE, and LAMBDA; the
-function (SETF X) is SETF-X.
+REPORT is JSON. A line of TRUTH is a count and names of functions from the innermost out. The
+report's objects of HEAP count; their stacks are compared by the functions NAME of PACKAGE, and
+LAMBDA; the function (SETF X) is SETF-X.
 """
 import collections
 import sys

@@ -2,7 +2,7 @@
 
     lisp_counts.py REPORT HEAP FUNCTION=COUNT...
 
-REPORT is JSON. A function made what was made while it ran.
+REPORT is JSON. A function is charged with all objects made while it ran.
 """
 import sys
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# lua.sh: the functions of Lua in stacks, at random moments against what Lua itself says of its
-# calls: in a thousand coroutines, through metamethods, callbacks from C, errors and tail calls. If
-# it fails, people see functions of their scripts that did not run, or at another line, or scripts
-# with deep calls crash when they are recorded; in a program with Lua inside, functions of one as
-# those of the other, or sums that are not its allocator's.
+# lua.sh: the functions of Lua in stacks, compared at random moments with Lua's own list of calls:
+# in a thousand coroutines, through metamethods, callbacks from C, errors and tail calls. If it
+# fails, people see functions of their scripts that did not run, or at another line, or scripts with
+# deep calls crash when they are recorded. In a program with Lua inside, functions of one state are
+# shown for another, or sums differ from the allocator's.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 adapter=$BUILD/libheaptap_lua.so
 tried=0
 
-# moments LUA SEED COUNT: the profile and what is right, in a directory.
+# moments LUA SEED COUNT: the profile and the truth, in a directory.
 moments() {
     local lua=$1 seed=$2 count=$3 dir=$1-$2
     mkdir "$dir"
@@ -47,7 +47,7 @@ types() {
     same "$lua, types: only if asked for" 0 "$(grep -c '"lua":' "$dir/json")"
 }
 
-# host VERSION: a program that has Lua linked in, and sums what it allocates for it.
+# host VERSION: a program with Lua linked in, which sums its allocations for it.
 host() {
     local lua=$1 dir=host-$1
     mkdir "$dir"
@@ -66,8 +66,8 @@ host() {
         run_python "$area/lua_host.py" "$dir/json" "$dir/native" "$dir/profile.out"
 }
 
-# chunks PROGRAM VERSION: a program in which functions of Lua have addresses of others, because Lua
-# has memory of its own (pool), or another thread has loaded them (shared).
+# chunks PROGRAM VERSION: a program in which functions of Lua get the addresses of earlier ones,
+# because Lua's allocator is a private pool (pool), or another thread has loaded them (shared).
 chunks() {
     local program=$1 lua=$2 dir=$1-$2
     mkdir "$dir"

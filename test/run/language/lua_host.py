@@ -9,14 +9,14 @@ import sys
 
 import documents
 
-# Of the block that spawn makes in the innermost state, from the outermost function in.
+# The stack of the block that spawn makes in the innermost state, from the outermost function in.
 BIG = ["main", "host_second", "run", "main-chunk", "host_inner", "run", "main-chunk", "host_spawn",
        ":35", "string.rep"]
 TURNS = 5000
 INSIDE = ["string.rep", "14", "coroutine.resume", "23"]  # Line or name, from the innermost out.
 MADES = 100
 MADE = ["41", "42", "44"]  # And then host_spawn.
-# Of the object that is linked first, in front of its public ones.
+# Static functions of the object that is linked first, in front of its public ones.
 STATIC = {"pushfuncname", "pushglobalfuncname", "findfield", "resizebox", "getS", "getF"}
 LUA = ("lua_", "luaV_", "luaD_", "luaL_", "luaM_", "luaH_", "luaC_", "host_alloc")
 
@@ -36,8 +36,8 @@ def is_big(stack):
 
 
 def place(frame):
-    """The line. Lua 5.1 knows none where a table is the first that a function makes; then that of
-    the function, which is its name."""
+    """The line. Lua 5.1 has none where a function first makes a table; then use the line where the
+    function is defined, which is in its name."""
     return str(frame["line"] or frame["function"].rpartition(":")[2])
 
 

@@ -1,9 +1,9 @@
-"""lua_types.py: compare the types of objects in a report with what the script has made.
+"""lua_types.py: compare the types of objects in a report with the script's objects.
 
     lua_types.py REPORT MADE
 
-REPORT is JSON. A line of MADE is a function, a type and how many objects of it the function made,
-itself or by a function of Lua's library.
+REPORT is JSON. A line of MADE is a function, a type and the number of objects of it that the
+function made, itself or by a function of Lua's library.
 """
 import collections
 import sys

@@ -37,7 +37,8 @@ print(tracemalloc.get_traced_memory()[0] > 20000 * 50)' >"$1.out" 2>&1
     check "$1: its objects" run_python "$area/python_held.py" "$1.json" "<string>" 4 1000000
 }
 
-# told NAME PYTHON: what sys._debugmallocstats writes has the same lines, but for their numbers.
+# told NAME PYTHON: the output of sys._debugmallocstats has the same lines, except for their
+# numbers.
 told() {
     local call='import sys; sys._debugmallocstats()'
     "$2" -c "$call" 2>&1 | tr -d '0-9 ,' >"$1.alone"

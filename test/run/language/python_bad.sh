@@ -7,7 +7,7 @@ need python3
 adapter=${LIBHEAPTAP%/*}/libheaptap_python.so
 python=$(python3 -c 'import sys; print(sys.executable)')
 
-# made JSON FUNCTION: the objects that FUNCTION and what it calls allocated, and the losses.
+# made JSON FUNCTION: the objects that FUNCTION and its callees allocated, and the losses.
 cat >made.py <<'END'
 import sys
 
@@ -46,7 +46,7 @@ same "sub-interpreter: output" done "$(cat sub.out)"
 made sub.heaptap inside >sub.made
 check "sub-interpreter: its objects, none lost" grep -qE '^79[78][0-9]{2} \{\}$' sub.made
 
-# multiprocessing: each child has a profile with what it did.
+# multiprocessing: each child has a profile of its work.
 cat >pool.py <<'END'
 import multiprocessing
 import sys
@@ -122,7 +122,7 @@ same "older version: status" 0 $?
 check "older version: it is said" grep -q \
     "^heaptap: Python 3.7.16 is not known, so its functions are not shown; 3.9 to 3.13 are$" old.err
 
-# A shell script that stands in for the interpreter, as pyenv's.
+# A shell script in place of the interpreter, like pyenv's.
 printf '#!/usr/bin/env bash\n# "$PYENV_ROOT/libexec/pyenv"\nexec "%s" "$@"\n' "$python" >tool
 chmod +x tool
 "$HEAPTAP" run -q -o tool.heaptap -- ./tool -c '

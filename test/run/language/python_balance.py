@@ -2,8 +2,8 @@
 
     python_balance.py HEAPTAP PROFILE BLOCKS
 
-BLOCKS is what python_blocks.py has written to stderr: for each snapshot its name and the tables of
-the allocator, of which the one by size class counts, in arenas only.
+BLOCKS is the output of python_blocks.py on stderr: for each snapshot its name and the tables of
+the allocator. The one by size class counts, in arenas only.
 """
 import json
 import subprocess

@@ -2,7 +2,7 @@
 
     python_chains.py REPORT TRUTH
 
-REPORT is JSON. Of it, blocks of 400,000 bytes and a head count: their frames of Python, innermost
+REPORT is JSON. Its blocks of 400,000 bytes and a head count: their Python frames, innermost
 first.
 """
 import collections

@@ -1,11 +1,12 @@
-"""python_compare.py: what lives at snapshots, by stack, against what tracemalloc has traced.
+"""python_compare.py: live blocks at snapshots, by stack, compared with tracemalloc's traces.
 
     python_compare.py HEAPTAP PROFILE TRUTH [REUSED]
 
-TRUTH is what python_traced.py has written. tracemalloc sees objects in arenas, and malloc's blocks
-that came through the adapter (larger objects) or raw_traced of libtraced.so (raw memory). What else
-malloc gave, to C code and to tracemalloc's own tables, no domain of the interpreter knows. With
-REUSED it has charged objects from free lists to who took them: then only sums must be the same.
+TRUTH is the output of python_traced.py. tracemalloc sees objects in arenas, and malloc's blocks
+that came through the adapter (larger objects) or raw_traced of libtraced.so (raw memory).
+malloc's other blocks, for C code and for tracemalloc's own tables, belong to no domain of the
+interpreter. With REUSED it has charged objects from free lists to the code that took them: then
+only sums must be the same.
 """
 import collections
 import subprocess
@@ -15,13 +16,13 @@ import documents
 
 FRAMES = 25
 SHOWN = 10
-# The number that the count became; the table of arenas and the two levels of the map of where they
-# are, of which there are more if arenas lie on both sides of a gibibyte.
+# Blocks for the boxed counter; the table of arenas and the two levels of the map of arenas, which
+# has more parts if arenas lie on both sides of a gibibyte.
 ARENAS_AND_COUNT = range(4, 7)
 
 
 def read(path):
-    """Of each stretch the interpreter's count of blocks, and (bytes, blocks) by stack."""
+    """For each stretch the interpreter's count of blocks, and (bytes, blocks) by stack."""
     stretches = {}
     with open(path, encoding="utf-8") as file:
         for line in file:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# python_filling.sh: a Python program of more stacks than the call tree has room for, which is made
-# small. If it fails, what was allocated after that is charged to no function or to a
-# wrong one, or stacks differ when the interpreter's functions are left out of them to save room.
+# python_filling.sh: a Python program with more stacks than the call tree holds; the tree is made
+# small. If it fails, later allocations are charged to no function or to a wrong one, or stacks
+# differ when the interpreter's functions are dropped from them to save room.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 [ -e "${LIBHEAPTAP%/*}/libheaptap_python.so" ] || skip_all "no adapter for Python was built"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# python_layout.sh: what the adapter for CPython believes of its structures, against the headers of
-# each version that is installed. If it fails, stacks of Python programs have wrong names, or none.
+# python_layout.sh: the adapter's offsets in CPython's structures, compared with the headers of each
+# installed version. If it fails, stacks of Python programs have wrong names, or none.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 

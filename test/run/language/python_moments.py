@@ -1,15 +1,16 @@
-"""python_moments.py: a program that does at random what Python programs do, and knows its stacks.
+"""python_moments.py: a program that does at random the same things as Python programs, and knows
+its stacks.
 
     python_moments.py SEED MOMENTS TRUTH [THREADS]
 
-At each moment it takes a block that is larger than all others and gives it back, on the line where
-it has just asked the interpreter for the stack. TRUTH gets a line for each different stack: how
-often, then function, line and file of each frame from the innermost on.
+At each moment it takes a block that is larger than all others and gives it back, on the line
+where it has just asked the interpreter for the stack. TRUTH gets a line for each different
+stack: its count, then function, line and file of each frame from the innermost on.
 
-SEED chooses some of the WAYS that there are; greenlets are another where they are installed. After
-EPISODES ways into the depth they come again: a program goes through far fewer stacks than it has
-moments, and a million nodes are what the recorder has for them. For the same reason a module is
-imported only where it is used: imports alone go through tens of thousands of stacks.
+SEED chooses some of the WAYS; greenlets are one more where they are installed. After EPISODES
+different descents they repeat: a program has far fewer stacks than moments here, and the
+recorder has room for a million nodes. For the same reason a module is imported only where it is
+used: imports alone go through tens of thousands of stacks.
 """
 import collections
 import contextlib
@@ -278,7 +279,7 @@ async def awaited(depth):
 
 
 def event_loop(depth):
-    """Tasks of asyncio, which C code of its own steps, and asynchronous generators."""
+    """Tasks of asyncio, which its C code steps, and asynchronous generators."""
     async def ticks():
         try:
             for i in range(2):
@@ -407,7 +408,7 @@ def finalized():
 
 
 def collected(depth):
-    """Objects that end in a collection, of which some come while others are being made."""
+    """Objects that end in a collection; some are made while others are being collected."""
     for _ in range(30):
         Circle()
     gc.collect()
@@ -526,7 +527,7 @@ def deep(depth):
 
 
 def profiled(depth):
-    """What a debugger or profiler of Python's does: functions that are called at each event."""
+    """A debugger's or profiler's hooks: functions that are called at each event."""
     def on_event(frame, event, _argument):
         if frame.f_code is target.__code__ and local.left > 0:
             sys.setprofile(None)
@@ -633,8 +634,8 @@ def generated_row(x):
 
 
 def greenlets(depth):
-    """Each has a C stack of its own, which the library copies to where it ran before and back. One
-    that is begun by another one has what is left of that one's stack outside of its own."""
+    """Each has a separate C stack, which the library copies to and from the place where it last
+    ran. A greenlet that is begun by another one saves the rest of that one's stack elsewhere."""
     made = []
 
     def key(number):
@@ -687,7 +688,7 @@ def run(seed, moments):
 
 
 def choose(seed):
-    """Of all ways those that this program has, with what they need."""
+    """The ways that this program uses, with their requirements."""
     global chosen
     chosen = random.Random(seed).sample(WAYS, CHOSEN) + [greenlets] * (greenlet is not None)
     for module in [module for way in chosen for module in NEEDED.get(way, ())]:

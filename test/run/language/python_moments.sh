@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# python_moments.sh: each version of CPython that is installed runs programs that do at random what
-# Python programs do: recursion, generators, coroutines, exceptions, callbacks through C, code that
-# is made and thrown away, sub-interpreters, threads. At random moments the stack in the profile is
-# that which the interpreter tells of itself. If it fails, stacks show functions that did not run,
-# or at a wrong line.
+# python_moments.sh: each installed version of CPython runs programs that do at random the same
+# things as Python programs: recursion, generators, coroutines, exceptions, callbacks through C,
+# code that is made and thrown away, sub-interpreters, threads. At random moments the stack in the
+# profile equals the interpreter's own. If it fails, stacks show functions that did not run, or at a
+# wrong line.
 #
-# PYTHON_MOMENTS is how many moments there are for each version: 1,000 in each of so many different
-# programs, and as many again in one. 600 if it is not given. PYTHONS="python3.9 ..." chooses
-# versions.
+# PYTHON_MOMENTS is the number of moments for each version: 1,000 in each of so many different
+# programs, and as many again in one. The default is 600. PYTHONS="python3.9 ..." chooses versions.
 . "$SRCDIR/test/run/lib.subr"
 . "$SRCDIR/test/run/language/pythons.subr"
 adapter=${LIBHEAPTAP%/*}/libheaptap_python.so

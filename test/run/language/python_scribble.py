@@ -32,7 +32,7 @@ def word(at):
 
 
 def garbage(at):
-    """What may be in a word at AT."""
+    """Values that a word at AT may hold."""
     edge = library.edge()
     return [0, 1, 8, 4095, 4096, 4104, 1 << 46, (1 << 47) - 8, 1 << 47, (1 << 64) - 8,
             0xdeadbeefdeadbeef, at, at & -16, edge, edge - 8, edge - 64, edge - 128, edge - 4096,

@@ -40,7 +40,7 @@ def sleeps(python, count):
 
 
 def looks(python, count):
-    """System calls by which the recorder looks at memory; None where tracing is forbidden."""
+    """The recorder's system calls that probe memory; None where tracing is forbidden."""
     done = subprocess.run([INJECT, "--call", "rt_sigprocmask", "--errno", "EPERM", "--n", "0",
                            "--count", "calls", "--preload", ":".join(LIBRARIES), "--", python,
                            *OPTIONS, str(count)],

@@ -2,10 +2,10 @@
 
     python_suite.py HEAPTAP PYTHON MODULE...
 
-Each file is run by `python -m test -v` as anybody would, and by `heaptap run`. The status and each
-line of stdout and stderr must be the same, but for times, process ids, addresses and names of
-temporary files (blurred), and for lines that begin with "heaptap: ", which are told. A row is
-printed for each file; of those that differ also the lines.
+Each file is run by `python -m test -v` as anybody would, and by `heaptap run`. The status and
+each line of stdout and stderr must be the same, except for times, process ids, addresses and
+names of temporary files (blurred), and for lines that begin with "heaptap: ", which are shown. A
+row is printed for each file; for those that differ also the lines.
 """
 import difflib
 import os

@@ -2,13 +2,13 @@
 
     python_traced.py MODULE [LIBRARY TRUTH REUSE]
 
-MODULE is such as test_json. Without more it only runs them, with or without tracemalloc, which -X
-tracemalloc chooses. LIBRARY is libtraced.so. The run has three stretches; at the end of each there
-is a snapshot of its name, and what was allocated in it is labelled so. TRUTH gets two kinds of
-lines, separated by tabs: the name and sys.getallocatedblocks(); and for each stack that tracemalloc
-has traced the name, bytes, blocks, and file and line of its frames, innermost first, of which it
-keeps 25. REUSE is 1 if it is to charge objects from free lists to the line that took them, as it
-does, 0 if not.
+MODULE is such as test_json. With no further argument it only runs them, with or without
+tracemalloc, as -X tracemalloc chooses. LIBRARY is libtraced.so. The run has three stretches;
+each ends with a snapshot of the same name, and its allocations carry that name as a label. TRUTH
+gets two kinds of lines, separated by tabs: the name and sys.getallocatedblocks(); and for each
+stack that tracemalloc has traced the name, bytes, blocks, and file and line of its frames,
+innermost first; it keeps 25. REUSE is 1 if tracemalloc should charge objects from free lists to
+the line that took them, its default, 0 if not.
 """
 import ctypes
 import functools

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # python_traced.sh: five programs of the standard library's tests, recorded and traced by
-# tracemalloc in one run. What lives at three moments has the same bytes, blocks and stacks of 25
-# frames, and as many blocks as the interpreter counts. If it fails, a line of a Python program is
-# charged with what it did not allocate.
+# tracemalloc in one run. The live blocks at three moments have the same bytes, counts and stacks of
+# 25 frames, and their number equals the interpreter's count. If it fails, a line of a Python
+# program is charged with another line's allocations.
 #
 # One thing differs by design. An object that comes out of one of the interpreter's free lists is
-# charged by tracemalloc to who took it, by heaptap to who allocated it. That is switched off in
-# tracemalloc (a word of it that the interpreter asks), and in one run left on: the sums stay equal.
+# charged by tracemalloc to the code that took it, by heaptap to the code that allocated it. That is
+# switched off in tracemalloc (by a word that the interpreter reads), and in one run left on: the
+# sums stay equal.
 #
-# PYTHON_TRACED="test_heapq ..." takes other programs. Some go through so many stacks that the call
-# tree becomes full, which is said; what is in "other stacks" then is missing in the comparison.
+# PYTHON_TRACED="test_heapq ..." selects other programs. Some have so many stacks that the call tree
+# becomes full, which is reported; the blocks in "other stacks" then are missing in the comparison.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 adapter=${LIBHEAPTAP%/*}/libheaptap_python.so

@@ -1,9 +1,9 @@
-"""rows.py: compare what functions allocated in a report with what the program has counted itself.
+"""rows.py: compare the allocations by function in a report with the program's own counts.
 
     rows.py REPORT TRUTH
 
-REPORT is JSON; what is in libgc's heaps counts. A line of TRUTH is a function, its objects, their
-bytes, and those still live: objects and bytes. Lines of another form are left alone.
+REPORT is JSON; its objects in libgc's heaps count. A line of TRUTH is a function, its objects,
+their bytes, and those still live: objects and bytes. Other lines are ignored.
 """
 import sys
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# toy.sh: frames of a made-up language among those of C, each chain against what its interpreter
-# knows of itself. If it fails, stacks show functions of the program's language that did not run, in
-# a wrong order, at a wrong line, or inside of the wrong C function.
+# toy.sh: frames of a made-up language among C frames, each chain compared with the interpreter's
+# own. If it fails, stacks show functions of the program's language that did not run, in a wrong
+# order, at a wrong line, or inside of the wrong C function.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -30,7 +30,7 @@ try deep 5 40000 0 120
 try deep_threads 6 15000 2 120
 frames=100 try cut 7 20000 0 120 50
 frames=1024 try too_deep 8 40000 0 400 150
-# And with an adapter that has to be told the C frames to know where its frames are.
+# And with an adapter that needs the C frames to place its frames.
 adapter=placed try placed 9 200000 0 6
 adapter=placed try placed_deep 10 40000 0 120
 adapter=placed try placed_threads 11 15000 2 120

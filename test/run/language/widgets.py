@@ -1,16 +1,17 @@
-"""widgets.py: compare the tables of a profile of widgets.lisp with what the program says.
+"""widgets.py: compare the tables of a profile of widgets.lisp with the program's counts.
 
     widgets.py REPORT TRUTH compiled|interpreted LEAKS FUNCTIONS CALLGRAPH
 
-All JSON; the last three of `leaks --paths`, `functions` and `callgraph`. All objects that PRODUCE
-made are compared, by class. What was made is exact, and so are live structures. The collector keeps
-what looks pointed to, which can be a cons or a float of a widget that is gone, so of these some
-more may be live than belong to live widgets: an old word on the C stack keeps a list, of which the
-interpreter makes one for each call, and a widget has 43 conses.
+All JSON; the last three of `leaks --paths`, `functions` and `callgraph`. All objects that
+PRODUCE made are compared, by class. The number of objects made is exact, and so are live
+structures. The collector keeps every object that a stale word seems to reference, which can be a
+cons or a float of a dead widget. So more conses and floats may be live than belong to live
+widgets: an old word on the C stack keeps a list, which the interpreter makes for each call, and
+a widget has 43 conses.
 
-ECL's interpreter makes two conses for each variable that a call binds, and its arithmetic functions
-begin with 0 or 1, so of two floats they make two products, of a bignum and another number two sums.
-So these have to be there, too.
+ECL's interpreter makes two conses for each variable that a call binds. Its arithmetic functions
+begin with 0 or 1, so two floats make two products, and a bignum and another number two sums. So
+these must be there as well.
 """
 import collections
 import json
@@ -21,8 +22,8 @@ import documents
 LENIENT = 60
 CLASSES = {"lisp cons": "c", "lisp double-float": "f", "lisp structure": "s",
            "lisp weak-pointer": "o", "lisp bignum": "o"}
-# Variables that a call binds: its own, and three of INCF of a list's element, or one of INCF of a
-# variable. In PRODUCE count and what DOTIMES needs, and one in each round.
+# Variables that a call binds: its parameters, and three for INCF on a list's element, or one for
+# INCF on a variable. In PRODUCE, count and the variables of DOTIMES, and one in each round.
 BINDS = {"MAKE-ONE": 2 + 3, "MAKE-COLOR": 1 + 3, "MAKE-PARTS": 1 + 3, "WEIGH": 1 + 3,
          "MAKE-WIDGET": 3, "CONSUME": 1 + 3, "ROUND": 1, "RED": 3, "BIG": 1, "PRODUCE": 4,
          "F": 1 + 3}

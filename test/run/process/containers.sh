@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# containers.sh: processes in other namespaces, below another root and of other users, looked at
-# from here by the id that they have here. If it fails, whoever runs heaptap on the host of a
-# container is told that nothing is recorded there, gets the numbers of another container, or no
-# names.
+# containers.sh: processes in other namespaces, with another root and by other users, examined from
+# here by their id here. If it fails, heaptap on the host of a container reports that nothing is
+# recorded there, or shows another container's numbers, or no names.
 . "$SRCDIR/test/run/lib.subr"
 need python3 unshare
 
@@ -80,7 +79,7 @@ END
     check "$name: at the snapshot" "$HEAPTAP" report --at seen "$pid"
 }
 
-# in_container NAME WRAPPER...: a program recorded in what WRAPPER makes.
+# in_container NAME WRAPPER...: record a program inside the container that WRAPPER makes.
 in_container() {
     local name=$1 runner pid inner
     shift
@@ -129,7 +128,7 @@ if unshare --kill-child -pf true 2>/dev/null; then
     done
     until_there one
     until_there two
-    # Strangers on this machine may have that number, too.
+    # An unrelated process on this machine may have the same number.
     first=$(host_pid one.heaptap)
     second=$(host_pid two.heaptap)
     inner=$(awk '/^NSpid:/ { print $NF }' "/proc/$first/status")
@@ -156,8 +155,8 @@ else
     skipped "two containers" "they cannot be made here"
 fi
 
-# A root of its own: the program, the recorder and their libraries, and nothing else, not even
-# /proc. The profile's path means nothing here, or another file.
+# A separate root: the program, the recorder and their libraries, and nothing else, not even /proc.
+# The profile's path is missing here, or names another file.
 jail=$PWD/jail
 mkdir -p "$jail/bin" "$jail/tmp"
 cp "$PROG/counted" "$jail/bin/only_there"
@@ -194,7 +193,7 @@ END
     mv "$jail/bin/kept" "$jail/bin/only_there"
 }
 
-# in_jail NAME WRAPPER...: the same in a root of its own, which WRAPPER changes to.
+# in_jail NAME WRAPPER...: the same in a separate root, which WRAPPER changes to.
 in_jail() {
     local name=$1 runner pid
     shift
@@ -232,8 +231,8 @@ else
     skipped "a root of its own" "chroot is not permitted here"
 fi
 
-# A mount namespace alone, in which the program lies: its number is the same, its files are not.
-# The file of that path here is another one.
+# Only a mount namespace, which contains the program: its process id is the same, its files are not.
+# The file with that path here is another one.
 mkdir private
 printf 'not this one' >private/only_private
 cat >private.sh <<END
@@ -259,7 +258,7 @@ else
 fi
 wait $runner 2>/dev/null
 
-# Another user's process, and what that user may see of ours.
+# Another user's process, and the view of such a user on this one.
 other="setpriv --reuid 65534 --clear-groups"
 others=$(mktemp -d -p /tmp)
 chmod 777 "$others"
@@ -306,7 +305,7 @@ fi
 
 rm -rf "$others"
 
-# A process whose first thread has ended looks dead to those who ask for that thread alone.
+# A process whose first thread has ended looks dead to readers of that thread alone.
 rm -f begun
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/first.heaptap "$PROG/first_ends" begun &
 pid=$!

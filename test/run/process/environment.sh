@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# environment.sh: what a run asks of the recorder reaches it where libc does not tell: before libc
-# has begun, and after the program has taken its environment away. If it fails, the profile is not
-# where -o says, or options of the run count for nothing. How it is with a linked recorder is in
-# linked.sh.
+# environment.sh: the settings of a run reach the recorder when libc does not provide them: before
+# libc is initialised, and after the program has cleared its environment. If it fails, the profile
+# is not where -o says, or options of the run are ignored. linked.sh tests the same for a linked
+# recorder.
 . "$SRCDIR/test/run/lib.subr"
 need python3 readelf
 
@@ -23,7 +23,7 @@ one audited audited.heaptap "leaf:work allocations=100 allocated_bytes=2000" \
     "under:main allocations=0"
 cd ..
 
-# A loader that is started by hand moves what it was given. Functions have no names then.
+# A loader that is started by hand shifts its arguments. Functions have no names then.
 loader=$(readelf -l "$PROG/cleared" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
 mkdir by_hand && cd by_hand || exit 1
 HEAPTAP_OUT=by_hand.heaptap "$loader" --audit "$PROG/libauditor.so" --preload "$LIBHEAPTAP" \

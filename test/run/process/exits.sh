@@ -9,7 +9,7 @@ for mode in return exit _exit quick_exit pthread_exit abort segv term kill exec;
     bare=$?
     record $mode.heaptap "$PROG/exits" $mode
     same "$mode: exit status" "$bare" "$status"
-    # On return the C library may free what it holds; on exec the image is another one.
+    # On return the C library may free its own blocks; on exec the image is another one.
     KNOWN_PREFIX="$mode: "
     known $mode.heaptap "leaf:take allocations=200000 allocated_bytes=4800000" \
         "leaf:take frees=100000 freed_bytes=2400000" \
@@ -29,7 +29,7 @@ for mode in abort segv term kill; do
     same "$mode: the signal itself" "$bare" "$run"
 done
 
-# What is sent to `heaptap run` reaches the program.
+# A signal to `heaptap run` reaches the program.
 "$HEAPTAP" run --quiet -o sleep.heaptap -- sh -c 'echo ready; exec sleep 60' >ready &
 pid=$!
 for _ in $(seq 100); do

@@ -130,8 +130,7 @@ int main(int argc, char **argv)
 END
 gcc -O1 -g -fno-builtin -o guest guest.c
 
-# shared FILE HOW OPTIONS...: run ./guest HOW, and compare what its profile, FILE, says with what it
-# printed.
+# shared FILE HOW OPTIONS...: run ./guest HOW, and compare its profile, FILE, with its output.
 shared() {
     local file=$1 how=$2
     shift 2
@@ -169,8 +168,8 @@ for how in vfork clone; do
     same "$how: a truncated profile does not end the program" 0 $?
 done
 
-# A thread whose first event is that of its guest keeps its row when the guest has ended, and a
-# guest takes no row from a thread that lives.
+# A thread whose first event comes from its guest keeps its row when the guest has ended, and a
+# guest takes no row from a live thread.
 cat >rows.c <<'END'
 #define _GNU_SOURCE
 #include <pthread.h>

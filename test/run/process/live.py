@@ -20,8 +20,8 @@ heaptap = os.environ["HEAPTAP"]
 
 
 def look(pid, wrong):
-    """A report of the process, whose threads are watched meanwhile; None if it fails. What is wrong
-    is added to WRONG."""
+    """A report of the process, whose threads are watched meanwhile; None if it fails. Errors are
+    added to WRONG."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         report = subprocess.Popen([heaptap, "report", "--json", "--no-fold", str(pid)],
                                   stdout=out, stderr=err)
@@ -45,7 +45,7 @@ def disagreements(report):
             total = sum(row[key] for row in report[part])
             if part != "sizes" and total != report["totals"][key]:
                 yield f"{part} add up to {total} {key}, totals say {report['totals'][key]}"
-            # The size bins are counters of their own, and are read at another moment.
+            # The size bins are separate counters, and are read at another moment.
             if part == "sizes" and abs(total - report["totals"][key]) > max(1 << 20, total // 10):
                 yield f"{part} add up to {total} {key}, totals say {report['totals'][key]}"
     if report["totals"]["peak_bytes"] < report["totals"]["live_bytes"]:

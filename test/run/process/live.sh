@@ -65,8 +65,8 @@ wait $runner 2>/dev/null
 same "four busy threads: ended by the signal, not by us" 143 $?
 known counted.heaptap "losses events=0" "under:count_alloc allocations>=100000"
 
-# A copy beside the profile is what the process was before, and no other process. Without what it is
-# a copy of, it is a profile like any other.
+# A copy beside the profile is an earlier state of the process, not another process. Without the
+# original it is a profile like any other.
 mkdir beside
 # beside PROGRAM...: run it so that it has children or none, and make copies of the one that lives.
 beside() {
@@ -116,7 +116,7 @@ check "the summary has each once" grep -q "^heaptap: $others others\? in l.proce
 same "what is no process of the run stays where it is" 3 \
     "$(cd beside && ls now.heaptap later.heaptap moment.heaptap | wc -l)"
 
-# What the program has written itself is the program's.
+# A profile that the program has written itself is a program's file.
 mkdir written
 (cd written && "$HEAPTAP" run -o l.heaptap -- bash -c 'exec "$0" heaptap >own.heaptap 2>own.log' \
     "$PROG/own_writer") 2>summary
@@ -144,7 +144,7 @@ if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; 
 else
     echo "ok - redis-server # SKIP not installed"
 fi
-# Of a session, those that live are asked at once, and those that have ended are no mistake.
+# In a session, running processes are asked at once, and ended ones are not an error.
 rm -f counts
 "$HEAPTAP" run --quiet --no-pack -o session.heaptap -- bash -c \
     'ls >listed; exec "$1" counts 4' - "$PROG/counted" &

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # pidns.sh: a recorded process in another pid namespace, as in a container. If it fails, such a
-# process is taken for ended: it cannot be asked for anything, and packing its profile takes the
-# file away from under it, so that what it records from then on is lost.
+# process is taken for ended: it gets no requests, and packing its profile removes the file that it
+# still records into, so that later events are lost.
 . "$SRCDIR/test/run/lib.subr"
 need python3 unshare
 
@@ -60,7 +60,7 @@ check "when it has ended it can be packed" "$HEAPTAP" pack live.heaptap
 check "in place" [ "$inode" != "$(stat -c %i live.heaptap)" ]
 check "and is whole" "$HEAPTAP" report --at again live.heaptap
 
-# A program that lies on a file system of its namespace's own: names come from there.
+# A program on a file system that only its namespace has: names come from there.
 cat >own.sh <<END
 mount -t tmpfs none own || exit 77
 cp $PROG/counted own/only_here
@@ -86,8 +86,8 @@ else
 fi
 wait $runner 2>/dev/null
 
-# On an overlay the kernel cannot tell, and in a container we do not see everybody. The last
-# process of the profile was killed, so its file does not say that it ended either.
+# On an overlay the kernel cannot say, and in a container we do not see all processes. The last
+# process of the profile was killed, so its file does not record an end either.
 cat >inside.sh <<END
 mkdir -p lower upper work merged
 mount -t overlay overlay -o lowerdir=lower,upperdir=upper,workdir=work merged || exit 77

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# processes.sh: processes of every kind, each image in a profile of its own with exactly its own
+# processes.sh: processes of every kind, each image with a separate profile that has exactly its
 # numbers; which are recorded, where their profiles lie, and that nothing else is left. If it fails,
 # a child is counted as its parent, a process is lost, or the user's directory is littered.
 . "$SRCDIR/test/run/lib.subr"
@@ -62,7 +62,7 @@ check "nobody: one message at most" test "$(wc -l <nobody.err)" -le 1
 kinds nobody_reused "$first" "$PWD/nobody.file"
 check "nobody_reused: nothing in the file that has descriptor 2 now" test ! -s nobody.file
 
-# A root without the profile's directory: what is there stays, and says that it is cut.
+# A root without the profile's directory: the existing data stays, and is marked as cut.
 mkdir root
 kinds_chroot() {
     mkdir chroot
@@ -140,8 +140,8 @@ check "--only: a script by its name" test "$(here | wc -l)" -gt 0
 run_here sh -c 'exit 3'
 same "exit status" 3 $?
 
-# What the run was about has the name that was asked for: what the program became by exec, or the
-# child of a shell that did the work; all others are in the directory.
+# The run's main process gets the requested name: the program that the first process became by exec,
+# or the child of a shell that did the work; all others are in the directory.
 cat >execs.sh <<'E'
 #!/bin/bash
 x=$(echo 1)
@@ -212,7 +212,7 @@ same "report: a line for each process" "$(lines "110 family" "50 family")" "$(ta
 check "report: within 80 columns" test "$("$HEAPTAP" report fork 2>/dev/null | wc -L)" -le 80
 pid=$("$HEAPTAP" report fork 2>/dev/null | awk '$3 == 50 {print $1}')
 check "--only PID" grep -q "^pid $pid " <("$HEAPTAP" report --only "$pid" fork)
-# What has room for one profile gets the sum: 160 allocations, as merge has it.
+# A target with room for one profile gets the sum: 160 allocations, as merge has it.
 "$HEAPTAP" merge -o sum.heaptap fork >merge.out
 "$HEAPTAP" report sum.heaptap >view.out 2>view.err
 check "report: others are not mentioned of a sum" bash -c '! grep "its run" view.err'
@@ -240,7 +240,7 @@ sys.exit(not good)
 P
 failures=$((failures + $?))
 
-# A process that outlives the run goes on recording where it is, and can be packed later.
+# A process that outlives the run continues to record in place, and can be packed later.
 rm -rf place/*
 (cd place && "$HEAPTAP" run "$family" outlive ../done 2>../place.err)
 check "outliving: the summary tells" grep -q 'still being written' place.err
@@ -274,8 +274,7 @@ same "run killed: the profiles are complete" "$(lines "$forked later=10" "$first
     "$($what killed.processes)"
 check "run killed: pack works" "$HEAPTAP" pack killed.heaptap
 
-# It is killed while it packs: what is left is profiles, packed or not, and nothing else. The first
-# one is not.
+# It is killed while it packs: only profiles are left, packed or not. The first one is not.
 "$HEAPTAP" run -q -o packing/ -- "$family" generations
 for i in $(seq 8); do
     "$HEAPTAP" run -q -o packing/ -- "$family" generations &

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""few_frames.py: does a recording of N frames say what a whole one says when its stacks are cut?
+"""few_frames.py: does a recording of N frames equal a whole one whose stacks are cut?
 
     few_frames.py N WHOLE.json FEW.json      two reports of the same program, --no-fold
 
-Frames are those of the machine: what was inlined belongs to one. Sites whose innermost N frames are
-the same are one site in the recording of N frames, with the sums of their counters.
+Frames are physical ones: inlined functions belong to one. Sites whose innermost N frames are the
+same are one site in the recording of N frames, with the sums of their counters.
 """
 import collections
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# few_frames.sh: recording only the innermost frames of stacks. If it fails, such a profile is not
-# what one of whole stacks is when they are cut.
+# few_frames.sh: recording only the innermost frames of stacks. If it fails, such a profile differs
+# from one of whole stacks whose stacks are cut.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# filling.sh: programs of more stacks than the call tree has room for, which is made small. If it
-# fails, what was allocated after that is charged to nobody or to the wrong function, or the report
-# does not tell of it.
+# filling.sh: programs with more stacks than the call tree holds; the tree is made small. If it
+# fails, later allocations are charged to nobody or to the wrong function, or the report does not
+# mention it.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 

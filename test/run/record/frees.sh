@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # frees.sh: frees that end no live block. If it fails, a double free or a foreign free is not
-# counted, not told apart, shown with the wrong stack, or not passed on to the allocator.
+# counted, is confused with the other, shown with the wrong stack, or not passed on to the
+# allocator.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -25,7 +26,7 @@ at = [section.index(word) for word in ("10 frees", "again", "had been allocated 
 assert at == sorted(at), section
 EOP
 
-# glibc ends the program at the first one; bare and recorded alike, and the profile tells why.
+# glibc ends the program at the first one; bare and recorded alike, and the profile shows why.
 for mode in twice foreign moved; do
     bash -c '"$@"; exit $?' - "$PROG/bad_frees" $mode >bare.out 2>bare.err
     bare=$?

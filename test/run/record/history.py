@@ -1,19 +1,19 @@
-"""history.py: what a profile says of each moment, against what the program says it was.
+"""history.py: compare a profile's data for each moment with the program's.
 
-    history.py PROFILE OUTPUT [child|storm]     what each counter was at each snapshot
-    history.py PROFILE OUTPUT until PROFILE OUTPUT      two runs, of which one ended earlier
+    history.py PROFILE OUTPUT [child|storm]     each counter's value at each snapshot
+    history.py PROFILE OUTPUT until PROFILE OUTPUT      two runs; one ended earlier
     history.py PROFILE growth BYTES SLACK       snapshots by growth are so far apart
     history.py PROFILE long SECONDS ALLOCATIONS         the timeline of a long run is bounded
-    history.py PROFILE kinds KIND=COUNT...      how many snapshots there are of a kind
-    history.py PROFILE full                     there was no room for some values, and that is told
+    history.py PROFILE kinds KIND=COUNT...      the number of snapshots of each kind
+    history.py PROFILE full                     some values found no room, and that is noted
 
-Reads the tables of a recorded file (format.md 4.2 to 4.12) without any of our own code, works out
-what each counter was at each snapshot by a signal, and compares the sums for each function of
-test/prog/history_known.c with the lines it printed to OUTPUT; with "child", those of the forked
-child. The peak's shares likewise. Snapshots of other kinds cannot be foreseen, but nothing may fall
-from one snapshot to the next. Of a "storm" each thread is right at the snapshots it has taken
-itself. What a run counts until a snapshot is what the same run counts that ends there, also if both
-are estimates. Any difference is printed, and the exit status is 1. """
+Reads the tables of a recorded file (format.md 4.2 to 4.12) without any of heaptap's code,
+computes each counter at each snapshot by a signal, and compares the sums for each function of
+test/prog/history_known.c with the lines it printed to OUTPUT; with "child", the lines of the
+forked child. The peak's shares likewise. The time of other snapshots cannot be predicted, but no
+counter may fall from one snapshot to the next. In a "storm" each thread has exact values at its
+own snapshots. A run's counts until a snapshot equal those of the same run if it ends there, also
+if both are estimates. Any difference is printed, and the exit status is 1."""
 import bisect
 import collections
 import struct
@@ -214,7 +214,7 @@ def check_known(profile, sites, lines):
 
 
 def check_storm(profile, sites, lines):
-    """Each thread has a site of its own, and knew what it held at each of its snapshots."""
+    """Each thread has a separate site, and recorded its values at each of its snapshots."""
     function = profile.functions(sites)
     each, = (numbers[0] for word, numbers in lines if word == "storm")
     sums = [summed(profile.counters, function, s.id) for s in profile.of_kind(SIGNAL)]

@@ -2,9 +2,9 @@
 # history.sh: what every counter was at every snapshot, and the peak among snapshots, to the byte.
 # If it fails, a report of a moment or an interval is wrong, or taking a snapshot changes the peak.
 #
-# test/prog/history_known.c says what is right, history.py compares. Snapshots are asked
-# for by raise(SIGUSR1), so that the program knows when they are; those of the timeline and of
-# growth come in between where they like.
+# test/prog/history_known.c prints the truth, history.py compares. raise(SIGUSR1) requests
+# snapshots, so that the program knows their time; those of the timeline and of growth come in
+# between at any time.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 USR1=$(kill -l USR1)
@@ -88,7 +88,7 @@ sampled() {
     done
 }
 
-# The profile is memory then, of which the file is a copy: thousands of records, none let go.
+# The profile is memory then, and the file a copy: thousands of records, none released.
 in_memory() {
     HEAPTAP_SELF_CONTAINED=1 recorded in_memory 3 2500 1 1 exit
     [ "$status" = 0 ] && agrees in_memory
@@ -104,7 +104,7 @@ full() {
 growth() {
     "$HEAPTAP" run --quiet --no-pack --snapshot-growth 20K -o growth.heaptap -- \
         "$PROG/many_stacks" 60000 &&
-        # A tick comes after 256 events, of which four leave something, at most 100 bytes each.
+        # A tick comes after 256 events; four of these leave something, at most 100 bytes each.
         tables growth.heaptap growth 20480 400
 }
 
@@ -182,7 +182,8 @@ same "every so often: exit status" 0 $?
 
 # --- A limit on memory ---------------------------------------------------------------------------
 
-# bounded SIZE: the profile of 40,000 stacks; what it and the recorder take, in bytes, in `taken`.
+# bounded SIZE: the profile of 40,000 stacks; its size and the recorder's memory, in bytes, in
+# `taken`.
 bounded() {
     rm -f bounded.heaptap
     "$HEAPTAP" run --quiet --no-pack ${1:+--max-memory "$1"} -o bounded.heaptap -- \

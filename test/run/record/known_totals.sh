@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # known_totals.sh: programs whose profile is known by construction. If it fails, counting is wrong,
-# or stacks are: the head comment of each program in test/prog says what it does and which numbers
-# must come out.
+# or stacks are: the head comment of each program in test/prog describes it and the expected
+# numbers.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# lives.sh: how long blocks live, for programs in which that is known of every block. If it fails,
-# "died within 16 allocations" is wrong: churn is overlooked, or what lives long is taken for it.
-# With glibc's own word for a block's size and with that of any allocator, whose ledger is another.
+# lives.sh: the lives of blocks, for programs in which they are known for every block. If it fails,
+# "died within 16 allocations" is wrong: churn is overlooked, or long-lived blocks are taken for it.
+# With glibc's size word in front of a block, and with an unknown allocator, which needs another
+# ledger.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -52,7 +53,7 @@ KNOWN_PREFIX="in a child: " known child.heaptap \
     "under:child allocations=20 temporary=0 died_within_16=19 died_within_256=19" \
     "total allocations=20 died_within_256=19" "losses events=0 inherited_frees=10"
 
-# Of a sample, what happened in between is not known.
+# A sample does not know the events in between.
 "$HEAPTAP" run --quiet --sample 1k -o sampled.heaptap -- "$PROG/lives"
 report_json sampled.heaptap >sampled.json
 check "a sample does not know how long blocks lived" \

@@ -4,7 +4,7 @@
 # real program.
 #
 # Each runs bare, then recorded alone, then with the oracle by libunwind; all outputs must be the
-# same. A second, shorter round takes libgcc's unwinder.
+# same. A second, shorter round uses libgcc's unwinder.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 need_oracle
@@ -98,7 +98,7 @@ alike containers "" "$PROG/containers"
 alike gcc "" gcc -O1 -c -o small.o small.c
 alike shell "" sh -c 'sort data.txt | uniq -c | head -n 3'
 
-# A server with threads and an allocator of its own (jemalloc, in Debian's package).
+# A server with threads and a private allocator (jemalloc, in Debian's package).
 if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; then
     (
         unset HEAPTAP_ALLOCATOR

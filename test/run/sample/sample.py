@@ -1,4 +1,4 @@
-"""sample.py: check estimates against what test/prog/sampled.cc does by construction.
+"""sample.py: check estimates against the known numbers of test/prog/sampled.cc.
 
     sample.py coverage HEAPTAP PROGRAM RUNS OPTION...   record `sampled sites` many times: how
                                                         often is the truth in the interval?
@@ -10,7 +10,7 @@
                                                         and snapshots, at values it must not have
 
 Seeds are fixed, so a recording draws the same numbers each time. The bounds are wide enough for
-any draw but one in many thousands, because what the C library allocates before main shifts the
+all but one draw in many thousands, because the C library's allocations before main shift the
 draws from one system to the next.
 """
 import math
@@ -43,7 +43,7 @@ def site_of(report, function):
 
 
 def holds(site, key, truth):
-    # Without a sample the report says only what may have been missed: that is checked elsewhere.
+    # Without a sample the report only bounds what may have been missed: that is checked elsewhere.
     return site is None or site[key + "_low"] <= truth <= site[key + "_high"]
 
 

@@ -86,7 +86,7 @@ check "control: says why" grep -q "only when it allocates" out
 kill -TERM "$(pgrep -P $runner | head -n 1)"
 wait $runner 2>/dev/null
 
-# The clock. What is recorded must end or begin while the program pumps.
+# The clock. Recording must end or begin while the program pumps.
 "$HEAPTAP" run --quiet --delay 2 -o delay.heaptap -- "$sampled" clock 3 &
 delayed=$!
 "$HEAPTAP" run --quiet --duration 2 -o duration.heaptap -- "$sampled" clock 3
@@ -96,7 +96,7 @@ same "delay: exit status" 0 $?
 known delay.heaptap "under:early allocations=0" "under:late allocations=1000 live_blocks=1000"
 known duration.heaptap "under:early allocations=1000 live_blocks=1000" "under:late allocations=0"
 
-# A child goes on as its parent did.
+# A child continues in its parent's mode.
 HEAPTAP_SEED=5 "$HEAPTAP" run --quiet --no-pack --sample 4K -o forks/ -- "$sampled" forks
 same "forks: exit status" 0 $?
 for f in forks/*.heaptap; do
@@ -190,7 +190,7 @@ EOP
 "$HEAPTAP" report none.heaptap >out
 check "no sample: and says so" grep -q "Allocations .*(few: 0 B–3.7 GiB)" out
 
-# A comparison tells growth from noise.
+# A comparison distinguishes growth from noise.
 HEAPTAP_SEED=7 "$HEAPTAP" run --quiet --sample 16K -o again.heaptap -- "$sampled" sites
 HEAPTAP_SEED=7 "$HEAPTAP" run --quiet --sample 16K -o more.heaptap -- "$sampled" builds
 "$HEAPTAP" diff --alloc views.heaptap again.heaptap >out

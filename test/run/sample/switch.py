@@ -1,21 +1,22 @@
-"""switch.py: the way of recording changes while threads allocate at full speed.
+"""switch.py: the recording mode changes while threads allocate at full speed.
 
     switch.py check HEAPTAP PROGRAM THREADS       one run with everything checked
     switch.py table HEAPTAP PROGRAM THREADS RUNS  many runs, by hand: the last one in full, and how
                                                   often the truth lay in the interval
     switch.py sqlite HEAPTAP SQLITE3              the same with a database at work; its truth is
-                                                  what an exact recording of the same work says
+                                                  an exact recording of the same work
 
-PROGRAM is test/prog/switched.c, which knows the truth. A stretch of its work lies wholly in one way
-of recording, or a change falls into it. What is recorded exactly must be the truth to the byte, and
-so must the frees of its blocks, whenever they come. (That the site had nothing to do while there
-were samples is more than the recorder can know, so there is an upper limit all the same.)
-Estimates must lie within 2.5 times their interval, which a right estimate leaves once in a million
-times; threads decide the draws, so no seed makes two runs alike. The same holds where a change from
-exact to a sample falls into a stretch: no block may be judged by both, or by none.
+PROGRAM is test/prog/switched.c, which knows the truth. A stretch of its work lies wholly in one
+recording mode, or a change falls into it. Exact stretches must equal the truth to the byte, and
+so must the frees of their blocks, whenever they come. (The recorder cannot know that the site
+had no events while there were samples, so there is an upper limit nevertheless.) Estimates must
+lie within 2.5 times their interval, which a right estimate leaves once in a million times;
+threads decide the draws, so no seed makes two runs alike. The same holds where a change from
+exact to a sample falls into a stretch: each block must be subject to exactly one of the two.
 
-In two stretches the way changes all the time and the program is slow, so that whatever a change
-loses is a large part of it: with one thread, a point of the draw that is lost at each change shows.
+In two stretches the mode changes all the time and the program is slow, so that any loss at a
+change is a large part of the result: with one thread, a point of the draw that is lost at each
+change shows.
 """
 import os
 import subprocess
@@ -31,7 +32,7 @@ EXACT, SAMPLED, LESS = "exact", "sampled", "less"
 # How many times, and what in turn. All changes of a run find room in the file.
 FLUTTERS = {"exact and sample": (10, ["--sample", "256K"], ["--exact"]),
             "two samples": (240, ["--sample", "256K"], ["--sample", "255K"])}
-# What is asked for while the stretch lasts, and what must then be true of it.
+# The request during the stretch, and the expected result.
 STRETCHES = [
     ("exact", None, EXACT), ("to a sample by bytes", ["--sample", "64K"], SAMPLED),
     ("by bytes", None, SAMPLED), ("to off", ["--off"], LESS), ("off", None, LESS),
@@ -71,7 +72,7 @@ class Program:
                        stdout=subprocess.DEVNULL)
 
     def end(self):
-        """What was true: for each stretch (allocations, bytes, live blocks, live bytes)."""
+        """The truth: for each stretch (allocations, bytes, live blocks, live bytes)."""
         self.say("end")
         lines = [[int(word) for word in line.split()] for line in self.process.stdout]
         assert self.process.wait() == 0, self.process.returncode
@@ -198,7 +199,7 @@ def table(heaptap, program, threads, runs):
                 "yes" if near(got, m, t, 1) else "no", hits, all_runs, ratios / all_runs))
 
 
-# Each step fills a table of its own, and drops that of two steps before.
+# Each step fills a separate table, and drops the table of two steps before.
 WORK = """
 create table t%(n)d(a integer primary key, b text);
 with recursive c(x) as (values(1) union all select x + 1 from c where x < 6000)

@@ -67,7 +67,7 @@ shutil.copy("whole", root + "/there/bin/prog")
 shutil.rmtree("root/usr")
 names("a root with the whole program", True, "--sysroot", "root", "packed.heaptap")
 
-# Sources are there, too.
+# Sources are there as well.
 shutil.copy("prog.c", root)
 os.rename("prog.c", "away.c")
 status, out, err = heaptap("source", "--sysroot", "root", "make_point", "packed.heaptap")

@@ -37,7 +37,7 @@ def shown(view, profile):
 
 
 def functions(profile):
-    """The functions of prog in PROFILE: name, bytes and allocations of their own."""
+    """The functions of prog in PROFILE: name, bytes and allocations by the function itself."""
     _, out, _ = heaptap("report", "--by", "function", "--json", profile)
     return sorted((f["function"], f["self_allocated_bytes"], f["self_allocations"])
                   for f in json.loads(out)["rows"]
@@ -106,7 +106,7 @@ lines = heaptap("report", "--by", "line", "--limit", "99", "packed.heaptap")[1]
 calls = re.findall(r"(prog\+0x[0-9a-f]+) +prog\+0x[0-9a-f]+…?$", lines, re.M)
 tell(len(calls) == len(set(calls)) == 8, "stripped: each call is a line of its own", calls)
 
-# What the report calls them is what patterns may say.
+# Patterns may use the names that the report shows.
 for name, size, count in expected:
     for text in (name, name.rstrip("…")):
         pattern = "^" + text.replace("+", "[+]") + "$"
@@ -155,14 +155,14 @@ tell(heaptap("pack", "-o", "again.heaptap", "packed.heaptap")[0] == 0, "packed a
 tell(heaptap("merge", "-o", "sum.heaptap", "packed.heaptap", "merged.heaptap")[0] == 0,
      "merged again")
 
-# It goes again: what was remembered is as good for packed profiles as for others.
+# It disappears again: the cached names work for packed profiles as well as for others.
 os.rename("prog.debug", "hidden")
 for profile in ("raw.heaptap", "packed.heaptap", "merged.heaptap"):
     tell(functions(profile) == named, f"without it, but remembered, {profile}: functions by name",
          functions(profile))
 os.rename("hidden", "prog.debug")
 
-# It goes with all that was remembered: what was packed or merged with it has kept it.
+# It disappears together with the cache: files packed or merged with it have kept the names.
 os.remove("prog.debug")
 shutil.rmtree("cache", ignore_errors=True)
 tell(functions("packed.heaptap") == expected, "without it, what was packed before has no names",

@@ -2,10 +2,10 @@
 
     type_oracle.py TOOL FILE
 
-Compares them with what TOOL (test/oracle/tool_types.c) prints for FILE. The rules are those of
-type_index.c, written a second time over readelf's text: complete types only, names with
-scopes outside of C, typedefs of structures unless they are members, nameless ones by their typedef
-or their place. If it fails, `heaptap sizes` misses types, or invents some.
+Compares them with what TOOL (test/oracle/tool_types.c) prints for FILE. The rules are the same
+as in type_index.c, written a second time over readelf's text: complete types only, names with
+scopes outside of C, typedefs of structures unless they are members, nameless ones by their
+typedef or their place. If it fails, `heaptap sizes` misses types, or invents some.
 """
 
 import re

@@ -1,15 +1,15 @@
-"""type_tables.py: what heaptap says the blocks of test/prog/typed.c, typed_classes.cc and
-typed_rust.rs are.
+"""type_tables.py: heaptap's types for the blocks of test/prog/typed.c, typed_classes.cc and
+typed_rust.rs.
 
     type_tables.py HEAPTAP DIRECTORY HOW
 
 DIRECTORY has the profile p.heaptap; its name begins with gcc or clang for C, gxx or clangxx for
-C++, rust for Rust. HOW is source (the program's text is there), bare (it is not) or packed (nothing
-is there but the profile, which was packed when all was).
+C++, rust for Rust. HOW is source (the program's text is there), bare (it is not) or packed (only
+the profile is there, which was packed when all was).
 
-Each function allocates what stands in the tables below. Whatever the conditions, "certain" must be
-right. With source text all of the known ones must be certain. Without, those must be that need no
-text.
+The tables below list the type that each function allocates. "certain" must be right under all
+conditions. With source text all of the known ones must be certain. Without, those must be
+certain that need no text.
 """
 
 import json
@@ -64,7 +64,7 @@ RUST = {
     "known_rc": [re.compile(r"alloc::rc::Rc(Box|Inner)<typed_rust::Widget>")],
     "known_enum": ["typed_rust::Shape"],
 }
-# Those of which the debug information of optimised code alone is enough.
+# Functions for which the debug information of optimised code alone is enough.
 BARE_O2 = {
     "gcc": ["known_result", "known_typedef", "known_union", "known_wrapped", "known_wrapped_twice",
             "known_macro", "known_tail", "known_text", "known_derived"],

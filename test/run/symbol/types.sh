@@ -5,8 +5,8 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc g++ readelf jq
 
-# The program NAME of the source FILE as COMMAND compiles it, recorded and looked at: with its
-# source, without it, and packed, when there is neither source nor program.
+# The program NAME of the source FILE as COMMAND compiles it, recorded and examined: with its
+# source, without it, and packed, when source and program are gone.
 try() {
     local name=$1 file=$2
     shift 2
@@ -58,7 +58,8 @@ else
     echo "ok - rust # SKIP needs rustc"
 fi
 
-# What is certain by type is certain by size, and guesses stand only where something is unknown.
+# A type that is certain is also certain by size, and guesses appear only where something is
+# unknown.
 cat >sure.c <<'END'
 #include <stdlib.h>
 struct node { struct node *next, *previous; long value; };
@@ -88,7 +89,7 @@ check "by size: so, and nothing else" grep -Eq '^ +24 +10 .* ✓node$' sizes.txt
 check "by type: three of four" grep -Eq ' 3 +certain +pair$' by_type.txt
 check "by size: three of four, and what has the size" grep -Eq '^ +40 +4 .* ✓pair 75.0 %' sizes.txt
 
-# What is known of calls is kept, so that the debug information is not opened a second time: here it
+# Facts about calls are cached, so that the debug information is not opened a second time: here it
 # is gone by then.
 mkdir -p known/.debug
 objcopy --only-keep-debug sure known/.debug/program.debug
@@ -107,9 +108,9 @@ check "the first time as in another cache" cmp known/afresh.json known/first.jso
 check "the second time as the first" cmp known/first.json known/second.json
 check "which needs the cache" sh -c '! cmp -s known/first.json known/without.json'
 
-# The processes of one run are packed one after another, and what is read of a file for one of them
-# is kept for the next: the first finds no cache, the second one, the third what was kept. All have
-# the names and the types that each would have had alone.
+# The processes of one run are packed one after another, and the data read from a file for one of
+# them is cached for the next: the first finds no cache, the second a cache file, the third the data
+# in memory. Each has the names and the types that it would have had alone.
 mkdir -p together
 XDG_CACHE_HOME=$PWD/together/cache "$HEAPTAP" run --quiet -o together/p/ -- \
     sh -c 'for i in 1 2 3 4; do ./sure; done'

@@ -1,8 +1,8 @@
-"""handing.py: what each thread of test/prog/handing.c allocated, and what of it is live.
+"""handing.py: the allocated and the live blocks of each thread of test/prog/handing.c.
 
     handing.py HEAPTAP PROFILE PACKED
 
-The program says what must come out. PACKED is the same profile, packed. """
+The program documents the expected numbers. PACKED is the same profile, packed."""
 import json
 import os
 import subprocess

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # peak_threads.sh: the peak among threads, where the program knows it to the byte. If it fails, the
-# report says another peak than there was, is further off than it says (peak_error_bytes), or says
-# too much. test/prog/peak_threads.c says what the programs do.
+# report shows a wrong peak, errs by more than its bound (peak_error_bytes), or its bound is too
+# large. test/prog/peak_threads.c describes the programs.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# thread_rows.sh: a program with a reserve, of whose threads nobody can know which have ended. If it
-# fails, two threads work on one struct, so that blocks are charged to the stack of another thread,
-# or one row of the table by thread is of two that were there at the same time.
+# thread_rows.sh: a program with a reserve, where the recorder cannot know which threads have ended.
+# If it fails, two threads work on one struct, so that blocks are charged to the stack of another
+# thread, or one row of the table by thread stands for two that existed at the same time.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 

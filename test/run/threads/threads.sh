@@ -31,7 +31,7 @@ many "one after the other" 3000 1 64
 many "the smallest stacks" 3000 100 16
 many "a thousand at once" 2000 1000 16
 
-# Rows go from ended threads to new ones: their number is that of the threads alive at once.
+# New threads reuse the rows of ended ones: there are as many rows as threads alive at once.
 rows=$("$HEAPTAP" report --json "one after the other.heaptap" | python3 -c '
 import json, sys
 print(len(json.load(sys.stdin).get("threads", [])))')
@@ -61,7 +61,8 @@ known timers.heaptap "leaf:grow allocations=$by_loop frees=$by_loop" \
     "leaf:on_timer allocations=$((3 * by_handler)) frees=$by_handler" \
     "losses events=0 unknown_frees=0 overwritten_blocks=0 unwind_failures=0"
 
-# Handlers that allocate and jump out: each leaves an event half done, and none of theirs is lost.
+# Handlers that allocate and jump out: each leaves an event half done, and none of the handlers'
+# events is lost.
 run jumps "$PROG/jumps"
 jumps=$(cut -d' ' -f2 jumps.out)
 check "jumps: there were some" test "$jumps" -ge 3000
@@ -75,7 +76,7 @@ check "loop: the profile does not grow" test "$(stat -c %s loop.heaptap)" -lt 30
 run moving "$PROG/dlmany" moving 500
 known moving.heaptap "module:libplugin_one.so,one_inner allocations=500 frees=500 sites>=400" \
     "losses events=0 guessed_frames=0 unwind_failures=0"
-# More modules than the table has room for: what is left of their frames is counted.
+# More modules than the table has room for: the remaining frames are counted.
 run modules "$PROG/dlmany" moving 9000
 known modules.heaptap "total allocations>=9000" \
     "losses events=0 frames_without_module>=800 guessed_frames=0 unwind_failures=0"

@@ -37,7 +37,7 @@ def by_function(document):
 
 
 def differences(site, made, times):
-    """Where SITE is not TIMES what was made."""
+    """The values where SITE differs from TIMES the made profile."""
     for key, (name, unit) in SPREADS.items():
         total, least, most = made[key]
         wanted = {"total": times * total / unit, "min": least / unit, "max": most / unit}
@@ -93,7 +93,7 @@ def fields(heaptap):
          (["key", "total", "count"], 2, 1) and not advice["false_sharing"],
          "what is hot", advice)
     order = [part["name"] for part in advice["order"]]
-    # The flag fits behind the bits, before what is aligned to words.
+    # The flag fits behind the bits, before the word-aligned members.
     tell(order == ["key", "total", "count", "dirty, pinned", "flag", "links", "name", "never"] and
          advice["new_lines_touched"] < advice["lines_touched"] and advice["new_size"] == 104,
          "a better order", advice)

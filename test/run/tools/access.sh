@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# access.sh: how blocks were used, of a profile whose numbers are made (access_made.py): as text, as
-# JSON, packed and merged. If it fails, what nobody reads is said to be read, blocks are counted
-# twice or not at all, or somebody without counts is not told what to do.
+# access.sh: the use of blocks, for a profile with made-up numbers (access_made.py): as text, as
+# JSON, packed and merged. If it fails, memory that is never read is reported as read, blocks are
+# counted twice or never, or users without counts are not shown how to get them.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 

@@ -1,9 +1,9 @@
-"""access_made.py: a profile with accesses whose every number is made up here. Imported, or run as
+"""access_made.py: a profile with accesses whose numbers are all made up here. Imported, or run as
 
     access_made.py PROGRAM OUT.heaptap [GRANULE]
 
-which writes it; its structures are those of PROGRAM, test/prog/access_structs.c. What a recorder
-would have written is in ACCESS and FIELDS, in all five parts, of which a reader takes some.
+which writes it; its structures are the ones in PROGRAM, test/prog/access_structs.c. The
+recorder's data is in ACCESS and FIELDS, in all five parts; a reader uses some.
 """
 import struct
 import sys

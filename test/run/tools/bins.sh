@@ -57,7 +57,7 @@ check "70 types of a size: the row is no longer" test "$(wc -c <row)" -lt 200
 check "70 types of a size: report --by type counts the rest" \
     grep -Eq 'fits_06 and [0-9]+ more$' rows
 
-# A library that is called like the recorder's, on the stack of a block of its type's size.
+# A library with the recorder's name, on the stack of a block with its type's size.
 cat >library.c <<'END'
 #include <stdlib.h>
 struct of_recorder { char bytes[48]; } variable;

@@ -3,8 +3,8 @@
     exports_golden.py HEAPTAP small              make profile.heaptap and accesses.heaptap
     exports_golden.py HEAPTAP text FORMAT        stdin, an export, as text that can be compared
 
-pprof's messages are written out field by field, memprof's records number by number; of a flame
-graph the script and the style are left out, which have tests of their own. If it fails, no format
+pprof's messages are written out field by field, memprof's records number by number; a flame
+graph is compared without its script and style, which have separate tests. If it fails, no format
 can be compared.
 """
 import gzip

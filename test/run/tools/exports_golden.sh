@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# exports_golden.sh: a small profile in each format is, byte for byte, the file that lies in
-# exported/ beside this script (exports_golden.py). If it fails, what is written has changed for
-# those who read it. If that is wanted, look at the difference, and copy what the script has made
-# in an empty directory, outside of the runner:
+# exports_golden.sh: a small profile in each format equals, byte for byte, the file in exported/
+# beside this script (exports_golden.py). If it fails, the exports have changed for their readers.
+# If that is intended, review the difference, and copy the files that the script makes in an empty
+# directory, outside of the runner:
 #
 #     export SRCDIR=... HEAPTAP=... ORACLE=; $SRCDIR/test/run/tools/exports_golden.sh
 #     cp small.* $SRCDIR/test/run/tools/exported

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # first_screen.sh: the rows of the report's first screen, which add up all lines of a function. If
-# it fails, the memory of a whole function is said to come from one of its lines, and a reader
-# changes the wrong one.
+# it fails, the memory of a whole function is attributed to one line, and a reader changes the wrong
+# one.
 . "$SRCDIR/test/run/lib.subr"
 
 cat >lines.c <<'END'

@@ -7,7 +7,7 @@ need python3 jq gcc
 
 PATH=$(dirname "$HEAPTAP"):$PATH
 
-# gives NAME STATUS MESSAGE COMMAND...: its exit status, and a line of its stderr, "" for none.
+# gives NAME STATUS MESSAGE COMMAND...: check its exit status and a line of its stderr, "" for none.
 gives() {
     local name=$1 wanted=$2 message=$3
     shift 3
@@ -105,7 +105,7 @@ gives "diff: one of two" 3 "cannot judge it: partly lacks 1 profile that could n
 gives "diff: one of two, the other side" 3 "cannot judge it: partly lacks" \
     heaptap diff --fail-over 1G partly base.heaptap
 
-# unread KIND: one of the two in `partly` is none that can be read, which is said, also by a merge.
+# unread KIND: one of the two in `partly` cannot be read, which is reported, also by a merge.
 unread() {
     local path=partly/heaptap.tests.2.heaptap
     gives "leaks: $1" 3 "$path" heaptap leaks --fail-over 1G partly

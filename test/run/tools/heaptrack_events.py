@@ -1,10 +1,10 @@
-"""heaptrack_events.py: lists of events for heaptrack, added up.
+"""heaptrack_events.py: lists of events for heaptrack, replayed and summed.
 
     heaptrack_events.py HEAPTAP     in a directory with the profiles of heaptrack_events.sh
 
-The reader here does what heaptrack does with a file: plays the events, and remembers what was live
-when most was. `heaptap report --json` says what must come out. If it fails, numbers or stacks in
-heaptrack are not ours.
+The reader here treats a file as heaptrack does: it replays the events, and records the live
+blocks at the peak. `heaptap report --json` has the expected result. If it fails, heaptrack's
+numbers or stacks differ from ours.
 """
 import os
 import re
@@ -40,7 +40,7 @@ def report(*arguments):
 
 
 class Played:
-    """What a file of events comes to. `stacks` by trace, innermost first; `sums` of each trace."""
+    """The sums of a file of events. `stacks` by trace, innermost first; `sums` of each trace."""
 
     def __init__(self, data):
         self.strings, self.ips, self.traces, self.kinds = [""], [None], [None], []
@@ -117,7 +117,7 @@ class Played:
         return tuple(names)
 
     def by_stack(self, of_trace=None):
-        """{stack: what it has}, or of one number per trace."""
+        """{stack: its values}, or for one number per trace."""
         found = {}
         for trace, row in (of_trace or self.sums).items():
             values = row if isinstance(row, dict) else {"live_bytes": row}
@@ -194,7 +194,7 @@ def printed(profile, suffix="", metrics=tuple(COST)):
 
 
 def made():
-    """Blocks of all sizes and lives, whose every moment is known; and one of many calls."""
+    """Blocks of all sizes and lives, known at every moment; and a profile with many calls."""
     p = past.Past()
     sites = [p.site(NAMES[i:] + ["main"]) for i in range(len(NAMES))]
     grows = p.site(["grows", "main"])  # An array: each time a larger block, and the old one goes.
@@ -243,7 +243,7 @@ def made():
 
 
 def over_time():
-    """At each snapshot what was live then; the peak lies between two."""
+    """The live blocks at each snapshot; the peak lies between two."""
     played = compare("made.heaptap")
     moments = {ms: live for ms, live in played.moments}
     tell(sorted(moments) == sorted([1000 * n for n in range(1, 22)] + [19500]),
@@ -262,7 +262,7 @@ def over_time():
 
 
 def divided():
-    """Too many calls are divided, which the title says; bytes are what they are."""
+    """Calls beyond the limit are divided, as the title states; bytes are not."""
     data = exported("many.heaptap")
     calls = data.count(b"\n+ ")
     tell(10 ** 9 // 101 <= calls <= 10 ** 9 // 101 + 30 and

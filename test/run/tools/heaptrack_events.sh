@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# heaptrack_events.sh: the list of events that `export -f heaptrack` makes up comes to what heaptap
-# reports, stack by stack and moment by moment, added up by a reader of ours and by heaptrack_print
-# (heaptrack_events.py). If it fails, heaptrack shows another peak, other leaks or other calls than
-# we recorded.
+# heaptrack_events.sh: the list of events that `export -f heaptrack` synthesises adds up to
+# heaptap's report, stack by stack and moment by moment, according to a reader here and to
+# heaptrack_print (heaptrack_events.py). If it fails, heaptrack shows another peak, other leaks or
+# other calls than we recorded.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 

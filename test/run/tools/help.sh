@@ -22,7 +22,7 @@ exits() {
     [ "$got" -eq "$expected" ] || { echo "exit $got, not $expected: $*"; cat out err; return 1; }
 }
 
-# No line over 80 characters, no blank at a line's end, and something there at all.
+# No line over 80 characters, no blank at a line's end, and some text.
 fits() {
     [ -s "$1" ] && ! grep -nE '.{81}|[[:blank:]]$' "$1"
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# html.sh: `heaptap html`: what is in a page, and what it refuses. If it fails, a page shows other
-# numbers than the views, cannot be read at all, or has replaced somebody's file.
+# html.sh: `heaptap html`: the contents of a page, and the refusals. If it fails, a page shows other
+# numbers than the views, cannot be read, or has replaced a user's file.
 #
-# How the page shows it is tested in a browser, by page.sh.
+# page.sh tests the page in a browser.
 . "$SRCDIR/test/run/lib.subr"
 need python3 make pgrep
 
@@ -43,7 +43,7 @@ cp "$SRCDIR/test/prog/typed.c" moved/prog/
 run_python "$area/html_document.py" sources "$HEAPTAP" "$SRCDIR/test/prog/typed.c" ||
     failures=$((failures + 1))
 
-# What the build does where there is no node, or not what the page is made of.
+# The build without node, or without the page's packages.
 make -C "$SRCDIR" BUILD="$PWD/built" PAGE_DIR="$PWD/nothing" "$PWD/built/gen/page.html" \
     >make.out 2>make.err
 same "without node: the build goes on, and says what is missing" "0 1" \

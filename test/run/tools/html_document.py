@@ -1,11 +1,11 @@
-"""html_document.py: document and page of `heaptap html`, compared with what the views say.
+"""html_document.py: document and page of `heaptap html`, compared with the views.
 
-    html_document.py data HEAPTAP          its numbers are those of the views and the program's
-    html_document.py sources HEAPTAP FILE  --source takes what may be shown, FILE as an example
-    html_document.py pages HEAPTAP         it is in the page; what is written, and what refused
+    html_document.py data HEAPTAP          its numbers equal the views' and the program's
+    html_document.py sources HEAPTAP FILE  --source includes permitted files, FILE as an example
+    html_document.py pages HEAPTAP         it is in the page; files written, and files refused
 
-Run by html.sh, which has recorded the profiles in the current directory. If it fails, a page shows
-numbers that no other view has, or a file was replaced that was not ours. """
+Run by html.sh, which has recorded the profiles in the current directory. If it fails, a page
+shows numbers that no other view has, or a foreign file was replaced."""
 import base64
 import glob
 import gzip
@@ -53,7 +53,7 @@ def columns(table):
 
 
 def sums_agree(report):
-    """What the parts of a site, and the changes of a part, come to."""
+    """The sums of a site's parts, and of a part's changes."""
     sites, parts, wrong = report["sites"], report["parts"], []
     for key in (k for k in parts if k in sites and k not in ("size_min", "size_max")):
         sums = [0 if value is not None else None for value in sites[key]]
@@ -111,7 +111,7 @@ def moments(name, *what):
 
 
 def truth(name):
-    """history_known has said what each of its functions had done at each signal."""
+    """history_known has printed the counts of each function at each signal."""
     with open("known.out", encoding="ascii") as f:
         snaps = [list(map(int, line.split()[1:])) for line in f if line.startswith("snap")]
     report, wrong = page_of("known.heaptap")["report"], []
@@ -133,7 +133,7 @@ def truth(name):
 
 
 def own_frames(report):
-    """The frame of a site's own code is one of its stack."""
+    """The frame that is a site's user code belongs to its stack."""
     tables, wrong = report["tables"], 0
     for stack, own in zip(report["sites"]["stack"], report["sites"]["own"]):
         frames = []
@@ -163,7 +163,7 @@ def in_text(name, profile):
 
 
 def types(name):
-    """By type, parts come to what --by type shows."""
+    """By type, the sums of parts equal --by type."""
     report = page_of("typed.heaptap")["report"]
     sums = {}
     for part in columns(report["parts"]):
@@ -184,7 +184,7 @@ def types(name):
 
 
 def inside(name, profile):
-    """What is in the document is what the views print."""
+    """The document equals the output of the views."""
     page = page_of(profile)
     report = view("report", "--json", profile)
     metric = page["report"]["metric"]
@@ -291,7 +291,7 @@ def data():
 
 
 def texts(*arguments):
-    """The sources of a page by the name of their file, and what was said."""
+    """The sources of a page by the name of their file, and the messages."""
     done = run(HEAPTAP, "html", "--json", *arguments)
     page = json.loads(done.stdout)
     files = page["report"]["tables"]["files"]
@@ -398,7 +398,7 @@ def refusals():
 
 
 def without_template():
-    """A command like this one, but for the template, of which the first byte ends it."""
+    """A command like this one, except for the template, whose first byte ends it."""
     with open(HEAPTAP, "rb") as f:
         binary = f.read()
     tell(binary.count(MARK) == 1, "the template is in the command once")

@@ -1,12 +1,12 @@
 """layouts.py: the JSON of every view in its two layouts, compared whole.
 
-    layouts.py same HEAPTAP         what documents.py makes of the tables is what is nested
+    layouts.py same HEAPTAP         documents.py turns the tables into the nested layout
     layouts.py small HEAPTAP        shared frames are written once, and rows have the promised order
     layouts.py documented HEAPTAP   each member is in docs/json.md
-    layouts.py recipes HEAPTAP      the recipes of docs/json.md, run as they stand there
+    layouts.py recipes HEAPTAP      the recipes of docs/json.md, run unchanged
 
 Run by layouts.sh, which has recorded the profiles in the current directory. If it fails, scripts
-that read one layout get other numbers, or other stacks, than those that read the other. """
+that read one layout get other numbers, or other stacks, than those that read the other."""
 import glob
 import json
 import os
@@ -41,7 +41,7 @@ def versions(document):
 
 
 def compare(heaptap, view, *files):
-    """What is wrong with VIEW, or None; and the bytes of both layouts."""
+    """The errors in VIEW, or None; and the bytes of both layouts."""
     one, two = (shown(heaptap, "--json" + form, view, *files) for form in ("=nested", ""))
     if one.returncode != two.returncode or one.stderr != two.stderr:
         return f"status {one.returncode} and {two.returncode}", 0
@@ -86,8 +86,8 @@ def lengths(columns):
 
 
 def small(heaptap):
-    """A function that calls itself at every depth has a stack for each, of which all but one frame
-    are its caller's: written out they grow with the square of the depth."""
+    """A function that calls itself at every depth has a stack for each. Each adds one frame to its
+    caller's: written out, they grow with the square of the depth."""
     one, two = (shown(heaptap, "--json" + form, ["report", "--no-fold"], "recursive.heaptap").stdout
                 for form in ("=nested", ""))
     document = json.loads(two)
@@ -171,8 +171,8 @@ def pairs(lines):
 
 
 def right_answers(heaptap):
-    """By the first words of what stands above a recipe: whether its lines of output are right,
-    judged by the nested layout."""
+    """By the first words of the text above a recipe: whether its lines of output are right, judged
+    by the nested layout."""
     def view(*options):
         return json.loads(shown(heaptap, "--json=nested", options).stdout)
     d, grown = view("report", "app.heaptap"), view("diff", "base.heaptap", "app.heaptap")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# layouts.sh: both layouts of the JSON tell the same, for every view; the one with tables is small;
-# docs/json.md has each member, and its recipes work. If it fails, scripts get wrong numbers or
-# stacks, or an answer copied from the manual is an error.
+# layouts.sh: both layouts of the JSON have the same contents, for every view; the one with tables
+# is small; docs/json.md has each member, and its recipes work. If it fails, scripts get wrong
+# numbers or stacks, or an answer copied from the manual is an error.
 . "$SRCDIR/test/run/lib.subr"
 need python3 jq
 
@@ -21,7 +21,7 @@ run_python "$area/layouts.py" same "$HEAPTAP" || failures=$((failures + 1))
 run_python "$area/layouts.py" small "$HEAPTAP" || failures=$((failures + 1))
 run_python "$area/layouts.py" documented "$HEAPTAP" || failures=$((failures + 1))
 
-# The names that the recipes use. What a recorded process prints is no matter here.
+# The names that the recipes use. The output of a recorded process is ignored here.
 mv history.heaptap app.heaptap
 "$HEAPTAP" run --quiet --no-pack -o base.heaptap -- "$PROG/slowleak" 12000 20000 >leak.out
 "$HEAPTAP" run --quiet -o session.heaptap -- bash -c '"$1"; "$2"; true' - "$PROG/recursive" \

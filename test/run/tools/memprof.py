@@ -19,7 +19,7 @@ from telling import finish, tell  # noqa: E402
 
 FLAGS = ["-O2", "-gmlt", "-fdebug-info-for-profiling", "-fno-omit-frame-pointer",
          "-mno-omit-leaf-frame-pointer", "-fno-optimize-sibling-calls", "-fno-pie"]
-# What the reader's own thresholds are is for its users; here both sides of them are met.
+# The reader's default thresholds are up to its users; these values cover both sides of them.
 USE = ["-mllvm", "-memprof-ave-lifetime-cold-threshold=0", "-mllvm",
        "-memprof-lifetime-access-density-cold-threshold=1"]
 HOT = ["-mllvm",

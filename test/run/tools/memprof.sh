@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# memprof.sh: llvm-profdata reads `export -f memprof` with the numbers that heaptap has, and clang
-# marks what is hot and cold with it. If it fails, LLVM's optimiser is told of other memory than was
-# recorded, or refuses the file.
+# memprof.sh: llvm-profdata reads `export -f memprof` with heaptap's numbers, and clang uses it to
+# mark hot and cold allocations. If it fails, LLVM's optimiser gets wrong data, or refuses the file.
 . "$SRCDIR/test/run/lib.subr"
 need python3 objdump
 record plain.heaptap "$PROG/containers"

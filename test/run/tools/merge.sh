@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # merge.sh: many profiles as one. If it fails, a sum is not the sum of its parts, one program's
 # stacks are split because it was loaded elsewhere, the result depends on the order of the inputs,
-# memory grows with their number, or a wrong input is not told or destroys what was there.
+# memory grows with their number, or a wrong input is not reported or destroys an existing file.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -22,8 +22,8 @@ merge() {
     "$HEAPTAP" merge "$@"
 }
 
-# Programs of every kind: exact and sampled, packed and not, with threads, with recursion, with code
-# that they made themselves, with frees of what is not theirs, with types, of several processes.
+# Programs of every kind: exact and sampled, packed and not, with threads, with recursion, with
+# generated code, with foreign frees, with types, with several processes.
 mkdir in
 record in/binned1.heaptap "$PROG/binned"
 record in/binned2.heaptap "$PROG/binned"

@@ -4,9 +4,9 @@
     merge_sums.py HEAPTAP totals OUT INPUT...   only the totals and losses are
     merge_sums.py HEAPTAP same A B              two merges say the same
 
-Reports are added up here a second time, on purpose in another way: by the names of functions and
-places in modules, not by ids. If it fails, `heaptap merge` loses, invents or mixes up what was
-counted; "same" failing means that the result depends on the order or the grouping of the inputs.
+Reports are added up here a second time, deliberately in another way: by the names of functions
+and places in modules, not by ids. If it fails, `heaptap merge` loses, invents or mixes up
+counts; "same" failing means that the result depends on the order or the grouping of the inputs.
 """
 import collections
 import os
@@ -20,7 +20,7 @@ import documents  # noqa: E402
 COUNTS = ("allocations", "allocated_bytes", "frees", "freed_bytes", "reallocations", "live_blocks",
           "live_bytes", "peak_blocks", "peak_bytes", "temporary")
 ESTIMATES = ("samples", "live_samples", "peak_samples")
-# What a merge cannot know, or what is no sum.
+# Members that a merge cannot know, or that are no sums.
 NO_SUM = ("file_bytes",)
 
 heaptap, mode, *profiles = sys.argv[1:]
@@ -52,8 +52,8 @@ def read(profile, *options):
 
 
 def code(frame):
-    """What a frame is, wherever its module was loaded, and as views tell stacks apart: by the name
-    and line of the function, or else by the place in the module."""
+    """The key of a frame, independent of its module's address, as views distinguish stacks: by the
+    name and line of the function, or else by the place in the module."""
     if frame["function"] is not None:
         return frame["module"], frame["function"], frame["file"], frame["line"]
     place = int(frame["offset"], 16)
@@ -76,7 +76,7 @@ def nonzero(table):
 
 
 def tables_of(reports):
-    """All that is a sum, by what it is a sum of."""
+    """All members that are sums, by their keys."""
     t = collections.defaultdict(dict)
     for r in reports:
         add(t["totals"], "all", r["totals"], COUNTS + ESTIMATES)
@@ -117,7 +117,7 @@ def functions_of(reports):
 
 
 def limits(reports):
-    """What is a minimum or a maximum."""
+    """Members that are a minimum or a maximum."""
     totals = [r["totals"] for r in reports if r["totals"]["allocations"]]
     return min((t["size_min"] for t in totals), default=0), \
         max((t["size_max"] for t in totals), default=0)

@@ -218,7 +218,7 @@ record random.heaptap "$PROG/random_mt" 1 1 3000
 record threads.heaptap "$PROG/threads"
 record callbacks.heaptap "$PROG/callbacks"
 record exceptions.heaptap "$PROG/exceptions"
-# Functions of C, which tables.py tells apart by their modules.
+# C functions, which tables.py distinguishes by their modules.
 "$HEAPTAP" run --quiet --no-language -o python.heaptap -- python3 -c \
     'import json; json.dumps([[1, [2, {"a": [3]}]]] * 9)' </dev/null
 for program in widgets recursive containers deep random threads callbacks exceptions python; do
@@ -265,7 +265,7 @@ done
 check "a whole name with --wide" grep -q 'std::allocator<char> > >' <(
     "$HEAPTAP" direct --wide --no-fold -n 99 containers.heaptap)
 
-# Graphviz reads what is written for it.
+# Graphviz reads the output.
 for options in "" "--function step" "--inuse -n 3"; do
     # shellcheck disable=SC2086
     "$HEAPTAP" callgraph --dot $options recursive.heaptap >graph.dot

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# page.sh: the page of `heaptap html` in a browser, as the one opens it whom it is sent to: every
-# view of profiles of all kinds, its numbers, links, keys, themes, and names of strangers. If it
-# fails, the page shows wrong numbers or nothing, asks the network for something, or is of no use
-# on a phone, on paper or without a mouse.
+# page.sh: the page of `heaptap html` in a browser, as a recipient opens it: every view of profiles
+# of all kinds, its numbers, links, keys, themes, and hostile names. If it fails, the page shows
+# wrong numbers or nothing, makes network requests, or cannot be used on a phone, on paper or
+# without a mouse.
 . "$SRCDIR/test/run/lib.subr"
 need python3 node
 
@@ -24,7 +24,7 @@ record many.heaptap "$PROG/containers"
 "$HEAPTAP" run --quiet -o session.heaptap -- sh -c "$PROG/containers; $PROG/recursive; true" \
     >/dev/null
 "$HEAPTAP" merge -o merged.heaptap leak.heaptap before.heaptap >/dev/null
-# A page of a directory of which one profile cannot be read.
+# A page of a directory with one unreadable profile.
 mkdir lacking
 cp leak.heaptap before.heaptap lacking
 head -c 9000 leak.heaptap >lacking/cut.heaptap

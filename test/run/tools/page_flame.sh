@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# page_flame.sh: the flame graph of the page of `heaptap html` in a browser: what the keys walk
-# through, what is told and drawn, against the command's tree. If it fails, the picture lies, or
-# only who sees it and has a mouse can use it.
+# page_flame.sh: the flame graph of the page of `heaptap html` in a browser: the frames that keys
+# reach, and the labels and the drawing, compared with the command's tree. If it fails, the picture
+# is wrong, or only users with sight and a mouse can use it.
 . "$SRCDIR/test/run/lib.subr"
 need python3 node chromium
 [ -d "$BUILD/readers/node_modules/playwright-core" ] || skip_all "tools/setup readers brings it"

@@ -1,8 +1,8 @@
-"""past.py: profiles with a past, made byte by byte, whose every number at every moment is known.
+"""past.py: profiles with a past, made byte by byte, with every number known at every moment.
 
 A Past plays the recorder: events change counters, snapshots only raise a number, and a counter
-writes down what it was before its first change after a snapshot (docs/format.md 4.11 and 4.12).
-What it must come to at each snapshot is kept beside it, in the plainest way.
+saves its old value at its first change after a snapshot (docs/format.md 4.11 and 4.12). The
+expected values at each snapshot are kept separately, in the plainest way.
 
     p = Past(); p.site(["f", "main"]); p.allocate(thread, site, blocks, size); p.snapshot("warm")
     p.write("past.heaptap"); p.truth["warm"][site]
@@ -60,14 +60,15 @@ class Past:
         self.truth.append(self.sums())
 
     def peak(self):
-        """Most is live now. Not checked; without this the peak is what is live at the end."""
+        """Declare the present as the peak. Not checked; without this the peak equals the live
+        blocks at the end."""
         self.peak_ns = int(self.now * self.second)
         self.peaks = {key: (c.values[ALLOCATED] - c.values[FREED],
                             c.values[ALLOCATIONS] - c.values[FREES])
                       for key, c in self.counters.items()}
 
     def sums(self):
-        """What is counted now: site -> amounts."""
+        """The present counts: site -> amounts."""
         found = {}
         for (_, site), counter in self.counters.items():
             known = found.setdefault(site, [0, 0, 0, 0])
@@ -97,7 +98,7 @@ class Past:
         return bytes(table), places
 
     def nodes(self):
-        """The call tree, with a frame of a function of its own at each node."""
+        """The call tree, with a frame of a distinct function at each node."""
         rows, known, addresses = [], {}, {}
         for site, stack in enumerate(self.stacks):
             parent = 0

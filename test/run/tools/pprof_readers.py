@@ -56,7 +56,7 @@ def go_pprof(*arguments):
 
 
 def raw_sums(out):
-    """The sums of the samples in what -raw prints, by type."""
+    """The sums of the samples in the output of -raw, by type."""
     head, _, samples = out.split("\nSamples:\n")[1].split("Locations\n")[0].partition("\n")
     types = [column.split("/")[0] for column in head.split()]
     sums = dict.fromkeys(types, 0)
@@ -75,7 +75,7 @@ def read_by_go(profile):
             readings.add("pprof", "go tool pprof", profile, field, sums.get(name), totals[field])
     text = raw_sums(go_pprof("-raw", export("pprof-text", profile)))
     for name, field in list(TYPES.items())[:4]:
-        # Of an empty profile, and one of which nothing was freed, go shows what is in use alone.
+        # For an empty profile, and one without frees, go shows only memory in use.
         if name in text:
             readings.add("pprof-text", "go tool pprof", profile, field, text[name], totals[field])
     tell("inuse_space" in text or "space" in text or not any(totals.values()),
@@ -116,7 +116,7 @@ def times():
 
 
 def read_by_perl(tool, profile, program):
-    """google-pprof and jeprof: the total of what is listed, and of a function."""
+    """google-pprof and jeprof: the total of the listing, and of a function."""
     path = export("pprof-text", profile)
     totals = report(profile)["totals"]
     for option, field in (("--inuse_space", "live_bytes"), ("--inuse_objects", "live_blocks"),

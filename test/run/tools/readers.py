@@ -1,9 +1,9 @@
-"""readers.py: a reader for each format of other tools, and what it must have read.
+"""readers.py: a reader for each format of other tools, and the expected result.
 
     readers.py HEAPTAP         in a directory with the profiles that readers.sh makes
 
-`heaptap report --json` says what there is; each format says it again, stack by stack. A reader
-gives its stacks as {metric: {names, outermost first: value}}. If this fails, an export has other
+`heaptap report --json` has the truth; each format must repeat it, stack by stack. A reader gives
+its stacks as {metric: {names, outermost first: value}}. If this fails, an export has other
 stacks or other numbers than the report, under some option that it should honour.
 """
 import csv
@@ -41,7 +41,7 @@ def add(sums, key, value):
 
 
 def name(frame):
-    """What a frame without a function is called is heaptap's to choose."""
+    """heaptap chooses the name of a frame without a function."""
     if frame["function"] is not None:
         return frame["function"]
     base = os.path.basename(frame["module"] or "")
@@ -68,13 +68,13 @@ def wanted(profile, options):
 
 
 def above(values):
-    """What a format without room for values below zero has of them."""
+    """The part of SUMS that a format without negative values keeps."""
     return {metric: {key: value for key, value in sums.items() if value > 0}
             for metric, sums in values.items()}
 
 
 def in_a_row(values):
-    """The same in CSV, where a ';' stands between frames and a row is a line."""
+    """The same in CSV, where ';' separates frames and a row is a line."""
     return {metric: {tuple(re.sub("[\n\t]", " ", name).replace(";", ":") for name in key): value
                      for key, value in sums.items()} for metric, sums in values.items()}
 
@@ -160,7 +160,8 @@ def firefox_stacks(thread):
 
 
 def firefox_live(thread, until=None):
-    """What the viewer takes for live: what no entry below zero has taken away as a whole."""
+    """The blocks that the viewer takes for live: those that no negative entry has removed as a
+    whole."""
     stacks, n = firefox_stacks(thread), thread["nativeAllocations"]
     live, alloc = {}, {}
     assert n["time"] == sorted(n["time"])
@@ -186,7 +187,7 @@ def read_firefox(data):
 
 
 def firefox_in_time():
-    """At each snapshot what was live then."""
+    """The live blocks at each snapshot."""
     thread = json.loads(exported("firefox", [], "odd.heaptap"))["threads"][0]
     for moment, ms in (("early", 1000), ("late", 2000), ("end", 3000)):
         sums, alloc = firefox_live(thread, ms)

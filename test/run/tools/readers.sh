@@ -13,7 +13,7 @@ python3 "$SRCDIR/test/run/hostile/hostile.py" "$HEAPTAP" make names hostile.heap
 export READINGS=$PWD/readings
 python3 "$area/readers.py" "$HEAPTAP" || failures=$((failures + 1))
 
-# reading FORMAT CONSUMER PROFILE METRIC VALUE: what a consumer has read (readings.py).
+# reading FORMAT CONSUMER PROFILE METRIC VALUE: record a consumer's reading (readings.py).
 reading() {
     printf '%s\t' "$1" "$2" "$3" "$4" "$5" >>"$READINGS"
     report_json "$3.heaptap" 2>/dev/null | jq ".totals.$4" >>"$READINGS"
@@ -32,7 +32,7 @@ else
     echo "ok - sqlite3 .import # SKIP needs sqlite3 and jq"
 fi
 
-# One name for each tool, so that what was skipped is told one by one.
+# One name for each tool, so that skipped ones are listed one by one.
 consumer() {
     local name=$1
     shift
@@ -52,8 +52,8 @@ consumer "DevTools open our files" devtools leak.heaptap sample.heaptap odd.heap
 consumer "Chromium shows our flame graphs" flamegraph leak.heaptap sample.heaptap odd.heaptap \
     hostile.heaptap empty.heaptap
 
-# The loader of the Firefox Profiler, as a command with a server of its own, which is stopped. What
-# its functions hold themselves adds up to what is live.
+# The loader of the Firefox Profiler, as a command with its own server, which is stopped. The self
+# sizes of its functions add up to the live bytes.
 profiler=$BUILD/readers/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js
 firefox() {
     timeout 60 node "$profiler" "$@" </dev/null

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""timeline.py: what views say of moments that are past, against what is true of them.
+"""timeline.py: compare views of past moments with the truth.
 
-    timeline.py HEAPTAP moments   report at and between snapshots, of a profile made here
-    timeline.py HEAPTAP thinned   the same after packing, which takes snapshots out
+    timeline.py HEAPTAP moments   report at and between snapshots, for a profile made here
+    timeline.py HEAPTAP thinned   the same after packing, which removes snapshots
     timeline.py HEAPTAP damaged   the tables of the history at values that they must not have
-    timeline.py HEAPTAP chart     what `heaptap timeline` says of stacks that grow, rest and churn
+    timeline.py HEAPTAP chart     `heaptap timeline` for stacks that grow, rest and churn
     timeline.py HEAPTAP recorded KNOWN RECORDER
-                                  report at and timeline of what test/prog/history_known.c did
+                                  report at and timeline for test/prog/history_known.c
 
-Profiles are made byte by byte (past.py), so each number is known. If a check fails, a view tells
-of a moment what was not so, or a file that someone else has made stops what reads it.
+Profiles are made byte by byte (past.py), so each number is known. If a check fails, a view shows
+wrong data for a moment, or a hostile file crashes its reader.
 """
 import gzip
 import os
@@ -49,7 +49,7 @@ def members(site):
 
 
 def by_function(document):
-    """What is said of each site, by its innermost function; what is all zero is nothing."""
+    """The values of each site, by its innermost function; sites that are all zero are dropped."""
     return {s["stack"][0]["function"]: members(s) for s in document["sites"] if any(members(s))}
 
 
@@ -77,7 +77,7 @@ def busy_past(seed, snapshots, seconds=1):
 
 
 def sums_at(p, n):
-    """Of the first N snapshots, by function; all that is zero left out."""
+    """The sums of the first N snapshots, by function; without those that are zero."""
     sums = {} if n == 0 else p.sums() if n > len(p.truth) else p.truth[n - 1]
     return {f"site_{s}": list(v) for s, v in sums.items() if any(v)}
 
@@ -403,7 +403,7 @@ def pictures():
     with open("flame.svg") as f:
         tell("left out" not in f.read(), "flame.svg: nothing is left out")
     most = max(sum(SIZE * s(t) for s in SHAPES.values()) for t in range(SECONDS + 1))
-    # All, main and handle in one, and each of what that calls.
+    # All, main and handle in one row, and a row for each callee.
     tell(amounts[:2] == [f"{most / 1024:.1f} KiB"] * 2 and len(amounts) == 2 + len(SHAPES),
          "flame.svg: callers hold what all they call does", amounts, most)
     status, _, err = view("timeline", "--svg", "chart.heaptap", "chart.heaptap")
@@ -411,8 +411,8 @@ def pictures():
 
 
 def recorded():
-    """What the recorder wrote of test/prog/history_known.c, which says what is true. Its events
-    take no time, so of the signals that fell into one instant a time picks the last one."""
+    """The recording of test/prog/history_known.c, which prints the truth. Its events take no time,
+    so when several signals share an instant, a time selects the last one."""
     known = sys.argv[3]
     usr1 = str(int(signal.SIGUSR1))
     for end in ("exit", "kill"):

@@ -13,7 +13,7 @@ part damaged
 part chart
 part recorded "$PROG/history_known" "$LIBHEAPTAP"
 
-# A program that loses an entry of its cache in some thousand requests, among megabytes of churn.
+# A program that leaks a cache entry every few thousand requests, among megabytes of churn.
 "$HEAPTAP" run --quiet --no-pack -o leak.heaptap -- "$PROG/slowleak" 120000 20000 >leak.out
 same "slowleak: what it has lost" "30 lost" "$(cat leak.out)"
 "$HEAPTAP" timeline --json leak.heaptap >leak.json 2>leak.err
@@ -22,7 +22,8 @@ same "slowleak: the stack that loses entries grows, and it alone" "new_entry loo
 rows = documents.load(open("leak.json"))["rows"]
 print(*(f["function"] for r in rows if r["trend"] == "grows" for f in r["stack"][:2]))')"
 
-# What grows comes first. Where one frame would be left out it stands in the line that would say so.
+# What grows comes first. Where only one frame would be omitted, it takes the place of the line
+# about it.
 frames() {
     "$HEAPTAP" timeline --depth "$1" leak.heaptap 2>depth.err |
         awk '/^#/ { n++ } n == 1 && /slowleak\.c:/ { f++ } n == 1 && /more frame/ { left = $2 }
@@ -33,7 +34,7 @@ same "--depth 2" "2 2" "$(frames 2)"
 same "--depth 3: all four" "4 0" "$(frames 3)"
 same "--depth 12" "4 0" "$(frames 12)"
 
-# Of a sample all is an estimate, and how far off at a moment nobody knows.
+# In a sample all numbers are estimates, with unknown errors at a moment.
 "$HEAPTAP" run --quiet --no-pack --sample 32K -o sample.heaptap -- "$PROG/slowleak" 20000 20000 \
     >sample.out
 "$HEAPTAP" report --at -300ms sample.heaptap >sample.txt 2>sample.err
@@ -45,7 +46,7 @@ r = documents.load(open("sample.json"))
 assert 4 * 10**6 < r["totals"]["live_bytes"] < 9 * 10**6, r["totals"]
 assert "live_bytes_low" not in r["totals"] and "samples" not in r["sites"][0]'
 
-# Snapshots on request: by pid, of a session, and what is refused.
+# Snapshots on request: by pid, of a session, and the refusals.
 "$HEAPTAP" run --quiet --no-pack -o asked.heaptap -- bash -c \
     '"$0" 1000000 20000 & echo $! >one; "$0" 1000000 20000 & echo $! >two; wait' \
     "$PROG/slowleak" >/dev/null 2>&1 &
@@ -83,7 +84,7 @@ refuses 2 "a wait of a day" --wait 86400 asked.heaptap name
 refuses 3 "a process that has ended" asked.heaptap name
 refuses 3 "no such file" nothing.heaptap name
 
-# What a program holds while it rests: 110 MiB of blocks, 60.6 MiB left, then nothing for a second.
+# The memory of a program at rest: 110 MiB of blocks, 60.6 MiB left, then no events for a second.
 cat >rests.c <<'C'
 #include <signal.h>
 #include <stdlib.h>
@@ -192,7 +193,7 @@ assert points[-2]["elapsed_ns"] > t["process"]["elapsed_ns"] / 8, points'
 # may have become another program, and for no other.
 naps='use POSIX; my @kept = (1 .. 1000); select(undef, undef, undef, 0.6);'
 killed='kill 9, $$;'
-# elapsed OF...: "ran" or "at least", and whether the time is that of the nap.
+# elapsed OF...: "ran" or "at least", and whether the time matches the nap's.
 elapsed() {
     "$HEAPTAP" report --json ended.heaptap 2>ended.err | python3 -c 'import json, sys
 process = json.load(sys.stdin)["process"]

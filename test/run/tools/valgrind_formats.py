@@ -52,8 +52,8 @@ def report(*arguments):
 
 
 def made():
-    """A profile with a past and awkward names. All of them stand on one stack, one after another
-    allocates; and one stack goes through the same functions twice."""
+    """A profile with a past and awkward names. They form one stack, and each allocates in turn; and
+    one stack has the same functions twice."""
     p = past.Past()
     sites = [p.site(NAMES[i:] + ["main"]) for i in range(len(NAMES))]
     sites.append(p.site(["leaf", "b", "a", "b", "a", "main"]))
@@ -108,7 +108,7 @@ def of_function(document, inclusive):
 
 
 def total(document, field):
-    """Of all sites, where what is negative counts as 0: the consumers' numbers are unsigned."""
+    """The sum over all sites, with negative values as 0: the consumers' numbers are unsigned."""
     return sum(max(site[field] or 0, 0) for site in document["sites"])
 
 
@@ -138,8 +138,8 @@ def callgrind(profile, *options):
 
 
 def printed():
-    """What ms_print shows: a list of (time, total, tree or None, is peak); a tree is the bytes of
-    those who allocate, by function."""
+    """The output of ms_print: a list of (time, total, tree or None, is peak); a tree has the bytes
+    of the allocating functions."""
     status, out, err = run("ms_print", "--threshold=0", "export.massif")
     tell(status == 0 and not err, "ms_print reads it", err, out)
     peak = re.search(r"(\d+) \(peak\)", out)
@@ -198,7 +198,7 @@ def massif(profile, *options):
 
 
 def massif_past():
-    """Each snapshot is what the profile was then."""
+    """Each snapshot equals the profile at that moment."""
     snapshots = [s for s in massif("made.heaptap") if not s[3]]
     tell([s[0] for s in snapshots] == [1000 * n for n in range(32)], "massif: all moments",
          snapshots)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# valgrind_formats.sh: what valgrind's own tools read in our exports is what heaptap reports, number
-# by number (valgrind_formats.py). If it fails, somebody who looks at a profile with kcachegrind,
-# ms_print or dh_view sees other numbers than we recorded.
+# valgrind_formats.sh: valgrind's tools read the numbers of heaptap's report in our exports, one by
+# one (valgrind_formats.py). If it fails, users who view a profile with kcachegrind, ms_print or
+# dh_view see other numbers than we recorded.
 . "$SRCDIR/test/run/lib.subr"
 need python3 callgrind_annotate ms_print
 
