@@ -1,18 +1,18 @@
-"""access.py: what counting accesses costs, beside the compiler's own run-time library.
+"""access.py: the cost of counting accesses, beside the compiler's own run-time library.
 
     access.py [--cc clang-14,clang-19] [--rounds N] [--only REGEX] [--sqlite DIRECTORY] HEAPTAP
 
 Three programs: sqlite3, one in C++, and a loop of malloc and free. sqlite3 is the distribution's
-source package, which is fetched once, into DIRECTORY (build/bench/sqlite); without it, or without a
-compiler, its rows are skipped. Each is built without anything, with -fmemory-profile and the
-compiler's library, and by `heaptap cc` with each granule; rounds go through all of them in an order
-drawn anew, on one processor, and of each the least time and the least memory count, so that what
-else the machine does troubles all alike.
+source package, which is fetched once, into DIRECTORY (build/bench/sqlite); without it, or
+without a compiler, its rows are skipped. Each is built plainly, with -fmemory-profile and the
+compiler's library, and by `heaptap cc` with each granule. Rounds go through all of them in a
+random order, on one processor. The least time and the least memory of each count, so that other
+load on the machine disturbs all alike.
 
 Prints a table: seconds of user and system together, the largest resident memory, and both as
-multiples of the program without anything; then which rows are within their limits: time at most
-that of the compiler's library, memory 1.3 times the program's for granules of 64, 1.6 for 16 and
-2.1 for 8. What a program of a few MiB takes is mostly what every program takes that counts. """
+multiples of the plain program. Then it prints which rows are within their limits: time at most
+the compiler's library's, memory 1.3 times the program's for granules of 64, 1.6 for 16 and 2.1
+for 8. In a program of a few MiB most of that is the fixed cost of any program that counts."""
 import argparse
 import os
 import random

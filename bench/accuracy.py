@@ -1,27 +1,28 @@
 #!/usr/bin/env python3
-"""accuracy.py: what is counted of blocks whose accesses are known, by us and by compiler-rt.
+"""accuracy.py: counts for blocks with known accesses, by heaptap and by compiler-rt.
 
     accuracy.py [--random-bits N] [--flags FLAGS] HEAPTAP [COMPILER...]
 
-One program, test/run/access/truth.c, is built by each compiler that is there (clang-14, clang-16,
+One program, test/run/access/truth.c, is built by each available compiler (clang-14, clang-16,
 clang-19, clang-22, gcc), once for compiler-rt's run-time library, by -fmemory-profile, and for
-each granule by `heaptap cc`. A cell is what was counted of the blocks of one size: the accesses to
-one block, on average, least and most; "=" if that is the truth, number of blocks and sum included.
-A cell of ours is for granules of 8, 16 and 64 at once.
+each granule by `heaptap cc`. A cell shows the counts for the blocks of one size: the accesses to
+one block, on average, least and most; "=" if they match the truth, number of blocks and sum
+included. A cell of heaptap's covers granules of 8, 16 and 64 at once.
 
-The truth is what the source says, and the same at all FLAGS, because what is counted is volatile.
-The loop that vectorises is built with -O3 -mavx2. With granules of 64 a vector is one access, as it
-is for compiler-rt, so this row has ours for 8 and 16, where `heaptap cc` leaves vectorisers off.
-By words there are ours, with granules of 8, and compiler-rt's histogram, which 22 counts inline and
-19 by calls; 14 and 16 have none.
+The truth follows from the source, and is the same with all FLAGS, because the counted memory is
+volatile. The loop that vectorises is built with -O3 -mavx2. With granules of 64 a vector is one
+access, as it is for compiler-rt, so this row has heaptap's counts for 8 and 16, where `heaptap
+cc` leaves vectorisers off. Counts by words come from heaptap, with granules of 8, and from
+compiler-rt's histogram, which 22 counts inline and 19 by calls; 14 and 16 have none.
 
-What compiler-rt has counted is read by the llvm-profdata of its release, 19 and 22; those of 14
-and 16 show no sites (of such a program), so of these it is the text that the library itself writes.
+compiler-rt's counts are read by the llvm-profdata of its release for 19 and 22. Those of 14 and
+16 show no sites (for such a program), so for these the text that the library itself writes is
+used.
 
-With --random-bits N everything runs with N bits of random addresses, if we may say so to the
-kernel: 32 is the most, and what some distributions have; and programs start a few hundred times
-more. Others with a sanitizer may not start in the meantime.
-Exits with 1 if a cell of ours is wrong. """
+With --random-bits N everything runs with N bits of random addresses, if the kernel lets us set
+that: 32 is the maximum, and the default of some distributions; and programs start a few hundred
+times more. Other programs with a sanitizer may fail to start in the meantime. Exits with 1 if a
+cell of heaptap's is wrong."""
 import argparse
 import os
 import re
@@ -116,7 +117,7 @@ def main_in(program):
 
 
 def from_text(text, program):
-    """What the library itself prints: means of two digits, so a total is a rounded one."""
+    """The library's own output: means of two digits, so a total is a rounded one."""
     first, end = main_in(program)
     row = re.compile(r"stack id = (\d+)\s+alloc_count (\d+), size \(ave/min/max\) \S+ / (\d+) / "
                      r"(\d+)\s+access_count \(ave/min/max\): (\S+) / (\d+) / (\d+)\s+"
@@ -231,7 +232,7 @@ class Table:
         return {**sites, known_accesses.LOOP_SIZE: loop.get(known_accesses.LOOP_SIZE)}
 
     def cell_of_ours(self, compiler, judge, for_granules=GRANULES):
-        """"=" if JUDGE finds nothing wrong with any granule, else what it finds."""
+        """"=" if JUDGE finds no error with any granule, else its findings."""
         for granule in for_granules:
             wrong = judge(self.ours[compiler, granule])
             if wrong is not None:

@@ -1,13 +1,13 @@
-"""adapters.py: what it costs that stacks show functions of Python and Lua.
+"""adapters.py: the cost of Python and Lua functions in stacks.
 
-A program of ten nested functions takes blocks and gives them back, each time on one line. It runs
-alone, with the recorder (stacks of C frames), and with the adapter for its language too; what lies
-between the latter two is the adapter's: to ask for the ten functions, and to see that they are the
-same. It is told for a pair of malloc and free, in nanoseconds of processor time and in
-instructions, and these by function, of the recorder and of the adapter.
+A program of ten nested functions takes blocks and gives them back, each time on one line. It
+runs alone, with the recorder (stacks of C frames), and also with the adapter for its language.
+The difference of the latter two is the adapter's cost: asking for the ten functions, and finding
+them unchanged. It is printed for a pair of malloc and free, in nanoseconds of processor time and
+in instructions, the latter also by function of the recorder and of the adapter.
 
 Both must record the same blocks: the Python program takes blocks of 1000 bytes, which come from
-malloc, and no object besides. How many pairs there are is what the profile says.
+malloc, and no other objects. The profile gives the number of pairs.
 """
 import collections
 import json
@@ -111,7 +111,7 @@ class Program:
         return found[1] - found[0]
 
     def instructions(self, way, pairs):
-        """All, and by function those of the recorder and of the adapter, of a loop of PAIRS."""
+        """All instructions for a loop of PAIRS, and by function the recorder's and adapter's."""
         totals, by_function = [], collections.Counter()
         functions = breakdown.Functions()
         for count, sign in (pairs, -1), (2 * pairs, 1):
@@ -151,7 +151,7 @@ def row(program, rounds, told, name):
 
 
 def section(settings, rounds, told):
-    """{language: what a pair costs more with its adapter}."""
+    """{language: the additional cost of a pair with its adapter}."""
     told.section(f"adapters: more than C frames for a pair, at {FRAMES} functions of the language")
     found = {}
     for name in LANGUAGES:

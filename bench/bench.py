@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
-"""bench.py: what recording costs, next to other profilers, on one machine in one run.
+"""bench.py: the cost of recording, next to other profilers, on one machine in one run.
 
     bench.py --out DIR --build DIR [--scope quick|full] [--only REGEX] [--tools REGEX] [--rounds N]
              [--before DIR]
 
-Started by `make bench`. The sections are programs by kind and loops (programs.py) under every tool
-(peers.py), latency of malloc, a server under load (server_load.py), start-up, the report, the
-instructions by function, adapters for languages (adapters.py), and what belongs to the bars besides
-(checks.py). ONLY picks programs and loops by name, programs by their kind ("stacks"), and sections:
-"kinds" (all programs), "loops", "threads" (loops of several), "latency", "server", "startup",
-"report", "instructions", "adapters", "checks". The section "budget" (budget.py) takes minutes for
-each program and must be asked for. BEFORE is the build directory of another commit: programs and
-loops are measured with both, in the same rounds.
+Started by `make bench`. The sections are programs by kind and loops (programs.py) under every
+tool (peers.py), latency of malloc, a server under load (server_load.py), start-up, the report,
+the instructions by function, adapters for languages (adapters.py), and the other bars
+(checks.py). ONLY picks programs and loops by name, programs by their kind ("stacks"), and
+sections: "kinds" (all programs), "loops", "threads" (loops of several), "latency", "server",
+"startup", "report", "instructions", "adapters", "checks". The section "budget" (budget.py) takes
+minutes for each program and must be asked for. BEFORE is the build directory of another commit:
+programs and loops are measured with both, in the same rounds.
 
 How a cost is measured. A machine is slower at one moment than at another, so a tool is never
-compared with a native run from another time: every run of a tool has a native run of its own right
-before or right after it, by the toss of a coin, and it is the ratio (or difference) of such a pair
-that counts. The pairs of all tools are shuffled within a round. From N pairs come the median and
-its interval (intervals.py). Programs of one thread are pinned to one processor together with all
-processes of the tool, others to none; processor time is that of all processes that were needed.
+compared with a native run from another time. Every run of a tool has a separate native run right
+before or right after it, by the toss of a coin, and the ratio (or difference) of such a pair
+counts. The pairs of all tools are shuffled within a round. From N pairs come the median and its
+interval (intervals.py). Programs of one thread are pinned to one processor together with all
+processes of the tool, others to none; processor time includes all processes that were needed.
 
 The terminal gets a line for each row as it is known, then the figures against the bars of
 figures.py. The same, with every single measurement and the facts of the machine, goes to
@@ -100,7 +100,7 @@ class Row:
 
 
 def one_pair(settings, row):
-    """A native run and one of the tool, next to each other."""
+    """A native run and a run of the tool, next to each other."""
     results = {}
     for tool in random.sample([peers.NATIVE, row.tool], 2):
         results[tool] = runner.run(settings, row.program, tool)
@@ -188,7 +188,7 @@ def arguments():
 
 
 def groups_of(program):
-    """The names by which ONLY picks PROGRAM, besides its own."""
+    """The names by which ONLY selects PROGRAM, besides its name."""
     if not program.pairs:
         return ["kinds", program.kind]
     return ["loops"] + ["threads"] * (program.name.partition("-")[0] in programs.TEAMS)

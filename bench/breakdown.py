@@ -4,17 +4,18 @@
     breakdown.py --library LIBHEAPTAP --micro MICRO KIND...       one line "KIND X" for each
     breakdown.py --stages ...                                     and where they are spent
 
-Instructions do not depend on what else the machine does, so this is the one measurement of the
+Instructions do not depend on the load of the machine, so this is the only measurement of the
 bench that can be a test (instructions.sh). Valgrind's callgrind counts them for a loop of
-micro.c with N and with 2 N pairs: the difference is N pairs, without start-up and without what is
-learnt once. What is added is that figure with the recorder minus that without it. Instructions are
-not time: misses of caches and mispredicted branches do not show here.
+micro.c with N and with 2 N pairs: the difference is N pairs, without start-up and without
+one-time work such as filling caches. The added instructions are that figure with the recorder
+minus that without it. Instructions are not time: misses of caches and mispredicted branches do
+not show here.
 
-The breakdown is of the recorder's own instructions. Callgrind gives each a file and line, also
-inside of functions that were inlined; the function is the one whose text the line is in, so inlined
-helpers keep their names. Functions are added up in stages by file (STAGES), those of counters by
-name. What no stage claims is "other", and the functions are listed, so that nothing is hidden. The
-recorder needs its line tables for this, but not for the sum.
+The breakdown covers the recorder's own instructions. Callgrind gives each a file and line, also
+inside inlined functions; it is charged to the function whose text contains the line, so inlined
+helpers keep their names. Functions are added up in stages by file (STAGES), functions of
+counters by name. Functions in no stage are "other", and are listed, so that nothing is hidden.
+The recorder needs its line tables for this, but not for the sum.
 """
 import argparse
 import bisect
@@ -30,8 +31,8 @@ FUNCTION = re.compile(r"^([a-z_]\w*)\(")
 LIMIT_S = 200
 SHOWN = 16
 
-# What N is. The recorder does some things each time the number of its events doubles, so a small N
-# would charge them to the pairs.
+# N by kind. The recorder does some work each time the number of events doubles, so a small N would
+# charge that to the pairs.
 PAIRS = {"deep": 4000, "churn": 5000, "live": 100000, "cross": 40000}
 USUAL_PAIRS = 20000
 KINDS = ["headline", "depth5", "depth20", "depth60", "paths", "live", "deep", "handler",

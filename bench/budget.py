@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""budget.py: what an event costs in a real program, and where.
+"""budget.py: the cost of an event in a real program, by stage.
 
     bench.py … --only 'budget|cc1'       (make bench ONLY='^(budget|cc1)$')
 
-A ratio of processor times says that a program got slower, not why. Here callgrind runs the program
-bare and recorded, with its models of caches and of branch prediction, and what is counted in the
-recorder's own text is divided by the program's events and added up by stage (breakdown.py). What
-the program itself and the libraries it calls count more than without the recorder, because the
-recorder has taken their place in the caches, is a stage of its own. The kernel's part, page faults
-and system time, comes from ordinary runs.
+A ratio of processor times says that a program got slower, not why. Here callgrind runs the
+program bare and recorded, with its models of caches and of branch prediction. The counts in the
+recorder's text are divided by the program's events and added up by stage (breakdown.py). The
+program and its libraries also have higher counts than without the recorder, because the recorder
+has displaced their cache lines; this is a separate stage. The kernel's part, page faults and
+system time, comes from ordinary runs.
 
-The models have no prefetching, no memory-level parallelism and no TLB, so the last column, cycles
-by callgrind's usual rule (an instruction 1, a miss of the first level 10, of the last 100, a wrong
-branch 10), orders stages; it is no time.
+The models have no prefetching, no memory-level parallelism and no TLB, so the last column,
+cycles by callgrind's usual rule (an instruction 1, a miss of the first level 10, of the last
+100, a wrong branch 10), orders stages; it is no time.
 """
 import collections
 import json
@@ -25,7 +25,7 @@ import intervals
 import peers
 import runner
 
-# What callgrind is asked to count, and what becomes of its columns.
+# Callgrind's options, and the use of its columns.
 OPTIONS = ["--cache-sim=yes", "--branch-sim=yes"]
 COLUMNS = {"instructions": ("Ir",), "first-level misses": ("I1mr", "D1mr", "D1mw"),
            "last-level misses": ("ILmr", "DLmr", "DLmw"), "wrong branches": ("Bcm", "Bim")}
@@ -81,7 +81,7 @@ def cycles(counts):
 
 
 def kernel_line(program, settings, rounds, events):
-    """What the kernel does more, of ordinary runs: medians of the differences."""
+    """The kernel's additional work in ordinary runs: medians of the differences."""
     tool = peers.heaptap_tools(settings.heaptap)[0]
     pairs = [(runner.run(settings, program, peers.NATIVE), runner.run(settings, program, tool))
              for _ in range(rounds)]

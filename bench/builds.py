@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""builds.py: how long a command takes to start and end, recorded by each of several builds.
+"""builds.py: the time that a command takes to start and end, recorded by each of several builds.
 
     python3 bench/builds.py [--rounds N] [--batch N] BUILD BUILD... [-- COMMAND...]
 
-The default command is `python3 -c pass`. A BUILD is a directory with libheaptap.so and, if made by
-`make bench-programs`, bench/bin/startup; the first one is what the others are compared with. In
-each round every build, and no recorder at all, has a batch of starts, in an order drawn anew, on
-one processor. A line has the median of the batches' medians in ms, what is above the first build in
-the same round with its 95 % interval, and the same of the processor time.
+The default command is `python3 -c pass`. A BUILD is a directory with libheaptap.so and, if made
+by `make bench-programs`, bench/bin/startup; the others are compared with the first one. In each
+round every build, and a run without recorder, has a batch of starts, in a random order, on one
+processor. A line has the median of the batches' medians in ms, the excess over the first build
+in the same round with its 95 % interval, and the same for the processor time.
 """
 import argparse
 import os

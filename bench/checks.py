@@ -1,9 +1,9 @@
-"""checks.py: what belongs to the bars and is no ratio of programs: stacks compared with those of
-other unwinders, and what an event of heaptap.h costs.
+"""checks.py: the bars that are no ratio of programs: stacks compared with those of other unwinders,
+and the cost of an event of heaptap.h.
 
     stacks   test/unwind/stackdiff.c, which walks at least 100,000 real stacks five ways. It is
              built by `make programs`, since it needs libunwind; without it the bar is not measured
-    events   heap_events.c under `heaptap run`: the dearest pair of events that has an address
+    events   heap_events.c under `heaptap run`: the costliest pair of events with an address
 """
 import os
 import re
@@ -20,7 +20,7 @@ LIMIT_S = 600
 
 
 def output(words, env=None):
-    """What a command prints, or None if it fails."""
+    """A command's output, or None if it fails."""
     try:
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=LIMIT_S,
                               stdin=subprocess.DEVNULL, env=env)
@@ -30,13 +30,13 @@ def output(words, env=None):
 
 
 def differing(text):
-    """(stacks that differ or could not be walked, stacks) from what stackdiff prints, or None."""
+    """(stacks that differ or could not be walked, stacks) from the output of stackdiff, or None."""
     found = COMPARED.search(text or "")
     return found and (int(found[2]) + int(found[3]), int(found[1]))
 
 
 def dearest(text):
-    """The most that a pair of events by address costs, in ns, from what heap_events prints."""
+    """The highest cost of a pair of events by address, in ns, from the output of heap_events."""
     found = [float(ns) for _, ns in BY_ADDRESS.findall(text or "")]
     return max(found) if found else None
 

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""exporters.py: what it takes to export a large profile, and to open the export in its viewer.
+"""exporters.py: the cost of exporting a large profile, and of opening the export in its viewer.
 
     bench/exporters.py --build build [--nodes 500000] [--viewers] [--only REGEX]
 
-The profile is made here: a call tree of NODES nodes, about half of them with allocations of their
-own, 20 snapshots with what was live at each, 20,000 functions. For each format there is a line with
-the seconds, the peak memory and the size of `heaptap export`; with --viewers the viewers that are
-here open the file as well. Nothing is judged: machines differ. What must hold on all of them is
-that memory grows with the profile and not with its square; twice the nodes should take twice the
-time.
+The profile is made here: a call tree of NODES nodes, about half of them with allocations, 20
+snapshots with the live blocks at each, 20,000 functions. For each format there is a line with
+the seconds, the peak memory and the size of `heaptap export`; with --viewers the available
+viewers open the file as well. There is no verdict: machines differ. The memory must grow
+linearly with the profile on all of them; twice the nodes should take twice the time.
 """
 import argparse
 import os
@@ -44,7 +43,7 @@ IN_BROWSER = ("speedscope", "chrome", "flamegraph", "dhat")
 
 
 class Large(past.Past):
-    """A past with a call tree of its own: ROWS of [parent, address, site or 0]."""
+    """A past with a given call tree: ROWS of [parent, address, site or 0]."""
 
     def __init__(self, count):
         super().__init__()
@@ -135,7 +134,7 @@ def main():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with tempfile.TemporaryDirectory(prefix="heaptap-exporters-") as folder:
         profile = os.path.join(folder, "large.heaptap")
-        # In a process of its own: the peak memory of a child begins as that of its parent.
+        # In a separate process: the peak memory of a child starts at its parent's.
         subprocess.run([sys.executable, __file__, "--make", profile, "--nodes",
                         str(options.nodes)], check=True)
         seconds, mib, _ = measured([heaptap, "report", "--no-fold", profile])

@@ -1,14 +1,14 @@
-"""figures.py: the bars and goals of the project, and what was measured against them.
+"""figures.py: the bars and goals of the project, and the measurements for them.
 
-A bar must hold, a goal is what we want. Each row takes its value from the estimates that the bench
-made; a row whose measurements are missing says so and does not count as held. For rows over several
-programs, "median of programs" is the median of their medians, of their lower and of their upper
-limits, and "worst program" is the row of the one with the largest median.
+A bar must hold, a goal is an aim. Each row takes its value from the estimates that the bench
+made; a row whose measurements are missing says so and does not count as held. For rows over
+several programs, "median of programs" is the median of their medians, of their lower and of
+their upper limits, and "worst program" is the row of the one with the largest median.
 
-A verdict is by the measured median: "goal", "ok" (the bar holds) or "miss", with by how much the
-bar was missed; "?" is added where the bar lies inside the interval, so that another run might say
-otherwise. Where another build was measured in the same run, rows about programs and loops have its
-median, too.
+A verdict is by the measured median: "goal", "ok" (the bar holds) or "miss", with the amount by
+which the bar was missed; "?" is added where the bar lies inside the interval, so that another
+run might decide otherwise. Where another build was measured in the same run, rows about programs
+and loops also have its median.
 """
 import statistics
 
@@ -113,7 +113,7 @@ def cost_figures(rows):
 
 
 def flatness(rows):
-    """What is added with 4 threads over what is added with 1: 1 is flat."""
+    """The added cost with 4 threads over that with 1: 1 is flat."""
     one, four = (of_loop(rows, "heaptap", f"own-{n}") for n in (1, 4))
     values = None
     if one and four and min(one) > 0:
@@ -134,7 +134,7 @@ def packed_figures(rows, alone):
 
 
 def cross_figures(rows):
-    """What is added to threads that free each other's blocks, over what is added to as many that
+    """The added cost for threads that free each other's blocks, over that for as many threads that
     free their own."""
     found = []
     for threads in (2, 4):
@@ -147,8 +147,8 @@ def cross_figures(rows):
 
 
 def peer_figures(rows):
-    """Heaptrack's whole pipeline over ours: what each adds to the same program, for all to which
-    ours adds what can be told from nothing."""
+    """Heaptrack's whole pipeline over heaptap's: the cost that each adds to the same program, for
+    all programs where heaptap's cost is distinguishable from zero."""
     found = []
     for ours, what in (("heaptap", "ours"), ("heaptap+pack", "ours packed")):
         times = [(name, kinds.times_ours(of_tool, ours))
@@ -216,7 +216,7 @@ def check_figures(checks):
 
 
 def row_figures(rows):
-    """Those about programs and loops, with what they were before."""
+    """The rows about programs and loops, with their earlier values."""
     def of(some):
         return [*cost_figures(some), *peer_figures(some), *memory_figures(some)]
 

@@ -1,9 +1,9 @@
-"""inputs.py: what the programs of the bench work on, made from nothing.
+"""inputs.py: the inputs of the bench's programs, generated.
 
-Every input is written by a function of this file from a fixed seed, so that the bench needs no
+Every input is written by a function in this file from a fixed seed, so that the bench needs no
 download and everybody measures the same. SCALE is 1 for the quick scope and larger for the full
-one; an input is kept in the bench's directory under its scale and made once. What is generated is
-plain on purpose: it should look to a parser like what people write, nothing more.
+one; an input is kept in the bench's directory under its scale and made once. The generated text
+is deliberately plain: it should only look to a parser like text that people write.
 """
 import json
 import os
@@ -24,7 +24,7 @@ def write(path, lines):
 
 
 def json_file(path, scale):
-    """Records like those of a service: nested objects, short strings, numbers."""
+    """Records like a service's: nested objects, short strings, numbers."""
     r = random.Random(11)
     with open(path, "w", encoding="utf-8") as f:
         for i in range(25000 * scale):

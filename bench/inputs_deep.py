@@ -1,10 +1,10 @@
-"""inputs_deep.py: scripts that go deep, for the interpreters of the bench.
+"""inputs_deep.py: scripts with deep recursion, for the interpreters of the bench.
 
-An interpreter that recurses in its own script need not recurse in C: most keep the script's frames
-in a list of their own. What grows their C stack is a function of the script that is called by one
-of the interpreter's own functions: a comparison that sort calls, a replacement that a pattern
-calls, an operator of an object, a block. So each script here evaluates and prints nested terms by
-such calls, some 30 levels deep, and allocates strings and lists on all levels.
+An interpreter that recurses in its script need not recurse in C: most keep the script's frames
+in a separate list. The C stack grows when one of the interpreter's built-in functions calls a
+function of the script: a comparison that sort calls, a replacement that a pattern calls, an
+operator of an object, a block. So each script here evaluates and prints nested terms by such
+calls, some 30 levels deep, and allocates strings and lists on all levels.
 """
 
 

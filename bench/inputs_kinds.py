@@ -1,4 +1,4 @@
-"""inputs_kinds.py: what the programs work on that stand for a kind: sources of other languages, big
+"""inputs_kinds.py: the inputs of programs that stand for a kind: sources of other languages, big
 documents, scripts of many short processes, and requests to a server.
 
 As in inputs.py, everything comes from a fixed seed.

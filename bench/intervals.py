@@ -1,18 +1,18 @@
-"""intervals.py: the median of a few measurements, and how far it may be off.
+"""intervals.py: the median of a few measurements, and its error.
 
-Times on a computer are not normally distributed: they have a floor and a long tail. So nothing is
-assumed about their distribution. Of n independent measurements, the number that lies below the true
-median m is binomial with p = 1/2, therefore the k-th smallest and the k-th largest enclose m with
-probability
+Times on a computer are not normally distributed: they have a floor and a long tail. So nothing
+is assumed about their distribution. Of n independent measurements, the number below the true
+median m is binomial with p = 1/2, therefore the k-th smallest and the k-th largest enclose m
+with probability
 
     1 - 2 * P(B(n, 1/2) <= k - 1)
 
-and k is the largest for which this is at least 95 %. This is the interval that belongs to the sign
-test: H. A. David and H. N. Nagaraja, Order Statistics, 3rd ed., section 7.1; W. J. Conover,
-Practical Nonparametric Statistics, section 3.2.
+and k is the largest with a probability of at least 95 %. This is the interval that belongs to
+the sign test: H. A. David and H. N. Nagaraja, Order Statistics, 3rd ed., section 7.1; W. J.
+Conover, Practical Nonparametric Statistics, section 3.2.
 
 Below six measurements there is no such interval: even the smallest and the largest enclose the
-median with less than 95 %. They are given then, with the probability that they do have.
+median with less than 95 %. They are used then, with their actual probability.
 """
 import math
 import statistics

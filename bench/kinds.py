@@ -1,9 +1,8 @@
-"""kinds.py: the table of programs by kind: what recording alone costs, what it costs with packing,
-how much memory it takes, and how that compares with heaptrack; and with another build, the same of
-both.
+"""kinds.py: the table of programs by kind: the cost of recording alone, its cost with packing, its
+memory, and the comparison with heaptrack; and with another build, the same for both.
 
-From the rows that the bench has measured anyway; nothing runs here. "worst" and "median" of a kind
-are those of the medians of its programs. A kind that lacks programs says how many it has.
+From rows that the bench has measured already; nothing runs here. "worst" and "median" of a kind
+are taken over the medians of its programs. A kind that lacks programs shows their number.
 """
 import copy
 import statistics
@@ -45,8 +44,8 @@ def measured(of_tool, tool, part):
 
 
 def times_ours(of_tool, ours=PACKED):
-    """What heaptrack adds, as a multiple of what we add: (median, low, high), or None where that
-    of either is not known or ours cannot be told from nothing."""
+    """The cost that heaptrack adds, as a multiple of heaptap's: (median, low, high), or None where
+    either is unknown or heaptap's is indistinguishable from zero."""
     theirs, mine = measured(of_tool, PEER, "added_cpu"), measured(of_tool, ours, "added_cpu")
     if not theirs or not mine or mine.median <= 0 or mine.low <= 0:
         return None

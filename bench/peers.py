@@ -1,16 +1,16 @@
-"""peers.py: the profilers that the bench runs, ours among them.
+"""peers.py: the profilers that the bench runs, heaptap among them.
 
-A tool is a way to run a command, and what it needs to be there. `{out}` in its words becomes an
-empty directory for its profile. `rounds` says how often it runs next to a tool that runs N times:
-the slow ones get fewer, or `make bench` would take a day. A tool without its program or library is
-missing, and one that leaves no profile has failed: both are told, neither is an error.
+A tool is a way to run a command, and its requirements. `{out}` in its words becomes an empty
+directory for its profile. `rounds` is how often it runs next to a tool that runs N times: slow
+tools get fewer rounds, or `make bench` would take a day. A tool without its program or library
+is missing, and one that leaves no profile has failed: both are reported, neither is an error.
 
-What is told apart on purpose:
+These are deliberately separate:
     heaptap        the recording alone (--no-pack), as in the table of goals
     heaptap+pack   with symbols looked up and compressed afterwards, in the same command; this is
                    what heaptrack does too, whose second process looks up symbols while it records
-    before…        the same tools of another build of heaptap, for what has changed since then
-    jemalloc, tcmalloc   replace the allocator, so their rows have its gains and losses as well;
+    before…        the same tools from another build of heaptap, for the changes since then
+    jemalloc, tcmalloc   replace the allocator, so their rows include its gains and losses;
                    their plain rows, without profiling, show how much that is
 """
 import os
@@ -49,8 +49,8 @@ NATIVE = Tool("native", leaves_profile=False)
 
 def heaptap_tools(heaptap, name="heaptap"):
     record = [heaptap, "run", "--quiet", "-o", "{out}/"]
-    # Two builds may not have the same format for what they remember of files: with one cache each
-    # would find that of the other, and read all anew.
+    # Two builds may have different formats for their caches of files: with a shared cache each
+    # would find the other's entries and rebuild them.
     cache = os.path.join(os.path.dirname(os.path.abspath(heaptap)), "bench-cache")
     return [
         Tool(name, [*record, "--no-pack", "--"], ours=True),
@@ -89,7 +89,7 @@ def others():
 
 
 def libraries():
-    """What the loader finds by name."""
+    """A library that the loader finds by name."""
     path = os.environ.get("PATH", "") + ":/sbin:/usr/sbin"
     ldconfig = shutil.which("ldconfig", path=path)
     return subprocess.run([ldconfig, "-p"], capture_output=True, text=True,

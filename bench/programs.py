@@ -1,12 +1,12 @@
-"""programs.py: what the bench runs: real programs, and the loops of micro.c.
+"""programs.py: the bench's workloads: real programs, and the loops of micro.c.
 
-A real program is judged by the processor time of its whole run, a loop by the time it takes itself
-("ns_per_pair"), both next to the same program bare. The lists say what each one is there for; none
+A real program is measured by the processor time of its whole run, a loop by its own timing
+("ns_per_pair"), both next to the same program bare. The lists state the purpose of each; none
 was chosen because it looks good, and gawk, lua, bash, git, g++ and node were added when the
-recorder was done, so that there is something that nobody tuned for.
+recorder was done, as programs that it was not tuned for.
 
-Programs come in kinds, because a recorder is fast or slow by what a program does and not by who
-wrote it: five programs of each of
+Programs come in kinds, because a recorder's speed depends on a program's behaviour: five
+programs of each of
 
     stacks   compilers, which meet new stacks all the time
     growing  big heaps that grow until the end
@@ -45,7 +45,7 @@ def inner(driver, name):
 
 
 class Finder:
-    """Makes programs of what is installed, with inputs from DIRECTORY."""
+    """Makes programs from the installed commands, with inputs from DIRECTORY."""
 
     def __init__(self, directory):
         self.directory, self.kind = directory, "others"
@@ -110,8 +110,8 @@ def deep(f):
 
 
 def short(f):
-    """The whole of a script counts. What it calls is in every system that has a compiler, but for
-    interpreters; a script says by its status that one is missing."""
+    """The whole of a script counts. The commands that it calls are in every system with a compiler,
+    except for interpreters; a script's status reports that one is missing."""
     f.kind = "short"
     f.add("configure", "sh", f.on("configure"))
     f.add("true", "sh", f.on("true"))

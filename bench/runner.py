@@ -16,7 +16,7 @@ LOOKED_AT = 40  # Profiles of a run whose losses are read; a run with more has s
 
 
 class Settings:
-    """Where things are, and what the scope allows."""
+    """Paths, and the limits that the scope sets."""
 
     def __init__(self, heaptap, library, binaries, work, scale, limit_s):
         self.heaptap, self.library, self.binaries = heaptap, library, binaries
@@ -52,9 +52,9 @@ def empty(directory):
 
 
 def fresh(directory):
-    """DIRECTORY, empty. What was in it stays beside it, without its bytes: ext4 hands out no inode
-    that was removed within the last minute, and passes by each of them, so a thousand files that a
-    run has left would make those of the next one dearer if they were removed."""
+    """DIRECTORY, empty. Its old contents stay beside it, truncated: ext4 hands out no inode that
+    was removed within the last minute, and skips each of them. So if the thousand files of a run
+    were removed, the files of the next one would cost more."""
     used = directory + ".used"
     os.makedirs(used, exist_ok=True)
     if os.path.isdir(directory):

@@ -1,15 +1,15 @@
-"""sections.py: what is measured in other ways than a ratio of processor times.
+"""sections.py: measurements other than ratios of processor times.
 
-    latency       how long single calls of malloc take (latency.c), with the profile on a disk, in
+    latency       durations of single calls of malloc (latency.c), with the profile on a disk, in
                   memory (tmpfs), and on a disk that another process writes to as fast as it can;
-                  and of several threads
+                  and with several threads
     threads       the loops of several threads as ratios, from rows that were measured
-    startup       how much longer a process takes that does nothing (startup.c)
-    report        size of cc1's profile, and how long a report on it takes, with no symbol looked up
+    startup       the added time for a process that does nothing (startup.c)
+    report        size of cc1's profile, and the time of a report on it, with no symbol looked up
                   before ("cold") and with all of them known ("cached")
-    instructions  what callgrind counts for each loop, by function (breakdown.py)
+    instructions  callgrind's counts for each loop, by function (breakdown.py)
 
-They follow the same rule: whatever is compared ran in the same round, in random order.
+They follow the same rule: all compared runs belong to the same round, in random order.
 """
 import os
 import random
@@ -68,7 +68,7 @@ def latency_program(settings, threads):
 
 
 def latency_runs(settings, rounds, where, out, threads):
-    """Pairs of what native and recorded runs print."""
+    """Pairs of values that native and recorded runs print."""
     program, pairs = latency_program(settings, threads), []
     ours = peers.Tool("heaptap", [settings.heaptap, "run", "--quiet", "--no-pack", "-o", "{out}/",
                                   "--"], ours=True)
@@ -135,8 +135,8 @@ def of_pairs(rows, tool, part):
 
 
 def threads_table(rows, tool="heaptap"):
-    """Lines: processor time of a pair, and what is added as a multiple of what is added to one
-    thread ("of own-1"), and to as many threads that free their own blocks ("of own")."""
+    """Lines: processor time of a pair, and its added cost as a multiple of the added cost with one
+    thread ("of own-1"), and with as many threads that free their own blocks ("of own")."""
     name = "ns_per_pair"
     native = of_pairs(rows, tool, lambda n, t: n.printed[name])
     recorded = of_pairs(rows, tool, lambda n, t: t.printed[name])
@@ -176,7 +176,7 @@ def start_times(settings, command, how):
 
 
 def startup(settings, full, told):
-    """{(command, how): Estimate of what is added, in ms}."""
+    """{(command, how): Estimate of the added time, in ms}."""
     told.section("start-up, ms (200 runs or more; what is added: median of batches' medians)")
     batches, found = (20 if full else 10), {}
     commands = {"never": [f"{settings.binaries}/never"], "once": [f"{settings.binaries}/once"],
@@ -203,7 +203,7 @@ def medians(batches, which):
 
 
 def added_start(native, other, which):
-    """What a batch's median is above the native one of the same round."""
+    """The excess of a batch's median over the native one in the same round."""
     return intervals.estimate([o - n for n, o in zip(medians(native, which),
                                                      medians(other, which))])
 

@@ -1,15 +1,15 @@
-"""server_load.py: a server under load, bare and recorded: how many requests it answers, what one
-costs, and how long those wait that come at a constant rate.
+"""server_load.py: a server under load, bare and recorded: its throughput, the cost of a request,
+and the latency of requests at a constant rate.
 
-kv_server.cc answers, open_loop.c asks. The client has the first processor to itself, the server and
-all processes of its tool share the others, so that what a profiler does outside the program is
-paid where the program runs. Each run has two parts: for CAPACITY_S the client asks as fast as it
-is answered, then for SECONDS at a rate that is the same for all tools of a bench: half of what the
-bare server can do, found once before. A tool under which the server cannot keep up with that rate
-shows it in its latency, and in requests that were not answered when the client gave up.
+kv_server.cc answers, open_loop.c asks. The client has the first processor to itself, the server
+and all processes of its tool share the others, so that a profiler's work outside the program
+competes with the program. Each run has two parts: for CAPACITY_S the client asks as fast as it
+is answered, then for SECONDS at a rate that is the same for all tools of a bench: half of the
+bare server's maximum, found once before. A tool under which the server cannot keep up with that
+rate shows it in its latency, and in requests that were not answered when the client gave up.
 
-A request that waits is asked for again by nobody, and the next ones come all the same (open_loop.c
-says why that matters), so the latencies are those of users who know nothing of one another.
+A waiting request is not repeated, and the next ones come nevertheless (open_loop.c explains why
+that matters), so the latencies are those that independent users see.
 """
 import os
 import random
@@ -30,11 +30,11 @@ COLUMNS = [("capacity", "requests/s", 1), ("cpu_us", "CPU us", 1), ("p50_ns", "p
 
 
 class Failure(Exception):
-    """The server or the client did not do what it should; why."""
+    """Why the server or the client did not work."""
 
 
 def processors(settings):
-    """The client's, and those of the server."""
+    """The client's processors, and the server's."""
     usable = settings.all_cpus.split(",")
     if len(usable) < 2:
         raise Failure("it takes two processors")

@@ -1,7 +1,7 @@
 """sqlite_source.py: sqlite3 as one file, for benches. Imported, not run.
 
-No package has that file, but the distribution's source package makes it. apt fetches it, with a
-list of source packages of its own, so that nothing of the machine is changed. """
+No package has that file, but the distribution's source package generates it. apt fetches it,
+with a separate list of source packages, so that the machine is not changed."""
 import glob
 import os
 import shutil
@@ -12,7 +12,7 @@ APT = "/etc/apt"
 
 
 def source_list():
-    """What apt is told to use, for source packages."""
+    """Options for apt, for source packages."""
     text = ""
     for path in sorted(glob.glob(f"{APT}/sources.list.d/*.sources")):
         with open(path, encoding="utf-8") as f:

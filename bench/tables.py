@@ -1,7 +1,7 @@
-"""tables.py: what the bench prints, 80 columns wide, and the two files it leaves.
+"""tables.py: the output of the bench, 80 columns wide, and its two files.
 
-The terminal sees everything as soon as it is known. bench.md has the same lines below the facts of
-the machine; bench.json has every single measurement, for whoever wants to compute something else.
+The terminal shows each line as soon as it is known. bench.md has the same lines below the facts
+of the machine; bench.json has every single measurement, for further computations.
 """
 import json
 import os
