@@ -3,43 +3,43 @@
 #   make            build/heaptap, build/libheaptap.so (the recorder), and the recorder to link in:
 #                   build/libheaptap.a, build/libheaptap_static.a, build/musl/libheaptap_static.a,
 #                   and adapters for languages, build/libheaptap_*.so
-#   make test       install what the tests need, build, run everything; the last line is
+#   make test       install the tests' requirements, build, run everything; the last line is
 #                   "N passed, N failed, N skipped"; ONLY=regex picks tests by name
-#   make scopes     whose functions are called where several are in reach, on this C library and
-#                   on that of another release of the distribution; GLIBC=trixie
+#   make scopes     which function is called where several are in reach, on this C library and
+#                   on another release's of the distribution; GLIBC=trixie
 #   make torture    large real programs, bare and recorded, in a table; half an hour; ONLY=regex
 #   make foreign    programs and test suites of others, with a counter behind the recorder; half an
 #                   hour; ONLY=regex
-#   make bench      what recording costs, next to other profilers; BENCH=quick|full,
+#   make bench      the cost of recording, next to other profilers; BENCH=quick|full,
 #                   ROUNDS=n, ONLY=regex and TOOLS=regex pick rows, BEFORE=dir is the build of
 #                   another commit to compare with; results in build/bench
 #   make check      the source rules alone (tools/tidy); also part of make test
 #   make demo       record a real program and print the report
 #   make fuzz       run every fuzz target with libFuzzer (clang), FUZZ_SECONDS=60 each
-#   make fuzz-merge keep what those runs found, minimised, in test/fuzz/corpus
-#   make fuzz-coverage   what the corpora reach in the parsers, per source file (clang, llvm)
+#   make fuzz-merge keep the finds of those runs, minimised, in test/fuzz/corpus
+#   make fuzz-coverage   coverage of the parsers by the corpora, per source file (clang, llvm)
 #   make lint       clang-tidy, cppcheck and gcc's analyzer on all of src; takes minutes
 #   make install    into $(DESTDIR)$(PREFIX), PREFIX=/usr/local; make uninstall takes it away
 #   make man        the man pages alone, into build/man
 #   make dist       an archive of the committed sources, with the page made: build/heaptap-*.tar.gz
-#   make setup      install what the build, the demo and the tests need; offer the hook for messages
+#   make setup      install the requirements of build, demo and tests; offer the message hook
 #   make roots      make demo and make test in minimal roots of Debian, as root and as a user;
-#                   ROOTS="bookworm trixie", SHORT=1 runs what depends on the distribution,
+#                   ROOTS="bookworm trixie", SHORT=1 runs the tests that depend on them,
 #                   ROOTS_DIR=dir (build/roots) keeps the roots
 #   make examples   programs that use heaptap.h, into build/examples
-#   make programs   what the tests need, without running them
+#   make programs   the programs of the tests, without running them
 #   make clean
 #
 # Variables: CC=gcc|clang, DEVELOPER=1 (warnings are errors, the tools check their tables),
 # SAN=address|undefined|thread (tools and unit tests, under build/$(SAN); never the recorder),
 # BUILD=dir (instead of build), CFLAGS, LDFLAGS, V=1 (show commands).
 #
-# How it holds together. Every source file found by the wildcards below is built, so adding a file
-# needs no edit here; scripts and styles in src/tool become strings in the command, and so does the
-# page that node makes of src/page; without node the command has no page and says so. Objects go to
+# The design. Every source file found by the wildcards below is built, so adding a file needs no
+# edit here. Scripts and styles in src/tool become strings in the command, and so does the page that
+# node makes from src/page; without node the command has no page and says so. Objects go to
 # build/obj/<config>/, where a config is a compiler and its sanitizer; headers are tracked by -MMD.
-# Three kinds of stamp make the rest right: *.flags changes when the flags do, *.list when a set of
-# objects does, and both are rewritten only then.
+# Three kinds of stamp keep the rest up to date: *.flags changes when the flags do, *.list when a
+# set of objects does, and both are rewritten only then.
 
 # Decided first, because everything below depends on it.
 ifeq ($(origin CC),default)
@@ -83,11 +83,11 @@ say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
 # --- What there is -------------------------------------------------------------------------------
 
-# Three wings, each with an include path of its own: common to both, the recorder, the tools.
+# Three parts, each with a separate include path: common to both, the recorder, the tools.
 common_sources := $(wildcard src/common/*/*.c)
 # Scripts and styles of the pages that the command writes.
 embedded_sources := $(wildcard src/tool/*/*.js src/tool/*/*.css)
-# What the page is made of. An archive of a release has it made, beside its sources.
+# Inputs of the page. An archive of a release contains the finished page, beside its sources.
 page_sources := $(wildcard src/page/*.mjs src/page/*.html src/page/*.json src/page/*.js* \
                            src/page/*/*.js src/page/*/*.jsx src/page/*/*.css)
 page_made := src/page/made/page.html
@@ -101,8 +101,8 @@ kinds := preloaded linked dynamic static glibc musl
 without = $(filter-out $(patsubst %,\%_%.c,$(filter-out $(1),$(kinds))),$(2))
 operators_source := src/recorder/allocator/operators_static.c
 access_sources := $(wildcard src/recorder/access/*.c)
-# Adapters for languages: src/recorder/language/adapter_NAME.c, with what is in NAME_*.c beside it,
-# becomes libheaptap_NAME.so; others are below.
+# Adapters for languages: src/recorder/language/adapter_NAME.c, with NAME_*.c beside it, becomes
+# libheaptap_NAME.so; others are below.
 language_sources := $(wildcard src/recorder/language/*.c)
 adapter_sources := $(wildcard src/recorder/language/adapter_*.c)
 # Those with large tables among their variables come last, so that all other variables are on a few
@@ -119,12 +119,13 @@ recorder_sources := $(call without,preloaded dynamic,$(every_recorder_source))
 linked_sources := $(call without,linked dynamic,$(every_recorder_source))
 static_sources := $(call without,linked static glibc,$(every_recorder_source))
 musl_sources := $(call without,linked static musl,$(every_recorder_source))
-# What counts accesses has all of the recorder's sources, built once more, and a room of its own.
+# The library that counts accesses has all of the recorder's sources, built once more, and one more
+# room.
 access_preloaded_sources := $(recorder_sources) $(call without,dynamic,$(access_sources))
 access_linked_sources := $(linked_sources) $(call without,dynamic,$(access_sources))
 access_static_sources := $(static_sources) $(call without,static,$(access_sources))
-# Adapters for runtimes, libraries of their own: of programs on the collector libgc, and of Lisp on
-# ECL, whose headers that one needs.
+# Adapters for runtimes, each a separate library: for programs on the collector libgc, and for Lisp
+# on ECL, whose headers that one needs.
 gc_sources := $(wildcard src/recorder/language/gc_*.c)
 ecl_sources := $(gc_sources) $(wildcard src/recorder/language/ecl_*.c)
 main_source := src/tool/command/main.c
@@ -140,7 +141,7 @@ warnings := -Wall -Wextra -Wconversion -Wshadow -Wmissing-prototypes -Wvla \
             -Werror=implicit-function-declaration
 cxx_warnings := -Wall -Wextra -Wshadow
 werror := $(if $(DEVELOPER),-Werror)
-# Where mistakes of ours are looked for, tables are walked to find them: src/tool/util/ensure.h.
+# Builds that search for internal errors walk tables to find them: src/tool/util/ensure.h.
 ensure_tables := -DENSURE_TABLES
 CFLAGS ?= -O2 -g
 base_flags := -std=gnu11 -D_GNU_SOURCE -Isrc/common -Iinclude $(warnings)
@@ -193,8 +194,8 @@ tool-objects = $(call objects,$(1),$(library_sources)) $(call page-object,$(1))
 
 # embed FILE: a C source with the file's text, unchanged, as the string that is named after it
 # (flame_page.js becomes flame_page_js). Question marks are escaped, or two of them would begin a
-# trigraph. Not .incbin or ld -b binary: objects from those lack what the compiler's flags put into
-# all others (link time optimisation, control flow marks, the note that the stack is not
+# trigraph. Not .incbin or ld -b binary: their objects lack the properties that the compiler's flags
+# give to all others (link time optimisation, control flow marks, the note that the stack is not
 # executable).
 embed = { echo 'const char $(subst .,_,$(notdir $(1)))[] = ""'; \
           sed 's/["\\?]/\\&/g; s/.*/"&\\n"/' $(1); echo ';'; }
@@ -281,7 +282,7 @@ linked := $(BUILD)/libheaptap.a $(BUILD)/libheaptap_static.a $(BUILD)/musl/libhe
           $(BUILD)/libheaptap_static.opt
 access := $(BUILD)/libheaptap-access.so $(BUILD)/libheaptap-access.a $(BUILD)/granule_mark.h \
           $(BUILD)/libheaptap-access_static.a $(BUILD)/libheaptap-access_static.opt
-# What gcc would link where it is told of -fsanitize=thread, and what it gets.
+# The libraries that gcc links for -fsanitize=thread, and their replacements.
 access_gcc := $(BUILD)/access-gcc/libtsan.a $(BUILD)/access-gcc/libtsan_preinit.o
 single_adapters := \
     $(adapter_sources:src/recorder/language/adapter_%.c=$(BUILD)/libheaptap_%.so)
@@ -325,8 +326,8 @@ $(BUILD)/libheaptap.so: $(recorder_objects) src/recorder/entry/versions.map \
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $(recorder_objects) $(recorder_link)
 
-# Each knows its runtime by headers or by layouts of its own, and the recorder by language.h alone.
-# It stays loaded, as the recorder does: it is called to the very end.
+# Each identifies its runtime by headers or by built-in layouts, and the recorder by language.h
+# alone. It stays loaded, as the recorder does: it is called to the very end.
 adapter_flags := -std=gnu11 -D_GNU_SOURCE -Iinclude -Isrc/common -Isrc/recorder $(warnings) -O2 -g \
                  -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-plt -fno-stack-protector
 $(single_adapters): $(BUILD)/libheaptap_%.so: $(language_sources) $(wildcard \
@@ -337,10 +338,10 @@ $(single_adapters): $(BUILD)/libheaptap_%.so: $(language_sources) $(wildcard \
 	    -Wl,-soname,$(notdir $@) -o $@ \
 	    $(filter src/recorder/language/adapter_$*.c src/recorder/language/$*_%.c,$^)
 
-# The recorder to link in is one object in which all names are local but those that it takes over.
-# In a static executable these are __wrap_malloc and so on (--wrap), but for functions of which
-# libc's other ways lead to one of ours, and for unloading, which is not seen there. The operators
-# are in an object of their own, and lead to those of the first.
+# The linkable recorder is one object in which all names are local except those that it interposes.
+# In a static executable these are __wrap_malloc and so on (--wrap). Exceptions are functions whose
+# other paths in libc lead to a wrapped one, and unloading, which is not seen there. The operators
+# are in a separate object, and lead to the first one's.
 unwrapped := heaptap_.*|dl(close|open|mopen|sym|vsym)|__libc_.*|s?signal|bsd_signal|sysv_signal|\
 __sysv_signal|sigset
 
@@ -356,8 +357,9 @@ $(BUILD)/linked/static.names: $(BUILD)/linked/wrapped.names
 	@echo '__restore __restore_rt' | tr ' ' '\n' >>$@ # restorer_musl.c
 	@grep '^heaptap_' $(BUILD)/linked/dynamic.names >>$@ || true
 
-# linked-rules KIND,NAMES,SOURCES,ARCHIVE,OTHER MEMBERS. Exceptions that pass through us need a
-# function of which every C++ program has the C++ library's form, and none the C library's.
+# linked-rules KIND,NAMES,SOURCES,ARCHIVE,OTHER MEMBERS. Exceptions that pass through the recorder
+# need a personality function; every C++ program has it in the C++ library's form, and none in the C
+# library's.
 define linked-rules
 $(BUILD)/linked/$(1).list: FORCE
 	@$$(call write-if-changed,$$@,$(3))
@@ -381,9 +383,9 @@ $(eval $(call linked-rules,static,static,$(static_sources),\
 $(eval $(call linked-rules,musl,static,$(musl_sources),\
     $(BUILD)/musl/libheaptap_static.a,$(operators_object)))
 
-# The same for what counts accesses. In it libc's functions that access the caller's memory have to
-# have libc's names, which the recorder has already for its own copies of some. So there are two
-# steps: those become local, and then counted_strlen becomes strlen.
+# The same for the library that counts accesses. In it, libc's functions that access the caller's
+# memory must have libc's names, but the recorder already uses these names for its own copies of
+# some. So there are two steps: those become local, and then counted_strlen becomes strlen.
 access_objects := $(call objects,$(compiler)-access,$(access_preloaded_sources))
 counted_objects := $(call objects,$(compiler)-access,$(addprefix src/recorder/access/counted_,\
                        calls.c rows.c numbers.c print.c))
@@ -454,8 +456,7 @@ $(BUILD)/access-gcc/libtsan_preinit.o:
 $(BUILD)/granule_mark.h: src/recorder/access/granule_mark.h
 	@cp $< $@
 
-# What the linker of a static executable has to be told. Unwind tables are not found without their
-# header.
+# Options for the linker of a static executable. Unwind tables are not found without their header.
 $(BUILD)/libheaptap_static.opt: $(BUILD)/linked/wrapped.names
 	@{ echo '-u __wrap_malloc'; echo '--eh-frame-hdr'; sed 's/^/--wrap=/' $<; } >$@
 
@@ -497,7 +498,7 @@ demo:
 run-demo: all
 	@HEAPTAP=$(OUT)/heaptap demo/demo.sh
 
-# What a release is: the sources, and the page, which a build then needs no node for.
+# A release contains the sources, and the page, so that a build needs no node for it.
 dist_name := heaptap-$(version)
 dist: $(page)
 	@[ -s $(page) ] || { echo "make: there is no page to put into the archive" >&2; exit 1; }

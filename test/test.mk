@@ -1,4 +1,4 @@
-# test.mk: how what the tests need is built, and the targets that run it: test, scopes, torture,
+# test.mk: builds the tests' programs, and the targets that run them: test, scopes, torture,
 # foreign, bench, check, lint and the fuzz targets. Included by the Makefile, whose opening comment
 # lists the targets and whose variables (OUT, BUILD, the flags of each config) are used here.
 #
@@ -6,12 +6,12 @@
 # test/fault, test/interrupt, bench or examples needs no edit. The scripts of test/run are not
 # built; test/runner/drive.py finds them.
 
-# A test program says on a line of its own near its top what it needs beyond the defaults:
+# A test program states on a separate line near its top what it needs beyond the defaults:
 #   /* cflags: -O0 */    /* libs: -lpthread */
 directive-of = $$(sed -n '1,8s|^/\* $(1): \(.*\) \*/$$|\1|p' $(2))
 directive = $(call directive-of,$(1),$<)
 prog_flags := -O2 -g -fomit-frame-pointer -Wall -D_GNU_SOURCE -Isrc/common -Iinclude
-# They tell gcc a few things that clang has no name for.
+# They give gcc properties that clang has no attributes for.
 ifneq ($(findstring clang,$(CC)),)
 prog_flags += -Wno-unknown-attributes -Wno-unknown-warning-option
 prog_cxx_flags := -fsized-deallocation -std=gnu++17
@@ -137,7 +137,7 @@ $(fuzzers): $(BUILD)/test/fuzz/fuzz_%: test/fuzz/fuzz_%.c $(fuzz_archive)
 
 intercepted := shim unload rlimit_dynamic
 # harness-rules CONFIG,SANITIZER FLAGS: the intercepted functions get the prefix tap_, so that they
-# are not those of the program and of the sanitizer.
+# do not clash with the program's and the sanitizer's.
 define harness-rules
 $(BUILD)/test/harness/$(1)/%.o: test/harness/%.c $(BUILD)/obj/$(compiler)-harness-$(1)/all.flags
 	@mkdir -p $$(@D)
@@ -190,7 +190,7 @@ $(bench_in_cxx): $(BUILD)/bench/bin/%: bench/%.cc $(BUILD)/test.flags
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(prog_flags) $(prog_cxx_flags) $(werror) -o $@ $< -lpthread
 
-# What a user would write, built with nothing but the public header.
+# Programs like a user's, built with the public header alone.
 examples := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 example_flags := -O2 -g -Wall -Wextra -Iinclude
 $(examples): $(BUILD)/%: %.c $(BUILD)/test.flags
@@ -206,7 +206,7 @@ programs: all $(unit_tests) $(progs) $(prog_libs) $(oracle) $(oracle_tools) $(un
           $(bench_programs) $(examples) \
           $(fault_tools) $(interrupters) $(replays) $(harnesses)
 
-# Two steps, because the first installs what the second asks pkg-config about.
+# Two steps, because the first installs the packages that the second looks up with pkg-config.
 test:
 	@tools/setup build test
 	@$(MAKE) --no-print-directory programs
