@@ -52,8 +52,9 @@ enum {
 
 #define STACK_GROWTH_MAX ((uint64_t)1 << 30)
 
-/* The mapping that contains ADDRESS, by /proc/thread-self/maps: false if none, or if that cannot
- * be read. Not by /proc/self, which is empty once the main thread has left by pthread_exit. */
+/* Find the mapping that contains ADDRESS in /proc/thread-self/maps. Return false if there is none
+ * or the file cannot be read. /proc/self would be empty once the main thread has left by
+ * pthread_exit. */
 static bool
 find_mapping(struct thread *t, uint64_t address, uint64_t *ret_low, uint64_t *ret_high)
 {
@@ -61,7 +62,7 @@ find_mapping(struct thread *t, uint64_t address, uint64_t *ret_low, uint64_t *re
     size_t kept = 0;
     uint64_t off = 0;
     bool found = false;
-    bool in_rest = false; // Of a line longer than the buffer.
+    bool in_rest = false; // The text continues a line longer than the buffer.
     int fd = sys_open("/proc/thread-self/maps", O_RDONLY, 0);
 
     while (fd >= 0 && !found) {
@@ -95,7 +96,7 @@ find_mapping(struct thread *t, uint64_t address, uint64_t *ret_low, uint64_t *re
         kept = (size_t)(end - line);
         if (kept >= sizeof t->text - 1) {
             kept = 0;
-            in_rest = true; // A path may be that long, and say what looks like an address.
+            in_rest = true; // A path may be that long, and contain text like an address.
         }
         __builtin_memmove(buffer, line, kept);
     }
@@ -104,8 +105,8 @@ find_mapping(struct thread *t, uint64_t address, uint64_t *ret_low, uint64_t *re
     return found;
 }
 
-/* How far the main stack may grow, as the kernel saw it when it laid out the address space. A limit
- * that the program raises later moves nothing: what it would claim belongs to others. */
+/* Bytes that the main stack may grow by, as the kernel saw the limit when it laid out the address
+ * space. A limit raised later changes nothing: the addresses below may be in use by then. */
 static uint64_t growth_bytes;
 
 __attribute__((constructor)) static void
@@ -157,8 +158,7 @@ bounds_thread_begins(struct thread *t)
     t->thread_pointer = pointer;
 }
 
-/* What glibc notes of a stack in the thread's control block, at an offset that is not ours to
- * know. */
+/* glibc's record of a stack's bounds, at an undocumented offset in the thread's control block. */
 struct stack_block {
     uint64_t start, size_bytes, guard_bytes;
 };
@@ -171,8 +171,8 @@ is_block_of(const struct stack_block *b, uint64_t slot, uint64_t pointer)
            pointer - b->start < b->size_bytes;
 }
 
-/* The control block's words at POINTER + OFF, if they are surely mapped: glibc's are in the page of
- * POINTER when it made the stack, a foreign one may end anywhere. */
+/* Return the control block's words at POINTER + OFF if they are surely mapped, else NULL. glibc's
+ * lie in the page of POINTER when it made the stack; a foreign block may end anywhere. */
 static const struct stack_block *
 block_at(uint64_t pointer, uint32_t off)
 {
@@ -184,7 +184,7 @@ block_at(uint64_t pointer, uint32_t off)
     return (const struct stack_block *)(uintptr_t)at;
 }
 
-/* T's stack is known to begin at LOW: find the words that say so. */
+/* T's stack is known to begin at LOW: find the words of the control block that hold its bounds. */
 static void
 learn_block_off(struct thread *t, uint64_t low)
 {
@@ -196,7 +196,8 @@ learn_block_off(struct thread *t, uint64_t low)
             store_relaxed(&state->block_off, off);
 }
 
-/* Is SLOT on the stack that T's control block names? */
+/* Return true if SLOT is on the stack that T's control block describes. Stores its bounds in T
+ * then. */
 static bool
 is_in_block(struct thread *t, uint64_t slot)
 {
@@ -209,7 +210,7 @@ is_in_block(struct thread *t, uint64_t slot)
     return true;
 }
 
-/* The end of the readable pages from FROM, which begins one, up to END. */
+/* Return the end of the readable pages from FROM, a page's start, up to END. */
 static uint64_t
 readable_until(uint64_t from, uint64_t end)
 {
@@ -218,8 +219,8 @@ readable_until(uint64_t from, uint64_t end)
     return from < end ? from : end;
 }
 
-/* Without /proc, as in a bare chroot: is SLOT shortly below the control block, or below the known
- * part of the stack, with only readable pages between? */
+/* Fallback without /proc, as in a bare chroot. Return true if SLOT is shortly below the control
+ * block, or below the known part of the stack, with only readable pages between. */
 static bool
 is_shortly_below(const struct thread *t, uint64_t slot)
 {
@@ -229,8 +230,8 @@ is_shortly_below(const struct thread *t, uint64_t slot)
            readable_until(round_down(slot, PAGE_BYTES), end) == end;
 }
 
-/* T's stack is the mapping of its control block, up to that. The main thread has its control block
- * elsewhere. Is SLOT on T's stack? */
+/* Return true if SLOT is on T's stack, which is the part of the control block's mapping below that
+ * block. The main thread has its control block elsewhere. */
 static COLD bool
 seek_own_stack(struct thread *t, uint64_t slot)
 {
@@ -348,8 +349,8 @@ bounds_of_overflow(struct bounds *b, uint64_t sp, struct unwind_bounds *ret)
     return page >= b->own_low && page < t->stack_high;
 }
 
-/* An interrupted function may still own what lies in the red zone below: between the pop of a
- * register and its return the tables say that it is there. */
+/* The red zone below an interrupted function may still hold its saved registers: between the pop of
+ * a register and the return, the tables place that register there. */
 bool
 bounds_at(struct bounds *b, uint64_t sp, bool exact, bool doubtful, struct unwind_bounds *ret)
 {

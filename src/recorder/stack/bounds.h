@@ -5,18 +5,18 @@
 
 #include "account/thread.h"
 
-/* Find the main thread's stack; once per process, before any thread is asked for. */
+/* Find the main thread's stack. Called once per process, before any other function here. */
 void bounds_process_begins(void);
 
-/* T begins to serve the calling thread: find out where its stack ends. */
+/* T begins to serve the calling thread: find its stack's bounds. */
 void bounds_thread_begins(struct thread *t);
 
-/* SLOT is outside what T knows of its own stack. True if it lies on it all the same (T knows more
- * then). */
+/* Return true if SLOT, which lies outside the known part of T's own stack, is on that stack
+ * nevertheless. Extends the known part then. */
 bool bounds_own_stack(struct thread *t, uint64_t slot);
 
-/* Is ADDRESS on T's own stack, between HERE, an address of the running function, and its end? Such
- * memory is mapped. */
+/* Return true if ADDRESS is on T's own stack, between HERE, an address in the running function's
+ * frame, and the stack's end. Such memory is mapped. */
 static inline bool
 bounds_is_live(const struct thread *t, uint64_t here, uint64_t address)
 {
@@ -26,21 +26,22 @@ bounds_is_live(const struct thread *t, uint64_t here, uint64_t address)
 /* The memory that one walk may read. */
 struct bounds {
     struct thread *t;
-    uint64_t own_low; // From here on T's own stack is mapped; its end if that is not known.
+    uint64_t own_low; // T's own stack is mapped from here on; its end if that is not known.
     struct unwind_reach reach;
-    uint32_t pages_left; // To be proved before the walk ends.
+    uint32_t pages_left; // Pages that this walk may still prove.
 };
 
-/* Start a walk at SP, the present rsp, out of the recorder, which was called from SLOT. */
+/* Start a walk at SP, the present rsp, in the recorder, which was called from SLOT. */
 void bounds_begin(struct bounds *b, struct thread *t, uint64_t sp, uint64_t slot);
 
-/* Where words may be read when rsp is at SP; false if no page there is proved. EXACT: SP is that of
- * an interrupted function. DOUBTFUL: SP comes from a guess, so read less far. Makes a system call
- * for a page that is not proved yet. */
+/* Set *RET to the words that may be read when rsp is SP. Return false if no page there is proved.
+ * EXACT: SP belongs to an interrupted function. DOUBTFUL: SP comes from a guess, so allow less.
+ * Makes a system call for each page that is not proved yet. */
 bool bounds_at(struct bounds *b, uint64_t sp, bool exact, bool doubtful,
                struct unwind_bounds *ret);
 
-/* The same for the usual frame of the thread's own stack; false means ask bounds_at. */
+/* Fast path of bounds_at for the usual frame on the thread's own stack. On false, call
+ * bounds_at. */
 static inline bool
 bounds_of_own(const struct bounds *b, uint64_t sp, bool exact, struct unwind_bounds *ret)
 {

@@ -1,8 +1,7 @@
-/* language_adapters.c: which adapters for languages there are, and where code of their runtimes is.
+/* language_adapters.c: the list of language adapters, and where the code of their runtimes is.
  *
- * Both only grow, and are read by all threads at each event without a lock: what a count covers has
- * been written before.
- */
+ * Both only grow. All threads read them at each event without a lock: the count is published after
+ * the entries that it covers. */
 #define HEAPTAP_IS_RECORDER
 
 #include "stack/language_adapters.h"
@@ -54,7 +53,8 @@ language_runtime_code(uint64_t start, uint64_t end)
     return true;
 }
 
-/* The range of a runtime's code that the call before PC is in; RUNTIME_RANGES if it is in none. */
+/* Return the index of the range of runtime code that contains the call before PC; RUNTIME_RANGES if
+ * none does. */
 static uint32_t
 runtime_around(uint64_t pc)
 {
@@ -72,7 +72,7 @@ language_is_runtime(uint64_t pc)
     return runtime_around(pc) < RUNTIME_RANGES;
 }
 
-/* Is RANGE of a runtime's code that of an adapter? */
+/* Return true if RANGE of runtime code belongs to an adapter. */
 static bool
 is_adapter(uint32_t range)
 {

@@ -1,6 +1,6 @@
-/* language_adapters.h: which adapters for languages there are, and where code of their runtimes is.
+/* language_adapters.h: the list of language adapters, and where the code of their runtimes is.
  *
- * Any thread, at any time; nothing blocks. */
+ * Thread-safe and async-signal-safe; nothing blocks. */
 #ifndef STACK_LANGUAGE_ADAPTERS_H
 #define STACK_LANGUAGE_ADAPTERS_H
 
@@ -13,29 +13,29 @@ enum {
     LANGUAGES = 4,
 };
 
-/* What some adapter needs. Atomic; each is 0 or 1, and stays 1. */
+/* Needs of the adapters together. Atomic; each is 0 or 1, and stays 1. */
 struct language_needs {
-    uint32_t look;  // To see the C stack before it is asked.
-    uint32_t code;  // To be asked for names of compiled code.
-    uint32_t place; // To see all C frames to say where frames are.
+    uint32_t look;  // To see the C stack before it returns frames.
+    uint32_t code;  // To name compiled code.
+    uint32_t place; // To see all C frames to place its frames.
 };
 
 extern struct language_needs language_needs;
 
-/* How many languages there are, atomic, and the adapters of so many. */
+/* Number of adapters, atomic, and the adapters. */
 extern uint32_t language_count;
 extern const struct heaptap_language *language_adapters[LANGUAGES];
 
-/* From now on ask LANGUAGE. False if there is no room for one more. */
+/* Register LANGUAGE: the recorder calls it from now on. Return false if there is no room. */
 bool language_add(const struct heaptap_language *language);
 
-/* [START, END) is code of a runtime. False if there is no room for one more. */
+/* Register [START, END) as code of a runtime. Return false if there is no room. */
 bool language_runtime_code(uint64_t start, uint64_t end);
 
-/* Is the call before PC in code of a runtime? */
+/* Return true if the call before PC is in code of a runtime. */
 bool language_is_runtime(uint64_t pc);
 
-/* The same, and not in an adapter's own code. */
+/* Like language_is_runtime, but false for an adapter's own code. */
 bool language_is_interpreter(uint64_t pc);
 
 #endif

@@ -1,29 +1,29 @@
-/* language_frames.c: the frames of the program's own language, put between those of C.
+/* language_frames.c: merge frames of the program's own language with C frames.
  *
- * An adapter (heaptap/language.h) knows a runtime. At each allocation of a process that has one it
- * is asked which functions of the language run in the thread. What it says is merged with the C
- * stack that stack.c has found (language_path.c), and kept with the node that this has led to.
+ * An adapter (heaptap/language.h) reads the frames of one runtime. At each allocation, the recorder
+ * calls the adapters for the functions of their languages that run in the thread. It merges their
+ * answers with the C stack that stack.c found (language_path.c), and caches the resulting node.
  *
- * Exact, and never remembered unasked. The merged node follows from two things alone: which C
- * frames there are at which addresses, and what the adapters answer. The former is proved by the
- * memo for each event; it is told by the stamp of the target and the version of the memo. The
- * latter is compared word by word. So a node that was found before is taken again only if both are
- * equal, and a language frame that changes while the C frames beneath it do not changes the
- * answer. An adapter's `place` is asked only for what is not kept, which is why it must follow from
- * its arguments. An adapter that remembers what it has read (frames_again) says which outer frames
- * are as they were at the event before. Then each frame has the number of the answer since which it
- * has been there, and what was kept has that of the latest answer that it was: frames that are
- * older than that are the same, and only the others are compared. An answer that has not changed at
- * all keeps its number, so one comparison says that what was found the time before is right again.
+ * Exactness. The merged node depends on two things alone: the C frames with their addresses, and
+ * the answers of the adapters. The memo proves the C frames at each event; the target's stamp and
+ * the memo's version identify them. The answers are compared word by word. A cached node is reused
+ * only if both are equal. So a language frame that changes leads to another node even when the C
+ * frames stay the same.
  *
- * Deep stacks. A path keeps its innermost depth_max frames, so the recorder reads only as many
- * frames of an answer, and one more that shows the cut (language_frames_wanted). An adapter need
- * not read further out either. Such an answer has no numbers, because no event reads its outer end.
- * It is compared whole with the latest ones: a recursion that repeats finds its node there.
+ * The recorder calls an adapter's `place` only on a cache miss, which is why its result must depend
+ * on its arguments alone. An adapter that caches its frames (frames_again) returns how many outer
+ * frames are the same as at the event before. Each frame then has the serial number of the answer
+ * since which it is the same, and each cached node has the number of the latest answer equal to it.
+ * Frames older than this number are equal, so only newer ones are compared. An unchanged answer
+ * keeps its number, so one comparison finds the node of the event before.
  *
- * Threads of processes without an adapter pay nothing: one that has any is apart (thread.h), and
- * goes the general way.
- */
+ * Deep stacks. A path keeps its innermost depth_max frames. The recorder reads as many frames of an
+ * answer, and one more that shows the cut (language_frames_wanted); an adapter need not read
+ * further out. Such an answer has no serial numbers, because no event reads its outer end. It is
+ * compared whole with the latest ones: a recursion that repeats finds its node there.
+ *
+ * Threads of processes without an adapter pay nothing: where there is one, tls.apart is set
+ * (thread.h), and events take the slow path. */
 #define HEAPTAP_IS_RECORDER
 
 #include "stack/language_frames.h"
@@ -50,7 +50,7 @@ memo_of(struct thread *t)
     return t->language;
 }
 
-/* Hash the COUNT asked frames of TARGET by the innermost of them. */
+/* Hash TARGET and an answer of COUNT frames by its innermost frames. */
 static inline uint32_t
 hash_of(const struct language_memo *m, const struct stack_target *target, uint32_t count)
 {
@@ -66,8 +66,8 @@ hash_of(const struct language_memo *m, const struct stack_target *target, uint32
     return (uint32_t)(hash * factor >> 32);
 }
 
-/* Is the answer, of COUNT frames, that of K? Of one that was said whole only those need be looked
- * at that have changed since K was it; and no more than K has may have. */
+/* Return true if the answer, of COUNT frames, equals K's. With serial numbers, compare only the
+ * frames that changed since K's; more of them than K holds count as different. */
 static inline bool
 is_answer(const struct language_kept *k, const struct language_memo *m, uint32_t count)
 {
@@ -94,7 +94,8 @@ is_kept(const struct language_kept *k, const struct thread *t, const struct stac
            is_answer(k, t->language, count);
 }
 
-/* --- Asking ----------------------------------------------------------------------------------- */
+/* --- Calling adapters
+ * --------------------------------------------------------------------------- */
 
 /* Have adapters look at the C stack. */
 static void
@@ -117,7 +118,7 @@ look(struct thread *t, struct language_memo *m, const struct stack_target *targe
     n->stamp = target->stamp;
 }
 
-/* What adapters have noted of the C stack of TARGET. */
+/* Return the notes of adapters about the C stack of TARGET. */
 static const struct language_noted *
 notes_of(struct thread *t, struct language_memo *m, const struct stack_target *target)
 {
@@ -130,8 +131,8 @@ notes_of(struct thread *t, struct language_memo *m, const struct stack_target *t
     return n;
 }
 
-/* Ask L, number I, which says what has stayed. Its answer is in the last frames of what is
- * returned; NULL without memory. */
+/* Call L, number I, which reports unchanged frames. Its answer is the last frames of the result.
+ * Return NULL without memory. */
 static INLINE struct language_said *
 ask_again(struct language_memo *m, const struct heaptap_language *l, uint32_t i,
           const struct language_noted *noted, size_t *ret_same)
@@ -152,7 +153,7 @@ ask_again(struct language_memo *m, const struct heaptap_language *l, uint32_t i,
                                          noted != NULL ? noted->notes[i] : NULL, ret_same);
     if (unlikely(!was_whole))
         *ret_same = 0;
-    // Numbers are counted from the outer end, which nobody has read.
+    // Numbers count from the outer end, which was not read.
     if (unlikely(s->count > language_frames_wanted()))
         return s;
     if (*ret_same != s->count || s->count != before || unlikely(!was_whole)) {
@@ -167,7 +168,7 @@ ask_again(struct language_memo *m, const struct heaptap_language *l, uint32_t i,
     return s;
 }
 
-/* Ask the only language, which says what has stayed; returns how many frames there are. */
+/* Call the only language, which reports unchanged frames. Return the number of frames. */
 static uint32_t
 ask_only(struct language_memo *m, const struct language_noted *noted)
 {
@@ -185,7 +186,8 @@ ask_only(struct language_memo *m, const struct language_noted *noted)
     return count;
 }
 
-/* What L, number I, answers when it is asked for MAX frames TO. */
+/* Store up to MAX frames of language number I in TO. Return their number; a language without
+ * frames_again may return more than MAX. */
 static size_t
 ask_one(struct language_memo *m, uint32_t i, const struct language_noted *noted,
         struct heaptap_frame *to, size_t max)
@@ -205,7 +207,7 @@ ask_one(struct language_memo *m, uint32_t i, const struct language_noted *noted,
     return max;
 }
 
-/* Ask all languages; returns how many frames there are. */
+/* Call all languages. Return the number of frames. */
 static inline uint32_t
 ask(struct thread *t, struct language_memo *m, const struct stack_target *target)
 {
@@ -227,12 +229,12 @@ ask(struct thread *t, struct language_memo *m, const struct stack_target *target
     return count;
 }
 
-/* Put NODE, of the COUNT asked frames, into F, and up to MAX of the frames to FRAMES. */
+/* Store NODE, for the COUNT frames of the answer, in F, and up to MAX of the frames in FRAMES. */
 static void
 keep_found(struct language_found *f, struct heaptap_frame *frames, uint32_t max,
            const struct thread *t, const struct stack_target *target, uint32_t count, uint32_t node)
 {
-    // Unused until all of it is there: a handler may jump out of here.
+    // Unused until it is complete: a handler may jump out of here.
     f->stamp = 0;
     signal_fence();
     f->node = node;
@@ -258,7 +260,7 @@ keep(struct language_kept *k, const struct thread *t, const struct stack_target 
     k->serial = only != NULL ? only->serial : 0;
 }
 
-/* The node of a long answer without numbers. */
+/* Return the node of a long answer without serial numbers. */
 static NOINLINE uint32_t
 merge_deep(struct thread *t, struct language_memo *m, const struct stack_target *target,
            uint32_t count)
@@ -285,7 +287,7 @@ language_merge(struct thread *t, const struct stack_target *target)
     if (!t->merges || (m = memo_of(t)) == NULL)
         return nodes_of(target->sites);
     count = ask(t, m, target);
-    // The same answer, whole, as the latest time.
+    // Fast path: the same whole answer as at the latest event.
     if (m->only != NULL && m->latest->serial == m->only->serial &&
         likely(is_of_target(&m->latest->found, t, target)))
         return m->latest->found.node;

@@ -13,15 +13,15 @@ language_is_there(void)
     return load_acquire(&language_count) != 0;
 }
 
-/* The node of the present stack, of which TARGET is what stack_target has just found, with the
- * frames of all languages in it; no labels. In an event of T. */
+/* Return the node of the present stack with the frames of all languages, without labels. TARGET is
+ * the latest result of stack_target. Call in an event of T. */
 uint32_t language_merge(struct thread *t, const struct stack_target *target);
 
-/* language_sites in a thread that is apart. */
+/* Slow path of language_sites, for a thread with tls.apart set. */
 uint32_t *language_sites_apart(struct thread *t, const struct stack_target *target);
 
-/* What the calling thread records until language_moved is that a block, OLD, was moved FROM, where
- * it can no longer be read, TO: a runtime may still have the old address. */
+/* Mark the events of the calling thread until language_moved as a move of block OLD from FROM,
+ * which can no longer be read, to TO. A runtime may still hold the old address. */
 static inline void
 language_moves(struct ledger_entry old, const void *from, const void *to)
 {
@@ -41,15 +41,15 @@ language_moved(void)
         tls.moved_from = NULL;
 }
 
-/* Where blocks of the stack that TARGET is of are counted in the calling thread: with the frames
- * of languages, and its labels. TARGET is what stack_target has just found. */
+/* Return where the calling thread counts blocks of TARGET's stack, with the frames of languages and
+ * its labels. TARGET is the latest result of stack_target. */
 static inline uint32_t *
 language_sites(struct thread *t, struct stack_target *target)
 {
     return likely(tls.apart == 0) ? target->sites : language_sites_apart(t, target);
 }
 
-/* The node of the stack that called the intercepted function from CALLER, with the frames of
+/* Return the node of the stack that called the intercepted function from CALLER, with the frames of
  * languages and without labels. */
 static inline uint32_t
 language_node(struct thread *t, struct arch_caller caller)

@@ -1,7 +1,7 @@
-/* language_memo.h: what a thread needs to ask adapters for languages and to remember answers.
+/* language_memo.h: a thread's state for calling language adapters and caching their answers.
  *
- * language_frames.c asks and keeps what was answered, language_natives.c has the C frames, and
- * language_path.c makes a path of both. */
+ * language_frames.c calls adapters and caches answers, language_natives.c supplies the C frames,
+ * and language_path.c builds a path from both. */
 #ifndef STACK_LANGUAGE_MEMO_H
 #define STACK_LANGUAGE_MEMO_H
 
@@ -10,112 +10,113 @@
 #include "stack/language_adapters.h"
 
 enum {
-    LANGUAGE_KEPT = 256,       // Answers with their nodes, a power of two;
-    LANGUAGE_KEPT_FRAMES = 61, // so many of their frames, from the innermost on.
+    LANGUAGE_KEPT = 256,       // Cached answers with their nodes, a power of two.
+    LANGUAGE_KEPT_FRAMES = 61, // Innermost frames that each holds.
     LANGUAGE_NOTED = 256,      // A power of two.
     LANGUAGE_DEEP = 16,        // A power of two.
 };
 
 /* The target and the length of an answer, and the node of both. */
 struct language_found {
-    uint32_t stamp; // Of the target; 0 = unused.
+    uint32_t stamp; // The target's; 0 = unused.
     uint32_t node;
-    uint64_t version; // Of the memo.
-    uint32_t *sites;  // Of the target.
+    uint64_t version; // The memo's.
+    uint32_t *sites;  // The target's.
     uint32_t count;
 };
 
 /* An answer with its node. */
 struct language_kept {
     struct language_found found;
-    uint64_t serial; // Of an answer that was this one.
+    uint64_t serial; // The latest answer equal to this one; 0 = none.
     struct heaptap_frame frames[LANGUAGE_KEPT_FRAMES];
 };
 
-/* An answer without numbers that has more frames, with all that were read. */
+/* A longer answer without serial numbers, with all frames that were read. */
 struct language_deep {
     struct language_found found;
     struct heaptap_frame frames[LIMIT_DEPTH];
 };
 
-/* The answers of a language that says which outer frames are as before. They are counted from the
- * outermost, 1, on, and number N ends at N frames before the end. */
+/* The answers of a language that reports unchanged outer frames. Frames are numbered from the
+ * outermost, 1, on; number N lies N frames before the end. */
 struct language_said {
-    uint64_t serial; // Of the latest one.
-    bool is_whole;   // No handler has jumped out of it.
+    uint64_t serial; // Rises with each answer that differs.
+    bool is_whole;   // False once a handler has jumped out of it.
     uint32_t count;
-    uint64_t since[HEAPTAP_FRAMES_MAX + 1]; // By number: the answer since which it is the same.
+    uint64_t since[HEAPTAP_FRAMES_MAX + 1]; // By number: serial since which it is the same.
     struct heaptap_frame frames[HEAPTAP_FRAMES_MAX];
     uint64_t memo[]; // The adapter's.
 };
 
-/* What adapters have noted of a C stack. */
+/* Notes of the adapters about a C stack. */
 struct language_noted {
-    uint32_t stamp; // Of the target; 0 = unused.
+    uint32_t stamp; // The target's; 0 = unused.
     uint64_t version;
     uint32_t *sites;
     unsigned long notes[LANGUAGES][HEAPTAP_NOTES];
 };
 
-/* A C frame besides what adapters see of it. */
+/* Facts about a C frame that adapters do not see. */
 struct native_facts {
-    uint64_t frame; // Of its node,
-    uint32_t flags; // and its flags.
-    uint32_t code;  // The id of the compiled function that it is; 0 = none.
+    uint64_t frame; // As in its node.
+    uint32_t flags; // As in its node.
+    uint32_t code;  // Id of the compiled function that it runs; 0 = none.
 };
 
-/* The merged path from its outermost frame to a C frame with all that stands inside of it. */
+/* The merged path from its outermost frame to a C frame and the language frames inside it. */
 struct language_spine {
     uint32_t node;
-    uint32_t asked;  // So many of the asked frames, from the outermost on, are in it.
-    uint32_t frames; // Of both kinds.
+    uint32_t asked;  // Language frames in it, counted from the outermost.
+    uint32_t frames; // Frames of both kinds.
 };
 
-/* What a thread needs to ask and to remember answers. C frames are counted from the outermost, 1,
- * on, as in the memo. */
+/* A thread's state. C frames are numbered from the outermost, 1, on, as in the memo. */
 struct language_memo {
-    const struct heaptap_frame *asked; // The answer: one that was said, or:
+    const struct heaptap_frame *asked; // The answer: in a struct language_said, or in `answer`.
     struct heaptap_frame answer[LIMIT_DEPTH + 1];
     struct language_said *said[LANGUAGES];
-    const struct language_said *only; // The answer is this, of the only language, whole.
-    struct heaptap_frame placed[LIMIT_DEPTH + 1]; // The same where addresses are known.
-    uint32_t inside[LIMIT_DEPTH + 1]; // By placed frame: number of the C frame it is inside of.
-    uint32_t ends[LANGUAGES];         // Where in those the frames of each language end.
-    // Number N is at LIMIT_DEPTH - N, so that they lie innermost first and the outer ones stay.
+    const struct language_said *only; // The answer's source if it has serial numbers, else NULL.
+    struct heaptap_frame placed[LIMIT_DEPTH + 1]; // The answer with addresses filled in.
+    uint32_t inside[LIMIT_DEPTH + 1]; // By placed frame: number of the C frame around it.
+    uint32_t ends[LANGUAGES];         // End of each language's frames in the answer.
+    // Number N is at LIMIT_DEPTH - N: innermost first, and outer ones keep their places.
     struct heaptap_native natives[LIMIT_DEPTH];
     struct native_facts facts[LIMIT_DEPTH];
     uint32_t native_count;
-    uint32_t natives_same; // So many, from the outermost on, are those of the memo already.
-    uint32_t root;         // What the outermost of them hangs on.
-    // Of the memo's frames [spine_first, spine_count]; what is before has been cut. At 0 the root.
+    uint32_t natives_same; // Outermost ones known to equal the memo's.
+    uint32_t root;         // Parent node of the outermost one.
+    // Entries of the memo's frames [spine_first, spine_count]; earlier ones were cut. Entry 0 is
+    // the root.
     struct language_spine spine[LIMIT_DEPTH + 1];
     uint32_t spine_first, spine_count;
-    // The frames of the language in it, outermost first: placed, and as they were asked.
+    // The spine's language frames, outermost first: as placed, and as the adapter returned them.
     struct heaptap_frame spine_asked[LIMIT_DEPTH + 1];
     struct heaptap_frame spine_raw[LIMIT_DEPTH + 1];
-    uint32_t spine_same; // So many of them are the answer's, which is whole; perhaps more are.
+    uint32_t spine_same; // Outermost ones known to equal the frames in `only`; a lower bound.
     struct language_kept kept[LANGUAGE_KEPT];
-    struct language_kept *latest; // Of them.
+    struct language_kept *latest; // One of `kept`.
     struct language_deep deep[LANGUAGE_DEEP];
     struct language_noted noted[LANGUAGE_NOTED];
-    struct language_noted strange; // Of a stack that cannot be told again.
+    struct language_noted strange; // For stacks without a stamp; never reused.
 };
 
-/* C frame NUMBER as adapters see it, */
+/* Return C frame NUMBER as adapters see it. */
 static inline struct heaptap_native *
 language_native_at(struct language_memo *m, uint32_t number)
 {
     return &m->natives[LIMIT_DEPTH - number];
 }
 
-/* and the rest of it. */
+/* Return the other facts about C frame NUMBER. */
 static inline struct native_facts *
 language_facts_at(struct language_memo *m, uint32_t number)
 {
     return &m->facts[LIMIT_DEPTH - number];
 }
 
-/* Are COUNT frames the same? In words: what comes here is short, and compared at each event. */
+/* Return true if COUNT frames are equal. Compares them by words, because inputs are short and each
+ * event compares them. */
 static inline bool
 language_are_same(const struct heaptap_frame *a, const struct heaptap_frame *b, uint32_t count)
 {
@@ -128,7 +129,7 @@ language_are_same(const struct heaptap_frame *a, const struct heaptap_frame *b, 
     return different == 0;
 }
 
-/* Compare COUNT frames that are mostly equal. */
+/* Return true if COUNT frames are equal. Optimised for many frames, mostly equal. */
 static inline bool
 language_are_all_same(const struct heaptap_frame *a, const struct heaptap_frame *b, uint32_t count)
 {

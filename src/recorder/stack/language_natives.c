@@ -1,9 +1,8 @@
 /* language_natives.c: the C frames of a stack as adapters for languages see them.
  *
- * They are those of the memo, as far as the stack goes on from it, and inwards from there what its
- * passing stack has proved or the walk has just found. Those of the memo stay here until it has
- * changed them.
- */
+ * The outer frames are those that the stack shares with the memo. The inner ones come from the
+ * checks of a passing stack or from the walk that has just ended. Frames of the memo stay here
+ * until the memo changes. */
 #define HEAPTAP_IS_RECORDER
 
 #include "stack/language_natives.h"
@@ -24,9 +23,9 @@ take_frame(struct language_memo *m, uint32_t number, const struct stack_frame *f
     take_native(m, number, f->frame, f->flags, f->slot);
 }
 
-/* The C frames of passing stack P beyond the remembered one, from its outermost in, of which the
- * words that prove it have slots and return addresses. Rules have the rest, as when it was walked,
- * or it would have been forgotten. */
+/* Take the C frames of passing stack P inside the remembered frame that it joins, outermost first.
+ * P's checks hold their slots and return addresses. The rules supply the rest, with the result of
+ * the original walk: if code had been unloaded since, P would have been forgotten. */
 static void
 take_passing(struct thread *t, struct language_memo *m, const struct stack_passing *p)
 {
@@ -47,7 +46,7 @@ take_passing(struct thread *t, struct language_memo *m, const struct stack_passi
     }
 }
 
-/* How many of the memo's frames are the outer ones of TARGET. */
+/* Return how many outer frames TARGET shares with the memo. */
 static inline uint32_t
 joined_of(const struct thread *t, const struct stack_target *target)
 {
@@ -59,7 +58,7 @@ joined_of(const struct thread *t, const struct stack_target *target)
     return p != NULL ? p->join : 0;
 }
 
-/* Forget what was of frames of the memo that have changed. */
+/* Drop results that depend on memo frames that have changed. */
 static inline void
 forget_changed(struct thread *t, struct language_memo *m)
 {
@@ -71,7 +70,7 @@ forget_changed(struct thread *t, struct language_memo *m)
     t->memo_same = t->memo_count;
 }
 
-/* The C frames of TARGET that go on from number JOINED of the memo. */
+/* Take the C frames of TARGET inside number JOINED of the memo. */
 static void
 find_inner(struct thread *t, struct language_memo *m, const struct stack_target *target,
            uint32_t joined)

@@ -8,32 +8,30 @@
  *     lua_pcall        s3                                                "fill"
  *     main             s4                                                luaV_execute …
  *
- * A frame whose address lies between the slots of two C frames stands inside of the outer one: it
- * becomes a child of that, and the parent of what that had called. C frames stay in the tree, all
- * of them; those of the runtime get a flag, so that readers can leave them out.
+ * A frame whose address lies between the slots of two C frames belongs to the outer one. It becomes
+ * a child of that frame and the parent of the inner one. All C frames stay in the tree; runtime
+ * frames get a flag, so that readers can leave them out.
  *
- * Deep stacks. What comes next has mostly the outer frames of what came before, so its path has
- * them too. The nodes of the path that the remembered stack has are kept by frame, the *spine*,
- * with how many frames of the language are placed up to there. A new path is made only from the
- * innermost frame on at which all that is outside is proved to be the same: the C frames by
- * stack.c, which says how many of them have stayed, the frames of the language word by word.
+ * Deep stacks. Successive stacks mostly share their outer frames, and so their outer path. The
+ * *spine* caches, for each memo frame, the node of the path up to there and the number of language
+ * frames in it. A new path is built only inside the innermost frame whose path is proved unchanged.
+ * stack.c proves the C frames: it counts the memo frames that stayed. Language frames are compared
+ * word by word.
  *
  *     memo       [1] main … [40] ecl_interpret  [41] ecl_interpret │ [42] cl_list
  *     spine           node          node             node          │  made for this event
- *     asked           ──────── so many are the same ───────        │  the rest
+ *     answer          ──────── so many are the same ───────        │  the rest
  *
- * Of an adapter that says which outer frames are as they were, these are neither compared nor
- * placed again.
+ * If an adapter reports unchanged outer frames, these are not compared and placed again.
  *
- * An adapter that says where frames are only when it has seen the C frames is not asked again about
- * those outside, either, if it can do with the inner ones (place_inner).
+ * An adapter that needs the C frames to place its own is not called again for the outer ones
+ * either, if it can place the inner ones alone (place_inner).
  *
- * That holds for frames that are told by their address. If one was put beside another, or several
- * languages run, all is made again.
+ * The spine requires that each frame was placed by its address. If one was put beside another, or
+ * several languages run, the whole path is built again.
  *
- * An adapter that says nonsense costs nothing but its names: addresses that fit nowhere put a frame
- * beside the one before, and the path has no more frames than a stack may have.
- */
+ * A wrong answer of an adapter spoils only its own names: a frame whose address lies in no C frame
+ * goes beside the frame before it, and the path never has more frames than the depth limit. */
 #define HEAPTAP_IS_RECORDER
 
 #include "stack/language_path.h"
@@ -43,8 +41,8 @@
 #include "account/named.h"
 #include "stack/language_natives.h"
 
-/* The number of the C frame that the address is in, from number AT outwards to OUTERMOST; 0 if it
- * is in none. */
+/* Return the number of the C frame that contains ADDRESS, from number AT outwards to OUTERMOST; 0
+ * if none does. */
 static uint32_t
 native_around(struct language_memo *m, uint64_t address, uint32_t at, uint32_t outermost)
 {
@@ -58,7 +56,7 @@ native_around(struct language_memo *m, uint64_t address, uint32_t at, uint32_t o
     return slot != 0 && slot < address ? 1 : 0;
 }
 
-/* A placed frame without an address is where the one before it is. */
+/* Give each placed frame without an address the address of the frame before it. */
 static void
 fill_addresses(struct heaptap_frame *placed, uint32_t count)
 {
@@ -71,7 +69,7 @@ fill_addresses(struct heaptap_frame *placed, uint32_t count)
     }
 }
 
-/* Have adapters say where the COUNT asked frames are. */
+/* Place the COUNT frames of the answer, with the adapters that compute addresses. */
 static void
 find_all_addresses(struct language_memo *m, uint32_t count)
 {
@@ -87,15 +85,15 @@ find_all_addresses(struct language_memo *m, uint32_t count)
     }
 }
 
-/* Can the only language place frames without all that is further out? */
+/* Return true if there is one language, and it can place inner frames without all outer ones. */
 static inline bool
 places_inner(void)
 {
     return load_acquire(&language_count) == 1 && language_adapters[0]->place_inner != NULL;
 }
 
-/* How many of the COUNT asked frames, from the outermost on, are those of the spine up to number
- * I. */
+/* Return how many of the answer's COUNT frames, from the outermost on, equal the spine's up to
+ * number I. */
 static uint32_t
 count_same(struct language_memo *m, uint32_t i, uint32_t count)
 {
@@ -111,10 +109,10 @@ count_same(struct language_memo *m, uint32_t i, uint32_t count)
     return same;
 }
 
-/* Have the adapter place only what is further in than the frames that the spine has up to number I,
- * and the innermost of these once more: if it is where it was, so are those outside of it, because
- * nothing further in has a bearing on them. Returns how many of them there are; 0 if that cannot be
- * told. */
+/* Let the adapter place only the frames inside the spine's up to number I, and the innermost one of
+ * the spine once more. If that one has not moved, the frames outside it have not either, because no
+ * inner frame influences them. Return how many outer frames are the spine's; 0 if that cannot be
+ * decided. */
 static uint32_t
 place_inner(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t i,
             uint32_t count)
@@ -123,7 +121,7 @@ place_inner(const struct thread *t, struct language_memo *m, uint32_t joined, ui
 
     if (same == 0)
         return 0;
-    // The C frame that it was in.
+    // The C frame that contained it.
     while (i > 1 && m->spine[i - 1].asked >= same)
         i--;
     language_natives_outer(t, m, joined, i);
@@ -143,8 +141,9 @@ find_addresses(const struct thread *t, struct language_memo *m, uint32_t joined,
     find_all_addresses(m, count);
 }
 
-/* Put each of the placed frames [FROM, END) inside of a C frame, those from OUTERMOST inwards. What
- * is in none stays beside the one before; then false. */
+/* Assign each of the placed frames [FROM, END) to the C frame that contains it, among number
+ * OUTERMOST and those inside it. A frame in none goes with the frame before it; then return
+ * false. */
 static bool
 place(struct language_memo *m, uint32_t from, uint32_t end, uint32_t outermost)
 {
@@ -163,16 +162,16 @@ place(struct language_memo *m, uint32_t from, uint32_t end, uint32_t outermost)
     return all;
 }
 
-/* The path of both kinds of frames, being made from the outermost in. */
+/* A path of both kinds of frames, built from the outermost in. */
 struct path {
     uint32_t node;
-    uint32_t left_out;        // So many frames from the outermost on.
-    uint32_t frames;          // In it.
-    uint32_t left[LANGUAGES]; // Where the placed frames end that are not in it yet.
-    bool folds;               // Without frames of a runtime, as readers show it.
+    uint32_t left_out;        // Outermost frames still to omit.
+    uint32_t frames;          // Frames in it.
+    uint32_t left[LANGUAGES]; // By language: end of the placed frames not in it yet.
+    bool folds;               // Omits frames of a runtime, as readers do.
 };
 
-/* Is another frame to be added to PATH? */
+/* Count one more frame. Return true if PATH includes it, false if it is one to omit. */
 static inline bool
 goes_in(struct path *path)
 {
@@ -184,9 +183,9 @@ goes_in(struct path *path)
     return true;
 }
 
-/* Does a path that folds leave the C frame with facts F out, which goes on at PC? Readers do, where
- * a named frame stands for it. Frames of an adapter stay: events of its heaps skip them, and they
- * tell which memory is the interpreter's. */
+/* Return true if a path that folds omits the C frame with facts F and return address PC. Readers
+ * omit it where a named frame stands for it. Frames of an adapter stay: events of the adapter's
+ * heaps skip them, and they show which memory belongs to the interpreter. */
 static bool
 is_folded(const struct native_facts *f, uint64_t pc)
 {
@@ -215,9 +214,10 @@ add_named(struct path *path, uint32_t id)
         path->node = nodes_child(path->node, named_frame(id), 0);
 }
 
-/* Names of C frames from number FIRST inwards that are compiled functions of a language, unless one
- * of the COUNT innermost placed frames, which are in C frames, stands for the same function.
- * Returns how many there are. */
+/* Find the C frames from number FIRST inwards that run compiled functions of a language, and store
+ * the ids of these functions. Leave out a C frame that contains one of the COUNT innermost placed
+ * frames, which stand for the same functions. Requires that these are assigned to C frames. Return
+ * the number of ids. */
 static uint32_t
 find_codes(struct language_memo *m, uint32_t first, uint32_t count)
 {
@@ -247,8 +247,8 @@ has_placed(const struct language_memo *m, const struct path *path, uint32_t l, u
     return path->left[l] > (l > 0 ? m->ends[l - 1] : 0) && m->inside[path->left[l] - 1] == number;
 }
 
-/* Add the C frame and all that stands inside of it; number 0, which is none, for what is placed
- * where no C frame is known. */
+/* Append C frame NUMBER and the language frames inside it. NUMBER 0 is no C frame: append the
+ * language frames outside all of them. */
 static void
 add_all_in(struct path *path, struct language_memo *m, uint32_t number)
 {
@@ -266,16 +266,17 @@ add_all_in(struct path *path, struct language_memo *m, uint32_t number)
 
 /* --- The spine -------------------------------------------------------------------------------- */
 
-/* Where the frame number N + 1 is, from the outermost on, of which the outer KNOWN are the spine's
- * and the others placed. */
+/* Return the address of frame N + 1, counted from the outermost. The outer KNOWN frames are in the
+ * spine, the others are placed. */
 static inline uint64_t
 place_at(const struct language_memo *m, uint32_t n, uint32_t known, uint32_t count)
 {
     return n < known ? m->spine_asked[n].at : m->placed[count - 1 - n].at;
 }
 
-/* The number of the memo's frame, of the outer I, up to which the spine has the path with these
- * COUNT placed frames, of which it has the outer KNOWN. 0: all of it has to be made. */
+/* Return the number of the innermost memo frame, I at most, whose spine entry fits the path with
+ * these COUNT frames; 0 if the whole path must be built. The outer KNOWN frames are the spine's,
+ * the others are placed. */
 static uint32_t
 same_spine(const struct thread *t, struct language_memo *m, uint32_t i, uint32_t count,
            uint32_t known)
@@ -283,7 +284,7 @@ same_spine(const struct thread *t, struct language_memo *m, uint32_t i, uint32_t
     const struct heaptap_frame *outermost = m->placed + count;
     uint32_t max = count, same = known;
 
-    // What was placed by more than is in the placed frames has to be the same in that, too.
+    // place_inner may have used more than the placed frames show, so compare the raw frames first.
     if (places_inner())
         max = known > 0 ? known : count_same(m, i, count);
     while (i > 0 && m->spine[i].asked > max)
@@ -295,18 +296,18 @@ same_spine(const struct thread *t, struct language_memo *m, uint32_t i, uint32_t
         m->spine_same = same;
     while (i > 0 && m->spine[i].asked > same)
         i--;
-    // What comes next must be in a C frame further in.
+    // The next frame must be in a C frame further in.
     while (i > 0 && m->spine[i].asked < count &&
            place_at(m, m->spine[i].asked, known, count) >= t->memo[i].slot)
         i--;
-    // One that has been cut and become short would hide frames that there is room for.
+    // A cut path that became short would hide frames that fit again.
     if (m->spine_first > 0 && (i < m->spine_first || m->spine[i].frames < LIMIT_DEPTH / 4))
         return 0;
     return i;
 }
 
-/* How many of the outer frames are known to be where those of the spine up to number I are. What is
- * further in is placed. */
+/* Return how many outer frames are proved to lie where the spine up to number I has them, and place
+ * the others. Return 0, with nothing placed, if none is. */
 static uint32_t
 known_spine(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t i,
             uint32_t count)
@@ -315,7 +316,7 @@ known_spine(const struct thread *t, struct language_memo *m, uint32_t joined, ui
 
     if (places_inner())
         return place_inner(t, m, joined, i, count);
-    // One that has no address is where the next one inwards is, which may have changed.
+    // A frame without an address takes the next inner one's, which may have changed.
     if (m->only == NULL || same == 0 || load_relaxed(&language_needs.place) ||
         m->asked[count - same].at == 0)
         return 0;
@@ -325,8 +326,8 @@ known_spine(const struct thread *t, struct language_memo *m, uint32_t joined, ui
     return same;
 }
 
-/* The same as same_spine, of the JOINED that the stack goes on from; and what is further in of the
- * COUNT asked frames, or all when that is nothing, is placed. */
+/* Like same_spine, for a stack that shares JOINED frames with the memo. Also place the frames, out
+ * of COUNT, that lie inside the spine entry; all if the result is 0. */
 static uint32_t
 join_spine(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t count)
 {
@@ -345,8 +346,9 @@ join_spine(const struct thread *t, struct language_memo *m, uint32_t joined, uin
     return from;
 }
 
-/* Make the rest of the path from the spine's number FROM inwards; the COUNT placed frames that are
- * not in it yet are in C frames. The spine is there up to JOINED afterwards, if KEEPS. */
+/* Build the rest of the path from the spine's number FROM inwards, and return its node. Requires
+ * that the placed frames not in it yet, out of COUNT, are assigned to C frames. If KEEPS, the spine
+ * covers the memo up to JOINED afterwards. */
 static uint32_t
 make_path(struct language_memo *m, struct path *path, uint32_t from, uint32_t joined,
           uint32_t count, bool keeps)
@@ -354,7 +356,7 @@ make_path(struct language_memo *m, struct path *path, uint32_t from, uint32_t jo
     if (from == 0)
         add_all_in(path, m, 0);
     if (keeps && from < joined) {
-        // Not there until all of it is: a handler may jump out of here.
+        // Absent until it is complete: a handler may jump out of here.
         m->spine_count = from;
         if (from == 0)
             m->spine_first = path->left_out > 0 ? LIMIT_DEPTH + 1 : 0;
@@ -383,8 +385,8 @@ make_path(struct language_memo *m, struct path *path, uint32_t from, uint32_t jo
     return path->node;
 }
 
-/* Shall a path with COUNT named frames have none of a runtime? The tree has no room for what is
- * not shown. */
+/* Return true if a path with COUNT named frames omits the runtime's frames: a tree that is nearly
+ * full has no room for frames that reports hide. */
 static bool
 folds(uint32_t count)
 {
@@ -397,7 +399,7 @@ folds(uint32_t count)
     return true;
 }
 
-/* How many C frames a path that folds leaves out. */
+/* Return how many C frames a path that folds omits. */
 static uint32_t
 count_folded(struct language_memo *m)
 {
@@ -408,8 +410,8 @@ count_folded(struct language_memo *m)
     return n;
 }
 
-/* Make the whole path. When it is too long it has no more than depth_max frames, or half of them,
- * so that it can become longer before it is cut again, unless so many were asked for. */
+/* Build the whole path. If it is too long, omit its outermost frames: keep depth_max, or only half
+ * of that if depth_max is the limit, so that the path can grow before it is cut again. */
 static uint32_t
 merge_all(struct language_memo *m, uint32_t joined, uint32_t count)
 {
@@ -432,7 +434,7 @@ merge_all(struct language_memo *m, uint32_t joined, uint32_t count)
     return make_path(m, &path, 0, joined, count, keeps);
 }
 
-/* Put a frame into FRAMES; false if it is the last that is looked at. */
+/* Append a frame to FRAMES. Return false when FRAMES is full. */
 static inline bool
 add_short(struct nodes_frame *frames, uint32_t *count, uint64_t frame, uint32_t flags)
 {
@@ -440,8 +442,8 @@ add_short(struct nodes_frame *frames, uint32_t *count, uint64_t frame, uint32_t 
     return *count < NODES_SHORT_FRAMES;
 }
 
-/* The innermost frames of both kinds, the placed ones being in C frames, into FRAMES; without those
- * of a runtime if it FOLDS. Returns how many there are. */
+/* Store the innermost frames of both kinds in FRAMES, without the runtime's if FOLDS. Requires that
+ * the placed frames are assigned to C frames. Return the number stored. */
 static uint32_t
 find_innermost(struct language_memo *m, struct nodes_frame *frames, bool folds)
 {
@@ -466,8 +468,8 @@ find_innermost(struct language_memo *m, struct nodes_frame *frames, bool folds)
     return n;
 }
 
-/* The node of a stack that is not in the tree and for which there is no room: with its innermost
- * frames. Those of the runtime are left out where others stand for them. */
+/* Return a node with the innermost frames of a stack that does not fit into the tree. Frames of the
+ * runtime are omitted where others stand for them. */
 static COLD uint32_t
 shorten(struct thread *t, struct language_memo *m, uint32_t joined, uint32_t count)
 {
@@ -494,7 +496,7 @@ language_path(struct thread *t, struct language_memo *m, const struct stack_targ
     from = join_spine(t, m, joined, count);
     if (from > 0) {
         left = count - m->spine[from].asked;
-        language_natives_outer(t, m, joined, from); // That one bounds those inside of it.
+        language_natives_outer(t, m, joined, from); // It bounds the frames inside it.
         path = (struct path){.node = m->spine[from].node,
                              .frames = m->spine[from].frames,
                              .left = {left},

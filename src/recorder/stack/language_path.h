@@ -5,8 +5,8 @@
 #include "stack/language_memo.h"
 #include "stack/stack.h"
 
-/* The node of the C frames of TARGET with the COUNT frames that M asked for among them. In an event
- * of T. */
+/* Return the node of the C frames of TARGET merged with the COUNT frames of M's answer. Call in an
+ * event of T. */
 uint32_t language_path(struct thread *t, struct language_memo *m, const struct stack_target *target,
                        uint32_t count);
 

@@ -1,14 +1,13 @@
-/* modules.c: which object an address belongs to, for ever.
+/* modules.c: permanent ids of the objects that contain code.
  *
- * A module is one loading of an object at one place. It is recorded when the first frame in it is
- * seen, with its build id and path, so that its frames still resolve after it is gone. The same
- * object loaded again at the same place gets its old id back: a program that loads and unloads in
- * a loop does not grow.
+ * A module is one loading of an object at one place. It is recorded, with its build id and path,
+ * when the first frame in it is seen, so its frames still resolve after it is unloaded. An object
+ * loaded again at the same place gets its old id, so a program that loads and unloads in a loop
+ * does not grow.
  *
- * Unloading is noticed in two ways: dlclose is intercepted, and a new module that lies over an
- * old one means that the old one went without dlclose (libc unloads some by itself). Either way
- * state->generation rises, which makes every cached rule and remembered stack stale.
- */
+ * Unloading is noticed in two ways: dlclose is intercepted, and a new module that overlaps an old
+ * one shows that the old one was unloaded without dlclose (libc unloads some itself). Either way
+ * state->generation rises, which makes every cached rule and remembered stack stale. */
 #include "stack/modules.h"
 
 #include <elf.h>
@@ -47,7 +46,8 @@ find_live(const struct unwind_object *o)
     return 0;
 }
 
-/* The build id in the notes of the object mapped at O, if its headers are where they should be. */
+/* Read the build id from the notes of the object mapped at O, if its headers are in their usual
+ * place. */
 static void
 read_build_id(const struct unwind_object *o, uint64_t bias, struct disk_module *m)
 {
@@ -84,7 +84,7 @@ read_build_id(const struct unwind_object *o, uint64_t bias, struct disk_module *
     }
 }
 
-/* The absolute path of the object, as the dynamic linker knows it. */
+/* Store the absolute path of the object, from the dynamic linker's link map. */
 static void
 object_path(const struct link_map *map, char *ret_path, size_t path_bytes)
 {
@@ -98,7 +98,7 @@ object_path(const struct link_map *map, char *ret_path, size_t path_bytes)
             host_executable(ret_path, path_bytes);
             return;
         }
-        // As it was at the start, when it was asked for.
+        // Recorded at the start: the program may have been renamed since.
         memcpy(ret_path, table_record(&state->tables[DISK_STRINGS], program->off), program->bytes);
         ret_path[program->bytes] = '\0';
         return;
@@ -124,7 +124,7 @@ same_object(const struct disk_module *a, const struct disk_module *b, const char
            a->build_id_bytes == b->build_id_bytes &&
            memcmp(a->build_id, b->build_id, sizeof a->build_id) == 0 &&
            a->path.bytes == path_bytes &&
-           // The file is shared: what another process wrote there must not lead out of it.
+           // The file is shared: an offset that another process wrote must not lead out of it.
            a->path.off + (uint64_t)path_bytes <= load_acquire(&strings->mapped_bytes) &&
            memcmp(strings->base + a->path.off, path, path_bytes) == 0;
 }
@@ -146,7 +146,7 @@ new_generation(void)
     thread_tell_all();
 }
 
-/* Whatever was recorded where O lies now is gone. */
+/* Mark modules that overlap O as unloaded. */
 static void
 displace(const struct unwind_object *o)
 {
@@ -165,7 +165,8 @@ displace(const struct unwind_object *o)
         new_generation();
 }
 
-/* Record O, or give an unloaded module its place back. Called by one thread at a time. */
+/* Record O, or revive the record of an unloaded module at its place. Only one thread at a time may
+ * call this. Return the id, 0 without room. */
 static uint32_t
 record(const struct unwind_object *o)
 {
@@ -200,7 +201,7 @@ record(const struct unwind_object *o)
     return (uint32_t)id;
 }
 
-/* Record OBJECT as the one thread that does so, unless another has recorded it meanwhile. */
+/* Record OBJECT under the `modules_busy` lock, unless another thread has recorded it meanwhile. */
 static COLD uint32_t
 record_alone(const struct unwind_object *object)
 {

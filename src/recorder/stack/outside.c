@@ -1,25 +1,22 @@
-/* outside.c: what the memo has in place of nodes, and what such stacks are charged to.
+/* outside.c: ids for paths that have no node, and the nodes that count their blocks.
  *
- * stack.c remembers for each frame the node of the path that ends there. It needs it for two
- * things: to find the node of the next frame in, and to tell that a path is what it was, because
- * equal nodes mean equal paths. For the latter alone no node is needed. Two kinds of paths have
- * none:
+ * For each frame of the memo, stack.c keeps the node of the path that ends there. The node has two
+ * uses: to find the node of the next inner frame, and to prove that a path is unchanged, because
+ * equal nodes mean equal paths. The second use alone needs no node. Two kinds of paths have none:
  *
- *     - such for which the tree has no more room;
- *     - paths of C frames in a thread that is asked for frames of a language as well: what is
- *       charged are the merged paths (language_path.c), so that those of C alone would fill the
- *       tree with what no site ever hangs on.
+ *     - paths for which the tree has no more room;
+ *     - paths of C frames in a thread whose stacks get frames of a language. Blocks are charged to
+ *       the merged paths (language_path.c), so nodes of C frames alone would fill the tree without
+ *       ever having a site.
  *
- * They get *ids*, from a cache of (id of the path outside, frame). What is not in the cache gets a
- * new id, so that equal ids still mean equal paths: by induction, since an id stands for one pair
- * only, as long as it is used. The other way round, one path may get several ids, when its entry
- * has been displaced; then stacks that hang on it are walked once more. So the cache can be small,
- * and no harm is done when there is none. Ids never come again before the thread has forgotten all
- * that it remembers.
+ * They get *ids* instead, from a cache of (id of the outer path, frame). A cache miss gets a new
+ * id. Equal ids mean equal paths, by induction: as long as an id is in use, it stands for one such
+ * pair. Conversely, one path may have several ids, when its cache entry was displaced; then stacks
+ * that build on it are walked once more. So the cache can be small, and running without one does no
+ * harm. An id is not reused before the thread has forgotten its memo and passing stacks.
  *
- * The blocks of a stack for which there was no room are counted at its innermost frames
- * (nodes_shorten), which are at hand when it has been walked.
- */
+ * The blocks of a stack without room are counted at its innermost frames (nodes_shorten), which are
+ * at hand after a walk. */
 #include "stack/outside.h"
 
 #include "base/atomics.h"
@@ -28,13 +25,13 @@
 
 enum { PLACES = 1 << 14 };
 
-/* From here on the thread is told to begin anew. One event needs some 2,000. */
+/* From here on the thread is marked stale, to start over. One event needs some 2,000. */
 #define ID_LAST (3 * OUTSIDE_FIRST)
 
 struct outside {
     struct place {
         uint64_t frame;
-        uint32_t outer; // Id or node of the path outside.
+        uint32_t outer; // Id or node of the outer path.
         uint32_t id;    // 0 = unused.
     } places[PLACES];
 };
@@ -58,7 +55,7 @@ id_of(struct thread *t, uint32_t outer, uint64_t frame)
         return new_id(t);
     p = &t->outside->places[hash_u64(frame ^ (uint64_t)outer << 32) % PLACES];
     if (p->frame != frame || p->outer != outer || p->id == 0) {
-        // Unused until all of it is there: a handler may jump out of here.
+        // Unused until it is complete: a handler may jump out of here.
         p->id = 0;
         signal_fence();
         p->frame = frame;
@@ -77,7 +74,7 @@ outside_name(struct thread *t, uint32_t first, uint32_t last)
             f->node = id_of(t, f - 1 != t->memo ? f[-1].node : t->memo_root, f->frame);
 }
 
-/* Put F into *AT; false if it is the last that is looked at. */
+/* Append F to FRAMES. Return false when FRAMES is full. */
 static inline bool
 take(struct nodes_frame *frames, uint32_t *count, const struct stack_frame *f)
 {

@@ -1,18 +1,17 @@
 /* rules.c: two levels of cache in front of the unwind tables.
  *
- * The first belongs to the thread: direct-mapped, no synchronisation, one load when it hits. The
- * second is shared, so that a rule that was displaced or that another thread has compiled costs a
- * cache miss and not a walk through .eh_frame.
+ * The first belongs to the thread: direct-mapped, no synchronisation, one load on a hit. The second
+ * is shared: it holds rules that the first displaced or that another thread compiled, so these cost
+ * a cache miss instead of a walk through .eh_frame.
  *
- * A second-level slot is two words, and two halves beside it. The generation in which the rule was
- * compiled is one of these, and its low bits are in the key, so a rise of state->generation (code
- * was unloaded) makes all of them stale without touching them. A writer empties the key, writes the
- * rest, then the key with release; a reader takes the rest between two reads of the key. A full
- * bucket replaces one slot.
+ * A second-level slot is two words, with two halves beside it. One half is the rule's generation;
+ * its low bits are also in the key. So a rise of state->generation (code was unloaded) makes all
+ * rules stale without touching them. A writer empties the key, writes the rest, then the key with
+ * release; a reader takes the rest between two reads of the key. In a full bucket one slot is
+ * replaced.
  *
- * Few programs need all buckets, and to touch them costs page faults, so rules go to the first few
- * until these are half full. Those that are there stay there.
- */
+ * Few programs need all buckets, and touching them costs page faults. So new rules go to the first
+ * few buckets until these are half full; then more are used. Rules never move. */
 #include "stack/rules.h"
 
 #include <string.h>
@@ -24,7 +23,7 @@
 
 enum {
     BUCKET_SLOTS = 4,
-    BUCKETS_FIRST_SHIFT = 8, // So many buckets are used at first, and four times as many next.
+    BUCKETS_FIRST_SHIFT = 8, // Buckets used at first; each step uses four times as many.
     BUCKETS_SHIFT = 14,
     BUCKETS_STEP = 2,
     KEY_BUSY = 1
@@ -38,7 +37,7 @@ struct rule_slot {
 
 struct rule_bucket {
     struct rule_slot slots[BUCKET_SLOTS];
-    // Beside the slot of the same index; written before its key.
+    // By slot index; written before its key.
     uint32_t modules[BUCKET_SLOTS], generations[BUCKET_SLOTS];
 };
 
@@ -53,7 +52,7 @@ rules_start(void)
     return true;
 }
 
-/* Log2 of how many buckets are used for new rules. */
+/* Return log2 of the number of buckets used for new rules. */
 static uint32_t
 bucket_shift(void)
 {
@@ -130,7 +129,7 @@ shared_add(uint64_t ra, const struct rule_entry *e)
     }
     there = load_relaxed(&b->slots[victim].key);
     if (there == KEY_BUSY || !cas_acq_rel(&b->slots[victim].key, &there, (uint64_t)KEY_BUSY))
-        return; // Somebody else is at it; the rule stays in the thread's cache.
+        return; // Another thread is writing it; the rule stays in the thread's cache.
     memcpy(&rule, &e->rule, sizeof rule);
     store_release(&b->slots[victim].rule, rule);
     store_release(&b->modules[victim], (uint32_t)(e->frame >> DISK_ADDRESS_BITS));
@@ -139,7 +138,7 @@ shared_add(uint64_t ra, const struct rule_entry *e)
     add_relaxed(&state->rules_added, UINT64_C(1));
 }
 
-/* Is RULE what struct rule_entry says of those that start from rsp? */
+/* Return true if RULE has the properties that struct rule_entry requires of kind RULE_RSP. */
 static bool
 leads_out(const struct unwind_rule *rule)
 {
@@ -157,7 +156,7 @@ rules_fill(struct rule_entry *e, uint64_t ra)
     if (ra >> DISK_ADDRESS_BITS || !unwind_find_object(ra - 1, &object)) {
         e->rule = (struct unwind_rule){.kind = RULE_NO_TABLE};
         e->frame = ra & DISK_ADDRESS_MASK;
-        return; // Not shared: code may be loaded there at any time without our being told.
+        return; // Not shared: code may be loaded there at any time without notice.
     }
     e->frame = ra | (uint64_t)modules_id(&object) << DISK_ADDRESS_BITS;
     e->rule = unwind_compile(ra - 1, &object);

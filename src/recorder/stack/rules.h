@@ -4,14 +4,14 @@
 
 #include "account/thread.h"
 
-/* Make the second level when recording starts. False without memory. */
+/* Allocate the second level when recording starts. Return false without memory. */
 bool rules_start(void);
 
-/* Fill in E, the entry of a thread's cache that is RA's or one of the caller's own, from the second
- * level or the tables. */
+/* Fill in E for return address RA, from the second level or the unwind tables. E is RA's entry in a
+ * thread's cache, or the caller's own. */
 void rules_fill(struct rule_entry *e, uint64_t ra);
 
-/* Where the entry for return address RA is in CACHE, if it is there. */
+/* Return the place for return address RA in CACHE, whatever it holds. */
 static inline struct rule_entry *
 rules_slot(struct rule_entry *cache, uint64_t ra)
 {
@@ -19,8 +19,8 @@ rules_slot(struct rule_entry *cache, uint64_t ra)
     return &cache[(ra * UINT64_C(0x9e3779b97f4a7c15)) >> 52];
 }
 
-/* The entry for return address RA in this thread's CACHE of RULE_CACHE_ENTRIES, filled in if need
- * be. Valid until the next call. */
+/* Return the entry for return address RA in CACHE, this thread's, of RULE_CACHE_ENTRIES. Fills it
+ * in on a miss. Valid until the next call. */
 static inline const struct rule_entry *
 rules_find(struct rule_entry *cache, uint64_t ra)
 {

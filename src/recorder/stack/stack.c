@@ -3,34 +3,33 @@
  * A thread remembers its last stack, outermost frame first:
  *
  *     memo:    [1] _start … [j] parse … [n] xmalloc's caller           {slot, frame, rbp, node}
- *     checks:  the stack words that make it so: each frame's return address and, where a frame
+ *     checks:  the stack words that prove it: each frame's return address and, where a frame
  *              further out is found through rbp, the word that rbp was restored from, and the word
  *              in which a function that realigned its stack keeps its CFA
  *
  * A new event walks outwards by rules only until it meets a remembered frame (same slot, same
- * return address and, if it matters, same rbp), then reads the checks of the frames outside it.
- * If all hold, the rest of the stack is what it was, and so is its node: for a frame whose rule
- * starts from rsp, the next slot depends on nothing but (slot, return address); where it starts
- * from rbp, that value has been checked too. A realigned function may have the same slot and rbp
- * when its caller's stack begins elsewhere, so its CFA is compared as well. So it is exact by
- * induction, as right as the unwind tables. If a check fails, the frames inside it are still good
- * and the walk goes on from the one that changed.
+ * return address and, if it matters, same rbp). Then it reads the checks of the frames outside it.
+ * If all hold, the rest of the stack is unchanged, and so is its node. For a frame whose rule
+ * starts from rsp, the next slot depends on nothing but (slot, return address). Where the rule
+ * starts from rbp, a check covers that value as well. A realigned function may have the same slot
+ * and rbp when its caller's stack begins elsewhere, so its CFA is compared as well. By induction,
+ * the result is exact, as far as the unwind tables are right. If a check fails, the frames inside
+ * it are still good, and the walk continues at the one that changed.
  *
- * Not every stack is worth remembering: programs go back and forth between places that share all
- * but their innermost frames. A walk that was short leaves the memo as it is and notes its
- * frames' checks beside it, as a passing stack, anchored in the remembered frame that it met.
- * When it comes again, the same checks prove it, without rules or the call tree. Programs repeat
- * themselves, so what came last time after the same few from the same place is tried first, then
- * what came latest from there; otherwise it is looked for by its innermost frames. What comes many
- * times in a row, or is long, is remembered.
+ * Not every stack is worth remembering: programs alternate between places that share all but their
+ * innermost frames. A short walk leaves the memo as it is. Its checks are kept beside the memo as a
+ * passing stack, anchored in the remembered frame that the walk met. When the same stack occurs
+ * again, these checks prove it without rules or the call tree. Programs repeat themselves, so there
+ * are three lookups: the passing stack that last followed the same few stacks at the same place,
+ * then the latest one at that place, then a hash of the innermost frames. A stack that occurs many
+ * times in a row, or whose walk was long, replaces the memo.
  *
- * No word of the stack is ever modified. Frames are looked for on the thread's own stack only; on
- * any other (signal stacks, coroutines), and where a rule cannot say it, the walk is done in full
- * (walk.c) and the memo is left alone.
+ * No word of the stack is ever modified. The memo and the passing stacks cover the thread's own
+ * stack only. On any other stack (signal stacks, coroutines), and where no rule fits, walk.c walks
+ * the whole stack and leaves the memo alone.
  *
  * Reads are safe: remembered slots lie on the thread's own stack, further out than the frame that
- * is executing; each step must move outwards and stay inside the stack.
- */
+ * is executing; each step must move outwards and stay inside the stack. */
 #include "stack/stack.h"
 
 #include "account/nodes.h"
@@ -41,9 +40,9 @@
 #include "stack/walk.h"
 
 enum {
-    KEY_FRAMES = 6, // So many frames, from the innermost on, say where a passing stack is kept.
+    KEY_FRAMES = 6, // Innermost frames in the hash of a passing stack.
     KEY_NOT_KNOWN = PASSINGS,
-    KEY_REMEMBER, // Nowhere: the memo shall hold it.
+    KEY_REMEMBER, // No key: the memo shall hold it.
 };
 
 /* A counter that no block fits. */
@@ -98,13 +97,13 @@ enum outcome {
 
 struct walk {
     struct thread *t;
-    // The frame to look at next.
+    // The next frame to examine.
     uint64_t slot, rbp;
     uint64_t rbp_slot;        // The word that rbp was restored from on the way here, or 0.
-    struct stack_frame *next; // The free place in t->walked, of those before `end`.
+    struct stack_frame *next; // The next free place in t->walked.
     struct stack_frame *end;
-    struct stack_frame *join; // The remembered frame that the walk has come to, or t->memo.
-    bool used_rbp;            // Some frame may have been stepped out of otherwise than by rsp.
+    struct stack_frame *join; // The remembered frame that the walk has reached, or t->memo.
+    bool used_rbp;            // Some step may have used a rule of another kind than RULE_RSP.
 };
 
 static inline uint32_t
@@ -113,8 +112,8 @@ walked_count(const struct walk *w)
     return (uint32_t)(w->next - w->t->walked);
 }
 
-/* Of the remembered frames outside w->join one has changed: take those inside it over and go on
- * from it. */
+/* One of the remembered frames outside w->join has changed: reuse those inside it, and continue the
+ * walk there. */
 static NOINLINE void
 keep_good(struct walk *w)
 {
@@ -144,8 +143,8 @@ keep_good(struct walk *w)
     w->join = changed - 1;
 }
 
-/* Does stepping out of remembered frame F still lead to the frame that is remembered outside it, as
- * far as that hangs on a word in which a CFA is kept? */
+/* Return true if remembered frame F, when it keeps its CFA in a word, still leads to the frame that
+ * is remembered outside it. */
 static inline bool
 same_cfa(const struct thread *t, const struct stack_frame *f)
 {
@@ -153,12 +152,12 @@ same_cfa(const struct thread *t, const struct stack_frame *f)
            stack_word(f->cfa_slot) == f[-1].slot + 8;
 }
 
-/* Code without unwind information: the frame that a frame pointer would give, if it makes sense. */
+/* Rule for code without unwind information: follow the frame pointer, if its value is plausible. */
 static const struct unwind_rule guess = {.kind = RULE_RBP, .cfa_offset = 16, .rbp_words = -2};
 
 /* The step out of the last walked frame by RULE left the stack. In a loaded object without unwind
- * information that is how stacks end (the dynamic linker's first instructions); anywhere else it
- * is our failure. */
+ * information that is the end of the stack (the dynamic linker's first instructions). Anywhere else
+ * the walk has failed. */
 static COLD enum outcome
 breaks_off(const struct walk *w, const struct unwind_rule *rule)
 {
@@ -170,22 +169,22 @@ breaks_off(const struct walk *w, const struct unwind_rule *rule)
     return COMPLETE;
 }
 
-/* The CFA by RULE_RBP_DEREF, which a function that realigned its stack keeps in the word at FROM; 0
- * if that is none. */
+/* Return the CFA that a function that realigned its stack keeps in the word at FROM
+ * (RULE_RBP_DEREF); 0 if FROM is no word of the stack. */
 static inline uint64_t
 deref_cfa(uint64_t from, uint64_t slot, uint64_t high)
 {
     return from > slot && from < high && (from & 7) == 0 ? stack_word(from) : 0;
 }
 
-/* Is ADDRESS a word of the stack further out than SLOT, and no further than HIGH? */
+/* Return true if ADDRESS is a word of the stack further out than SLOT, and no further than HIGH. */
 static inline bool
 is_further_out(uint64_t address, uint64_t slot, uint64_t high)
 {
     return address - slot - 1 < high - slot && (address & 7) == 0;
 }
 
-/* Does remembered frame F look like the one at SLOT, with FRAME and RBP? */
+/* Return true if remembered frame F equals the one that W has reached, with FRAME. */
 static inline bool
 is_frame(const struct walk *w, const struct stack_frame *f, uint64_t frame)
 {
@@ -193,9 +192,9 @@ is_frame(const struct walk *w, const struct stack_frame *f, uint64_t frame)
            same_cfa(w->t, f);
 }
 
-/* W is at the slot of w->join, with FRAME. Has it come to that frame, outside of which all is as it
- * was? If only what lies just outside of it is, W has gone on to the frame that has changed, and
- * *RET_MOVED is true. */
+/* W is at the slot of w->join, with FRAME. Return true if it is that frame and all frames outside
+ * it are unchanged. If only the nearest of these are unchanged, move W past them to the frame that
+ * changed, set *RET_MOVED and return false. */
 static inline bool
 meets_memo(struct walk *w, uint64_t frame, bool *ret_moved)
 {
@@ -204,7 +203,7 @@ meets_memo(struct walk *w, uint64_t frame, bool *ret_moved)
         return false;
     if (likely(stack_holds(w->t->checks, w->join->check_start)))
         return true;
-    // Without room to take frames over, walk on by rules until the limit.
+    // Without room for the reused frames, walk by rules up to the limit.
     if (walked_count(w) + (uint32_t)(w->join - w->t->memo) < LIMIT_DEPTH) {
         keep_good(w);
         *ret_moved = true;
@@ -212,19 +211,19 @@ meets_memo(struct walk *w, uint64_t frame, bool *ret_moved)
     return false;
 }
 
-/* The frame outside one. */
+/* The caller's frame. */
 struct outer {
     uint64_t slot, rbp;
     uint64_t rbp_slot; // The word that rbp was restored from, or 0.
 };
 
-/* Step from the frame at SLOT with RBP out to *RET by a rule of kind RULE_RSP; false if that leaves
- * the stack, which ends at HIGH. */
+/* Step from the frame at SLOT with RBP out to *RET by a rule of kind RULE_RSP. Return false if that
+ * leaves the stack, which ends at HIGH. */
 static inline bool
 step_rsp(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t high,
          struct outer *ret)
 {
-    // It leads further out by whole words, and so does the place of rbp: see struct rule_entry.
+    // The rule leads outwards by whole words, and rbp lies between: see struct rule_entry.
     ret->slot = slot + (uint64_t)(int64_t)rule->cfa_offset;
     ret->rbp = rbp;
     ret->rbp_slot = 0;
@@ -237,7 +236,7 @@ step_rsp(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t h
     return true;
 }
 
-/* The same by one of kind RULE_RBP. */
+/* Like step_rsp, for kind RULE_RBP. */
 static inline bool
 step_rbp(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t high,
          struct outer *ret)
@@ -256,7 +255,7 @@ step_rbp(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t h
     return true;
 }
 
-/* By one of kind RULE_RBP_DEREF. *RET_CFA_SLOT gets the word that holds the CFA. */
+/* Like step_rsp, for kind RULE_RBP_DEREF. *RET_CFA_SLOT gets the word that holds the CFA. */
 static NOINLINE bool
 step_deref(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t high,
            uint64_t *ret_cfa_slot, struct outer *ret)
@@ -271,7 +270,7 @@ step_deref(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t
     return true;
 }
 
-/* Put the frame of W, of which E is the rule, into the walked ones. */
+/* Append the frame of W, whose rule is E, to the walked ones. */
 static inline struct stack_frame *
 put_walked(struct walk *w, const struct rule_entry *e)
 {
@@ -295,8 +294,8 @@ move_out(struct walk *w, const struct outer *outer)
     w->rbp_slot = outer->rbp_slot;
 }
 
-/* Put the frame of W, of which E is a rule of another kind than RULE_RSP, into the walked ones, and
- * move W to its caller. False if the walk ends here, as *RET says. */
+/* Append the frame of W to the walked ones and move W to its caller. E is its rule, of another kind
+ * than RULE_RSP. Return false if the walk ends here, with its outcome in *RET. */
 static NOINLINE bool
 step_other(struct walk *w, const struct rule_entry *e, enum outcome *ret)
 {
@@ -333,8 +332,8 @@ step_other(struct walk *w, const struct rule_entry *e, enum outcome *ret)
     return true;
 }
 
-/* Walk from *SHARED outwards until the memo is met or the stack ends. What every frame needs is
- * kept in registers: a copy, as long as nothing is called that changes it. */
+/* Walk from *SHARED outwards until the walk meets the memo or the stack ends. Works on a copy,
+ * which the compiler can keep in registers, and writes it back around calls that change it. */
 static INLINE enum outcome
 walk_out(struct walk *shared)
 {
@@ -384,8 +383,8 @@ walk_out(struct walk *shared)
     return outcome;
 }
 
-/* Remember F, whose path has NODE, in M, the place inside that of the frame that called it. Its
- * checks go to C; returns where they end. */
+/* Remember F, whose path has NODE, in M, the place just inside its caller's. Append its checks at C
+ * and return their end. */
 static inline struct stack_check *
 remember(const struct thread *t, struct stack_frame *m, struct stack_check *c,
          const struct stack_frame *f, uint32_t node)
@@ -410,8 +409,8 @@ remember(const struct thread *t, struct stack_frame *m, struct stack_check *c,
     return c;
 }
 
-/* Remember the walked frames, from the outermost of them in, as callees of PARENT, the node of the
- * innermost frame that is remembered now. Returns the node of the innermost one. */
+/* Remember the walked frames, from the outermost in. PARENT is the node of the innermost frame that
+ * is remembered now. Return the node of the new innermost one. */
 static uint32_t
 remember_walked(struct walk *w, uint32_t parent)
 {
@@ -430,8 +429,8 @@ remember_walked(struct walk *w, uint32_t parent)
     return parent;
 }
 
-/* The frame that the walk met was reached in another way than before: its rbp may come from
- * elsewhere now. Returns its node. */
+/* The walk met the memo by another way than before, so rbp may have been restored from another
+ * word: update the frame where they met, and drop those inside it. Return its node. */
 static inline uint32_t
 rejoin(struct walk *w)
 {
@@ -450,7 +449,7 @@ rejoin(struct walk *w)
     return outside_parent(m->node);
 }
 
-/* The node that the outermost of the frames that a walk with OUTCOME has found hangs on. */
+/* Return the root of a stack whose walk ended with OUTCOME. */
 static inline uint32_t
 root_of(enum outcome outcome)
 {
@@ -459,15 +458,16 @@ root_of(enum outcome outcome)
     return outcome == BROKEN ? DISK_NODE_BROKEN : DISK_NODE_TRUNCATED;
 }
 
-/* The same as what to make children of. */
+/* Return the parent for nodes of C frames under ROOT: none in a thread whose stacks get frames of a
+ * language. */
 static inline uint32_t
 parent_at(const struct thread *t, uint32_t root)
 {
     return likely(!t->merges) ? root : (uint32_t)DISK_NODE_OTHER;
 }
 
-/* The stack is deeper than the memo: forget its outer frames, all but those that leave half of it
- * free. Returns the node of the innermost one. */
+/* The stack is deeper than the memo: forget its outer frames until half of the memo is free. Return
+ * the node of the innermost one. */
 static COLD uint32_t
 cut_memo(struct walk *w)
 {
@@ -495,7 +495,7 @@ cut_memo(struct walk *w)
     return parent;
 }
 
-/* The innermost remembered frame is that of the latest call, and NODE its node. */
+/* Make the innermost remembered frame, with NODE, the leaf: the latest caller. */
 static inline struct stack_target *
 remember_leaf(struct thread *t, uint32_t node)
 {
@@ -512,8 +512,9 @@ remember_leaf(struct thread *t, uint32_t node)
     return &t->leaf;
 }
 
-/* The first of the two places in t->passing_at for the stack that called from CALLER. Rules that
- * are not at hand end the key, so it may differ from one time to the next; that only costs. */
+/* Return the first of the two places in t->passing_at for the stack that called from CALLER. The
+ * key ends at a rule that is not in the thread's cache, so it may differ next time, which costs
+ * only time. */
 static inline uint32_t
 passing_key(struct thread *t, struct arch_caller caller)
 {
@@ -538,8 +539,8 @@ passing_key(struct thread *t, struct arch_caller caller)
     return (uint32_t)(key >> 54);
 }
 
-/* The checks of the frames of W, from the outermost in, go to P, which has N already. Returns how
- * many P has then, or 0 if it has no room or a frame is too strange. */
+/* Append the checks of W's frames, from the outermost in, to P, which has N already. Return how
+ * many P has then; 0 if there is no room, or a frame keeps its CFA in a word. */
 static inline uint32_t
 checks_of_walked(struct stack_passing *p, const struct walk *w, uint32_t n, bool *needs_rbp)
 {
@@ -559,7 +560,7 @@ checks_of_walked(struct stack_passing *p, const struct walk *w, uint32_t n, bool
     return n;
 }
 
-/* The same when no frame, from the remembered one in, needs rbp. */
+/* Like checks_of_walked, when the join frame and all inside it need no rbp. */
 static inline uint32_t
 plain_checks_of_walked(struct stack_passing *p, const struct walk *w, uint32_t n)
 {
@@ -572,8 +573,8 @@ plain_checks_of_walked(struct stack_passing *p, const struct walk *w, uint32_t n
     return (uint32_t)(c - p->checks);
 }
 
-/* Fill in P, all but its slot and target, from the walk W, which met the memo. False if it has no
- * room or it is too strange. */
+/* Fill in P, all but its slot and target, from the walk W, which met the memo or ended without.
+ * Return false if there is no room, or a frame keeps its CFA in a word. */
 static inline bool
 fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller caller)
 {
@@ -587,7 +588,7 @@ fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller c
         n = plain_checks_of_walked(p, w, n);
     else
         n = checks_of_walked(p, w, n, &needs_rbp);
-    if (unlikely(n == 0)) // No frame at all, or too many.
+    if (unlikely(n == 0)) // No frame, or too many.
         return false;
     for (; n % CHECK_GROUP != 0; n++)
         p->checks[n] = p->checks[0];
@@ -603,8 +604,7 @@ fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller c
     return join->cfa_slot == 0;
 }
 
-/* What language_natives.c needs to know of P besides: which of its words are return addresses, and
- * what it hangs on. */
+/* Store P's root and which checks are return addresses, for language_natives.c. */
 static COLD void
 note_frames(struct stack_passing *p, const struct walk *w, uint32_t root)
 {
@@ -620,7 +620,7 @@ note_frames(struct stack_passing *p, const struct walk *w, uint32_t root)
     }
 }
 
-/* The stack that called from CALLER is passing stack I: that is to be expected from now on. */
+/* The stack that called from CALLER is passing stack I: predict it in the same context. */
 static inline void
 foresee(struct thread *t, uint32_t i, struct arch_caller caller)
 {
@@ -628,8 +628,8 @@ foresee(struct thread *t, uint32_t i, struct arch_caller caller)
     t->latest[stack_innermost(caller)] = (uint16_t)i;
 }
 
-/* Which of T's passing stacks one with KEY shall be: a new one if a place of its two is free, else
- * the one that was last seen with an older memo, or any. */
+/* Return the index for a passing stack with KEY: a new one if a place for KEY is free, else the
+ * index that was last proved with the older memo, or either. */
 static inline uint32_t
 take_passing_place(struct thread *t, uint32_t key)
 {
@@ -642,16 +642,16 @@ take_passing_place(struct thread *t, uint32_t key)
             return (t->history & 1) != 0 ? i : other;
         return seen < other_seen ? i : other;
     }
-    // In this order, so that a handler that jumps out of here leaves none without a place.
+    // In this order: a handler that jumps out of here leaves no passing stack without a place.
     key ^= i != 0;
     t->passing_at[key] = (uint16_t)(t->passing_count + 1);
     signal_fence();
     return ++t->passing_count;
 }
 
-/* The target of the stack that W has found to go on from a remembered frame, or from none, of NODE,
- * or NULL if it is to be remembered itself because the way was long. To note it beside the memo
- * costs less, and leaves the memo for those that come back to it. */
+/* Keep the stack of W beside the memo and return its target. NODE is the parent of the outermost
+ * walked frame. Return NULL if the walk was long, or KEY requires it: then the memo shall hold the
+ * stack. A passing stack costs less, and leaves the memo for stacks that return to it. */
 static INLINE struct stack_target *
 pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32_t node, uint32_t root)
 {
@@ -663,7 +663,7 @@ pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32_t nod
         return NULL;
     i = take_passing_place(t, key != KEY_NOT_KNOWN ? key : passing_key(t, caller));
     p = &t->passings[i];
-    // Unused until all of it is there: a handler may jump out of here.
+    // Unused until it is complete: a handler may jump out of here.
     p->slot = 0;
     signal_fence();
     if (!fill_passing(p, w, caller))
@@ -683,7 +683,7 @@ pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32_t nod
     return &p->target;
 }
 
-/* The target of a stack that only walk_full can walk. */
+/* Return the target of a stack that only walk_full can walk. */
 static COLD struct stack_target *
 walk_strange(struct thread *t, struct arch_caller caller)
 {
@@ -691,8 +691,8 @@ walk_strange(struct thread *t, struct arch_caller caller)
     return &t->strange;
 }
 
-/* When only some frames are kept, a frame further in means another one less, so that no part of the
- * memo can be taken over. */
+/* walk_to_target when depth_max is below the limit: one more inner frame means one less outer
+ * frame, so no part of the memo can be reused. */
 static COLD struct stack_target *
 walk_few(struct walk *w, struct arch_caller caller, uint32_t key)
 {
@@ -716,8 +716,8 @@ walk_few(struct walk *w, struct arch_caller caller, uint32_t key)
     return remember_leaf(t, remember_walked(w, parent_at(t, root)));
 }
 
-/* A stack that was too deep has come back, and W has met what is left of it: too few frames, those
- * outside of them have room again. */
+/* Return true if W met the rest of a memo that was cut, and the stack is now so short that the
+ * omitted outer frames fit again. */
 static inline bool
 is_cut_short(const struct walk *w, enum outcome outcome)
 {
@@ -725,8 +725,8 @@ is_cut_short(const struct walk *w, enum outcome outcome)
            (uint32_t)(w->join - w->t->memo) + walked_count(w) < LIMIT_DEPTH / 4;
 }
 
-/* The target of the stack that called from CALLER, which will be remembered, or kept where KEY
- * says. */
+/* Walk the stack that called from CALLER. Store it as a passing stack with KEY, or in the memo.
+ * Return its target. */
 static HOT NOINLINE struct stack_target *
 walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
 {
@@ -775,7 +775,7 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
     return remember_leaf(t, remember_walked(&w, parent));
 }
 
-/* Passing stack I has come from CALLER. NULL: the memo shall hold it instead. */
+/* Passing stack I called from CALLER: return its target. NULL: the memo shall hold it instead. */
 static inline struct stack_target *
 passes(struct thread *t, uint32_t i, struct arch_caller caller)
 {

@@ -1,5 +1,5 @@
-/* stack.h: the present stack as a node of the call tree. See stack.c. Called by the thread that
- * owns T, in an event. */
+/* stack.h: the present stack as a node of the call tree. See stack.c. Call in an event, from the
+ * thread that owns T. */
 #ifndef STACK_STACK_H
 #define STACK_STACK_H
 
@@ -7,14 +7,14 @@
 #include "platform/arch_x86_64.h"
 
 
-/* Where that stack's blocks are counted, if it is neither the one that T remembers nor foreseen.
- * Valid until the next call. */
+/* Slow path of stack_target, when the leaf and the prediction do not match. Valid until the next
+ * call. */
 struct stack_target *stack_target_elsewhere(struct thread *t, struct arch_caller caller);
 
-/* Forget the stack that T remembers. */
+/* Empty T's memo. */
 void stack_forget(struct thread *t);
 
-/* Forget that stack and all passing ones. */
+/* Empty T's memo and drop all passing stacks. */
 void stack_forget_all(struct thread *t);
 
 READS_STACK static inline uint64_t
@@ -29,7 +29,8 @@ stack_check_holds(const struct stack_check *c)
     return likely(stack_word(c->address) == c->value);
 }
 
-/* Do the innermost of CHECKS [0, COUNT) hold, in whole groups? */
+/* Return true if CHECKS [0, COUNT) hold, from the innermost group out. A partial group at the start
+ * is not checked. */
 READS_STACK static inline bool
 stack_holds(const struct stack_check *checks, uint32_t count)
 {
@@ -41,8 +42,8 @@ stack_holds(const struct stack_check *checks, uint32_t count)
     return true;
 }
 
-/* Is the stack that called the intercepted function from CALLER the one that T remembers? Its
- * target is t->leaf. */
+/* Return true if the stack that called the intercepted function from CALLER is the one in T's memo.
+ * Its target is t->leaf. */
 static inline bool
 stack_is_leaf(const struct thread *t, struct arch_caller caller)
 {
@@ -51,8 +52,8 @@ stack_is_leaf(const struct thread *t, struct arch_caller caller)
            likely(stack_holds(t->checks, t->check_count));
 }
 
-/* Is the frame that P hangs on still remembered as it was? That shows that P's checks are of this
- * stack and can be read. */
+/* Return true if the frame that P is anchored in is still remembered unchanged. Then P's checks lie
+ * on this stack and can be read. */
 static inline bool
 stack_hangs(const struct thread *t, struct stack_passing *p)
 {
@@ -68,7 +69,7 @@ stack_hangs(const struct thread *t, struct stack_passing *p)
     return true;
 }
 
-/* Is P the stack that called from CALLER? */
+/* Return true if P is the stack that called from CALLER. */
 static inline bool
 stack_is_passing(const struct thread *t, struct stack_passing *p, struct arch_caller caller)
 {
@@ -77,7 +78,7 @@ stack_is_passing(const struct thread *t, struct stack_passing *p, struct arch_ca
            likely(stack_holds(t->checks, p->outer_checks));
 }
 
-/* The passing stack of T that TARGET is of; NULL if it is another target. */
+/* Return the passing stack of T that contains TARGET; NULL if TARGET is another one. */
 static inline const struct stack_passing *
 stack_passing_of(const struct thread *t, const struct stack_target *target)
 {
@@ -86,8 +87,8 @@ stack_passing_of(const struct thread *t, const struct stack_target *target)
     return offset < sizeof t->passings ? &t->passings[offset / sizeof *t->passings] : NULL;
 }
 
-/* The history of T when passing stack I comes next. It stays the same when I alone has come as many
- * times as the history goes back. */
+/* Return T's history after passing stack I. It equals the present one when I has occurred as many
+ * times in a row as the history covers. */
 static inline uint32_t
 stack_history(const struct thread *t, uint32_t i)
 {
@@ -95,7 +96,7 @@ stack_history(const struct thread *t, uint32_t i)
     return ((t->history << 2) ^ (i + 1)) % FORESEEN;
 }
 
-/* A hash of the innermost frame of the stack that called from CALLER. */
+/* Hash the innermost frame of the stack that called from CALLER. */
 static inline uint32_t
 stack_innermost(struct arch_caller caller)
 {
@@ -104,16 +105,16 @@ stack_innermost(struct arch_caller caller)
                        UINT64_C(0x9e3779b97f4a7c15)) >> 51);
 }
 
-/* Which of T's `foreseen` is about the stack that called from CALLER. What came before alone says
- * less than together with the innermost frame, which is at hand. */
+/* Return the index in T's `foreseen` for the stack that called from CALLER. The innermost frame is
+ * at hand, and improves the prediction from the history. */
 static inline uint32_t
 stack_context(const struct thread *t, struct arch_caller caller)
 {
     return stack_innermost(caller) ^ t->history;
 }
 
-/* Where blocks of the stack that called from CALLER, whose slot can be read, are counted if it is
- * the one that is likely to come; else NULL. */
+/* Return the target of the predicted stack if that is the one that called from CALLER, whose slot
+ * must be readable; else NULL. */
 static inline struct stack_target *
 stack_foreseen(struct thread *t, struct arch_caller caller)
 {
@@ -129,14 +130,16 @@ stack_foreseen(struct thread *t, struct arch_caller caller)
     return &p->target;
 }
 
-/* Is CALLER's slot known to be one of T's own stack? Out of it, it may be no address. */
+/* Return true if CALLER's slot is on the known part of T's own stack. Elsewhere it may be no
+ * address. */
 static inline bool
 stack_is_own(const struct thread *t, struct arch_caller caller)
 {
     return likely(caller.slot - t->stack_low < t->stack_high - t->stack_low);
 }
 
-/* Where blocks of the stack that called from CALLER are counted. Valid until the next call. */
+/* Return where blocks of the stack that called from CALLER are counted. Valid until the next
+ * call. */
 static inline struct stack_target *
 stack_target(struct thread *t, struct arch_caller caller)
 {

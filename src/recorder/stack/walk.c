@@ -1,20 +1,19 @@
 /* walk.c: whole stacks with all registers.
  *
- * Used where the fast walk of stack.c cannot go: signal frames, functions whose frame needs
- * another register than rsp and rbp, and stacks other than the thread's own (alternate signal
- * stacks, coroutines). Starts from this function's own registers and steps out through the
- * recorder's own frames until it has left the intercepted function.
+ * Used where the fast walk of stack.c cannot go: signal frames, functions whose frame needs another
+ * register than rsp and rbp, and stacks other than the thread's own (alternate signal stacks,
+ * coroutines). Starts from this function's registers and steps out through the recorder's frames
+ * until it has left the intercepted function.
  *
- * Most frames are left by rules here too, because a handler that allocates may not take longer
- * than the time to its next signal. Rules know of rsp, rbp and pc only. A frame that no rule can
- * say is first tried with these. If they are not enough, the walk is taken again, by the tables,
- * from where nothing was lost yet: the beginning or the latest signal frame, which has all
- * registers in memory. So rsp, rbp and pc are at each frame what the tables say, and so is whether
- * rbp is known.
+ * Rules step out of most frames here as well, because a handler that allocates may not take longer
+ * than the time to its next signal. Rules restore rsp, rbp and pc only. A frame that no rule can
+ * express is first tried by the tables with these. If they are not enough, the tables repeat the
+ * walk from the latest frame with all registers: the beginning, or the latest signal frame, which
+ * has them in memory. So rsp, rbp and pc are at each frame as the tables define them, and rbp is
+ * known exactly where the tables say so.
  *
- * The thread's own cache of rules is for its events. What asks for signal frames before an event
- * may itself be interrupted by one while it fills in a rule, so it keeps to the second level.
- */
+ * The thread's own cache of rules is for its events. A search for signal frames before an event may
+ * itself be interrupted by an event while it fills in a rule, so it uses the second level only. */
 #include "stack/walk.h"
 
 #include "account/nodes.h"
@@ -24,7 +23,7 @@
 #include "stack/outside.h"
 #include "stack/rules.h"
 
-/* Step by the frame pointer where there is no table. */
+/* Step by the frame pointer where there is no table. Return false if its value is implausible. */
 static bool
 guess_step(struct unwind_registers *r, const struct unwind_bounds *b)
 {
@@ -42,19 +41,20 @@ guess_step(struct unwind_registers *r, const struct unwind_bounds *b)
 
 enum outcome { WALK_ON, WALK_ENDS, WALK_BREAKS };
 
-/* A walk outwards. The first frame is that of the function that began it. */
+/* A walk outwards. Its first frame is the function that began it. */
 struct walk {
     struct thread *t;
     struct bounds bounds;
-    struct unwind_registers r;     // Of the frame that the walk has come to; rsp, rbp, pc at least.
-    struct unwind_registers whole; // Of an earlier frame or the same, from which the tables can go.
-    uint32_t at, whole_at;         // Which frames these are.
-    bool doubtful, whole_doubtful; // A step to them was guessed.
-    struct rule_entry *rules;      // The thread's cache; NULL = leave it alone.
-    struct rule_entry entry;       // What the cache is not for.
+    struct unwind_registers r;     // Registers in the present frame; rsp, rbp, pc at least.
+    struct unwind_registers whole; // All registers, in this frame or an earlier one.
+    uint32_t at, whole_at;         // Numbers of these frames.
+    bool doubtful, whole_doubtful; // A step on the way to them was guessed.
+    struct rule_entry *rules;      // The thread's cache; NULL = do not use it.
+    struct rule_entry entry;       // Scratch for rules outside the cache.
 };
 
-/* There is no table for R's pc: guess. In a loaded object that is how stacks end (see stack.c). */
+/* There is no table for R's pc: guess. If that fails in a loaded object, it is the end of the stack
+ * (see breaks_off in stack.c). */
 static enum outcome
 step_blindly(struct unwind_registers *r, const struct unwind_bounds *b, bool *ret_guessed)
 {
@@ -66,7 +66,7 @@ step_blindly(struct unwind_registers *r, const struct unwind_bounds *b, bool *re
     return unwind_find_object(unwind_lookup(r), &o) ? WALK_ENDS : WALK_BREAKS;
 }
 
-/* The same within the bounds of a guess. */
+/* Like step_blindly, within the bounds of a guess. */
 static enum outcome
 step_without_table(struct bounds *bounds, struct unwind_registers *r, bool *ret_guessed)
 {
@@ -77,8 +77,8 @@ step_without_table(struct bounds *bounds, struct unwind_registers *r, bool *ret_
     return step_blindly(r, &b, ret_guessed);
 }
 
-/* One step outwards by the tables; *RET_GUESSED if it had to be guessed. DOUBTFUL: an earlier one
- * was. */
+/* Step outwards by the tables. Set *RET_GUESSED if the step had to be guessed. DOUBTFUL: an earlier
+ * one was. */
 static enum outcome
 step_by_tables(struct bounds *bounds, struct unwind_registers *r, bool doubtful, bool *ret_guessed)
 {
@@ -99,8 +99,8 @@ step_by_tables(struct bounds *bounds, struct unwind_registers *r, bool doubtful,
     }
 }
 
-/* One step of W that needs registers which rules have not kept: take all steps again from the frame
- * of which they are known. */
+/* Step W out of a frame that needs registers which the rules did not keep: repeat all steps by the
+ * tables, from the latest frame with all registers. */
 static enum outcome
 step_whole(struct walk *w, bool *ret_guessed)
 {
@@ -114,7 +114,7 @@ step_whole(struct walk *w, bool *ret_guessed)
     return outcome;
 }
 
-/* One step of W that no rule can say, within B. */
+/* Step W out of a frame that no rule can express, within B. */
 static enum outcome
 step_full(struct walk *w, const struct unwind_bounds *b, bool *ret_guessed)
 {
@@ -130,8 +130,8 @@ step_full(struct walk *w, const struct unwind_bounds *b, bool *ret_guessed)
     }
 }
 
-/* The frame that W has come to and how to step out of it; valid until the next call. An interrupted
- * instruction is looked up itself, so its key is that of a return address just behind it. */
+/* Return the present frame of W and its rule; valid until the next call. An interrupted instruction
+ * is looked up itself, so its key is the address just behind it, like a return address. */
 static inline const struct rule_entry *
 rule_at(struct walk *w)
 {
@@ -160,7 +160,7 @@ step_by_rule(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
     case RULE_FULL:
         return step_full(w, &b, ret_guessed);
     case RULE_SIGNAL:
-        // From here the tables find all registers again.
+        // The tables can restart from here: a signal frame has all registers.
         w->whole = w->r;
         w->whole_at = w->at;
         w->whole_doubtful = w->doubtful;
@@ -178,7 +178,7 @@ step_by_rule(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
     }
 }
 
-/* One step of W outwards by RULE; *RET_GUESSED if it had to be guessed. */
+/* Step W outwards by RULE. Set *RET_GUESSED if the step had to be guessed. */
 static enum outcome
 step_out(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
 {
@@ -191,8 +191,7 @@ step_out(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
     return outcome;
 }
 
-/* W begins at the frame of the registers that were captured in W->whole, in the recorder, which was
- * called from SLOT. */
+/* Begin W at the registers captured in W->whole, in the recorder, which was called from SLOT. */
 static void
 begin(struct walk *w, struct thread *t, uint64_t slot, struct rule_entry *rules)
 {
@@ -238,7 +237,7 @@ walk_between(struct thread *t, uint64_t slot, uint64_t end)
     return w.r.r[UNWIND_RSP] == end + 8 ? WALK_CALLS : WALK_PASSES;
 }
 
-/* Put the frames from W on into its thread's walked ones, and their number into RET_COUNT. */
+/* Store the frames from W on in its thread's `walked`, and their number in RET_COUNT. */
 static enum outcome
 walk_out(struct walk *w, uint32_t *ret_count)
 {
@@ -274,7 +273,7 @@ walk_full(struct thread *t, struct arch_caller caller)
     if (leave_recorder(&w, caller.slot)) {
         outcome = walk_out(&w, &count);
     } else {
-        // Nobody can tell where this stack lies, but the caller is known.
+        // The extent of this stack is unknown, but the caller is known.
         t->walked[0].frame = rules_find(t->rules, *(const uint64_t *)(uintptr_t)caller.slot)->frame;
         t->walked[0].slot = caller.slot;
         t->walked[0].flags = 0;
