@@ -1,9 +1,8 @@
-/* adapt.c: an adapter for a language comes.
+/* adapt.c: register an adapter for a language.
  *
- * That may be before anything is recorded, in the adapter's constructor, or when the runtime is
- * loaded later. Threads that are there already look it up before their next event, because from
- * then on their allocations may have frames of the language.
- */
+ * An adapter may register before anything is recorded, in its constructor, or later, when the
+ * runtime is loaded. Threads that already record look it up before their next event, because from
+ * then on their allocations may have frames of the language. */
 #include "event/adapt.h"
 
 #include "account/thread.h"

@@ -1,4 +1,5 @@
-/* adapt.h: adapters for languages come; see adapt.c. At any time, also outside of events. */
+/* adapt.h: register adapters for languages; see adapt.c. Call at any time, inside or outside of
+ * events. */
 #ifndef EVENT_ADAPT_H
 #define EVENT_ADAPT_H
 
@@ -6,14 +7,14 @@
 
 struct heaptap_language;
 
-/* From now on ask LANGUAGE. False if there is no room for one more. */
+/* Register LANGUAGE: the recorder calls it from now on. Return false if there is no room. */
 bool adapt_language(const struct heaptap_language *language);
 
-/* [START, END) is code of a runtime. False if there is no room for one more. */
+/* Register [START, END) as code of a runtime. Return false if there is no room. */
 bool adapt_runtime_code(uint64_t start, uint64_t end);
 
-/* Can [FIRST, END) be read? Makes a system call for each page, except for those of the thread's own
- * stack from the running function outwards. */
+/* Return true if [FIRST, END) can be read. Makes a system call for each page, except for pages of
+ * the thread's own stack from the running function outwards. */
 bool adapt_can_read(uint64_t first, uint64_t end);
 
 /* Return how many inner frames of an adapter's answer the recorder reads. */

@@ -1,13 +1,12 @@
-/* block.c: how a block begins and ends: one that is recorded as it is, a sample, or one that backs
- * a heap of the program's own.
+/* block.c: how a block begins and ends: an exact one, a sample, or one that backs a heap of the
+ * program's own.
  *
- * A counter holds an estimate when samples are taken: a sample adds as many blocks and bytes as it
- * stands for (draw.c), and its free takes exactly the same away, so that live values, the peak and
- * all views work as they do with exact counts, and stretches of exact and of sampled recording add
- * up. What the estimate may be off by is kept beside it (errors.c).
+ * When samples are taken, a counter holds an estimate. A sample adds as many blocks and bytes as it
+ * stands for (draw.c), and its free subtracts exactly the same. So live values, the peak and all
+ * views work as with exact counts, and periods of exact and of sampled recording add up. errors.c
+ * keeps the variance of the estimate.
  *
- * Nothing here begins or ends an event: the caller has, and settles the change of live bytes.
- */
+ * Nothing here begins or ends an event: the caller does, and settles the change of live bytes. */
 #include "event/block.h"
 
 #include "account/label.h"
@@ -17,7 +16,7 @@
 #include "event/way.h"
 #include "stack/language_frames.h"
 
-/* --- Recorded as they are --------------------------------------------------------------------- */
+/* --- Exact blocks ----------------------------------------------------------------------------- */
 
 COLD int64_t
 block_keep_slowly(struct thread *t, void *p, struct ledger_entry block, bool odd)
@@ -154,7 +153,7 @@ block_sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_
     return c;
 }
 
-/* The weight that OLD, which comes from the ledger, had when it began. */
+/* Return the weight that OLD, an entry of the ledger, had when it began. */
 static struct draw_weight
 weight_of(struct ledger_entry old)
 {
@@ -215,7 +214,8 @@ block_sample_ends(struct thread *t, struct ledger_entry old, const void *p, bool
     if (moved) {
         bump_by(&c->moved, w.blocks);
     } else if (tls.credit == tls.block_credit && recent_is_latest(t, p, site)) {
-        // What was left out meanwhile is in no number, so of a longer life nothing is known.
+        // Birth numbers do not count blocks that were left out, so only a free with none in between
+        // has a known life.
         bump_by(&c->temporary, w.blocks);
         recent_drop(t, p, site, (uint8_t)old.birth);
     }

@@ -1,4 +1,4 @@
-/* block.h: how blocks begin and end; see block.c. For a thread that is in an event of T. */
+/* block.h: how blocks begin and end; see block.c. Call in an event of T. */
 #ifndef EVENT_BLOCK_H
 #define EVENT_BLOCK_H
 
@@ -12,12 +12,12 @@
 #include "platform/arch_x86_64.h"
 #include "sampling/draw.h"
 
-/* block_keep for a block that does not fit into its place as a plain one, or is ODD: its size word
+/* Slow path of block_keep: the block does not fit into a plain entry, or is ODD: its size word
  * cannot be trusted. */
 int64_t block_keep_slowly(struct thread *t, void *p, struct ledger_entry block, bool odd);
 
-/* Put BLOCK, which is at P, into the ledger. Returns the change of live bytes from a block that was
- * still there. */
+/* Insert BLOCK at P into the ledger. Return the change of live bytes due to a block that was still
+ * there. */
 static inline int64_t
 block_keep(struct thread *t, void *p, struct ledger_entry block, bool odd)
 {
@@ -34,7 +34,8 @@ block_keep(struct thread *t, void *p, struct ledger_entry block, bool odd)
     return block_keep_slowly(t, p, block, odd);
 }
 
-/* Count P in at SITE; *RET_CHANGE is the change of live bytes. NULL: no memory, lost. */
+/* Count the allocation of P at SITE and insert it into the ledger. *RET_CHANGE gets the change of
+ * live bytes. Return its counter; NULL without memory: the event is lost, and counted. */
 static inline struct disk_counter *
 block_begins_at(struct thread *t, void *p, uint64_t size_bytes, bool odd, uint32_t site,
                 int64_t *ret_change)
@@ -54,7 +55,7 @@ block_begins_at(struct thread *t, void *p, uint64_t size_bytes, bool odd, uint32
     return c;
 }
 
-/* The same at one of SITES. */
+/* Like block_begins_at, at the site in SITES for this size. */
 static inline struct disk_counter *
 block_begins(struct thread *t, void *p, uint64_t size_bytes, bool odd, uint32_t *sites,
              int64_t *ret_change)
@@ -62,32 +63,32 @@ block_begins(struct thread *t, void *p, uint64_t size_bytes, bool odd, uint32_t 
     return block_begins_at(t, p, size_bytes, odd, nodes_site(sites, size_bytes), ret_change);
 }
 
-/* Count P in at one of SITES, and settle the change of live bytes. */
+/* Like block_begins, and settle the change of live bytes. */
 void block_count_in(struct thread *t, void *p, uint64_t size_bytes, bool odd, uint32_t *sites);
 
-/* The ledger has called the block at P OLD, and its free went unseen: count that now. Returns the
- * change of live bytes. */
+/* Count the unseen free of block OLD, which the ledger held for P. Return the change of live
+ * bytes. */
 int64_t block_ends_unseen(struct thread *t, struct ledger_entry old, const void *p);
 
-/* The block OLD at P leaves its site, moved (REALLOCATED) or freed by realloc(p, 0). Returns the
+/* The block OLD at P leaves its site: moved if REALLOCATED, else freed by realloc(p, 0). Return the
  * change of live bytes. */
 int64_t block_moves(struct thread *t, struct ledger_entry old, const void *p, bool reallocated);
 
-/* The block OLD is still at P: put it back into the ledger. */
+/* The block OLD is still at P: insert it into the ledger again. */
 void block_keep_again(struct thread *t, void *p, struct ledger_entry old);
 
-/* The sample P of SIZE_BYTES begins at the stack behind CALLER, in tls.sampled_way. Returns its
- * counter, with its weight and the change of live bytes in the RETs; NULL: no memory, lost. */
+/* Begin the sample P of SIZE_BYTES, recorded in tls.sampled_way, at the stack that called from
+ * CALLER. Return its counter; NULL without memory: the event is lost, and counted. */
 struct disk_counter *block_sample_begins(struct thread *t, void *p, uint64_t size_bytes,
                                          struct arch_caller caller,
                                          struct draw_weight *ret_weight, int64_t *ret_change);
 
-/* The sample OLD at P ends, or the block there backs a heap no more; returns the change of live
- * bytes. MOVED: by realloc. */
+/* End the sample OLD at P, or the backing of a heap by the block there. MOVED: by realloc. Return
+ * the change of live bytes. */
 int64_t block_sample_ends(struct thread *t, struct ledger_entry old, const void *p, bool moved);
 
-/* The sample OLD is to have never been taken; its block at P is still its owner's. Returns the
- * change of live bytes. */
+/* Undo the allocation of sample OLD, as if it had not been chosen; the program still owns the block
+ * at P. Return the change of live bytes. */
 int64_t block_sample_undo(struct thread *t, struct ledger_entry old, const void *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* enter.c: the beginning of an event when the thread is not simply ready for it. */
+/* enter.c: the slow path of the beginning of an event. */
 #include "event/enter.h"
 
 #include "event/join.h"

@@ -1,14 +1,14 @@
-/* enter.h: an event begins in the recorder, and ends.
+/* enter.h: the beginning and the end of an event.
  *
- * While tls.busy is set the thread is in here, and events of signal handlers are those of nest.h.
- */
+ * tls.busy is set while the thread is in the recorder. Events of signal handlers take the path of
+ * nest.h then. */
 #ifndef EVENT_ENTER_H
 #define EVENT_ENTER_H
 
 #include "account/thread.h"
 #include "base/atomics.h"
 
-/* Any event of the function called from SLOT begins. Sets tls.busy, which was BUSY_NO. */
+/* Begin an event of the function called from SLOT. Requires tls.busy to be BUSY_NO, and sets it. */
 static inline void
 enter_begins(uint64_t slot)
 {
@@ -17,7 +17,7 @@ enter_begins(uint64_t slot)
     signal_fence();
 }
 
-/* End the event that enter_begins or enter has begun. */
+/* End the event that enter_begins or enter began. */
 static inline void
 enter_ends(void)
 {
@@ -25,12 +25,12 @@ enter_ends(void)
     tls.busy = BUSY_NO;
 }
 
-/* The struct of the calling thread, which has T (NULL: none) and must join or look up something;
- * NULL if its event cannot be recorded, which has been counted. In an event. */
+/* Slow path of enter: the thread, whose struct is T (NULL: none), must join or look up changes.
+ * Return its struct; NULL if the event cannot be recorded, which is counted. Call in an event. */
 struct thread *enter_slowly(struct thread *t);
 
-/* Begin an event of the function called from SLOT: this thread's struct, or NULL if it cannot be
- * recorded, which has been counted. Sets tls.busy in any case; ended by enter_ends. */
+/* Begin an event of the function called from SLOT. Return this thread's struct; NULL if the event
+ * cannot be recorded, which is counted. Sets tls.busy in either case; end with enter_ends. */
 static inline struct thread *
 enter(uint64_t slot)
 {
@@ -42,7 +42,7 @@ enter(uint64_t slot)
     return t;
 }
 
-/* The same out of line, for events that do not come often; ended by enter_ends_cold. */
+/* enter and enter_ends out of line, for rare events. */
 struct thread *enter_cold(uint64_t slot);
 void enter_ends_cold(void);
 

@@ -1,8 +1,7 @@
-/* errors.c: what estimates may be off by.
+/* errors.c: the variance of estimates.
  *
- * Beside the counters of a site, which hold estimates when samples were taken, DISK_ERRORS keeps
- * the variance of these estimates: of all threads together, since few events get here.
- */
+ * When samples are taken, the counters of a site hold estimates. DISK_ERRORS keeps the variance of
+ * these estimates, for all threads together, since few events get here. */
 #include "event/errors.h"
 
 #include "account/file.h"
@@ -48,7 +47,7 @@ add_error(struct disk_error_sum *s, const struct draw_weight *w)
     add_double(&s->bytes_variance, w->bytes_variance);
 }
 
-/* The record of SITE, made if it is new; NULL without memory. */
+/* Return the record of SITE, made if it is new; NULL without memory. */
 static struct disk_error *
 error_of(uint32_t site)
 {
@@ -71,7 +70,8 @@ error_of(uint32_t site)
     return table_record(t, known - 1);
 }
 
-/* As peak_save does for counters. Two threads that do it at once leave it off by an event. */
+/* Save E for the peak, as peak_save does for counters. Two threads that do it at once make it wrong
+ * by one event. */
 static void
 save_error(struct disk_error *e)
 {

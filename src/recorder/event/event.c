@@ -2,14 +2,13 @@
  *
  *     enter ─► node of the stack ─► site ─► this thread's counters ─► ledger ─► peak ─► leave
  *
- * Counters change before the ledger learns of a new block and after it has forgotten an old one,
- * each in a few plain stores of this thread; a process killed in between leaves one half-applied
+ * Counters change before a new block enters the ledger and after an old one has left it, each in a
+ * few plain stores of this thread. A process killed in between leaves at most one half-applied
  * event per thread.
  *
- * The guard. tls.busy is set while the thread is in here. The events of a signal handler that runs
- * at that moment are recorded as those of another thread would be, with a struct thread of their
- * own: nothing shared is ever locked while a signal can come (nest.c).
- */
+ * The guard. tls.busy is set while the thread is in here. Events of a signal handler that runs at
+ * that moment are recorded like those from another thread, with a second struct thread: nothing
+ * shared is ever locked while a signal can come (nest.c). */
 #include "event/event.h"
 
 #include "access/counted_blocks.h"
@@ -53,7 +52,7 @@ record_alloc(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
     enter_ends();
 }
 
-/* event_alloc when anything is out of the ordinary. */
+/* Slow path of event_alloc, for any thread and block. */
 static NOINLINE void *
 alloc_slowly(void *p, size_t size_bytes, struct arch_caller caller)
 {
@@ -66,14 +65,14 @@ set_counter(struct stack_target *target, uint64_t size_bytes, uint32_t site, str
 {
     uint32_t size_class = disk_size_class(size_bytes);
 
-    // A handler may jump out between the two; the counter makes them count.
+    // A handler may jump out between the two stores; the counter makes the pair valid.
     target->site[size_class] = site;
     signal_fence();
     target->counter[size_class] = c;
 }
 
-/* The same when the thread is ordinary and the stack is that of TARGET, which will know the counter
- * from now on. */
+/* Slow path of event_alloc when only the block or its counter is unusual: the thread is ordinary,
+ * and the stack belongs to TARGET. Stores the counter in TARGET. */
 static NOINLINE void *
 alloc_at(void *p, size_t size_bytes, struct stack_target *target)
 {
@@ -118,7 +117,7 @@ count_at(struct thread *t, void *p, size_t size_bytes, const struct stack_target
     return ordinary_alloc(t, p, size_bytes, target->site[size_class], target->counter[size_class]);
 }
 
-/* Count P in at TARGET, whose counter may not be known yet. */
+/* Count P at TARGET, which may not hold the counter of this size class yet. */
 static NOINLINE void *
 alloc_looks_up(void *p, size_t size_bytes, struct stack_target *target)
 {
@@ -184,7 +183,7 @@ event_alloc_outer(void *p, size_t size_bytes, struct arch_caller caller)
     record_alloc(p, size_bytes, p != tls.nested_block, caller);
 }
 
-/* P, of which the ledger says OLD, is a sample or not known to be live. */
+/* Count the free of P, whose ledger entry OLD is a sample or no live block. */
 static COLD void
 unusual_free(struct thread *t, const void *p, struct ledger_entry old, struct arch_caller caller)
 {

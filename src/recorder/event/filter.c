@@ -1,11 +1,10 @@
-/* filter.c: which pages have blocks whose free must be seen although others are left out.
+/* filter.c: pages with blocks whose free must be recorded although other blocks are left out.
  *
- * Most frees are then of blocks that were left out. A table of one byte for each page tells so: how
- * many samples live there. It is right about zero; all else asks the ledger. When exact recording
- * ends the ledger is full of blocks that the table does not know, so it is filled up and says
- * "perhaps" to everything. The sample that a thread has freed last stays in the table until the
- * thread's next look at the gate, so that a second free of it is seen.
- */
+ * Most frees are then of blocks that were left out. A table with one byte for each page holds how
+ * many samples live there. Its zeros are exact; for any other value the ledger decides. When exact
+ * recording ends, the ledger is full of blocks that the table does not count, so every byte is set
+ * to "many". The sample that a thread has freed last stays in the table until the thread next looks
+ * at the gate, so that a second free of it is seen. */
 #include "event/filter.h"
 
 #include "account/ledger.h"
@@ -45,7 +44,7 @@ filter_drop(const void *p)
 void
 filter_fill(void)
 {
-    // Other threads look on: word by word, and no libc function that is not imported anyway.
+    // Other threads read it meanwhile: store word by word, and import no further libc function.
     for (size_t i = 0; i < FILTER_PAGES; i += sizeof(uint64_t))
         store_relaxed((uint64_t *)(void *)&filter_pages[i], UINT64_MAX);
 }
@@ -67,7 +66,8 @@ filter_is_nothing(const void *p)
 
     if (unlikely(dormant_here()))
         return true;
-    // A child that has not started yet sees no ledger. Other blocks than malloc's may be there.
+    // A child that has not started yet has no ledger. Blocks of other heaps may be in the hooked
+    // one.
     if (s->ledger == NULL || address & 15 || address >> ARCH_ADDRESS_BITS ||
         ledger_hooked_is_used())
         return false;

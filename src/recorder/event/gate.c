@@ -1,10 +1,9 @@
-/* gate.c: which blocks are recorded, when not all are.
+/* gate.c: which blocks are recorded when not all are.
  *
  *     gate ─► credit left ─► the next allocator                          (gate.h, inline)
  *          └► none: look ─┬► poll: clock, control words, way
  *                         ├► not yet a sample: new credit, pass
- *                         └► sample: draw the next distance, record with weight
- */
+ *                         └► sample: draw the next distance, record with weight */
 #include "event/gate.h"
 
 #include "base/fmt.h"
@@ -18,7 +17,7 @@
 #include "platform/host.h"
 #include "platform/sys.h"
 
-/* Calls that pass before a thread looks again; far from where additions would overflow. */
+/* Charge that passes before an idle thread looks again; additions cannot overflow it. */
 #define IDLE_CREDIT (INT64_MAX / 2)
 
 /* The next sample is CHARGE away. */
@@ -55,8 +54,8 @@ next_distance(void)
     return draw_distance(&sample.ways[tls.way], &tls.random);
 }
 
-/* Decide about a call for SIZE_BYTES, which has been charged already unless this thread has just
- * begun to record in this way. */
+/* Decide about a call for SIZE_BYTES. The call has been charged already, unless this thread has
+ * just adopted the way of recording. */
 static enum gate
 decide(uint64_t size_bytes)
 {
@@ -80,7 +79,8 @@ decide(uint64_t size_bytes)
     return GATE_SAMPLE;
 }
 
-/* In a signal handler, or when the next allocator has called back: nothing may change now. */
+/* Decide in a signal handler, or when the next allocator has called back: the way of recording must
+ * not change now. */
 static enum gate
 look_nested(uint64_t size_bytes)
 {
@@ -89,8 +89,8 @@ look_nested(uint64_t size_bytes)
     return decide(size_bytes);
 }
 
-/* In a process that is never recorded: nothing brings this thread here again for as good as ever,
- * and no free is looked at. */
+/* In a process that is never recorded: this thread practically never looks again, and frees are not
+ * looked up. */
 static enum gate
 pass_for_ever(void)
 {
@@ -108,24 +108,25 @@ gate_look(uint64_t size_bytes, uint64_t slot)
         return pass_for_ever();
     if (tls.busy != BUSY_NO)
         return look_nested(size_bytes);
-    // The allocator behind us may have to start before we do.
+    // The next allocator may have to start before the recorder does.
     if (ready == READY_NO)
         return GATE_FIRST;
-    // A process that is not recorded at all, or the child of a handler that must end its event.
+    // A process that is not recorded, or the child of a handler that must end its event.
     return ready == READY_OFF ? GATE_EXACT : gate_first(size_bytes, slot);
 }
 
-/* May this call be judged by the way of recording that it was charged in? A child's threads begin
- * anew. */
+/* Return true if this call was charged in the way of recording that decides about it. Threads of a
+ * child begin anew. */
 static bool
 is_charged(void)
 {
     return tls.change != 0 && tls.reserve >= 0 && thread_is_ready(tls.self);
 }
 
-/* A change takes effect behind the call that meets it: the point that brought the thread here was
- * drawn for the way of recording before. Judged by the new one, it would be lost, and with it what
- * the thread has left out since its last sample would be counted by nobody. */
+/* A change of the way of recording takes effect after the call that meets it. The sample point that
+ * brought the thread here was drawn for the former way. If the new way decided about this call, the
+ * point would be lost, and the calls left out since the thread's last sample would never be
+ * counted. */
 COLD enum gate
 gate_first(uint64_t size_bytes, uint64_t slot)
 {

@@ -1,25 +1,25 @@
-/* guard.c: the signals that we handle: SIGBUS from our own mappings, and one chosen by the user.
+/* guard.c: the signals that the recorder handles: SIGBUS from its own mappings, and the snapshot
+ * signal.
  *
- * Somebody truncates the profile while it is mapped, its disk fails, or a file system that could
- * not reserve blocks is full: then the next store into a page that is gone raises SIGBUS, and the
- * program would die of it. So while the program has SIGBUS at its default, we handle it: a page of
- * ours is replaced by zeroed memory, the profile is marked as failed, and the program goes on. Any
- * other SIGBUS gets the default action, as if we were not there.
+ * If the mapped profile is truncated, its disk fails, or a file system that could not reserve
+ * blocks is full, the next store into a missing page raises SIGBUS and would kill the program. So
+ * while the program leaves SIGBUS at its default, the recorder handles it: it replaces the missing
+ * page by zeroed memory, marks the profile as failed, and the program continues. Any other SIGBUS
+ * gets the default action, as without the recorder.
  *
- * With a reserve the handler could not map that memory, so the kernel keeps SIGBUS: a handler that
- * may make no system call could not pass a SIGBUS on, either.
+ * With a reserve, the handler could not map that memory, so SIGBUS keeps its default: a handler
+ * that may make no system call could not pass a SIGBUS on, either.
  *
- * The signal that is to be a snapshot (HEAPTAP_SNAPSHOT_SIGNAL) is ours while the program leaves it
- * to its default. A forked child that will be recorded ignores it until its first event. A child
- * that will never be recorded gets the default action.
+ * The snapshot signal (HEAPTAP_SNAPSHOT_SIGNAL) is handled while the program leaves it at its
+ * default. A forked child that will be recorded ignores it until its first event. A child that will
+ * never be recorded gets the default action.
  *
- * The program must not see that. The functions by which it looks at dispositions are intercepted
- * and say "default" where they would name our handler. A program that sets a disposition of its own
- * simply replaces ours, and is without a guard from then on; so is one that had SIGBUS ignored from
- * the start, and a thread that blocks it. Nothing is remembered here but the handler's address, so
- * fork and exec need no care. A child made by vfork has handlers of its own. If recording starts in
- * it, its parent still lacks ours, and installs them at its next event (guard_settle).
- */
+ * The program must not notice. The functions that return dispositions are intercepted, and return
+ * the default where they would name a handler of the recorder. A program that sets a disposition
+ * simply replaces the recorder's, and is without a guard from then on; so is one that had SIGBUS
+ * ignored from the start, and a thread that blocks it. The only state is the handler's address, so
+ * fork and exec need no care. A child made by vfork has separate handlers. If recording starts in
+ * it, its parent still lacks the recorder's, and installs them at its next event (guard_settle). */
 #include "event/guard.h"
 
 #include <errno.h>
@@ -52,7 +52,7 @@ next_sigaction(int number, const struct sigaction *new, struct sigaction *ret_ol
 }
 
 /* Take the default action of signal NUMBER. A fault repeats by itself once the handler returns. Any
- * other signal has to be SENT once more. */
+ * other signal, SENT, has to be raised once more. */
 static void
 act_by_default(int number, const siginfo_t *sent)
 {
@@ -90,7 +90,8 @@ on_snapshot(int number, siginfo_t *info, void *context)
     errno = saved_errno;
 }
 
-/* Faults come again and again if they are not handled. */
+/* Return true if signal NUMBER can be the snapshot signal. Faults repeat if they are not
+ * handled. */
 static bool
 may_be_snapshot(int number)
 {
@@ -138,7 +139,7 @@ is_ours(uintptr_t handler)
     return handler == (uintptr_t)on_sigbus || handler == (uintptr_t)on_snapshot;
 }
 
-/* What the program is to see of disposition *A. */
+/* Hide the recorder's handlers in disposition *A from the program. */
 static void
 hide(struct sigaction *a)
 {

@@ -1,11 +1,11 @@
-/* guard.h: a profile whose pages go away must not take the program with it. */
+/* guard.h: keep the program alive when pages of the profile disappear. */
 #ifndef EVENT_GUARD_H
 #define EVENT_GUARD_H
 
 #include "base/base.h"
 
-/* Watch over the mapped file of this process, if the program leaves SIGBUS to its default; and take
- * the signal that is to be a snapshot, if it leaves that one. */
+/* Handle SIGBUS, to guard this process's mapped file, and the snapshot signal, each if the program
+ * leaves it at its default. */
 void guard_start(void);
 
 /* A guest (platform/identity.h) has started recording: do guard_start for the owner of its memory.

@@ -1,31 +1,29 @@
-/* heap.c: blocks that are not malloc's.
+/* heap.c: blocks of the program's own heaps.
  *
- * What the program calls a heap we call an *instance*; it may make millions, one for each request.
- * The profile knows names only. A block is charged to the stack that called, less the allocator's
- * own frames, and below that to a tag with the heap's record: its own node, with sites and counters
- * like any other, so that every table shows it.
+ * The program's heap is an *instance* here; the program may make millions, one for each request.
+ * The profile has names only. A block is charged to the stack that called, without the allocator's
+ * own frames, and below that to a tag with the heap's record. The tag is a node with sites and
+ * counters like any other, so every table shows it.
  *
  *     handle ──► instance ─┬► objects: address -> site, count, bytes      (heap_objects.c)
  *     (heap_instance.c)    └► lives: site -> live count, live bytes       (heap_table.c)
  *
- * An instance keeps what is live per site, so that a reset ends a million blocks in as many steps
- * as there are sites, whether they had addresses or not. Only those of runtimes, which are never
- * reset, do without.
+ * An instance keeps live values per site. So a reset ends a million blocks in as many steps as
+ * there are sites, whether they had addresses or not. Instances of runtimes, which are never reset,
+ * have none.
  *
- * What an event finds out. Which site the stack and the tag lead to follows from the stack, the
- * handle and the size class alone, so each thread remembers a thousand of these; and for some
- * hundred sites where they were counted last: its counter, the instance, and what lives in that.
- * Most events need no more: heap_ordinary.h.
+ * Caches. The site depends on the stack, the handle and the size class alone, so each thread caches
+ * a thousand of these. For some hundred sites it also caches where they were counted last: the
+ * counter, the instance, and the live values in it. Most events need no more: heap_ordinary.h.
  *
- * Backing. A chunk of malloc's that a heap makes its blocks from leaves its site as if it had never
- * been allocated there, and is counted below a tag of its own, which no total has in it. Its entry
- * in the ledger says so with the bits of a sample of no way of recording, so that an ordinary free,
- * which must not pay for this, takes it for one and comes here through block_sample_ends.
+ * Backing. A block of malloc that a heap makes its blocks from leaves its site as if it had never
+ * been allocated there. It is counted below a separate tag, which no total includes. Its entry in
+ * the ledger looks like a sample of a way of recording that does not exist. So the fast path of
+ * free, which must not pay for this, takes it for a sample and gets here through block_sample_ends.
  *
  * All of it may run in several threads at once. A reset while another thread allocates from the
- * same instance is the program's race; then a block may be counted on either side of the reset, but
- * sums stay right.
- */
+ * same instance is the program's race. Then a block may be counted on either side of the reset, but
+ * sums stay right. */
 #include "event/heap.h"
 
 #include "account/count.h"
@@ -75,7 +73,7 @@ record_of(uint64_t handle)
     return table_record(&state->tables[DISK_HEAPS], load_acquire(&name_of_handle(handle)->record));
 }
 
-/* The instance that HANDLE means. NULL: there is none, which is counted if there should be. */
+/* Return the instance of HANDLE; NULL if it does not exist, which is counted unless HANDLE is 0. */
 static inline struct heap_instance *
 instance_of(uint64_t handle)
 {
@@ -131,15 +129,15 @@ heap_collected(uint64_t handle, uint64_t elapsed_ns)
 
 /* --- Sites ------------------------------------------------------------------------------------ */
 
-/* NODE without its innermost SKIP frames; one stays. */
+/* Return NODE without its innermost SKIP frames; keep at least one. */
 static uint32_t
 skip_frames(uint32_t node, uint32_t skip)
 {
     for (; skip > 0; skip--) {
         uint32_t parent = load_relaxed(&state->nodes[node].parent);
 
-        // Others can write to the file, so what it says must lead outwards. What shortened stacks
-        // hang on is no frame.
+        // Other processes can write to the file, so a parent must lead outwards. The parent of a
+        // shortened stack is no frame.
         if (parent < DISK_NODE_FIRST || parent >= node ||
             load_relaxed(&state->nodes[parent].frame) == DISK_SHORTENED)
             break;
@@ -148,8 +146,8 @@ skip_frames(uint32_t node, uint32_t skip)
     return node;
 }
 
-/* The site of an event of the heap HANDLE with the stack NODE for blocks of SIZE_BYTES, below TAG;
- * 0 without memory. *RET_SITES gets those of the node below the stack; NULL if there is no room. */
+/* Return the site for blocks of SIZE_BYTES of the heap HANDLE, below the stack NODE and TAG; 0
+ * without memory. *RET_SITES gets the sites of the tag's node; NULL if the tree has no room. */
 static uint32_t
 site_at(uint32_t node, uint64_t handle, enum disk_tag tag, uint64_t size_bytes,
         uint32_t **ret_sites)
@@ -170,7 +168,7 @@ site_at(uint32_t node, uint64_t handle, enum disk_tag tag, uint64_t size_bytes,
     return site > DISK_SIZE_CLASSES ? site : 0;
 }
 
-/* The site as site_at has it, which T remembers from now on. */
+/* Like site_at, and store the result in T's cache. */
 static NOINLINE uint32_t
 find_site(struct thread *t, uint32_t node, uint64_t handle, uint64_t size_bytes)
 {
@@ -183,7 +181,7 @@ find_site(struct thread *t, uint32_t node, uint64_t handle, uint64_t size_bytes)
     if (unlikely(t->heaps == NULL) && (t->heaps = mem_private(sizeof *t->heaps)) == NULL)
         return site;
     p = heap_place(t->heaps, key);
-    // A handler may jump out of here.
+    // Unused until it is complete: a handler may jump out of here.
     p->key = 0;
     signal_fence();
     p->site = site;
@@ -192,7 +190,8 @@ find_site(struct thread *t, uint32_t node, uint64_t handle, uint64_t size_bytes)
     return site;
 }
 
-/* The site of an object of SIZE_BYTES of the heap HANDLE with the stack NODE; 0 without memory. */
+/* Return the site of an object of SIZE_BYTES of the heap HANDLE with the stack NODE; 0 without
+ * memory. */
 static inline uint32_t
 object_site(struct thread *t, uint32_t node, uint64_t handle, uint64_t size_bytes)
 {
@@ -208,7 +207,7 @@ object_site(struct thread *t, uint32_t node, uint64_t handle, uint64_t size_byte
     return likely(site != 0) ? site : find_site(t, node, handle, size_bytes);
 }
 
-/* T is to know where SITE is counted while its objects are those of H. */
+/* Cache in T where SITE is counted while its objects belong to H. */
 static inline void
 note_site(struct thread *t, uint32_t site, struct disk_counter *c, struct heap_instance *h,
           struct heap_live *live)
@@ -232,7 +231,7 @@ note_site(struct thread *t, uint32_t site, struct disk_counter *c, struct heap_i
 
 /* --- Objects ---------------------------------------------------------------------------------- */
 
-/* Sums of these stay far from 2^63. */
+/* Upper bound of one event's amounts: sums stay far from 2^63. */
 #define AMOUNT_MAX ((uint64_t)1 << 46)
 
 static uint64_t
@@ -241,7 +240,7 @@ clamp(uint64_t amount)
     return amount < AMOUNT_MAX ? amount : AMOUNT_MAX;
 }
 
-/* The mean size of what B is of. Most blocks are one object, and a division takes its time. */
+/* Return the mean size of B's objects. Most blocks are one object, and a division is slow. */
 static inline uint64_t
 each_bytes_of(struct heap_block b)
 {
@@ -250,14 +249,14 @@ each_bytes_of(struct heap_block b)
     return b.count != 0 ? b.size_bytes / b.count : 0;
 }
 
-/* Is what lives in H known by stack? */
+/* Return true if H keeps live values per site. */
 static inline bool
 has_lives(const struct heap_instance *h)
 {
     return heap_has_lives(load_relaxed(&h->owner));
 }
 
-/* Whether T is the thread that H belongs to, the first one that asks. */
+/* Return true if T is the thread that owns H: the first one that asked. */
 static inline bool
 is_owner(struct heap_instance *h, const struct thread *t)
 {
@@ -282,8 +281,8 @@ count_in(struct thread *t, struct disk_counter *c, struct heap_block b)
     bump_by(&c->allocated_bytes, b.size_bytes);
 }
 
-/* The block B of H ends. Returns the change of live bytes; its counter is in *RET_C, NULL when it
- * could not be counted. */
+/* End the block B of H. Return the change of live bytes. *RET_C gets its counter; NULL if it could
+ * not be counted. */
 static INLINE int64_t
 object_ends(struct thread *t, struct heap_instance *h, struct heap_block b,
             struct disk_counter **ret_c)
@@ -304,7 +303,7 @@ object_ends(struct thread *t, struct heap_instance *h, struct heap_block b,
     return -(int64_t)b.size_bytes;
 }
 
-/* The free of OLD went unseen: another object is there now. Returns the change of live bytes. */
+/* Count the unseen free of OLD, where another object is now. Return the change of live bytes. */
 static NOINLINE int64_t
 overwritten(struct thread *t, struct heap_instance *h, struct heap_block old)
 {
@@ -314,8 +313,8 @@ overwritten(struct thread *t, struct heap_instance *h, struct heap_block old)
     return object_ends(t, h, old, &c);
 }
 
-/* An object of H came where OLD was. KEPT: there was room for it. Return the change of live bytes
- * from OLD. */
+/* An object of H was allocated where OLD was. KEPT: there was room to store it. Return the change
+ * of live bytes due to OLD. */
 static INLINE int64_t
 note_kept(struct thread *t, struct heap_instance *h, bool kept, struct heap_block old)
 {
@@ -324,7 +323,8 @@ note_kept(struct thread *t, struct heap_instance *h, bool kept, struct heap_bloc
     return likely(old.site == 0) ? 0 : overwritten(t, h, old);
 }
 
-/* Remember where B is. Returns the change of live bytes from a block that was still there. */
+/* Store the address P of B, unless it is NULL. Return the change of live bytes due to a block that
+ * was still there. */
 static INLINE int64_t
 keep_object(struct thread *t, struct heap_instance *h, const void *p, struct heap_block b)
 {
@@ -337,8 +337,8 @@ keep_object(struct thread *t, struct heap_instance *h, const void *p, struct hea
     return note_kept(t, h, kept, old);
 }
 
-/* A block of COUNT objects and SIZE_BYTES with the stack NODE begins at P. Returns its counter,
- * NULL if it is lost. */
+/* Begin a block of COUNT objects and SIZE_BYTES with the stack NODE, at P. Return its counter, NULL
+ * if it is lost. */
 static INLINE struct disk_counter *
 object_begins(struct thread *t, struct heap_instance *h, uint64_t handle, const void *p,
               uint64_t count, uint64_t size_bytes, uint32_t node, int64_t *ret_change)
@@ -431,7 +431,7 @@ heap_keep_counted(uint64_t handle, const void *p, uint64_t size_bytes, uint32_t 
     struct thread *t = tls.self;
     int64_t change = (int64_t)size_bytes;
 
-    // Not there any more if another thread has destroyed it, with what was counted.
+    // Gone if another thread has destroyed it, and ended its objects.
     if (likely(h != NULL)) {
         bool kept = heap_objects_insert_slowly(&h->objects, p, b, &old);
 
@@ -441,12 +441,12 @@ heap_keep_counted(uint64_t handle, const void *p, uint64_t size_bytes, uint32_t 
     enter_ends();
 }
 
-/* There was no block at P. */
+/* Count a free of P, where no block is known. */
 static COLD void
 not_there(struct thread *t, struct heap_instance *h, const void *p, struct arch_caller caller)
 {
     if (heap_is_off())
-        return; // The block probably came while recording was off, too.
+        return; // The block probably began while recording was off as well.
     if (state->gaps)
         bump(&t->disk->unrecorded_frees);
     else
@@ -454,7 +454,7 @@ not_there(struct thread *t, struct heap_instance *h, const void *p, struct arch_
                       language_node(t, caller), 0, p);
 }
 
-/* The block that was at P, taken out; site 0, and counted, if there is none. */
+/* Remove the block at P and return it; site 0, and counted, if there is none. */
 static INLINE struct heap_block
 take_out(struct thread *t, struct heap_instance *h, const void *p, struct arch_caller caller)
 {
@@ -537,7 +537,7 @@ heap_resize(struct thread *t, uint64_t handle, const void *old, const void *p, u
     peak_change(t, change + left);
 }
 
-/* All that is live in H ends. */
+/* End all live blocks of H. */
 static void
 end_all(struct thread *t, struct heap_instance *h)
 {
@@ -585,7 +585,7 @@ heap_destroy(struct thread *t, uint64_t handle)
 
     if (h == NULL)
         return;
-    // From here on nobody else finds it, so it is put on the list once.
+    // From here on no other thread finds it, so only this one puts it on the free list.
     if (!cas_acq_rel(&h->owner, &handle, HEAP_NOBODY))
         return;
     end_all(t, h);
@@ -596,7 +596,7 @@ heap_destroy(struct thread *t, uint64_t handle)
 
 /* --- Backing ---------------------------------------------------------------------------------- */
 
-/* The block at P, which the ledger called OLD, was never allocated. */
+/* Undo the allocation of the block OLD at P. */
 static void
 undo_alloc(struct thread *t, const void *p, struct ledger_entry old)
 {
@@ -610,7 +610,7 @@ undo_alloc(struct thread *t, const void *p, struct ledger_entry old)
         peak_before_free(t, c);
         peak_change(t, -(int64_t)old.size_bytes);
     }
-    // Another thread's row has counted it; this one may not have a size yet.
+    // Another thread's row may have counted it, so this one may not have a size yet.
     if (c->allocations == 0)
         store_relaxed(&c->size_min, UINT64_MAX);
     bump_by(&c->allocations, UINT64_MAX);
@@ -619,7 +619,8 @@ undo_alloc(struct thread *t, const void *p, struct ledger_entry old)
         store_relaxed(&c->size_max, UINT64_C(0));
 }
 
-/* May the ledger be told of a block at P, of which it knows nothing? Not if P lies inside one. */
+/* Return true if the ledger has no live block at P's granule: P must not lie inside another
+ * block. */
 static bool
 is_free_place(const void *p)
 {
@@ -628,7 +629,8 @@ is_free_place(const void *p)
     return slot == NULL || !ledger_is_live(load_relaxed(slot));
 }
 
-/* Tell the ledger that P, of which it knew OLD, backs the heap at SITE. */
+/* Insert P, whose entry was OLD, into the ledger as backing of the heap at SITE. Return false if
+ * there is no room. */
 static bool
 keep_backing(void *p, struct ledger_entry old, uint64_t size_bytes, uint32_t site)
 {
@@ -676,12 +678,12 @@ heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_bytes,
     count_in(t, c, b);
 }
 
-/* P of SIZE_BYTES is malloc's again, as if allocated now. */
+/* Make P of SIZE_BYTES a block of malloc again, as if allocated now. */
 static void
 back_to_malloc(struct thread *t, void *p, uint64_t size_bytes, struct arch_caller caller)
 {
     uint32_t *sites = language_sites(t, stack_target(t, caller));
-    // Which allocator's it was is forgotten, so none is asked.
+    // The ledger did not keep which allocator it came from, so no size word is trusted.
     struct ledger_entry now = {.site = nodes_site(sites, size_bytes),
                                .odd = state->usable == USABLE_CALL,
                                .size_bytes = size_bytes};

@@ -1,5 +1,4 @@
-/* heap_backing.c: the end of a block that backs one of the program's own heaps. How one begins is
- * in heap.c. */
+/* heap_backing.c: end a block that backs a heap of the program. heap.c begins one. */
 #include "event/heap_backing.h"
 
 #include "account/count.h"

@@ -1,21 +1,25 @@
-/* heap_ordinary.h: the short way of the events of a program's own heaps that come all the time.
+/* heap_ordinary.h: the fast path for events of the program's own heaps.
  *
- * As in ordinary.h: all that could stand in the way is found out before anything is changed, and
- * what is not ordinary takes the general way (heap.c) as if nothing had been. An allocation is
- * ordinary if it is of one object, whose stack the thread remembers or foresees and has had before
- * with this heap's name and this size class, so that the site is known; if this heap's was the
- * latest object of that site here, so that what there is to count in is known; and if the counter
- * needs no new bounds. A free is ordinary if the object has a word in the shadow, and its site
- * is known likewise. So two lookups in tables of the thread's own find all: none of the heap's
- * instance, of its live values, of the thread's counters.
+ * As in ordinary.h, all conditions are checked before anything changes, so any other event can
+ * still take the slow path (heap.c) from the start. An allocation is ordinary if
+ *
+ *     - it is one object;
+ *     - its stack is in the memo or predicted, and the thread has seen it with this heap's name and
+ *       this size class, so that the site is cached;
+ *     - the thread's latest object of that site belongs to this heap, so that the counter, the
+ *       instance and its live values are cached;
+ *     - the counter needs no new bounds.
+ *
+ * A free is ordinary if the object has a word in the shadow, and its site is cached likewise. So
+ * two lookups in the thread's own tables replace lookups of the instance, the live values and the
+ * thread's counters.
  *
  *     stack, name, size class ──► place ──► site ──► counter, instance, live values
  *                                    address ──► word ──┘
  *
- * Only where an object is kept is not found out before: another thread, or a signal handler, may
- * take the place meanwhile. An object is counted before anybody can find it, so what cannot be put
- * where it should be is counted already, and put elsewhere (HEAP_TO_KEEP).
- */
+ * Only the place in the shadow cannot be checked in advance: another thread, or a signal handler,
+ * may take it meanwhile. An object is counted before any thread can find it. So if the place is
+ * taken, the object is already counted and only has to be stored elsewhere (HEAP_TO_KEEP). */
 #ifndef EVENT_HEAP_ORDINARY_H
 #define EVENT_HEAP_ORDINARY_H
 
@@ -32,10 +36,11 @@
 #include "event/way.h"
 #include "stack/stack.h"
 
-/* What a thread has found before. All zero is nothing; a handler that has forked leaves zeros. */
+/* A thread's cache of lookups. All zero is empty; after a fork in a handler, the child sees
+ * zeros. */
 struct heap_memo {
-    /* The site follows from the stack, how many frames are to be skipped, the heap's name and the
-     * size class, and never changes. */
+    /* The site is a function of the stack, the number of frames to skip, the heap's name and the
+     * size class. It never changes. */
     struct heap_place {
         uint64_t key;  // 0 = unused.
         uint32_t site; // 0 = not known.
@@ -45,21 +50,21 @@ struct heap_memo {
     struct heap_site {
         uint32_t site; // 0 = unused.
         uint32_t reserved;
-        struct disk_counter *counter;   // Of the thread.
-        struct heap_instance *instance; // With the latest object of that site.
-        struct heap_live *live;         // What lives in it there; NULL if it lasts.
+        struct disk_counter *counter;   // The thread's.
+        struct heap_instance *instance; // Holds the latest object of that site.
+        struct heap_live *live;         // Its live values there; NULL if it keeps none.
     } sites[1 << 9];
 };
 static_assert(sizeof(struct heap_place) == 16 && sizeof(struct heap_site) == 32, "in lines");
 
 enum heap_ordinary {
     HEAP_DONE,
-    HEAP_TO_SETTLE, // Done but for peak_settle, after which tls.busy must be cleared.
-    HEAP_TO_KEEP,   // Only the object itself has not been kept; tls.busy is still set.
+    HEAP_TO_SETTLE, // Done except for peak_settle; clear tls.busy afterwards.
+    HEAP_TO_KEEP,   // Only the address is not stored; tls.busy is still set.
     HEAP_NOT,       // Nothing was done.
 };
 
-/* The key of objects of SIZE_CLASS of the heap HANDLE below the node with SITES. */
+/* Return the cache key for objects of SIZE_CLASS of the heap HANDLE below the node with SITES. */
 static inline uint64_t
 heap_place_key(const uint32_t *sites, uint64_t handle, uint32_t size_class)
 {
@@ -83,7 +88,8 @@ heap_site(struct heap_memo *m, uint32_t site)
     return &m->sites[site % countof(m->sites)];
 }
 
-/* Is S that of SITE, with the instance H of HANDLE and LIVE in it? All of S's have been read. */
+/* Return true if S is the entry for SITE, with the instance H of HANDLE and the live values LIVE,
+ * all read from S before. */
 static INLINE bool
 heap_site_is(const struct heap_site *s, uint32_t site, uint64_t handle,
              const struct heap_instance *h, const struct heap_live *live)
@@ -94,30 +100,31 @@ heap_site_is(const struct heap_site *s, uint32_t site, uint64_t handle,
             (likely(live != NULL) && likely(load_acquire(&live->site) == site)));
 }
 
-/* Is T the thread that H belongs to? Others add to what lives in it by atomic operations. */
+/* Return true if T is the thread that owns H. Other threads change its live values by atomic
+ * operations. */
 static inline bool
 heap_is_own(const struct heap_instance *h, const struct thread *t)
 {
     return likely(load_relaxed(&h->thread) == t);
 }
 
-/* What stands for an object of SITE among the thread's latest blocks, beside its
- * address: recent.h. */
+/* Return the entry for an object of SITE among the thread's latest blocks, beside its address
+ * (recent.h). */
 static inline uint32_t
 heap_recent_entry(uint32_t site)
 {
     return site;
 }
 
-/* Is what a program says of its heaps left out? Only whether anything is recorded counts: it is
- * never a matter of chance. */
+/* Return true if events of the program's heaps are left out, which is the case only while recording
+ * is off: they are never sampled. */
 static inline bool
 heap_is_off(void)
 {
     return unlikely(load_relaxed(&sample.mode) == DISK_MODE_OFF);
 }
 
-/* Is the present stack the one that T remembers? Its target is t->leaf. */
+/* Return true if the present stack is the one in T's memo. Its target is t->leaf. */
 static inline bool
 heap_is_leaf(struct thread *t, struct arch_caller caller)
 {
@@ -127,8 +134,8 @@ heap_is_leaf(struct thread *t, struct arch_caller caller)
     return true;
 }
 
-/* Count P, one object of the heap HANDLE with the stack of TARGET; *RET_BLOCK is what it is. The
- * event has begun, and goes on unless it is done. */
+/* Count the allocation of P, one object of the heap HANDLE with the stack of TARGET. *RET_BLOCK
+ * describes it for HEAP_TO_KEEP. Requires a begun event; ends it on HEAP_DONE only. */
 static INLINE enum heap_ordinary
 heap_ordinary_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t size_bytes,
                     const struct stack_target *target, struct heap_block *ret_block)
@@ -166,8 +173,8 @@ heap_ordinary_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t s
     return HEAP_DONE;
 }
 
-/* Count the end of P of the heap HANDLE, whose word is at PLACE in LEAF of TIER. The event has
- * begun, and goes on unless it is done. */
+/* Count the end of P of the heap HANDLE, whose word is at PLACE in LEAF of TIER. Requires a begun
+ * event; ends it on HEAP_DONE only. */
 static INLINE enum heap_ordinary
 heap_ordinary_free_at(struct thread *t, uint64_t handle, const void *p, uint32_t tier,
                       struct heap_leaf *leaf, uint64_t *place)
@@ -207,7 +214,7 @@ heap_ordinary_free_at(struct thread *t, uint64_t handle, const void *p, uint32_t
     return HEAP_DONE;
 }
 
-/* The same if P is in the first tier, where most objects are. */
+/* Like heap_ordinary_free_at, if P is in the first tier, where most objects are. */
 static INLINE enum heap_ordinary
 heap_ordinary_free(struct thread *t, uint64_t handle, const void *p)
 {

@@ -1,12 +1,11 @@
 /* join.c: how a thread gets its struct, and leaves it.
  *
- * A thread gets a row at its first event. Nothing tells us when it ends: hooks at thread exit are
- * limited in number, run in an order that is not ours, and do not see what is allocated after
- * them. Instead a row is known to be free when its owner's thread id is no longer one of this
- * process; each newcomer looks at a few rows. A free row goes to the next thread of the same
- * name, which simply counts on, so the file grows with the number of threads alive at once, per
- * name, and not with the number that ever lived.
- */
+ * A thread gets a row at its first event. There is no usable notice of its end: hooks at thread
+ * exit are limited in number, run in an order outside the recorder's control, and miss later
+ * allocations. Instead a row counts as free when its owner's thread id no longer exists in this
+ * process; each new thread checks a few rows. A free row goes to the next thread of the same name,
+ * which simply adds to its counters. So the file grows with the number of threads alive at once,
+ * per name, and not with the number of all threads ever. */
 #include "event/join.h"
 
 #include <errno.h>
@@ -29,18 +28,18 @@
 #include "stack/stack.h"
 
 enum {
-    SWEEP_ROWS = 8,        // Rows whose owner a newcomer looks at.
-    NAMED_ROWS_MAX = 1024, // With so many rows a free one is taken whatever its name.
+    SWEEP_ROWS = 8,        // Rows whose owner a new thread checks.
+    NAMED_ROWS_MAX = 1024, // From so many rows on, a free one is reused whatever its name.
     TID_BITS = 22,         // Linux has no larger ids.
     TOUCHED_BLOCKS = 1024, // Pointers to blocks of counters in a page or two.
-    // Signal handlers that interrupt the recorder inside one another, and jumps out of such: each
-    // costs a row.
+    // Maximum depth of signal handlers that interrupt the recorder inside one another, and of jumps
+    // out of them: each costs a row.
     NESTED_MAX = 4,
 };
 
-/* What stands in owner_tid while thread TID uses the row for the USES-th time. A newcomer that
- * finds a dead owner may come to free the row only after the thread id has been given to another
- * thread, which has freed and taken the row itself; the use tells them apart. */
+/* Return the owner_tid of a row that thread TID uses for the USES-th time. A thread that finds a
+ * dead owner may try to free the row late: the thread id may belong to a new thread by then, which
+ * has freed and taken the same row. The use distinguishes the two. */
 static uint32_t
 owner_word(uint32_t tid, uint32_t uses)
 {
@@ -59,7 +58,7 @@ sweep(uint32_t own_tid)
         uint32_t owner = t != NULL ? load_relaxed(&t->owner_tid) : 0;
         uint32_t tid = owner & ((1u << TID_BITS) - 1);
 
-        // A row that carries our own id belonged to an ended thread that had the id before us.
+        // A row with the calling thread's id belonged to an ended thread that had this id before.
         if (owner == 0 || (tid != own_tid && sys_tgkill(sys_getpid(), (int)tid, 0) != -ESRCH))
             continue;
         peak_collect_ended(t);
@@ -70,7 +69,7 @@ sweep(uint32_t own_tid)
     }
 }
 
-/* A free row, of NAME unless there are too many already; NULL if there is none. */
+/* Take a free row named NAME, or with any name if there are many rows; NULL if there is none. */
 static struct thread *
 take_over(uint32_t tid, const char *name)
 {
@@ -101,7 +100,7 @@ new_row(uint32_t tid)
     uint64_t row = TABLE_NONE, bins = TABLE_NONE;
     struct thread *t;
 
-    // Memory first, and all or nothing: this is tried again at every event of the thread.
+    // Memory first, and all or nothing: each event of the thread tries again.
     if (load_relaxed(&rows->full) || load_relaxed(&all_bins->full))
         return NULL;
     t = mem_private(sizeof *t + blocks_bytes);
@@ -120,8 +119,8 @@ new_row(uint32_t tid)
     t->shared = &state->header->shared;
     t->ledger = state->ledger_plain;
     t->generation = load_acquire(&state->generation);
-    // A few walks touch each page of the cache, first to read and then to write; and all events do
-    // that of the first blocks, which comes right behind.
+    // A few walks touch each page of the cache, first to read and then to write. All events touch
+    // the first pointers to blocks, which lie right behind it.
     mem_touch(t->rules, t->blocks + TOUCHED_BLOCKS);
     store_release(&t->disk->id, (uint32_t)row);
     t->disk->bins = (uint32_t)bins;
@@ -130,7 +129,7 @@ new_row(uint32_t tid)
     return t;
 }
 
-/* A row for the calling thread, free or new. */
+/* Return a row for the calling thread, reused or new. */
 static COLD struct thread *
 join(uint32_t tid)
 {
@@ -146,8 +145,8 @@ join(uint32_t tid)
     thread_set_name(t->disk, name);
     t->disk->tid = tid;
     bump(&t->disk->uses);
-    // Passing stacks of a few frames hang on nothing that shows that they can be read: they may
-    // have been further out than this thread's stack reaches.
+    // Passing stacks of a few frames have no join frame to prove that they can be read: they may
+    // lie further out than this thread's stack reaches.
     if (state->depth_max != LIMIT_DEPTH)
         stack_forget_all(t);
     else
@@ -156,7 +155,7 @@ join(uint32_t tid)
     recent_forget(t);
     t->inner_count = 0;
     t->countdown = LIMIT_TICK_EVENTS;
-    t->nested = NULL; // Its owner has ended like that of T, so it is free for anyone.
+    t->nested = NULL; // Its owner has ended like T's, so it is free for any thread.
     t->outer = NULL;
     t->level = 0;
     add_relaxed(&state->live_threads, 1u);
@@ -165,9 +164,9 @@ join(uint32_t tid)
     return t;
 }
 
-/* The thread to which a row of the caller belongs. A guest (platform/identity.h) uses its parent's
- * thread, which outlives it. Nothing shows which thread that is, so the row is the main thread's
- * and never becomes free. */
+/* Return the thread id for the owner of the caller's row. A guest (platform/identity.h) uses its
+ * parent's thread, which outlives it. Nothing shows which thread that is, so the row belongs to the
+ * main thread and never becomes free. */
 static uint32_t
 owning_tid(bool guest)
 {
@@ -181,8 +180,8 @@ join_first(void)
     uint32_t tid = owning_tid(guest);
     struct thread *t;
 
-    // Quiet, nobody can say who has ended: our id is made up, and may be that of one which lives.
-    // A guest finds none of its parent's threads. In a new process nobody has come before.
+    // In quiet mode ended threads cannot be found: the own id is made up, and may equal a live
+    // thread's. A guest finds none of its parent's threads. A new process has no earlier threads.
     if (!sys_is_quiet() && !guest && load_relaxed(&state->live_threads) != 0)
         sweep(tid);
     t = join(tid);
@@ -198,7 +197,7 @@ is_started(void)
     return (state != NULL && load_acquire(&state->ready) == READY_YES) || start_recording();
 }
 
-/* Is it known that the event which has begun will not be recorded? */
+/* Return true if the event that has begun will certainly not be recorded. */
 static bool
 is_lost(void)
 {
@@ -216,9 +215,9 @@ join_thread(void)
     signal_fence();
     if (is_lost())
         return NULL;
-    // A handler that jumped out of here would leave the thread without a row for ever.
+    // A handler that jumped out of here would leave the thread without a row for good.
     mask = sys_block_signals();
-    // A handler may have been here since the caller looked.
+    // A handler may have joined since the caller looked.
     if (thread_is_ready(tls.self)) {
         sys_unblock_signals(mask);
         return tls.self;
@@ -240,7 +239,7 @@ forget_stale(struct thread *t)
 {
     stack_forget_all(t);
     for (uint32_t i = 0; i < RULE_CACHE_ENTRIES; i++)
-        if (t->rules[i].rule.kind != RULE_NONE) // Leaves pages untouched that no rule is in.
+        if (t->rules[i].rule.kind != RULE_NONE) // Does not touch pages without rules.
             t->rules[i].rule.kind = RULE_NONE;
 }
 
@@ -255,9 +254,9 @@ join_look_up(struct thread *t)
            !cas_seq_cst(&t->ready, &ready, (uint32_t)(tls.apart ? THREAD_APART : THREAD_READY)))
         continue;
     if (unlikely(ready == THREAD_NOT))
-        return; // A handler has forked, and this is the child's end of its event (orphan.c).
+        return; // A handler has forked: the child ends the interrupted event (orphan.c).
     if (unlikely(language_is_there() != languages))
-        thread_tell(t); // It came meanwhile: look again.
+        thread_tell(t); // An adapter registered meanwhile: look again.
     generation = load_acquire(&state->generation);
     if (t->generation != generation) {
         t->generation = generation;
@@ -270,7 +269,7 @@ join_look_up(struct thread *t)
     }
     peak_look_up(t);
     if (unlikely(state->guard_due) && !guard_settle())
-        thread_tell(t); // Look again when the owner is here.
+        thread_tell(t); // Look again when the owner runs.
 }
 
 static COLD struct thread *

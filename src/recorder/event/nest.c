@@ -1,31 +1,31 @@
-/* nest.c: events that come while another is under way.
+/* nest.c: events that occur while another is in progress.
  *
- * tls.busy says what is under way. BUSY_RECORDER: the recorder is at work; then a signal handler
- * has interrupted it, and its events get a struct thread of their own. BUSY_NEXT: a function of the
- * next allocator, such as operator new, is at work and has called back into us; or, again, a
- * handler has come meanwhile, which the stack tells.
+ * tls.busy holds the state. BUSY_RECORDER: the recorder is at work. A signal handler has
+ * interrupted it, and its events get a second struct thread. BUSY_NEXT: a function of the next
+ * allocator, such as operator new, is at work. It has called back into the recorder, or, again, a
+ * handler has interrupted it; the stack distinguishes the two.
  *
- * Inner blocks. What runs inside the next allocator's function is recorded like anything else: an
- * operator may log, keep lists, raise an exception, free what others left with it. Only the block
- * that comes out of the outermost call is counted there, under its caller, and not where it was
- * asked for inside. Which of them that will be is not known until the call returns. So a block that
- * is asked for inside is held back with the sites of its stack, and counted when the call is over,
- * unless it is the result or has the result within, as with an operator that puts a header in
- * front, or takes a large block to carve up. One that is freed before is counted at once. A free of
- * what is not known is the function's own affair, like that of the block with its header.
+ * Inner blocks. Events inside the next allocator's function are recorded like any others: an
+ * operator may log, keep lists, raise an exception, free blocks of others. The one exception is the
+ * block that the outermost call returns. It is counted at that call, under its caller, and not at
+ * the inner call that allocated it. Which inner block that will be is not known until the call
+ * returns. So the recorder holds inner blocks back, with the sites of their stacks, until the call
+ * is over. Then it counts them, except the one that is the result or contains it, as with an
+ * operator that puts a header in front, or carves up a large block. A held block that is freed
+ * earlier is counted at once. A free of an unknown block inside is ignored: it is the function's
+ * own affair, like the block with the header.
  *
  *     operator new ── malloc ── 0x500 held back
  *          │       ── malloc ── 0x600 held back
  *          └► 0x510: within 0x500, which is dropped; 0x600 is counted
  *
- * Another thread that frees a block meanwhile does not find it; nobody gives blocks away before
- * operator new returns.
+ * Another thread that frees a held block does not find it, but functions do not publish blocks
+ * before operator new returns.
  *
- * Jumps. A handler may leave by siglongjmp, and with it the event that it has interrupted; so does
- * a thread that is cancelled. Nobody tells us. An event from further out on the same stack than the
- * one under way shows it, or one that has no caller in it: from there the struct of the innermost
- * event that may still be under way is taken up again.
- */
+ * Jumps. A handler may leave by siglongjmp, and abandon the event that it has interrupted; so does
+ * a thread that is cancelled. There is no notice. An event shows it if it comes from further out on
+ * the same stack than the one in progress, or if that one is not among its callers. Then the
+ * recorder returns to the struct of the innermost event that may still be in progress. */
 #include "event/nest.h"
 
 #include "access/counted_blocks.h"
@@ -43,18 +43,18 @@
 #include "stack/stack.h"
 #include "stack/walk.h"
 
-/* --- Who has come ----------------------------------------------------------------------------- */
+/* --- Callers ---------------------------------------------------------------------------------- */
 
-/* Can SLOT and ENTERED be compared? Only if both are on T's own stack. A handler's stack may lie
- * within the thread's, in a local array: a call from there proves nothing. */
+/* Return true if SLOT and ENTERED can be compared, because both are on T's own stack. A handler's
+ * stack may lie within the thread's, in a local array: a call from there proves nothing. */
 static bool
 same_stack(const struct thread *t, uint64_t slot, uint64_t entered)
 {
     return entered >= t->stack_low && slot < t->stack_high && !sys_on_signal_stack();
 }
 
-/* Has the call that set tls.busy been left without our seeing it, by a longjmp out of a signal
- * handler? It has if a call from SLOT, on the same stack, is not further in. */
+/* Return true if a longjmp out of a signal handler has left the call that set tls.busy. The proof
+ * is a call from SLOT on the same stack that is not further in. */
 static bool
 abandoned(uint64_t slot)
 {
@@ -74,7 +74,7 @@ count_reentrant(void)
         add_relaxed(&state->header->losses.reentrant_events, UINT64_C(1));
 }
 
-/* Put RA, at index I of LIST or not in it, to the front. */
+/* Move RA to the front of LIST. The element at index I, RA itself or the oldest, makes room. */
 static void
 to_front(uint64_t *list, size_t i, uint64_t ra)
 {
@@ -83,15 +83,15 @@ to_front(uint64_t *list, size_t i, uint64_t ra)
     list[0] = ra;
 }
 
-/* Who calls while tls.busy is set? */
+/* Callers while tls.busy is set. */
 enum who {
-    WHO_NEXT,    // The next allocator's function that is at work.
-    WHO_HANDLER, // A signal handler that has interrupted that, or the recorder.
-    WHO_AFTER,   // Whoever comes after a jump out of it.
+    WHO_NEXT,    // The next allocator's function in progress.
+    WHO_HANDLER, // A signal handler that has interrupted it, or the recorder.
+    WHO_AFTER,   // The first caller after a jump out of it.
 };
 
-/* What is at work is the next allocator, and a call from SLOT comes with a return address that is
- * not the latest in LIST, of those from which it has called. */
+/* Identify the caller while the next allocator is in progress. The call from SLOT has the return
+ * address RA, which is not the first in LIST, that allocator's latest callback addresses. */
 static COLD enum who
 who_else(uint64_t slot, uint64_t ra, uint64_t *list)
 {
@@ -105,7 +105,7 @@ who_else(uint64_t slot, uint64_t ra, uint64_t *list)
             return WHO_NEXT;
         }
     }
-    // Without a struct to walk with take it for the usual thing.
+    // Without a struct to walk with, assume the usual case.
     if (!thread_is_ready(t))
         return WHO_NEXT;
     between = walk_between(t, slot, tls.entered);
@@ -150,8 +150,8 @@ keep(struct thread *t, uint32_t i)
     block_count_in(t, b.p, b.size_bytes, b.odd, b.sites);
 }
 
-/* The inner block of T from number MARK on that P is or lies in; t->inner_count if there is none.
- */
+/* Return the index of T's inner block, from MARK on, that begins at P or contains it;
+ * t->inner_count if there is none. */
 static uint32_t
 source_of(const struct thread *t, uint32_t mark, const void *p)
 {
@@ -164,7 +164,7 @@ source_of(const struct thread *t, uint32_t mark, const void *p)
     return t->inner_count;
 }
 
-/* The same for what a function has returned. That may be the very end of one: a header with
+/* Like source_of, for a function's result P. It may also be the very end of a block: a header with
  * nothing behind. */
 static uint32_t
 source_of_result(const struct thread *t, uint32_t mark, const void *p)
@@ -177,7 +177,7 @@ source_of_result(const struct thread *t, uint32_t mark, const void *p)
     return source;
 }
 
-/* Count the inner blocks of T from number MARK on. */
+/* Count the inner blocks of T from index MARK on. */
 static void
 keep_all(struct thread *t, uint32_t mark)
 {
@@ -196,14 +196,14 @@ nest_here(void)
                          .first = !thread_is_ready(tls.self)};
 }
 
-/* Is the struct that the thread had still its own? A start that fails unmaps it. */
+/* Return true if the thread still has its struct. A start that fails unmaps it. */
 static inline bool
 self_is_ready(const struct nest *n)
 {
     return (state == NULL || load_acquire(&state->ready) != READY_OFF) && thread_is_ready(n->self);
 }
 
-/* Events may come again, as if nothing were under way. */
+/* Allow events again, as if none were in progress. */
 static void
 step_in(const struct nest *n)
 {
@@ -233,8 +233,8 @@ abandon(struct thread *t)
     keep_all(t, 0);
 }
 
-/* The event under way was left by a jump to where a call from SLOT could come from: go back to the
- * innermost one outside it that may not have been. */
+/* A jump out of the event in progress has led to a caller of SLOT's function. Return to the
+ * innermost outer event that may still be in progress. */
 static COLD void
 leave_abandoned(uint64_t slot)
 {
@@ -285,8 +285,8 @@ nest_begins(struct nest *n, uint64_t slot)
     if (who == WHO_NEXT)
         return NEST_CALLED_BACK;
     n->first &= n->busy != BUSY_NO;
-    // Otherwise nobody is at work with the struct: the allocator was interrupted, or the thread's
-    // first event at its very beginning.
+    // Otherwise the struct is not in use: the allocator was interrupted, or the thread's first
+    // event at its very beginning.
     if (n->busy == BUSY_RECORDER && self_is_ready(n) && !take_nested_struct(n))
         return NEST_LOST;
     if (self_is_ready(n))
@@ -295,7 +295,7 @@ nest_begins(struct nest *n, uint64_t slot)
     return NEST_RECORDED;
 }
 
-/* --- What is asked for inside ----------------------------------------------------------------- */
+/* --- Inner events ----------------------------------------------------------------------------- */
 
 static void
 hold_back(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
@@ -309,10 +309,10 @@ hold_back(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
                                 .sites = language_sites(t, stack_target(t, caller)),
                                 .odd = odd};
 
-        // What asks for blocks in there may itself be made of others.
+        // An inner function may itself return part of an inner block.
         if (source < t->inner_count)
             drop(t, source);
-        // The first and the latest are those that the result is likely to be.
+        // The result is most likely in the first or in the latest ones.
         if (t->inner_count == INNER_BLOCKS)
             keep(t, INNER_BLOCKS / 2);
         t->inner[t->inner_count++] = b;
@@ -320,14 +320,14 @@ hold_back(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
     enter_ends_cold();
 }
 
-/* What sampling leaves out, or would choose, is left to the function's result. */
+/* Samples are not drawn inside: the gate decides about the function's result. */
 COLD void
 nest_inner_alloc(void *p, size_t size_bytes, bool odd, enum gate gate, struct arch_caller caller)
 {
     struct nest n = nest_here();
 
     if (p == NULL)
-        return; // If that makes the function fail, its own failure is counted.
+        return; // If that makes the function fail, the function's failure is counted.
     step_in(&n);
     if (tls.change == 0 && gate == GATE_EXACT)
         gate = gate_first(size_bytes, caller.slot);
@@ -336,7 +336,7 @@ nest_inner_alloc(void *p, size_t size_bytes, bool odd, enum gate gate, struct ar
     nest_ends(&n);
 }
 
-/* P is held back no longer. */
+/* Count the inner block at P, if it is held back, because it is about to be freed. */
 static void
 count_before_free(struct thread *t, const void *p)
 {
@@ -347,12 +347,12 @@ count_before_free(struct thread *t, const void *p)
     if (i == 0)
         return;
     keep(t, i - 1);
-    // Others have been allocated since, but are not counted yet.
+    // Later blocks have been allocated since, but are not counted yet.
     for (; i <= t->inner_count; i++)
         recent_begins_unseen(t);
 }
 
-/* The same in an event of its own. */
+/* Like count_before_free, in a separate event. */
 static void
 settle_before_free(const void *p, uint64_t slot)
 {

@@ -1,11 +1,10 @@
-/* ordinary.h: the short way of the events that come all the time.
+/* ordinary.h: the fast path for the most frequent events.
  *
- * An event is ordinary if the thread has a struct and nothing to look up, the event is not the one
- * to be timed, and the block is plain (ledger.h), with counters of this thread that need no new
- * bounds and have nothing to write down for a snapshot. All that is found out before anything is
- * changed, so what is not ordinary can still take the general way (event.c), as if nothing had
- * been. Nothing is called, so that the compiler saves few registers or none.
- */
+ * An event is ordinary if the thread has a struct and nothing to look up, this event is not timed,
+ * and the block is plain (ledger.h), with counters of this thread that need no new bounds and no
+ * copy for a snapshot. All conditions are checked before anything changes, so any other event can
+ * still take the slow path (event.c) from the start. The fast path calls nothing, so the compiler
+ * saves few registers or none. */
 #ifndef EVENT_ORDINARY_H
 #define EVENT_ORDINARY_H
 
@@ -20,11 +19,12 @@
 
 enum ordinary {
     ORDINARY_DONE,
-    ORDINARY_TO_SETTLE, // Done but for peak_settle, after which tls.busy must be cleared.
+    ORDINARY_TO_SETTLE, // Done except for peak_settle; clear tls.busy afterwards.
     ORDINARY_NOT,       // Nothing was done.
 };
 
-/* Is T joined, with nothing to look up, and the event about to begin not the one to be timed? */
+/* Return true if T has joined, has nothing to look up, and does not time the event about to
+ * begin. */
 static inline bool
 ordinary_thread(const struct thread *t)
 {
@@ -32,7 +32,8 @@ ordinary_thread(const struct thread *t)
            likely(t->countdown != 1);
 }
 
-/* The same for a free, which is charged to where the block was allocated, whatever runs now. */
+/* Like ordinary_thread, for a free. A free is charged to where the block was allocated, so
+ * THREAD_APART does not matter. */
 static inline bool
 ordinary_thread_frees(const struct thread *t)
 {
@@ -41,8 +42,8 @@ ordinary_thread_frees(const struct thread *t)
            likely(t->countdown != 1);
 }
 
-/* Count P in, a block of SITE, whose counter of T is C. The event has begun, and goes on if it was
- * not ordinary. */
+/* Count the allocation of P at SITE, whose counter in T is C. Requires a begun event; ends it on
+ * ORDINARY_DONE only. */
 static INLINE enum ordinary
 ordinary_alloc(struct thread *t, const void *p, uint64_t size_bytes, uint32_t site,
                struct disk_counter *c)
@@ -50,7 +51,7 @@ ordinary_alloc(struct thread *t, const void *p, uint64_t size_bytes, uint32_t si
     struct ledger_place at;
     uint32_t entry;
 
-    // Whether it then turns out to be ordinary or not, C is prepared for this event.
+    // C is then prepared for this event, whether it turns out to be ordinary or not.
     if (unlikely(!count_is_within(c, size_bytes)) || unlikely(!peak_prepares_alloc(t, c)))
         return ORDINARY_NOT;
     at = ledger_plain_place(t->ledger, p);
@@ -91,7 +92,7 @@ ordinary_begun_free(const void *p)
     KEEP(c);
     if (unlikely(!peak_prepares_free(t, c)))
         return ORDINARY_NOT;
-    // Read again, so that no register has to be saved in order to hold it meanwhile.
+    // Read it again, so that no register has to be saved to hold it meanwhile.
     KEEP(at.index);
     entry = load_relaxed(ledger_slot_at(at));
     access_ends(p, ((struct ledger_entry){.site = site,
@@ -108,8 +109,8 @@ ordinary_begun_free(const void *p)
     return ORDINARY_DONE;
 }
 
-/* The whole of the free of P, called from SLOT, when tls.busy is BUSY_NO; it is so again unless the
- * peak is to be settled. */
+/* Record the free of P, called from SLOT. Requires tls.busy to be BUSY_NO. Sets it to BUSY_NO
+ * again, except for ORDINARY_TO_SETTLE. */
 static INLINE enum ordinary
 ordinary_free(const void *p, uint64_t slot)
 {

@@ -1,20 +1,18 @@
-/* orphan.c: a child that begins in the middle of the recorder.
+/* orphan.c: a child forked in the middle of the recorder.
  *
- * A handler that has interrupted the recorder may fork, and in the child return. The child goes on
- * with the interrupted event, but the recorder's state reads as zeros there and the profile is not
- * mapped: both on purpose, because they are the parent's.
+ * A handler that has interrupted the recorder may fork, and return in the child. The child
+ * continues the interrupted event, but there the recorder's state reads as zeros and the profile is
+ * not mapped. Both are on purpose, because they belong to the parent.
  *
- * So the parent keeps a copy of the few structs that an event holds on to, struct state and the
- * thread's structs, in memory that is not wiped, and the child puts them back where they were, with
- * empty memory in place of the profile. On that the event comes to its end; nothing grows (every
- * table is marked as full), nobody sees the result. Whatever else it meets are zeros at addresses
- * that are still there, and all tables read zeros as "nothing". The thread's next event after that
- * wipes the state and starts the child's own profile; the events meanwhile are counted in it as
- * lost.
+ * So the parent copies the few structs that an event refers to, struct state and the thread's
+ * structs, into memory that is not wiped. The child restores them at their addresses, with empty
+ * memory in place of the profile. The event runs to its end on these. Nothing grows (every table is
+ * marked as full), and nothing reads the result. All other memory reads as zeros at valid
+ * addresses, and all tables treat zeros as empty. The thread's next event wipes the state and
+ * starts the child's own profile, which counts the events in between as lost.
  *
- * A child made by a raw system call in such a handler does not come through here; it must not go on
- * with what was interrupted.
- */
+ * A child made by a raw system call in such a handler does not come through here; it must not
+ * continue the interrupted event. */
 #include "event/orphan.h"
 
 #include <errno.h>
@@ -82,7 +80,7 @@ orphan_fork(pid_t (*fork_function)(void))
     uint64_t mask;
     pid_t pid;
 
-    // Interrupted before the first event has begun, nothing is held on to.
+    // Before the first event has begun, no struct is referred to.
     if (!thread_is_ready(tls.self))
         return fork_function();
     o = sys_mmap(NULL, sizeof *o, PROT_READ | PROT_WRITE,
@@ -114,7 +112,7 @@ orphan_waits(void)
     }
     lost = state->orphan_events;
     memset(state, 0, sizeof *state);
-    mem_wipe_pool(); // The interrupted event has written into it.
+    mem_wipe_pool(); // The interrupted event has written to it.
     state->orphan_events = lost;
     return false;
 }

@@ -6,15 +6,16 @@
 
 #include "base/base.h"
 
-/* Call the C library's FORK, so that the child can finish what the handler has interrupted. Only
- * when tls.busy is BUSY_RECORDER. */
+/* Call the C library's FORK_FUNCTION so that the child can finish the event that the handler has
+ * interrupted. Requires tls.busy to be BUSY_RECORDER. */
 pid_t orphan_fork(pid_t (*fork_function)(void));
 
-/* Is this the child of such a fork, still at the interrupted event or in its handler? Then the
- * event that asks is counted; false once the event has been left: recording starts anew. */
+/* Return true if this is the child of such a fork, still in the interrupted event or in its
+ * handler; counts the caller's event as lost. Return false once the event is over: recording starts
+ * anew. */
 bool orphan_waits(void);
 
-/* Put the events that an orphan has lost into its profile, which has just begun. */
+/* Add the events that an orphan has lost to its profile, which has just begun. */
 void orphan_report(void);
 
 #endif

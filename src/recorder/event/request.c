@@ -1,9 +1,8 @@
-/* request.c: changes that are asked for while the program runs: by a tool, through words in the
+/* request.c: requests to change recording while the program runs: by a tool, through words in the
  * profile; by the program itself; and by the clock.
  *
- * The profile is a file that others can write to. What is read from it is a request: mode and
- * period are checked, a name is bytes.
- */
+ * The profile is a file that other processes can write to, so its words are only requests: mode and
+ * period are checked, and a name is taken as bytes. */
 #include "event/request.h"
 
 #include "access/counted_blocks.h"
@@ -13,7 +12,7 @@
 #include "platform/state.h"
 #include "platform/sys.h"
 
-/* NAME and KIND come from a tool. */
+/* Take a snapshot with NAME and KIND, which come from a tool. */
 static enum disk_answer
 set_snapshot(const uint64_t *name, uint64_t kind)
 {
@@ -32,11 +31,11 @@ set_way(uint64_t mode, uint64_t period)
     if (!draw_is_valid(mode, period))
         return DISK_ANSWER_REFUSED;
     way = draw_way(mode, period);
-    sample.begin_ns = sample.end_ns = 0; // Whoever asks by hand does not want it changed later.
+    sample.begin_ns = sample.end_ns = 0; // A change by hand is not undone by the clock.
     return way_change(&way);
 }
 
-/* Become the one thread that changes the way of recording. Waits a bounded while. */
+/* Become the one thread that changes the way of recording. Return false after a bounded wait. */
 static bool
 take_turn(void)
 {
@@ -80,7 +79,7 @@ take_request(uint64_t generation)
 
     for (size_t i = 0; i < countof(words); i++)
         words[i] = load_relaxed(&h->control[i]);
-    // Another request is being written over this one: that one will be seen soon.
+    // Another request is being written over this one: a later poll will see it.
     if (load_acquire(&h->control_generation) != generation)
         return;
     state->control_seen = generation;
@@ -94,7 +93,7 @@ take_request(uint64_t generation)
     store_release(&h->control_taken, generation);
 }
 
-/* What delay and duration ask for at NOW. */
+/* Apply delay and duration at NOW_NS. */
 static void
 keep_time(uint64_t now_ns)
 {

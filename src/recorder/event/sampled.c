@@ -1,10 +1,10 @@
-/* sampled.c: the events of blocks that were chosen at random, and the frees of those that were not.
+/* sampled.c: events of blocks that were chosen as samples, and frees of blocks that were not.
  *
- * What a free finds in the ledger is exact or a sample. If it finds nothing, the block was left
- * out: that is no loss. It stays so after a change to exact, so from then on unknown frees are
- * counted apart. A free of what has just been freed is told from that of a block left out that
- * has got the same address only if the thread has not allocated since, and is alone.
- */
+ * A free finds an exact block or a sample in the ledger. If it finds nothing, the block was left
+ * out, which is no loss. That may still be so after a change to exact recording, so from then on
+ * unknown frees are counted separately. A double free looks like the free of a left-out block at
+ * the same address. The two are distinguished only if the thread has not allocated since the first
+ * free, and is the only one. */
 #include "event/sampled.h"
 
 #include "account/peak.h"
@@ -66,7 +66,7 @@ sampled_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_
         if (old.site != 0)
             left = block_moves(t, old, p, result != NULL);
         if (result != NULL)
-            filter_forget_freed(); // It may live on in the same place.
+            filter_forget_freed(); // The block may live on in the same place.
         language_moves(old, p, result);
         if (gate == GATE_SAMPLE && result != NULL)
             c = block_sample_begins(t, result, size_bytes, caller, &w, &change);

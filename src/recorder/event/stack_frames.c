@@ -1,15 +1,14 @@
-/* stack_frames.c: a stack in numbers that mean something without the profile.
+/* stack_frames.c: a stack as addresses that are valid without the profile.
  *
- * The call tree has the stack, so it is found there (stack/stack.c), as for any event, and the
- * allocation's own event that follows finds it remembered. A node's frame is the address and which
- * loading of a module it lies in; here only the address is wanted. Where frames of languages go
- * between those of C, or the tree is full, it has not the whole stack of C (stack/outside.c): then
- * what the thread has just walked, or remembers, has.
+ * stack/stack.c finds the stack as for any event, and the allocation's own event, which follows,
+ * finds it in the memo. A node's frame is the address and the module that it lies in; here only the
+ * address is wanted. If frames of languages go between C frames, or the tree is full, the node
+ * lacks part of the C stack (stack/outside.c). Then the frames come from the memo, the passing
+ * stack or the latest walk.
  *
- * That is an event within an event if operator new has called malloc: then the struct of the thread
- * is free to be used, as for what is asked for inside (nest.c), and what is under way goes on
- * afterwards as if nothing had been.
- */
+ * This is an event within an event if operator new has called malloc. The thread's struct is free
+ * to be used then, as for inner blocks (nest.c), and the outer event continues unchanged
+ * afterwards. */
 #include "event/stack_frames.h"
 
 #include "account/nodes.h"
@@ -19,7 +18,7 @@
 #include "stack/language_frames.h"
 #include "stack/stack.h"
 
-/* Is there nothing to be had in this process? */
+/* Return true if this process is not recorded. */
 static bool
 is_off(void)
 {
@@ -68,7 +67,8 @@ frames_node(struct arch_caller caller)
     return node;
 }
 
-/* The innermost MAX frames of NODE. False if the stack has more than the tree says. */
+/* Store the innermost MAX frames of NODE. Return false if the stack has more frames than the
+ * tree. */
 static bool
 frames_of_node(uint32_t node, uint64_t *ret_frames, uint32_t max, uint32_t *ret_count)
 {
@@ -83,8 +83,8 @@ frames_of_node(uint32_t node, uint64_t *ret_frames, uint32_t max, uint32_t *ret_
     return count == max || node != DISK_NODE_OTHER;
 }
 
-/* The innermost MAX frames of the stack of which not all are in the tree; TARGET is what
- * stack_target has just found for it. Returns how many there are. */
+/* Store the innermost MAX frames of a stack that the tree does not hold completely. TARGET is the
+ * latest result of stack_target. Return their number. */
 static uint32_t
 frames_of_thread(const struct thread *t, const struct stack_target *target, uint64_t *ret_frames,
                  uint32_t max)

@@ -1,9 +1,8 @@
-/* start.c: from the first event of a process to a profile that can be counted into.
+/* start.c: start recording at the first event of a process.
  *
- * The state is made once per process image and stays where it is; in a child made by fork it
- * reads as zeros, so the child starts here again, with a file of its own. Nothing is done before
- * the first event: a process that never allocates leaves nothing behind.
- */
+ * The state is made once per process image and keeps its address. In a child made by fork it reads
+ * as zeros, so the child starts here again, with a new file. Nothing is done before the first
+ * event: a process that never allocates leaves nothing behind. */
 #include "event/start.h"
 
 #include <errno.h>
@@ -51,27 +50,28 @@
 enum { STATUS_BYTES = 4096 };
 enum { COMMAND_BYTES_MAX = 32 * 1024, FIRST_INTERVAL_NS = 1000000, START_STACK_BYTES = 256 << 10 };
 
-/* Address space taken at the start: the ledger's top level, caches and a few threads; and what
- * scales with a limit: tables of the file and the index of nodes. */
+/* Address space taken at the start: a fixed part for the ledger's top level, caches and a few
+ * threads, and a share of the limit for tables of the file and the index of nodes. */
 #define START_BYTES ((uint64_t)80 << 20)
 #define START_LIMIT_SHARE 6
 
-/* Writable private memory that small programs make the recorder take: two leaves of the ledger and
- * some threads. */
+/* Upper bound of the writable private memory in small programs: two leaves of the ledger and some
+ * threads. */
 #define START_DATA_BYTES ((uint64_t)16 << 20)
 
-/* With a reserve: address space for private memory, touched as it is used, and the largest file. */
+/* With a reserve: address space for private memory, touched as it is used, and the maximum size of
+ * the file. */
 #define ARENA_BYTES ((uint64_t)4 << 30)
 #define RESERVE_BYTES_MAX ((uint64_t)8 << 30)
 
-/* True from the first start on: a start with wiped state is then a forked child's. */
+/* Set by the first start. A later start, with wiped state, is then a forked child's. */
 static bool started_before;
 
-/* Used by one thread, once per process. Its first page is written to at each start in any case, so
- * what is left there for children costs no page fault. */
+/* Used by one thread, once per process. Each start writes to its first page in any case, so a
+ * child's copy costs no further page fault. */
 static union {
-    char text[COMMAND_BYTES_MAX]; // While the header is filled in,
-    struct core_origin origin;    // and from then on.
+    char text[COMMAND_BYTES_MAX]; // While the header is filled in.
+    struct core_origin origin;    // Afterwards.
 } starting;
 
 static size_t
@@ -85,7 +85,7 @@ read_whole(const char *path, char *buffer, size_t size_bytes)
 
         if (n > 0)
             got += (size_t)n;
-        if (n <= 0 || got < size_bytes) // These files give all they have at once.
+        if (n <= 0 || got < size_bytes) // These files return all they have at once.
             break;
     }
     if (fd >= 0)
@@ -93,8 +93,8 @@ read_whole(const char *path, char *buffer, size_t size_bytes)
     return got;
 }
 
-/* Field NUMBER of STAT, a file /proc/PID/stat, from the third on; 0 if it is missing. The name in
- * field 2 may hold anything, so count from its last ')'. */
+/* Return field NUMBER, from 3 on, of STAT, the text of a file /proc/PID/stat; 0 if it is missing.
+ * The name in field 2 may hold any character, so count from its last ')'. */
 static uint64_t
 stat_field(const char *stat, uint32_t number)
 {
@@ -194,14 +194,14 @@ choose_ledger(void)
     state->usable = behind_usable_mode();
     if (allocator != NULL && strcmp(allocator, "glibc") == 0)
         state->usable = USABLE_GLIBC;
-    // In front of an annotated block is no word of the allocator's, and what we say of its size is
-    // as true as what is left of the annotation.
+    // An annotated block has no size word of the allocator in front. Its size from
+    // malloc_usable_size is only as true as the annotation.
     if (annotation_is_on())
         state->usable = USABLE_NONE;
     state->granule_shift = state->usable == USABLE_GLIBC ? LEDGER_GLIBC_SHIFT : 4;
 }
 
-/* Is WANTED less than half of what is left of LIMIT when USED of it is in use? The program comes
+/* Return true if WANTED is at most half of the rest of LIMIT after USED. The program comes
  * first. */
 static bool
 is_within(uint64_t limit, uint64_t used, uint64_t wanted)
@@ -209,7 +209,8 @@ is_within(uint64_t limit, uint64_t used, uint64_t wanted)
     return limit == UINT64_MAX || (used < limit && wanted <= (limit - used) / 2);
 }
 
-/* The size behind NAME in TEXT, which is /proc/self/status; 0 if it has none. */
+/* Return the size behind NAME in TEXT, the text of /proc/self/status, in bytes; 0 if it has
+ * none. */
 static uint64_t
 status_bytes(const char *text, const char *name)
 {
@@ -226,8 +227,8 @@ status_bytes(const char *text, const char *name)
     return 0;
 }
 
-/* Is there room under limits on address space and on data? A forked child has part of the address
- * space already. */
+/* Return true if the limits on address space and on data leave room. A forked child has part of the
+ * address space already. */
 static bool
 is_room(void)
 {
@@ -244,8 +245,9 @@ is_room(void)
            is_within(data_limit, status_bytes(text, "VmData:"), START_DATA_BYTES);
 }
 
-/* Take all memory that will ever be used, as far as that is wanted: true unless that fails. With a
- * limit on memory the file takes half of it, so that the call tree has the rest. */
+/* Reserve all memory that will ever be used, if the user requested a reserve. Return false on
+ * failure. With a limit on memory, the file takes half of it, so that the call tree has the
+ * rest. */
 static bool
 take_reserve(void)
 {
@@ -279,11 +281,12 @@ start_all(void)
     static bool in_memory;
     int error;
 
-    // A program with more rights than its user must not write files where that user stands, nor
-    // what that user chose.
+    // A program with more rights than its user must not write files in that user's directory, or as
+    // that user's environment names them.
     if (process_value(AT_SECURE) != 0)
         return false;
-    // Its interceptors must not be called before it is ready, and it would find our blocks strange.
+    // A sanitizer's interceptors must not be called before it is ready, and it would take the
+    // recorder's blocks for errors.
     if (behind_is_sanitizer()) {
         if (!state->forked)
             output_message(OUTPUT_NOT_RECORDING, -ELIBBAD, "");
@@ -301,7 +304,7 @@ start_all(void)
     }
     if (error != 0) {
         mem_release_all();
-        if (!load_relaxed(&state->file_failed)) // Otherwise that has been told.
+        if (!load_relaxed(&state->file_failed)) // Otherwise that was reported.
             output_message(OUTPUT_NOT_RECORDING, error, state->path);
         return false;
     }
@@ -315,7 +318,7 @@ start_all(void)
     return true;
 }
 
-/* Atomic: not 0 once no state could be made. */
+/* Atomic: not 0 after the state could not be allocated. */
 static uint32_t state_failed;
 
 bool
@@ -324,7 +327,8 @@ start_has_failed(void)
     return load_relaxed(&state_failed) != 0;
 }
 
-/* Once that has failed it is not tried again: a program short of memory has other worries. */
+/* Allocate the state unless it exists. After a failure it is not tried again: a program short of
+ * memory has other worries. */
 static bool
 make_state(void)
 {
@@ -336,7 +340,7 @@ make_state(void)
         return true;
     if (start_has_failed())
         return false;
-    // Limited address space is the program's, and with a reserve there is an arena.
+    // Limited address space is left to the program, and with a reserve there is an arena.
     made = mem_new_state(host_address_limit() == UINT64_MAX &&
                              host_environment(ENVIRONMENT_RESERVE) == NULL,
                          &pool_bytes);
@@ -352,7 +356,7 @@ make_state(void)
     return true;
 }
 
-/* Move the events that came while another thread was starting to where losses are counted. */
+/* Move the events that came while another thread was starting to the header's counter. */
 static void
 settle_early_events(void)
 {
@@ -364,13 +368,13 @@ settle_early_events(void)
 static bool
 start_here(void)
 {
-    // A child of a process that has gone quiet can create no file.
+    // A child of a process that is quiet cannot create a file.
     return !dormant_here() && !sys_is_quiet() && selection_here() && start_all();
 }
 
-/* Starting takes more stack (paths, messages) than a thread or a handler with the smallest allowed
- * one has left, so it gets its own for the time: not of the pool, which a forked child sees as
- * zeros whoever stands on it. */
+/* Start on a separate stack, because paths and messages take more than a thread or a handler with
+ * the smallest allowed stack has left. The stack does not come from the pool, which a forked child
+ * sees as zeros. */
 static bool
 start_on_own_stack(void)
 {
@@ -413,7 +417,7 @@ start_recording(void)
     return ready == READY_YES;
 }
 
-/* The main program's path is the one thing that would have to be asked for later. */
+/* Record the main program's module now: its path alone would have to be asked for later. */
 void
 start_seal(void)
 {

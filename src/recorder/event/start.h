@@ -4,17 +4,17 @@
 
 #include "base/base.h"
 
-/* Start recording unless that has been done: true when this process records. Never blocks: while
- * another thread is starting, events are lost and counted. Called with tls.busy set and
- * signals blocked. */
+/* Start recording unless that is done. Return true if this process records. Never blocks: events
+ * are lost and counted while another thread is starting. Requires tls.busy set and signals
+ * blocked. */
 bool start_recording(void);
 
-/* Could there be no state, in this process or one that it was forked from? Then, unless another
- * thread has made one meanwhile, there will be none. */
+/* Return true if the state could not be allocated, in this process or one that it was forked from.
+ * Then there will be none, unless another thread has allocated it meanwhile. */
 bool start_has_failed(void);
 
 /* With a reserve, which holds all memory that will ever be used: from here on the program may
- * forbid every system call. Recording has started; called once, before main. */
+ * forbid every system call. Requires that recording has started; call once, before main. */
 void start_seal(void);
 
 #endif

@@ -1,15 +1,15 @@
 /* tick.c: time, kept away from the hot path.
  *
- * The clock is read once in LIMIT_TICK_EVENTS events of a thread. From that come the times in the
- * header, the moment of the peak (to within a tick) and the timeline, a bounded list of totals:
- * when it is full, every second point goes and the interval doubles. A reader sorts points by
- * time and drops doubles, so one that looks on while points move loses nothing.
+ * A thread reads the clock once in LIMIT_TICK_EVENTS events. This gives the times in the header,
+ * the moment of the peak (to within a tick) and the timeline, a bounded list of totals. When the
+ * list is full, every second point is dropped and the interval doubles. A reader sorts points by
+ * time and drops duplicates, so it loses nothing if it reads while points move.
  *
- * One event in TIMED_TICKS ticks is timed with the cycle counter: that is the recorder's estimate
- * of its own cost. The counter runs while another thread has the processor. So an event that took
- * long counts only if the thread's processor time since the tick before agrees. That is read after
- * the tick before, because a system call just before the event would make it slower.
- */
+ * One event in TIMED_TICKS ticks is timed with the cycle counter: that estimates the recorder's
+ * cost. The counter also runs while another thread has the processor. So an event that took long
+ * counts only if it agrees with the thread's processor time since the tick before. That time is
+ * read right after the tick before, because a system call just before the event would slow the
+ * event down. */
 #include "event/tick.h"
 
 #include "access/counted_blocks.h"
@@ -24,7 +24,7 @@
 #include "platform/mem.h"
 #include "platform/sys.h"
 
-/* An event that took SUSPECT_CYCLES, some 3 microseconds, may have been interrupted; one that took
+/* An event of SUSPECT_CYCLES, some 3 microseconds, may have been interrupted. One of
  * INTERRUPTED_CYCLES, some 50, has been, or is too rare to stand for others. */
 enum {
     NAME_REFRESH_TICKS = 64,
@@ -48,7 +48,7 @@ tick_clock(void)
     dumped_moment(now_ns - state->start_ns);
 }
 
-/* Drop every second point. Returns how many are left. */
+/* Drop every second point. Return the number of points left. */
 static uint64_t
 thin_out(struct disk_time_point *points)
 {
@@ -132,7 +132,7 @@ tick_end(void)
     history_end(tls.self, load_relaxed(&s->last_ns), before_ns, load_relaxed(&s->flushed_bytes));
 }
 
-/* Did T have the processor since the tick before, but for less than half of CYCLES? */
+/* Return true if T had the processor since the tick before, except for less than half of CYCLES. */
 static COLD bool
 was_at_work(const struct thread *t, uint64_t cycles)
 {
@@ -161,7 +161,7 @@ count_timed(struct thread *t, uint64_t cycles)
     }
 }
 
-/* The event of T's next tick is to be timed. What is sealed makes no system call (start.c). */
+/* Prepare to time the event of T's next tick. A sealed process makes no system call (start.c). */
 static void
 expect_timed(struct thread *t)
 {

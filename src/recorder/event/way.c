@@ -1,10 +1,9 @@
 /* way.c: the ways of recording, one after another.
  *
- * A *way* of recording lasts from one change to the next: every event, samples, or none.
- * The ledger's entry of a sample has the number of its way; so its free counts what its
- * allocation did, whatever way is in force by then. A thread takes a new way over at its next look
- * at the gate, or at its next event when it records them all.
- */
+ * A *way* of recording, from one change to the next, is exact, sampled or off. A sample's entry in
+ * the ledger has the number of its way, so its free subtracts exactly what its allocation added,
+ * whatever way is in force by then. A thread adopts a new way when it next looks at the gate, or at
+ * its next event when it records them all. */
 #include "event/way.h"
 
 #include "account/annotation_form.h"
@@ -26,8 +25,8 @@ struct sample sample;
 
 static_assert(LIMIT_WAYS < 1 << (32 - LEDGER_WAY_SHIFT), "a way fits into an entry");
 
-/* What the environment asks for. A program that was started by a forked child reads it anew, so
- * for it the time begins again. */
+/* Read the user's choice from the environment. A program that a forked child has executed reads it
+ * anew, so its delay and duration begin again. */
 static void
 learn(void)
 {
@@ -54,7 +53,7 @@ way_record(uint32_t index)
     return table_record(&state->tables[DISK_PHASES], index);
 }
 
-/* Add a way to the profile: its index, or LIMIT_WAYS when there is no room. */
+/* Add a way to the profile. Return its index; LIMIT_WAYS when there is no room. */
 static uint32_t
 add_way(const struct draw_way *way)
 {
@@ -73,7 +72,7 @@ add_way(const struct draw_way *way)
     return (uint32_t)index;
 }
 
-/* An earlier way like WAY; LIMIT_WAYS if there is none. */
+/* Return the index of an earlier way like WAY; LIMIT_WAYS if there is none. */
 static uint32_t
 find_way(const struct draw_way *way)
 {
@@ -95,7 +94,7 @@ make_present(uint32_t index)
         store_relaxed(&state->gaps, 1u);
     store_relaxed(&sample.present, index);
     store_relaxed(&sample.mode, p->mode);
-    // After what it announces; paired with way_adopt.
+    // After the stores that it publishes; paired with way_adopt.
     store_release(&sample.change, sample.change + 1);
     thread_tell_all();
 }
@@ -129,7 +128,7 @@ way_adopt(void)
     tls.exact = p->mode == DISK_MODE_EXACT && !annotation_is_on();
     tls.credit = p->mode == DISK_MODE_EXACT ? WAY_EXACT_CREDIT : -1;
     if (tls.self != NULL)
-        recent_forget(tls.self); // Calls that follow may go unseen.
+        recent_forget(tls.self); // Later calls may go unseen.
 }
 
 enum disk_answer

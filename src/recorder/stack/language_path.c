@@ -109,10 +109,10 @@ count_same(struct language_memo *m, uint32_t i, uint32_t count)
     return same;
 }
 
-/* Let the adapter place only the frames inside the spine's up to number I, and the innermost one of
- * the spine once more. If that one has not moved, the frames outside it have not either, because no
- * inner frame influences them. Return how many outer frames are the spine's; 0 if that cannot be
- * decided. */
+/* Let the adapter place only the frames inside the spine's up to number I, and the spine's
+ * innermost one once more. If that one has not moved, the frames outside it have not either,
+ * because no inner frame influences them. Return how many outer frames are the spine's; 0 if that
+ * cannot be decided. */
 static uint32_t
 place_inner(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t i,
             uint32_t count)
