@@ -1,23 +1,23 @@
-/* annotate_damage.c: damage of annotated blocks, found and noted in the running program.
+/* annotate_damage.c: find and record corruption of annotated blocks in the running program.
  *
- * Who writes past the end of a block changes its guard first, from the first byte on, and then,
- * beyond what the allocator keeps there, the next annotation from its beginning. Who writes before
- * the beginning changes his own annotation from its end downwards. So a guard that has changed at
- * its first byte tells of its own block, and so does an annotation that has lost its end while the
- * block in front is whole; one that has lost its beginning tells of the block in front, if that is
- * damaged, too.
+ * An overflow changes the block's guard first, from the first byte on. Beyond the allocator's own
+ * bytes, it then changes the next annotation from its beginning. An underflow changes the block's
+ * annotation, from its end downwards. So a guard changed at its first byte shows an overflow of the
+ * same block. An annotation without its end, behind an intact block, shows an underflow of the same
+ * block. An annotation without its beginning shows an overflow of the block in front, if that is
+ * damaged as well.
  *
- * All that is known is written into a record of the profile, of which there are so many as have
- * room; the others are counted. Each block is noted once.
+ * Each corruption becomes a record of the profile, as long as there is room; the others are
+ * counted. Each block is recorded once.
  *
- * A look at all blocks (--check-every) goes through the map of addresses (annotated_map.c), a part
- * with each Nth event of a thread: LOOK_BLOCKS blocks or LOOK_BYTES of address space, whatever
- * comes first, one thread at a time. While a block is looked at nobody gives its memory back: who
- * frees it meanwhile leaves that to us. So nothing is read that is not mapped, and nobody waits.
+ * A check of all blocks (--check-every) walks the map of addresses (annotated_map.c), a part with
+ * each Nth event of a thread: LOOK_BLOCKS blocks or LOOK_BYTES of address space, whichever comes
+ * first, one thread at a time. While a block is checked, its memory is not given back: a thread
+ * that frees it meanwhile leaves that to the check. So the check reads only mapped memory, and no
+ * thread waits.
  *
- * When blocks were last whole is known for each 16 MiB of address space: since the latest pass that
- * has gone through all of that began.
- */
+ * The profile keeps for each 16 MiB of address space when its blocks were last intact: the time at
+ * which the latest complete pass over it began. */
 #include "entry/annotate_damage.h"
 
 #include <string.h>
@@ -33,8 +33,8 @@
 #include "platform/sys.h"
 
 enum {
-    NEAR_BYTES = 256,      // So far apart are neighbours at most, padding aside.
-    FRONT_BYTES = 1 << 26, // So far away is looked for the block in front.
+    NEAR_BYTES = 256,      // Maximum distance of neighbours, padding aside.
+    FRONT_BYTES = 1 << 26, // Maximum distance to search for the block in front.
     LOOK_BLOCKS = 256,
     LOOK_BYTES = 1 << 24,
 };
@@ -43,11 +43,11 @@ static void (*release)(void *);
 
 /* --- Neighbours ------------------------------------------------------------------------------- */
 
-/* A block near a damaged one, as it was when we looked at it. */
+/* A block near a damaged one, at the time of the check. */
 struct neighbour {
     void *p; // NULL = there is none.
     struct annotation_state state;
-    uint64_t size_bytes; // 0 if it is not known any more.
+    uint64_t size_bytes; // 0 = not known any more.
 };
 
 static void
@@ -77,7 +77,7 @@ front_of(const void *p)
     return look_at(annotated_before(p, FRONT_BYTES));
 }
 
-/* Is the memory of P, which is N's neighbour, right behind that of N? */
+/* Return true if the memory of P, N's neighbour, begins right behind N's. */
 static bool
 is_adjacent(const struct neighbour *n, const void *p)
 {
@@ -87,7 +87,8 @@ is_adjacent(const struct neighbour *n, const void *p)
     return n->p != NULL && (!n->state.whole || (end <= begin && begin - end <= NEAR_BYTES));
 }
 
-/* Has whoever has the block behind P, which is whole but for its guard, come down to that? */
+/* Return true if an underflow of the block behind P has reached P's guard. P is intact except for
+ * its guard. */
 static bool
 comes_from_behind(const void *p, struct annotation_state s, struct neighbour *ret_behind)
 {
@@ -99,7 +100,7 @@ comes_from_behind(const void *p, struct annotation_state s, struct neighbour *re
     return ret_behind->p != NULL && !ret_behind->state.ends;
 }
 
-/* --- Notes ------------------------------------------------------------------------------------ */
+/* --- Records ---------------------------------------------------------------------------------- */
 
 static uint64_t
 elapsed_ns(uint64_t ns)
@@ -170,13 +171,13 @@ damage_found(void *p, struct annotation_state s, enum disk_damage_found found,
     store_release(&d->kind, kind);
 }
 
-/* --- Looks ------------------------------------------------------------------------------------ */
+/* --- Checks ----------------------------------------------------------------------------------- */
 
-static uint32_t every;     // Events of a thread; 0 = nobody looks.
-static uint32_t looking;   // Atomic: the process in which a thread is at it; 0 = none.
-static uintptr_t place;    // Where the next look begins. These are of the thread that is at it.
-static uintptr_t span;     // Which is in this span, and began there
-static uint64_t began_ns;  // at this time.
+static uint32_t every;     // Events of a thread between checks; 0 = no checks.
+static uint32_t looking;   // Atomic: id of the process whose thread checks now; 0 = none.
+static uintptr_t place;    // Where the next check begins. The checking thread owns these.
+static uintptr_t span;     // The span that the check is in,
+static uint64_t began_ns;  // and when it entered that.
 
 void
 check_start(void (*give_back)(void *))
@@ -187,7 +188,7 @@ check_start(void (*give_back)(void *))
     every = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-/* The look goes on at AT, or is over if that is 0. */
+/* Continue the check at AT; 0 = the pass is complete. */
 static void
 enter_span(uintptr_t at)
 {
@@ -236,7 +237,7 @@ look_if_nobody_does(void)
                         : 0;
     uint32_t nobody = load_relaxed(&looking);
 
-    // A parent's look does not go on in its child.
+    // A parent's check does not continue in its child.
     if (here == 0 || nobody == here || !cas_acq_rel(&looking, &nobody, here))
         return;
     look();

@@ -1,5 +1,4 @@
-/* annotate_damage.h: annotated blocks that somebody has written out of.
- */
+/* annotate_damage.h: annotated blocks that the program has written out of bounds of. */
 #ifndef ENTRY_ANNOTATE_DAMAGE_H
 #define ENTRY_ANNOTATE_DAMAGE_H
 
@@ -7,18 +6,18 @@
 #include "format/format.h"
 #include "platform/arch_x86_64.h"
 
-/* The annotated block P, which is the caller's to free or which it looks at, is in the state S: it
- * is damaged. Note that and who most likely did it, once for each block. FOUND is by whom, and
- * CALLER where a free or realloc was called, {0} if that is not known. */
+/* Record that the annotated block P, in the state S, is damaged, and which block most likely caused
+ * it; once for each block. Requires that no other thread can free P. FOUND: what found it. CALLER:
+ * caller of the free or realloc, {0} if not known. */
 void damage_found(void *p, struct annotation_state s, enum disk_damage_found found,
                   struct arch_caller caller);
 
-/* Find out how often blocks are to be looked at. RELEASE gives back the memory of a block that has
- * ended while it was looked at. */
+/* Read how often blocks are checked. RELEASE gives back the memory of a block that was freed while
+ * it was checked. */
 void check_start(void (*release)(void *));
 
-/* A thread of the program has allocated or freed something: look at some blocks, if it is time.
- * No block may be held by annotated_look. */
+/* Check some blocks if it is time. Call when a thread of the program has allocated or freed; it
+ * must not hold a block by annotated_look. */
 void check_event(void);
 
 #endif

@@ -1,30 +1,30 @@
-/* annotate_next.c: every block carries its annotation (docs/internals/annotated.md).
+/* annotate_next.c: functions that give every block an annotation (docs/internals/annotated.md).
  *
- *     program ─► shim ─► here: malloc(head + n + guard) ─► the allocator behind
- *                          └► writes who, when and how large in front, TaiL behind
+ *     program ─► shim ─► here: malloc(head + n + guard) ─► the next allocator
+ *                          └► writes stack, time and size in front, a guard behind
  *
- * The mode is chosen when the next functions are found, by what the environment says: then these
- * stand in their table, and without it nothing here is ever called.
+ * The environment selects this mode when the next functions are resolved: then these functions
+ * replace them in their table. Otherwise none of them is ever called.
  *
- * What is given out is a pointer into the allocator's block. So whoever takes one back must know
- * which kind it is, and that is what annotated_map.h is for: what it does not know goes to the
- * allocator as it came. That may be a block from before we were there, from another allocator, from
- * a time when memory was short, or no block at all.
+ * The program gets a pointer into the allocator's block. So every function that takes a pointer
+ * must find out its kind, from annotated_map.h. A pointer that is not in the map goes to the
+ * allocator unchanged. It may be a block from before the recorder was loaded, from another
+ * allocator, from a time when memory was short, or no block.
  *
- * What must hold is what the allocator behind promises: its alignments, its errors, its errno, and
- * what it does with sizes of zero. So requests that it would refuse reach it as they are, and where
- * the room for an annotation is what makes a request fail, it is made once more without.
+ * The next allocator's promises must hold: its alignments, its errors, its errno, and its treatment
+ * of sizes of zero. So requests that it would refuse reach it unchanged, and a request that fails
+ * only because of the annotation's room is repeated without it.
  *
- * Allocators may be made of their own functions by names that lead to us (outcall_next.c). While
- * one is at work, what it asks for inside is passed on as it is: tls.annotating is the frame of the
- * call, and a frame further out than that shows that it has returned, or was jumped out of.
+ * An allocator may call its own functions by names that lead here (outcall_next.c). Its inner
+ * requests pass unchanged. tls.annotating is the frame of the outer call. A frame further out than
+ * that shows that the call has returned, or was left by a jump.
  *
- * An allocator that has operators new and delete of its own gives out blocks by these, too, and
- * takes back by them what malloc gave out. They are replaced as well, in the table of operators; a
- * program's own operators, and the C++ library's, call malloc and free.
+ * An allocator with operators new and delete also gives out blocks by these, and takes back blocks
+ * of malloc. So they are replaced as well, in the table of operators. A program's own operators,
+ * and the C++ library's, call malloc and free.
  *
- * malloc_usable_size is the size requested: what the program may use without a trace.
- */
+ * malloc_usable_size returns the requested size, which is the part that the program may use without
+ * a trace. */
 #include "entry/annotate_next.h"
 
 #include <errno.h>
@@ -46,21 +46,21 @@
 enum {
     PAGE_BYTES = 4096,
     USUAL_ALIGNMENT = 16,
-    ORIGIN_NEAR_BYTES = 16384, // The intercepted function's frame is no further out than that.
+    ORIGIN_NEAR_BYTES = 16384, // Maximum distance outwards to the intercepted function's frame.
 };
 
 #define ALIGNMENT_MAX ((size_t)1 << 40)
 
 static struct next behind;
 
-/* Is the call from SLOT one by the allocator behind, within a function of its? */
+/* Return true if the call from SLOT comes from inside a function of the next allocator. */
 static inline bool
 is_within(uint64_t slot)
 {
     return unlikely(slot < tls.annotating);
 }
 
-/* Is a call from SLOT for SIZE_BYTES one whose block is to be annotated, with MORE_BYTES? */
+/* Return true if the block of a call from SLOT for SIZE_BYTES gets an annotation, of MORE_BYTES. */
 static inline bool
 is_wanted(uint64_t slot, size_t size_bytes, size_t more_bytes)
 {
@@ -68,7 +68,7 @@ is_wanted(uint64_t slot, size_t size_bytes, size_t more_bytes)
            (state == NULL || load_relaxed(&state->ready) != READY_OFF);
 }
 
-/* A call of the allocator behind, which may call back. */
+/* A call of the next allocator, which may call back. */
 struct stay {
     uint64_t before;
 };
@@ -101,7 +101,8 @@ more_bytes(void)
 
 /* --- Blocks ----------------------------------------------------------------------------------- */
 
-/* Who has called the intercepted function, as far as it is one that is at work. */
+/* Return the caller of the intercepted function if SLOT shows that this function is still running;
+ * else {0}. */
 static struct arch_caller
 origin_of(uint64_t slot)
 {
@@ -110,7 +111,8 @@ origin_of(uint64_t slot)
     return (struct arch_caller){tls.origin_slot, tls.origin_rbp};
 }
 
-/* Frames go straight to their place: 255 of them would take 2 KiB of a stack that may be small. */
+/* Writes the frames straight to their place: 255 of them would take 2 KiB of a stack that may be
+ * small. */
 static NOINLINE void
 write_annotation(void *block, size_t size_bytes, size_t padding_bytes, uint64_t slot)
 {
@@ -126,8 +128,8 @@ write_annotation(void *block, size_t size_bytes, size_t padding_bytes, uint64_t 
     annotated_begins(block, padding_bytes != 0);
 }
 
-/* The block of SIZE_BYTES whose annotation is behind HEAD_BYTES, padding included, of what the
- * allocator has given at START; NULL if that cannot be. */
+/* Annotate a block of SIZE_BYTES in the allocator's memory at START, behind HEAD_BYTES, padding
+ * included. Return the block; NULL if it cannot be entered into the map. */
 static void *
 annotated(void *start, size_t head_bytes, size_t size_bytes, uint64_t slot)
 {
@@ -140,7 +142,7 @@ annotated(void *start, size_t head_bytes, size_t size_bytes, uint64_t slot)
     return block;
 }
 
-/* P was given out as it came. */
+/* P goes to the program as the allocator returned it. Return P. */
 static inline void *
 plain(void *p)
 {
@@ -149,7 +151,8 @@ plain(void *p)
     return p;
 }
 
-/* Where the memory of block P begins; NULL if that is not known any more. STATE is P's byte. */
+/* Return where the memory of block P begins; NULL if that is not known any more. STATE_OF_P is P's
+ * byte in the map. */
 static void *
 start_of(void *p, uint8_t state_of_p)
 {
@@ -176,8 +179,8 @@ outer_free(void *p)
     behind.free(p);
 }
 
-/* As malloc, for a call whose intercepted function is around SLOT. Without memory for an annotation
- * it goes on without. */
+/* Like malloc, for a call whose intercepted function is around SLOT. Without memory for an
+ * annotation, the block gets none. */
 static void *
 allocate(size_t size_bytes, uint64_t slot)
 {
@@ -234,14 +237,14 @@ release(void *p)
 {
     void *start = start_of(p, annotated_at(p));
 
-    // Where it began is not known any more: to leave it is better than to guess.
+    // Its beginning is not known any more: leaking it is better than a guess.
     if (start == NULL)
         return;
     annotation_clear(p);
     outer_free(start);
 }
 
-/* P, which is live and the caller's to end, is looked at before that. */
+/* Check P, a live block that the caller is about to end. */
 static struct annotation_state
 examine(void *p, enum disk_damage_found found, uint64_t slot)
 {
@@ -267,13 +270,13 @@ annotate_free(void *p)
     if (likely(end == ANNOTATED_ENDED))
         release(p);
     else if (end == ANNOTATED_NOT)
-        // The second free of a block of ours is to look to the allocator like that of one of its.
+        // A second free of an annotated block must look to the allocator like a double free.
         behind.free(annotated_at(p) != 0 ? (char *)p - annotation_form.head_bytes : p);
 }
 
 /* --- Reallocation ----------------------------------------------------------------------------- */
 
-/* How many bytes of P can be copied, whose annotation may be damaged. */
+/* Return how many bytes of P can be copied. Its annotation may be damaged. */
 static size_t
 copied_bytes(void *p, uint8_t state_of_p)
 {
@@ -287,7 +290,7 @@ copied_bytes(void *p, uint8_t state_of_p)
     return room > more_bytes() ? room - more_bytes() : 0;
 }
 
-/* P, which is ours, in another place. */
+/* Move the annotated block P to a new place. */
 static void *
 moved(void *p, uint8_t state_of_p, size_t size_bytes, uint64_t slot)
 {
@@ -309,7 +312,8 @@ outer_realloc(void *p, size_t size_bytes)
     return behind.realloc(p, size_bytes);
 }
 
-/* P, which is ours, whole, not padded and taken, by the allocator's own way. */
+/* Resize P by the allocator's realloc. P is annotated, intact, not padded, and claimed by
+ * annotated_takes. */
 static void *
 resized(void *p, size_t size_bytes, uint64_t slot)
 {
@@ -317,11 +321,11 @@ resized(void *p, size_t size_bytes, uint64_t slot)
     size_t before_bytes = annotation_size(p);
     void *to, *block;
 
-    // Where it was must not look like a block, should it be moved.
+    // If the block moves, its old place must not look like a block.
     annotation_clear(p);
     to = outer_realloc(start, size_bytes == 0 ? 0 : size_bytes + more_bytes());
     if (size_bytes == 0)
-        return plain(to); // Freed, and perhaps there is a new one.
+        return plain(to); // Freed, and perhaps a new block was returned.
     if (to == NULL) {
         annotation_restore(p);
         annotated_begins(p, false);
@@ -330,7 +334,8 @@ resized(void *p, size_t size_bytes, uint64_t slot)
     block = annotated(to, annotation_form.head_bytes, size_bytes, slot);
     if (likely(block != NULL))
         return block;
-    // No room to know of it. It is where it is, so its bytes go where the annotation would be.
+    // The map has no room. The block exists already, so move its bytes to where the annotation
+    // would be.
     memmove(to, (char *)to + annotation_form.head_bytes,
             before_bytes < size_bytes ? before_bytes : size_bytes);
     return plain(to);
@@ -347,7 +352,7 @@ reallocate(void *p, uint8_t state_of_p, size_t size_bytes, uint64_t slot)
     if (size_bytes == 0) {
         if (annotated_ends(p) == ANNOTATED_ENDED)
             release(p);
-        return plain(outer_realloc(outer_malloc(1), 0)); // Whatever comes of that.
+        return plain(outer_realloc(outer_malloc(1), 0)); // The allocator's result for size 0.
     }
     return moved(p, state_of_p, size_bytes, slot);
 }
@@ -392,14 +397,14 @@ annotate_reallocarray(void *p, size_t count, size_t each_bytes)
 
 /* --- Alignments ------------------------------------------------------------------------------- */
 
-/* From the beginning of what the allocator has aligned to ALIGN to the block. */
+/* Return the distance from the allocator's address, aligned to ALIGN, to the block. */
 static size_t
 aligned_head(size_t align)
 {
     return round_up(annotation_form.head_bytes, align > USUAL_ALIGNMENT ? align : USUAL_ALIGNMENT);
 }
 
-/* Is the call from SLOT one for a block that is to be annotated? */
+/* Return true if the block of the call from SLOT gets an annotation. */
 static bool
 is_aligned_wanted(uint64_t slot, size_t align, size_t size_bytes)
 {
@@ -414,7 +419,7 @@ outer_memalign(memalign_fn *f, size_t align, size_t size_bytes)
     return f(align, size_bytes);
 }
 
-/* As F, a function of the allocator's like memalign. */
+/* Call F, the allocator's function like memalign, with room for an annotation. */
 static void *
 aligned(memalign_fn *f, size_t align, size_t size_bytes, uint64_t slot)
 {
@@ -488,7 +493,7 @@ outer_paged(alloc_fn *f, size_t size_bytes)
     return f(size_bytes);
 }
 
-/* As F, the allocator's valloc or pvalloc. */
+/* Call F, the allocator's valloc or pvalloc, with room for an annotation. */
 static void *
 paged(alloc_fn *f, size_t size_bytes, uint64_t slot)
 {
@@ -512,7 +517,7 @@ annotate_valloc(size_t size_bytes)
     return paged(behind.valloc, size_bytes, ARCH_SLOT());
 }
 
-/* A block of pvalloc's has whole pages, and its owner may use them. */
+/* A block of pvalloc has whole pages, and the program may use all of them. */
 static void *
 annotate_pvalloc(size_t size_bytes)
 {
@@ -538,7 +543,7 @@ typedef void delete_fn(void *p, uintptr_t second, uintptr_t third);
 
 static void *operators[BEHIND_OPERATOR_COUNT]; // Those that were replaced.
 
-/* NULL if it is better left to the operator. */
+/* Return NULL to leave the call to the operator. */
 static void *
 annotate_new(size_t size_bytes, size_t align, uint64_t slot)
 {
@@ -550,7 +555,7 @@ annotate_new(size_t size_bytes, size_t align, uint64_t slot)
 
 #define IS_NEW(name) (#name[2] == 'n')
 
-/* The operators as one shape, as in shim.c: new gives a block, delete takes one. */
+/* The operators in one shape, as in shim.c: new returns a block, delete takes one. */
 #define OPERATOR(name, aligns, version)                                                            \
     static void *annotate##name(uintptr_t first, uintptr_t second, uintptr_t third)                \
     {                                                                                              \
@@ -587,11 +592,11 @@ take_operators(void)
 
 /* --- The mode --------------------------------------------------------------------------------- */
 
-/* Are blocks to be annotated in this process? */
+/* Return true if blocks get annotations in this process. */
 static bool
 is_asked(void)
 {
-    // What comes to us where malloc is another's are another's blocks.
+    // If malloc is not the recorder's, the blocks that reach it are another allocator's.
     return host_number(ENVIRONMENT_ANNOTATE) != 0 && !dormant_here() && !behind_is_sanitizer() &&
            behind_is_ours();
 }
@@ -604,7 +609,7 @@ annotate_next_in_front(struct next *n)
     behind = *n;
     check_start(release);
     annotation_choose(host_number(ENVIRONMENT_ANNOTATE), host_number(ENVIRONMENT_GUARD));
-    signal_fence(); // One of ours may be called as soon as it is there.
+    signal_fence(); // A function may be called as soon as it is in the table.
     n->malloc = annotate_malloc;
     n->free = annotate_free;
     n->calloc = annotate_calloc;

@@ -1,9 +1,9 @@
-/* annotate_origin.h: who has called the intercepted function that is at work, for those who write
- * that into the block: what we have put in front of the allocator behind us (annotate_next.c).
+/* annotate_origin.h: the caller of the intercepted function, for annotate_next.c, which writes it
+ * into blocks.
  *
- * It is not handed over by parameters, since they are called by pointers that without annotations
- * lead to the allocator itself. A signal handler that comes in between puts back what it has found.
- */
+ * It is passed in tls and not by parameters, because the functions are called by pointers that lead
+ * to the allocator itself when there are no annotations. A signal handler that comes in between
+ * restores it. */
 #ifndef ENTRY_ANNOTATE_ORIGIN_H
 #define ENTRY_ANNOTATE_ORIGIN_H
 
@@ -12,10 +12,10 @@
 #include "platform/state.h"
 
 struct origin {
-    uint64_t slot, rbp; // Of tls, before.
+    uint64_t slot, rbp; // The values in tls before.
 };
 
-/* Calls that are part of another one come from where that does. */
+/* A call that is part of another one keeps the origin of that one. */
 static inline struct origin
 origin_begins(enum nest_kind kind, struct arch_caller caller)
 {
@@ -35,7 +35,7 @@ origin_ends(const struct origin *o)
     tls.origin_slot = o->slot;
 }
 
-/* Declare an origin, which lasts until the block is left, be it by an exception. */
+/* Declare an origin, which lasts until the block is left, also by an exception. */
 #define ORIGIN(kind, caller)                                                                       \
     UNUSED struct origin origin __attribute__((cleanup(origin_ends))) = origin_begins(kind, caller)
 

@@ -1,15 +1,15 @@
-/* announce.c: heaptap.h in an executable that was linked without us.
+/* announce.c: connect an executable that uses heaptap.h, but was not linked with the recorder.
  *
- * Each object that includes heaptap.h has one pointer to our table, from a weak symbol. In shared
- * objects the dynamic linker fills it in. In an executable the linker may have settled the symbol
- * as 0 for good, always so where the executable is not position-independent. So the header leaves
- * a note there (owner "heaptap", type 1) of one word: how far from itself the pointer is. We find
- * the notes through the program headers that the kernel told of, and write the pointer.
+ * Each object that includes heaptap.h has one pointer to the recorder's table, from a weak symbol.
+ * In shared objects the dynamic linker fills it in. In an executable the linker may have resolved
+ * the symbol to 0 for good, always so where the executable is not position-independent. So the
+ * header leaves a note there (owner "heaptap", type 1) of one word: the distance from that word to
+ * the pointer. announce_recorder finds the notes through the program headers that the kernel
+ * passed, and writes the pointer.
  *
- * All that is read lies in mapped, readable segments of the executable, by its own headers; what is
- * written must lie in a writable one that the dynamic linker does not seal, and be 0. There is a
- * note for each file that includes the header.
- */
+ * It reads only mapped, readable segments of the executable, by the executable's own headers. It
+ * writes only to a pointer that lies in a writable segment outside the part that the dynamic linker
+ * seals, and that is 0. There is a note for each file that includes the header. */
 #include "entry/announce.h"
 
 #include <elf.h>
@@ -31,7 +31,7 @@ struct program {
     uint64_t bias; // Address in memory minus address in the file.
 };
 
-/* Is [ADDRESS, ADDRESS + SIZE_BYTES) within segment S? */
+/* Return true if [ADDRESS, ADDRESS + SIZE_BYTES) lies in segment S. */
 static bool
 is_within(const struct program *p, const ElfW(Phdr) * s, uint64_t address, uint64_t size_bytes)
 {
@@ -51,7 +51,7 @@ is_in_segment(const struct program *p, uint32_t type, uint32_t flags, uint64_t a
     return false;
 }
 
-/* Where the executable's headers are and by how much it was moved; false if they do not tell. */
+/* Find the executable's headers and its load bias. Return false if the headers are unusable. */
 static bool
 find_program(struct program *ret)
 {
@@ -68,7 +68,7 @@ find_program(struct program *ret)
             return true;
         }
     }
-    // Without a dynamic linker there is no such segment; the headers are where the file begins.
+    // A static executable has no such segment; its headers are at the beginning of the file.
     for (uint32_t i = 0; i < ret->count; i++) {
         if (ret->segments[i].p_type == PT_LOAD && ret->segments[i].p_offset == 0) {
             ret->bias = headers - sizeof(ElfW(Ehdr)) - ret->segments[i].p_vaddr;
@@ -82,7 +82,7 @@ static void
 fill_in(const struct program *p, uint64_t place)
 {
     const struct heaptap_recorder **pointer = (const struct heaptap_recorder **)(uintptr_t)place;
-    // A linked recorder that has nothing to do is as good as none, and the linker has put it there.
+    // The linker filled in a linked recorder. If that one is dormant, the pointer is reset to none.
     const struct heaptap_recorder *from = dormant_here() ? &heaptap_recorder_v1 : NULL;
     const struct heaptap_recorder *to = dormant_here() ? NULL : &heaptap_recorder_v1;
 
@@ -92,7 +92,7 @@ fill_in(const struct program *p, uint64_t place)
         *pointer = to;
 }
 
-/* The notes in [NOTE, END), each part of which begins at a multiple of ALIGN. */
+/* Process the notes in [NOTE, END), whose parts begin at multiples of ALIGN. */
 static void
 read_notes(const struct program *p, uint64_t note, uint64_t end, uint64_t align)
 {

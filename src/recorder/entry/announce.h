@@ -1,9 +1,9 @@
-/* announce.h: tell the program where the recorder is. */
+/* announce.h: connect the program to the recorder. */
 #ifndef ENTRY_ANNOUNCE_H
 #define ENTRY_ANNOUNCE_H
 
 /* Fill in the executable's pointer to heaptap_recorder_v1, if it has one that is empty. Starts no
- * recording, and may be called at any time. */
+ * recording. May be called at any time. */
 void announce_recorder(void);
 
 #endif

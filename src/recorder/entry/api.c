@@ -1,14 +1,13 @@
-/* api.c: what the program calls through heaptap.h.
+/* api.c: the functions that the program calls through heaptap.h.
  *
- * One exported object, heaptap_recorder_v1, a table of functions. Programs reach it through a
- * pointer of their own that the dynamic linker or announce.c fills in. Each function here begins an
- * event as the intercepted ones do (event.c), with the frame that called it as the innermost, and
- * what is to be done in it is elsewhere: heap.c, label.c, request.c, write.c.
+ * The recorder exports one object, heaptap_recorder_v1, a table of functions. Programs reach it
+ * through a pointer that the dynamic linker or announce.c fills in. Each function here begins an
+ * event as the intercepted ones do (event.c), with the frame that called it as the innermost. The
+ * work itself is elsewhere: heap.c, label.c, request.c, write.c.
  *
- * Where nothing is recorded they return at once. They may come at any time, also from a signal
- * handler that has interrupted the recorder: then the event nests, as one of malloc does. Arguments
- * are the program's, so any value may come; names that are NULL are taken as empty ones.
- */
+ * In a process that is not recorded they return at once. They are async-signal-safe: in a handler
+ * that has interrupted the recorder, the event nests, as an event of malloc does. Arguments come
+ * from the program and may have any value; a name that is NULL is taken as empty. */
 #include "entry/api.h"
 
 #include "account/history.h"
@@ -34,7 +33,7 @@ struct call {
     struct nest nest;
 };
 
-/* What has been interrupted goes on after call C, which comes from SLOT. */
+/* Nest call C, which comes from SLOT, into the event in progress. Return false if it is lost. */
 static COLD bool
 nest(struct call *c, uint64_t slot)
 {
@@ -43,7 +42,7 @@ nest(struct call *c, uint64_t slot)
     if (kind == NEST_LOST)
         return false;
     if (kind == NEST_CALLED_BACK) {
-        // From inside the next allocator, where nobody is at work with the thread's struct.
+        // The call comes from inside the next allocator, so the thread's struct is not in use.
         c->nest.first = false;
         tls.busy = BUSY_NO;
         signal_fence();
@@ -52,12 +51,12 @@ nest(struct call *c, uint64_t slot)
     return true;
 }
 
-/* Always to be followed by call_ends. False: nothing is or can be recorded. */
+/* Begin a call; call_ends must follow in any case. Return false if it cannot be recorded. */
 static bool
 call_begins(struct call *c, struct arch_caller caller)
 {
     *c = (struct call){0};
-    // A child that has just ended an event of its parent's is off until its next one: orphan.c.
+    // A child that has just ended its parent's event is off until its next event: orphan.c.
     if (state != NULL && load_acquire(&state->ready) == READY_OFF && state->orphan_tid == 0)
         return false;
     if (unlikely(tls.busy != BUSY_NO) && !nest(c, caller.slot))
@@ -91,7 +90,7 @@ static heaptap_heap *
 api_heap_create(const char *name, unsigned skip_frames)
 {
     struct arch_caller caller = ARCH_CALLER();
-    // Any number of frames may come, also all that there are.
+    // A caller without a form may pass any number of frames, up to UINT_MAX for all.
     unsigned form = skip_frames & ~255u;
     enum heap_form kind = form == (HEAPTAP_LASTING | HEAPTAP_COLLECTED) ? HEAP_COLLECTED
                           : form == HEAPTAP_LASTING                     ? HEAP_LASTS
@@ -157,7 +156,7 @@ alloc_slowly(heaptap_heap *heap, const void *p, size_t count, size_t bytes,
     }
     enter_begins(caller.slot);
     t = tls.self;
-    // Also in a thread that is apart.
+    // True also for a thread with tls.apart set.
     if (unlikely(!ordinary_thread_frees(t))) {
         enter_ends();
         alloc_in_call(heap, p, count, bytes, caller);
@@ -180,7 +179,7 @@ api_alloc(heaptap_heap *heap, const void *p, size_t count, size_t bytes)
         return;
     }
     enter_begins(caller.slot);
-    // Not before: a handler may have forked and returned in the child, or have events of its own.
+    // Not earlier: a handler may have forked and returned in the child, or had events.
     t = tls.self;
     if (unlikely(!ordinary_thread(t))) {
         enter_ends();

@@ -1,26 +1,25 @@
-/* bypass_dynamic.c: libc's own allocator, when that is called and not what comes first in link
- * order.
+/* bypass_dynamic.c: calls of libc's own allocator that do not reach it through link order.
  *
- * An object opened with RTLD_DEEPBIND searches its own libraries first and finds libc's malloc;
- * dlsym finds it with libc's handle or behind the caller; some call __libc_malloc. An object opened
- * by dlmopen has another libc all to itself. They would be unseen.
+ * An object opened with RTLD_DEEPBIND searches its own libraries first and finds libc's malloc.
+ * dlsym finds it with libc's handle or by RTLD_NEXT. Some programs call __libc_malloc. An object
+ * opened by dlmopen has a separate libc. The recorder would not see these calls.
  *
- * __libc_malloc and its relatives we simply have too (libc_dynamic.c). For the rest, libc's dynamic
- * symbols are made to lead to us: before the program can look them up, malloc and the others get
- * the addresses of ours as their values. What is bound already stays as it is.
+ * For __libc_malloc and its relatives, the recorder simply exports them (libc_dynamic.c). For the
+ * rest, libc's dynamic symbols are redirected: before the program can look them up, malloc and the
+ * others get the addresses of the recorder's functions as their values. References that are bound
+ * already stay as they are.
  *
  *     plug-in, deep: malloc ─► libc's symbol ─► own_malloc ─► next.malloc, which is libc's
  *                                          or ─► malloc_0 ──► libc's, if another is next
  *     plug-in, namespace 1:  ─► its libc's ───► malloc_1 ──► that libc's
  *
- * A libc that comes with dlmopen must be changed between its loading and its relocation. There the
- * dynamic linker asks us for the memory of its version tables, by calloc: the one moment at which
- * all is mapped and nothing bound.
+ * A libc loaded by dlmopen must be changed between its loading and its relocation. In between, the
+ * dynamic linker allocates its version tables by the recorder's calloc: the one moment at which all
+ * is mapped and nothing bound.
  *
- * libc's reallocarray stays as it is: it calls realloc by name, which may be anybody's. Blocks of
+ * libc's reallocarray stays as it is: it calls realloc by name, which may lead anywhere. Blocks of
  * each libc go back to that libc. A libc beyond the last place of the table, and one whose pages
- * may not be changed, are counted as losses.
- */
+ * cannot be changed, are counted as losses. */
 #include "entry/bypass.h"
 
 #include <elf.h>
@@ -47,8 +46,8 @@ struct code {
     uint64_t start, size_bytes;
 };
 
-/* Ours, and that of the allocator behind us where that is another than libc's: it may be made of
- * libc's, and then such a call is part of an event. */
+/* Code of the recorder, and of the next allocator if that is not libc's. It may call libc's, and
+ * such a call is part of an event. */
 static struct code ours, allocators[BEHIND_PARTS];
 
 static bool
@@ -64,9 +63,10 @@ is_part(struct arch_caller caller)
     return false;
 }
 
-/* --- Its functions ---------------------------------------------------------------------------- */
+/* --- Functions in front of a libc ------------------------------------------------------------- */
 
-/* Can the allocator behind us not tell the size of these blocks? It can if it is glibc's too. */
+/* Return true if the next allocator cannot report the size of these blocks. It can if it is
+ * glibc's. */
 static inline bool
 are_odd(void)
 {
@@ -135,14 +135,14 @@ bypass_free(const struct libc *l, struct arch_caller caller, void *p)
     }
     NESTING(nesting, caller.slot);
     if (nesting.kind == NEST_RECORDED && !behind_is_libc())
-        event_free_known(p, caller); // The allocator behind us may have jumped here.
+        event_free_known(p, caller); // The next allocator may have called this by a jump.
     else
         freed(&nesting, p, caller);
     l->next.free(p);
 }
 
-/* P of L is to be reallocated for N bytes, in NESTING. That is recorded as a free and an
- * allocation, for which no size need be asked; a failure leaves P as it was. */
+/* Reallocate P of L for N bytes, in NESTING. This is recorded as a free and an allocation, which
+ * need no size from the allocator. After a failure P is recorded as before. */
 static void *
 realloc_odd(const struct libc *l, const struct nesting *nesting, enum gate gate, void *p, size_t n,
             struct arch_caller caller)
@@ -231,10 +231,10 @@ EACH_LIBC(OF_LIBC)
      .pvalloc = pvalloc_##i,                                                                       \
      .dlclose = dlclose_##i},
 
-/* What comes in front of each libc's functions. */
+/* The functions in front of each libc. */
 static const struct next fronts[LIBCS] = {EACH_LIBC(NEXT_OF_LIBC)};
 
-/* --- Its symbols ------------------------------------------------------------------------------ */
+/* --- Symbols of a libc ------------------------------------------------------------------------ */
 
 static const struct {
     const char *name;
@@ -265,7 +265,7 @@ member(const struct next *n, size_t i)
     return (void **)(uintptr_t)((const char *)n + functions[i].off);
 }
 
-/* The indexes of the symbols of O's functions. */
+/* Find the indexes of the symbols of O's functions; 0 = missing. */
 static void
 find_functions(const struct symbols *o, uint32_t *ret_index)
 {
@@ -276,7 +276,7 @@ find_functions(const struct symbols *o, uint32_t *ret_index)
     }
 }
 
-/* MAP, whose symbols are O, as they are before anything is put in front of them. */
+/* Return the functions of MAP, whose symbols are O, before they are redirected. */
 static struct libc
 libc_of(const struct link_map *map, const struct symbols *o, const uint32_t *index)
 {
@@ -288,7 +288,7 @@ libc_of(const struct link_map *map, const struct symbols *o, const uint32_t *ind
     return l;
 }
 
-/* From now on who looks up the functions of O finds FRONT's. */
+/* Redirect the functions of O: lookups find FRONT's from now on. Return false if that fails. */
 static bool
 put_in_front(const struct symbols *o, const struct next *front, const uint32_t *index)
 {
@@ -319,7 +319,7 @@ count_unseen(void)
         add_relaxed(&state->header->losses.unseen_allocators, UINT64_C(1));
 }
 
-/* --- The program's ---------------------------------------------------------------------------- */
+/* --- The program's libc ----------------------------------------------------------------------- */
 
 static uint32_t known; // Atomic: 1 once the program's libc has its place.
 
@@ -333,8 +333,8 @@ code_of(const struct link_map *map)
     return (struct code){o.start, o.end - o.start};
 }
 
-/* Signal-safe, and any number of threads may be the first: until `known` is set nothing is put in
- * front, so all find the same. */
+/* Async-signal-safe. Any number of threads may run this at once: nothing is redirected until
+ * `known` is set, so all find the same. */
 static COLD void
 learn_own_libc(void)
 {
@@ -342,7 +342,7 @@ learn_own_libc(void)
     struct symbols o;
     struct libc l;
 
-    next_resolve(); // Functions that its libc lacks are those that we call.
+    next_resolve(); // Functions that its libc lacks are taken from `next`.
     if (behind_libc() == NULL || !symbols_read(behind_libc(), &o))
         return;
     find_functions(&o, index);
@@ -389,10 +389,10 @@ bypass_take(const struct next *front)
         count_unseen();
 }
 
-/* --- Those of namespaces ---------------------------------------------------------------------- */
+/* --- Libcs of other namespaces ---------------------------------------------------------------- */
 
-/* A place that no libc has any more; LIBCS if there is none. One that is being loaded looks as if
- * it were gone, but no other is loaded meanwhile. */
+/* Return a place whose libc is gone; LIBCS if there is none. A libc that is being loaded looks as
+ * if it were gone, but no other is loaded meanwhile. */
 static uint32_t
 free_place(void)
 {
@@ -409,7 +409,7 @@ free_place(void)
     return i;
 }
 
-/* Does malloc of O, a libc, lead to us by now? */
+/* Return true if malloc of O, a libc, is redirected already. */
 static bool
 is_taken(const struct symbols *o)
 {
@@ -439,7 +439,7 @@ look_at(const struct link_map *map)
         count_unseen();
 }
 
-/* Is ADDRESS in the dynamic linker? */
+/* Return true if ADDRESS is in the dynamic linker. */
 static bool
 is_linker(uint64_t address)
 {
@@ -455,7 +455,7 @@ bypass_look(uint64_t slot)
     const struct r_debug_extended *each;
 
     if (slot >= tls.namespace_slot) {
-        tls.namespace_slot = 0; // It has returned.
+        tls.namespace_slot = 0; // dlmopen has returned.
         return;
     }
     if (!is_linker(*(const uint64_t *)(uintptr_t)slot))

@@ -1,10 +1,10 @@
-/* constructor.c: what the recorder does when the program is loaded, and when it exits.
+/* constructor.c: the recorder's work when the program is loaded, and when it exits.
  *
  * Mostly nothing: recording starts with the first event, which may come long before the constructor
- * or never. With a reserve it starts here at the latest, before the program can forbid it; and so
- * it does where a signal is to be a snapshot, before one comes. In a program that brings us, it
- * starts before there are threads: nothing else does that for sure.
- */
+ * or never. There are three exceptions. With a reserve, recording starts here at the latest, before
+ * the program can forbid system calls. With a snapshot signal, it starts before one can arrive. In
+ * a program linked with the recorder, it starts before there are threads; no other place is certain
+ * to do so. */
 #include "access/counted_blocks.h"
 #include "account/file_copy.h"
 #include "base/atomics.h"
@@ -32,7 +32,7 @@ process_begins(void)
 {
     uint32_t busy = tls.busy;
 
-    next_resolve(); // A program without events, too, may ask which functions there are.
+    next_resolve(); // A program without events may also ask which functions exist.
     announce_recorder();
     identity_own();
     if (tls.self == NULL &&
@@ -46,7 +46,8 @@ process_begins(void)
     tls.busy = busy;
 }
 
-/* The exit handlers have run, ours among the last: what is still live was never freed by them. */
+/* The exit handlers have run, the recorder's among the last: they did not free blocks that are
+ * still live. */
 __attribute__((destructor)) static void
 process_ends(void)
 {

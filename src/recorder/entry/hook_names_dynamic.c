@@ -1,29 +1,29 @@
-/* hook_names_dynamic.c: where the functions are that are hooked, and names that nobody has.
+/* hook_names_dynamic.c: find the hooked functions, and hide stubs for names that do not exist.
  *
  * Objects are searched in the order in which they were loaded, from behind the recorder on
- * (symbols_dynamic.c), what plug-ins alone can see included.
+ * (symbols_dynamic.c), including objects that only plug-ins can see.
  *
- * The library of stubs defines every name that is to be hooked, in every process of the run. One
- * that asks whether a name exists, by a weak reference (`if (mallocx != NULL)`) or by dlsym, would
- * be told that it does. So before the first constructor runs, when all references of the program
- * and its libraries are bound, each name is looked for. If nobody has it, then
+ * The library of stubs defines every hooked name, in every process of the run. So a program that
+ * tests whether a name exists, by a weak reference (`if (mallocx != NULL)`) or by dlsym, would
+ * always find it. Therefore each name is looked up before the first constructor runs, when all
+ * references of the program and its libraries are bound. If no other object defines it, then
  *
- *   - weak references that lead to its stub become null again, as they were without us;
+ *   - weak references to its stub become null again, as they would be without the recorder;
  *   - its symbol gets the value 0, which no lookup accepts; so dlsym, and libraries that are
- *     loaded later, do not see it. Unless the user has asked for this very name: then it may be
- *     known that such a library brings it.
+ *     loaded later, do not find it. The exception is a name that the user requested explicitly:
+ *     a later library may be known to define it.
  *
- * Strong references need nothing: where nobody has the name the program does not start.
+ * Strong references need nothing: without a definition the program does not start.
  *
- * A name may belong to a variable. `run` refuses it where the program has it. In programs that the
- * first one starts, references to the variable lead to the stub, and the program's copy of it is
- * not filled. So they are bound to the variable, the copy is made, and the symbol is hidden, all
- * before the first constructor. A library that is loaded later may bring a variable. So a name
- * that nobody has becomes an indirect function (STT_GNU_IFUNC) when all else is bound. The dynamic
- * linker then calls us for each new reference, which leads to the stub or to the variable.
+ * A name may belong to a variable. `run` refuses it if the program itself defines it. In programs
+ * that the first one starts, references to the variable lead to the stub, and the program's copy of
+ * it is not filled. So the references are bound to the variable, the copy is made, and the symbol
+ * is hidden, all before the first constructor. A library that is loaded later may define a
+ * variable. So a requested name without a definition becomes an indirect function (STT_GNU_IFUNC)
+ * when all else is bound. The dynamic linker then calls hook_names_bind for each new reference,
+ * which binds it to the stub or to the variable.
  *
- * Thread-local variables are out of reach: their references hold offsets, no addresses.
- */
+ * Thread-local variables are not supported: their references hold offsets instead of addresses. */
 #include "entry/hook_names.h"
 
 #include <elf.h>
@@ -42,8 +42,8 @@ struct definition {
     uint32_t index; // 0 = none.
 };
 
-/* The definition of NAME behind us that comes first up to END, but for those of the library that
- * has an address STUBS. */
+/* Return the first definition of NAME behind the recorder, up to END, except in the library that
+ * contains the address STUBS. */
 static struct definition
 search(const struct symbols_name *name, const void *stubs, const struct link_map *end)
 {
@@ -104,14 +104,14 @@ hook_names_find(const struct hook_slot *slot)
     return found;
 }
 
-/* --- References past the stubs ---------------------------------------------------------------- */
+/* --- References to stubs ---------------------------------------------------------------------- */
 
 /* Process constants, once hook_names_begin has run. */
 static struct hook_slot *known_slots;
 static uint64_t known_count;
 static uintptr_t known_stubs;
 
-/* The slot whose stub is at ADDRESS; NULL if none is. */
+/* Return the slot whose stub is at ADDRESS; NULL if none is. */
 static struct hook_slot *
 slot_at(uint64_t address)
 {
@@ -131,8 +131,8 @@ store_word(const struct symbols *o, uint64_t *place, uint64_t word)
     }
 }
 
-/* Bind the reference from PLACE of O, to SYMBOL plus MORE, past its stub if the stub hides a
- * variable, or nothing. */
+/* Rebind the reference at PLACE in O, to SYMBOL plus MORE, if its stub hides a variable, or a
+ * missing definition of a weak symbol. */
 static void
 bind_again(const struct symbols *o, const Elf64_Sym *symbol, uint64_t *place, uint64_t more)
 {
@@ -145,7 +145,7 @@ bind_again(const struct symbols *o, const Elf64_Sym *symbol, uint64_t *place, ui
         store_word(o, place, slot->variable + more);
 }
 
-/* Fill the copy at PLACE that O has of the variable SYMBOL, if a stub has hidden the original. */
+/* Fill O's copy, at PLACE, of the variable SYMBOL, if a stub has hidden the original. */
 static void
 copy_again(const struct symbols *o, const Elf64_Sym *symbol, void *place)
 {
@@ -204,8 +204,8 @@ repair_all(void)
     }
 }
 
-/* Let the loader find the symbol of the slot INDEX, which nobody has, no more; or, if it is wanted,
- * have it call hook_names_bind. */
+/* Hide the symbol of slot INDEX, which no other object defines, from the dynamic linker. If the
+ * user requested the name, make the linker call hook_names_bind instead. */
 static void
 take_back(uint64_t index)
 {
@@ -267,7 +267,7 @@ void
 hook_names_forget(void)
 {
     for (uint64_t i = 0; i < known_count; i++) {
-        // What was there at the start is never unloaded.
+        // Functions found at the start are never unloaded.
         if (known_slots[i].found == 0)
             store_release(&known_slots[i].function, UINT64_C(0));
     }

@@ -1,6 +1,5 @@
-/* hook_names_static.c: nothing, since hooks are made of symbols that the dynamic linker looks up,
- * and nothing is unloaded.
- */
+/* hook_names_static.c: empty, since hooks are symbols that the dynamic linker looks up, and nothing
+ * is unloaded. */
 #include "entry/hook_names.h"
 
 void

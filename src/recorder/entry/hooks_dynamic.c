@@ -1,27 +1,28 @@
-/* hooks_dynamic.c: functions that are recorded under names chosen when the program is run.
+/* hooks_dynamic.c: functions that are recorded under names chosen at run time.
  *
  *     program ─► je_malloc: a stub, first in link order ─► entry for its shape ─► next je_malloc
  *                 (a library that the tool has written,        (here)
  *                  base/hook_slot.h)
  *
- * A shape says where the size and the block stand among the arguments; all else is passed on as it
- * came. What shim.c does for malloc is done here for any of them: the gate of sampling, frees told
- * before and allocations after, signal handlers, exceptions that pass through, and a busy word by
- * which what the function itself asks of malloc is told from what it gives (nest.c).
+ * A shape gives the positions of the size and the block among the arguments; all other arguments
+ * are passed on unchanged. The entries here do for any such function what shim.c does for malloc:
+ * the gate of sampling, frees recorded before the call and allocations after it, signal handlers,
+ * and exceptions that pass through. A busy word distinguishes the function's own requests to malloc
+ * from its result (nest.c).
  *
- * Blocks are kept apart from malloc's (ledger_hooked.c), because nothing is known about what
- * surrounds them. A free by another name than the allocation's is still the free of that block.
+ * Blocks are kept separately from malloc's (ledger_hooked.c), because nothing is known about the
+ * bytes around them. A free by another hooked name than the allocation's is still the free of that
+ * block.
  *
- * The next function is looked for at the start and, if it was not there, when it is called; so
- * also one that comes with dlopen. A name that nobody has (hook_names_dynamic.c sees to it that few
- * programs find one) leads nowhere: allocations fail, frees do nothing.
+ * The next function is looked up at the start and, if it was missing then, at the first call; so a
+ * function loaded by dlopen is found. A name without a definition (hook_names_dynamic.c hides it
+ * from most programs) gets a function that fails allocations and ignores frees.
  *
- * An allocator may do malloc's work by a function that is hooked too. Such a call comes from its
- * own code, or, if it jumps, from ours, and passes.
+ * An allocator may implement malloc by a hooked function. Such a call comes from the allocator's
+ * code, or, if it jumps, from the recorder's, and is not recorded twice.
  *
- * It does not see calls that reach the function without its dynamic name: inside the library or
- * the executable that defines it, or inlined.
- */
+ * Calls that do not use the function's dynamic name are not seen: calls inside the library or the
+ * executable that defines it, or inlined ones. */
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -35,14 +36,14 @@
 #include "platform/sys.h"
 #include "unwind/unwind.h"
 
-/* No form has more than five arguments, all words. */
+/* No shape has more than five arguments, all words. */
 typedef uintptr_t hooked_fn(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e);
 
-/* Where the block is that a call gives. */
+/* Where a call returns its block. */
 enum gives {
     GIVES_NOTHING,
-    GIVES_BLOCK,        // It is returned.
-    GIVES_BY_REFERENCE, // It is left where a points, and 0 is returned.
+    GIVES_BLOCK,        // As its result.
+    GIVES_BY_REFERENCE, // At *a, with result 0.
 };
 
 struct call {
@@ -53,7 +54,7 @@ struct call {
     enum gives gives;
 };
 
-/* Code from which a hooked function may be called on behalf of malloc. */
+/* Code that may call a hooked function on behalf of malloc. */
 static struct code {
     uint64_t start, size_bytes;
 } ours, allocators;
@@ -66,7 +67,7 @@ nobody(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e)
     return 0;
 }
 
-/* Tell the tool that the function of SLOT exists and was called. */
+/* Mark in the library of stubs, for the tool, that the function of SLOT exists and was called. */
 static COLD void
 mark_called(const struct hook_slot *slot)
 {
@@ -102,7 +103,7 @@ code_around(const void *address)
     return (struct code){o.start, o.end - o.start};
 }
 
-/* Learn what is the same for all hooks; to be called before anything else here. */
+/* Find the code ranges above; call before anything else here. */
 static void
 find_allocator(void)
 {
@@ -110,7 +111,7 @@ find_allocator(void)
 
     next_resolve();
     libc = code_around((const void *)next.dlclose);
-    // In `next` may be one of ours in front of it.
+    // `next` may hold a function of the recorder in front of it.
     found = code_around((const void *)behind_functions()->malloc);
     ours = code_around((const void *)next_resolve);
     if (found.start != libc.start)
@@ -138,8 +139,8 @@ find_function(struct call *c)
         c->function = look_up(c->slot);
 }
 
-/* Has malloc, realloc or free been called, and the allocator behind us does that by a function that
- * is hooked? Then that event is recorded under its usual name. */
+/* Return true if this call is part of malloc, realloc or free, which the next allocator implements
+ * by a hooked function. That event is recorded under its usual name. */
 static INLINE bool
 is_for_malloc(const struct call *c)
 {
@@ -157,7 +158,7 @@ block_of(const struct call *c, uintptr_t result)
     return c->gives == GIVES_BLOCK ? result : 0;
 }
 
-/* The call itself, in the stay S. */
+/* Make the call itself, within S. */
 static INLINE uintptr_t
 make(const struct call *c, struct outcall *s)
 {
@@ -173,7 +174,7 @@ make(const struct call *c, struct outcall *s)
     struct outcall name                                                                            \
         __attribute__((cleanup(outcall_ends))) = {.busy = tls.busy, .caller = (call)->caller}
 
-/* The call when nothing is to be told about it. */
+/* Make a call that is not recorded. */
 static NOINLINE uintptr_t
 pass(const struct call *c)
 {
@@ -182,7 +183,7 @@ pass(const struct call *c)
     return make(c, &stay);
 }
 
-/* Make the call, which was charged (outcall.h). */
+/* Make a call that was charged (outcall.h). */
 static INLINE uintptr_t
 make_charged(const struct call *c, enum gate gate, size_t size_bytes)
 {
@@ -281,7 +282,8 @@ release(struct call *c, uintptr_t block)
     return pass(c);
 }
 
-/* A product that does not fit makes the call fail; then the size is nobody's. */
+/* Return the product, or SIZE_MAX if it overflows: then the call fails, and no block has that
+ * size. */
 static INLINE size_t
 product(size_t count, size_t each_bytes)
 {

@@ -1,9 +1,9 @@
-/* languages.c: what adapters for languages call through heaptap/language.h.
+/* languages.c: the functions that adapters for languages call through heaptap/language.h.
  *
- * One exported object, heaptap_languages_v1, a table of functions. They may be called before
- * anything is recorded and when nothing ever is, at any time, and from within an adapter's answer,
- * that is, in the middle of an event; so none begins an event, but `collected`, which is in api.c.
- */
+ * The recorder exports one object, heaptap_languages_v1, a table of functions. They may be called
+ * at any time: before anything is recorded, when nothing ever is, and from inside an adapter's
+ * callback, that is, in the middle of an event. So none of them begins an event, except
+ * `collected`, in api.c. */
 #define HEAPTAP_IS_RECORDER
 
 #include "account/named.h"

@@ -1,10 +1,9 @@
-/* libc_dynamic.c: the program's libc, whose allocator can be called past us.
+/* libc_dynamic.c: redirect the program's libc, whose allocator can be called past the recorder.
  *
- * We have __libc_malloc and its relatives, too. The rest is up to bypass_dynamic.c, before the
- * program's first call of dlopen, dlmopen, dlsym or dlvsym can look it up. We have those four
- * functions for this alone; each goes on to the next one by a jump, so that it knows its caller,
- * which matters to what it finds.
- */
+ * The recorder exports __libc_malloc and its relatives. bypass_dynamic.c does the rest, before the
+ * program's first call of dlopen, dlmopen, dlsym or dlvsym can look it up. The recorder intercepts
+ * these four functions for this purpose alone. Each continues with a jump to the next one, so that
+ * the next one sees its true caller, on which its result depends. */
 #include "entry/libc.h"
 
 #include "base/atomics.h"
@@ -14,9 +13,9 @@
 #include "platform/arch_x86_64.h"
 #include "platform/state.h"
 
-static uint32_t taken; // Atomic: 1 once a thread has begun to put ours in front of it.
+static uint32_t taken; // Atomic: 1 once a thread has begun to redirect libc.
 
-/* What comes in front of it where the allocator behind us is its own. */
+/* The functions in front of libc if its allocator is the next one. */
 static const struct next own_front = {
     .malloc = own_malloc,
     .calloc = own_calloc,
@@ -30,7 +29,7 @@ static const struct next own_front = {
     .dlclose = bypass_dlclose,
 };
 
-/* A second thread does not wait: only what it looks up meanwhile is as ever. */
+/* A second thread does not wait: its lookups in the meantime merely find libc's functions. */
 COLD void
 libc_prepare(void)
 {
@@ -42,7 +41,7 @@ libc_prepare(void)
     bypass_take(front != NULL ? front : &own_front);
 }
 
-/* The functions that are to be called by these names. */
+/* Return the functions behind these exported names. */
 static inline const struct next *
 own_libc(void)
 {

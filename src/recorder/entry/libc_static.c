@@ -1,4 +1,4 @@
-/* libc_static.c: nothing, since nobody looks up functions of a static program. */
+/* libc_static.c: empty, since a static program's functions cannot be looked up. */
 #include "entry/libc.h"
 
 void

@@ -1,15 +1,16 @@
-/* next.h: the functions that we call, those behind us or what we have put in front of them. */
+/* next.h: the functions that the recorder calls: the next ones in link order, or those put in front
+ * of them. */
 #ifndef ENTRY_NEXT_H
 #define ENTRY_NEXT_H
 
 #include "allocator/behind.h"
 
-/* No function is NULL; only an address to jump to may be. Before next_resolve has run, a function
- * runs it first and then goes on; one that nobody has fails. */
+/* No function is NULL; only an address to jump to may be. Before next_resolve has run, each
+ * function runs it first and then continues. A function that does not exist fails. */
 extern struct next next;
 
-/* Find all of them; does nothing the second time. Signal-safe, and any number of threads may be
- * the first. */
+/* Resolve all of them; does nothing the second time. Async-signal-safe; any number of threads may
+ * run it at once. */
 void next_resolve(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* next_dynamic.c: the functions that we call, before they are known and after. */
+/* next_dynamic.c: the functions that the recorder calls, before they are resolved and after. */
 #include "entry/next.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static usable_fn first_usable;
 static dlclose_fn first_dlclose;
 static fork_fn first_fork, first_async_fork;
 
-// A macro, since clang takes no constant for the value of another.
+// A macro, since clang accepts no constant object as an initializer.
 #define NOTHING_YET                                                                                \
     {.malloc = first_malloc,                                                                       \
      .calloc = first_calloc,                                                                       \
@@ -41,7 +41,7 @@ static const struct next nothing_yet = NOTHING_YET;
 struct next next = NOTHING_YET;
 static uint32_t resolved; // Atomic.
 
-/* *FOUND, with those of `nothing_yet` in place of the functions that nobody has. */
+/* Return *FOUND, with members of `nothing_yet` in place of functions that do not exist. */
 static struct next
 completed(const struct next *found)
 {
@@ -77,7 +77,7 @@ next_resolve(void)
     store_release(&resolved, 1u);
 }
 
-/* Each finds the next one and hands over to it; if there is none, fails. */
+/* Each resolves the next function and calls it, or fails if there is none. */
 #define FIRST(type, name, member, parameters, arguments, failed)                                   \
     static type first_##name parameters                                                            \
     {                                                                                              \

@@ -1,6 +1,5 @@
-/* next_static.c: the functions that we call in a static executable. They are known when the linker
- * is done (behind_static.c).
- */
+/* next_static.c: the functions that the recorder calls in a static executable. The linker resolves
+ * them (behind_static.c). */
 #include "entry/next.h"
 
 #include <errno.h>
@@ -13,7 +12,7 @@
 fork_fn __real_fork, __real__Fork;
 // NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
-/* What a static program loads is beyond us, and so is its unloading: see object_static.c. */
+/* Objects that a static program loads are not supported: see object_static.c. */
 static int
 linked_dlclose(void *handle)
 {

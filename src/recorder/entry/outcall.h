@@ -1,10 +1,9 @@
-/* outcall.h: a call of a function behind us that may call back into ours, and its charge.
+/* outcall.h: a call of a next function that may call back into the recorder, and its charge.
  *
- * While it runs tls.busy is BUSY_NEXT, and what it asks of us is told from what it returns, which
- * is recorded once, under its caller (nest.c). The busy word is put back by a cleanup, so that an
+ * While it runs tls.busy is BUSY_NEXT. This distinguishes its inner requests from its result, which
+ * is recorded once, under its caller (nest.c). A cleanup restores the busy word, so that an
  * exception leaves no trace. The personality and resume functions that this needs come from the
- * program's own libgcc_s and are weak: a C program has none and never gets here.
- */
+ * program's own libgcc_s and are weak: a C program has none and never gets here. */
 #ifndef ENTRY_OUTCALL_H
 #define ENTRY_OUTCALL_H
 
@@ -14,9 +13,9 @@
 
 __asm__(".weak __gcc_personality_v0\n\t.weak _Unwind_Resume");
 
-/* A stay in a function of the next allocator that may call back. */
+/* A call of the next allocator's function that may call back. */
 struct outcall {
-    uint32_t busy; // tls.busy before; BUSY_NO in an outermost stay.
+    uint32_t busy; // tls.busy before; BUSY_NO in an outermost call.
     bool returned; // The function returned; else an exception is passing.
     uint32_t mark; // nest_mark before.
     struct arch_caller caller;
@@ -49,7 +48,7 @@ outcall_begins(struct outcall *s)
     signal_fence();
 }
 
-/* The call is over and gave RESULT; NULL: nothing. */
+/* The call has returned RESULT; NULL: no block. */
 static inline void
 outcall_returned(struct outcall *s, const void *result)
 {
@@ -58,13 +57,13 @@ outcall_returned(struct outcall *s, const void *result)
         nest_settles(s->mark, result);
 }
 
-/* A call that was charged and may call back into ours, which would be charged again. */
+/* A call that was charged and may call back into the recorder, which would charge it again. */
 struct charged {
-    int64_t credit, reserve; // To be had again when it is over: where the next sample is.
-    uint32_t change; // Unless the way of recording has changed meanwhile. 0 = nothing to do.
+    int64_t credit, reserve; // Restored afterwards: the distance to the next sample.
+    uint32_t change; // sample.change; if it differs afterwards, nothing is restored. 0 = none.
 };
 
-/* The inner call of an aligned allocation asks for a multiple of the alignment. */
+/* Upper bound for the inner request of an aligned allocation, a multiple of the alignment. */
 enum { INNER_MORE_BYTES = 4096 };
 
 static inline struct charged

@@ -1,13 +1,12 @@
-/* outcall_next.c: functions of the next allocator that are made of others.
+/* outcall_next.c: functions of a next allocator that call one another.
  *
  * An allocator's calloc may call malloc, its malloc memalign, its realloc malloc and free, by names
- * that lead to us: musl's do when the program is static, and so do many that a program brings. Such
- * a call is no event; the one that made it is. So while it runs tls.busy is BUSY_NEXT (state.h),
- * what it asks of us is told from what it returns (nest.c), and nothing is charged (gate.h).
- * glibc's keep to themselves and are called as they are.
+ * that lead to the recorder. musl's do when the program is static, and so do many that a program
+ * brings. Such a call is no event; the outer call is. So tls.busy is BUSY_NEXT (state.h) while the
+ * outer call runs, which distinguishes inner requests from its result (nest.c), and inner requests
+ * are not charged (gate.h). glibc's functions do not do this and are called directly.
  *
- * reallocarray is not here: shim.c takes it for one that calls realloc in any case.
- */
+ * reallocarray is not here: shim.c always assumes that it calls realloc. */
 #include "entry/outcall_next.h"
 
 #include "base/atomics.h"
@@ -20,7 +19,7 @@
 static struct next behind;
 
 struct outcall_next {
-    uint32_t busy, change; // Of tls, before.
+    uint32_t busy, change; // The values in tls before.
     uint32_t mark;
     int64_t credit, reserve;
     const void *result; // NULL also when an exception passes.
@@ -127,7 +126,7 @@ void
 outcall_next_in_front(struct next *n)
 {
     behind = *n;
-    signal_fence(); // One of ours may be called as soon as it is there.
+    signal_fence(); // A function may be called as soon as it is in the table.
     n->malloc = outcall_next_malloc;
     n->free = outcall_next_free;
     n->calloc = outcall_next_calloc;

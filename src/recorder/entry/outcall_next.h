@@ -1,11 +1,11 @@
-/* outcall_next.h: functions of the next allocator that are made of others. */
+/* outcall_next.h: functions of a next allocator that call one another. */
 #ifndef ENTRY_OUTCALL_NEXT_H
 #define ENTRY_OUTCALL_NEXT_H
 
 #include "allocator/behind.h"
 
-/* Replace those of N, an allocator of which it is not known that they keep to themselves, by ones
- * that call them so that their calls of one another are no events. N must not have them already. */
+/* Replace the functions in N, an allocator that may call its own functions by name, by ones that
+ * call them so that inner calls are no events. N must not hold the replacements already. */
 void outcall_next_in_front(struct next *n);
 
 #endif

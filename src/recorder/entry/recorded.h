@@ -1,6 +1,5 @@
-/* recorded.h: what the entries have in common: an allocation, free or reallocation that the gate
- * has not let pass, around the call that does it.
- */
+/* recorded.h: code common to the entries: record an allocation, free or reallocation that the gate
+ * did not let pass, around the call itself. */
 #ifndef ENTRY_RECORDED_H
 #define ENTRY_RECORDED_H
 
@@ -13,15 +12,15 @@
 #include "event/nest.h"
 #include "event/sampled.h"
 
-/* Where POINTER is NULL although SIZE_BYTES were wanted, make the call once more if the recorder
- * could give address space back. */
+/* If POINTER is NULL although SIZE_BYTES were requested, repeat CALL if the recorder could give
+ * address space back. */
 #define AGAIN(pointer, size_bytes, call)                                                           \
     do {                                                                                           \
         if (unlikely((pointer) == NULL) && limit_gives_back(size_bytes))                           \
             (pointer) = (call);                                                                    \
     } while (0)
 
-/* P came for SIZE_BYTES, in the nesting N, and GATE did not let it pass. */
+/* Record that P was allocated for SIZE_BYTES, in the nesting N. GATE did not let it pass. */
 static inline void
 allocated(const struct nesting *n, enum gate gate, void *p, size_t size_bytes,
           struct arch_caller caller)
@@ -39,7 +38,7 @@ allocated(const struct nesting *n, enum gate gate, void *p, size_t size_bytes,
         sampled_alloc(p, size_bytes, caller);
 }
 
-/* Like `allocated`, not nested, for a P whose size cannot be asked for unless it is
+/* Like `allocated`, not nested, for a block P whose size the allocator cannot report, unless P is
  * tls.nested_block. */
 static inline void
 allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
@@ -52,7 +51,7 @@ allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller c
         sampled_alloc(p, size_bytes, caller);
 }
 
-/* P is about to be freed, in the nesting N. */
+/* Record that P is about to be freed, in the nesting N. */
 static inline void
 freed(const struct nesting *n, void *p, struct arch_caller caller)
 {
@@ -67,7 +66,7 @@ struct resized {
     void *p;
     struct ledger_entry old;
     uint64_t slot;
-    bool told; // The call returned; else an exception is passing, and the block is what it was.
+    bool told; // The call returned; else an exception is passing, and the block is unchanged.
 };
 
 static inline void
@@ -105,7 +104,7 @@ realloc_recorded(const struct next *from, enum gate gate, void *p, size_t size_b
     return q;
 }
 
-/* The reallocation of P by FROM when the next allocator has asked for it. */
+/* Reallocate P by FROM, on a request of the next allocator. */
 static COLD UNUSED void *
 realloc_inner(const struct next *from, enum gate gate, void *p, size_t size_bytes,
               struct arch_caller caller)
@@ -117,7 +116,7 @@ realloc_inner(const struct next *from, enum gate gate, void *p, size_t size_byte
     return q;
 }
 
-/* The reallocation of P by FROM, in the nesting N. */
+/* Reallocate P by FROM, in the nesting N. */
 static inline void *
 realloc_in(const struct next *from, const struct nesting *n, enum gate gate, void *p,
            size_t size_bytes, struct arch_caller caller)

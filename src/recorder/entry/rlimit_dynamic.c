@@ -1,8 +1,7 @@
-/* rlimit_dynamic.c: the program limits its own address space, as a shell does by `ulimit -v`.
+/* rlimit_dynamic.c: the program limits its address space, as a shell does by `ulimit -v`.
  *
- * The recorder has to follow at once (account/limit.c), or the next mmap of the program would fail
- * and its stack could not grow.
- */
+ * The recorder must follow at once (account/limit.c). Otherwise the program's next mmap would fail
+ * and its stack could not grow. */
 #include <errno.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -11,9 +10,9 @@
 #include "allocator/behind.h"
 #include "platform/sys.h"
 
-/* RESOURCE is about to be limited to *NEW_LIMIT. Follow before it is: another thread may need
- * address space in between. A pointer that cannot be read is left to the kernel, but with a reserve
- * no call may find that out. */
+/* RESOURCE is about to be limited to *NEW_LIMIT. Follow before that: another thread may need
+ * address space in between. An unreadable pointer is left to the kernel; with a reserve, no system
+ * call may test it. */
 static void
 follow(int resource, const rlim_t *new_limit)
 {

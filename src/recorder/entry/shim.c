@@ -1,22 +1,21 @@
 /* shim.c: the intercepted functions.
  *
- * Each calls the next definition in link order and tells the recorder (event.h). Nothing is
- * decided here but the order: a block enters the ledger after the allocator has given it out and
- * leaves it before the allocator gets it back, because from then on another thread may own the
+ * Each calls the next definition in link order and reports to the recorder (event.h). The one
+ * decision made here is the order. A block enters the ledger after the allocator has returned it,
+ * and leaves it before the allocator gets it back, because from then on another thread may own the
  * address.
  *
- * What the gate lets pass (gate.h) goes straight through; so do frees of what it has let pass.
- * Everything below it is as if the gate were not there.
+ * Calls that the gate lets pass (gate.h), and frees of their blocks, go straight to the next
+ * function. All others run as if there were no gate.
  *
- * Functions behind which the allocator (or libstdc++) may call back into ours, such as operator
- * new, are called with tls.busy at BUSY_NEXT: what they return is recorded once, under their
- * caller, and whatever else they ask of us like anything else (nest.c). The busy word is put back
- * by a cleanup, so that an exception thrown by operator new (bad_alloc, or a new handler's own)
- * leaves no trace (outcall.h).
+ * Some functions, such as operator new, may make the allocator (or libstdc++) call back into the
+ * intercepted ones. These are called with tls.busy at BUSY_NEXT: their result is recorded once,
+ * under their caller, and their other requests like any others (nest.c). A cleanup restores the
+ * busy word, so that an exception thrown by operator new (bad_alloc, or a new handler's) leaves no
+ * trace (outcall.h).
  *
- * malloc_usable_size is passed on as it is: there is nothing to record, but a program that finds
- * our malloc finds the function that belongs to it too.
- */
+ * malloc_usable_size is passed on unchanged: there is nothing to record, but a program that finds
+ * the recorder's malloc must find the function that belongs to it. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -33,8 +32,8 @@
 #include "event/sampled.h"
 #include "platform/identity.h"
 
-/* The rare half of a function whose other half must not pay for it; called as its last act, so that
- * it has the place of the other on the stack, and the same caller. */
+/* The rare half of a function whose fast half must not pay for it. It is called in tail position,
+ * so that it takes the other's place on the stack and has the same caller. */
 #ifdef BASE_STACK_UNCHECKED
 #define TAIL INLINE // The harness is built without such calls.
 #else
@@ -64,7 +63,7 @@ malloc_recorded(size_t size_bytes)
 
     if (unlikely(!gate_is_plain()))
         return malloc_unusual(size_bytes);
-    // The caller is looked at afterwards, so that it need not be kept meanwhile.
+    // The caller is read afterwards, so that it need not be kept meanwhile.
     p = next.malloc(size_bytes);
     AGAIN(p, size_bytes, next.malloc(size_bytes));
     return event_alloc(p, size_bytes, ARCH_CALLER());
@@ -166,7 +165,7 @@ free(void *p)
         free_recorded(p);
 }
 
-/* The C23 forms; the size is a hint that the next allocator may not know how to take. */
+/* The C23 forms; the size is a hint that the next allocator may not accept. */
 void free_sized(void *p, size_t size_bytes);
 void free_aligned_sized(void *p, size_t align, size_t size_bytes);
 
@@ -211,7 +210,7 @@ realloc_gated(void *p, size_t size_bytes)
                              : realloc_unusual(p, size_bytes, gate);
 }
 
-/* A block of its own, as from malloc. */
+/* realloc of NULL: a new block, as from malloc. */
 static TAIL void *
 realloc_anew(size_t size_bytes)
 {
@@ -326,7 +325,7 @@ _Fork(void)
     return fork_by(next.async_fork);
 }
 
-/* glibc's, at least, calls realloc, and by a name that leads to us. */
+/* glibc's, at least, calls realloc by a name that leads to the recorder. */
 static NOINLINE void *
 reallocarray_staying(void *p, size_t count, size_t each_bytes, struct arch_caller caller)
 {
@@ -390,11 +389,12 @@ reallocarray(void *p, size_t count, size_t each_bytes)
 }
 
 /* The operators, by their mangled names. Their parameters are at most three words, all passed in
- * registers, so one shape serves every form: what a form does not have is passed on unread. */
+ * registers, so one shape serves every form: parameters that a form lacks are passed on unread. */
 typedef void *new_fn(size_t size_bytes, uintptr_t second, uintptr_t third);
 typedef void delete_fn(void *p, uintptr_t second, uintptr_t third);
 
-/* What comes behind operator O; OTHERWISE if nobody has it, and somebody calls it by hand. */
+/* Return the next definition of operator O; OTHERWISE if there is none and the program calls it
+ * directly. */
 static inline void *
 function_of(const struct behind_operator *o, void *otherwise)
 {
@@ -416,15 +416,15 @@ call_new(const struct behind_operator *o, struct outcall *s, size_t size_bytes, 
     return p;
 }
 
-/* The short way of a plain operator: NULL if there is none, or malloc fails, which is the C++
- * library's affair. The nested call and all that it takes to know it again are saved. */
+/* Fast path of a plain operator: call malloc directly, without an outcall and its bookkeeping.
+ * Return NULL if the operator is not plain, or malloc fails, which is the C++ library's affair. */
 static inline void *
 plain_new(const struct behind_operator *o, size_t size_bytes)
 {
     return likely(load_relaxed(&o->plain)) ? next.malloc(size_bytes != 0 ? size_bytes : 1) : NULL;
 }
 
-/* As call_new for a call that the gate has let pass. */
+/* Like call_new, for a call that the gate has let pass. */
 static TAIL void *
 pass_new(size_t size_bytes, uintptr_t second, uintptr_t third, const struct behind_operator *o)
 {
@@ -449,7 +449,8 @@ call_delete(const struct behind_operator *o, struct outcall *s, void *p, uintptr
     outcall_returned(s, NULL);
 }
 
-/* As call_delete for a block that was left out: the inner free, if there is one, sees that too. */
+/* Like call_delete, for a block that was left out: the gate lets the inner free, if there is one,
+ * pass as well. */
 static TAIL void
 pass_delete(void *p, uintptr_t second, uintptr_t third, const struct behind_operator *o)
 {
@@ -546,8 +547,8 @@ DELETE(_ZdaPvmSt11align_val_t)
 DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t)
 DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t)
 
-/* The same functions for ourselves, whoever has the names (shim.h). Not by the attribute: the
- * compiler would have them be what libc's headers promise of those names. */
+/* The same functions under private names, whatever the exported names resolve to (shim.h). Not by
+ * the alias attribute: the compiler would apply the promises of libc's headers to these names. */
 #define OWN(name)                                                                                  \
     __asm__(".globl own_" #name "\n\t.hidden own_" #name "\n\t.set own_" #name ", " #name);
 

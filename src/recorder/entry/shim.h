@@ -1,4 +1,5 @@
-/* shim.h: the intercepted functions of shim.c, for ourselves, whoever has their names. */
+/* shim.h: the intercepted functions of shim.c under private names, for the recorder, whatever the
+ * exported names resolve to. */
 #ifndef ENTRY_SHIM_H
 #define ENTRY_SHIM_H
 

@@ -1,4 +1,4 @@
-/* unload.c: dlclose, after which what was known of an object may be wrong. */
+/* unload.c: dlclose, which may invalidate data about an object. */
 #include "entry/unload.h"
 
 #include "access/counted_blocks.h"

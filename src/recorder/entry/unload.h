@@ -1,11 +1,11 @@
-/* unload.h: dlclose, after which what was known of an object may be wrong. */
+/* unload.h: dlclose, which may invalidate data about an object. */
 #ifndef ENTRY_UNLOAD_H
 #define ENTRY_UNLOAD_H
 
 #include "allocator/behind.h"
 
-/* Close HANDLE by CLOSE, and forget what was known of what has gone. SLOT is where the return
- * address of the call is. */
+/* Close HANDLE by CLOSE, and drop data about objects that are gone. SLOT is the address of the
+ * call's return address. */
 int unload(dlclose_fn *close, void *handle, uint64_t slot);
 
 #endif
