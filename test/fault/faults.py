@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""faults.py: let every system call of the recorder fail, one after the other.
+"""faults.py: make every system call of the recorder fail, one after the other.
 
     faults.py [--all] [--only CALL]
 
@@ -7,15 +7,15 @@ For each call and error number that fits, and n = 1, 2, 3, ... until n is past t
 program `grow` runs with the n-th call failing, and again with the n-th and all later ones
 (test/fault/inject.c). It makes every table of the profile grow, joins threads and forks. Then
 
-  - its output and status are those of a run without the recorder, within the time limit,
+  - its output and status equal those of a run without the recorder, within the time limit,
   - stderr has nothing but lines that begin with "heaptap: ", one for each process at the most,
   - each process has either no profile and a line on stderr, or one that `heaptap report` reads,
     and if its totals are not the true ones, the profile says that something is missing; an empty
     file is left only where it cannot be removed.
 
 A call that is never made cannot fail, and is skipped. Without --all, n runs up to 6 and then in
-steps, about 12 per call. If this fails, a program on a machine in trouble is harmed by being
-recorded, or somebody trusts totals that are wrong.
+steps, about 12 per call. If this fails, recording harms a program on a machine in trouble, or a
+user trusts wrong totals.
 
 Run by faults.sh with its environment; works in the current directory.
 """
@@ -89,7 +89,7 @@ program = os.path.join(os.environ["PROG"], "grow")
 
 
 class Run:
-    """One run: what came out, and the reports of the profiles it left."""
+    """One run: its output, and the reports of the profiles it left."""
 
     def __init__(self, name, call, error, n, after):
         self.name = name
@@ -115,7 +115,7 @@ class Run:
         self.count = int(read_or_none(f"{name}/count") or -1)
         self.messages = self.err.splitlines()
         self.removable = "unlinkat" not in (call, also)
-        # Without one of these no message can be written.
+        # Without all of these no message can be written.
         needed = {"write", "fstat", "poll", "rt_sigpending"}
         self.told = bool(self.messages) or bool({call, also} & needed)
         # A child takes the plain name if its parent is not recorded.
@@ -131,7 +131,8 @@ class Run:
 
 
 def by_process(end):
-    """What each process has written into a socket that tells who writes: process id -> text."""
+    """The text that each process wrote into a socket that identifies the sender: process id ->
+    text."""
     texts = {}
     end.setblocking(False)
     while True:

@@ -1,12 +1,12 @@
 # gimp.sh: a picture editor without its display: a script in its Scheme, and plug-ins, each a
-# process, that it asks what they do and has read and write files.
+# process, which it queries and has read and write files.
 #
 # needs: gimp
 # as: nobody
 # limit: 120
 
 prepare() {
-    # Writes what it keeps between runs.
+    # Writes the files that it keeps between runs.
     gimp -i -d -f -s -b '(gimp-quit 0)' >/dev/null 2>&1
     true
 }

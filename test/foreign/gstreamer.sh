@@ -1,4 +1,4 @@
-# gstreamer.sh: pipelines whose elements are plug-ins, found by a scanner in a process of its own;
+# gstreamer.sh: pipelines whose elements are plug-ins, found by a scanner in a separate process;
 # pictures, sound, encoders, containers, threads and queues.
 #
 # needs: gst-launch-1.0 gst-inspect-1.0

@@ -1,4 +1,4 @@
-# gtk4.sh: the installed tests of GTK 4, each under a display of its own.
+# gtk4.sh: the installed tests of GTK 4, each under a separate display.
 #
 # each: /usr/share/installed-tests/gtk-4.0/*/*.test
 # as: nobody

@@ -1,5 +1,5 @@
-# python_modules.sh: python with extension modules written in C++, C and Fortran: plug-ins of a host
-# that knows no C++, with libraries and thread pools of their own.
+# python_modules.sh: python with extension modules written in C++, C and Fortran: plug-ins for a C
+# host, with their own libraries and thread pools.
 #
 # each: test/foreign/inputs/python/*.py
 # limit: 120
@@ -9,7 +9,7 @@ export OPENBLAS_NUM_THREADS=2 MPLCONFIGDIR=$PWD/mpl XDG_RUNTIME_DIR=$PWD
 
 prepare() {
     mkdir mpl
-    # Writes what it keeps between runs, such as its list of fonts.
+    # Writes the files that it keeps between runs, such as its list of fonts.
     /usr/bin/python3 "$1" >/dev/null 2>&1
     true
 }

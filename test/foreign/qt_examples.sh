@@ -1,6 +1,6 @@
 # qt_examples.sh: programs that Qt ships as examples, in C++ throughout, with its plug-ins for
-# platforms, styles, pictures and databases, without a display. What has a window runs until it is
-# told to end.
+# platforms, styles, pictures and databases, without a display. Programs with a window run until a
+# signal ends them.
 #
 # each: /usr/lib/x86_64-linux-gnu/qt5/examples/sql/*/*
 # each: /usr/lib/x86_64-linux-gnu/qt5/examples/qtconcurrent/*/*

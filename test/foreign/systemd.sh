@@ -1,5 +1,5 @@
-# systemd.sh: the unit tests of systemd, each a program of its own: hash tables, JSON, D-Bus, event
-# loops, name resolution, processes, limits, much that forks and much that leaks on purpose.
+# systemd.sh: the unit tests of systemd, each a separate program: hash tables, JSON, D-Bus, event
+# loops, name resolution, processes, limits, many forks and many intentional leaks.
 #
 # each: /usr/lib/systemd/tests/test-*
 # except: ^test-(varlink|engine)$ they tell how races between threads and orders went

@@ -26,7 +26,7 @@ def covered_files(name):
 
 
 def run(options, name):
-    """Replay the corpus of target NAME; what llvm-cov knows of its files, by name."""
+    """Replay the corpus of target NAME; return llvm-cov's data for its files, by name."""
     program, raw = f"{options.programs}/cover_{name}", f"{options.programs}/cover_{name}.profraw"
     subprocess.run([program, f"{source}/test/fuzz/corpus/{name}"], check=True,
                    stdout=subprocess.DEVNULL, env={**os.environ, "LLVM_PROFILE_FILE": raw})

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""merge.py: take what a fuzzer found into the corpus, as little of it as says the same.
+"""merge.py: add a fuzzer's finds to the corpus, as few of them as cover the same.
 
     merge.py --fuzzer PROGRAM --found DIR --corpus DIR
 
-Started by `make fuzz-merge`. What is in the corpus stays: seeds and findings have names that say
-what they are. Of the inputs in --found those are added that execute something the corpus does not,
-the smallest first, until the corpus has FILES_MAX files or BYTES_MAX bytes: it is in the repository
+Started by `make fuzz-merge`. Files in the corpus stay: seeds and findings have descriptive
+names. From the inputs in --found it adds those that execute something the corpus does not, the
+smallest first, until the corpus has FILES_MAX files or BYTES_MAX bytes: it is in the repository
 and every `make test` runs it.
 """
 import argparse

@@ -3,22 +3,22 @@
 
     drive.py --out DIR --build DIR [--only REGEX] [--jobs N]
 
-Started by `make test`. A job is one program: the source rules, a unit-test program, a fuzz target's
-replay, the comparison of unwinders, or a script of an area of test/run: test/run/AREA/NAME.sh is
-run/NAME. It reports one or more results:
+Started by `make test`. A job is one program: the source rules, a unit-test program, a fuzz
+target's replay, the comparison of unwinders, or a script of an area of test/run:
+test/run/AREA/NAME.sh is run/NAME. It reports one or more results:
 
     lines "ok - NAME", "not ok - NAME", "ok - NAME # SKIP why"   (with or without a number: TAP)
     exit status 77        skipped; the last line is the reason
     exit status 0         passed, if no such line was printed; a script has to print one
     anything else         failed, whatever the lines say
 
-Every job has an empty directory of its own as home, cache and place for temporary files, a time
+Every job has a separate empty directory as home, cache and place for temporary files, a time
 limit, umask 022, no terminal, and no variables that change how malloc or Python works. The
 directories are below TMPDIR, or below BUILD if no program may be started there. Scripts start in
-theirs, unit tests and rules in the source tree. What a job leaves running in its process group is
-ended. Jobs run a few at a time and are shown in order, a failed one with all it printed; skips are
-repeated at the end. The last line is "N passed, N failed, N skipped"; the file OUT/test/counts gets
-it as well. The exit status is 1 if something failed or nothing ran.
+theirs, unit tests and rules in the source tree. Processes that a job leaves in its process group
+are killed. Jobs run a few at a time and are shown in order, a failed one with its whole output;
+skips are repeated at the end. The last line is "N passed, N failed, N skipped"; the file
+OUT/test/counts gets it as well. The exit status is 1 if something failed or nothing ran.
 """
 import argparse
 import concurrent.futures
@@ -42,8 +42,8 @@ source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file_
 
 
 class Job:
-    """One program to run; `tap` if it must announce how many results it will give, `tells` if it
-    must give any."""
+    """One program to run; `tap` if it must announce the number of its results, `tells` if it must
+    give any."""
 
     def __init__(self, name, command, tap=False, tells=False, directory=None):
         self.name, self.command, self.directory = name, command, directory
@@ -51,7 +51,7 @@ class Job:
 
 
 class Outcome:
-    """What came of a job: (kind, name, reason) for each result, and the text to show."""
+    """The result of a job: (kind, name, reason) for each result, and the text to show."""
 
     def __init__(self, results, output, seconds):
         self.results, self.output, self.seconds = results, output, seconds
@@ -77,7 +77,7 @@ def scripts(directory):
 
 
 def interpreter(script):
-    """What the first line of SCRIPT says, so that no script need be executable."""
+    """The interpreter from the first line of SCRIPT, so that no script need be executable."""
     with open(script, encoding="utf-8", errors="replace") as f:
         first = f.readline()
     return first[2:].split() if first.startswith("#!") else ["sh"]
@@ -113,7 +113,7 @@ def environment(out, build, scratch):
 
 
 def end_session(process):
-    """End the job and what it left behind; only processes of its own group are reached."""
+    """Kill the job and all processes that it left in its process group; others are not reached."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:

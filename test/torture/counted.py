@@ -1,4 +1,4 @@
-"""counted.py: the recorder's sums beside those of the counter (test/counter) behind it.
+"""counted.py: compare the recorder's sums with those of the counter (test/counter) behind it.
 
 Both see the calls of the same process, so for every process image
 
@@ -6,11 +6,12 @@ Both see the calls of the same process, so for every process image
     frees recorded, of blocks known or unknown       = blocks handed back
         (less those of blocks that came again while still live, which nobody freed)
 
-An image is told by process id and executable; a process that replaced itself by the same executable
-has several, in the order of their making. An image that only one of the two knows has the sums 0
-for the other. When a process ends, its other threads may be between the counter and the recorder: a
-block that the one has counted and the other not yet, a free the other way round. So each thread but
-one may make a difference of one, in that direction. Nothing else may differ.
+Process id and executable identify an image; a process that replaced itself by the same
+executable has several, in the order of their creation. An image that only one side has gets the
+sums 0 for the other. When a process ends, its other threads may be between the counter and the
+recorder: a block that the one has counted and the other not yet, a free the other way round. So
+each thread but one may make a difference of one, in that direction. No other difference is
+permitted.
 """
 import glob
 import itertools
@@ -22,7 +23,7 @@ MAGIC = 0x3174636E756F4348
 
 
 class Image:
-    """Sums of one process image; `order` among those of the same process."""
+    """Sums of one process image; `order` is its rank among images of the same process."""
 
     def __init__(self, pid, executable, order, allocations, frees, threads=1):
         self.key, self.order, self.threads = (pid, executable), order, threads

@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""torture.py: large real programs, bare and recorded: what must not differ, and what was lost.
+"""torture.py: large real programs, bare and recorded: whether they behave alike, and what was lost.
 
     torture.py --out DIR --build DIR [--group torture|foreign] [--only REGEX] [--short] [--keep]
 
-`make torture` and `make foreign` run all of a group, each about half an hour; the jobs run/torture
-and run/foreign are the short forms, part of `make test`. A program is a script of
+`make torture` and `make foreign` run all of a group, each about half an hour; the jobs
+run/torture and run/foreign are the short forms, part of `make test`. A program is a script in
 test/torture/programs/ or test/foreign/ with two functions, `prepare` and `run`, and a few
-directives (class Program); a script may also be run for each of many files, such as the programs of
-a test suite, which are then programs of their own. Each is run bare and recorded, every time in an
-empty directory of the same name, by `prepare` unrecorded and then
+directives (class Program). A script may also be run for each of many files, such as the programs
+of a test suite, which then count as separate programs. Each is run bare and recorded, every time
+in an empty directory of the same name, by `prepare` unrecorded and then
 
     heaptap run -o PROFILES/ --quiet --no-pack -- bash SCRIPT run
 
 so that every process it starts is recorded, the shell included. Then
 
-    - stdout, stderr and exit status must be those of a bare run. What differs between bare runs is
-      the program's own business: only lines that all have, in order, are demanded. Scripts hide
+    - stdout, stderr and exit status must equal a bare run's. Differences between bare runs are the
+      program's own: only lines that all have, in order, are required. Scripts hide
       process ids and the like by patterns, so that little is lost to this. Programs of the group
-      torture run bare twice; those of the other again only as long as they seem to differ.
+      torture run bare twice; programs of the other again only as long as they seem to differ.
     - no event may be lost in any profile, every profile must be readable, none may have failed.
     - walks that broke off are counted, with the place where it happened. A script for which they
       are natural (code made at run time, without unwind tables) says so in a directive; else they
@@ -25,14 +25,15 @@ so that every process it starts is recorded, the shell included. Then
     - where a script allows it, a fourth run has the oracle (test/oracle) behind the recorder, which
       compares every counter of every stack of every process that was not forked.
     - in the group foreign, another run has the counter (test/counter) behind the recorder. Its
-      outputs are judged like those of the recorded run, and the sums of every process must agree
+      outputs are judged like the recorded run's, and the sums of every process must agree
       (counted.py).
 
-The times in the table are information: a loaded machine makes them what it likes. Nothing of a
-program is left running: what outlives its script is found by a mark in its environment.
+The times in the table are only information: they depend on the load of the machine. No process
+of a program is left running: a mark in the environment identifies those that outlive their
+script.
 
-A failure here means that heaptap changes what a program does, hangs, loses events or mistakes
-stacks. It does not say why: reduce it (--keep leaves all files; a script can be run by hand).
+A failure here means that heaptap changes a program's behaviour, hangs, loses events or mistakes
+stacks. It does not show why: reduce it (--keep leaves all files; a script can be run by hand).
 """
 import argparse
 import collections
@@ -77,7 +78,7 @@ class Program:
     needs      commands without which it is skipped
     files      patterns of files, the same
     each       patterns of files, relative to the source tree; the script is run for each as a
-               program of its own, with the file as an argument
+               separate program, with the file as an argument
     except     a regular expression for names of such files that are left out, a space, and why
     hide       a regular expression; what it matches in outputs becomes "~"; may be repeated
     unordered  outputs are compared as sorted lines, because processes write them side by side
@@ -186,7 +187,7 @@ def belongs(process, wanted, session):
 
 
 def end_marked(mark, session):
-    """Kill what a run left behind, and what that makes meanwhile."""
+    """Kill the processes that a run left behind, and those that they start meanwhile."""
     wanted = f"{MARK}={mark}".encode()
     for _ in range(100):
         found = False
@@ -300,8 +301,8 @@ def contains_in_order(lines, wanted):
 
 
 def compare_text(program, bare, recorded):
-    """How the recorded output differs from what all bare ones agree on; and how many lines they
-    do not agree on."""
+    """The differences of the recorded output from the lines common to all bare ones; and the number
+    of lines that bare runs do not share."""
     texts = [lines_of(program, text) for text in bare]
     got = lines_of(program, recorded)
     if got in texts:
@@ -379,8 +380,8 @@ def look(path):
 
 def harvest(directory):
     """All profiles of DIRECTORY; two at a time, since a session may have thousands. The large
-    reports that broken stacks need are read in processes of their own: they would show in the
-    memory of later programs, which begin as copies of this one."""
+    reports for broken stacks are read in separate processes: they would show in the memory of
+    later programs, which begin as copies of this one."""
     result, broken = Harvest(), []
     paths = sorted(glob.glob(f"{glob.escape(directory)}/*.heaptap"))
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -401,7 +402,7 @@ def harvest(directory):
 # --- Judging -------------------------------------------------------------------------------------
 
 class Verdict:
-    """A row of the table, or a part of one, and what is wrong with it."""
+    """A row of the table, or a part of one, and its errors."""
 
     def __init__(self, program, skipped=None):
         self.program, self.skipped, self.complaints, self.notes = program, skipped, [], []
@@ -436,7 +437,7 @@ class Likeness:
 
 
 def judge_outputs(verdict, bare, again, run, how):
-    """Judge RUN by the runs BARE, to which AGAIN adds another as long as that could help."""
+    """Judge RUN by the runs BARE. AGAIN adds further ones as long as they could help."""
     program, (_, most) = verdict.program, BARE_RUNS[options.group]
     alike = Likeness(program, bare, run)
     while alike.complaints and len(bare) < most:
@@ -476,7 +477,7 @@ def judge_profiles(verdict, found, how):
 
 
 def judge_with_oracle(verdict, scratch):
-    """A run of its own, because the oracle is far too slow for the times of the table."""
+    """A separate run, because the oracle is far too slow for the times of the table."""
     program = verdict.program
     run, directory = run_with(
         program, scratch, "oracle",
@@ -500,7 +501,7 @@ def judge_with_oracle(verdict, scratch):
 
 
 def judge_counts(verdict, scratch, bare, again):
-    """A run of its own, because before another allocator the recorder takes other ways."""
+    """A separate run, because the recorder takes other paths in front of another allocator."""
     program = verdict.program
     name = "libcounter_operators.so" if program.operators else "libcounter.so"
     run, directory = run_with(program, scratch, "counted",

@@ -518,7 +518,7 @@ SUMS = ("allocations", "allocated_bytes", "frees", "freed_bytes", "temporary", "
 
 
 def disagreements(raw, d):
-    """Differences between the document D of a report and the tables, as api_tables.py reads them."""
+    """Differences between the document D of a report and the tables in api_tables.py's reading."""
     pairs = [("total", d["totals"])]
     for h in d["heaps"]:
         name = "" if h["heap"] == "(unnamed heap)" else h["heap"]

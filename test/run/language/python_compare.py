@@ -16,8 +16,9 @@ import documents
 
 FRAMES = 25
 SHOWN = 10
-# Blocks for the boxed counter; the table of arenas and the two levels of the map of arenas, which
-# has more parts if arenas lie on both sides of a gibibyte.
+# The blocks that allocated_blocks finds in addition: the int object of the count; the table of
+# arenas and the two levels of the map of arenas, which has more parts if arenas lie on both sides
+# of a gibibyte.
 ARENAS_AND_COUNT = range(4, 7)
 
 
@@ -67,7 +68,7 @@ def living(report, name):
 
 
 def allocated_blocks(report):
-    """What sys.getallocatedblocks counts, and more: ARENAS_AND_COUNT."""
+    """The blocks in sys.getallocatedblocks, and ARENAS_AND_COUNT more."""
     return sum(site["live_blocks"] for site in report["sites"]
                if site["heap"] == "Python objects" or
                any((frame["module"] or "").endswith("/libheaptap_python.so")

@@ -1,5 +1,5 @@
 # bash.sh: subshells, traps, a coprocess, job control, process substitution, arrays and functions
-# that recurse. Nearly all of its processes come from fork without exec.
+# that recurse. Nearly all processes come from fork without exec.
 #
 # hide: \d+ Killed
 # short: yes

@@ -1,4 +1,4 @@
-# chromium.sh: a browser without a window: an allocator of its own in place of malloc, a zygote that
+# chromium.sh: a browser without a window: a private allocator in place of malloc, a zygote that
 # forks its processes, and code made at run time. Without its sandbox, which root may not use. It
 # must render the same page.
 #

@@ -7,7 +7,7 @@
 # hide: expecting success of.*
 
 # The source comes through apt, with source lines made from the system's own in a private list; the
-# system's lists are left alone. Built once, without what it can do without.
+# system's lists are left alone. Built once, without optional parts.
 fetch_and_build() {
     local d=$CACHE/git o
     mkdir -p "$d/lists/partial" && cd "$d" || return

@@ -1,5 +1,5 @@
-# go.sh: the go tool builds a program and runs it. Both are static and have an allocator and stacks
-# of their own: there is nothing to record, and it must stay harmless. With cgo there is.
+# go.sh: the go tool builds a program and runs it. Both are static and have a private allocator and
+# private stacks: there is nothing to record, and it must stay harmless. With cgo there is.
 #
 # needs: go gcc
 # hide: \d+(\.\d+)?s$

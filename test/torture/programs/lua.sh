@@ -1,5 +1,5 @@
 # lua.sh: lua with coroutines and the collector, and luajit, whose code made at run time calls the
-# allocator (its own, and malloc through FFI) without unwind tables of its own.
+# allocator (its own, and malloc through FFI) without unwind tables.
 #
 # needs: lua5.4 luajit
 # oracle: yes

@@ -1,4 +1,4 @@
-# memcached.sh: a server with slabs and threads of its own, filled until it has to throw away.
+# memcached.sh: a server with slabs and threads, filled until it has to evict entries.
 #
 # needs: memcached python3
 

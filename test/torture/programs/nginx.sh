@@ -6,7 +6,7 @@
 prepare() {
     mkdir logs
     seq 20000 >page
-    # A port of our own: taken from the process id, as nobody else is expected there.
+    # A port derived from the process id, where no other server is expected.
     echo $((20000 + $$ % 20000)) >port
     cat >conf <<END
 pid $PWD/pid;

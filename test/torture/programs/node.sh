@@ -1,5 +1,5 @@
-# node.sh: a JavaScript engine with code made at run time, worker threads with heaps of their own,
-# child processes, compression on a pool of threads, a stack overflow that is caught, and an abort.
+# node.sh: a JavaScript engine with code made at run time, worker threads with separate heaps, child
+# processes, compression on a pool of threads, a stack overflow that is caught, and an abort.
 #
 # foreign: yes
 # needs: node

@@ -1,5 +1,5 @@
-# openssl.sh: keys, certificates, a handshake between two of its processes and a benchmark that is
-# ended by alarms and forks.
+# openssl.sh: keys, certificates, a handshake between two processes and a benchmark that is ended by
+# alarms and forks.
 #
 # needs: openssl
 

@@ -1,5 +1,5 @@
 # postgres.sh: a database that forks a process per connection, keeps its data in shared memory,
-# kills its own by signals, allocates in contexts of its own, and must not run as root.
+# kills its processes by signals, allocates in private contexts, and must not run as root.
 #
 # as: nobody
 # files: /usr/lib/postgresql/*/bin/initdb

@@ -1,6 +1,6 @@
 # python_processes.sh: python's own tests of threads, processes, signals and sockets. They fork with
-# threads, crash on purpose (faulthandler), limit their own address space and close descriptors that
-# they do not know, which is what a recorder must bear.
+# threads, crash on purpose (faulthandler), limit their own address space and close unknown
+# descriptors, all of which a recorder must survive.
 #
 # needs: python3
 # as: nobody

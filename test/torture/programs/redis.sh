@@ -1,5 +1,5 @@
-# redis.sh: a server with jemalloc and threads of its own, under load, that forks a child to save
-# its memory to disk and another to rewrite its log, while it goes on working.
+# redis.sh: a server with jemalloc and several threads, under load, that forks a child to save its
+# memory to disk and another to rewrite its log, while it continues to serve.
 #
 # needs: redis-server redis-cli redis-benchmark
 # hide: .*requests per second.*|^\s*(throughput|latency).*|\d+:[MCS] \d+ \w+ \d+ [\d:.]+

@@ -1,6 +1,6 @@
-# ruby.sh: the collector (conservative, it scans our frames too), fibers with stacks of their own,
-# Behind the entry of a fiber libunwind takes a stray word for a frame, so the oracle stays away.
-# threads, fork, deep recursion that ends in SystemStackError by a guard page and SIGSEGV.
+# ruby.sh: the collector (conservative, it also scans the recorder's frames), fibers on separate
+# stacks, threads, fork, deep recursion that ends in SystemStackError by a guard page and SIGSEGV.
+# Behind the entry of a fiber libunwind takes a stray word for a frame, so the oracle is not used.
 #
 # foreign: yes
 # needs: ruby

@@ -1,5 +1,5 @@
 # setuid.sh: programs with more rights than their caller ignore the preload and must just work: su,
-# sudo, and what they start, which has our environment or not.
+# sudo, and the programs that they start, with our environment or without it.
 #
 # as: nobody
 # needs: su sudo passwd chage mount

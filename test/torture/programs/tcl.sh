@@ -1,4 +1,4 @@
-# tcl.sh: an interpreter with an allocator of its own for each thread, on top of malloc.
+# tcl.sh: an interpreter with a separate allocator for each thread, on top of malloc.
 #
 # needs: tclsh
 # oracle: yes
