@@ -136,7 +136,7 @@ build_core_finish(struct build_core *c, size_t *ret_bytes)
     return file;
 }
 
-/* A recorded process with a heap of one page at BUILD_HEAP: where its parts are. */
+/* A recorded process with a heap of one page at BUILD_HEAP, and the places of its parts. */
 #define BUILD_RECORD UINT64_C(0x100000)
 #define BUILD_LEAVES UINT64_C(0x200000)
 #define BUILD_LEAF UINT64_C(0x300000)
@@ -184,7 +184,7 @@ build_recorded_block(struct build_recorded *r, uint64_t off, uint64_t room_bytes
                         (uint32_t)(room_bytes - size_bytes) << CORE_SLACK_SHIFT;
 }
 
-/* The dump of it, from malloc, with what EXTRA has in it before. */
+/* Its dump, from malloc, starting with the contents of EXTRA. */
 static inline unsigned char *
 build_recorded_finish(struct build_recorded *r, struct build_core *extra, size_t *ret_bytes)
 {

@@ -1,9 +1,8 @@
-/* build_profile.c: a profile grown one site at a time.
+/* build_profile.c: a profile that grows one site at a time.
  *
- * struct profile has no capacities, because a loader knows its counts beforehand. append()
- * therefore grows an array whenever its count is zero or a power of two, which needs no state.
- * Equal things are found by looking through all: tests are small.
- */
+ * struct profile has no capacities, because a loader knows its counts in advance. Therefore
+ * append() grows an array whenever its count is zero or a power of two, which needs no state. Equal
+ * items are found by linear search: tests are small. */
 #include "build_profile.h"
 
 #include <stdarg.h>
@@ -123,8 +122,8 @@ find_node(struct profile *p, uint32_t parent, uint32_t location)
     return (uint32_t)p->node_count++;
 }
 
-/* The node of a stack, built from the outermost frame inwards; inlined frames join the one they are
- * in. */
+/* The node of a stack, built from the outermost frame inwards; inlined frames join the frame that
+ * contains them. */
 static uint32_t
 build_stack(struct profile *p, const char *const *texts, size_t count)
 {

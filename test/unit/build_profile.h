@@ -1,4 +1,4 @@
-/* build_profile.h: profiles by construction, for tests. A stack is written the way people read one:
+/* build_profile.h: profiles by construction, for tests. A stack is written as people read one:
  *
  *     struct profile *p = build_profile_new();
  *     build_site(p, build_counters(3, 300, 1, 100), "+make@a.c:3", "work@a.c:10",
@@ -7,8 +7,7 @@
  * A frame is "function", "function@file:line" or "function@file:line!module", innermost first. A
  * leading "+" means inlined into the next frame; an empty function ("@a.c:3", "!libx.so") is an
  * unknown one. Frames without a module belong to "/usr/bin/prog". Equal frames get equal locations,
- * equal stacks one node.
- */
+ * equal stacks one node. */
 #ifndef TEST_UNIT_BUILD_PROFILE_H
 #define TEST_UNIT_BUILD_PROFILE_H
 
@@ -40,13 +39,13 @@ uint32_t build_heap(struct profile *p, const char *name);
 /* Add a set of labels, key and value in turn up to NULL, by key; returns its index. */
 uint32_t build_labels(struct profile *p, const char *first_key, ...) __attribute__((sentinel));
 
-/* Say that the blocks of SITE are of HEAP and have LABELS. */
+/* Set the heap and the labels of SITE's blocks. */
 void build_tags(struct profile *p, uint32_t site, uint32_t heap, uint32_t labels);
 
 /* Add a thread; returns its index. */
 uint32_t build_thread(struct profile *p, const char *name);
 
-/* Say that THREAD did COUNTERS at SITE. The totals do not change: build_site has counted them. */
+/* Add COUNTERS to THREAD's row at SITE. The totals do not change: build_site has counted them. */
 void build_thread_site(struct profile *p, uint32_t thread, uint32_t site, struct counters counters);
 
 /* Add a size bin. */

@@ -1,5 +1,5 @@
 /* fake_stack.h: a made-up stack and registers for tests of the unwinder. Word I of the stack holds
- * 1000 + I, register I holds 2000 + I but for those that point into the stack. */
+ * 1000 + I, register I holds 2000 + I, except for those that point into the stack. */
 #ifndef UNIT_FAKE_STACK_H
 #define UNIT_FAKE_STACK_H
 

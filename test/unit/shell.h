@@ -26,7 +26,7 @@ shell(const char *format, ...)
     return system(command) == 0;
 }
 
-/* Whether there is a command TOOL; says that a test is left out if not. */
+/* Return true if there is a command TOOL; otherwise print that a test is skipped. */
 static inline bool
 have(const char *tool)
 {

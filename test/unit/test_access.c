@@ -19,7 +19,7 @@ static struct arena arena;
 
 #define SECOND_US UINT64_C(1000000)
 
-/* BLOCKS alike of SIZE bytes, each with so many accesses, which lived LIFE_US. */
+/* BLOCKS equal blocks of SIZE bytes, each with so many accesses, which lived LIFE_US. */
 static struct profile_access
 alike(uint32_t site, uint64_t blocks, uint64_t size, uint64_t accesses, uint64_t life_us)
 {
@@ -125,7 +125,7 @@ hot_is_what_has_most_accesses_for_its_bytes(void **state)
     profile_free(p);
 }
 
-/* If this fails, a block that nobody reads looks used, or one that is used looks wasted. */
+/* If this fails, a block that is never read looks used, or one that is used looks wasted. */
 static void
 each_verdict_has_its_case(void **state)
 {
@@ -134,7 +134,7 @@ each_verdict_has_its_case(void **state)
         alike(1, 3, 64, 0, SECOND_US),          // Never touched.
         alike(2, 3, 6400, 900, SECOND_US),      // Written, never read.
         alike(3, 3, 6400, 800, SECOND_US / 10), // Each word once.
-        alike(4, 1, 64000, 100000, SECOND_US),  // Only a corner.
+        alike(4, 1, 64000, 100000, SECOND_US),  // A corner only.
         alike(5, 1, 64000, 9000, SECOND_US),    // Cold for half of the run.
         alike(6, 1, 64000, 9000, SECOND_US / 2), // Cold, but not for long.
         alike(7, 1, 64000, 900000, SECOND_US / 2), // Warm.
@@ -157,7 +157,7 @@ each_verdict_has_its_case(void **state)
     profile_free(p);
 }
 
-/* If this fails, people are advised to delete what fills a block that a library reads. */
+/* If this fails, people are advised to delete code that fills a block which a library reads. */
 static void
 never_is_said_only_where_everybody_counts(void **state)
 {
@@ -196,7 +196,7 @@ what_a_library_keeps_to_itself_is_unseen(void **state)
     p->accesses.count = 3;
     t = table_of(p);
     assert_int_equal(row_of_site(&t, 1)->verdict, ACCESS_UNSEEN);
-    assert_int_not_equal(row_of_site(&t, 2)->verdict, ACCESS_UNSEEN); // Others read it.
+    assert_int_not_equal(row_of_site(&t, 2)->verdict, ACCESS_UNSEEN); // Others are read.
     assert_int_equal(t.unseen_count, 1);
     assert_int_equal(t.unseen_bytes, 4096);
     access_picked(&t, ACCESS_PICK_NEVER, &arena, &count);
@@ -239,7 +239,8 @@ picked_rows_are_those_asked_for(void **state)
     profile_free(p);
 }
 
-/* If this fails, a site whose blocks began before counting is called cold, or divides by zero. */
+/* If this fails, a site whose blocks began before counting is called cold, or causes a division by
+ * zero. */
 static void
 without_lifetimes_nothing_has_a_rate(void **state)
 {
@@ -319,7 +320,7 @@ reread(const struct profile *p)
     return ret;
 }
 
-/* If this fails, a merged file has other accesses than its inputs together. */
+/* If this fails, the accesses in a merged file differ from the sum of its inputs. */
 static void
 merged_profiles_have_the_sum_of_accesses(void **state)
 {
@@ -355,8 +356,8 @@ merged_profiles_have_the_sum_of_accesses(void **state)
     profile_free(p);
 }
 
-/* If this fails, a merged profile says "never" of a block that a library used, or says it no more
- * of one that nobody could use. */
+/* If this fails, a merged profile says "never" of a block that a library used, or drops it for a
+ * block that no code could use. */
 static void
 merged_profiles_prove_never_by_site(void **state)
 {
@@ -373,7 +374,7 @@ merged_profiles_prove_never_by_site(void **state)
     merge_add(m, other);
     other->accesses.uncounted = "iconv, qfcvt_r";
     merge_add(m, other);
-    names[0] = 'X'; // Inputs may go.
+    names[0] = 'X'; // The sum must not refer to its inputs.
     sum = reread(merge_finish(m));
     assert_true(sum->accesses.looked);
     assert_string_equal(sum->accesses.uncounted, "libz.so.1, iconv, qfcvt_r");
@@ -386,7 +387,7 @@ merged_profiles_prove_never_by_site(void **state)
     profile_free(other);
 }
 
-/* If this fails, a number of a report cannot be read. */
+/* If this fails, a number in a report is unreadable. */
 static void
 numbers_have_the_digits_that_tell_something(void **state)
 {

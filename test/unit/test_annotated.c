@@ -215,7 +215,7 @@ a_copy_of_a_block_is_refused_as_one(void **s)
 }
 
 /* If this fails, a dump without an address shows nothing, or one with a wrong address shows blocks
- * at places where they never were. */
+ * at false places. */
 static void
 where_an_image_lay_follows_from_its_blocks(void **s)
 {
@@ -236,8 +236,8 @@ where_an_image_lay_follows_from_its_blocks(void **s)
     annotated_release(&m);
 }
 
-/* If this fails, a program that contains the letters, as every one with the allocator does, has
- * blocks that it never allocated. */
+/* If this fails, a program that contains the letters of the mark, as any with the allocator does,
+ * has blocks that it never allocated. */
 static void
 text_with_the_letters_is_no_block(void **s)
 {
@@ -303,7 +303,7 @@ damage_names_the_block_that_it_came_from(void **s)
     a = heaptap_embedded_malloc(100);
     b = heaptap_embedded_malloc(100);
     c = heaptap_embedded_malloc(100);
-    a[101] = 'x'; // One byte was left out: still from here.
+    a[101] = 'x'; // One byte was skipped: the damage still comes from here.
     c[-1] = 'y';
     m = find_in_pool();
     assert_int_equal(m.count, 2);
@@ -323,7 +323,7 @@ damage_names_the_block_that_it_came_from(void **s)
     assert_int_equal(m.damage[1].front, 1);
     assert_int_equal(m.refused[REFUSED_DAMAGED] + m.refused[REFUSED_COPY], 1);
     annotated_release(&m);
-    // And now its mark: only the end is left.
+    // With its mark overwritten as well, only the end is left.
     memset(b - sizeof(struct written_annotation), 'z', 4);
     m = find_in_pool();
     assert_int_equal(m.damage[1].kind, DAMAGE_OVERWRITTEN);
@@ -350,7 +350,8 @@ random_below(uint32_t end)
 
 enum where { PAST, BEFORE, INTO_FREED, ACROSS };
 
-/* In a heap of blocks and holes let one write BYTES at WHERE; whether a reader names it. */
+/* In a heap of blocks and holes let one block's owner write BYTES at WHERE; return true if a reader
+ * names it. */
 static bool
 names_the_culprit(enum where where, size_t bytes)
 {
@@ -382,7 +383,7 @@ names_the_culprit(enum where where, size_t bytes)
     return right;
 }
 
-/* If this fails, a dump names somebody else for an overflow, or nobody. */
+/* If this fails, a dump blames another block for an overflow, or none. */
 static void
 a_dump_names_who_wrote_out_of_bounds(void **s)
 {
@@ -447,7 +448,7 @@ put_block(uint8_t *to, enum annotation_kind kind, uint64_t at, uint64_t size)
     return n + 12 + size;
 }
 
-/* If this fails, dumps of some processors show nothing, or numbers read the wrong way round. */
+/* If this fails, dumps of some processors show nothing, or numbers in the wrong byte order. */
 static void
 words_of_both_sizes_and_orders_are_read(void **s)
 {
@@ -470,7 +471,7 @@ words_of_both_sizes_and_orders_are_read(void **s)
     }
 }
 
-/* If this fails, blocks at the border between two pieces that are read are missing or twice. */
+/* If this fails, blocks at the border between two pieces of a read are missing or doubled. */
 static void
 a_block_is_found_wherever_it_lies(void **s)
 {
@@ -492,7 +493,7 @@ a_block_is_found_wherever_it_lies(void **s)
     free(bytes);
 }
 
-/* If this fails, marks are passed over by the search that is made for speed. */
+/* If this fails, the fast search skips marks. */
 static void
 the_search_finds_what_a_plain_one_finds(void **s)
 {
@@ -508,7 +509,7 @@ the_search_finds_what_a_plain_one_finds(void **s)
     }
 }
 
-/* If this fails, a packed profile made of a dump cannot be written, or has other totals. */
+/* If this fails, a packed profile made from a dump cannot be written, or has other totals. */
 static void
 a_profile_of_what_was_found_keeps_its_promises(void **s)
 {

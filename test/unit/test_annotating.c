@@ -25,7 +25,7 @@ random_word(void)
     return random_state >> 20;
 }
 
-/* Write a block of random facts: where it is. */
+/* Write a block of random facts; return its address. */
 static unsigned char *
 write_random(struct annotation_facts *facts, uint64_t *frames, bool padded)
 {
@@ -82,7 +82,7 @@ what_is_written_is_what_the_reader_reads(void **unused)
     }
 }
 
-/* If this fails, somebody writes out of bounds and nobody notices. */
+/* If this fails, a write out of bounds goes unnoticed. */
 static void
 each_byte_that_changes_is_damage(void **unused)
 {
@@ -163,7 +163,7 @@ the_map_knows_which_addresses_are_blocks(void **unused)
     assert_int_equal(annotated_at(p), 0); // until another allocator's block is there.
 }
 
-/* If this fails, a block is given back while somebody looks at it, or never. */
+/* If this fails, a block is given back while a reader looks at it, or never. */
 static void
 whoever_looks_gives_back_what_its_owner_has_left(void **unused)
 {
@@ -191,7 +191,7 @@ whoever_looks_gives_back_what_its_owner_has_left(void **unused)
     annotated_ends(p);
 }
 
-/* If this fails, a pass over the heap leaves blocks out, or never comes to its end. */
+/* If this fails, a pass over the heap skips blocks, or never ends. */
 static void
 a_pass_meets_each_block_once_in_order(void **unused)
 {

@@ -18,8 +18,8 @@
 
 static struct arena arena;
 
-/* If this fails, text for a terminal that knows only ASCII has bytes that it shows as garbage, or
- * names of the user's own are changed. */
+/* If this fails, text for an ASCII terminal has bytes that it shows as garbage, or the user's names
+ * are changed. */
 static void
 signs_of_ours_have_stand_ins_and_other_text_stays(void **state)
 {
@@ -34,7 +34,7 @@ signs_of_ours_have_stand_ins_and_other_text_stays(void **state)
     assert_string_equal(ascii_text(&arena, "1 \xc2\xb7 2" DOTS), "1 \xc2\xb7 2" DOTS);
 }
 
-/* If this fails, columns are crooked in ASCII, or lines wider than the terminal. */
+/* If this fails, columns are not aligned in ASCII, or lines are wider than the terminal. */
 static void
 widths_are_those_of_what_goes_out(void **state)
 {
@@ -78,8 +78,8 @@ columns_are_what_was_asked_for_and_else_without_limit_in_a_pipe(void **state)
     assert_int_equal(style_for(-1, false).width, STYLE_NO_LIMIT);
 }
 
-/* If this fails, a name out of a stranger's file reaches the terminal with what makes it do things,
- * or a name that is harmless is shown with question marks. */
+/* If this fails, a name in a stranger's file reaches the terminal with control sequences, or a
+ * harmless name is shown with question marks. */
 static void
 a_control_character_is_seen_wherever_it_is(void **unused)
 {

@@ -1,5 +1,5 @@
-/* test_bytes.c: the recorder's own functions of memory and strings. If it fails, names, paths and
- * labels in a profile are wrong. Each is compared with libc's for all short lengths, places and
+/* test_bytes.c: the recorder's own memory and string functions. If it fails, names, paths and
+ * labels in a profile are wrong. Each is compared with libc's for all short lengths, positions and
  * overlaps. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,8 +57,8 @@ sign(int x)
     return (x > 0) - (x < 0);
 }
 
-/* If this fails, a name, path or label that the recorder copies arrives with other bytes, or what
- * lies beside it is overwritten. */
+/* If this fails, a name, path or label that the recorder copies has wrong bytes, or the memory
+ * beside it is overwritten. */
 static void
 copies_move_the_bytes_that_libc_moves(void **unused)
 {

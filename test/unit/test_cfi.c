@@ -1,7 +1,6 @@
-/* test_cfi.c: unwind tables byte by byte, and tables that lie: truncated, damaged, or with what no
- * compiler writes. If it fails, a library with odd tables makes the recorder read where it must
- * not, or gives wrong stacks.
- */
+/* test_cfi.c: unwind tables byte by byte, and invalid ones: truncated, damaged, or with encodings
+ * that no compiler writes. If it fails, a library with odd tables makes the recorder read out of
+ * bounds, or gives wrong stacks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,13 +15,13 @@
 #include "unwind/expression.h"
 #include "unwind/unwind.h"
 
-/* A made-up object of one function, whose last byte is the last of a page before an unreadable one.
+/* A made-up object with one function, whose last byte is the last of a page before an unreadable
+ * one.
  *
  *       0  header: version, encodings, -> .eh_frame, one table entry {code, FDE}
  *      24  CIE
  *      48  FDE with the program under test
- *          terminator
- */
+ *          terminator */
 enum {
     HEADER_VERSION = 0,
     HEADER_FRAME_ENCODING = 1,
@@ -121,7 +120,7 @@ assert_ordinary(const struct image *im)
 }
 
 /* If this fails, the first or last byte of a function gets a neighbour's rule, or none; and the
- * tests of damage below, which begin with this sound table, say nothing. */
+ * tests of damage below, which begin with this sound table, prove nothing. */
 static void
 a_sound_table_gives_its_rules(void **state)
 {
@@ -173,8 +172,8 @@ any_damaged_byte_is_survived(void **state)
     }
 }
 
-/* If this fails, a version, encoding or length that cannot be is turned into a rule that looks
- * sound, and stacks through that library are wrong. */
+/* If this fails, an impossible version, encoding or length is turned into a rule that looks sound,
+ * and stacks through that library are wrong. */
 static void
 each_fault_of_a_table_refuses_the_rule(void **state)
 {
@@ -231,7 +230,7 @@ a_table_without_an_index_is_scanned(void **state)
     assert_ordinary(&im);
     assert_int_equal(compile_image(&im, CODE_SIZE).kind, RULE_NO_TABLE);
     im.bytes[HEADER_TABLE_ENCODING] = 0x3c;
-    put32(&im, HEADER_CODE, 0x7fffffff); // Means nothing in this encoding.
+    put32(&im, HEADER_CODE, 0x7fffffff); // Meaningless in this encoding.
     assert_ordinary(&im);
     im.bytes[HEADER_TABLE_ENCODING] = 0x3b;
     put32(&im, HEADER_CODE, CODE);
@@ -291,8 +290,8 @@ assert_encoded(const uint8_t *data, size_t data_size, size_t field, bool relativ
     assert_ordinary(&im);
 }
 
-/* The data of a record says how wide its personality and its code addresses are. If this fails,
- * C++ functions, whose records have these, are misread; a signal frame is not known as one;
+/* The data of a record gives the widths of its personality and code addresses. If this fails, C++
+ * functions, whose records have these, are misread; a signal frame is not recognised;
  * position-dependent code is lost. */
 static void
 records_of_cxx_functions_are_read(void **state)
@@ -345,8 +344,8 @@ run_programs(const struct program_case *cases, size_t count, uint64_t code_offse
     }
 }
 
-/* If this fails, an instruction that compilers emit is misread, and every stack through a function
- * that has it goes wrong there. */
+/* If this fails, an instruction that compilers emit is misread, and every stack through such a
+ * function is wrong. */
 static void
 each_instruction_means_what_dwarf_says(void **state)
 {
@@ -388,8 +387,8 @@ each_instruction_means_what_dwarf_says(void **state)
 
 enum { PLAIN_KINDS = 5, PLAIN_COUNT = 48, SPELLED_MAX = 6 };
 
-/* Instruction WHICH with VALUE to OUT, as compilers write it, or in a longer way that means the
- * same; how many bytes that took. */
+/* Append instruction WHICH with VALUE to OUT, as compilers write it, or in a longer equivalent
+ * form; return the number of bytes. */
 static size_t
 spell(uint8_t *out, unsigned which, uint8_t value, bool longer)
 {
@@ -451,7 +450,7 @@ both_ways_of_execution_agree(void **state)
 }
 
 /* If this fails, a program of instructions that no compiler writes yields a wrong rule, or keeps
- * the recorder busy for ever inside the host's malloc. */
+ * the recorder busy forever inside the host's malloc. */
 static void
 impossible_programs_give_no_rule(void **state)
 {
@@ -562,8 +561,8 @@ each_operator_computes_what_dwarf_says(void **state)
     run_expressions(cases, countof(cases));
 }
 
-/* If this fails, an expression in a library's table reads where it likes, overflows the stack of
- * the evaluation or never ends, in the profiled program. */
+/* If this fails, an expression in a library's table reads arbitrary memory, overflows the
+ * evaluation stack or never ends, in the profiled program. */
 static void
 impossible_expressions_are_refused(void **state)
 {
@@ -577,7 +576,7 @@ impossible_expressions_are_refused(void **state)
         {2, {0x30, 0x1d}, false, 0},
         {1, {0x08}, false, 0},                   // Operand missing.
         {1, {0xff}, false, 0},                   // Unknown operator.
-        {1, {0x9c}, false, 0},                   // call_frame_cfa: would need itself.
+        {1, {0x9c}, false, 0},                   // call_frame_cfa: would need its own result.
         {1, {0x06}, false, 0},                   // Reads address 77.
         {3, {0x72, 0, 0x06}, false, 0},          // Half a word is within bounds.
         {2, {0x94, 9}, false, 0},
@@ -588,7 +587,7 @@ impossible_expressions_are_refused(void **state)
         {4, {0x31, 0x2f, 0xfc, 0xff}, false, 0}, // Fills the stack.
     };
 
-    // With the byte before it, lit0, this one would end: dup, bra to that byte.
+    // With the preceding byte, lit0, this one would end: dup, bra to that byte.
     static const uint8_t before[] = {0x30, 0x12, 0x28, 0xfb, 0xff};
     struct cursor code = {.at = before + 1, .end = before + sizeof before};
     struct unwind_bounds bounds = {0, 0, NULL};

@@ -1,6 +1,5 @@
-/* test_core.c: if this fails, `heaptap core` reads a dump wrongly: blocks with sizes that they do
- * not have, an address explained by the wrong block, or zeros where the dump has nothing.
- */
+/* test_core.c: if this fails, `heaptap core` reads a dump wrongly: blocks with wrong sizes, an
+ * address explained by the wrong block, or zeros where the dump has nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,7 +112,7 @@ check_machine(uint32_t word_bytes, bool big_endian, uint32_t machine, uint32_t p
     free(file);
 }
 
-/* If this fails, dumps of other machines than ours show no threads, or wrong ones. */
+/* If this fails, dumps of other machines show no threads, or wrong ones. */
 static void
 threads_and_files_are_read_in_either_word_size_and_byte_order(void **unused)
 {
@@ -126,8 +125,8 @@ threads_and_files_are_read_in_either_word_size_and_byte_order(void **unused)
     check_machine(4, true, EM_ARM, 15, 13);
 }
 
-/* If this fails, a dump that a full disk has cut short shows blocks of size 0, and pointers to
- * nothing, where it should say that it does not know. */
+/* If this fails, a dump cut short by a full disk shows blocks of size 0, and dangling pointers,
+ * instead of unknown ones. */
 static void
 what_a_dump_that_is_cut_short_lacks_is_not_read_as_zeros(void **unused)
 {
@@ -157,7 +156,7 @@ what_a_dump_that_is_cut_short_lacks_is_not_read_as_zeros(void **unused)
     free(file);
 }
 
-/* If this fails, files that are no dumps are read as if they were, or refused without advice. */
+/* If this fails, files that are not dumps are read as dumps, or refused without advice. */
 static void
 what_is_no_dump_is_refused_with_a_sentence(void **unused)
 {
@@ -279,7 +278,7 @@ an_address_is_explained_by_the_block_that_it_is_in_or_behind(void **unused)
     build_recorded_block(r, 16, 32, 20, 5);
     build_recorded_block(r, 80, 32, 20, 7);
     r->leaf[80 / 32] |= (uint32_t)CORE_SLACK_ENDED << CORE_SLACK_SHIFT;
-    put_thread(&c, 112, 32, 27, 77); // Its stack pointer is 20.
+    put_thread(&c, 112, 32, 27, 77); // The stack pointer is 20.
     put_files(&c);
     build_core_memory(&c, 0x10000, 0x2000, PF_R | PF_X, NULL, 0);
     build_core_memory(&c, 0x12000, 0x1000, PF_R | PF_W, NULL, 0);
@@ -299,7 +298,7 @@ an_address_is_explained_by_the_block_that_it_is_in_or_behind(void **unused)
     assert_int_equal(p.kind, PLACE_MODULE);
     assert_string_equal(p.mapping->path, "/bin/a");
     assert_int_equal(p.off, 4);
-    p = place_of(&o.e, 0x12008); // What follows a module's file is its variables.
+    p = place_of(&o.e, 0x12008); // The memory behind a module's file is its variables.
     assert_int_equal(p.kind, PLACE_MODULE);
     assert_int_equal(p.off, 0x2008);
     assert_int_equal(place_of(&o.e, 8).kind, PLACE_NULL);
@@ -445,8 +444,8 @@ an_annotated_block_says_itself_who_and_when(void **unused)
     free(file);
 }
 
-/* If this fails, a made-up dump whose million files have names that do not end, which are looked
- * through again for each of them, keeps the command busy for hours. */
+/* If this fails, a made-up dump whose million files have names without an end, which are searched
+ * again for each of them, keeps the command busy for hours. */
 static void
 names_that_do_not_end_are_no_names(void **unused)
 {
@@ -485,8 +484,8 @@ names_that_do_not_end_are_no_names(void **unused)
     free(note);
 }
 
-/* If this fails, a made-up dump of some megabytes, whose spans all have one leaf, comes to billions
- * of blocks. */
+/* If this fails, a made-up dump of some megabytes, whose spans all share one leaf, expands to
+ * billions of blocks. */
 static void
 leaves_have_no_more_bytes_than_the_memory(void **unused)
 {
@@ -513,7 +512,7 @@ leaves_have_no_more_bytes_than_the_memory(void **unused)
     free(r);
 }
 
-/* If this fails, a leaf is read a million times, because it says that it is of as many kinds. */
+/* If this fails, a leaf is read a million times, because it claims as many kinds. */
 static void
 a_leaf_is_of_a_kind_that_there_is(void **unused)
 {
@@ -533,7 +532,7 @@ a_leaf_is_of_a_kind_that_there_is(void **unused)
     free(r);
 }
 
-/* If this fails, the report of a moment speaks of damage and accesses of the whole run, and shows
+/* If this fails, the report of a moment mentions damage and accesses of the whole run, and shows
  * none. */
 static void
 a_moment_has_nothing_of_the_run_but_its_stacks(void **unused)
@@ -561,7 +560,7 @@ a_moment_has_nothing_of_the_run_but_its_stacks(void **unused)
     strbuf_release(&file);
 }
 
-/* If this fails, a made-up dump of a few kilobytes, whose million ranges are all of the same bytes,
+/* If this fails, a made-up dump of a few kilobytes, whose million ranges all have the same bytes,
  * keeps a search busy for hours. */
 static void
 no_byte_of_a_dump_is_at_two_addresses(void **unused)

@@ -1,6 +1,5 @@
 /* test_counters.c: counters of accesses as they lie in memory. If this fails, a program that counts
- * shows accesses that it has not had, or misses some that it had.
- */
+ * shows accesses that did not happen, or misses some. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,7 +75,7 @@ words_count_once_each_at_their_granule(void **unused)
     assert_int_equal(area[4], 0);
 }
 
-/* If this fails, heaptap says that memory is only written which is read. */
+/* If this fails, heaptap reports memory that is read as only written. */
 static void
 reads_and_writes_do_not_touch_each_other(void **unused)
 {
@@ -116,7 +115,7 @@ a_half_that_is_full_carries(void **unused)
     assert_int_equal(reads_of(&area[1]), UINT64_C(2) << 32);
 }
 
-/* If this fails, the next block at the same place begins with thousands of millions of accesses. */
+/* If this fails, the next block at the same place begins with billions of accesses. */
 static void
 what_was_carried_goes_with_the_block(void **unused)
 {
@@ -136,7 +135,7 @@ what_was_carried_goes_with_the_block(void **unused)
     assert_int_equal(carries.used, 3);
 }
 
-/* If this fails, a process that counts for weeks writes beyond the list, or loses in silence. */
+/* If this fails, a process that counts for weeks writes past the list, or silently loses counts. */
 static void
 carries_without_room_are_counted(void **unused)
 {

@@ -11,7 +11,7 @@
 #include "json/json_diff.h"
 #include "text/text_diff.h"
 
-/* Two profiles and what their comparison needs. */
+/* Two profiles and the working state of their comparison. */
 struct pair {
     struct arena arena;
     struct profile *before, *after;
@@ -74,7 +74,7 @@ moved_code_is_the_same_site(void **state)
     struct pair *t = *state;
     struct diff d;
 
-    // The site in front shifts all addresses of the second profile.
+    // The additional site in front shifts all addresses of the second profile.
     build_site(t->after, build_counters(1, 1, 0, 0), "+early@z.c:1!/lib/z.so",
                "start@z.c:2!/lib/z.so", NULL);
     build_site(t->before, build_counters(2, 200, 0, 0), "+make@src/a.c:3", "work@src/a.c:10",
@@ -95,8 +95,7 @@ moved_code_is_the_same_site(void **state)
     assert_int_equal(counters_live_bytes(&d.after), 351);
 }
 
-/* If this fails, a program that was built in another directory has lost all its stacks and gained
- * as many. */
+/* If this fails, a program built in another directory has lost all stacks and gained as many. */
 static void
 a_build_in_another_directory_is_the_same(void **state)
 {
@@ -124,8 +123,7 @@ a_build_in_another_directory_is_the_same(void **state)
     assert_string_equal(row_of(&d, "main")->frames[0].file, "/build/b/src/main.c");
 }
 
-/* If this fails, files that are not the same are taken for one, and growth in one hides in the
- * other. */
+/* If this fails, different files are taken for one, and growth in one hides in the other. */
 static void
 files_match_only_where_that_is_certain(void **state)
 {
@@ -139,7 +137,7 @@ files_match_only_where_that_is_certain(void **state)
     build_site(t->before, build_counters(1, 3, 0, 0), "g@/a/p/two.c:1", NULL);
     build_site(t->after, build_counters(1, 4, 0, 0), "g@/b/q/two.c:1", NULL);
     build_site(t->after, build_counters(1, 5, 0, 0), "g@/b/r/two.c:1", NULL);
-    // Names that only end alike.
+    // Names that only have a common suffix.
     build_site(t->before, build_counters(1, 6, 0, 0), "h@/a/list.c:1", NULL);
     build_site(t->after, build_counters(1, 7, 0, 0), "h@/a/mylist.c:1", NULL);
     d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
@@ -225,8 +223,8 @@ rows_are_sorted_by_the_metric(void **state)
     assert_int_equal(diff_growth(&d.before, &d.after, METRIC_COUNT), 100);
 }
 
-/* If this fails, of two lines of one function, which are one row without their numbers, only one
- * is counted, and the row seems to have grown. */
+/* If this fails, when two lines of a function form one row without their numbers, only one is
+ * counted, and the row seems to have grown. */
 static void
 lines_that_read_the_same_are_added_up(void **state)
 {
@@ -397,7 +395,7 @@ what_changed_in_another_metric_is_offered(void **state)
 }
 
 /* If this fails, each stack of a comparison ends in the C library's start-up code, which reports
- * leave out, or is said to have more frames than are ever shown. */
+ * omit, or claims more frames than are ever shown. */
 static void
 start_up_code_is_left_out_of_the_text(void **state)
 {
@@ -578,7 +576,7 @@ the_json_says_whose_profiles_the_sides_are(void **state)
 
 enum { PERIOD = 1000 };
 
-/* A site of P that SAMPLES small blocks of 10 bytes stand for. */
+/* A site of P with SAMPLES sampled blocks of 10 bytes. */
 static void
 add_sampled(struct profile *p, const char *function, int64_t samples)
 {
@@ -639,7 +637,7 @@ a_growth_within_the_draw_is_noise(void **state)
     }
 }
 
-/* A site each of before and after, with 10 blocks that died at once and 60 that died soon. */
+/* A site in both profiles, with 10 blocks that died at once and 60 that died soon. */
 static void
 add_short_lived(struct pair *t)
 {

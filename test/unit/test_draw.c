@@ -1,6 +1,6 @@
-/* test_draw.c: if this fails, samples are chosen with another probability than their weight says,
- * and every estimate is wrong by that much. The arithmetic is compared with libm, and the draw with
- * its expected sum, under fixed seeds; bounds are many standard deviations wide. */
+/* test_draw.c: if this fails, the probability of a sample differs from its weight, and every
+ * estimate is wrong by that factor. The arithmetic is compared with libm, and the draw with its
+ * expected sum, under fixed seeds; bounds are many standard deviations wide. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,8 +27,8 @@ logarithms_are_those_of_libm(void **unused)
     assert_true(fabs(draw_log(0x1p-53) - log(0x1p-53)) < 1e-13);
 }
 
-/* If this fails, the probability with which a block was sampled is misjudged, and the weight of
- * each block by bytes with it. */
+/* If this fails, the probability with which a block was sampled is wrong, and with it the weight of
+ * each block by bytes. */
 static void
 shares_are_those_of_libm(void **unused)
 {
@@ -39,8 +39,8 @@ shares_are_those_of_libm(void **unused)
     assert_true(draw_share(1e18) == 1);
 }
 
-/* Exactly one in N calls, whatever N. If this fails, `run --sample-count N` counts N calls for a
- * sample that stands for fewer or more. */
+/* Exactly one in N calls, whatever N. If this fails, a sample of `run --sample-count N` stands for
+ * fewer or more calls than N. */
 static void
 a_call_is_sampled_with_one_over_n(void **unused)
 {
@@ -84,7 +84,7 @@ walk(const struct draw_way *p, uint64_t size_bytes, int calls, uint64_t *state, 
 }
 
 /* From blocks much smaller than the period to much larger ones. If this fails, estimates are too
- * high or too low, or further off than the variance in the file says. */
+ * high or too low, or err by more than the variance in the file. */
 static void
 estimates_are_right_on_average(void **unused)
 {
@@ -107,8 +107,8 @@ estimates_are_right_on_average(void **unused)
         }
 }
 
-/* A free works the weight out anew, from the size and from whether 1 / p was rounded up. If this
- * fails, it takes away something else than the allocation added, and live bytes drift. */
+/* A free recomputes the weight, from the size and from whether 1 / p was rounded up. If this fails,
+ * it subtracts another amount than the allocation added, and live bytes drift. */
 static void
 a_weight_is_one_over_p_rounded(void **unused)
 {

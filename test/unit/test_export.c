@@ -91,8 +91,8 @@ collapsed_stacks_have_exact_values(void **state)
     profile_free(p);
 }
 
-/* If this fails, a name breaks a line apart, equal stacks are listed twice, or a stack that holds
- * nothing is written. */
+/* If this fails, a name breaks a line apart, equal stacks are listed twice, or an empty stack is
+ * written. */
 static void
 awkward_names_stay_on_their_line(void **state)
 {
@@ -328,7 +328,7 @@ what_is_freed_takes_away_a_whole_allocation(void **state)
     struct err err = {""};
 
     (void)state;
-    // More freed than allocated, which nobody can show.
+    // More freed than allocated, which no format can show.
     build_site(p, build_counters(2, 20, 4, 40), "torn@src/a.c:6", "main@src/a.c:20", NULL);
     out = exported(p, "firefox", METRIC_INUSE, NULL);
     assert_non_null(strstr(out.text, "\"weight\": [100,200,50,56,7,5,20,-100,-56,-20],"));
@@ -350,7 +350,7 @@ what_is_freed_takes_away_a_whole_allocation(void **state)
     profile_free(p);
 }
 
-/* If this fails, the Firefox Profiler draws nothing, or time that runs backwards: of a run whose
+/* If this fails, the Firefox Profiler draws nothing, or time that runs backwards, for a run whose
  * latest snapshot came after its last event. */
 static void
 time_never_runs_backwards_for_firefox(void **state)
@@ -401,7 +401,7 @@ events_come_to_what_was_counted(void **state)
     p->process.heaptap = "1.0";
     p->process.elapsed_ns = 3000000000;
     p->peak_elapsed_ns = 1500000000;
-    // Two died at once, and two were live at the peak, of 200 bytes; the last one is there still.
+    // Two died at once, and two were live at the peak, of 200 bytes; the last one is still live.
     made.temporary = 2;
     made.peak_blocks = 2;
     made.peak_bytes = 200;
@@ -486,7 +486,7 @@ rows_of_pprof_text_add_up_to_the_header(void **state)
     assert_int_equal(sum.allocated_bytes, head.allocated_bytes);
     assert_int_equal(head.live_bytes, 200 + 50 + 7 + 5);
     assert_int_equal(head.allocated_bytes, 300 + 50 + 63 + 5 + 20);
-    // The leaf inside its call instruction, its caller as return address.
+    // The leaf's address inside its call instruction, its caller's as return address.
     snprintf(address, sizeof address, " 0x%016" PRIx64 " 0x%016" PRIx64,
              p->locations[2].address - 1, p->locations[1].address);
     assert_string_equal(rows[0].addresses, address);
@@ -707,8 +707,8 @@ a_moment_has_a_time_and_a_stretch_a_duration(void **state)
     profile_free(p);
 }
 
-/* If this fails, a picture of --at peak or pprof shows calls and bytes allocated that nobody knows
- * of the peak. */
+/* If this fails, a picture or pprof export of --at peak shows allocated bytes and calls, which are
+ * unknown for the peak. */
 static void
 of_the_peak_only_what_was_live_is_exported(void **state)
 {
@@ -751,7 +751,8 @@ of_the_peak_only_what_was_live_is_exported(void **state)
     profile_free(p);
 }
 
-/* If this fails, pprof takes a library for the program, or looks for symbols that we gave it. */
+/* If this fails, pprof takes a library for the program, or looks for symbols that the export
+ * already has. */
 static void
 pprof_maps_the_program_first(void **state)
 {
@@ -783,8 +784,7 @@ pprof_maps_the_program_first(void **state)
     profile_free(p);
 }
 
-/* If this fails, folding an inlined wrapper loses its caller's line, or shows the wrapper all the
- * same. */
+/* If this fails, folding an inlined wrapper loses its caller's line, or still shows the wrapper. */
 static void
 folding_leaves_the_line_of_the_caller(void **state)
 {
@@ -807,7 +807,7 @@ folding_leaves_the_line_of_the_caller(void **state)
     profile_free(p);
 }
 
-/* If this fails, a function that calls itself from one place melts into one frame. */
+/* If this fails, a function that calls itself from one place collapses into one frame. */
 static void
 a_recursive_call_stays_a_frame_of_its_own(void **state)
 {
@@ -879,7 +879,7 @@ numbers_are_encoded_as_protocol_buffers(void **state)
     strbuf_release(&nested);
 }
 
-/* If this fails, one strange symbol makes a whole SVG unreadable, or ends the script in it. */
+/* If this fails, one strange symbol makes a whole SVG unreadable, or ends its script. */
 static void
 strange_bytes_cannot_break_a_page(void **state)
 {
@@ -926,7 +926,7 @@ a_page_holds_nothing_that_drives_the_display(void **state)
 enum { XML_DEPTH_MAX = 32 };
 
 /* Fail unless TEXT is one element with balanced tags, quoted attributes and only known entities.
- * Knows as much XML as we write. */
+ * Understands as much XML as heaptap writes. */
 static void
 assert_well_formed(const char *text)
 {

@@ -1,6 +1,5 @@
-/* test_fields.c: places in blocks joined with members, and the advice, with numbers known by
- * construction. If this fails, somebody moves the wrong field.
- */
+/* test_fields.c: places in blocks matched with members, and the advice, with numbers known by
+ * construction. If this fails, users move the wrong field. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +20,7 @@ struct made_member {
     uint32_t part;
 };
 
-/* The structure NAME of SIZE bytes with the members V, which ends with one without a name. */
+/* The structure NAME of SIZE bytes with the members V, which ends with an unnamed one. */
 static void
 add_structure(struct profile *p, const char *name, uint64_t size, const struct made_member *v)
 {
@@ -147,7 +146,7 @@ arrays_are_folded_by_the_size_of_the_type(void **state)
     profile_free(p);
 }
 
-/* If this fails, all fields of blocks behind an allocator's own word are shifted by one. */
+/* If this fails, all fields of blocks behind an allocator's header word are shifted by one. */
 static void
 a_word_in_front_is_no_field(void **state)
 {
@@ -167,7 +166,7 @@ a_word_in_front_is_no_field(void **state)
     f = fields_of(p);
     assert_int_equal(f.count, 0);
     assert_int_equal(f.other_accesses, 115);
-    assert_int_equal(f.largest_count, 1); // And it is said where they are.
+    assert_int_equal(f.largest_count, 1); // And the report states where they are.
     assert_int_equal(f.largest[0].accesses, 115);
     assert_int_equal(f.largest[0].blocks, 2);
     assert_string_equal(f.largest[0].type, "");
@@ -214,8 +213,8 @@ hot_fields_of_three_lines_are_put_on_one(void **state)
     assert_int_equal(a.offsets[16], 16);
     assert_int_equal(a.new_size, 192);
     assert_int_equal(a.new_hot_lines, 1);
-    // Three words are three lines wherever the block begins. In front, they are one where it
-    // begins at 0, 16 or 32 of a line, and two where at 48.
+    // Three words occupy three lines wherever the block begins. At the front of the block they
+    // occupy one line if it begins at 0, 16 or 32 of a line, and two if at 48.
     assert_true(a.lines == 3);
     assert_true(a.new_lines == 1.25);
     assert_int_equal(a.untouched_count, 21);
@@ -225,7 +224,7 @@ hot_fields_of_three_lines_are_put_on_one(void **state)
     profile_free(p);
 }
 
-/* If this fails, a structure that is zeroed hides what nobody uses, and gets no better order. */
+/* If this fails, zeroing a structure hides its unused fields, and prevents a better order. */
 static void
 what_is_only_zeroed_is_told_apart(void **state)
 {
@@ -274,7 +273,7 @@ no_advice_without_words_and_all_members(void **state)
     profile_free(p);
 }
 
-/* If this fails, flags that nobody touches are said to have more bytes than there are. */
+/* If this fails, untouched flags are reported with more bytes than there are. */
 static void
 bytes_that_bit_fields_share_count_once(void **state)
 {
@@ -339,7 +338,7 @@ a_structure_inside_moves_whole(void **state)
     profile_free(p);
 }
 
-/* If this fails, somebody moves an array that has more elements than it says, into the middle. */
+/* If this fails, an array with more elements than declared is moved into the middle. */
 static void
 an_array_of_one_at_the_end_stays_there(void **state)
 {
@@ -363,7 +362,7 @@ an_array_of_one_at_the_end_stays_there(void **state)
     profile_free(p);
 }
 
-/* If this fails, somebody makes a structure smaller and no memory is saved by it. */
+/* If this fails, users shrink a structure and save no memory. */
 static void
 what_malloc_saves_is_said(void **state)
 {
@@ -386,14 +385,14 @@ what_malloc_saves_is_said(void **state)
     assert_int_equal(count, 2);
     assert_non_null(strstr(sentences[0], "(8 bytes less, with glibc's malloc 16)"));
     assert_string_equal(sentences[1], "padding: 8 of 64 bytes");
-    p->structures[0].size = 88; // For which malloc takes as much as for 80.
+    p->structures[0].size = 88; // malloc takes as much for that as for 80.
     a.new_size = 80;
     field_sentences(p, &f.v[0], &a, &arena, sentences);
     assert_non_null(strstr(sentences[0], "(8 bytes less, but not with glibc's malloc)"));
     profile_free(p);
 }
 
-/* If this fails, padding is left where another order would need none. */
+/* If this fails, padding is left although another order would need none. */
 static void
 padding_goes_if_small_members_stand_together(void **state)
 {

@@ -18,7 +18,7 @@
 
 static struct arena arena;
 
-/* Say of P's frames what their files mean. */
+/* Set the properties of P's frames by their files. */
 static void
 mark(struct profile *p)
 {
@@ -106,7 +106,7 @@ what_the_runtime_allocates_for_a_function_is_one_stack(void **state)
     profile_free(p);
 }
 
-/* If this fails, a stack that was cut looks whole once the frame where it was cut is left out. */
+/* If this fails, a truncated stack looks whole once the frame where it was cut is folded. */
 static void
 a_cut_stack_is_still_known_to_be_cut(void **state)
 {

@@ -56,7 +56,7 @@ end(void **unused)
     return 0;
 }
 
-/* If this fails, a thread never learns how it is to record, and its first blocks are missing. */
+/* If this fails, a thread never reads its recording mode, and its first blocks are missing. */
 static void
 a_new_thread_looks_at_its_first_call(void **unused)
 {
@@ -66,8 +66,8 @@ a_new_thread_looks_at_its_first_call(void **unused)
     assert_int_equal(looked_at, 100);
 }
 
-/* Whatever the sizes, none of them passes, and none is looked at. If this fails, exact recording
- * misses calls, or each takes the slow way. */
+/* None of the calls passes the gate, and none takes the slow path, whatever the sizes. If this
+ * fails, exact recording misses calls, or each takes the slow path. */
 static void
 exact_recording_records_every_call(void **unused)
 {
@@ -82,8 +82,8 @@ exact_recording_records_every_call(void **unused)
     assert_true(tls.credit == WAY_EXACT_CREDIT - 600000);
 }
 
-/* If this fails, a signal handler that interrupted the recorder is taken for the program, and its
- * call is recorded in the middle of another event. */
+/* If this fails, the gate treats a signal handler that interrupted the recorder as ordinary code,
+ * and records its call in the middle of another event. */
 static void
 exact_recording_looks_when_it_is_busy(void **unused)
 {
@@ -97,7 +97,7 @@ exact_recording_looks_when_it_is_busy(void **unused)
 
 /* The distance counts from the end of one block to the end of the next: a charge of exactly the
  * credit still passes. If this fails, samples by bytes are drawn too early or too late, and every
- * estimate is off by as much. */
+ * estimate errs by as much. */
 static void
 credit_is_spent_by_size(void **unused)
 {
@@ -126,8 +126,8 @@ credit_is_spent_by_calls(void **unused)
     assert_int_equal(gate_of(1, 0), GATE_SAMPLE);
 }
 
-/* If this fails, one malloc of a size that no allocator has takes the credit to where it never
- * comes back from, and the thread is not sampled any more. */
+/* If this fails, one malloc of an impossible size underflows the credit for good, and the thread is
+ * not sampled any more. */
 static void
 absurd_sizes_leave_the_credit_sane(void **unused)
 {
@@ -142,15 +142,15 @@ absurd_sizes_leave_the_credit_sane(void **unused)
     }
 }
 
-/* If this fails, the free of a sampled block is not seen, so that it stays live for ever; or each
- * free of a program that is hardly sampled costs a look into the ledger. */
+/* If this fails, the free of a sampled block is missed, so that it stays live forever; or each free
+ * of a sparsely sampled program costs a ledger lookup. */
 static void
 frees_ask_only_where_samples_live(void **unused)
 {
     char *p = (char *)0x123456789000;
 
     (void)unused;
-    assert_false(gate_leaves_out(p)); // All is recorded.
+    assert_false(gate_leaves_out(p)); // Everything is recorded.
     sample.mode = DISK_MODE_BYTES;
     assert_true(gate_leaves_out(p));
     *filter_of(p) = 1;
@@ -181,7 +181,7 @@ what_is_charged_inside_moves_no_sample(void **unused)
         tls.reserve = 300000;
         c = charged_begins(gates[i], 2000);
         assert_int_equal(gate_of(2000, 0), gates[i]);
-        tls.credit = 17; // As after a look.
+        tls.credit = 17; // As after the slow path.
         tls.reserve = 4000;
         charged_ends(&c);
         assert_int_equal(tls.credit, 1000);

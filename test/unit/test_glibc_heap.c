@@ -1,6 +1,5 @@
 /* test_glibc_heap.c: if this fails, a forked child's dump shows blocks that its parent had freed,
- * or lacks some, and what those keep seems lost.
- */
+ * or lacks some, and the blocks that those keep seem lost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +32,7 @@ struct heap {
     uint64_t variables[VARIABLES_BYTES / 8];
     uint64_t chunks[PAGE / 8];
     uint64_t mapped[PAGE / 8];
-    uint64_t at; // Where the next chunk goes.
+    uint64_t at; // Address of the next chunk.
 };
 
 static void
@@ -42,7 +41,7 @@ put_arena(struct heap *h, uint32_t off, uint64_t value)
     h->variables[(ARENA - VARIABLES + off) / 8] = value;
 }
 
-/* A chunk of BYTES behind one that is in use if FLAGS say so; returns its block. */
+/* Append a chunk of BYTES; FLAGS say whether the chunk in front is in use. Return its block. */
 static uint64_t
 put_chunk(struct heap *h, uint64_t bytes, uint64_t flags)
 {
@@ -117,11 +116,11 @@ blocks_in_use_are_those_that_no_list_of_free_ones_has(void **unused)
     first = put_chunk(h, 48, USED);
     cached = put_chunk(h, 32, USED);
     fast = put_chunk(h, 32, USED);
-    put_chunk(h, 64, USED); // Free: the next one says so.
+    put_chunk(h, 64, USED); // Free: the next chunk's flag says so.
     last = put_chunk(h, 128, 0);
     h->chunks[h->at / 8 + 1] = USED;
     h->chunks[(cache - HEAP) / 8] = 1;                  // One block in the cache's first list,
-    h->chunks[(cache - HEAP + 128) / 8] = cached;       // which is that,
+    h->chunks[(cache - HEAP + 128) / 8] = cached;       // which is this block,
     h->chunks[(cached - HEAP) / 8] = cached >> 12;      // which is the last in its list.
     h->chunks[(fast - HEAP) / 8] = fast >> 12;
     put_arena(h, FASTBINS, fast - 16);
@@ -159,7 +158,7 @@ an_aligned_block_with_its_own_mapping_begins_where_it_says(void **unused)
     arena_release(&arena);
 }
 
-/* If this fails, an overflow makes a walk that leaves the heap pass for the whole of it. */
+/* If this fails, a walk that an overflow leads out of the heap counts as complete. */
 static void
 a_heap_that_was_overwritten_is_not_whole(void **unused)
 {
@@ -178,7 +177,7 @@ a_heap_that_was_overwritten_is_not_whole(void **unused)
     arena_release(&arena);
 }
 
-/* If this fails, any memory passes for the allocator's, and a heap is made up. */
+/* If this fails, arbitrary memory is taken for the allocator's, and a heap is invented. */
 static void
 without_an_arena_there_is_no_heap(void **unused)
 {

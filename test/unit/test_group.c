@@ -65,7 +65,7 @@ recursion_counts_once(void **state)
     profile_free(p);
 }
 
-/* If this fails, main heads the table by function though it allocates nothing itself. */
+/* If this fails, main heads the table by function although it allocates nothing itself. */
 static void
 rows_are_sorted_by_self(void **state)
 {
@@ -127,7 +127,7 @@ types_of_a_moment_are_apart_by_size(void **state)
 
     (void)state;
     for (int64_t i = 0; i < 3; i++) {
-        // What h allocated was gone by the peak.
+        // h's blocks were freed before the peak.
         int64_t size = 24 * (i + 1), frees = i == 2 ? 4 : 2;
         uint32_t site = build_site(p, build_counters(4, 4 * size, frees, frees * size),
                                    functions[i], "main@a.c:9", NULL);
@@ -264,7 +264,7 @@ bins_are_in_the_range_that_holds_them(void **state)
     }
 }
 
-/* If this fails, sections start with the wrong site or show sites that hold nothing. */
+/* If this fails, sections start with the wrong site or show empty sites. */
 static void
 the_largest_site_comes_first(void **state)
 {

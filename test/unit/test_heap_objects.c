@@ -1,9 +1,8 @@
 /* libs: -lpthread */
-/* test_heap_objects.c: if this fails, objects of the program's own heaps are lost, found with
- * another's site or size, in another heap, or after a reset. What heap_objects.c says is compared
- * with plain arrays: at random, over several heaps at the same addresses that are emptied now and
- * then, by one thread and by several (run it with SAN=thread).
- */
+/* test_heap_objects.c: if this fails, objects of a program's heaps are lost, or are found with
+ * another object's site or size, in another heap, or after a reset. heap_objects.c is compared with
+ * plain arrays: at random, over several heaps at the same addresses that are emptied now and then,
+ * by one thread and by several (run it with SAN=thread). */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,9 +74,9 @@ region_is_valid(struct heap_leaf *leaf, uint32_t tier, size_t at)
 
             if (word == 0)
                 continue;
-            HOLDS(heap_word_claim(word) < HEAP_CLAIMS); // It is somebody's,
+            HOLDS(heap_word_claim(word) < HEAP_CLAIMS); // It has an owner,
             HOLDS(claim > HEAP_CLAIM_TURN_MASK);        // which is still valid,
-            HOLDS((word & LEDGER_SITE_MASK) != 0);      // and it says whose stack it is.
+            HOLDS((word & LEDGER_SITE_MASK) != 0);      // and it has a stack.
             HOLDS(heap_page_is_begun(leaf->pages[way], heap_page_of_words(tier, granule)));
         }
     return true;
@@ -109,8 +108,8 @@ random_below(uint64_t *from, uint32_t bound)
     return (uint32_t)(*from >> 33) % bound;
 }
 
-/* Address number I: objects one after another with all alignments, on both sides of where leaves
- * meet, and as offsets. */
+/* Address number I: objects one after another with all alignments, on both sides of leaf
+ * boundaries, and as offsets. */
 static const void *
 address(uint32_t i)
 {
@@ -146,7 +145,7 @@ is_same(struct heap_block a, struct heap_block b)
            a.size_bytes == b.size_bytes;
 }
 
-/* One random event of M at address number I. False: something else came out than there should. */
+/* One random event of M at address number I. False: the result differs from the model's. */
 static bool
 replay(struct model *m, uint32_t i, uint64_t *from)
 {
@@ -199,7 +198,7 @@ replay_many(uint32_t count, uint32_t emptied, uint32_t rounds)
 {
     for (uint32_t n = 0; n < rounds; n++) {
         struct model *m = &models[random_below(&random_state, count)];
-        // Often in one place for a while, as programs are.
+        // Often in one place for a while, as in real programs.
         uint32_t near = n / 500 * 97 % ADDRESSES, i = random_below(&random_state, 100);
 
         assert_true(replay(m, i % 3 == 0 ? random_below(&random_state, ADDRESSES)
@@ -224,7 +223,7 @@ one_heap_holds_what_was_put_in(void **unused)
 }
 
 /* If this fails, two arenas that make their objects in the same memory, one after the other or one
- * in the other, take each other's objects for their own. */
+ * inside the other, take each other's objects for their own. */
 static void
 heaps_at_the_same_addresses_keep_apart(void **unused)
 {
@@ -234,8 +233,8 @@ heaps_at_the_same_addresses_keep_apart(void **unused)
     replay_many(HEAPS, 100, 300000);
 }
 
-/* The same where others might be at it meanwhile, which takes other ways. If this fails, arenas of
- * programs with threads take each other's objects for their own. */
+/* The same with other threads possible, which takes other paths. If this fails, arenas of programs
+ * with threads take each other's objects for their own. */
 static void
 heaps_keep_apart_among_threads(void **unused)
 {
@@ -259,7 +258,7 @@ without_a_shadow_all_is_in_tables(void **unused)
         assert_null(state->heap_shadow[tier]);
 }
 
-/* If this fails, objects that were put in while there was no memory for a shadow are not found once
+/* If this fails, objects that were added while there was no memory for a shadow are not found once
  * there is. */
 static void
 objects_from_before_the_shadow_are_found(void **unused)
@@ -346,8 +345,8 @@ charged_for(uint32_t count, uint64_t size_bytes, uint64_t stride)
     return state->charged - before;
 }
 
-/* If this fails, the recorder takes more memory for the objects of a heap than it promises:
- * 16 bytes for each, and 512 KiB. */
+/* If this fails, the recorder uses more memory for a heap's objects than it promises: 16 bytes for
+ * each, and 512 KiB. */
 static void
 an_object_takes_at_most_16_bytes(void **unused)
 {
@@ -366,9 +365,8 @@ an_object_takes_at_most_16_bytes(void **unused)
 
 enum { FAR_OBJECTS = 100000 };
 
-/* Bytes charged for objects whose beginnings are LEAST to MOST bytes apart at random; behind
- * every RUN of them is a distance of FAR bytes more. SHUFFLED: they come in random order. All are
- * found. */
+/* Bytes charged for objects that begin LEAST to MOST bytes apart at random; FAR bytes more separate
+ * each RUN of them from the next. SHUFFLED: they come in random order. All are found. */
 static uint64_t
 charged_for_gaps(uint32_t least, uint32_t most, uint32_t run, uint32_t far, bool shuffled)
 {
@@ -400,8 +398,8 @@ charged_for_gaps(uint32_t least, uint32_t most, uint32_t run, uint32_t far, bool
     return state->charged - before;
 }
 
-/* If this fails, the recorder takes more memory than it promises for objects that do not lie side
- * by side, in particular large ones. */
+/* If this fails, the recorder uses more memory than it promises for objects that do not lie side by
+ * side, in particular large ones. */
 static void
 an_object_at_random_distance_takes_at_most_16_bytes(void **unused)
 {
@@ -477,8 +475,8 @@ a_limit_holds_and_what_is_beyond_is_refused(void **unused)
     assert_int_equal(found, kept);
 }
 
-/* The number of the turn has 40 bits. If this fails, the heap behind one that is emptied for a day
- * gets its objects. */
+/* The number of the turn has 40 bits. If this fails, after a day of emptying one heap, the next
+ * heap gets its objects. */
 static void
 turns_do_not_run_into_the_next_heap(void **unused)
 {
@@ -493,7 +491,7 @@ turns_do_not_run_into_the_next_heap(void **unused)
     assert_int_equal(heap_objects_remove(o, address(2)).site, 0);
 }
 
-/* *WORD becomes VALUE for as long as it takes to see that the shadow is not valid because of
+/* Set *WORD to VALUE for as long as it takes to see that the shadow is invalid because of
  * CONDITION. */
 static void
 breaks_shadow(uint64_t *word, uint64_t value, const char *condition)
@@ -507,7 +505,7 @@ breaks_shadow(uint64_t *word, uint64_t value, const char *condition)
     assert_memory_equal(ensure_broken_text(), condition, strlen(condition));
 }
 
-/* If this fails, an object may get lost in the shadow, and the asserts above see nothing. */
+/* If this fails, an object may get lost in the shadow, and the asserts above do not notice. */
 static void
 a_shadow_that_is_off_is_found(void **unused)
 {

@@ -1,8 +1,7 @@
 /* libs: -lpthread */
-/* test_heap_table.c: if this fails, objects of the program's own heaps are lost, found twice, or
- * outlive a reset; or names and labels are mixed up. The tables are compared with plain arrays, one
- * thread at random and several at once (run it with SAN=thread).
- */
+/* test_heap_table.c: if this fails, objects of a program's heaps are lost, found twice, or outlive
+ * a reset; or names and labels are mixed up. The tables are compared with plain arrays, one thread
+ * at random and several at once (run it with SAN=thread). */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +41,7 @@ end(void **unused)
 
 /* --- Validity: to be asked while no thread is in the table ----------------------------------- */
 
-/* The word at PLACE of level I of M, which is of the present emptying. */
+/* The word at PLACE in level I of M belongs to the present emptying. */
 static bool
 word_is_valid(const struct heap_map *m, uint32_t i, uint32_t place)
 {
@@ -52,7 +51,7 @@ word_is_valid(const struct heap_map *m, uint32_t i, uint32_t place)
     HOLDS(word >> EMPTYING_BITS != WORD_CLAIMED >> EMPTYING_BITS); // Nobody is filling it in.
     if (word >> EMPTYING_BITS == WORD_GONE)
         return true;
-    HOLDS(i <= map_top(m, word & EMPTYING_MASK)); // Or the level would not be looked at.
+    HOLDS(i <= map_top(m, word & EMPTYING_MASK)); // Otherwise the level would not be searched.
     HOLDS(map_find(level, word) == place);        // It is in one of its buckets, and a lookup finds
                                                   // it.
     for (uint32_t k = 0; k < HEAP_MAP_LEVELS && m->levels[k] != NULL; k++)
@@ -100,9 +99,10 @@ heap_lives_are_valid(const struct heap_lives *l)
 
             if (site == 0)
                 continue;
-            HOLDS(i < l->used);                        // Or it would not be counted.
-            HOLDS(lies_in_window(level, place, site)); // Or it would be made a second time.
-            HOLDS(!seen[site % countof(seen)]);        // And here it was.
+            HOLDS(i < l->used);                        // Otherwise it would not be counted.
+            HOLDS(lies_in_window(level, place, site)); // Otherwise it would be created a second
+                                                       // time.
+            HOLDS(!seen[site % countof(seen)]);        // Each site occurs once.
             seen[site % countof(seen)] = true;
         }
     }
@@ -174,7 +174,7 @@ a_map_holds_what_was_put_in(void **unused)
         take_out(&m, i);
 }
 
-/* The number of the emptying has 17 bits, so it comes round. If this fails, objects from before a
+/* The number of the emptying has 17 bits, so it wraps around. If this fails, objects from before a
  * reset are live again after it, in a program that resets an arena often enough. */
 static void
 an_emptied_map_forgets_however_often(void **unused)
@@ -207,7 +207,7 @@ addresses_up_to_the_limit_are_held(void **unused)
     assert_int_equal(heap_map_remove(&m, above).site, 0);
 }
 
-/* If this fails, a reset takes away more or less at some site than was live there. */
+/* If this fails, a reset subtracts more or less at some site than was live there. */
 static void
 lives_are_one_for_each_site(void **unused)
 {
@@ -241,7 +241,7 @@ lives_are_one_for_each_site(void **unused)
     assert_true(count > 4900);
 }
 
-/* If this fails, a reset by one thread takes away less or more than its owner and others put in. */
+/* If this fails, a reset by one thread subtracts less or more than all threads have put in. */
 static void
 all_is_taken_of_owner_and_others(void **unused)
 {
@@ -258,14 +258,14 @@ all_is_taken_of_owner_and_others(void **unused)
     heap_live_take(&live, &count, &size_bytes);
     assert_int_equal(count, 0);
     assert_int_equal(size_bytes, 0);
-    heap_live_add(&live, true, -3, -30); // One that another put in, before.
+    heap_live_add(&live, true, -3, -30); // An object that another thread put in earlier.
     heap_live_add(&live, false, 4, 40);
     heap_live_take(&live, &count, &size_bytes);
     assert_int_equal(count, 1);
     assert_int_equal(size_bytes, 10);
 }
 
-/* WORD becomes VALUE for as long as it takes to see that M is not valid because of CONDITION. */
+/* Set WORD to VALUE for as long as it takes to see that M is invalid because of CONDITION. */
 static void
 breaks_map(const struct heap_map *m, uint64_t *word, uint64_t value, const char *condition)
 {
@@ -293,7 +293,7 @@ fill_two_levels(struct heap_map *m)
             return word;
 }
 
-/* If this fails, a heap's block may get lost in its table, and the asserts above see nothing. */
+/* If this fails, a heap's block may get lost in its table, and the asserts above do not notice. */
 static void
 a_map_that_is_off_is_found(void **unused)
 {
@@ -346,7 +346,7 @@ lives_that_are_off_are_found(void **unused)
     assert_true(heap_lives_are_valid(&l));
     first = l.levels[0];
     for (site = 1; !lies_in_window(first, site - 1, first->places[site].site); site++)
-        ; // One that may also be in the place before.
+        ; // One that may also be in the previous place.
     first->places[site - 1].site = first->places[site].site;
     assert_false(heap_lives_are_valid(&l));
     assert_memory_equal(ensure_broken_text(), "!seen", 5);
@@ -457,7 +457,7 @@ texts_keep_their_numbers(void **unused)
         for (int k = 1; k < THREADS; k++)
             assert_int_equal(numbers[k][i], numbers[0][i]);
     }
-    // The pool has room for these and few more.
+    // The pool has room for these and a few more.
     assert_int_equal(intern(2000000000), intern(2000000000));
     for (uint32_t i = 1000; i < 3000; i++)
         intern(i);

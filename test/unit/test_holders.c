@@ -31,7 +31,7 @@ holder_name(const struct profile *p, const struct holder *h)
     return profile_string(p, p->frames[h->largest->frames[h->own]].function);
 }
 
-/* The function that OWN code is found in, in stack I. */
+/* The function of the user code OWN in stack I. */
 static const char *
 own_name(const struct profile *p, const struct stacks *s, size_t i)
 {
@@ -75,7 +75,7 @@ own_code_begins_where_libraries_end(void **state)
     profile_free(p);
 }
 
-/* If this fails, rows of stripped programs are addresses where the caller has a name. */
+/* If this fails, rows of stripped programs are addresses although the caller has a name. */
 static void
 a_name_that_is_near_stands_for_a_nameless_function(void **state)
 {
@@ -182,8 +182,8 @@ a_holder_adds_up_its_lines(void **state)
     profile_free(p);
 }
 
-/* A profile of SITES random stacks with all that matters to their inner ends: wrappers, recursion,
- * inlined and nameless functions, libraries, and the start of programs. */
+/* A profile of SITES random stacks with all features that affect their inner ends: wrappers,
+ * recursion, inlined and nameless functions, libraries, and the start of programs. */
 static struct profile *
 build_random(unsigned seed, size_t sites)
 {
@@ -202,7 +202,7 @@ build_random(unsigned seed, size_t sites)
     p->process.executable = "/opt/me/prog";
     for (size_t i = 0; i < sites; i++) {
         const char *stack[24];
-        // Few different frames repeat themselves, more do not.
+        // With few different frames they repeat, with many they do not.
         size_t count = (size_t)rand() % countof(stack), kinds = 2 + (size_t)rand() % 13;
         size_t first = (size_t)rand() % countof(frames);
 
@@ -215,7 +215,7 @@ build_random(unsigned seed, size_t sites)
     return p;
 }
 
-/* If this fails, what `run` says of a program is not what `report` shows. */
+/* If this fails, the summary of `run` differs from `report`. */
 static void
 the_first_holder_is_found_without_building_all_stacks(void **state)
 {
@@ -249,7 +249,7 @@ the_first_holder_is_found_without_building_all_stacks(void **state)
     }
 }
 
-/* If this fails, hints and what `run` says come from frames that views do not show. */
+/* If this fails, hints and the summary of `run` are based on frames that views do not show. */
 static void
 an_inner_end_is_that_of_the_whole_stack(void **state)
 {
@@ -281,10 +281,10 @@ an_inner_end_is_that_of_the_whole_stack(void **state)
         }
         profile_free(p);
     }
-    assert_true(parts > 500); // Or nothing was tested.
+    assert_true(parts > 500); // Otherwise nothing was tested.
 }
 
-/* If this fails, `run` and `pack` name other files that lack names than views do. */
+/* If this fails, `run` and `pack` list other files without names than views do. */
 static void
 what_lacks_names_is_the_same_without_building_stacks(void **state)
 {

@@ -19,8 +19,8 @@
 
 enum { COPY_BYTES = 16 * PAGE_BYTES, DAMAGES = 200000 };
 
-/* If this fails, each look at the clock is a system call, or another function of the kernel's
- * object is called in its place. */
+/* If this fails, each read of the clock is a system call, or another function of the vDSO is called
+ * in its place. */
 static void
 the_clock_is_found_in_the_vdso(void **unused)
 {
@@ -56,10 +56,10 @@ a_function_is_found_in_its_own_object(void **unused)
     assert_ptr_equal(image_function(&o, "__errno_location"),
                      dlsym(RTLD_DEFAULT, "__errno_location"));
     assert_null(image_function(&o, "stdout")); // A variable.
-    assert_null(image_function(&o, "strlen")); // A choice of several.
+    assert_null(image_function(&o, "strlen")); // An ifunc.
 }
 
-/* If this fails, a process without a vdso, or a page without an ELF header, ends in the recorder's
+/* If this fails, a process without a vdso, or a page without an ELF header, dies in the recorder's
  * first event. */
 static void
 what_is_no_object_is_refused(void **unused)

@@ -39,8 +39,8 @@ quantiles_are_those_of_tables(void **unused)
     assert_true(interval_gamma_quantile(0.5, 0) == 0);
 }
 
-/* If this fails, exact numbers are shown with an error, or what one more sample might have added
- * is left out where none was drawn. */
+/* If this fails, exact numbers are shown with an error, or an interval without samples ignores the
+ * blocks that one more sample might have added. */
 static void
 what_was_recorded_whole_has_no_error(void **unused)
 {
@@ -54,8 +54,8 @@ what_was_recorded_whole_has_no_error(void **unused)
     assert_true(i.low == 1000 && fabs(i.high - 1000 - 100 * log(40)) < 1e-6);
 }
 
-/* If this fails, made-up sums in a damaged file give a report with `nan` in it, or an interval
- * that is upside down. */
+/* If this fails, made-up sums in a damaged file give a report with `nan`, or an interval whose
+ * bounds are swapped. */
 static void
 any_sums_give_a_finite_interval(void **unused)
 {
@@ -119,7 +119,7 @@ cover(uint32_t mode, uint64_t period, int calls, uint64_t first, uint64_t last)
             e.bytes_unit_few = e.bytes_unit_max;
             left = draw_distance(&p, &state);
         }
-        if (e.allocated.samples == 0) { // Then the report knows the period alone.
+        if (e.allocated.samples == 0) { // Then the report knows only the period.
             struct draw_weight w = draw_weight(&p, first, false);
 
             e.blocks_unit_max = e.blocks_unit_few = w.blocks_unit;
@@ -139,7 +139,7 @@ cover(uint32_t mode, uint64_t period, int calls, uint64_t first, uint64_t last)
 }
 
 /* 93 to 97 of 100, where many samples are expected. If this fails, the error beside an estimate is
- * smaller than it is, or so large that the number says little. */
+ * too small, or so large that the number is useless. */
 static void
 many_samples_hold_95_percent(void **unused)
 {

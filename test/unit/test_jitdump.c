@@ -134,7 +134,7 @@ a_file_that_is_cut_anywhere_gives_what_is_whole(void **state)
     strbuf_release(&s);
 }
 
-/* If this fails, a stack has names of another process, which had the number before. */
+/* If this fails, a stack has the names of another process, which had the same id before. */
 static void
 a_file_of_another_process_or_machine_is_refused(void **state)
 {

@@ -23,7 +23,7 @@ count_release(void *types)
     free(types);
 }
 
-/* If this fails, a file that was replaced during a run gets the names of the one before. */
+/* If this fails, a file that was replaced during a run gets the names of its predecessor. */
 static void
 a_file_is_known_by_its_path_and_its_whole_build_id(void **state)
 {
@@ -58,7 +58,7 @@ a_file_that_cannot_be_told_by_its_build_id_is_not_kept(void **state)
     kept_release(&k);
 }
 
-/* If this fails, an entry is lost or moves while it is lent. */
+/* If this fails, an entry is lost or moves while it is in use. */
 static void
 entries_stay_where_they_are_while_others_come(void **state)
 {

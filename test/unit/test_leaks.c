@@ -78,7 +78,7 @@ comments_and_blanks_are_passed_over(void **state)
     assert_string_equal(s.v[2].pattern, "three");
 }
 
-/* If this fails, a mistake in a suppression file is passed over or not located. */
+/* If this fails, a mistake in a suppression file is ignored or not located. */
 static void
 a_mistake_is_told_with_its_line(void **state)
 {
@@ -192,8 +192,7 @@ suppressions_match_nameless_functions_by_what_is_shown(void **state)
     profile_free(p);
 }
 
-/* If this fails, leaks of a program's own constructors are hidden, or the run-time's blocks are
- * not. */
+/* If this fails, leaks in a program's constructors are hidden, or the run-time's blocks are not. */
 static void
 builtin_suppressions_look_at_the_innermost(void **state)
 {
@@ -219,7 +218,7 @@ builtin_suppressions_look_at_the_innermost(void **state)
 }
 
 /* If this fails, `leaks --at` lists libstdc++'s pool for exceptions, and `diff --fail-over leaks=0`
- * of a moment and the end counts it on one side only. */
+ * between a moment and the end counts it on one side only. */
 static void
 builtin_sizes_match_at_a_moment_too(void **state)
 {

@@ -92,7 +92,7 @@ every_leaf_and_side_table_is_listed_for_a_dump(void **unused)
     leaf = listed_leaf((uintptr_t)p, CORE_LEAF_MALLOC);
     assert_non_null(leaf);
     assert_int_equal(leaf[((uintptr_t)p & 0xffffff) >> state->granule_shift] & CORE_SITE_MASK, 7);
-    // Addresses that nobody has: a block whose slack goes to the side table asks no allocator.
+    // Invalid addresses: a block whose slack goes to the side table asks no allocator.
     for (uint64_t i = 1; i <= spans; i++)
         assert_true(ledger_insert_odd((void *)(uintptr_t)(i << CORE_SPAN_BITS), 10, 9, 0, &old));
     for (uint64_t i = 1; i <= spans; i++)
@@ -104,8 +104,8 @@ every_leaf_and_side_table_is_listed_for_a_dump(void **unused)
     free(p);
 }
 
-/* Pointers into a block, and pointers never seen, are not ours. If this fails, a bad free of the
- * program's ends a block that is live, or kills the program in the recorder. */
+/* Interior pointers, and unknown ones, are not ours. If this fails, a bad free by the program ends
+ * a live block, or kills the program in the recorder. */
 static void
 foreign_pointers_are_unknown(void **unused)
 {
@@ -149,8 +149,8 @@ any_slack_leaves_the_size_exact(void **unused)
     free(p);
 }
 
-/* If this fails, a block whose free was not seen stays live for ever, beside the one that has its
- * place. */
+/* If this fails, a block whose free was missed stays live forever, beside the one that replaced
+ * it. */
 static void
 a_block_over_a_live_one_gives_the_old_one_back(void **unused)
 {
@@ -175,9 +175,9 @@ next_random(uint64_t *x)
     return *x;
 }
 
-/* Many unaligned addresses, in random order, against a plain array. If this fails, blocks that the
- * ledger itself cannot hold, including samples, come back with another block's site, or are
- * lost. */
+/* Many unaligned addresses, in random order, compared with a plain array. If this fails, blocks
+ * that the ledger itself cannot hold, including samples, come back with another block's site, or
+ * are lost. */
 static void
 the_side_table_equals_a_list(void **unused)
 {
@@ -209,9 +209,9 @@ the_side_table_equals_a_list(void **unused)
     free(site);
 }
 
-/* Blocks of other allocators: closer together than malloc's, at an address where malloc has one
- * too, of any size, and known by either name when only one has a block there. If this fails, a
- * hooked allocator that takes its memory from malloc ends malloc's blocks when it frees its own. */
+/* Blocks of other allocators: closer together than malloc's, at an address where malloc has one as
+ * well, of any size, and found under either key when only one has a block there. If this fails, a
+ * hooked allocator that takes memory from malloc ends malloc's blocks when it frees its own. */
 static void
 blocks_apart_are_told_from_those_of_malloc(void **unused)
 {
@@ -250,7 +250,7 @@ blocks_apart_are_told_from_those_of_malloc(void **unused)
 
 enum { HEAP_AT = 5, HEAP_SPAN = 1 << LEDGER_SPAN_BITS, LEAF_PAGES = 5 * HEAP_SPAN / 16 / 4096 };
 
-/* Pages of LEAF that are there. */
+/* Number of LEAF's pages that are present. */
 static size_t
 pages_of(const void *leaf)
 {
@@ -274,7 +274,7 @@ kernel_can_make_pages(void)
 }
 
 /* If this fails, a growing heap pays for each page of the ledger twice, or the recorder takes
- * memory for a heap that does not come. */
+ * memory for a heap that never grows. */
 static void
 pages_are_made_ahead_of_a_growing_heap_and_no_others(void **unused)
 {
@@ -292,7 +292,7 @@ pages_are_made_ahead_of_a_growing_heap_and_no_others(void **unused)
         before = pages_of(leaf);
         ledger_look_ahead(&a, (void *)(base + grown));
         assert_true(pages_of(leaf) <= before + (STEP_BYTES * 5 / 16 >> 12) + 2);
-        // Another block's place is used again.
+        // Another block's place is reused.
         ledger_look_ahead(&a, (void *)(base + grown / 2));
         assert_true(pages_of(leaf) <= needed + (AHEAD_MAX_BYTES * 5 / 16 >> 12) + 2);
     }
@@ -305,8 +305,8 @@ pages_are_made_ahead_of_a_growing_heap_and_no_others(void **unused)
     assert_int_equal(pages_of(leaf), before);
 }
 
-/* If this fails, a call of a program whose heap is large waits for pages that nobody needs: its
- * blocks come from all over the heap, and some seem to be the next of one that grows. */
+/* If this fails, a call in a program with a large heap waits for pages that nobody needs: its
+ * blocks come from all over the heap, and some look like the next block of a growing one. */
 static void
 blocks_from_all_over_a_heap_are_no_growth(void **unused)
 {
@@ -317,7 +317,7 @@ blocks_from_all_over_a_heap_are_no_growth(void **unused)
     size_t before;
 
     (void)unused;
-    // All but the last two megabytes of one leaf have been used, and none of the other.
+    // All but the last two megabytes of one leaf have been used, and nothing of the other.
     for (size_t i = 0; i < (HEAP_SPAN - (2 << 20)) / 16 * 4; i += 4096)
         used[i] = 1;
     before = pages_of(used);

@@ -57,7 +57,7 @@ limits_are_read_by_name(void **state)
     assert_false(limits.v[LIMIT_PEAK].given);
 }
 
-/* If this fails, --fail-over 5% looks at something else, or at nothing. */
+/* If this fails, --fail-over 5% applies to another number, or to none. */
 static void
 a_limit_without_a_name_is_of_what_the_command_says(void **state)
 {
@@ -121,7 +121,7 @@ judged(const char *text, int64_t before_bytes, int64_t after_bytes, int64_t peak
     return ret;
 }
 
-/* If this fails, a test fails that is within its limits, or passes beyond them. */
+/* If this fails, a test fails although it is within its limits, or passes beyond them. */
 static void
 growth_is_held_against_its_limit(void **state)
 {
@@ -151,7 +151,7 @@ suppressed_blocks_are_no_leaks(void **state)
     assert_false(judged("leaks=100%", 1000, 2000, 0).v[0].exceeded);
 }
 
-/* If this fails, a new program passes every gate that is in percents. */
+/* If this fails, a new program passes every gate in percent. */
 static void
 of_nothing_all_growth_is_too_much(void **state)
 {
@@ -169,7 +169,7 @@ a_peak_that_may_have_been_higher_before_is_no_finding(void **state)
     assert_false(judged("peak=5000", 1000, 2000, 96).v[0].exceeded);
 }
 
-/* If this fails, --fail-on judges a process by other numbers than its own. */
+/* If this fails, --fail-on judges a process by another's numbers. */
 static void
 a_profile_alone_is_held_against_its_totals(void **state)
 {
@@ -188,7 +188,7 @@ a_profile_alone_is_held_against_its_totals(void **state)
     profile_free(p);
 }
 
-/* If this fails, a gate for short-lived blocks fails by the luck of the draw. */
+/* If this fails, a gate for short-lived blocks fails by sampling noise. */
 static void
 samples_are_not_judged_by_temporary_blocks(void **state)
 {
@@ -207,7 +207,7 @@ samples_are_not_judged_by_temporary_blocks(void **state)
     profile_free(p);
 }
 
-/* If this fails, a gate misses corruption, or fails on a free that only seems to be the second. */
+/* If this fails, a gate misses corruption, or fails on a free that only looks like a second one. */
 static void
 corruption_counts_where_it_is_certain(void **state)
 {

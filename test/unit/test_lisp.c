@@ -1,7 +1,6 @@
-/* test_lisp.c: types of Lisp objects in mprof's classes, and names of compiled local functions.
- * If this fails, `bins --classes` has objects in a wrong row, or stacks show C names of Lisp
- * functions.
- */
+/* test_lisp.c: types of Lisp objects in mprof's classes, and names of compiled local functions. If
+ * this fails, `bins --classes` has objects in a wrong row, or stacks show C names for Lisp
+ * functions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +25,7 @@ heap(const char *name, bool own, int64_t allocations, int64_t bytes)
     return h;
 }
 
-/* If this fails, a heap of the program that is called "lisp cons" counts as Lisp's, or malloc. */
+/* If this fails, a program's heap called "lisp cons" counts as Lisp's, or so does malloc. */
 static void
 only_own_heaps_of_lisp_have_a_type(void **state)
 {
@@ -42,7 +41,7 @@ only_own_heaps_of_lisp_have_a_type(void **state)
     assert_int_equal(class, LISP_CONS);
 }
 
-/* If this fails, strings are not vectors, or a type that nobody knows is in no class. */
+/* If this fails, strings are not vectors, or an unknown type is in no class. */
 static void
 types_have_the_class_that_mprof_gave_them(void **state)
 {
@@ -157,7 +156,7 @@ symbols_of_local_functions_become_names(void **state)
     assert_string_equal(told, "MAKE-TREE@1 LAMBDA@2 4->3 END@6 ");
 }
 
-/* If this fails, a file that is cut off makes the adapter read beyond it. */
+/* If this fails, the adapter reads beyond the end of a truncated file. */
 static void
 a_file_that_lacks_something_has_no_names(void **state)
 {

@@ -33,25 +33,25 @@ enum {
     PROTECTED_START = CODE_START + 0x100,
     RESUME_START = CODE_START + 0x300,
     FUNCTION_BYTES = 0x80,
-    L_FROM_END = 24, // In the frame of luaD_rawrunprotected, in bytes.
+    L_FROM_END = 24, // Bytes within the frame of luaD_rawrunprotected.
     NAMELESS_ID = 999,
 };
 
 static struct {
     _Alignas(16) unsigned char state[256], global[256], text[64];
     _Alignas(16) unsigned char closures[DEPTH + 1][64], protos[DEPTH + 1][128];
-    _Alignas(16) unsigned char outer[96]; // The state's own call, where it is apart.
+    _Alignas(16) unsigned char outer[96]; // The base call of the state, where it is separate.
     _Alignas(16) unsigned char calls[DEEP + 1][96];
     unsigned functions[DEEP + 1]; // By call; 0 = none that is shown.
     uint64_t random;
-    uintptr_t own;       // The state's own call.
+    uintptr_t own;       // The base call of the state.
     uintptr_t frame[16]; // Frame of luaD_rawrunprotected.
     unsigned count;      // Calls, from 1 on.
     char *places[2], *stack, *gone;
-    uintptr_t now; // Where the stack is, whether or not Lua knows.
+    uintptr_t now; // Address of the stack, whether Lua has stored it yet or not.
     const void *moved_from, *moved_to;
     size_t moved_bytes;
-    unsigned asked; // Names, of lua_getinfo.
+    unsigned asked; // Number of names requested from lua_getinfo.
     size_t wanted;  // Frames that the recorder reads; 0 = half of all.
     struct heaptap_frame frames[HEAPTAP_FRAMES_MAX];
     void *memo;
@@ -147,7 +147,7 @@ const struct heaptap_languages heaptap_languages_v1 = {.size = sizeof heaptap_la
                                                        .moved = fake_moved,
                                                        .frames_wanted = fake_wanted};
 
-/* The function that the record at CALL says is called, which must be in the stack. */
+/* The function in the record at CALL, which must be in the stack. */
 static uintptr_t
 called_in(uintptr_t call)
 {
@@ -157,7 +157,7 @@ called_in(uintptr_t call)
     return function;
 }
 
-/* As lua_getinfo: it looks at the call and the one before. */
+/* Like lua_getinfo: it reads the call and the one before. */
 static int
 fake_getinfo(void *l, const char *what, void *debug)
 {
@@ -212,7 +212,7 @@ has_offsets(void)
     return lua_layout->state_own_call != 0;
 }
 
-/* What relstack does, up to COUNT pointers. */
+/* Like relstack, for up to COUNT pointers. */
 static void
 make_offsets(unsigned count)
 {
@@ -220,7 +220,7 @@ make_offsets(unsigned count)
         add_to(i, -(uintptr_t)fake.stack);
 }
 
-/* And correctstack. */
+/* Like correctstack. */
 static void
 make_pointers(unsigned count)
 {
@@ -228,7 +228,7 @@ make_pointers(unsigned count)
         add_to(i, (uintptr_t)fake.stack);
 }
 
-/* Lua gets to know that its stack is at STACK. */
+/* Store STACK as the stack in Lua's state. */
 static void
 put_stack(char *stack)
 {
@@ -240,7 +240,7 @@ put_stack(char *stack)
     fake.stack = stack;
 }
 
-/* A function of Lua that nobody has called before is called. */
+/* Call a new function of Lua. */
 static void
 call(void)
 {
@@ -264,7 +264,7 @@ call(void)
 }
 
 /* A state of VERSION whose stack begins HEAD_BYTES into a block. If the allocator is not OF_LUA,
- * what words point to is read at each event. */
+ * the adapter reads the words' targets at each event. */
 static void
 begin_state(const char *version, size_t head_bytes, bool of_lua)
 {
@@ -307,7 +307,7 @@ end_state(void)
     free(fake.memo);
 }
 
-/* The present answer: how many frames there are, and of these as before. */
+/* The present answer: the number of frames, and of unchanged ones. */
 static size_t
 answer_now(size_t *ret_same)
 {
@@ -425,7 +425,7 @@ a_block_in_front_of_a_stack_moves(void **unused)
     }
 }
 
-/* If this fails, a program crashes that has its stack stay where it was. */
+/* If this fails, a program crashes whose stack stays in place. */
 static void
 realloc_leaves_a_stack_where_it_is(void **unused)
 {
@@ -494,7 +494,7 @@ some_are_offsets(void **unused)
     end_state();
 }
 
-/* If this fails, a program crashes that has written over what Lua has noted. */
+/* If this fails, a program crashes that has overwritten Lua's records. */
 static void
 an_offset_leads_out_of_the_stack(void **unused)
 {
@@ -527,7 +527,7 @@ chance(unsigned n)
     return (unsigned)(fake.random >> 33) % n;
 }
 
-/* Make call NUMBER one to FUNCTION at its instruction AT. Function 0 belongs to the program. */
+/* Make call NUMBER a call of FUNCTION, at the instruction AT. Function 0 belongs to the program. */
 static void
 put_call(unsigned number, unsigned function, unsigned at)
 {
@@ -696,7 +696,7 @@ versions_have_their_marks_of_fresh_calls(void **unused)
 
 /* --- Which state runs ------------------------------------------------------------------------- */
 
-/* If this fails, a program that allocates for long before it begins with Lua has no functions of
+/* If this fails, a program that allocates for a long time before it starts Lua has no functions of
  * Lua in its stacks. */
 static void
 lua_may_begin_late(void **unused)

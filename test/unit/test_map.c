@@ -1,4 +1,4 @@
-/* test_map.c: the map of the tools against an array. */
+/* test_map.c: the tools' hash map compared with an array. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 enum { KEYS = 5000 };
 
-/* Keys as they occur: small numbers, 0 among them, and pairs of numbers. */
+/* Typical keys: small numbers, 0 among them, and pairs of numbers. */
 static uint64_t
 key_of(uint64_t i)
 {
@@ -31,7 +31,7 @@ fill(struct map *m)
         }
 }
 
-/* If this fails, two things of a profile become one, or one becomes two. */
+/* If this fails, two items of a profile become one, or one becomes two. */
 static void
 each_key_has_one_value_zero_among_them(void **state)
 {

@@ -48,14 +48,14 @@ end(void **state)
     return 0;
 }
 
-/* One more profile, to be filled. */
+/* Add one more profile, to be filled. */
 static struct profile *
 part(struct sum *t)
 {
     return t->parts[t->count++] = build_profile_new();
 }
 
-/* Say that the only thread did all that the sites count. */
+/* Charge all counts of the sites to the only thread. */
 static void
 by_one_thread(struct profile *p)
 {
@@ -117,8 +117,8 @@ static const struct counters ten = {.allocations = 1,
                                     .size_min = 10,
                                     .size_max = 10};
 
-/* If this fails, the stacks of one program are as many rows as it had load addresses, and the sum
- * says nothing. */
+/* If this fails, the stacks of one program have as many rows as load addresses, and the sum is
+ * useless. */
 static void
 the_same_code_elsewhere_is_one_place(void **state)
 {
@@ -142,8 +142,8 @@ the_same_code_elsewhere_is_one_place(void **state)
                      b->locations[1].address - b->modules[1].bias);
 }
 
-/* If this fails, places of an old and a new build are added up as if they were the same code, or
- * modules of the sum overlap and addresses belong to two. */
+/* If this fails, places of an old and a new build are added up as the same code, or modules of the
+ * sum overlap and addresses belong to two. */
 static void
 another_build_of_a_path_is_another_module(void **state)
 {
@@ -173,8 +173,8 @@ make_code(struct profile *p, const char *name, uint64_t address)
     p->frames[0] = (struct profile_frame){.function = strtab_id(&p->strings, name)};
 }
 
-/* If this fails, methods that a JIT compiler put at other addresses in each process are never
- * added up, or nameless code of different places is. */
+/* If this fails, methods that a JIT compiler put at different addresses in each process are never
+ * added up, or nameless code from different places is. */
 static void
 code_without_a_module_is_its_name_or_its_address(void **state)
 {
@@ -241,8 +241,8 @@ what_one_host_knows_the_sum_knows(void **state)
     assert_string_equal(profile_string(p, f->file), "a.c");
 }
 
-/* If this fails, a stack that may be wrong is added to one that is sure, or the sum does not say
- * any more that frames were guessed. */
+/* If this fails, a doubtful stack is added to a certain one, or the sum no longer marks guessed
+ * frames. */
 static void
 what_a_guess_led_to_stays_apart(void **state)
 {
@@ -343,8 +343,8 @@ live_at(const struct profile *p, double elapsed_s)
     return live;
 }
 
-/* If this fails, the sum's curve of live bytes has processes in it that had not begun or had
- * ended. */
+/* If this fails, the sum's curve of live bytes includes processes before their start or after their
+ * end. */
 static void
 the_timeline_adds_up_who_was_there(void **state)
 {
@@ -355,7 +355,7 @@ the_timeline_adds_up_who_was_there(void **state)
         build_site(part(t), ten, "f@a.c:1", NULL);
     set_times(t->parts[0], 1000, 10, 100);
     set_times(t->parts[1], 1005, 10, 200);
-    set_times(t->parts[2], 1020, 10, 400); // When the others have ended.
+    set_times(t->parts[2], 1020, 10, 400); // After the end of the others.
     p = sum_up(t);
     assert_int_equal(p->process.start_unix_ns, 1000 * SECOND);
     assert_int_equal(p->process.elapsed_ns, 30 * SECOND);
@@ -426,8 +426,8 @@ histories_come_onto_one_clock_and_end_with_their_process(void **state)
     assert_int_equal(p->totals.allocations, 6);
 }
 
-/* If this fails, a merge of many profiles grows without end, or says other things when its inputs
- * are named in another order. */
+/* If this fails, a merge of many profiles grows without bound, or depends on the order of its
+ * inputs. */
 static void
 the_timeline_is_bounded_whatever_the_order(void **state)
 {
@@ -524,8 +524,8 @@ too_many_modules_are_code_without_one(void **state)
                             "f");
 }
 
-/* If this fails, a made-up profile with tens of thousands of modules that fill the addresses keeps
- * a merge busy for hours: each that finds no room is led past all others. */
+/* If this fails, a made-up profile with tens of thousands of modules that fill the address space
+ * keeps a merge busy for hours: each module without room is moved past all others. */
 static void
 once_there_is_no_room_nothing_is_moved_any_more(void **state)
 {
@@ -617,8 +617,7 @@ damages_come_onto_one_clock(void **state)
     }
 }
 
-/* If this fails, what recording the processes of a merged profile cost is more or less than it was
- * for each of them. */
+/* If this fails, a merged profile shows another cost of recording than its processes had. */
 static void
 what_the_recorders_took_adds_up(void **state)
 {
@@ -662,7 +661,7 @@ heap_part(struct sum *t, const char *name, const char *tenant)
     struct profile *p = part(t);
     uint32_t heap, set;
 
-    build_heap(p, "unused"); // So that numbers differ.
+    build_heap(p, "unused"); // So that the ids differ.
     p->heaps[1].made = 0;
     heap = build_heap(p, name);
     set = build_labels(p, "kind", "get", "tenant", tenant, NULL);
@@ -725,7 +724,7 @@ too_many_heaps_and_labels_are_others(void **state)
     p = reread(t, sum_up(t));
     assert_int_equal(p->totals.allocations, SETS);
     assert_int_equal(p->heaps[0].counters.allocations, SETS - HEAPS);
-    // Malloc and "other heaps" are two of the 1024, no labels and other labels of the 4096.
+    // malloc and "other heaps" are two of the 1024, no labels and other labels of the 4096.
     assert_int_equal(heap_of(p, "other heaps")->counters.allocations, HEAPS - 1022);
     assert_int_equal(set_of(p, "(other labels)")->counters.allocations, SETS - 4094);
     assert_int_equal(p->losses.label_sets, SETS - 4094);
@@ -749,8 +748,7 @@ lives_are_known_if_all_know_them(void **state)
     assert_int_equal(p->sites[0].counters.ended_16, 2);
 }
 
-/* If this fails, a row of the sum says that blocks were short-lived, and its total that none is
- * known to be. */
+/* If this fails, a row of the sum has short-lived blocks, but the total says that none is known. */
 static void
 lives_are_unknown_if_one_does_not_know_them(void **state)
 {
@@ -780,8 +778,8 @@ a_sum_of_nothing_is_a_profile(void **state)
     assert_int_equal(p->site_count, 0);
 }
 
-/* If this fails, a damaged file with absurd counters ends the merge of all the others (the
- * sanitizers show it as undefined behaviour). */
+/* If this fails, a damaged file with absurd counters ends the merge of all others (the sanitizers
+ * show it as undefined behaviour). */
 static void
 numbers_that_wrap_end_nothing(void **state)
 {
@@ -807,7 +805,7 @@ numbers_that_wrap_end_nothing(void **state)
     assert_int_equal(p->totals.allocated_bytes, -2);
 }
 
-/* If this fails, the peak of a sum looks more exact than those that it was made of. */
+/* If this fails, the peak of a sum looks more exact than its inputs' peaks. */
 static void
 errors_of_peaks_add_up(void **state)
 {

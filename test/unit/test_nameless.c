@@ -83,7 +83,7 @@ an_answer_holds_until_the_lists_change(void **state)
     assert_int_equal(utimensat(AT_FDCWD, lists, past, 0), 0);
     assert_string_equal(package_of(lists, "/usr/bin/one", &arena), "");
     assert_string_equal(package_of(lists, "/usr/bin/two", &arena), "one");
-    // What dpkg never does: the list is another one, and its directory is as it was.
+    // dpkg never does this: the list is replaced, but the directory looks unchanged.
     write_list("lists/one.list", "/usr/bin/one\n");
     assert_string_equal(package_of(lists, "/usr/bin/one", &arena), "");
     assert_string_equal(package_of(lists, "/usr/bin/two", &arena), "one");
@@ -121,7 +121,7 @@ a_damaged_answer_is_not_believed(void **state)
     arena_release(&arena);
 }
 
-/* If this fails, hints are about modules that do not matter, or not about those that do. */
+/* If this fails, hints name modules that do not matter, or omit those that do. */
 static void
 a_stack_counts_once_for_a_module_without_names(void **state)
 {

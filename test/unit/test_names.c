@@ -1,4 +1,4 @@
-/* test_names.c: names as people read them: demangled, and shortened to fit into a line. */
+/* test_names.c: names for readers: demangled, and shortened to fit into a line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,12 +49,12 @@ static const struct {
 } shorten_cases[] = {
     { 80, "main", "main" },
     { 80, "", "" },
-    // Python's names have angles that are no template arguments.
+    // Python's names have angle brackets that are no template arguments.
     { 24, "Order.__init__.<locals>.<listcomp>", "Order.__init__.<locals>…" },
     { 8, "<module>", "<module>" },
     { 5, "<module>", "<mod…" },
     { 12, "<Type as Trait<U>>::f", "<…>::f" },
-    // Noise goes, whatever the width.
+    // Noise is removed at any width.
     { 80, STRING "::_M_create(unsigned long&, unsigned long)",
       "std::string::_M_create(unsigned long&, unsigned long)" },
     { 80, "std::vector<int, std::allocator<int> >::push_back(int const&)",
@@ -86,7 +86,7 @@ static const struct {
     { 99, "alloc::vec::Vec<u8,alloc::alloc::Global>::push", "alloc::vec::Vec<u8>::push" },
     { 99, "core::ptr::drop_in_place::h0123456789abcdef", "core::ptr::drop_in_place" },
     { 99, "core::ptr::h0123456789abcdefg", "core::ptr::h0123456789abcdefg" },
-    // Parameters first, from the inside out.
+    // Parameters go first, from the inside out.
     { 30, "work(std::function<void (int, char)>, long)", "work(…)" },
     { 38, "work(std::function<void (int, char)>, long)",
       "work(std::function<void (…)>, long)" },
@@ -101,7 +101,7 @@ static const struct {
     { 70, "unsigned long zoo::feed<long>(zoo::Cage<long> const&)",
       "unsigned long zoo::feed<long>(zoo::Cage<long> const&)" },
     { 28, "non-virtual thunk to Foo<int>::bar(Something)", "non-virtual thunk to Foo<…>…" },
-    // Operators and the anonymous namespace are no brackets.
+    // Operators and the anonymous namespace are not taken for brackets.
     { 99, "operator<<(std::ostream&, A const&)", "operator<<(std::ostream&, A const&)" },
     { 16, "operator<<(std::ostream&, A const&)", "operator<<(…)" },
     { 16, "operator<(Alpha const&, Beta const&)", "operator<(…)" },

@@ -1,7 +1,6 @@
 /* test_nodes.c: if this fails, stacks are merged that differ, or one stack is split over several
- * nodes. The call tree is compared with a naive list of (parent, frame), also with several
- * threads adding at once.
- */
+ * nodes. The call tree is compared with a naive list of (parent, frame), also with several threads
+ * adding at once. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -180,7 +179,7 @@ a_filling_tree_keeps_the_innermost_frames(void **unused)
     assert_in_range(whole * DEEP, node_limit / 2, node_limit * 3 / 4);
 }
 
-/* If this fails, labels are lost, with the functions that they are of, as soon as stacks are. */
+/* If this fails, labels are lost as soon as stacks are, and with them their functions. */
 static void
 a_tree_full_of_stacks_has_room_for_tags(void **unused)
 {
@@ -198,7 +197,7 @@ a_tree_full_of_stacks_has_room_for_tags(void **unused)
     assert_int_equal(state->nodes[tag].flags, DISK_NODE_TAG);
 }
 
-/* If this fails, a stack that is known whole, or is short, looks as if something were missing. */
+/* If this fails, a stack that is whole, or short, looks truncated. */
 static void
 a_stack_of_few_frames_is_not_shortened(void **unused)
 {
@@ -245,9 +244,9 @@ add_all(void *arg)
     return NULL;
 }
 
-/* Threads that add the same children at once agree, but for children that overflowed at the same
- * instant (nodes.c says why): those few may be twice there, and later look-ups agree on one. If
- * this fails, a stack that many threads have is split over several sites. */
+/* Threads that add the same children at once agree, except for children that overflowed at the same
+ * instant (nodes.c explains why): those few may exist twice, and later look-ups agree on one. If
+ * this fails, a stack that many threads share is split over several sites. */
 static void
 threads_agree_on_children(void **unused)
 {

@@ -64,7 +64,7 @@ parse(const char *line, bool stop_at_first)
     return opts_parse(&c, &got, count, arguments, &left, &err);
 }
 
-/* If this fails, heaptap cc takes an option of the compiler's for its own, or refuses it. */
+/* If this fails, heaptap cc takes a compiler option for its own, or refuses it. */
 static void
 options_may_end_at_the_first_unknown(void **state)
 {
@@ -157,8 +157,8 @@ every_form_of_an_option_is_read(void **state)
     assert_int_equal(got.limit, 2);
 }
 
-/* If this fails, a variable that a script has not set means all programs, or the current directory.
- * */
+/* If this fails, a variable that a script has not set means all programs, or the current
+ * directory. */
 static void
 an_empty_value_is_refused(void **state)
 {
@@ -209,7 +209,7 @@ options_end_at_two_dashes(void **state)
     assert_false(got.json);
 }
 
-/* If this fails, heaptap run eats the options of the program it records. */
+/* If this fails, heaptap run consumes the options of the program it records. */
 static void
 run_stops_at_the_first_argument(void **state)
 {
@@ -227,7 +227,7 @@ run_stops_at_the_first_argument(void **state)
     assert_int_equal(left, 2);
 }
 
-/* If this fails, --help is called an unknown option, or -h hidden in a group is missed. */
+/* If this fails, --help is called an unknown option, or -h in a group of options is missed. */
 static void
 help_is_asked_for_anywhere(void **state)
 {
@@ -380,7 +380,7 @@ nearest(const char *word)
     return s.nearest;
 }
 
-/* If this fails, typing errors get no help, or help that is beside the point. */
+/* If this fails, typing errors get no suggestion, or a useless one. */
 static void
 near_words_are_suggested(void **state)
 {

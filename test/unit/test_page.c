@@ -1,5 +1,5 @@
-/* test_page.c: the document of a page, by construction, and the page that it is put into. What
- * `heaptap html` makes of recorded profiles is in html.sh. */
+/* test_page.c: the document of a page, by construction, and the page that it is put into. html.sh
+ * tests the results of `heaptap html` for recorded profiles. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +61,7 @@ make(void)
     return p;
 }
 
-/* Stacks of P as `heaptap html` has them, but for FILTER. */
+/* Stacks of P as `heaptap html` builds them, except for FILTER. */
 static struct view
 view_of(const struct profile *p, const struct stacks_options *options, struct stacks *stacks)
 {
@@ -165,7 +165,7 @@ parts_are_the_sites_as_they_were_recorded(void **state)
     arena_release(&arena);
 }
 
-/* If this fails, a site's own code is its wrapper, or a link to #2 leads to another stack. */
+/* If this fails, the user code of a site is its wrapper, or a link to #2 leads to another stack. */
 static void
 sites_say_their_number_and_their_own_frame(void **state)
 {
@@ -173,7 +173,8 @@ sites_say_their_number_and_their_own_frame(void **state)
     struct strbuf out = document(p, NULL);
 
     (void)state;
-    // Frames come in as stacks do, callers first: 0 is the start, 1 main, 2 make, 3 the operator.
+    // Frames are numbered in the order of stacks, callers first: 0 is the start, 1 main, 2 make, 3
+    // the operator.
     assert_behind(&out, BEHIND("\"sites\": {", "\"number\": "), "[1,2]");
     assert_behind(&out, BEHIND("\"sites\": {", "\"own\": "), "[2,5]");
     assert_behind(&out, BEHIND("\"functions\": {", "\"name\": ["),
@@ -191,7 +192,7 @@ sites_say_their_number_and_their_own_frame(void **state)
     arena_release(&arena);
 }
 
-/* If this fails, report --json --fold-recursion says that a wrapper is the user's own code. */
+/* If this fails, report --json --fold-recursion marks a wrapper as the user's own code. */
 static void
 own_frames_are_found_in_folded_recursion(void **state)
 {
@@ -253,7 +254,7 @@ without_a_history_there_is_none(void **state)
     assert_behind(&out, BEHIND("\"history\": "), "null,");
     assert_behind(&out, BEHIND("\"before\": "), "null,");
     assert_behind(&out, BEHIND("\"sources\": "), "[]\n}");
-    // The stacks that no longer fitted have no frames, so none is their own.
+    // The stacks that no longer fitted have no frames, so they have no user code.
     assert_behind(&out, BEHIND("\"sites\": {", "\"own\": "), "[0,null]");
     strbuf_release(&out);
     profile_free(p);
@@ -301,8 +302,8 @@ sources_name_their_file_and_before_is_the_first(void **state)
     arena_release(&arena);
 }
 
-/* The bytes that base64 in the LENGTH characters at TEXT stands for, whose lines are short
- * enough; returns how many. */
+/* Decode the base64 in the LENGTH characters at TEXT, whose lines must be short enough; return the
+ * number of bytes. */
 static size_t
 decode(const char *text, size_t length, unsigned char *ret)
 {
@@ -329,7 +330,7 @@ decode(const char *text, size_t length, unsigned char *ret)
     return count;
 }
 
-/* Put COUNT bytes of DATA into a page, in parts of STEP, and take them out again. */
+/* Put COUNT bytes of DATA into a page, in parts of STEP, and extract them again. */
 static void
 there_and_back(const unsigned char *data, size_t count, size_t step)
 {
@@ -386,7 +387,7 @@ what_is_put_into_a_page_comes_out_of_it(void **state)
     free(data);
 }
 
-/* If this fails, heaptap html refuses to replace its own page, or replaces a file of somebody's. */
+/* If this fails, heaptap html refuses to replace its own page, or replaces a foreign file. */
 static void
 only_a_page_of_ours_is_one(void **state)
 {

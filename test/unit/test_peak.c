@@ -1,7 +1,6 @@
 /* test_peak.c: if this fails, the peak of a program with threads exceeds the upper bound that its
- * profile states. Another thread acts in the middle of a settle: epoch_raise, which the settle
- * calls between two steps, is the test's own.
- */
+ * profile states. Another thread acts in the middle of a settle: the test replaces epoch_raise,
+ * which the settle calls between two steps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +14,7 @@
 static struct thread rows[2];
 static struct thread *row_pointers[2];
 static struct disk_header header;
-static void (*meanwhile)(void); // What happens in the next call of epoch_raise; NULL = nothing.
+static void (*meanwhile)(void); // Action of the next call of epoch_raise; NULL = none.
 
 void
 epoch_raise(uint64_t *announced)

@@ -1,8 +1,7 @@
-/* test_profile.c: if this fails, profiles that people have kept no longer read as they did,
- * packing loses something, or a damaged file is believed. The golden files are of a program that
- * allocates 10 bytes and 100 bytes in one function, reallocates the latter to 5000 and frees the
- * former; they are kept for ever.
- */
+/* test_profile.c: if this fails, old profiles no longer read as they did, packing loses something,
+ * or a damaged file is trusted. The golden files come from a program that allocates 10 bytes and
+ * 100 bytes in one function, reallocates the latter to 5000 and frees the former; they are kept
+ * forever. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,8 +81,7 @@ check_totals(const struct profile *p)
     assert_int_equal(p->losses.events, 0);
 }
 
-/* If this fails, profiles that people have kept say other numbers than on the day they were
- * recorded. */
+/* If this fails, old profiles show other numbers than on the day they were recorded. */
 static void
 golden_files_read_as_they_always_did(void **unused)
 {
@@ -128,8 +126,8 @@ sites_have_their_own_counters(void **unused)
     arena_release(&b.arena);
 }
 
-/* If this fails, `heaptap pack` changes a number, or a packed profile has other names on the next
- * machine than it had on this one. */
+/* If this fails, `heaptap pack` changes a number, or a packed profile has other names on another
+ * machine. */
 static void
 packing_loses_nothing(void **unused)
 {
@@ -218,7 +216,7 @@ tables_at_hand_pack_as_the_file_does(void **unused)
     arena_release(&tables);
 }
 
-/* If this fails, heaptap ends by SIGBUS when somebody cuts a profile that it is reading. */
+/* If this fails, heaptap dies of SIGBUS when somebody cuts a profile that it is reading. */
 static void
 a_file_that_is_cut_while_it_is_read_is_zero_from_there(void **unused)
 {
@@ -243,8 +241,8 @@ a_file_that_is_cut_while_it_is_read_is_zero_from_there(void **unused)
     unlink(path);
 }
 
-/* If this fails, a file that is something else, or of a later version, is shown as a profile with
- * odd numbers, or refused without a word that helps. */
+/* If this fails, another kind of file, or a later version, is shown as a profile with odd numbers,
+ * or refused without a helpful message. */
 static void
 what_is_no_profile_is_refused_with_a_reason(void **unused)
 {
@@ -302,9 +300,8 @@ the_peak_error_follows_the_file(void **unused)
     arena_release(&b.arena);
 }
 
-/* Older recorders have left zeros where it is counted how long blocks lived, and where calls are
- * left out nobody can count it. If this fails, a report of such a profile says that no block is
- * short-lived. */
+/* Older recorders wrote zeros for the lives of blocks, and they cannot be counted where calls are
+ * left out. If this fails, a report of such a profile says that no block is short-lived. */
 static void
 what_a_file_does_not_know_of_lives_is_not_zero(void **unused)
 {
@@ -418,7 +415,7 @@ what_a_copy_of_a_file_in_use_lacks_is_no_damage(void **unused)
     arena_release(&b.arena);
 }
 
-/* If this fails, a report of a damaged file shows too little and does not say so. */
+/* If this fails, a report of a damaged file shows too little without saying so. */
 static void
 counters_of_no_thread_are_told(void **unused)
 {

@@ -43,15 +43,15 @@ static struct {
     unsigned char thread[1024], other[1024];
     _Alignas(16) unsigned char code[CODE_COUNT][512];
     uint64_t lives[CODE_COUNT];
-    _Alignas(16) unsigned char large[DEEP][512]; // Blocks of malloc's with generators.
+    _Alignas(16) unsigned char large[DEEP][512]; // malloc's blocks with generators.
     struct fake_frame frames[DEEP];               // Outermost first.
     unsigned count;
-    unsigned depth, burst; // At most so many frames; so many may come or go at once.
+    unsigned depth, burst; // Limits: frames in total, and frames that may come or go at once.
     size_t wanted;
     bool before_is_whole; // No frame of the latest answer was left out.
     char *chunk, *stack;
     uint64_t random;
-    unsigned until_jump; // Names until a handler jumps out; 0 = none comes.
+    unsigned until_jump; // Names until a handler jumps out; 0 = no jump.
     jmp_buf out;
 } fake;
 
@@ -239,7 +239,7 @@ go_on(void)
     write_frame(fake.count - 1);
 }
 
-/* A code object is freed, and another one is made in its place. */
+/* Free a code object and create another one in its place. */
 static void
 free_code(void)
 {
@@ -295,7 +295,8 @@ known_frames(struct heaptap_frame *to, unsigned damaged)
     return n;
 }
 
-/* Ask, with the links ending at frame DAMAGED. On a deep stack only the wanted frames count. */
+/* Ask for an answer, with the links ending at frame DAMAGED. On a deep stack only the wanted frames
+ * count. */
 static size_t
 ask(struct python_memo *m, struct heaptap_frame *end, unsigned damaged, bool was_whole)
 {
@@ -322,7 +323,7 @@ ask(struct python_memo *m, struct heaptap_frame *end, unsigned damaged, bool was
     return both ? same : 0;
 }
 
-/* A link in the middle leads nowhere, and then it is as it was. */
+/* A link in the middle leads nowhere for one answer, and is then restored. */
 static void
 ask_damaged(struct python_memo *m, struct heaptap_frame *end)
 {

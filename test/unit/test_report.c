@@ -1,5 +1,5 @@
-/* test_report.c: what people and programs read: numbers, widths, tables, the views and their JSON.
- */
+/* test_report.c: the output for people and programs: numbers, widths, tables, the views and their
+ * JSON. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,7 +118,7 @@ bytes_are_shown_in_binary_units(void **state)
     assert_string_equal(style_bytes(&arena, -1536), "-1.5 KiB");
     assert_string_equal(style_bytes(&arena, INT64_MAX), "8.0 EiB");
     assert_string_equal(style_bytes(&arena, INT64_MIN), "-8.0 EiB");
-    // Pictures say the same.
+    // Pictures show the same text.
     assert_string_equal(amount_text(&arena, 1023, true), "1023 B");
     assert_string_equal(amount_text(&arena, 1048524, true), "1023.9 KiB");
     assert_string_equal(amount_text(&arena, 1048575, true), "1.0 MiB");
@@ -203,7 +203,7 @@ a_table_aligns_and_fits(void **state)
     strbuf_release(&out);
 }
 
-/* If this fails, JSON has rounded numbers, or columns that are only for people. */
+/* If this fails, JSON has rounded numbers, or columns that are meant for people only. */
 static void
 the_json_of_a_table_is_exact(void **state)
 {
@@ -330,7 +330,7 @@ amounts_of_any_size_are_shown(void **state)
     profile_free(p);
 }
 
-/* If this fails, the first screen is too long, hides losses, or leads with what says little. */
+/* If this fails, the first screen is too long, hides losses, or leads with irrelevant rows. */
 static void
 the_first_screen_says_what_matters(void **state)
 {
@@ -429,8 +429,8 @@ the_first_screen_names_who_churns(void **state)
     profile_free(p);
 }
 
-/* If this fails, the line about a process in a container ends before it says how it is recorded, or
- * that about other views before the last of them. */
+/* If this fails, the line about a process in a container ends before the way of recording, or the
+ * line about other views before the last of them. */
 static void
 lines_of_the_first_screen_break_rather_than_end_early(void **state)
 {
@@ -509,8 +509,8 @@ a_peak_says_what_it_may_be_off_by(void **state)
     profile_free(p);
 }
 
-/* If this fails, people do not learn that nearly all blocks die at once, or think so of a profile
- * that cannot know it. */
+/* If this fails, people do not learn that nearly all blocks die at once, or read so in a
+ * profile that cannot know it. */
 static void
 short_lived_blocks_are_told_as_far_as_known(void **state)
 {
@@ -571,7 +571,7 @@ sizes_say_where_their_ranges_end(void **state)
     profile_free(p);
 }
 
-/* If this fails, `report --by type --at` names types of a size that nothing has. */
+/* If this fails, `report --by type --at` names types for a size without blocks. */
 static void
 types_at_a_moment_have_the_sizes_of_the_run(void **state)
 {

@@ -70,7 +70,7 @@ wait_once(enum wait_kind kind, int fd)
     return 0;
 }
 
-/* What KIND waits with. */
+/* The object that KIND waits for. */
 static int
 open_for(enum wait_kind kind)
 {
@@ -162,7 +162,7 @@ check_kind(enum wait_kind kind, int result, int error)
     assert_true(o.elapsed_ms >= TIMEOUT_MS);
 }
 
-/* If this fails, an event loop under a monitor that looks at it often runs no timers. */
+/* If this fails, an event loop under a monitor that polls it often never runs its timers. */
 static void
 an_epoll_wait_that_is_stopped_often_times_out(void **state)
 {
@@ -172,7 +172,7 @@ an_epoll_wait_that_is_stopped_often_times_out(void **state)
     check_kind(WAIT_EPOLL2, 0, 0);
 }
 
-/* If this fails, a thread that waits for a signal or a semaphore waits for ever. */
+/* If this fails, a thread that waits for a signal or a semaphore waits forever. */
 static void
 a_timeout_in_memory_is_found(void **state)
 {
@@ -182,7 +182,7 @@ a_timeout_in_memory_is_found(void **state)
     check_kind(WAIT_SEMAPHORE, -1, EAGAIN);
 }
 
-/* If this fails, a server that is looked at often never gives up on a silent client. */
+/* If this fails, a server that is polled often never times out a silent client. */
 static void
 a_timeout_of_a_socket_is_found(void **state)
 {

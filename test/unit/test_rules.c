@@ -1,6 +1,5 @@
 /* test_rules.c: rules that threads share, while code comes and goes. If this fails, stacks are
- * walked by the rules of code that is no longer there, or each thread reads all unwind tables anew.
- */
+ * walked by the rules of unloaded code, or each thread reads all unwind tables again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +69,7 @@ end(void **unused)
     return 0;
 }
 
-/* Which of the compiled rules a thread gets that has none for RA. */
+/* Return which of the compiled rules a thread gets that has none for RA. */
 static unsigned
 rule_of(uint64_t ra)
 {
@@ -82,7 +81,7 @@ rule_of(uint64_t ra)
     return (unsigned)e.rule.cfa_offset / 16;
 }
 
-/* If this fails, what one thread has compiled another one compiles again. */
+/* If this fails, a thread recompiles rules that another one has compiled. */
 static void
 a_rule_is_compiled_once(void **unused)
 {
@@ -94,7 +93,7 @@ a_rule_is_compiled_once(void **unused)
 }
 
 /* If this fails, a program that has loaded and unloaded libraries so often that the bits of a key
- * come again gets rules of the code that was at an address long before. */
+ * repeat gets rules of code that was at an address long before. */
 static void
 a_rule_ends_with_its_generation(void **unused)
 {

@@ -46,7 +46,7 @@ a_loss_is_told_with_its_causes(void **state)
     assert_non_null(strstr(loss_remedy(&two), "--reserve"));
 }
 
-/* If this fails, a session of many processes says how much it lost and not why. */
+/* If this fails, a session of many processes shows how much it lost but not why. */
 static void
 a_session_adds_up_the_causes_of_its_losses(void **state)
 {
@@ -76,8 +76,8 @@ name_in(const struct session_who *who, size_t count, size_t i)
     return names[i];
 }
 
-/* If this fails, twelve compilers are twelve equal lines, and the one with the large peak is found
- * by nobody. */
+/* If this fails, twelve compilers are twelve equal lines, and the one with the large peak cannot be
+ * found. */
 static void
 processes_of_a_program_are_told_apart_by_what_differs(void **state)
 {
@@ -102,7 +102,7 @@ processes_of_a_program_are_told_apart_by_what_differs(void **state)
 }
 
 /* If this fails, the workers of a server, whose arguments are equal, are one word repeated, or each
- * script has its own name twice. */
+ * script has its name twice. */
 static void
 a_name_that_a_process_gave_itself_is_shown(void **state)
 {
@@ -122,7 +122,7 @@ a_name_that_a_process_gave_itself_is_shown(void **state)
     assert_string_equal(name_in(who, countof(who), 4), "python3.11");
 }
 
-/* If this fails, long directories push the file's name, which is what differs, out of the line. */
+/* If this fails, long directories push the distinguishing file name out of the line. */
 static void
 a_long_name_loses_its_directories(void **state)
 {
@@ -188,8 +188,8 @@ noted_file(const char *name, const struct profile_note *note, uint32_t pid)
     return name;
 }
 
-/* If this fails, what `heaptap run` warned of is gone when the profile is read a week later, or the
- * rest of the profile is. */
+/* If this fails, the warnings of `heaptap run` are gone when the profile is read a week later, or
+ * the rest of the profile is. */
 static void
 notes_are_appended_and_stay(void **state)
 {
@@ -218,7 +218,7 @@ notes_are_appended_and_stay(void **state)
     unlink("packed.heaptap");
 }
 
-/* If this fails, a note damages a file that is no profile, or one that has no room for it. */
+/* If this fails, a note damages a file that is not a profile, or one without room for it. */
 static void
 a_note_does_not_go_where_it_has_no_place(void **state)
 {
@@ -272,7 +272,7 @@ a_sum_has_like_notes_once_with_the_largest(void **state)
         unlink(*name);
 }
 
-/* If this fails, the remedy that a note names is cut off at the edge of the terminal. */
+/* If this fails, the remedy in a note is cut off at the edge of the terminal. */
 static void
 notes_are_shown_whole(void **state)
 {
@@ -393,7 +393,7 @@ of_workers_that_did_the_same_the_one_that_grew_counts(void **state)
     v[2].living = true;
     assert_int_equal(run_process_head(v, 4, 10, &head), HEAD_MOST);
     assert_int_equal(head, 1);
-    v[0] = process(10, 1, "/bin/sh", 99 << 10); // A shell never is it, however much it did.
+    v[0] = process(10, 1, "/bin/sh", 99 << 10); // A shell is never chosen, however much it did.
     v[0].totals.peak_bytes = 40;
     assert_int_equal(run_process_head(v, 4, 10, &head), HEAD_MOST);
     assert_int_equal(head, 1);

@@ -68,7 +68,8 @@ inlined_frames_are_expanded(void **state)
     profile_free(p);
 }
 
-/* If this fails, operator new and xmalloc head every list, or equal rests are not merged. */
+/* If this fails, operator new and xmalloc head every list, or stacks with equal remaining frames
+ * are not merged. */
 static void
 wrappers_are_charged_to_their_caller(void **state)
 {
@@ -91,7 +92,7 @@ wrappers_are_charged_to_their_caller(void **state)
     profile_free(p);
 }
 
-/* If this fails, folding eats frames in the middle of a stack. */
+/* If this fails, folding removes frames in the middle of a stack. */
 static void
 only_innermost_wrappers_fold(void **state)
 {
@@ -139,7 +140,7 @@ a_filter_looks_at_all_frames(void **state)
     profile_free(p);
 }
 
-/* If this fails, a short --filter takes all memory: regcomp writes repetitions out. */
+/* If this fails, a short --filter takes all memory: regcomp expands repetitions. */
 static void
 a_filter_that_repeats_too_much_is_refused(void **state)
 {
@@ -310,7 +311,8 @@ fold_matches_behind_the_return_type(void **state)
     profile_free(p);
 }
 
-/* If this fails, recursion makes a row of each depth, or functions vanish that are not repeated. */
+/* If this fails, recursion makes a row for each depth, or functions vanish that are not
+ * repeated. */
 static void
 recursion_folds_to_one_stack(void **state)
 {
@@ -425,7 +427,8 @@ nameless_functions_match_by_what_is_shown(void **state)
     profile_free(p);
 }
 
-/* If this fails, every stack ends in the C library's start-up code, or one is shown empty. */
+/* If this fails, every stack ends in the C library's start-up code, or some stack is shown
+ * empty. */
 static void
 start_up_code_is_not_shown(void **state)
 {
@@ -476,7 +479,7 @@ a_tree_adds_up(void **state)
     profile_free(p);
 }
 
-/* If this fails, --metric takes other words than the views show. */
+/* If this fails, --metric accepts other words than the views show. */
 static void
 metric_names_are_read_back(void **state)
 {
@@ -490,8 +493,8 @@ metric_names_are_read_back(void **state)
     assert_false(metric_parse("bytes", &m));
 }
 
-/* If this fails, tables and pictures of a program that frees everything when it ends show the few
- * KiB that are left, where the first screen shows the peak. */
+/* If this fails, tables and pictures of a program that frees everything at its end show the few KiB
+ * that are left, where the first screen shows the peak. */
 static void
 the_peak_comes_first_unless_it_is_still_live(void **state)
 {

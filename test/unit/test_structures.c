@@ -81,7 +81,7 @@ described(const struct profile *p, const struct fields *fields, const struct fie
     return copy;
 }
 
-/* How TYPE of LIBRARY lies. */
+/* The layout of TYPE in LIBRARY. */
 static const char *
 parts_of(const char *library, const char *type)
 {
@@ -124,7 +124,7 @@ static const struct {
     {"Reusing", "16/8: a, b 0+9/8, c 9+1/1; 6 padding", NULL},
 };
 
-/* If this fails, a member is left out, or is moved to where it cannot be. */
+/* If this fails, a member is omitted, or is moved to an impossible place. */
 static void
 parts_lie_where_compilers_put_them(void **state)
 {
@@ -159,7 +159,7 @@ parts_lie_where_compilers_put_them(void **state)
         skip();
 }
 
-/* Have all that walk go through D, of test/symbol/siblings.s. */
+/* Run every walk over D, the entries of test/symbol/siblings.s. */
 static void
 walk_all(struct debuginfo *d)
 {

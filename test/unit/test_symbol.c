@@ -1,7 +1,6 @@
 /* test_symbol.c: the symboliser against programs compiled on the spot, whose names and lines are
- * known from their sources in test/symbol. Run from the top of the source tree. A compiler that is
- * missing skips its part, and says so.
- */
+ * known from their sources in test/symbol. Run from the top of the source tree. A missing compiler
+ * skips its part, with a message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -128,7 +127,7 @@ new_profile(const char *file)
     struct profile *p = build_profile_new();
 
     p->symbolised = false;
-    p->process.pid = 0; // Nobody's map of JIT code is looked for.
+    p->process.pid = 0; // No map of JIT code is looked up.
     p->modules = arena_array(&p->arena, 2, sizeof *p->modules);
     p->module_count = 2;
     p->modules[0].path = "";
@@ -139,7 +138,7 @@ new_profile(const char *file)
     return p;
 }
 
-/* Add the location of the instruction at ADDRESS of the file; gives its id. */
+/* Add the location of the instruction at ADDRESS of the file; return its id. */
 static uint32_t
 add_location(struct profile *p, uint64_t address)
 {
@@ -262,7 +261,7 @@ inlined_calls_are_frames(void **state)
         for (size_t k = 0; k < countof(debug_flags); k++) {
             char flags[64];
 
-            // Linked apart, because the split file is named after the object.
+            // Linked in a separate step, because the split file is named after the object.
             snprintf(flags, sizeof flags, "%s -c", debug_flags[k]);
             compile(compilers[i], flags, "inline_chain.c", "chain.o");
             assert_true(shell("cd %s && %s chain.o -o chain", directory, compilers[i]));
@@ -343,7 +342,7 @@ separate_debug_files_are_found(void **state)
     }
 }
 
-/* Whether the recorded FILE is named with the prefix "root" in the directory. */
+/* Return true if the recorded FILE is named with the prefix "root" in the directory. */
 static void
 check_prefix(const char *file, uint64_t address, bool with_build_id, bool expected)
 {
@@ -374,7 +373,7 @@ files_are_looked_for_below_the_prefix(void **state)
     compile("gcc", "-O2 -g -Wl,--build-id", "inline_chain.c", "named");
     mark = address_of("named", "mark");
     snprintf(own, sizeof own, "%s", in_directory("named"));
-    // Only outside: right if the build id says so, otherwise anybody's.
+    // Only outside: accepted if the build id matches, otherwise it may be any file.
     check_prefix(own, mark, true, true);
     check_prefix(own, mark, false, false);
     // A link is followed as in the container.
@@ -471,7 +470,7 @@ a_changed_file_gives_no_names(void **state)
     profile_free(p);
 }
 
-/* The variable 8 bytes into "table" of FILE, by M. */
+/* Return M's name for the variable 8 bytes into "table" of FILE. */
 static const char *
 variable_at(const struct profile_module *m, const char *file, struct arena *arena)
 {
@@ -484,7 +483,7 @@ variable_at(const struct profile_module *m, const char *file, struct arena *aren
     return name;
 }
 
-/* If this fails, what points to a block of a dump is named by a program rebuilt since. */
+/* If this fails, the referrers of a block in a dump are named by a program rebuilt since. */
 static void
 variables_are_those_of_the_recorded_file(void **state)
 {
@@ -535,7 +534,7 @@ unusable_files_are_told_in_hints(void **state)
     }
 }
 
-/* If this fails, users get hints they can do nothing about. */
+/* If this fails, users get hints that they cannot follow. */
 static void
 what_needs_no_file_gives_no_hint(void **state)
 {
@@ -653,7 +652,8 @@ without_a_build_id_a_packed_profile_stays_as_it_is(void **state)
     profile_free(p);
 }
 
-/* If this fails, a stripped function is many, one for each call in it, or several are one. */
+/* If this fails, a stripped function is split, one row for each call in it, or several functions
+ * are joined. */
 static void
 a_nameless_function_is_known_by_its_beginning(void **state)
 {
@@ -865,8 +865,8 @@ the_cache_learns_of_new_debug_information(void **state)
     profile_free(p);
 }
 
-/* If this fails, setting a debuginfod server, or installing a debug package for a program that has
- * been built anew, takes the names from its old profiles. */
+/* If this fails, setting a debuginfod server, or installing a debug package for a rebuilt program,
+ * removes the names from its old profiles. */
 static void
 the_cache_is_kept_if_the_file_cannot_be_had(void **state)
 {
@@ -885,7 +885,7 @@ the_cache_is_kept_if_the_file_cannot_be_had(void **state)
     profile_free(p);
 
     compile("gcc", "-O2 -Wl,--build-id=0x66660405060708090a0b0cff", "inline_chain.c", "gone");
-    // Which is asked for debug information of files that are there.
+    // The server is asked for debug information of files that are there.
     setenv("DEBUGINFOD_URLS", "file:///nowhere", 1);
     p = resolve_cached("gone", &id, mark);
     unsetenv("DEBUGINFOD_URLS");
@@ -909,7 +909,7 @@ fill_cache(struct symcache *c)
     symcache_add(c, 0x1000, &none, 1, 0x21);
 }
 
-/* If this fails, a damaged cache file is believed, or read out of bounds. */
+/* If this fails, a damaged cache file is trusted, or read out of bounds. */
 static void
 the_cache_refuses_every_damage(void **state)
 {
@@ -968,7 +968,7 @@ an_unwritable_cache_is_silent(void **state)
 /* --- JIT code -----------------------------------------------------------------------------------
  */
 
-/* The perf map at PATH, which covers 0x1010, is not believed; removes it. */
+/* The perf map at PATH, which covers 0x1010, is rejected; remove it. */
 static void
 assert_no_jit_name(const char *path)
 {

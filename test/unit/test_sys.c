@@ -13,8 +13,8 @@
 
 enum { PAGE_BYTES = 4096 };
 
-/* If this fails, the recorder reads from a page that is not mapped or that nobody may read, or
- * changes the mask of signals on the way. */
+/* If this fails, the recorder reads from an unmapped or unreadable page, or changes the signal mask
+ * on the way. */
 static void
 only_what_is_mapped_can_be_read(void **unused)
 {
@@ -60,8 +60,8 @@ a_look_never_waits(void **unused)
     assert_in_range(after.ru_nvcsw - before.ru_nvcsw, 0, 100);
 }
 
-/* If this fails, a new thread of a program with a reserve gets the id of one that still runs, and
- * takes over its row while it is in use. Last: there is no way back. */
+/* If this fails, a new thread in a program with a reserve gets the id of a running one, and takes
+ * over its row while it is in use. Last: this cannot be undone. */
 static void
 ids_that_are_made_up_are_nobodys(void **unused)
 {
@@ -77,7 +77,8 @@ ids_that_are_made_up_are_nobodys(void **unused)
     assert_int_not_equal(first, second);
     assert_in_range(first, 1, TID_LIMIT - 1);
     assert_in_range(second, 1, TID_LIMIT - 1);
-    assert_false(sys_is_readable((uint64_t)(uintptr_t)&own)); // Nothing is known without a call.
+    assert_false(sys_is_readable((uint64_t)(uintptr_t)&own)); // Nothing is known without a system
+                                                              // call.
 }
 
 int

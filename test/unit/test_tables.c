@@ -66,7 +66,7 @@ text_of(struct fixture *f, size_t i)
 static const struct counters once = {
     .allocations = 1, .allocated_bytes = 10, .size_min = 10, .size_max = 10};
 
-/* If this fails, constructors of libraries hang beneath frames of the loader, or main does. */
+/* If this fails, constructors of libraries are below frames of the loader, or main is. */
 static void
 what_runs_outside_of_main_has_a_name(void **state)
 {
@@ -198,7 +198,7 @@ paths_merge_what_reads_the_same(void **state)
     assert_int_equal(counters_live_blocks(&p.v[0].counters), 3);
     assert_int_equal(p.v[0].depth + p.v[1].depth, 3 + 4);
     assert_false(p.v[0].cut);
-    // The same two functions, but of one path callers are missing, of the other none.
+    // The same two functions, but one path lacks callers, the other does not.
     p = paths_of(&f, 3, false);
     assert_int_equal(p.count, 3);
     assert_true(p.v[0].cut != p.v[1].cut);
@@ -325,8 +325,8 @@ a_cut_stack_that_shows_its_beginning_has_no_unknown_callers(void **state)
     end(&f);
 }
 
-/* The stack leaves the cycle of a and b through out, and comes back by it. If this fails, a cycle
- * has more bytes than the program. */
+/* The stack leaves the cycle of a and b through out, and returns by it. If this fails, a cycle has
+ * more bytes than the program. */
 static void
 a_stack_counts_once_in_a_cycle_it_enters_twice(void **state)
 {
@@ -347,7 +347,7 @@ a_stack_counts_once_in_a_cycle_it_enters_twice(void **state)
     assert_int_equal(amount_sum(&cycle->inclusive), 70);
     assert_int_equal(amount_sum(&cycle->self), 70);
     assert_int_equal(cycle->called.calls, 1);
-    // out is called by the cycle and calls it, so it is of the cycle; only main enters.
+    // The cycle calls out and is called by it, so out belongs to it; only main enters.
     assert_int_equal(cycle->caller_count, 1);
     assert_int_equal(g.nodes[g.entries[0]].cycle, CALLGRAPH_NONE);
     for (size_t i = 0; i < g.arc_count; i++)

@@ -67,8 +67,8 @@ passing_bytes(const struct profile *p, const char *heap, const char *label)
     return sum;
 }
 
-/* If this fails, blocks of an arena and of malloc that come from one line are one row, which
- * belongs to neither. */
+/* If this fails, blocks of an arena and of malloc from one line are one row, which belongs to
+ * neither. */
 static void
 equal_stacks_of_two_heaps_are_two(void **unused)
 {
@@ -87,8 +87,8 @@ equal_stacks_of_two_heaps_are_two(void **unused)
     profile_free(p);
 }
 
-/* If this fails, a view that does not show labels lists one stack once for each tenant, or says
- * that a stack of several has the labels of one. */
+/* If this fails, a view without labels lists one stack once for each tenant, or attributes the
+ * labels of one tenant to a stack of several. */
 static void
 labels_merge_where_that_is_asked_for(void **unused)
 {
@@ -105,8 +105,8 @@ labels_merge_where_that_is_asked_for(void **unused)
     profile_free(p);
 }
 
-/* If this fails, --heap and --label show bytes of another heap or tenant, or leave out some of the
- * one that was named. */
+/* If this fails, --heap and --label show bytes of another heap or tenant, or omit some of the named
+ * one. */
 static void
 filters_pass_what_they_name(void **unused)
 {
@@ -128,7 +128,7 @@ filters_pass_what_they_name(void **unused)
     profile_free(p);
 }
 
-/* Every grouping by heap or labels shares the bytes of STACKS out; "name bytes" of each row. */
+/* Every grouping by heap or labels divides the bytes of STACKS; "name bytes" of each row. */
 static const char *
 grouped(const struct profile *p, const struct stacks *stacks, enum group_by by, const char *key)
 {
@@ -198,8 +198,8 @@ tags_are_named_in_roots_and_lines(void **unused)
     profile_free(p);
 }
 
-/* Their numbers differ from run to run. If this fails, `diff` compares the arena of one run with
- * the pool of the next. */
+/* Their ids differ from run to run. If this fails, `diff` compares the arena of one run with the
+ * pool of the next. */
 static void
 diff_matches_heaps_and_labels_by_name(void **unused)
 {

@@ -29,7 +29,7 @@ assert_has(const struct thread_share *s, int64_t allocations, int64_t live_block
     assert_int_equal(s->for_others_blocks, for_others_blocks);
 }
 
-/* If this fails, a producer seems to hold all that it ever made, and its consumers less than
+/* If this fails, a producer seems to hold everything that it ever made, and its consumers less than
  * nothing. */
 static void
 what_one_thread_allocates_is_its_own(void **state)
@@ -123,7 +123,7 @@ next_random(uint64_t *x)
     return *x;
 }
 
-/* If this fails, a table by thread says more or less than the whole. */
+/* If this fails, the rows of a table by thread do not add up to the whole. */
 static void
 sums_stay_whatever_threads_do(void **state)
 {

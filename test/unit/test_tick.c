@@ -121,7 +121,7 @@ end(void **unused)
     return 0;
 }
 
-/* The thread works for CYCLES. */
+/* Simulate CYCLES of work by the thread. */
 static void
 work(uint64_t cycles)
 {
@@ -142,7 +142,7 @@ run_tick(uint64_t event_cycles, uint64_t stolen)
     tick(&thread, began != 0 ? cycles_now - began : 0);
 }
 
-/* Ticks until one is timed. */
+/* Run ticks until one is timed. */
 static void
 until_timed(void)
 {
@@ -152,7 +152,8 @@ until_timed(void)
     row.timed_events = row.timed_cycles = 0;
 }
 
-/* If this fails, the recorder seems to cost several times as much on a busy machine as alone. */
+/* If this fails, the recorder seems to cost several times as much on a busy machine as on an idle
+ * one. */
 static void
 what_other_programs_take_is_not_counted(void **state_)
 {
@@ -164,7 +165,7 @@ what_other_programs_take_is_not_counted(void **state_)
     assert_int_equal(row.timed_cycles, row.timed_events * EVENT_CYCLES);
 }
 
-/* If this fails, slow events of the recorder itself are missing in its cost. */
+/* If this fails, slow events of the recorder itself are missing from its cost. */
 static void
 a_slow_event_that_had_the_processor_is_counted(void **state_)
 {
@@ -185,7 +186,7 @@ an_event_of_a_rare_length_is_not_counted(void **state_)
     assert_int_equal(row.timed_events, 0);
 }
 
-/* If this fails, each tick pays for a system call. */
+/* If this fails, each tick costs a system call. */
 static void
 the_processor_clock_is_read_for_one_tick_in_four(void **state_)
 {

@@ -1,5 +1,5 @@
 /* test_timeline.c: moments, cuts and trends of a profile with a past, by construction. If one
- * fails, a view shows another moment than it says, or takes rest or churn for growth. */
+ * fails, a view shows another moment than requested, or takes rest or churn for growth. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,8 +105,8 @@ finds(struct profile *p, const char *when, size_t snapshots)
     assert_int_equal(m.snapshots, snapshots);
 }
 
-/* If this fails, --at and --between take another moment than was named, or one that does not exist
- * without a word. */
+/* If this fails, --at and --between select another moment than was named, or accept a moment that
+ * does not exist. */
 static void
 moments_are_found_by_name_and_time(void **unused)
 {
@@ -136,8 +136,8 @@ moments_are_found_by_name_and_time(void **unused)
     profile_free(p);
 }
 
-/* If this fails, a report of a moment shows totals, sites or threads of another one, or a peak
- * that nobody knows of it. */
+/* If this fails, a report of a moment shows totals, sites or threads of another one, or a peak that
+ * is unknown for it. */
 static void
 a_cut_profile_is_what_it_was(void **unused)
 {
@@ -206,7 +206,7 @@ row_of(const struct profile *p, const struct timeline *t, const char *function)
     return NULL;
 }
 
-/* If this fails, a cache that has filled up is called growing, or a leak is not since all of it
+/* If this fails, a cache that has filled up is called growing, or a leak is not because all of it
  * was freed at the end. */
 static void
 what_grows_is_told_from_rest_and_from_the_end(void **unused)
@@ -249,7 +249,7 @@ what_grows_is_told_from_rest_and_from_the_end(void **unused)
     profile_free(p);
 }
 
-/* If this fails, the pictures of a session say that they are of process 0. */
+/* If this fails, the pictures of a session are labelled as process 0. */
 static void
 pictures_say_whose_memory_they_show(void **unused)
 {
@@ -291,7 +291,7 @@ pictures_say_whose_memory_they_show(void **unused)
     profile_free(p);
 }
 
-/* Read the text element at *SVG, moving that behind it, and where it lies if a character takes
+/* Read the text element at *SVG, advance past it, and return its extent if a character takes
  * PIXELS; false at the end. */
 static bool
 next_text(const char **svg, const char *class, double pixels, double *ret_y, double *ret_from,

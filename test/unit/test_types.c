@@ -1,7 +1,5 @@
 /* test_types.c: clues in source text, types in names, the rules that judge facts, and the cache of
- * the index. If this fails, a block is said to be of a type that it is not, or not of the one it
- * is.
- */
+ * the index. If this fails, a block is reported with a wrong type, or without its true one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -168,8 +166,8 @@ judged(const struct type_fact *v, size_t count, bool passes_on, uint64_t min, ui
                         asks ? " ^" : "");
 }
 
-/* If this fails, a type is called certain whose size is not the block's, or an array of it is not
- * known as one. */
+/* If this fails, a type of another size than the block's is called certain, or an array of it is
+ * not recognised. */
 static void
 facts_are_judged_by_the_sizes(void **unused)
 {
@@ -205,7 +203,7 @@ facts_are_judged_by_the_sizes(void **unused)
     assert_string_equal(judged(variable, 1, false, 40, 41), "nothing");
     assert_string_equal(judged(variable, 1, false, 48, 48), "nothing");
 
-    // Two types that fit alike leave it open.
+    // Two types that fit equally leave it open.
     other.name = "gadget";
     two[0] = fact(widget, EVIDENCE_VARIABLE, 0);
     two[1] = fact(other, EVIDENCE_VARIABLE, 0);
@@ -223,7 +221,7 @@ facts_are_judged_by_the_sizes(void **unused)
     assert_string_equal(judged(two, 2, false, 80, 120), "certain widget");
 }
 
-/* If this fails, what xmalloc returns is said to be char, or all its callers' blocks to be of one
+/* If this fails, the blocks of xmalloc are reported as char, or those of all its callers as one
  * type. */
 static void
 wrappers_ask_their_callers(void **unused)
@@ -242,7 +240,7 @@ wrappers_ask_their_callers(void **unused)
 }
 
 /* If this fails, the second report knows other types of a size than the first, or a damaged cache
- * file is believed. */
+ * file is trusted. */
 static void
 the_cache_gives_back_what_it_got(void **unused)
 {
@@ -305,8 +303,8 @@ assert_facts_are_those(const struct type_facts *f)
     }
 }
 
-/* If this fails, the second report takes a block for another type than the first, or a damaged
- * cache file is believed. */
+/* If this fails, the second report gives a block another type than the first, or a damaged cache
+ * file is trusted. */
 static void
 what_is_known_of_a_call_comes_back(void **unused)
 {

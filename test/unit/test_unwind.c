@@ -1,8 +1,7 @@
-/* test_unwind.c: rules and steps for hand-written frames. Tables that lie are in test_cfi.c.
+/* test_unwind.c: rules and steps for hand-written frames. test_cfi.c has invalid tables.
  *
  * The functions below are never called. Each has one instruction per interesting row, with a label;
- * the tests ask for the rule at a label and step from it over a made-up stack.
- */
+ * the tests ask for the rule at a label and step from it over a made-up stack. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -52,8 +51,7 @@ __asm__(".text\n"
         "t_rbx: nop\n"
         ".cfi_endproc\n"
 
-        // What gcc writes for a function that realigns its stack: CFA = *(rbp - 8), rbp saved at
-        // rbp.
+        // gcc's code for a function that realigns its stack: CFA = *(rbp - 8), rbp saved at rbp.
         "t_realigned_frame:\n"
         ".cfi_startproc\n"
         ".cfi_escape 0x10, 6, 2, 0x76, 0\n"
@@ -112,8 +110,8 @@ __asm__(".text\n"
         "t_signal: nop\n"
         ".cfi_endproc\n"
 
-        // What libc has for the kernel's frame: all registers are in it, at offsets from rsp. The
-        // pc of the odd one is not beside rsp.
+        // libc's description of the kernel's frame: all registers are in it, at offsets from rsp.
+        // The pc of the odd one is not beside rsp.
         "t_sigreturn_frame:\n"
         ".cfi_startproc\n"
         ".cfi_signal_frame\n"
@@ -202,7 +200,7 @@ ordinary_frames_have_their_rules(void **state)
     assert_rule(t_sigreturn, RULE_SIGNAL, 160, 15);
 }
 
-/* If this fails, a frame that needs more than rsp and rbp gets a rule that is nearly right. */
+/* If this fails, a frame that needs more than rsp and rbp gets a rule that is almost right. */
 static void
 rules_refuse_what_they_cannot_say(void **state)
 {
@@ -362,13 +360,14 @@ a_signal_frame_leads_to_what_it_interrupted(void **state)
     f.stack[12] = slot(&f, 5);
     assert_stepped(&f, slot(&f, 5), slot(&f, 20), 1013);
 
-    // To a stack that we may not read: we are there, and it is the caller's to find its bounds.
+    // To a stack that we may not read: the step is complete, and the caller must determine its
+    // bounds.
     fake_init(&f, t_signal);
     f.stack[12] = slot(&f, STACK_WORDS) + 8;
     assert_stepped(&f, slot(&f, STACK_WORDS) + 8, slot(&f, 20), 1013);
 }
 
-/* If this fails, walks run past the outermost frame, or say "whole" of a stack that is cut. */
+/* If this fails, walks run past the outermost frame, or call a cut stack "whole". */
 static void
 a_walk_ends_where_the_stack_ends(void **state)
 {
@@ -477,8 +476,7 @@ compare_steps(struct fake *f, const char *label, unsigned *seed)
         assert_int_equal(by_rule.r[UNWIND_RBP], f->r.r[UNWIND_RBP]);
 }
 
-/* If this fails, a stack behind a signal is another one than the tables say, or is read out of
- * bounds. */
+/* If this fails, a stack behind a signal differs from the tables, or is read out of bounds. */
 static void
 a_rule_steps_as_its_table_does(void **state)
 {
@@ -537,7 +535,7 @@ a_live_walk_reaches_the_end(void **state)
                     address_of((void *)a_live_walk_reaches_the_end) + 4096);
 }
 
-/* What on_signal saw, two steps out of itself. */
+/* The stack that on_signal saw, two steps out of itself. */
 static struct {
     enum unwind_step_result results[2];
     struct unwind_registers interrupted;

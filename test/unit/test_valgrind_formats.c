@@ -1,5 +1,5 @@
-/* test_valgrind_formats.c: profiles in the formats of valgrind's tools, byte by byte. What these
- * tools make of them is looked at in test/run/tools/valgrind_formats.py. */
+/* test_valgrind_formats.c: profiles in the formats of valgrind's tools, byte by byte.
+ * test/run/tools/valgrind_formats.py tests these tools' reading of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ exported_as(const struct profile *p, const char *name, enum metric metric, bool 
     return out;
 }
 
-/* Whether P in the format NAME has TEXT in it. */
+/* Return true if P in the format NAME contains TEXT. */
 static bool
 has(const struct profile *p, const char *name, const char *text)
 {
@@ -191,7 +191,8 @@ massif_adds_up_what_is_below_its_threshold(void **state)
     profile_free(p);
 }
 
-/* If this fails, ms_print stops, because a part is larger than the whole or a number negative. */
+/* If this fails, ms_print stops because a part is larger than the whole, or a number is
+ * negative. */
 static void
 massif_counts_what_is_negative_as_nothing(void **state)
 {
@@ -206,7 +207,7 @@ massif_counts_what_is_negative_as_nothing(void **state)
     profile_free(p);
 }
 
-/* If this fails, dh_view shows wrong numbers, or stops at a stack that comes twice. */
+/* If this fails, dh_view shows wrong numbers, or stops at a repeated stack. */
 static void
 dhat_has_each_stack_once(void **state)
 {
@@ -257,7 +258,7 @@ callgrind_of_a_moment_has_what_is_known_and_nothing_negative(void **state)
     profile_free(p);
 }
 
-/* If this fails, the profile of a program that allocates nothing stops its reader. */
+/* If this fails, the profile of a program without allocations stops its reader. */
 static void
 a_program_without_allocations_is_exported(void **state)
 {

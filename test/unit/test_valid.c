@@ -40,7 +40,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-/* The profile is the only thing made; two sites, of malloc and of a heap with labels. */
+/* Add two sites to the profile P, one of malloc and one of a heap with labels. */
 static void
 add_sites(struct profile *p)
 {
@@ -112,7 +112,7 @@ good_profile(void)
     return p;
 }
 
-/* The promise that was last found broken is CONDITION, or begins so. */
+/* Assert that the broken promise found last is CONDITION, or begins with it. */
 static void
 assert_broken(const char *condition)
 {
@@ -144,7 +144,7 @@ assert_broken(const char *condition)
         assert_broken(condition);                                                                  \
     } while (0)
 
-/* Such a change of one number. */
+/* The same with a change of one number. */
 #define BREAKS_IF(call, condition, number, value)                                                  \
     do {                                                                                           \
         typeof(number) was = number;                                                               \
@@ -193,7 +193,7 @@ what_is_good_is_valid(void **unused)
     assert_false(profile_is_valid(&empty));
 }
 
-/* If this fails, a place in the code may have no module, name or address that exists. */
+/* If this fails, a place in the code may refer to a missing module, name or address. */
 static void
 a_place_that_leads_nowhere_is_found(void **unused)
 {
@@ -217,7 +217,7 @@ a_place_that_leads_nowhere_is_found(void **unused)
     BREAKS("f->module < p->module_count", p->frames[0].module = 99);
 }
 
-/* If this fails, a walk from a site to the root may not end, or leave the tables. */
+/* If this fails, a walk from a site to the root may not end, or may leave the tables. */
 static void
 a_stack_that_leads_nowhere_is_found(void **unused)
 {
@@ -241,7 +241,7 @@ a_stack_that_leads_nowhere_is_found(void **unused)
     BREAKS("f->site_node < p->node_count", p->unknown_frees[0].site_node = 99);
 }
 
-/* If this fails, a view may read a name that is not there. */
+/* If this fails, a view may read a missing name. */
 static void
 a_missing_name_is_found(void **unused)
 {
@@ -390,7 +390,7 @@ a_sum_that_lost_its_place_is_found(void **unused)
     profile_free(part);
 }
 
-/* If this fails, a view may rely on something that a loaded profile does not have. */
+/* If this fails, a view may rely on a property that a loaded profile does not have. */
 static void
 what_only_the_loader_promises_is_found(void **unused)
 {
@@ -451,7 +451,7 @@ unmake(struct made *t)
     profile_free(t->p);
 }
 
-/* If this fails, a view may follow a stack to where none is, or show sums of other sites. */
+/* If this fails, a view may follow a dangling stack, or show sums of other sites. */
 static void
 a_stack_of_other_frames_is_found(void **unused)
 {
@@ -476,7 +476,7 @@ a_stack_of_other_frames_is_found(void **unused)
     unmake(&t);
 }
 
-/* What GROUPS by BY make of T are broken in ROW, where FIELD gets VALUE. */
+/* Break the groups of T by BY in ROW, where FIELD gets VALUE. */
 #define GROUP_BREAKS(condition, by, field, value)                                                  \
     do {                                                                                           \
         struct groups g;                                                                           \
@@ -486,7 +486,7 @@ a_stack_of_other_frames_is_found(void **unused)
                   value);                                                                          \
     } while (0)
 
-/* If this fails, a table by function, thread, size or type may have rows of nothing, or of more
+/* If this fails, a table by function, thread, size or type may have empty rows, or rows of more
  * than there is. */
 static void
 a_group_that_is_off_is_found(void **unused)
@@ -510,7 +510,8 @@ a_group_that_is_off_is_found(void **unused)
     unmake(&t);
 }
 
-/* If this fails, a tree may not end, hide a branch, or show amounts that its branches have not. */
+/* If this fails, a tree may not end, hide a branch, or show amounts that its branches do not
+ * have. */
 static void
 a_tree_that_is_off_is_found(void **unused)
 {
@@ -642,7 +643,7 @@ paths_and_bins_that_are_off_are_found(void **unused)
     unmake(&t);
 }
 
-/* If this fails, a comparison may leave out what grew most. */
+/* If this fails, a comparison may omit the largest growth. */
 static void
 a_diff_that_is_off_is_found(void **unused)
 {
@@ -707,7 +708,7 @@ a_number_outside_its_interval_is_found(void **unused)
     assert_broken("isfinite(i.low)");
 }
 
-/* If this fails, a search in a table of names may not end, or find another's. */
+/* If this fails, a search in a table of names may not end, or find another name. */
 static void
 a_table_of_names_that_is_off_is_found(void **unused)
 {
@@ -744,7 +745,7 @@ a_table_of_names_that_is_off_is_found(void **unused)
     arena_release(&arena);
 }
 
-/* Give the only key of M, which is KEY, others until one is found in a wrong place. */
+/* Replace the only key of M, which is KEY, by others until one is in a wrong place; restore it. */
 static void
 misplace_key(struct map *m, uint64_t key)
 {
@@ -759,7 +760,7 @@ misplace_key(struct map *m, uint64_t key)
     *word = key;
 }
 
-/* If this fails, memory may be written past its end, and nobody sees it. */
+/* If this fails, memory may be written past its end unnoticed. */
 static void
 containers_that_are_off_are_found(void **unused)
 {
