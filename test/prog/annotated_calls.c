@@ -25,7 +25,7 @@ static int failures;
         }                                                                                          \
     } while (0)
 
-/* Use all that may be used of P, which was allocated for SIZE at ALIGN. */
+/* Use all permitted bytes of P, which was allocated for SIZE at ALIGN. */
 static void *
 use(void *p, size_t size, size_t align)
 {
@@ -92,7 +92,8 @@ static void
 errors(void)
 {
     volatile size_t huge = PTRDIFF_MAX, half = SIZE_MAX / 2 + 2;
-    void *volatile kept = strdup("kept"); // The compiler thinks that a failed realloc has freed it.
+    void *volatile kept = strdup("kept"); // The compiler assumes that a failed realloc has freed
+                                          // it.
     void *p = NULL;
 
     errno = 0;
@@ -121,7 +122,7 @@ errors(void)
     free(p);
 }
 
-/* What libc allocates and the program frees. */
+/* Blocks that libc allocates and the program frees. */
 static void
 libc(void)
 {
@@ -171,7 +172,7 @@ threads(void)
         free(shared[i]);
 }
 
-/* A child frees and resizes what its parent has left it. */
+/* A child frees and resizes blocks inherited from its parent. */
 static void
 children(void)
 {

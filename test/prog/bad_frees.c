@@ -31,7 +31,7 @@ OWN static void
 drop(void *volatile p)
 {
     free(p);
-    __asm__ volatile("# first"); // Or the two would be one function.
+    __asm__ volatile("# first"); // Without it the two would be merged into one function.
 }
 
 OWN static void

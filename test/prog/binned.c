@@ -1,6 +1,5 @@
 /* binned.c: blocks of known sizes, for the allocation bins: a number of blocks of each size, a
- * number of them freed, sizes at both sides of the limit of exact bins, and nothing else.
- */
+ * number of them freed, sizes on both sides of the limit for exact bins, and nothing else. */
 #include <stdlib.h>
 
 enum { BLOCKS_MAX = 300 };

@@ -1,7 +1,6 @@
-/* cleared.c: takes away its environment, `cleared early` before its first block and `cleared late`
+/* cleared.c: clears its environment, `cleared early` before its first block and `cleared late`
  * after it; then `work` takes 100 blocks of 20 bytes, and a forked child 50 more in `child`.
- * Without an argument it keeps its environment and forks no child.
- */
+ * Without an argument it keeps its environment and forks no child. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>

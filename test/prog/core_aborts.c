@@ -1,11 +1,10 @@
 /* cflags: -fno-builtin -O0 -g */
-/* core_aborts.c: damages its heap in one way, then has malloc find it and abort.
+/* core_aborts.c: damages its heap in one way, then makes malloc find it and abort.
  *
  *   core_aborts WAY
  *
- * The block that malloc is handed then, or that is in front of unused memory, is the only one from
- * culprit(); what lies in front of it is from neighbour(), all other blocks are from other().
- */
+ * The block that malloc then gets, or that is in front of unused memory, is the only one from
+ * culprit(); the block in front of it is from neighbour(), all other blocks are from other(). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +33,7 @@ culprit(size_t size)
     return malloc(size);
 }
 
-/* The word of the chunk at P that says how large it is. */
+/* Return the word of the chunk at P that holds its size. */
 static size_t *
 word(void *p)
 {
@@ -58,7 +57,7 @@ free_all(size_t size)
         free(kept[i]);
 }
 
-/* Free one thing in the WAY that is wrong. */
+/* Make the wrong free that WAY names. */
 static void
 free_wrongly(const char *way)
 {

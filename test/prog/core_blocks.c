@@ -1,6 +1,6 @@
 /* cflags: -fno-builtin -O0 -g */
 /* libs: -lpthread */
-/* core_blocks.c: a heap that is known, to be dumped.
+/* core_blocks.c: a known heap, to be dumped.
  *
  *   core_blocks eight     8 blocks of 128 KiB, one byte more or less, in grow(); says "ready" and
  *                         waits for a line; then one of 1 MiB in add_one(), "ready", and waits
@@ -8,7 +8,7 @@
  *                         then it aborts
  *   core_blocks null      follows a null pointer
  *   core_blocks freed     calls a function through a freed block of 64 bytes
- *   core_blocks behind    reads on behind a block of 128 KiB and more until there is no memory
+ *   core_blocks behind    reads past the end of a block of 128 KiB and more until memory ends
  *   core_blocks overflow  writes 40 bytes into a block of 24, in overflow(); then it aborts
  *   core_blocks recursion calls itself without end
  *   core_blocks many      16 threads allocate 1000 blocks of 40 bytes each in work(), and free
@@ -16,12 +16,12 @@
  *   core_blocks leaks     keeps blocks that can be reached in several ways and some that cannot;
  *                         says "ready" and waits for a line
  *   core_blocks coroutine the same on a stack that is a block of 64 KiB, with which the heap
- *                         begins; a block of 72 bytes is only on the stack that main() was on
+ *                         begins; a block of 72 bytes is only on main()'s original stack
  *   core_blocks held      has a thread that waits for the child of its vfork, which takes ten
  *                         seconds; another one counts the SIGTRAPs that it sends to itself until a
  *                         line arrives, and prints how many of how many were delivered
- *   core_blocks stacks    three threads allocate from ever new stacks for 300 ms; says how many
- *                         blocks there had been at least when it exits
+ *   core_blocks stacks    three threads allocate from ever new stacks for 300 ms; prints at exit
+ *                         the minimum number of blocks allocated
  *   core_blocks growing   says "ready" and keeps a block from a new stack every few microseconds,
  *                         until there is a line
  *   core_blocks calls [N] allocates from ever new stacks for N seconds, 2 by default; prints at
@@ -117,10 +117,10 @@ use_freed(void)
 {
     uint64_t **p = malloc(64);
 
-    keep(malloc(64)); // Lest the freed one becomes a part of the rest of the heap.
+    keep(malloc(64)); // So that the freed one does not merge with the rest of the heap.
     p[4] = (uint64_t *)p;
     free(p);
-    // The words that a freed block still has lead into it, where nothing may be executed.
+    // The words left in a freed block point into it, where nothing may be executed.
     ((void (*)(void))(uintptr_t)p[4])();
 }
 
@@ -208,8 +208,8 @@ struct node {
     uint64_t pad[3];
 };
 
-static struct node *list;           // Reached: 10 nodes.
-static __thread struct node *local; // Reached by a thread's own variable: 1 node.
+static struct node *list;           // Reachable: 10 nodes.
+static __thread struct node *local; // Reachable by a thread-local variable: 1 node.
 
 static struct node *
 add_node(struct node *next)
@@ -225,7 +225,7 @@ lose_list(void)
 {
     struct node *lost = NULL;
 
-    for (int i = 0; i < 5; i++) // One that nobody knows, and 4 that it leads to.
+    for (int i = 0; i < 5; i++) // A lost one, and 4 that are reachable from it.
         lost = add_node(lost);
 }
 
@@ -234,7 +234,7 @@ lose_ring(void)
 {
     struct node *a = add_node(NULL);
 
-    a->next = add_node(a); // Both are reached by each other only.
+    a->next = add_node(a); // Both are reachable from each other only.
 }
 
 static void
@@ -375,7 +375,7 @@ make_one(void)
         free(p);
 }
 
-/* As many stacks as PATH has values: it says which of two calls is taken. */
+/* As many stacks as PATH has values: its bits select one of two calls each. */
 static void
 take_path(unsigned path, int depth)
 {

@@ -4,10 +4,8 @@
  * kill it.
  *
  * FILE holds 64 bytes for each thread, mapped shared: {allocations, frees, allocated bytes, freed
- * bytes} as int64, each raised right after the call returned. So whatever moment it dies at, of the
- * calls that thread made in `count_alloc` and the blocks of it that ended, FILE knows all but at
- * most one.
- */
+ * bytes} as int64, each raised right after the call returned. So whenever it dies, FILE misses at
+ * most one event of each thread: an allocation in `count_alloc`, or a free of such a block. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>

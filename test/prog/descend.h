@@ -1,4 +1,4 @@
-/* descend.h: a block below a stack that a number chooses, to make a profile's tables grow. */
+/* descend.h: a block below a stack that a number selects, to make a profile's tables grow. */
 #ifndef DESCEND_H
 #define DESCEND_H
 
@@ -20,7 +20,7 @@ descend(unsigned bits, int depth)
     if (bits & 1)
         descend(bits >> 1, depth - 1);
     else
-        descend(bits >> 1 | OTHER_CALL, depth - 1); // Else the two calls would become one.
+        descend(bits >> 1 | OTHER_CALL, depth - 1); // Otherwise the two calls would be merged.
     __asm__ volatile("" : : : "memory");
 }
 

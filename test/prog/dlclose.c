@@ -20,7 +20,7 @@ typedef void *plugin_fn(void);
 
 static char directory[PATH_MAX];
 
-/* Load, call twice, unload; the page that the code lay in. */
+/* Load, call twice, unload; return the page of the code. */
 __attribute__((noinline)) static uintptr_t
 turn(const char *name)
 {

@@ -1,7 +1,6 @@
-/* exec_ways.c PROGRAM: starts PROGRAM in each way that there is, one child after the other.
+/* exec_ways.c PROGRAM: starts PROGRAM in every possible way, one child after the other.
  *
- * Prints the name of each way. The name of PROGRAM without a directory must be in PATH.
- */
+ * Prints the name of each way. The name of PROGRAM without a directory must be in PATH. */
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@
  *     do_failures                   1     20      1     20   0   failing calls change nothing
  *     all                          17   7952     16   7952   4
  *
- * musl has no pvalloc, valloc does for the counts; and its realloc(p, 0) gives a block, so that
+ * musl has no pvalloc, so valloc replaces it; and its realloc(p, 0) returns a block, so that
  * do_realloc_zero has 2 allocations, 2 frees and 1 reallocation there.
  *
  * free(NULL) happens twice and is no event. The program itself checks errno, alignment, contents

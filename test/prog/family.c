@@ -97,7 +97,7 @@ by_handler(void)
     return wait_for(handler_pid);
 }
 
-/* No library function knows of this one. */
+/* No library function is involved. */
 static int
 by_clone(void)
 {
@@ -326,7 +326,7 @@ by_nobody(void)
     return wait_for(pid);
 }
 
-/* As before, and descriptor 2 is a file of the program's by then. */
+/* As before, but descriptor 2 is a file of the program's by then. */
 static int
 by_nobody_reused(const char *done)
 {
@@ -375,7 +375,7 @@ by_chroot(const char *root)
     return wait_for(pid);
 }
 
-/* The child lives on until the file DONE exists. */
+/* The child lives until the file DONE exists. */
 static pid_t
 until(const char *done)
 {

@@ -64,7 +64,8 @@ descend(unsigned path, int depth, unsigned leaf)
     if (path & 1)
         p = descend(path >> 1, depth - 1, leaf);
     else
-        p = descend(path >> 1 | OTHER_CALL, depth - 1, leaf); // Else the calls would become one.
+        p = descend(path >> 1 | OTHER_CALL, depth - 1, leaf); // Otherwise the calls would be
+                                                              // merged.
     __asm__ volatile("" ::: "memory");
     return p;
 }

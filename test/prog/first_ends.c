@@ -1,7 +1,6 @@
 /* libs: -lpthread */
 /* first_ends.c FILE: its first thread ends at once, another allocates and frees without end and
- * makes FILE when it has begun. To the kernel the process is then a zombie with threads that live.
- */
+ * creates FILE when it has begun. To the kernel the process is then a zombie with live threads. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@ second_alloc(void)
 {
     void *p = malloc(BLOCK_BYTES);
 
-    __asm__ volatile("" : : "r"(p) : "memory"); // No tail call: its frame is looked for.
+    __asm__ volatile("" : : "r"(p) : "memory"); // No tail call: the test looks for its frame.
     return p;
 }
 

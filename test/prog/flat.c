@@ -9,8 +9,8 @@
  *     flat modules N LIBRARY N times dlopen, one allocation of 10 bytes in it, dlclose
  *     flat places N LIBRARY  the same, at another address each time
  *
- * At 1, 50 and 100 % it prints its own resident memory in KiB. At the end nothing of it is live.
- */
+ * At 1, 50 and 100 % it prints its own resident memory in KiB. At the end none of its blocks is
+ * live. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -121,7 +121,7 @@ moves(uint64_t times)
 
 typedef void *plugin_fn(void);
 
-/* Take the address of an unloaded library, so that the next one must go elsewhere. */
+/* Occupy the address of an unloaded library, so that the next one is loaded elsewhere. */
 static void
 occupy(void *base)
 {

@@ -1,5 +1,5 @@
-/* foreign.c: for programs that bring their own allocator. Linked by the test with one allocator or
- * another; the same in C and, compiled as C++, with the operators.
+/* foreign.c: a program for other allocators. The test links it with one allocator or another; it is
+ * the same in C and, compiled as C++, with the operators.
  *
  *     take      1000 blocks, i % 100 + 1 bytes: 50500 bytes; of each 100 the first 40 freed
  *     turn      500 pairs, 64 bytes: 32000 bytes, all freed, all temporary

@@ -33,7 +33,7 @@ enum { SLOTS = 600, OPERATIONS = 400, THREADS_MAX = 3, LINE_BYTES = 128 };
 struct slot {
     uint64_t hidden; // Address xor HIDDEN; 0 = no block.
     size_t bytes;
-    int depth, holder; // The slot whose block has the address; -1 = the table, -2 = nobody.
+    int depth, holder; // The slot whose block has the address; -1 = the table, -2 = none.
     bool holds;
 };
 
@@ -65,7 +65,7 @@ draw_size(void)
     case 2:
         return draw(9000);
     case 3:
-        return 640; // The size of a thread cache of glibc's.
+        return 640; // The size of glibc's thread cache.
     default:
         return draw(300);
     }
@@ -96,7 +96,7 @@ take(int i, void *p, size_t bytes)
     table[i] = p;
 }
 
-/* Take block I's address from where it is kept. */
+/* Remove block I's address from its holder. */
 static void
 unhold(int i)
 {
@@ -158,7 +158,7 @@ operate(void)
     }
 }
 
-/* Overwrite what calls have left on the stack. */
+/* Overwrite the remains of calls on the stack. */
 static void
 clear(void)
 {

@@ -7,8 +7,7 @@
  *
  * The child's profile holds 500 allocations and 200 frees in `inside`, nothing of `before`, and 300
  * inherited frees; the parent's holds nothing of `inside`, and its blocks are all live. Last, the
- * parent starts /bin/true through vfork, whose own allocations (none to speak of) are its own.
- */
+ * parent starts /bin/true through vfork, whose few allocations are its own. */
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -23,7 +23,7 @@ enum { TIMES = 100 };
 
 static void *volatile kept;
 
-/* Makes the compiler keep P's memory and anything before and after it. */
+/* Makes the compiler keep P's memory and everything before and after it. */
 static inline void
 touch(void *p)
 {

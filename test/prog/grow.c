@@ -7,9 +7,8 @@
  * Every path of LEVELS calls through three functions, down to one that allocates: 2^LEVELS stacks,
  * so nodes, sites and counters grow; a function with many callers overflows a node's line of
  * children; THREADS threads alive at once make rows and bins grow; blocks with much slack go to the
- * ledger's side table. Then a child does a little of the same. The words on stdout depend on
- * nothing but the arguments.
- */
+ * ledger's side table. Then a child does a little of the same. The words on stdout depend on the
+ * arguments alone. */
 #include <malloc.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -25,7 +24,7 @@ static pthread_barrier_t barrier;
 static uint64_t sums[THREADS_MAX];
 static int levels = 9;
 
-/* Something written at both ends and read again, so that a block that is not there shows. */
+/* Written at both ends and read again, so that a missing block shows. */
 static __attribute__((noinline)) uint64_t
 leaf(uint64_t x)
 {

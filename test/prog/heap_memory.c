@@ -1,4 +1,4 @@
-/* heap_memory.c: objects of one heap of the program's own, side by side.
+/* heap_memory.c: objects of one heaptap heap, side by side.
  *
  *     heap_memory SIZE COUNT
  *

@@ -7,9 +7,9 @@
  * Allocates, reallocates and frees at random, EVENTS times in each thread. About one event in EVERY
  * is followed by raise(SIGUSR1), which the recorder takes for a snapshot; with several THREADS that
  * happens between rounds of EVERY events, when all of them wait, and they free one another's
- * blocks. END is exit, kill (by SIGKILL) or fork: half way the process forks, and the child begins
- * anew with nothing. With storm nobody waits: thread number i allocates at site i only, and each
- * raises the signal itself after every EVERY allocations.
+ * blocks. END is exit, kill (by SIGKILL) or fork: half way the process forks, and the child starts
+ * empty. With storm nobody waits: thread number i allocates at site i only, and each raises the
+ * signal itself after every EVERY allocations.
  *
  * Prints, without a stream or anything else that would allocate:
  *
@@ -30,7 +30,7 @@
 
 enum { SITES = 12, BLOCKS = 600, THREADS_MAX = 8, TEXT_BYTES = 1 << 20, LINE_BYTES = 4096 };
 
-/* A section of that name has its limits in symbols. */
+/* The linker defines symbols for the limits of a section with such a name. */
 #define SITE __attribute__((noinline, section("sites")))
 
 #define ALLOCATES(number)                                                                          \
@@ -264,7 +264,7 @@ one_event(struct worker *w, long number)
         end_block(w);
 }
 
-/* The workers' blocks go from one to the next. */
+/* The workers' blocks rotate from one to the next. */
 static void
 rotate(void)
 {

@@ -1,12 +1,11 @@
 /* cflags: -O1 -fno-optimize-sibling-calls */
 /* libs: -Lbuild/test/prog -lfastclock -Wl,-rpath,$ORIGIN */
-/* history_long.c: a server that has run for long, by the clock of libfastclock.c.
+/* history_long.c: a server with a long run time, by the clock of libfastclock.c.
  *
  *     history_long SECONDS STACKS
  *
  * Allocates and frees at STACKS places in turn until SECONDS have passed; one block in a thousand
- * is never freed. Ends with "events N".
- */
+ * is never freed. Ends with "events N". */
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,7 +29,8 @@ descend(unsigned path, int depth, size_t size_bytes)
     if (path & 1)
         descend(path >> 1, depth - 1, size_bytes);
     else
-        descend(path >> 1 | OTHER_CALL, depth - 1, size_bytes); // Else the calls would be one.
+        descend(path >> 1 | OTHER_CALL, depth - 1, size_bytes); // Otherwise the calls would be
+                                                                // merged.
     __asm__ volatile("" ::: "memory");
 }
 

@@ -23,16 +23,16 @@
 char **environ;
 
 static pthread_mutex_t interposed_lock = PTHREAD_MUTEX_INITIALIZER;
-static __thread int interposed_asked INITIAL; // The call is ours.
+static __thread int interposed_asked INITIAL; // The test itself makes the call.
 static __thread int interposed_errno INITIAL;
 static int interposed_fails;
 static void *volatile interposed_block;
 static volatile long interposed_result;
 
-/* Called for calls by others; may throw. */
+/* Called on foreign calls; may throw. */
 void (*interposed_stranger)(void);
 
-/* What there is below each function: true if it is to fail. */
+/* Common beginning of each function: returns true if it should fail. */
 __attribute__((noinline)) static int
 interposed_enter(unsigned *strangers)
 {
@@ -46,7 +46,7 @@ interposed_enter(unsigned *strangers)
     return interposed_fails && !interposed_asked;
 }
 
-/* All of them: name, and how interposed_call_all calls it. */
+/* All of them: the name, and how interposed_call_all calls it. */
 #define INTERPOSED_EVERYWHERE(X)                                                                   \
     X(clock_gettime, clock_gettime(CLOCK_MONOTONIC, &time))                                        \
     X(getrlimit, getrlimit(RLIMIT_AS, &limit))                                                     \
@@ -67,7 +67,7 @@ interposed_enter(unsigned *strangers)
     X(__errno_location, errno)                                                                     \
     X(_dl_find_object, _dl_find_object(stdout, &found))
 
-/* In a static program the others would be libc's own, which needs them before it is ready. */
+/* In a static program the others would replace libc's, which needs them before they are ready. */
 #ifdef STATIC
 #define INTERPOSED(X) INTERPOSED_EVERYWHERE(X)
 #else
@@ -266,7 +266,7 @@ interposed_call_all(void)
     INTERPOSED(CALL)
 }
 
-/* How often others have called each. */
+/* Number of foreign calls of each. */
 static inline void
 interposed_print(FILE *file)
 {

@@ -1,8 +1,7 @@
 /* libs: -Lbuild/test/prog -linterposed -Wl,-rpath,$ORIGIN */
-/* interposed_throws.cc: names of libc belong to a library (libinterposed.c) whose functions throw
- * when they are called while nobody but the recorder could do so. Blocks come and go at two places,
- * in a forked child too. Ends with 9.
- */
+/* interposed_throws.cc: a library (libinterposed.c) defines names of libc with functions that throw
+ * when only the recorder could have called them. Blocks come and go at two places, also in a forked
+ * child. Ends with 9. */
 #include <cstdio>
 #include <cstdlib>
 #include <sys/wait.h>

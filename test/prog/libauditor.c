@@ -1,6 +1,5 @@
-/* libauditor.c: an auditor for LD_AUDIT that looks at each symbol and changes nothing. With one the
- * dynamic linker allocates before libc has begun.
- */
+/* libauditor.c: an auditor for LD_AUDIT that examines each symbol and changes nothing. With an
+ * auditor the dynamic linker allocates before libc is initialised. */
 #include <link.h>
 
 unsigned int

@@ -1,4 +1,4 @@
-/* libfastclock.c: to be preloaded behind the recorder: a clock that runs away.
+/* libfastclock.c: to be preloaded behind the recorder: a clock that runs fast.
  *
  * The coarse monotonic clock, which nothing but the recorder reads, advances only when it is read:
  * by a fraction of the elapsed time, 4 milliseconds at least. So a week passes in some 50,000

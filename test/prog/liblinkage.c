@@ -1,7 +1,6 @@
 /* cflags: -fno-builtin -fno-optimize-sibling-calls */
-/* liblinkage.c: the other side of linkage.c: a library, and a plug-in. Linked into static
- * executables as it is.
- */
+/* liblinkage.c: the other side of linkage.c: a library, and a plug-in. Also linked into static
+ * executables, unchanged. */
 #include <stdlib.h>
 
 void *library_alloc(size_t size_bytes);

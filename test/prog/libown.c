@@ -31,7 +31,7 @@ own_malloc(size_t size)
 void *
 own_calloc(size_t count, size_t size)
 {
-    return own_aligned(8, count * size); // The array is zero and nothing is used twice.
+    return own_aligned(8, count * size); // The array is zero and nothing is reused.
 }
 
 void *

@@ -1,6 +1,6 @@
 /* cflags: -fno-optimize-sibling-calls */
-/* libplugin_two.c: loaded and unloaded by dlclose.c where libplugin_one.so was; allocates 20 bytes,
- * three frames deep, each frame of another size than its counterpart there. */
+/* libplugin_two.c: loaded and unloaded by dlclose.c at libplugin_one.so's address; allocates 20
+ * bytes, three frames deep, each frame of another size than its counterpart there. */
 #include <stdlib.h>
 
 void *plugin(void);

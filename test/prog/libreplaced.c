@@ -1,8 +1,6 @@
 /* cflags: -fno-builtin */
-/* libreplaced.c: malloc, calloc, realloc and free of the program's own, and none of their
- * relatives: a pointer that goes up in a pool, with the size in front of each block; nothing is
- * used again.
- */
+/* libreplaced.c: a private malloc, calloc, realloc and free, without their relatives: a bump
+ * pointer in a pool, with the size in front of each block; nothing is reused. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* cflags: -fno-builtin */
 /* libscope_aligns.c: an allocator that aligns everything: its malloc calls its own memalign, by the
- * name that everybody sees. */
+ * public name. */
 #include <malloc.h>
 
 #include "scope.h"

@@ -1,7 +1,7 @@
 /* cflags: -fno-builtin */
-/* libscope_asks.c: an allocator made of libc's, with 16 bytes in front of each block, so that it
- * knows its own, and their sizes. It ends the program when it is given another's, or only asked
- * about one. */
+/* libscope_asks.c: an allocator on top of libc's, with 16 bytes in front of each block, so that it
+ * recognises its blocks and their sizes. It ends the program when it gets a foreign block, even if
+ * only for its size. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@ enum { HEAD_BYTES = 16 };
 
 struct head {
     size_t size;
-    uint32_t front; // Bytes from libc's block to ours.
+    uint32_t front; // Bytes from libc's block to this one.
     uint32_t mark;
 };
 _Static_assert(sizeof(struct head) == HEAD_BYTES, "blocks are aligned as libc's are");
@@ -43,7 +43,7 @@ head_of(const void *p)
     return head;
 }
 
-/* The block of SIZE bytes that begins FRONT bytes behind BASE, libc's, which may be NULL. */
+/* Return the block of SIZE bytes that begins FRONT bytes behind BASE, libc's, which may be NULL. */
 static void *
 block_in(char *base, size_t front, size_t size)
 {

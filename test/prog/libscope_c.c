@@ -3,9 +3,8 @@
  *
  *     use       8 blocks by all functions, ended: 346 bytes
  *     leave     3 blocks of 1,000 bytes that stay
- *     create, destroy   1 block of 100 bytes, by jumps, so that the caller is not to be seen
- *     take      ends a block of somebody else
- */
+ *     create, destroy   1 block of 100 bytes, by jumps, so that the caller has no frame
+ *     take      frees a foreign block */
 #include <malloc.h>
 #include <string.h>
 

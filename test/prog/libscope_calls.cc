@@ -1,5 +1,5 @@
 /* libs: -Wl,-z,lazy */
-/* libscope_calls.cc: a plug-in in C++ that only calls operators, so that each can be bound when it
- * is called for the first time. */
+/* libscope_calls.cc: a plug-in in C++ that only calls operators, so that each can be bound lazily
+ * at its first call. */
 #define USE_CALLS_ONLY
 #include "scope_use.h"

@@ -1,6 +1,6 @@
 /* cflags: -fno-builtin */
 /* libscope_carved.cc: operators that carve small blocks out of chunks of 64 KB, which they get from
- * malloc (`more`), and give larger ones of malloc's. */
+ * malloc (`more`), and pass larger requests to malloc. */
 #include <new>
 
 #include "scope.h"

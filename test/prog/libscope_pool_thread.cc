@@ -1,8 +1,7 @@
-/* libscope_pool_thread.cc: a plug-in with a thread that runs until its destructor ends it, and uses
- * operators for the first time then.
+/* libscope_pool_thread.cc: a plug-in with a thread that runs until its destructor ends it, and only
+ * then uses operators for the first time.
  *
- *     worked    10 blocks of 44 bytes, ended
- */
+ *     worked    10 blocks of 44 bytes, ended */
 #include <atomic>
 #include <thread>
 

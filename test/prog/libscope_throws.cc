@@ -1,5 +1,5 @@
 /* cflags: -fno-builtin */
-/* libscope_throws.cc: an allocator that throws when it is asked for 77,777 bytes. */
+/* libscope_throws.cc: an allocator that throws on a request for 77,777 bytes. */
 #include <new>
 
 #include "scope.h"
@@ -17,7 +17,8 @@ look(size_t size)
         throw std::bad_alloc();
 }
 
-// No declaration with throw() may come before; so by their names in the object file.
+// No declaration with throw() may precede them; therefore they are defined by their names in the
+// object file.
 void *throws_malloc(size_t) __asm__("malloc");
 void *throws_calloc(size_t, size_t) __asm__("calloc");
 void *throws_realloc(void *, size_t) __asm__("realloc");

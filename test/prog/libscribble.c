@@ -1,5 +1,5 @@
-/* libscribble.c: for Python programs, by ctypes.PyDLL: allocate while words of the interpreter's
- * are damaged, and put them back before anybody but a recorder can have seen it. */
+/* libscribble.c: for Python programs, by ctypes.PyDLL: allocate while words of the interpreter are
+ * damaged, and restore them before any code but a recorder can have seen it. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,13 +8,13 @@
 
 enum { PAGE_BYTES = 4096 };
 
-/* Blocks of 300,000 bytes and an object, each made while the BYTES at AT are VALUE's. */
+/* Blocks of 300,000 bytes and an object, each made while the BYTES at AT equal VALUE's. */
 int
 scribble(void *at, int bytes, uint64_t value, int times)
 {
     volatile unsigned char *to = at;
     void *(*make)(size_t), (*release)(void *);
-    void *volatile block; // Or the compiler leaves both calls out.
+    void *volatile block; // Otherwise the compiler removes both calls.
     uint64_t was = 0;
 
     *(void **)&make = dlsym(RTLD_DEFAULT, "PyObject_Malloc");
@@ -33,7 +33,7 @@ scribble(void *at, int bytes, uint64_t value, int times)
     return times;
 }
 
-/* The end of a page of zeros behind which nothing can be read. */
+/* The end of a page of zeros before unreadable memory. */
 void *
 edge(void)
 {

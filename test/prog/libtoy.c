@@ -91,8 +91,7 @@ frames(struct heaptap_frame *to, size_t max)
     return n;
 }
 
-/* The n-th run of frames, which ends with the one that began it, is in the n-th C frame of
- * toy_eval. */
+/* The n-th run of frames, up to the one that began it, is in the n-th C frame of toy_eval. */
 static int
 place_inner(struct heaptap_frame *f, size_t count, const struct heaptap_native *n, size_t natives)
 {
@@ -284,7 +283,7 @@ toy_runtime_begins(void)
     __asm__ volatile("");
 }
 
-/* A call of the language from a C frame that gets its room on the stack as it goes. */
+/* A call of the language from a C frame that grows its stack with alloca. */
 static void
 eval_in(char *room)
 {
@@ -371,7 +370,7 @@ toy_runtime_ends(void)
     __asm__ volatile("");
 }
 
-/* A C function of the program's, called by the language, that calls the language. */
+/* A C function of the program, called by the language, that calls the language. */
 void
 toy_calls_back(void)
 {

@@ -24,10 +24,10 @@ struct allocator {
 static struct allocator behind, tracemalloc;
 static __thread bool is_asked;
 
-/* Keeps a call before it from becoming a jump, which would leave no frame. */
+/* Keeps the call before it from becoming a tail call, which would leave no frame. */
 #define STAY() __asm__ volatile("")
 
-/* One of the three functions behind: of COUNT = 0 and OLD = NULL malloc, and so on. */
+/* One of the three functions behind: malloc for COUNT = 0 and OLD = NULL, and so on. */
 __attribute__((noinline)) static void *
 raw_traced(void *old, size_t count, size_t bytes)
 {
@@ -104,7 +104,8 @@ put(struct allocator *found, struct allocator with)
     set(0, &with);
 }
 
-/* Before tracemalloc begins, which takes away all that has been put before it when it ends. */
+/* Call it before tracemalloc begins, which at its end removes all hooks that were installed before
+ * it. */
 void
 raw_inner(void)
 {
@@ -112,8 +113,8 @@ raw_inner(void)
                                     .realloc = inner_realloc});
 }
 
-/* Whether tracemalloc charges an object that comes out of a free list to the line that took it. It
- * asks this word then, and only then. */
+/* Select whether tracemalloc charges an object that comes out of a free list to the line that took
+ * it. tracemalloc reads this word only in that case. */
 static void
 trace_reuse(int is_traced)
 {
@@ -153,12 +154,12 @@ traced_now(const char *name, void *traces, void *count, void **blocks)
     *(void **)&new_list = dlsym(RTLD_DEFAULT, "PyList_New");
     *(void **)&release = dlsym(RTLD_DEFAULT, "Py_DecRef");
     trace_reuse(0);
-    // With these the list that is returned does not come out of the free list.
+    // With these the returned list does not come out of the free list.
     for (size_t i = 0; i < LISTS; i++)
         lists[i] = new_list(0);
     *blocks = call(count);
     heaptap_snapshot(name);
-    trace_reuse(1); // Without which it says that it does not trace.
+    trace_reuse(1); // Otherwise it reports that it does not trace.
     result = call(traces);
     heaptap_label("traced", NULL);
     for (size_t i = 0; i < LISTS; i++)

@@ -16,7 +16,7 @@
  *     limits_itself fork MIB         limits itself and forks. The child maps memory wherever there
  *                                    is room, limits itself to half as much, and uses that memory
  *
- * Otherwise 64 blocks of 1 MiB, a thread and 4 MiB of the stack; says "done" and exits with 7. */
+ * Otherwise 64 blocks of 1 MiB, a thread and 4 MiB of the stack; prints "done" and exits with 7. */
 /* libs: -lpthread */
 #include <pthread.h>
 #include <stdint.h>
@@ -82,7 +82,8 @@ limit_child(rlim_t bytes)
 static void *__attribute__((noinline))
 descend(void *levels)
 {
-    uintptr_t left = (uintptr_t)levels; // Not a pointer's arithmetic, which may never lead to NULL.
+    uintptr_t left = (uintptr_t)levels; // Not computed from a pointer, whose arithmetic may never
+                                        // yield NULL.
     void *volatile p = malloc(50);
 
     free(p);
@@ -156,7 +157,7 @@ pieces(const char *which, rlim_t bytes, const char *how)
     }
     if (limit_by(how, strcmp(which, "AS") == 0 ? RLIMIT_AS : RLIMIT_DATA, &l) != 0)
         return 3;
-    // It finds room, so that a forked child tries to start recording.
+    // There is room, so that a forked child tries to start recording.
     small = malloc(10);
     free(small);
     for (int i = 0; i < PIECES; i++) {

@@ -29,17 +29,17 @@
 enum { STEPS = 10, PIECES_MAX = 4096, FILES_MAX = 200, THREADS = 3, MIB = 1 << 20 };
 enum { HEAP_BYTES_MAX = 256 * MIB, SPAN_BITS = 24 };
 
-/* Threads and stacks need some of it, and the recorder has fixed costs: failures.md. A limit from
- * outside counts. */
+/* Threads and stacks need some of it, and the recorder has fixed costs: failures.md. An external
+ * limit counts. */
 #define ROOMY ((rlim_t)512 << 20)
 
 static uint64_t word;
 static int seen;      // libc sets all limits on address space, and nobody forks.
-static int unnoticed; // A limit that nobody has reported, and no failed allocation since.
+static int unnoticed; // A limit that was not reported, and no failed allocation since.
 static void *pieces[PIECES_MAX];
 static rlim_t space, data, space_most, data_most; // RLIM_INFINITY = no limit.
 static unsigned char used[(size_t)1 << (47 - SPAN_BITS)]; // By span of addresses.
-static long spans;                                        // Ever used, also by the parent.
+static long spans;                                        // Ever used, including by the parent.
 
 static uint64_t
 draw(uint64_t below)
@@ -75,7 +75,7 @@ by_child(int resource, const struct rlimit *l)
     return status == 0 ? 0 : -1;
 }
 
-/* Returns whether libc was passed by. */
+/* Return true if libc was bypassed. */
 static int
 limit(int resource, rlim_t bytes)
 {
@@ -133,13 +133,13 @@ piece(uint64_t kind, size_t bytes)
     }
 }
 
-/* How much of this process's memory is the recorder's, in MiB: address space, the part of that
- * without access, and what RLIMIT_DATA counts. */
+/* The recorder's share of this process's memory, in MiB: address space, the inaccessible part of
+ * it, and the bytes that RLIMIT_DATA counts. */
 struct tables {
     long mapped, spare, data;
 };
 
-/* The recorder alone advises against huge pages, and against giving mappings to children. */
+/* Only the recorder advises against huge pages, and against inheriting mappings. */
 static struct tables
 measure(void)
 {
@@ -193,7 +193,7 @@ note(void *p, size_t bytes)
     }
 }
 
-/* Allocate until it fails or all pieces are there, and give them back. */
+/* Allocate until it fails or all pieces exist, and free them. */
 static void
 use_heap(const char *more)
 {
@@ -391,7 +391,7 @@ main(int argc, char **argv)
 
     word = seed * 0x9e3779b97f4a7c15u + 88172645463325252u;
     seen = argc > 2;
-    // One arena: how many threads want one at once depends on time.
+    // One arena: the number of threads that want one at once depends on timing.
     mallopt(M_ARENA_MAX, 1);
     getrlimit(RLIMIT_AS, &outer);
     space = space_most = outer.rlim_max;

@@ -111,7 +111,7 @@ QUEUE(by_new_aligned, 50, 3, operator new(60, std::align_val_t(64)), delete_alig
 QUEUE(by_valloc, 50, 3, valloc(10), free)
 QUEUE(of_nothing, 50, 3, malloc(0), free)
 QUEUE(of_a_mebibyte, 50, 3, malloc(1 << 20), free)
-QUEUE(of_pages, 50, 3, pvalloc(1), free) // More slack than the ledger's byte can say.
+QUEUE(of_pages, 50, 3, pvalloc(1), free) // More slack than fits the ledger's byte.
 
 APART static void
 grown()

@@ -10,7 +10,7 @@
 
 static jmp_buf out;
 static void *volatile kept;
-static volatile int always = 1; // Keeps the compiler from seeing that nobody returns.
+static volatile int always = 1; // Hides from the compiler that the function never returns.
 
 __attribute__((noinline, noclone)) static int
 bottom(void)

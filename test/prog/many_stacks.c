@@ -22,7 +22,7 @@ descend(unsigned path, int depth)
     if (path & 1)
         descend(path >> 1, depth - 1);
     else
-        descend(path >> 1 | OTHER_CALL, depth - 1); // Else the two calls would become one.
+        descend(path >> 1 | OTHER_CALL, depth - 1); // Otherwise the two calls would be merged.
     __asm__ volatile("" ::: "memory");
 }
 

@@ -1,5 +1,5 @@
 /* cflags: -fno-builtin -O0 */
-/* meddle.c: allocates, does something unkind to the recorder, and then makes the profile grow.
+/* meddle.c: allocates, does something hostile to the recorder, and then makes the profile grow.
  *
  *   meddle ACTION [PATH [PATH]]
  *
@@ -8,15 +8,14 @@
  *   stderr PATH          closes stderr and opens PATH, which becomes descriptor 2
  *   remove PATH          removes PATH
  *   rename PATH PATH     gives PATH (a file or directory) another name
- *   file PATH            puts another file in the place of PATH
- *   symlink PATH PATH    puts a symbolic link to the second PATH in its place
- *   fifo PATH            puts a FIFO in its place
+ *   file PATH            replaces PATH by another file
+ *   symlink PATH PATH    replaces it by a symbolic link to the second PATH
+ *   fifo PATH            replaces it by a FIFO
  *   lock FLAGS PATH      mlockall(FLAGS) if it can; afterwards PATH gets the resident KiB
  *   eat MIB              touches so much memory, 1 MiB at a time
  *   abort                aborts at the end
  *
- * Says "sum N" and ends with 7; 1 if the action failed.
- */
+ * Prints "sum N" and ends with 7; 1 if the action failed. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -132,7 +131,7 @@ work(void *sum)
     return NULL;
 }
 
-/* Threads make rows and private memory. */
+/* Threads create rows and private memory. */
 static uint64_t
 run_threads(void)
 {

@@ -13,8 +13,8 @@
  *     in all under main           12    927   all freed
  *
  * `failing` asks for more than there is, in the throwing form (bad_alloc is caught) and in the
- * nothrow form (NULL); neither is an allocation of main's, but the exception itself comes from
- * malloc: its site is found under `failing`, 1 block, freed. Nothing may be counted twice, although
+ * nothrow form (NULL). Neither is an allocation of main's, but the exception itself comes from
+ * malloc: its site is under `failing`, 1 block, freed. Nothing may be counted twice, although
  * operator new calls malloc. */
 #include <cstdint>
 #include <cstdlib>

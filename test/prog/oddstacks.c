@@ -1,6 +1,6 @@
 /* cflags: -fno-builtin -fno-optimize-sibling-calls */
 /* libs: -lpthread */
-/* oddstacks.c: stacks of every kind. Blocks are of 10 bytes and are kept.
+/* oddstacks.c: stacks of every kind. Blocks have 10 bytes and are kept.
  *
  *     arena     3 rounds of 1000 coroutines in one arena, 5 blocks each: `co_step`
  *     overflow  20 overflows of the stack, met by a handler on its own stack that allocates

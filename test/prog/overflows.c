@@ -6,8 +6,8 @@
  * 64 blocks of random sizes are allocated by eight functions in random order, some are freed, then
  * the owner of one, the culprit, writes BYTES of 0x41 past its end (end), before its beginning
  * (start), past its end where the next block in memory has been freed (freed), or over its
- * neighbour and into the one behind that (across). The name of the function that has allocated the
- * culprit is printed. Then all blocks are freed (free), or one more is allocated each tenth of a
+ * neighbour and into the one behind that (across). It prints the name of the function that has
+ * allocated the culprit. Then all blocks are freed (free), or one more is allocated each tenth of a
  * second until a line comes (wait), or the process ends by SIGSEGV (crash). */
 #include <poll.h>
 #include <signal.h>
@@ -68,7 +68,7 @@ allocate_all(void)
     qsort(by_address, BLOCKS, sizeof *by_address, compare);
 }
 
-/* Free the block at place I of those by address. */
+/* Free the block at place I in the order of addresses. */
 static void
 drop(int i)
 {

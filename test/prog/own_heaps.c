@@ -1,6 +1,6 @@
 /* cflags: -O1 -fno-inline -fno-builtin -Wno-unused-result */
 /* libs: -lpthread */
-/* own_heaps.c: events of heaps of the program's own, with sums known by construction.
+/* own_heaps.c: events of heaptap heaps, with sums known by construction.
  *
  *     own_heaps CASE
  *
@@ -70,7 +70,7 @@ run_lives(void)
     heaptap_reset(heap);
 }
 
-/* A heap of a runtime, which is not to be reset: that is one lost event. */
+/* A runtime's heap, which must not be reset: that is one lost event. */
 static void
 run_lasting(void)
 {
@@ -84,7 +84,7 @@ run_lasting(void)
     heaptap_resize(heap, base + 128, base, 150);
     heaptap_free(heap, base);
     heaptap_heap_destroy(heap);
-    heap = heaptap_heap_create("after", 0); // Which has the same instance.
+    heap = heaptap_heap_create("after", 0); // It has the same instance.
     heaptap_alloc(heap, base, 1, 70);
     heaptap_reset(heap);
 }
@@ -96,7 +96,7 @@ enum { MIXED_HEAPS = 4, MIXED_ADDRESSES = 600, MIXED_EVENTS = 400000 };
 struct mixed {
     heaptap_heap *heap;
     char *base;
-    int bytes[MIXED_ADDRESSES]; // At BASE + 20 * I; 0 = nothing lives there.
+    int bytes[MIXED_ADDRESSES]; // At BASE + 20 * I; 0 = no object there.
     int live;
     long live_bytes, allocations, allocated_bytes, frees, freed_bytes;
 };
@@ -153,8 +153,9 @@ mixed_tell(const char *path, const struct mixed *m, int count)
     fclose(out);
 }
 
-/* Two heaps of one name at the same addresses, a third of that name that is made anew now and then,
- * and one that lasts. Two objects to a granule at some places; large ones in one part only. */
+/* Two heaps of one name at the same addresses, a third with that name that is recreated now and
+ * then, and one that lasts. Two objects to a granule at some places; large ones in one part
+ * only. */
 static void
 run_mixed(void)
 {
@@ -203,7 +204,7 @@ run_second(void)
     m.base = base;
     m.heap = heaptap_heap_create("second", 0);
     for (int n = 0; n < 40; n++) {
-        mixed_alloc(&m, n % 4 == 0 ? 0 : 1, 10); // One, the other, and that twice again.
+        mixed_alloc(&m, n % 4 == 0 ? 0 : 1, 10); // One, the other, and both again.
         if (n % 4 == 2) {
             heaptap_free(m.heap, m.base);
             mixed_end(&m, 0);
@@ -231,7 +232,7 @@ run_reset(void)
     fclose(out);
 }
 
-/* Resets and frees take turns so often that the count of emptyings goes round. */
+/* Resets and frees alternate so often that the count of emptyings wraps around. */
 static void
 run_round(void)
 {
@@ -302,7 +303,7 @@ second_user(heaptap_heap *heap)
     wrapped_twice(heap, base + 10, 20);
 }
 
-/* Two users of an allocator of two functions; and so many frames to skip that one is left. */
+/* Two users of an allocator with two functions; and so many frames to skip that one is left. */
 static void
 run_skip(void)
 {
@@ -492,7 +493,7 @@ on_alarm(int signal)
 }
 
 /* Alarms all the time; each leaves a block of 2. The rest balances. malloc may be called from the
- * handler because both sizes have a free block, which nobody else takes, before the first alarm:
+ * handler because both sizes have a free block, which no other code takes, before the first alarm:
  * a first call of malloc holds a lock. */
 static void
 run_handler(void)
@@ -600,8 +601,8 @@ run_large(void)
     kept = NULL;
 }
 
-/* There is no other thread: the maximum that the chunk makes is taken back, and the one before,
- * which was less by far, is it again. */
+/* There is no other thread: the maximum that the chunk makes is undone, and the previous one, which
+ * was far lower, holds again. */
 static void
 run_large_alone(void)
 {
@@ -616,7 +617,7 @@ run_large_alone(void)
     kept = NULL;
 }
 
-/* The chunk comes on top of a maximum that stays one without it; the next event is a free. */
+/* The chunk is added to a maximum that holds without it; the next event is a free. */
 static void
 run_large_after(void)
 {
@@ -632,7 +633,7 @@ run_large_after(void)
     kept = NULL;
 }
 
-/* A hundred chunks back a heap one after the other, and never were blocks of malloc's. */
+/* A hundred chunks back a heap one after the other, so that they never count as malloc's. */
 static void
 run_chunks(void)
 {
@@ -672,7 +673,7 @@ reset_all_the_time(void *arg)
     return NULL;
 }
 
-/* Resets while others allocate and free: the program's mistake, which must harm nothing. */
+/* Resets while others allocate and free: a mistake of the program, which must not harm anything. */
 static void
 run_race(void)
 {
@@ -720,7 +721,7 @@ run_phases(void)
     heaptap_snapshot(NULL);
 }
 
-/* Memory of objects that there are, bytes without a call: 700, 30 and 2 at the same stack. */
+/* Memory of existing objects, bytes without a call: 700, 30 and 2 at the same stack. */
 static void
 run_grown(void)
 {

@@ -5,8 +5,7 @@
  *
  * 7 objects of 3 bytes in a heaptap heap, then the events of libown_plugin.c, loaded from PLUGIN.
  * With -DLINKED it is part of the program instead, so that two files of one program include the
- * header. Prints whether there is a recorder, and exits with 3 if it is not all the same to
- * both. */
+ * header. Prints whether there is a recorder, and exits with 3 if both disagree on it. */
 #include <dlfcn.h>
 #include <stdio.h>
 

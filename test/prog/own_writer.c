@@ -5,8 +5,8 @@
  *
  * Before that it has 3 blocks of 1000 from malloc, the last of them freed, and a heaptap heap with
  * 200 objects of 10, each on another stack, after a reset of as many. With "named" a function of a
- * made-up language runs all the time. A handler of SIGUSR1 allocates and frees. Nothing else
- * allocates. */
+ * made-up language is on the stack all the time. A handler of SIGUSR1 allocates and frees. Nothing
+ * else allocates. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

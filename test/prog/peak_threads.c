@@ -22,8 +22,8 @@
  *     crowd   as waves, but all threads at once, which meet after each wave; at half the peak each
  *             replaces a few of its blocks again and again
  *
- * Says "peak_bytes P" without a stream. Nothing else allocates but pthread_create, for each thread
- * once; all but the early ones are there from the beginning. */
+ * Prints "peak_bytes P" without a stream. Nothing else allocates except pthread_create, once for
+ * each thread; all but the early ones exist from the beginning. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdint.h>
@@ -100,7 +100,7 @@ work(void *arg)
     }
 }
 
-/* Let thread I do JOB. */
+/* Let thread I run JOB. */
 static void
 let(int i, void (*what)(void))
 {
@@ -109,7 +109,7 @@ let(int i, void (*what)(void))
     sem_wait(&done);
 }
 
-/* Let all do JOB at once. */
+/* Let all run JOB at once. */
 static void
 let_all(int thread_count, void (*what)(void))
 {
@@ -167,7 +167,7 @@ begin_early(void *arg)
     return NULL;
 }
 
-/* One after another: each leaves what others free. */
+/* One after another: each leaves blocks that others free. */
 static void
 early(void)
 {
@@ -187,7 +187,7 @@ early(void)
     }
 }
 
-/* A crowd's blocks: each thread has its own. */
+/* A crowd's blocks: each thread frees only its own. */
 static void *own[THREADS_MAX][PART + 1];
 static int own_count[THREADS_MAX];
 
@@ -210,7 +210,7 @@ own_goal(void)
         own[me][own_count[me]++] = hold_own();
 }
 
-/* Never more than were there at the beginning. */
+/* Never more than there were at the beginning. */
 static void
 own_churn(void)
 {
@@ -279,7 +279,7 @@ main(int argc, char **argv)
     sem_init(&done, 0, 0);
     for (int i = 0; i < thread_count; i++)
         sem_init(&turns[i], 0, 0);
-    // Threads that have not allocated are not known to a recorder.
+    // A recorder does not know threads that have not allocated.
     for (int i = 0; i < thread_count; i++)
         if (pthread_create(&threads[i], NULL, work, &turns[i]) != 0)
             return 1;

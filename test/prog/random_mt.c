@@ -99,7 +99,7 @@ note_free(struct books *b, size_t size_bytes)
     b->freed_bytes += (long long)size_bytes;
 }
 
-/* One of the ways to get a block. */
+/* Allocate a block in one of several ways. */
 static void *
 get(uint32_t way, size_t size_bytes)
 {
@@ -291,7 +291,7 @@ main(int argc, char **argv)
         pthread_mutex_init(&boxes[i].lock, NULL);
     for (int i = 0; i < threads && i < THREADS_MAX; i++) {
         workers[i].random = (uint64_t)(argc > 1 ? atol(argv[1]) : 1) * 1000003u + (uint64_t)i;
-        // With threads smaller: how well the peak can be known depends on the largest block.
+        // Smaller with threads: the error of the peak depends on the largest block.
         workers[i].large_bytes = threads > 1 ? 10000 : 200000;
         workers[i].operations = argc > 3 ? atol(argv[3]) : 10000;
         if (threads > 1)

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 static void *volatile kept;
-static volatile int sum; // Differs in functions that would otherwise become one.
+static volatile int sum; // Differs in functions that would otherwise be merged.
 
 #define ALONE __attribute__((noinline, noclone))
 

@@ -8,8 +8,9 @@
  *   sandbox none [SITES]
  *   sandbox fork             kill, and a child that allocates
  *
- * The heap is grown before, so that the allocator needs nothing more. Then 10 blocks each come from
- * SITES (64) stacks, and 100 from a thread that was there before. Says "ok SUM", ends with 9. */
+ * The heap is grown first, so that the allocator needs no further system calls. Then 10 blocks each
+ * come from SITES (64) stacks, and 100 from a thread that existed before. Prints "ok SUM", ends
+ * with 9. */
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -107,7 +108,7 @@ work(void *unused)
     for (int i = 0; i < 10; i++)
         thread_sum += leaf((uint64_t)i);
     __atomic_store_n(&go, 2, __ATOMIC_RELEASE);
-    // Ending would need more system calls than are allowed.
+    // Exiting would need more system calls than are allowed.
     while (go)
         pause();
     return NULL;

@@ -1,9 +1,8 @@
 /* cflags: -fno-builtin */
 /* libs: -ldl -lpthread */
-/* scope_dlerror.c: what dlerror() has to say must still be there after events. In C.
+/* scope_dlerror.c: the text of dlerror() must survive events. In C.
  *
- *     scope_dlerror start|events|fork|signal|thread
- */
+ *     scope_dlerror start|events|fork|signal|thread */
 #include <dlfcn.h>
 #include <malloc.h>
 #include <pthread.h>

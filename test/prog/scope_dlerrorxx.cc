@@ -1,10 +1,9 @@
 /* cflags: -fno-builtin */
 /* libs: -ldl */
-/* scope_dlerrorxx.cc: what dlerror() has to say must still be there after the first call of a form
- * of an operator.
+/* scope_dlerrorxx.cc: the text of dlerror() must survive the first call of each form of an
+ * operator.
  *
- *     scope_dlerrorxx new|array|nothrow|aligned|sized|throw
- */
+ *     scope_dlerrorxx new|array|nothrow|aligned|sized|throw */
 #include <dlfcn.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* cflags: -fno-builtin */
 /* libs: -ldl -Wl,-rpath,$ORIGIN */
-/* scope_host.c: a host in C, so nobody in the scope of the program has operators. */
+/* scope_host.c: a host in C, so no object in the program's scope has operators. */
 #include "scope_host.h"
 
 static void *

@@ -6,7 +6,7 @@
  *     NAME.tail           its create and destroy
  *     NAME.give           its take, with a block that the program makes (`host_makes`)
  *     NAME!               dlclose
- *     ?SYMBOL             is there such a symbol for everybody? operator new is called (call_found)
+ *     ?SYMBOL             is there such a global symbol? operator new is called (call_found)
  *     NAME?SYMBOL         ... for the object */
 #ifndef SCOPE_HOST_H
 #define SCOPE_HOST_H
@@ -26,7 +26,7 @@ struct host_plugin {
 
 static struct host_plugin host_plugins[HOST_PLUGINS];
 
-static void *host_own(const char *function); // What `host.FUNCTION` is; NULL = there is none.
+static void *host_own(const char *function); // Address of `host.FUNCTION`; NULL = there is none.
 static void *host_makes(void);               // A block for `take`.
 
 /* FUNCTION of HANDLE; it must be there. */
@@ -93,7 +93,7 @@ through_tail(void *handle)
 
     memset(p, 1, 100);
     destroy(p);
-    say("\n"); // Also keeps the call from being a jump.
+    say("\n"); // Also keeps the call from being a tail call.
 }
 
 NOINLINE static void

@@ -1,6 +1,6 @@
 /* cflags: -fno-builtin -rdynamic */
 /* libs: -ldl -Wl,-rpath,$ORIGIN */
-/* scope_libc.c: a program in C that calls libc's own allocator itself. */
+/* scope_libc.c: a program in C that calls libc's allocator directly. */
 #include "scope_libc.h"
 
 #include "scope_host.h"

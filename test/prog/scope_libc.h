@@ -60,7 +60,7 @@ relatives(void)
     __libc_free(s);
 }
 
-/* 10 blocks of 30 bytes that cannot grow; 9 of them are ended. */
+/* 10 blocks of 30 bytes that cannot grow; 9 of them are freed. */
 SHOWN void
 refused(void)
 {
@@ -79,7 +79,7 @@ refused(void)
     say("  %d refused\n", count);
 }
 
-/* Half of them made by the one, half ended by the other; all 10 of 30 bytes are ended. */
+/* Half of them allocated one way, half freed the other; all 10 of 30 bytes are freed. */
 SHOWN void
 mixed(void)
 {

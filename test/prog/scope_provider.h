@@ -1,9 +1,8 @@
 /* scope_provider.h: all operators new and delete, under their mangled names, as one object defines
- * them. PROVIDER is its id, which each says; PROVIDER_AS may be an attribute of all of them.
+ * them. PROVIDER is its id, which each prints; PROVIDER_AS may be an attribute of all of them.
  *
- * A block is malloc's own, unchanged. The provider remembers it, and aborts when it is given a
- * block that it has not made: an operator of another provider was called for the one half.
- */
+ * A block is malloc's own, unchanged. The provider remembers it, and aborts on a block that it has
+ * not made: new and delete then belong to different providers. */
 #ifndef SCOPE_PROVIDER_H
 #define SCOPE_PROVIDER_H
 

@@ -1,9 +1,8 @@
 /* cflags: -fno-builtin */
-/* scope_throws.cc: 1,000 blocks of 10 bytes, ended, in `rounds`; between the two a call that throws
- * when libscope_throws.so is the allocator.
+/* scope_throws.cc: 1,000 blocks of 10 bytes, freed, in `rounds`; half way a call that throws when
+ * libscope_throws.so is the allocator.
  *
- *     scope_throws malloc|calloc|realloc
- */
+ *     scope_throws malloc|calloc|realloc */
 #include <string.h>
 
 #include <new>

@@ -5,11 +5,11 @@
  *     use       10 blocks by all forms of new, ended by all forms of delete: 478 bytes
  *     table     3 blocks by pointers to operators in data and in code, ended likewise: 20 bytes
  *     leave     3 blocks of 1,000 bytes that stay
- *     probe     4 calls that fail; their exceptions are blocks too
+ *     probe     4 calls that fail; their exceptions are blocks as well
  *     create, destroy   1 block of 100 bytes, by jumps, so that the caller has no frame
  *     take      frees a foreign block
  *
- * With USE_CALLS_ONLY there is no `table`, and nothing but calls refers to an operator. */
+ * With USE_CALLS_ONLY there is no `table`, and operators are referenced by calls alone. */
 #ifndef SCOPE_USE_H
 #define SCOPE_USE_H
 
@@ -144,7 +144,7 @@ SHOWN void
 take(void *p)
 {
     operator delete(p);
-    say("\n"); // Also keeps the call from being a jump.
+    say("\n"); // Also keeps the call from being a tail call.
 }
 }
 

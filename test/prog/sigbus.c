@@ -1,5 +1,5 @@
 /* libs: -lpthread */
-/* sigbus.c: pages that go away, ours and the profile's.
+/* sigbus.c: pages that vanish, the program's and the profile's.
  *
  *     sigbus profile BYTES   20000 blocks of 24 bytes from before, cuts the profile that is mapped
  *                            to BYTES, then 20000 blocks from after, in two threads and
@@ -11,7 +11,7 @@
  *     sigbus signal          previous handlers that it read and how often they ran
  *     sigbus fork            a child touches a page that is gone; prints how it ended
  *
- * Prints "done" and ends with 7 where it lives. */
+ * Prints "done" and ends with 7 if it survives. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -45,7 +45,7 @@ before(void)
         down(i % 2, 24);
 }
 
-/* New stacks all the time: a shift of the size class and of the depth. */
+/* New stacks all the time, by shifting the size class and the depth. */
 OWN static void *
 after(void *unused)
 {
@@ -54,7 +54,7 @@ after(void *unused)
     return unused;
 }
 
-/* Cut the profile that is mapped here. */
+/* Cut the mapped profile. */
 static int
 cut(off_t length)
 {

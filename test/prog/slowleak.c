@@ -1,14 +1,14 @@
-/* slowleak.c: a server that answers requests from a cache and loses an entry now and then.
+/* slowleak.c: a server that answers requests from a cache and loses an entry now and
+ * then.
  *
  *     slowleak REQUESTS [REQUESTS_PER_SECOND]
  *
- * An answer is some tens of KiB and lives until RING more have been made: megabytes of churn. The
- * cache has SLOTS entries; a new one takes the place of an old one, which is freed, except that one
- * request in LOST_EVERY finds its slot "being refreshed", puts a new entry there and forgets the
- * old one. So after N requests N / LOST_EVERY entries are lost, of ENTRY_BYTES each, and nothing
- * else is. With a rate it paces itself, so that a run takes its time. Prints how many entries it
- * lost.
- */
+ * An answer is some tens of KiB and lives until RING more have been made: megabytes of
+ * churn. The cache has SLOTS entries. A new one replaces an old one, which is freed,
+ * except that one request in LOST_EVERY finds its slot "being refreshed", puts a new
+ * entry there and forgets the old one. So after N requests N / LOST_EVERY entries are
+ * lost, of ENTRY_BYTES each, and nothing else. With a rate it sleeps between requests, so
+ * that a run takes its time. Prints how many entries it lost. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ new_entry(uint64_t key)
 __attribute__((noinline)) static void
 refresh_entry(struct entry **slot, uint64_t key)
 {
-    // The mistake: the old one is still there.
+    // The bug: the old entry is still there.
     *slot = new_entry(key);
     lost++;
 }

@@ -36,7 +36,7 @@ enum {
     KEPT = 64,
     CONTEXTS = 3,
     NESTED_MAX = 4,
-    // Left free below a function: handlers on the stack, and the unwinder of C++.
+    // Space left free below a function: handlers on the stack, and the unwinder of C++.
     RESERVED = 13 * 1024,
 };
 
@@ -90,7 +90,7 @@ START("start_missing", "", "");
 START("start_offset", BEGIN, END);
 START("start_rbp", BEGIN ".cfi_def_cfa %rbp, 16\n", END);
 
-/* A place for stacks, one after the other. */
+/* A place for stacks, one at a time. */
 struct stack {
     char *base, *low, *top; // Base of the place; bounds of the stack, which is mapped if TOP is not
                             // NULL.
@@ -205,7 +205,7 @@ unmap(struct thread *t, struct stack *s)
     s->top = NULL;
 }
 
-/* A stack that is not in use, mapped; NULL if all are. */
+/* Return an unused stack, mapped; NULL if all are in use. */
 static struct stack *
 find_stack(struct thread *t)
 {
@@ -342,7 +342,7 @@ act(struct thread *t)
     }
 }
 
-/* Go down by DEPTH functions with frames of many sizes. */
+/* Recurse by DEPTH functions with frames of many sizes. */
 NEVER_INLINE static void
 descend(struct thread *t, unsigned depth)
 {
@@ -386,7 +386,7 @@ run_context_of(unsigned high, unsigned low)
     run_context(reinterpret_cast<struct context *>((uint64_t)high << 32 | low));
 }
 
-/* Registers for swap: r15, r14, r13, r12, rbx, rbp, and where it returns to. */
+/* Registers for swap: r15, r14, r13, r12, rbx, rbp, and the return address. */
 static void
 prepare_swap(struct thread *t, struct context *c)
 {
@@ -442,7 +442,7 @@ resume(struct thread *t, struct context *c)
         swap_missing(&c->back, c->rsp);
     t->low = low;
     t->running = NULL;
-    // Abandon some in the middle.
+    // Abandon some half way.
     if (c->done || draw(t, 20) == 0) {
         c->stack->used = false;
         if (draw(t, 2) != 0)

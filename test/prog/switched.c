@@ -14,9 +14,8 @@
  *     STRETCH ALLOCATIONS BYTES FREES FREED-BYTES
  *
  * Blocks are of 16 to 1,000 bytes, mostly small, and one in 2,000 has 20,000. They live for some
- * time in places that belong to all threads, so most are freed by another thread than allocated
- * them. One in 64 is given another size by realloc: that is a free and an allocation. One in 128 is
- * kept for ever. */
+ * time in slots that all threads share, so most are freed by another thread than allocated them.
+ * One in 64 is resized by realloc: that is a free and an allocation. One in 128 is kept forever. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -45,7 +44,7 @@ struct worker {
     uint64_t random;
     struct truth truth[STRETCHES];
     struct block *kept;
-    _Atomic uint64_t calls, bytes; // Since its present round began.
+    _Atomic uint64_t calls, bytes; // Since the present round began.
     _Atomic int round;
 };
 
@@ -181,7 +180,7 @@ begin(int stretch, int threads)
 {
     int round = round_number + 1;
 
-    present = stretch; // Before the round, so that its calls are all of this stretch.
+    present = stretch; // Set before the round, so that its calls all belong to this stretch.
     round_number = round;
     for (int i = 0; i < threads; i++)
         while (workers[i].round != round || workers[i].calls < ANSWER_CALLS ||

@@ -77,7 +77,7 @@ stack(char **argv)
 {
     struct rlimit room = {(rlim_t)2 * ALL, (rlim_t)2 * ALL};
 
-    if (getenv("SWOLLEN_AGAIN") == NULL) { // The limit counts from the next program on.
+    if (getenv("SWOLLEN_AGAIN") == NULL) { // The limit applies from the next program on.
         setrlimit(RLIMIT_STACK, &room);
         setenv("SWOLLEN_AGAIN", "1", 1);
         execv(argv[0], argv);

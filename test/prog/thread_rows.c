@@ -41,7 +41,7 @@ descend(int depth)
         of_main(blocks);
     else
         descend(depth - 1);
-    __asm__ volatile("" ::: "memory"); // Calls that stay calls.
+    __asm__ volatile("" ::: "memory"); // Keeps the calls from becoming tail calls.
     return depth;
 }
 

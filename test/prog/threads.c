@@ -4,8 +4,7 @@
  *     produce     20000 allocations, 960000 bytes, all freed by other threads: temporary 0
  *     consume     4 * 1000 pairs of 16 bytes, malloc and free in a row: temporary 4000, 64000 bytes
  *
- * Thread creation allocates too (in pthread_create); that lies in other functions.
- */
+ * Creating a thread also allocates (in pthread_create); that is in other functions. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -7,9 +7,8 @@
  * Main allocates a block of 30 bytes before the first tick, then allocates and frees 400,000 blocks
  * of 100 bytes in `work`, below 0 to 19 frames. Each tick allocates 3 blocks of 20 bytes in
  * `on_tick` and then burns BURN_US microseconds. If a handler takes as long as the period, the next
- * tick is there when it returns, and main gets nowhere. At the end it prints "ticks N". Linked with
- * an allocator that may be called from handlers.
- */
+ * tick is pending when it returns, and main makes no progress. At the end it prints "ticks N".
+ * Linked with an allocator that may be called from handlers. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * handler of a timer, before the recorder has resolved the real allocator. Linked with an allocator
  * that cannot return the sizes of its blocks; asking another library for them crashes.
  *
- * After TICKS_MAX ticks there are no more, so that it ends on a machine where a tick takes as long
- * as the period. */
+ * After TICKS_MAX ticks the timer stops, so that the program ends on a machine where a tick takes
+ * as long as the period. */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/time.h>

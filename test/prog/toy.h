@@ -8,16 +8,16 @@
  * frames are known; the number of unchanged outer frames; the last two together. */
 enum toy_adapter { TOY_PLAIN, TOY_PLACED, TOY_AGAIN, TOY_PLACED_AGAIN };
 
-/* Tell heaptap of the language. 0, or -1 without a recorder. */
+/* Register the language with heaptap. Return 0, or -1 without a recorder. */
 int toy_begin(enum toy_adapter adapter);
 
-/* Run a program of the language that follows from SEED. It calls up to DEPTH deep, and goes there
- * and back, unless that is 0. */
+/* Run the program of the language that SEED determines. Its stack
+ * repeatedly grows to a depth of up to DEPTH and shrinks again; 0 = a shallow program. */
 void toy_run(unsigned long seed, unsigned long steps, unsigned depth);
 
 extern int toy_keeps; /* Blocks that live at the end of a run stay. */
 
-/* Write how often there was an allocation with which chain of frames. */
+/* Write how often each chain of frames allocated. */
 void toy_write(FILE *to);
 
 void toy_leaf_small(void);

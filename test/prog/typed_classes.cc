@@ -1,6 +1,6 @@
-/* typed_classes.cc: as typed.c, in C++: new, containers, smart pointers, classes in namespaces and
- * with bases. What each function allocates is in type_tables.py.
- */
+/* typed_classes.cc: as typed.c, in C++: new, containers, smart pointers, classes in
+ * namespaces and with bases. type_tables.py lists the type that each function
+ * allocates. */
 #include <map>
 #include <memory>
 #include <string>

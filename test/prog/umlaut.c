@@ -9,7 +9,7 @@ gr\u00f6\u00dfe_alloc(size_t size_bytes)
 {
     void *p = malloc(size_bytes);
 
-    __asm__ volatile("" : : "r"(p) : "memory"); // No tail call: its frame is looked for.
+    __asm__ volatile("" : : "r"(p) : "memory"); // No tail call: the test looks for its frame.
     return p;
 }
 

@@ -2,9 +2,9 @@
  *
  *     waits FILE TIMED   no handler is ever called; prints how many calls failed with EINTR
  *
- * Makes FILE when all threads wait, and ends with its standard input. The semaphore set is removed
- * before that. A byte on standard input starts an epoll_wait of 200 ms, after which TIMED is made.
- */
+ * Creates FILE when all threads wait, and ends with its standard input. The semaphore set is
+ * removed before that. A byte on standard input starts an epoll_wait of 200 ms, after which TIMED
+ * is created. */
 /* libs: -lpthread */
 #include <errno.h>
 #include <fcntl.h>

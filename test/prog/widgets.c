@@ -1,14 +1,13 @@
 /* cflags: -fno-optimize-sibling-calls */
 /* widgets.c [COUNT]: the producers and the consumer of the paper on mprof (Zorn and Hilfinger
- * 1988). COUNT widgets, 10,000 unless said, are made, red or blue as a fixed sequence has it, and
- * the consumer forgets to free the red ones.
+ * 1988). COUNT widgets, 10,000 by default, are made, red or blue in a fixed sequence, and the
+ * consumer forgets to free the red ones.
  *
  *     COUNT     red      blue     of 204 bytes
  *      10,000    5,019    4,981   1,023,876 bytes stay, 2,040,000 were allocated
  *     100,000   50,004   49,996   10,200,816 bytes stay, 20,400,000 were allocated
  *
- * Nothing else is allocated, and no function is inlined into another.
- */
+ * Nothing else is allocated, and no function is inlined into another. */
 #include <stdlib.h>
 
 enum color { RED, BLUE };
@@ -23,7 +22,7 @@ enum { COUNT = 10000, COUNT_MAX = 1000000 };
 static widget *queue[COUNT_MAX];
 static int recorded[2];
 
-/* 1 for a blue widget. The start and the bit are chosen so that the counts are those above. */
+/* Return 1 for a blue widget. The start and the bit are chosen to give the counts above. */
 static int
 random_flip(void)
 {
