@@ -1,9 +1,9 @@
 """documents.py: the JSON of heaptap with its stacks written out.
 
-In a document of version 2 (docs/json.md) a stack is an index into the tables at its end, and sites
-are columns. load and loads read any document and give it as tests like to have it, which is how
-version 1 has it: a list of sites, each with a list of frames. Equal frames are one object, equal
-stacks one list: change neither.
+In a document of version 2 (docs/json.md) a stack is an index into the tables at its end, and
+sites are columns. load and loads read any document and give it as tests like to have it, which
+is how version 1 has it: a list of sites, each with a list of frames. Equal frames are one
+object, equal stacks one list: do not modify either.
 
     import documents
     report = documents.loads(subprocess.run([heaptap, "report", "--json", ...]).stdout)

@@ -17,8 +17,8 @@ A CHECK is "WHAT FIELD=VALUE...", one result line each. WHAT is
 
 FIELD is a counter of the report, or "sites" for their number, or "depth" for the depth of the
 deepest, or "doubtful" for the number marked as truncated or guessed. VALUE is a number, or
-LOW..HIGH; the form FIELD>=LOW exists too. A function's parameters and namespaces are left out of
-the comparison of names."""
+LOW..HIGH; the form FIELD>=LOW exists too. The comparison of names ignores a function's
+parameters and namespaces."""
 import os
 import re
 import sys

@@ -29,7 +29,8 @@ EVIL = [b"\x1b]0;owned\x07\x1b[31m", b"\xc2\x9b31m", b"\x9b31m", b"\xe2\x80\xae 
         b"</script><script>document.title='owned'</script>",
         b"\"><img src=x onerror=\"document.title='owned'\">", b"]]><svg onload=alert(1)>",
         b"'-alert(1)-'", b"${alert(1)}", b"&lt;&#x3c;script"]
-# What must not reach a terminal: C0 but for line ends, DEL, C1, directions, line separators.
+# Characters that must not reach a terminal: C0 except for line ends, DEL, C1, directions, line
+# separators.
 DRIVES = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
@@ -44,7 +45,7 @@ def zstd_of_zeros(size):
 
 
 class Maker:
-    """A profile in the making: add tables and segments, then write."""
+    """Builds a profile: add tables and segments, then write."""
 
     def __init__(self, packed=True):
         self.packed, self.strings, self.segments = packed, bytearray(b"\0"), []
@@ -98,7 +99,7 @@ class Maker:
             for a, first, count in locations))
 
     def count_accesses(self, granule, flags=1 | 2 | 8 | 16, words_max=512, merge=1, losses=()):
-        """Say that accesses were counted, as the header does (format.md 2.7)."""
+        """Mark accesses as counted, in the header (format.md 2.7)."""
         losses = (list(losses) + [0] * 5)[:5]
         self.counting = struct.pack("<IIII2Q5Q7Q", flags, granule, words_max, 0, merge, 0, *losses,
                                     *[0] * 7)

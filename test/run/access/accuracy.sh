@@ -7,7 +7,7 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc nm
 
-# The newest clang that has its library. Debian packages the two apart.
+# The newest clang that has its library. Debian packages the two separately.
 clang=
 for candidate in $(ls /usr/bin/clang-[0-9]* 2>/dev/null | sed 's|.*/||' | sort -t- -k2nr); do
     if echo 'int main(void) { return 0; }' |

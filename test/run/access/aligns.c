@@ -1,5 +1,5 @@
-/* aligns.c: what functions say that are asked for an alignment, also for one that they must refuse,
- * and whether the block is aligned. Says the same whether accesses are counted or not. */
+/* aligns.c: prints the results of functions with an alignment argument, including invalid ones, and
+ * whether the block is aligned. The output is the same whether accesses are counted or not. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdint.h>

@@ -15,7 +15,7 @@ from telling import finish, tell
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "apart.c")
 FLAGS = {8: ["-O1", "-O3"], 16: ["-O0", "-O2 -D_FORTIFY_SOURCE=2"], 64: ["-O1"]}
 
-# By size: blocks, reads and writes of all of them, blocks that were only written.
+# By size: the sums of blocks, reads, writes, and blocks that were only written.
 TRUTH = {
     192: (10, 10 * 4009, 10 * 11, 0),
     1000: (3, 0, 375, 3),
@@ -91,7 +91,7 @@ def judge_threads(heaptap, compiler):
 
 
 def judge_static(heaptap, compiler):
-    """libc's start may allocate before the recorder is there: of that it is not known when."""
+    """libc's start may allocate before the recorder is there: the age of its blocks is unknown."""
     for kind, granule in ("-static", 16), ("-static-pie", 8):
         what = f"{compiler} {kind}"
         if compiler == "gcc":

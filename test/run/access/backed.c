@@ -1,5 +1,5 @@
 /* backed.c: a block of 464 bytes with a write, which shrinks in its place to 448, where it has
- * another. Then it backs a heap, as if malloc had never given it out, and is malloc's again: a new
+ * another. Then it backs a heap, as if malloc had never handed it out, and is malloc's again: a new
  * block of 448 bytes, which gets 3 writes. */
 #include <stdlib.h>
 

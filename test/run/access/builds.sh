@@ -12,7 +12,7 @@ cc() {
     "$HEAPTAP" cc --cc="$clang" "$@"
 }
 
-# counts PROFILE SIZE NAME=N...: what count.py must print.
+# counts PROFILE SIZE NAME=N...: check the output of count.py.
 counts() {
     local profile=$1 size=$2
     shift 2
@@ -21,8 +21,7 @@ counts() {
         "$(run_python "$area/count.py" "$profile" "$size" $names 2>&1)"
 }
 
-# says NAME TEXT COMMAND...: it ends with status 1, has said so and nothing else, and has not come
-# to main.
+# says NAME TEXT COMMAND...: it ends with status 1 and this message alone, before main.
 says() {
     local name=$1 text=$2
     shift 2

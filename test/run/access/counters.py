@@ -19,8 +19,8 @@ NONE = 2 ** 64 - 1
 
 
 def records(data, kind):
-    """The records of a table, whose segments are pieces of one sequence of bytes: a record may
-    begin in one and end in the next."""
+    """The records of a table, whose segments are pieces of one byte sequence: a record may begin in
+    one and end in the next."""
     pieces, each = {}, 0
     for i in range(SEGMENTS):
         k, _, off, _, size, first, record, _ = SEGMENT.unpack_from(data,
@@ -34,7 +34,8 @@ def records(data, kind):
 
 
 def is_shown(part, merge, of):
-    """Is a record of PART, made at MERGE, in the sum of all blocks at the merge OF?"""
+    """Return true if a record of PART, made at MERGE, belongs to the sum of all blocks at the merge
+    OF."""
     if part == ENDED:
         return True
     if part < LATE:
@@ -79,7 +80,7 @@ def read(path):
 
 
 def of_size(sites, size_bytes):
-    """The sum of all sites whose blocks are that large; an empty one if there is none."""
+    """The sum of all sites with blocks of that size; an empty one if there is none."""
     into = {}
     for s in sites:
         if s["size_bytes"][1:] != (size_bytes, size_bytes):

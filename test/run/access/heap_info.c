@@ -20,7 +20,7 @@ struct record {
     char name[80];
 };
 
-static void *volatile kept; // What must not be optimised away.
+static void *volatile kept; // Must not be optimised away.
 static cpu_set_t all;
 
 static void
@@ -74,7 +74,7 @@ records(void)
 {
     struct record *r[3];
 
-    for (volatile int turn = 0; turn < 3; turn++) { // In a loop and one call, so: of one stack.
+    for (volatile int turn = 0; turn < 3; turn++) { // In a loop with one call, so with one stack.
         int i = turn;
 
         run_on(i == 0 ? 1 : 0);

@@ -90,7 +90,7 @@ class Judge:
         life = site["lifetime_ms"]
         tell(10 * (1 - CLOCKS_DIFFER) <= life["min"] and 40 * (1 - CLOCKS_DIFFER) <= life["max"] and
              abs(life["min"] + life["max"] - life["total"]) < 1e-6, f"{self.what}: lifetimes", life)
-        # The block that lived longer had the smaller density, whichever the kernel let live longer.
+        # The block that lived longer had the smaller density, whichever that was.
         density = {512: 32 * 100 // 512, 1024: 128 * 100 // 1024}
         self.spread("sizes", "access_density", *density.values())
         lives = (life["max"], life["min"])

@@ -1,7 +1,7 @@
-"""lasting.py: kills lasting.c when live blocks have been merged so many times, and judges what its
-profile has.
+"""lasting.py: kills lasting.c when live blocks have been merged so many times, and checks its
+profile.
 
-    lasting.py PROGRAM BLOCKS THREADS MERGES """
+    lasting.py PROGRAM BLOCKS THREADS MERGES"""
 import os
 import struct
 import subprocess

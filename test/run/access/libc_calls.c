@@ -1,10 +1,10 @@
 /* libc_calls.c: calls random functions of libc with blocks of the heap. SEED COUNT EXPECTED:
- * makes COUNT calls, and writes to the file EXPECTED which words of the blocks they must have
- * accessed (libc_model.h). Results go to stderr.
+ * makes COUNT calls, and writes to the file EXPECTED which words of the blocks they must
+ * have accessed (libc_model.h). Results go to stderr.
  *
  * Each function has blocks of a different size. The block P is the argument under test, S
- * memory that is no block of the heap; where a function has two of them, TWO lets chance decide
- * which is the block. This code never accesses a block itself, so all counted accesses are
+ * memory outside the heap; where a function has two arguments, TWO selects at random which
+ * is the block. This code never accesses a block itself, so all counted accesses are
  * libc's. */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -29,7 +29,7 @@
 
 #include "libc_model.h"
 
-/* The names that _FORTIFY_SOURCE makes of them where it knows the size of an object. */
+/* The names to which _FORTIFY_SOURCE maps them where it knows the size of an object. */
 #ifdef FORTIFIED
 #define CHECKED(result, name, ...) extern result name(__VA_ARGS__);
 CHECKED(void *, __memcpy_chk, void *, const void *, size_t, size_t)
@@ -634,7 +634,7 @@ BODY(fprintf)
     case 1: *r = fprintf(null_file, "%.*s", (int)k, P); reads(P, k < n ? k : n); break;
     case 2: *r = fprintf(null_file, "%3$s %1$d %2$f", 5, 1.5, P); reads(P, n + 1); break;
     case 3:
-        // Not %n where a format that can be written to may not have one.
+        // No %n where it is forbidden in a writable format.
         *r = vfprintf_n(null_file, "%Lf %g %c%n", 2.5L, 3.5, 'c', (int *)w); writes(w, 4);
         break;
     case 4:

@@ -44,7 +44,7 @@ def run(program, seed, environment):
 
 
 def counted(profile):
-    """Reads and writes (None, accesses if not apart) by size of block and word."""
+    """Reads and writes (None, accesses if not separate) by size of block and word."""
     counting, sites = counters.read(profile)
     found = {}
     for s in sites:

@@ -1,5 +1,6 @@
-/* libc_model.h: what libc_calls.c expects, and contents of blocks, which it does not touch itself.
- * The model is compiled without counting, and calls nothing that counts with a block. */
+/* libc_model.h: the accesses that libc_calls.c expects, and the contents of blocks, which it does
+ * not touch itself. The model is compiled without counting, and passes blocks to no counted
+ * function. */
 #ifndef LIBC_MODEL_H
 #define LIBC_MODEL_H
 
@@ -7,14 +8,14 @@
 #include <stdint.h>
 #include <wchar.h>
 
-/* A number below N; the same seed gives the same ones. */
+/* A number below N; the same seed gives the same sequence. */
 size_t pick(size_t n);
 void pick_seed(uint64_t seed);
 
-/* B of SIZE_BYTES is the block that is looked at: its contents become anything but zero. */
+/* B of SIZE_BYTES is the block under test: its contents become anything but zero. */
 void expect_block(void *b, size_t size_bytes);
 
-/* The call reads, or writes, SIZE_BYTES at P; what lies outside of the block does not matter. */
+/* The call reads, or writes, SIZE_BYTES at P; bytes outside of the block are ignored. */
 void reads(const void *p, size_t size_bytes);
 void writes(const void *p, size_t size_bytes);
 
@@ -22,7 +23,7 @@ void writes(const void *p, size_t size_bytes);
 void result(const char *name, long long r);
 void contents(void);
 
-/* Fill in a text of N characters C, or letters, or digits, with its zero. Returns P. */
+/* Fill in a text of N characters C, or letters, or digits, with its terminating zero. Returns P. */
 char *same(char *p, size_t n, char c);
 char *letters(char *p, size_t n);
 char *digits(char *p, size_t n);

@@ -18,7 +18,7 @@ touch(uintptr_t address)
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
     if (p == MAP_FAILED)
-        return 0; // Something is there already, which will do.
+        return 0; // Something is mapped there already, which is fine.
     if (p != (void *)address)
         return 1;
     for (int i = 0; i < 4096; i++)

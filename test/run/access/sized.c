@@ -1,6 +1,6 @@
-/* sized.c: an allocator that alone knows how large its blocks are, from a pool that only grows.
- * Like others it must not be asked about a block that is not its own, or that has gone: the first
- * ends the process, and so does any question once `asking_is_over` is set. */
+/* sized.c: an allocator that alone knows the size of its blocks, from a pool that only grows. Like
+ * others it must not be asked about foreign or freed blocks: that ends the process, and so does any
+ * query once `asking_is_over` is set. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -69,7 +69,7 @@ calloc(size_t count, size_t each_bytes)
         errno = ENOMEM;
         return NULL;
     }
-    return take(16, size_bytes); // Nothing comes twice.
+    return take(16, size_bytes); // Nothing is reused.
 }
 
 void

@@ -17,7 +17,7 @@
 
 #define NOINLINE __attribute__((noinline))
 
-static void *volatile kept; // What must not be optimised away.
+static void *volatile kept; // Must not be optimised away.
 static volatile uint64_t seen;
 char copied[192];
 
@@ -101,7 +101,7 @@ grown(void)
     free((void *)p);
 }
 
-/* 1000 bytes that nobody touches. */
+/* 1000 untouched bytes. */
 static NOINLINE void
 untouched(void)
 {
@@ -284,8 +284,8 @@ merges(int killed)
     __memprof_profile_dump();
 }
 
-/* 432 bytes, with 3 writes, live while others come and go for 20 seconds at most. When it is there
- * the program says so. */
+/* 432 bytes, with 3 writes, live while others come and go for 20 seconds at most. The program
+ * prints a line when it is there. */
 static NOINLINE void
 stays(void)
 {

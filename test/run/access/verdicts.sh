@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# verdicts.sh: what `access` says of blocks that nobody was seen to use. If it fails, heaptap calls
-# a block unused that a library or a function of libc uses, and people delete what fills it; or it
-# never calls any block unused; or gcc's accesses are not counted as access-build.md has it.
+# verdicts.sh: the verdicts of `access` on blocks without visible accesses. If it fails, heaptap
+# calls a block unused that a library or a function of libc uses, and people delete the code that
+# fills it; or it never calls any block unused; or gcc's accesses are not counted as access-build.md
+# describes.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc
 
@@ -49,7 +50,7 @@ for compiler in gcc clang; do
     check "$compiler: build what has threads" \
         counting --cc=$compiler $apart -O1 -pthread -o $compiler.locks "$area/locks.c"
     verdicts $compiler.locks None never write-only
-    # Words of the object, times calls by both threads, and what initialises it.
+    # Words of the object, times calls by both threads, and the initialisation.
     for use in 4000:285 4016:174 4032:399 4048:116 4064:4 4080:20; do
         same "$compiler.locks: block of ${use%:*}" "accesses=${use#*:} " \
             "$(run_python "$area/count.py" $compiler.locks.heaptap "${use%:*}" accesses)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # allocators.sh: programs that bring their own allocator, in C and C++. If it fails, recording
-# replaces the allocator a program was linked with, or its calls are not seen, or are seen twice.
+# replaces the allocator that a program was linked with, or misses its calls, or counts them twice.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc
 
@@ -42,7 +42,7 @@ try tcmalloc_minimal -ltcmalloc_minimal
 try mimalloc -lmimalloc
 try bump -DNO_USABLE_SIZE -L"$PROG" -lbump -Wl,-rpath,"$PROG"
 
-# Preloaded by the user, behind us.
+# Preloaded by the user, behind the recorder.
 for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
     path=$(ldconfig -p | sed -n "s/.*$library .*=> //p" | head -n 1)
     [ -n "$path" ] || { echo "ok - preloaded $library # SKIP not installed"; continue; }

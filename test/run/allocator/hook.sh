@@ -156,7 +156,7 @@ gcc -O1 -g -D_GNU_SOURCE -o again again.c -ldl
 hooked again.heaptap "${own[@]:0:2}" --hook own_free=free -- ./again ./plugin.so
 same "a library that is loaded again: status" 0 "$status"
 KNOWN_PREFIX="loaded again: "
-# A block that was never freed ends at the latest when its address is given out again.
+# A block that was never freed ends at the latest when its address is reused.
 known again.heaptap "leaf:plugged allocations=50 allocated_bytes=500 frees>=25" \
     "losses events=0 unknown_frees=0"
 
@@ -412,7 +412,7 @@ preset() {
 preset mimalloc mimalloc mi_
 preset tcmalloc tcmalloc_minimal tc_
 
-# jemalloc exports malloc, and its own functions beside it; blocks may be freed by either.
+# jemalloc exports malloc, and its own functions beside it; either may free a block.
 cat >mallocx.c <<'END'
 #include <stdlib.h>
 void *mallocx(size_t, int);
@@ -619,7 +619,7 @@ same "a variable that a library brings later" "0 16 8 1" "$status $(cat late.hea
 
 # --- What is said --------------------------------------------------------------------------------
 
-# says NAME PATTERN OPTIONS... [PROGRAM]: on stderr; on a usage error the program does not run.
+# says NAME PATTERN OPTIONS... [PROGRAM]: check stderr; on a usage error the program does not run.
 says() {
     local name=$1 pattern=$2
     shift 2
@@ -650,12 +650,12 @@ same "--hook list: status" 0 $?
 check "--hook list shows kinds and presets" grep -E '^  jemalloc .*mallocx' list.out
 check "--hook list shows the kinds" grep -E '\(block, size, …\) +realloc, rallocx' list.out
 
-# The library of stubs is a proper one.
+# The library of stubs is well-formed.
 hooked stubs.heaptap "${own[@]}" -- sh -c 'cp "${LD_PRELOAD%%:*}" stubs.so'
 same "readelf has no objections" "" "$(readelf -aW stubs.so 2>&1 >/dev/null)"
 same "its symbols" 9 "$(readelf -DsW stubs.so | grep -c 'FUNC *GLOBAL DEFAULT .* own_')"
 
-# Nothing is left, wherever it was.
+# Nothing is left behind, in any directory.
 mkdir -p tmp 'tmp with blanks'
 TMPDIR=$PWD/tmp hooked tmp.heaptap "${own[@]}" -- sh -c 'ls "$TMPDIR"'
 check "the library of stubs is in TMPDIR" grep heaptap-hooks tmp.heaptap.out
@@ -671,7 +671,7 @@ for name in __libc_start_main main _start dlopen dl_iterate_phdr pthread_create 
     same "hook of $name: refused" 2 $?
     check "hook of $name: says why" grep -q "$name is no function of an allocator" err
 done
-# A kind passes five arguments on and takes -1 for a block.
+# A kind with five arguments that takes -1 for a block.
 for name in mmap mmap64 mremap munmap brk sbrk shmat shmdt __mmap __munmap __sbrk; do
     "$HEAPTAP" run --quiet -o impossible.heaptap --hook $name=memalign -- true >out 2>err
     same "hook of $name: refused" 2 $?

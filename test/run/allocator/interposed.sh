@@ -37,7 +37,7 @@ for kind in dynamic dynamic-nopie static musl; do
     esac
 done
 
-# Those of a preloaded library, behind the recorder and in front of it, and some that throw.
+# Functions of a preloaded library, behind the recorder and in front of it, and some that throw.
 library=$PROG/libinterposed.so
 LD_PRELOAD=$library "$PROG/families" >bare.out 2>bare.err
 for order in "$LIBHEAPTAP $library" "$library $LIBHEAPTAP"; do

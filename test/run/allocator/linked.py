@@ -27,13 +27,13 @@ DYNAMIC = ["-Wl,-u,malloc", f"-L{BUILD}", "-l:libheaptap.a"]
 STATIC = [f"-Wl,@{BUILD}/libheaptap_static.opt", f"-L{BUILD}", "-lheaptap_static"]
 MUSL = [f"-Wl,@{BUILD}/libheaptap_static.opt", f"-L{BUILD}/musl", "-lheaptap_static"]
 CPLUSPLUS = ["-Wl,-u,__wrap__Znwm"]
-# musl-gcc knows no -static-pie.
+# musl-gcc has no -static-pie.
 MUSL_LIBRARIES = "/usr/lib/x86_64-linux-musl"
 STATIC_PIE = ["-fPIE", "-static", "-nostartfiles", "-Wl,-pie,--no-dynamic-linker",
               f"{MUSL_LIBRARIES}/rcrt1.o", f"{MUSL_LIBRARIES}/crti.o"]
 SECTIONS = ["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections"]
 
-# name: compiler, options, the recorder's, other tools it takes
+# name: compiler, options, the recorder's options, other tools that it needs
 KINDS = {
     "bare": ("gcc", [], [], []),
     "bare-static": ("gcc", ["-static"], [], []),
@@ -64,13 +64,14 @@ KINDS = {
 COUNTERS = ["allocations", "allocated_bytes", "frees", "freed_bytes", "reallocations",
             "temporary", "live_blocks", "live_bytes"]
 ARGUMENTS = {"flat": ["events", "20000"]}
-# Where musl differs by right, and how a program is compared then. Its realloc(p, 0) gives a block.
-# Its printf takes no block, between whose neighbours in time none is temporary. raise has no unwind
-# table, so stacks of handlers that it runs end there: only innermost frames are compared.
+# Legitimate differences of musl, and how a program is compared then. Its realloc(p, 0) returns a
+# block. Its printf allocates no block; with glibc such blocks keep their neighbours in time from
+# being temporary. raise has no unwind table, so stacks of handlers that it runs end there: only
+# innermost frames are compared.
 MUSL_LEAVES_OUT = {"families": "do_realloc_zero"}
 MUSL_COUNTS_OTHERS = {"flat": "temporary"}
 MUSL_BY_LEAF = {"handlers"}
-# Where the processor's own entry, not a function of the program's, is.
+# The processor's entry point, instead of a function of the program.
 NOT_OURS = {"_start"}
 
 
@@ -106,7 +107,7 @@ def compiler_of(kind, source):
 
 
 def build(kind, program, output):
-    """PROGRAM of test/prog as OUTPUT. Linked statically, its own library is an object of it."""
+    """PROGRAM of test/prog as OUTPUT. Linked statically, its library is an object in it."""
     source = f"{SOURCE}/{program}.c"
     if not os.path.exists(source):
         source += "c"
@@ -219,13 +220,13 @@ def compare(kind, program):
     return result(not problems, name, details + [p[:300] for p in problems[:5]])
 
 
-# What linkage.c does, and which of it each way sees. In a static executable there is no dlsym.
+# The calls of linkage.c, and those that each way of linking sees. A static executable has no dlsym.
 WAYS = {"by_call": 10, "by_pointer": 11, "by_library": 12, "by_libc": 13, "by_plugin": 14,
         "by_lookup": 15, "by_array": 16, "by_alignment": 17, "by_zeroes": 18}
 ALL = set(WAYS)
 NO_LOADING = ALL - {"by_plugin", "by_lookup"}
-# Wrapping is done in the executable alone: what libraries call is not seen, and a plug-in or dlsym
-# finds libc's malloc.
+# Only the executable is wrapped: calls from libraries are not seen, and a plug-in or dlsym finds
+# libc's malloc.
 WRAPPED = ALL - {"by_library", "by_libc", "by_plugin", "by_lookup"}
 SEEN = {  # All of these are printed as a table, which is in docs/guide/linking.md.
     "bare": ALL, "dynamic": ALL, "dynamic-nopie": ALL, "dynamic-clang-lld": ALL,
@@ -253,7 +254,7 @@ def counts(report):
 
 
 def way_is_seen(seen, way):
-    """All of it, None of it, or False for some. A plug-in's loading allocates too."""
+    """All, None, or False for some. Loading a plug-in allocates as well."""
     count, n = seen.get(way, (0, 0, 0)), WAYS[way]
     if way == "by_plugin":
         return True if count[0] >= n and count[1] >= n * n else None

@@ -4,7 +4,7 @@
 # linked where docs/guide/linking.md says so.
 #
 # Programs of test/prog are built anew in many ways (linked.py) and their profiles compared with the
-# preloaded recorder's. Compilers and linkers that are not there are skipped one by one.
+# preloaded recorder's. Missing compilers and linkers are skipped one by one.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc objcopy
 
@@ -12,7 +12,7 @@ in_python() {
     python3 "$area/linked.py" "$@" || failures=$((failures + 1))
 }
 
-# made KIND PROGRAM FILE: false, and a skipped check, without the compiler.
+# made KIND PROGRAM FILE: return false, and a skipped check, without the compiler.
 made() {
     local why
     why=$(python3 "$area/linked.py" build "$@" 2>"$3.log")
@@ -157,7 +157,7 @@ for kind in dynamic static musl; do
     cd ..
 done
 
-# Asked by an environment that libc does not have yet, or that is no longer there.
+# Enabled by an environment that libc has not initialised yet, or that is already gone.
 if made dynamic cleared cleared.dynamic; then
     LD_AUDIT=$PROG/libauditor.so HEAPTAP_OUT=audited.heaptap ./cleared.dynamic
     same "dynamic, audited: exit status" 0 $?
@@ -238,7 +238,7 @@ fi
 
 # --- Programs with a malloc of their own ---
 
-# A linker that takes a weak reference to __real_aligned_alloc for a need links libc's allocator,
+# A linker that treats a weak reference to __real_aligned_alloc as strong links libc's allocator,
 # which has a second malloc.
 cat >weak.c <<'END'
 #include <stddef.h>
@@ -310,7 +310,7 @@ print(sum(site["allocations"] for site in documents.load(sys.stdin)["sites"]
           if any((f["function"] or "").startswith(sys.argv[1]) for f in site["stack"])))' "$2"
 }
 
-# compiled NAME MODULE COMPILER SOURCE FUNCTION WANTED OPTIONS...: with what pkg-config says.
+# compiled NAME MODULE COMPILER SOURCE FUNCTION WANTED OPTIONS...: with the flags of pkg-config.
 compiled() {
     local name=$1 module=$2 compiler=$3 source=$SRCDIR/examples/cmake/$4 function=$5 wanted=$6
     shift 6

@@ -5,7 +5,7 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc
 
-# ran FILE OPTIONS... -- PROGRAM: run it, with its words in FILE.err.
+# ran FILE OPTIONS... -- PROGRAM: run it, with its messages in FILE.err.
 ran() {
     local file=$1
     shift
@@ -154,7 +154,7 @@ if [ -e "$archive" ]; then
         "$archive" "${rest[@]}"
     helps plain_in_front
 
-    # As redis has it: by names with je_ in front. The recorder linked in waits for malloc in vain.
+    # Like redis: names with the prefix je_. The linked recorder waits for malloc in vain.
     renamed=()
     for name in malloc calloc realloc free posix_memalign aligned_alloc memalign valloc; do
         renamed+=(--redefine-sym "$name=je_$name")
@@ -272,7 +272,7 @@ done
 
 # --- Rust ----------------------------------------------------------------------------------------
 
-# rust NAME PRESET FLAGS...: dynamic, so the preset records it all.
+# rust NAME PRESET FLAGS...: dynamic, so the preset records everything.
 rust() {
     local name=$1 preset=$2
     shift 2

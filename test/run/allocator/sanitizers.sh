@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# sanitizers.sh: programs built with gcc's sanitizers, whose run-time library wants to be malloc
-# itself. They cannot be recorded, and must run as if we were not there. If it fails, the recorder
-# calls something that the sanitizer has intercepted before it is ready: the program dies before
-# main.
+# sanitizers.sh: programs built with gcc's sanitizers, whose run-time library must be malloc itself.
+# They cannot be recorded, and must run as without the recorder. If it fails, the recorder calls a
+# function that the sanitizer has intercepted before it is ready: the program dies before main.
 #
-# gcc's AddressSanitizer ends a program that has anything preloaded in front of it, and says so,
-# unless ASAN_OPTIONS has the word for it. Not here: clang's sanitizers are part of the program,
-# whose malloc is then never ours.
+# gcc's AddressSanitizer ends a program with any library preloaded in front of it, with a message,
+# unless ASAN_OPTIONS permits it. Not here: clang's sanitizers are part of the program, so malloc is
+# never the recorder's.
 . "$SRCDIR/test/run/lib.subr"
 need gcc
 

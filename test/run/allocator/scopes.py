@@ -50,7 +50,7 @@ WORK_C = dict(WORK_CXX, use=Work(8, 346, 8))
 WORK_ONE = {"use": Work(1, 10, 1)}
 WORK = {"libscope_c.so": WORK_C, "libscope_unversioned.so": WORK_ONE}
 
-# Where the blocks of some are charged.
+# The functions where the blocks of some are charged.
 CHARGED = {"tail": "through_tail", "give": "host_makes", "internal": "libc_blocks",
            "next": "libc_blocks", "handle": "libc_blocks"}
 
@@ -58,9 +58,9 @@ NO_LOSS = "losses events=0 unknown_frees=0 double_frees=0 overwritten_blocks=0"
 
 
 class Case:
-    """One program with its arguments. PRELOAD are libraries that come behind the recorder; CHECKS
-    are further numbers, in the language of known.py; if TOLD, blocks may be missing from the
-    profile when the report says so."""
+    """One program with its arguments. PRELOAD are libraries behind the recorder; CHECKS are further
+    numbers, in the language of known.py; if TOLD, blocks may be missing from the profile when
+    the report says so."""
 
     def __init__(self, name, command, preload="", checks=(), told=False):
         self.name, self.preload, self.checks = name, preload.split(), list(checks)
@@ -71,7 +71,7 @@ class Case:
 
 
 def everything(*names):
-    """All that a plug-in in C++ can do."""
+    """Everything that a plug-in in C++ can do."""
     return " ".join(f"{n}.{what}" for n in names
                     for what in ("use", "probe", "table", "tail", "use", "leave"))
 
@@ -152,7 +152,7 @@ def in_c(c, p, one, two, s, t):
 
 
 def in_cxx(cxx, p, one, two, s, t):
-    """A host in C++: libstdc++ is in its scope, so it comes first for everybody."""
+    """A host in C++: libstdc++ is in its scope, so it comes first for all objects."""
     for host, what in (cxx, "C++ host"), ("scope_nopie", "C++ host at a fixed address"):
         yield Case(f"{what}, plug-in", f"{host} {everything('host')} {p}:l {everything('p')} p!")
         yield Case(f"{what}, plug-ins with operators of their own",
@@ -263,7 +263,7 @@ def asking(c, cxx):
 
 
 def in_the_linker(c, cxx):
-    """Constructors and destructors that wait for threads, while the linker keeps its lock."""
+    """Constructors and destructors that wait for threads, while the linker holds its lock."""
     for host, what in (c, "C host"), (cxx, "C++ host"):
         yield Case(f"{what}, a constructor and a destructor wait for threads",
                    f"{host} a=libscope_starts.so:l a.use a!",
@@ -343,9 +343,9 @@ class Libc:
         self.version = re.search(r"version (\d+\.\d+)", told.stdout)[1]
 
     def program(self, path, directory):
-        """PATH, or a copy of it in DIRECTORY that starts by our dynamic linker. The kernel takes
-        the linker's name from wherever the program header says, so it may be at the end. (A program
-        that is an argument of the linker is another thing: /proc/self/exe is not the program.)"""
+        """PATH, or a copy of it in DIRECTORY that uses the chosen dynamic linker. The kernel takes
+        the linker's name from any place that the program header gives, so it may be at the end.
+        (A program that is an argument of the linker differs: /proc/self/exe is not the program.)"""
         if self.loader is None:
             return path
         with open(path, "rb") as f:
@@ -405,7 +405,7 @@ def wrong_numbers(report, checks):
 
 
 def is_told(report):
-    """Does the report say that there is something it has not seen?"""
+    """Return true if the report says that it has missed something."""
     return report["losses"]["events"] > 0 or bool(report["notes"])
 
 
@@ -474,7 +474,7 @@ class Runner:
             options = ["--sample-count", sample] if sample else []
             return run([self.heaptap, "run", "--quiet", *options, "-o", file, "--", *command],
                        self.directory, self.variables(preload))
-        # The command itself would not start with the libraries of another linker.
+        # The command itself would not start with another linker's libraries.
         more = self.variables([os.environ["LIBHEAPTAP"], *preload])
         more["HEAPTAP_OUT"] = file
         if sample:
@@ -486,7 +486,7 @@ class Runner:
 
 
 def providers(output):
-    """Whose functions each of the program's parts has reached: "host: one; p: libstdc++.so.6"."""
+    """The provider that each part of the program has reached: "host: one; p: libstdc++.so.6"."""
     found = {}
     part = "?"
     for line in output.splitlines():

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# scopes.sh: whose operator new, delete and malloc is called, when programs and plug-ins have
-# several in reach; see scopes.py. If it fails, recording changes which function of the program is
-# called (it crashes, or waits for ever), or blocks are missing from the profile without a word.
+# scopes.sh: which operator new, delete and malloc is called, when programs and plug-ins have
+# several in reach; see scopes.py. If it fails, recording changes which function the program calls
+# (it crashes, or waits forever), or blocks are missing from the profile without a message.
 #
 # It runs on the glibc of the system, and on each that `make scopes` has put into build/glibc.
 . "$SRCDIR/test/run/lib.subr"

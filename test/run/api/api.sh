@@ -44,7 +44,7 @@ tables mixed mixed.heaptap "heap:mixed $(cat mixed.sums)" "heap:that lasts $(cat
 own second "heap:second allocations=40 frees=39 live=1 live_bytes=10" "frees unknown=0" "$quiet"
 own reset "heap:million allocations=1000010 frees=1000000 live=10 live_bytes=80" \
     "heap:million peak=1000000 peak_bytes=16000000" "record:million resets=1" "$quiet"
-# So much more than it takes (microseconds) that only a walk over a million blocks could fail.
+# So much more than the usual microseconds that only a walk over a million blocks could fail.
 check "reset of a million live blocks takes less than 5 ms of the processor" \
     test "$(cat reset.ns)" -lt 5000000
 echo "# reset of 1,000,000 live blocks: $(cat reset.ns) ns"
@@ -88,7 +88,7 @@ own race "heap:race allocations=150000 live=0 live_bytes=0"
 # of the peak.
 own arenas "total peak_bytes=2934464..7263840" "heap:big arena allocations=160000 live=0" \
     "backing:big arena allocations=16000 frees=16000" "$quiet"
-# The chunks are none of malloc's, but a large block of such a thread is.
+# The chunks do not count as malloc's, but a large block of such a thread does.
 own large "total peak_bytes=104857600..106000000" "$quiet"
 own large_alone "total peak=1 peak_bytes=104857600 live=0" "malloc peak_bytes=104857600" \
     "backing:alone live_bytes=1048576" "$quiet"
@@ -115,7 +115,7 @@ own limited "total allocations=32768 live=32768" "malloc allocations=16384" \
 check "limited: the file has at most 2 MiB, and less than without a limit" \
     sh -c '[ $(stat -c %s limited.heaptap) -le 2097152 ] &&
            [ $(stat -c %s full.heaptap) -gt 2097152 ]'
-# A tree without room: its own node below "other" is all that the heap has.
+# A full tree: the heap has only its node below "other".
 export HEAPTAP_RESERVE=300000
 own full "total allocations=32768 live=32768" "heap:crowded allocations=16384 live_bytes=163840" \
     "malloc allocations=16384"

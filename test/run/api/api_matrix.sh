@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # api_matrix.sh: heaptap.h in every kind of program, recorded and not. If it fails, a program of
-# that kind does not build with the header, or its events are not seen, or calls cost it more than a
-# look at a pointer when there is no recorder.
+# that kind does not build with the header, or its events are not seen, or a call without a recorder
+# costs it more than a test of a pointer.
 . "$SRCDIR/test/run/lib.subr"
 need python3 objdump
 export LC_ALL=C
@@ -41,7 +41,7 @@ bare_linked() { # the same of a program with a recorder inside, which nobody has
 one() {
     local name=$1
     if ! built program "${@:2}" >build.log 2>&1; then
-        # A library or a linker that this machine lacks is not our failure; the plain ones are.
+        # A library or a linker that this machine lacks is skipped; the basic ones are required.
         case "$*" in
         *-static* | *-fuse-ld=* | *-flto*)
             echo "ok - $name # SKIP does not build here: $(head -1 build.log)"
@@ -83,12 +83,12 @@ for compiler in gcc clang; do
     done
 done
 
-# A plug-in that knows the header, in a program that does too.
+# A plug-in that uses the header, in a program that does so as well.
 plugin=$PROG/libown_plugin.so
 check "plug-in, bare" bare "$PROG/own_matrix" "$plugin"
 check "plug-in, recorded" seen plugin "$PROG/own_matrix" "$plugin"
 
-# Headers by themselves are no program's business, and the recorder's pointer is nobody else's.
+# Headers alone add nothing to a program, and the recorder's pointer is visible to nobody else.
 check "a program needs nothing to be linked" sh -c \
     '! nm "$1" | grep -i heaptap | grep -qv " [VvwdDbBt] "' - "$PROG/own_matrix"
 
@@ -117,8 +117,8 @@ void call_max_memory(size_t n) { heaptap_max_memory(n); }
 int call_write(int fd) { return heaptap_write(fd, "pprof"); }
 END
 
-# Prints each call_ function with its instructions up to the first return, that being the way where
-# the pointer is 0: jumps on that way must be conditional ones that are not taken.
+# Prints each call_ function with its instructions up to the first return, which is the path where
+# the pointer is 0: jumps on that path must be conditional ones that are not taken.
 lengths() {
     objdump -d --no-show-raw-insn calls.o | awk '
         /^[0-9a-f]+ <call_[a-z_]*>:/ { name = $2; n = 0; bad = 0; next }

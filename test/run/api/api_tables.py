@@ -11,7 +11,7 @@ A CHECK is "WHAT FIELD=VALUE...", one result line each. WHAT is
     backing:NAME    the backing of these heaps
     labels:TEXT     all under that set of labels, written k=v,k=v; empty: all without labels
     record:NAME     the heap's record: made, destroyed, resets
-    snapshot:NAME   how many there are of that name; the field is of_kind_N
+    snapshot:NAME   the number of snapshots with that name; the field is of_kind_N
     losses          reentrant_events, label_sets, heap_events
 
 and FIELD one of allocations, allocated_bytes, frees, freed_bytes, live, live_bytes, peak

@@ -3,7 +3,7 @@
     api_write.py WRITER SERVER LIBRARY
 
 WRITER is test/prog/own_writer, SERVER examples/server, LIBRARY the recorder. One result line for
-each check. If one fails, a program cannot write its own profile to whatever it has open, or doing
+each check. If one fails, a program cannot write its own profile to any open descriptor, or doing
 so harms it."""
 import fcntl
 import os
@@ -36,7 +36,7 @@ def recorded(profile):
 
 
 def write(fmt, *how, env=None, **options):
-    """Run WRITER, which writes to its descriptor 1 and says on 2 what heaptap_write returned."""
+    """Run WRITER, which writes to its descriptor 1 and prints the result of heaptap_write on 2."""
     env = recorded("writer") if env is None else env
     return subprocess.run([WRITER, fmt, *how], env=env, stderr=subprocess.PIPE, timeout=LIMIT_S,
                           check=False, **options)
@@ -91,7 +91,7 @@ def to_pipes():
 
 
 def slowly(read_end):
-    """All that comes out of it, in small pieces and with pauses at first."""
+    """Its whole output, read in small pieces and with pauses at first."""
     out = b""
     for i in range(1 << 20):
         if i < 50:
@@ -138,7 +138,7 @@ def signals_while_writing():
 
 
 def has_numbered_frames(profile):
-    """Does it have frames that are no addresses (docs/format.md, 4.3)?"""
+    """Return true if it has frames that are no addresses (docs/format.md, 4.3)."""
     with open(profile, "rb") as f:
         return struct.unpack_from("<Q", f.read(24), 16)[0] & 4 != 0
 
@@ -198,7 +198,7 @@ def server():
     check("the server answers", answers == "".join(f"ok {100 * i}\n" for i in range(1, 11)) +
           "ok 5\n", answers)
     text = talk(path, "profile")
-    # The table is live; of the 11 requests nothing is, and 2 objects each were allocated.
+    # The table is live; nothing of the 11 requests is, and each allocated 2 objects.
     live, live_bytes, blocks, size = rows(text)
     check("the server's own profile", live >= 1000 and 200000 <= live_bytes < 220000 and
           blocks - live >= 22 and size - live_bytes >= 5500 + 5 + 11 * 64, text)

@@ -34,7 +34,7 @@ MAIN, HANDLE, PARSE, GROW = (MODULE | 0x401000 + 16 * i for i in range(4))
 
 
 class Tags(Maker):
-    """A profile with tags in the making."""
+    """Builds a profile with tags."""
 
     def __init__(self, packed=True):
         super().__init__(packed)
@@ -543,7 +543,7 @@ def agree(heaptap, checks):
     for case in CASES:
         if os.path.exists("small.heaptap"):
             os.unlink("small.heaptap")
-        # Not by heaptap run, which packs: the tables shall be as the recorder wrote them.
+        # Not by heaptap run, which packs: the tables must be as the recorder wrote them.
         env = {**os.environ, "LD_PRELOAD": os.environ["LIBHEAPTAP"],
                "HEAPTAP_OUT": f"{os.getcwd()}/small.heaptap"}
         subprocess.run([sys.argv[3], case], check=False, capture_output=True, timeout=300, env=env)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tags.sh: heaps of the program's own, labels, and what backs a heap. If it fails, bytes are shown
-# under the wrong heap or label, twice or never, or a damaged file is trusted.
+# tags.sh: heaptap heaps, labels, and the backing of heaps. If it fails, bytes are shown under the
+# wrong heap or label, twice or never, or a damaged file is trusted.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# bench_kinds.sh: how `make bench` gets from runs to rows, kinds and verdicts (bench/kinds.py,
-# bench/figures.py, bench/sections.py, bench/checks.py). If it fails, its tables say what nobody
-# measured, or a bar is called held that is not.
+# bench_kinds.sh: how `make bench` turns runs into rows, kinds and verdicts (bench/kinds.py,
+# bench/figures.py, bench/sections.py, bench/checks.py). If it fails, its tables show unmeasured
+# numbers, or a bar counts as held that is not.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 run_python - "$SRCDIR/bench" <<'END' || failures=1

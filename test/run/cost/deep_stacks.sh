@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# deep_stacks.sh: how many instructions one event takes on a deep stack of Lua or Python, counted by
-# callgrind: at the inner end of a recursion, and while it grows. If it fails, the cost of an event
-# grows with the depth of the recursion, and deep recursions take minutes when they are recorded.
+# deep_stacks.sh: the number of instructions for one event on a deep stack of Lua or Python, counted
+# by callgrind: at the inner end of a recursion, and while it grows. If it fails, the cost of an
+# event grows with the depth of the recursion, and deep recursions take minutes when they are
+# recorded.
 . "$SRCDIR/test/run/lib.subr"
 need valgrind lua5.4
 case $(uname -m) in x86_64) ;; *) skip_all "the bounds are for x86-64" ;; esac

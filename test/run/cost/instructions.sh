@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# instructions.sh: how many instructions the recorder adds to a pair of malloc and free, or of
-# heaptap_alloc and heaptap_free, counted by callgrind for the loops of bench/micro.c, against the
-# bounds below. If it fails, a change has made the recorder do much more for each event:
+# instructions.sh: the number of instructions that the recorder adds to a pair of malloc and free,
+# or of heaptap_alloc and heaptap_free, counted by callgrind for the loops of bench/micro.c, against
+# the bounds below. If it fails, a change has made the recorder do much more for each event:
 # `bench/breakdown.py --stages` shows where. Counts do not depend on the load of the machine, but
 # they do on the compiler and on the sizes of libc's frames, so the bounds are generous; lower them
 # when the recorder gets better. A row without a count fails as well.

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# mappings.sh: how many mappings recording adds to a process. Each costs some system calls, is
-# copied by every fork and undone at every exit, which is most of the cost for a short process. If
-# it fails, memory that every start needs has a separate mapping again: it belongs into the pool
-# (platform/mem.c), or should be mapped at its first use.
+# mappings.sh: the number of mappings that recording adds to a process. Each costs some system
+# calls, is copied by every fork and undone at every exit, which is most of the cost for a short
+# process. If it fails, memory that every start needs has a separate mapping again: it belongs into
+# the pool (platform/mem.c), or should be mapped at its first use.
 . "$SRCDIR/test/run/lib.subr"
 
 lines() { # lines FILE [VARIABLE…]: the mappings of a process with these variables, into FILE

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# annotate.sh: programs of Linux whose blocks are annotated, by the library of examples/annotate:
-# the tests that the article of 2014 describes, on their cores, with gdb and addr2line out of reach.
-# If it fails, the example in docs/guide/embedded.md breaks programs, or cores of processes with
-# shared libraries show wrong blocks or no names.
+# annotate.sh: Linux programs with annotated blocks, by the library of examples/annotate: the tests
+# in the article of 2014, on their cores, without gdb and addr2line. If it fails, the example in
+# docs/guide/embedded.md breaks programs, or cores of processes with shared libraries show wrong
+# blocks or no names.
 
 . "$SRCDIR/test/run/lib.subr"
 
@@ -22,7 +22,7 @@ annotated() {
     (ulimit -c unlimited && LD_PRELOAD=$PWD/annotate.so exec "$@")
 }
 
-# blocks_of FUNCTION DIRECTORY OPTIONS...: what its core shows below the stack of FUNCTION.
+# blocks_of FUNCTION DIRECTORY OPTIONS...: the blocks in its core below the stack of FUNCTION.
 blocks_of() {
     local function=$1 core
     core=$(ls "$2"/core* | head -n 1)

@@ -31,7 +31,7 @@ selftest() {
     grep -q '^1\.\.done$' "$name.out" || failed "$name: it came to its end"
 }
 
-# compiles NAME COMPILER...: the file alone, as strict as can be.
+# compiles NAME COMPILER...: the file alone, as strictly as possible.
 compiles() {
     local name=$1
     shift
@@ -86,7 +86,7 @@ fi
 if command -v arm-none-eabi-gcc >/dev/null; then
     compiles cortex-m arm-none-eabi-gcc -mcpu=cortex-m0 -mthumb
     if command -v qemu-system-arm >/dev/null; then
-        # newlib lacks some calls that nothing makes here, and says so when it is linked.
+        # newlib lacks some calls that nothing makes here, and warns about that at link time.
         selftest on-cortex-m3 "timeout 120 qemu-system-arm -M mps2-an385 -nographic -monitor none
             -serial none -semihosting -kernel" arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -O2 \
             --specs=rdimon.specs -Wl,--section-start=.vectors=0 -Wl,--defsym=stack_end=0x20300000 \

@@ -1,4 +1,4 @@
-"""firmware_blocks.py: whether rawdump, or a profile made by it, shows what firmware.c holds.
+"""firmware_blocks.py: check that rawdump, or a profile made by it, shows the blocks of firmware.c.
 
     firmware_blocks.py NAME WORD_BYTES BIG OUTERMOST ARGUMENTS...
     firmware_blocks.py NAME WORD_BYTES BIG OUTERMOST --profile FILE

@@ -24,7 +24,7 @@ holds() {
         run_python "$area/firmware_blocks.py" "$@"
 }
 
-# says NAME WORDS ARGUMENTS...: rawdump fails with status 3 and says WORDS.
+# says NAME WORDS ARGUMENTS...: rawdump fails with status 3 and prints WORDS.
 says() {
     local name=$1 words=$2 said code
     shift 2
@@ -35,7 +35,7 @@ says() {
 
 # --- This machine --------------------------------------------------------------------------------
 
-# Not position independent: a raw image does not say where its program was loaded.
+# Not position independent: a raw image does not record the address where its program was loaded.
 check "it builds" "${CC:-gcc}" $flags -fno-omit-frame-pointer -no-pie -fno-pie -o native \
     $sources "$here/firmware_linux.c"
 base=$(./native native.bin)
@@ -67,7 +67,7 @@ nm native >native.nm
 same "names from nm" yes "$("$HEAPTAP" rawdump --elf native --map native.nm native.bin |
     grep -q '^ *start_log ' && echo yes)"
 
-# A program that is moved when it is loaded: its first byte lies at the same distance as always.
+# A relocated program: its first byte lies at the same distance as always.
 check "it builds to be moved" "${CC:-gcc}" $flags -fno-omit-frame-pointer -pie -fPIE -o moved \
     $sources "$here/firmware_linux.c"
 data=$(./moved moved.bin)

@@ -19,20 +19,20 @@ skipped() {
     echo "ok - $1 # SKIP $2"
 }
 
-# inside COMMANDS ARGUMENTS...: run them where mounts are ours; $1 is an empty directory.
+# inside COMMANDS ARGUMENTS...: run them in a private mount namespace; $1 is an empty directory.
 inside() {
     rm -rf mnt && mkdir mnt
     "${namespace[@]}" bash -c "$1" - "$PWD/mnt" "${@:2}"
 }
 
-# recorded NAME COUNT: judge out, err and $status of `meddle`.
+# recorded NAME COUNT: check out, err and $status of `meddle`.
 judged() {
     same "$1: exit status" 7 "$status"
     same "$1: output" "$wanted" "$(cat out)"
     same "$1: messages" "$2 of $2" "$(grep -c '^heaptap: ' err) of $(wc -l <err)"
 }
 
-# shows FILE EXPRESSION: true of the report `r`.
+# shows FILE EXPRESSION: it is true for the report `r`.
 shows() {
     report_json "$1" >report.json || return 1
     run_python -c '
@@ -137,7 +137,7 @@ fi
 
 # --- Rights that are given up --------------------------------------------------------------------
 
-# The file can then be opened no more, and must have its size from the start.
+# Then the file cannot be opened again, and must have its size from the start.
 if [ "$(id -u)" = 0 ]; then
     cat >gives_up.py <<'END'
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# flat.sh: memory and file stay small however long the run. If it fails, the recorder grows with
+# flat.sh: memory and file stay small for runs of any length. If it fails, the recorder grows with
 # events, or a bounded structure (the call tree, the table of modules) is not bounded, or data that
 # no longer fits is lost instead of shortened or charged to "other".
 #
@@ -13,7 +13,7 @@ resident() {
     sed -n "s/^ *$2 % resident_kib //p" "$1.out"
 }
 
-# grown FILE: by how many KiB in the second half.
+# grown FILE: the growth in KiB in the second half.
 grown() {
     local half whole
     half=$(resident "$1" 50) whole=$(resident "$1" 100)
@@ -52,7 +52,7 @@ recorder = json.loads(report.stdout)["recorder"]
 assert recorder["frames_reused"] > 10 * recorder["frames_unwound"], recorder
 EOP
 
-# The frames of every event count as verified or unwound, but for those after the last tick.
+# The frames of every event count as verified or unwound, except for those after the last tick.
 record moves.heaptap "$PROG/flat" moves 20000
 same "moves: exit status" 0 "$status"
 check "moves: each event's frames are counted" run_python - "$HEAPTAP" <<'EOP'
@@ -82,7 +82,7 @@ for library in libplugin_one.so libplugin_two.so; do
     known modules.heaptap "under:plugin allocations=2000 frees=2000" "losses events=0"
 done
 
-# More loadings than the table of modules holds: frames stay, at last without their module.
+# More loadings than the table of modules holds: frames stay, eventually without their module.
 record places.heaptap "$PROG/flat" places 9000 "$PROG/libplugin_one.so"
 same "places: exit status" 0 "$status"
 known places.heaptap "under:modules allocations>=9000" "losses events=0"

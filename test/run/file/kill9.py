@@ -3,9 +3,9 @@
     kill9.py KILLS
 
 A profile may be ahead of the program's own count by the call that had not returned yet, one per
-thread; or behind, for it counts an allocation after the allocator has returned, by none.
-Half-applied events are allowed their one per thread in the bytes too. The random moments come
-from a fixed seed, but the machine's timing decides where a kill hits."""
+thread. It is never behind, because it counts an allocation after the allocator has returned.
+Half-applied events may also differ by one per thread in the bytes. The random moments come from
+a fixed seed, but the machine's timing decides where a kill hits."""
 import os
 import random
 import signal

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# closing.sh: a program closes descriptors that are not its own, in the middle of growing. If it
-# fails, the recorder writes into a file of the program's, makes it larger, or closes it; or its own
-# is spoilt, or lacks something and does not say so.
+# closing.sh: a program closes foreign descriptors while tables grow. If it fails, the recorder
+# writes into a file of the program, enlarges it, or closes it; or its own file is damaged, or lacks
+# data without saying so.
 #
-# test/fault/inject.c holds the recorder's thread after each call in turn of those that have to do
-# with descriptors. Held after every attempt to open its file it may give up, and says so.
+# test/fault/inject.c holds the recorder's thread after each of its calls in turn that affect
+# descriptors. Held after every attempt to open its file, the recorder may give up, with a message.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
 inject=$BUILD/test/fault/inject
 
-# whole_or_told: does the profile have all that the program's main thread did, or does it say that
-# it could not grow, as the message does?
+# whole_or_told: succeeds if the profile has all events of the program's main thread, or if it and
+# the message say that it could not grow.
 whole_or_told() {
     report_json closing.heaptap >closing.json || return 1
     run_python - "$(wc -l <err)" <<'END'
@@ -27,7 +27,7 @@ sys.exit(failed != (sys.argv[1] == "1") or not failed and (not whole or bool(dam
 END
 }
 
-# judged NAME: FILE, output and status of the program, and the profile.
+# judged NAME: check FILE, output and status of the program, and the profile.
 judged() {
     same "$1: exit status" 6 "$status"
     same "$1: output" done "$(paste -sd' ' out)"

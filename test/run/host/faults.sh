@@ -8,7 +8,7 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# messages WHAT COUNT: so many lines on stderr, all of them ours.
+# messages WHAT COUNT: check that stderr has COUNT lines, all of them heaptap's.
 messages() {
     same "$1: messages" "$2 of $2" "$(grep -c '^heaptap: ' err) of $(wc -l <err)"
 }
@@ -23,7 +23,7 @@ for key in sys.argv[1:]:
 print(str(v).lower())' "${@:2}"
 }
 
-# lost FILE: does it say that something is missing?
+# lost FILE: succeeds if it says that something is missing.
 lost() {
     [ "$(field "$1" losses file_failed)" = true ] || [ "$(field "$1" losses events)" -gt 0 ]
 }
@@ -43,8 +43,7 @@ esac
 
 # --- No memory at all ----------------------------------------------------------------------------
 
-# After a start that has failed no event may cost a system call, even if there was no memory to note
-# it in.
+# After a failed start no event may cost a system call, even if there was no memory to note it in.
 "$PROG/grow" >bare.out 2>/dev/null
 bare=$?
 HEAPTAP_OUT=$PWD/none.heaptap "$BUILD/test/fault/inject" --call rt_sigprocmask --errno ENOMEM \
@@ -62,7 +61,8 @@ fi
 
 # --- Limits --------------------------------------------------------------------------------------
 
-# whole_or_lost FILE COUNT: has it that many allocations, or does it say that something is missing?
+# whole_or_lost FILE COUNT: succeeds if it has that many allocations, or says that something is
+# missing.
 whole_or_lost() {
     local got
     got=$(field "$1" totals allocations) || return 1
@@ -70,7 +70,7 @@ whole_or_lost() {
     [ "$got" -ge "$2" ] || lost "$1"
 }
 
-# limited NAME LIMITS: the program under them, bare and recorded; it is the reference for itself.
+# limited NAME LIMITS: the program under them, bare and recorded; the bare run is the reference.
 limited() {
     local name=$1 limits=$2 bare what="not recorded"
     bash -c "$limits"' || exit 99; exec "$1"' - "$PROG/meddle" >bare.out 2>/dev/null
@@ -159,7 +159,7 @@ fi
 
 # --- Descriptor 2 --------------------------------------------------------------------------------
 
-# The directory goes away, so a message is due; but stderr is the program's data by then.
+# The directory is removed, so a message is due; but stderr is the program's data by then.
 rm -rf gone gone2 && mkdir gone
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/gone/p.heaptap bash -c '
     exec 2>data; mv gone gone2; for i in {1..3000}; do eval "a$i=$i"; done; echo done' >out 2>err
@@ -228,7 +228,7 @@ same "a filter that refuses, with a reserve: nothing lost" 0 "$(field box.heapta
 sandbox "a filter that refuses, without" errno ""
 check "a filter that refuses, without: the loss is shown" lost box.heaptap
 
-# Where a relative path leads to is not asked for any more.
+# The directory of a relative path is not queried any more.
 cp "$PROG/liblinkage.so" plugin.so
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_RESERVE=4000000 HEAPTAP_OUT=$PWD/plugin.heaptap \
     "$PROG/linkage" ./plugin.so >out 2>err

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# interrupt.sh: a signal handler that allocates, wherever in the recorder it comes. If it fails, a
-# handler that interrupts the recorder breaks the program, or its events are lost or recorded
-# wrongly.
+# interrupt.sh: a signal handler that allocates, at every instruction inside the recorder. If it
+# fails, a handler that interrupts the recorder breaks the program, or its events are lost or
+# recorded wrongly.
 #
 # test/interrupt/stepper.c sends the signals, test/prog/interrupted.c is the program. Each line of
 # the table is one run: turn number i is interrupted after FIRST + i * STRIDE instructions, so a run
-# goes through the whole path. With HEAPTAP_EVERY_INSTRUCTION=1 every instruction is tried; that
-# takes about an hour.
+# covers the whole path. With HEAPTAP_EVERY_INSTRUCTION=1 every instruction is tried; that takes
+# about an hour.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 step=$BUILD/test/interrupt/stepper

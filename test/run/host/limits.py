@@ -34,7 +34,7 @@ def pieces(line):
 
 
 def differs(bare, recorded, mode):
-    """Whether two lines differ by more than is allowed."""
+    """Return true if two lines differ by more than is allowed."""
     before, after = pieces(bare), pieces(recorded)
     if not before or not after or before[1] != after[1]:
         return bare != recorded
@@ -51,7 +51,7 @@ def differs(bare, recorded, mode):
 
 
 def judge(program, seed, mode, directory):
-    # Where nothing can be done about a limit that nobody reports: docs/internals/failures.md.
+    # Limits that nobody reports and that the recorder cannot handle: docs/internals/failures.md.
     command = [program, str(seed)] + ["seen"] * (mode in ("sample", "reserve"))
     if random.Random(seed).random() < 0.2:  # Under a limit from the start.
         which, mib = random.Random(seed).choice([("v", 700), ("d", 300), ("v", 4000), ("d", 60)])

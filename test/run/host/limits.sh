@@ -38,7 +38,7 @@ for option in "" --annotate; do
             "$PROG/limits_itself" fork 4096)"
 done
 
-# A forked child that is not recorded, for want of room, gets what its parent has reserved.
+# A forked child that is not recorded, because there is no room, gets its parent's reservations.
 for option in "" --annotate; do
     pieces AS 150 forked $option
 done

@@ -64,7 +64,7 @@ print(os.listdir("/proc/self/fd"), len(os.listdir("/proc/self/task")))'
 same "signals that are blocked, with a reserve" "$(grep SigBlk /proc/self/status)" \
     "$("$HEAPTAP" run --quiet --reserve 1M -o blocked.heaptap -- grep SigBlk /proc/self/status)"
 
-# A parent that ignores SIGCHLD must not cost us the exit status.
+# A parent that ignores SIGCHLD must not lose the exit status.
 rm -f chld.heaptap
 python3 -c '
 import os, signal, sys

@@ -62,18 +62,18 @@ inherited "the program itself: the line is there"
 $run python3 parent.py pipe "$PROG/holes" 2>&- >out
 same "heaptap without stderr: what the program reads" "b''" "$(cat out)"
 
-# A run within a run speaks to where the inner one does.
+# A run within a run writes its messages to the inner one's stderr.
 HEAPTAP_STDERR=1:1 $run python3 parent.py inherited "$PROG/holes" >out 2>err
 inherited "a run in a run: the line is there"
 
-# By hand it speaks to whatever is there.
+# Without `run` it writes to any stderr.
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/hand.heaptap python3 parent.py pipe "$PROG/holes" >out 2>err
 check "by hand: the line is in the pipe" grep -q "^b'heaptap: not recording: " out
 HEAPTAP_STDERR=1:1 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/silent.heaptap \
     prlimit --fsize=1024 "$PROG/holes" >out 2>err
 same "by hand, with another file's numbers: silent" "0 of 0" "$(lines)"
 
-# Adapters, of a version that they do not know.
+# Adapters that do not know the runtime's version.
 odd="$LIBHEAPTAP ${LIBHEAPTAP%/*}/libheaptap_python.so $PROG/libodd_python.so"
 touch odd.same odd.other
 for to in same other; do

@@ -41,7 +41,7 @@ for bytes in 0 4096 16384 30000 100000; do
     fi
 done
 
-# The program's own SIGBUS is its own.
+# The program's own SIGBUS stays its own.
 for mode in own sent ignored sigaction signal fork; do
     bash -c '"$@"; exit $?' - "$PROG/sigbus" $mode >bare.out 2>/dev/null
     bare=$?

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # small_stack.sh: coroutines on stacks of a page. If it fails, the recorder needs so much of the
-# stack below malloc that programs crash by it whose stacks are small.
+# stack below malloc that programs with small stacks crash.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -24,7 +24,7 @@ done
 small "what is counted" 4096 later
 known small.heaptap "under:work allocations=4096 frees=4096"
 
-# The profile cannot grow: the message is no longer than any path, but not on the stack.
+# The profile cannot grow: the message is as long as any path, but is not built on the stack.
 rm -f small*.heaptap
 (
     ulimit -f 210
@@ -39,7 +39,7 @@ for bytes in 4096 3072; do
     HEAPTAP_ANNOTATE=255 small "$bytes bytes, annotated" $bytes later
 done
 
-# How much it is: docs/internals/failures.md says so too.
+# docs/internals/failures.md states the same size.
 bare=$("$PROG/small_stack" 65536 paint 2>&1 >/dev/null)
 
 # uses NAME BYTES_MAX [VARIABLE=VALUE]: the recorder uses fewer bytes of the stack.

@@ -42,7 +42,7 @@ def taken(report):
 
 
 def wrong_counts(number, path, output):
-    """A sentence about a wrong count or a loss; None if all is right."""
+    """A sentence about a wrong count or a loss; None if there is none."""
     report = documents.loads(subprocess.run(
         [os.environ["HEAPTAP"], "report", "--json", "--no-fold", path],
         check=True, stdout=subprocess.PIPE).stdout)

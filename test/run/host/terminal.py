@@ -276,7 +276,7 @@ def sent(number):
 
 
 def summary_in_background(t):
-    """Where a terminal refuses output of jobs in the background, what heaptap says stops it."""
+    """Where a terminal refuses output of background jobs, heaptap's messages stop it."""
     t.send(f"stty tostop; {heaptap} run -o summary.heaptap -- ls -d / >/dev/null &\n")
     t.expect(r"\[1\]")
     t.send("wait\n")

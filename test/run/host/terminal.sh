@@ -45,7 +45,7 @@ print(signal.alarm(0) > 40)"; echo $?'
 alike "a command in the directory itself" 'PATH=$PATH: $1 ./pwd_here; echo $?'
 alike "a command found by an empty end of PATH" 'PATH=$PATH: $1 pwd_here; echo $?'
 
-# Nobody reads what heaptap says: the program's status is what counts.
+# Nobody reads heaptap's messages: only the program's status matters.
 "$HEAPTAP" run -o unread.heaptap -- sh -c 'sleep 1; exit 7' 2> >(true)
 same "stderr is a pipe without a reader" 7 $?
 

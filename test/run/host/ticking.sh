@@ -23,7 +23,7 @@ for p in 30 40 50 70 100 150 250 400 1000; do
 done
 [ -n "$period" ] || skip_all "ticks of a millisecond are too fast for this machine"
 
-# A machine that was busy with something else for a while may need another try.
+# A machine that was busy with other work for a while may need another try.
 for attempt in 1 2 3; do
     rm -f ticking.heaptap
     timeout 20 env LD_PRELOAD="$LIBHEAPTAP" HEAPTAP_OUT="$PWD/ticking.heaptap" \

@@ -4,8 +4,8 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# refused NAME STATUS COMMAND...: exit STATUS, a sentence (or the usage) on stderr, nothing
-# on stdout.
+# refused NAME STATUS COMMAND...: exit STATUS, a sentence (or the usage) on stderr, nothing on
+# stdout.
 refused() {
     local name=$1 wanted=$2
     shift 2
@@ -55,7 +55,7 @@ check "damaged profiles are refused or shown, never a crash" \
 check "no gate passes because a profile is damaged" \
     python3 "$area/damaged_gates.py" "$HEAPTAP" raw.heaptap good.heaptap
 
-# Nothing is ever overwritten.
+# Existing files are never overwritten.
 echo precious >taken.heaptap
 refused "run -o of an existing file" 3 "$HEAPTAP" run -o taken.heaptap -- "$PROG/article"
 same "the existing file is untouched" precious "$(cat taken.heaptap)"
@@ -64,7 +64,7 @@ cp good.heaptap copy.heaptap
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/copy.heaptap "$PROG/article"
 check "the recorder leaves an existing file alone" cmp good.heaptap copy.heaptap
 
-# What run cannot run.
+# Programs that run cannot start.
 refused "run of nothing" 2 "$HEAPTAP" run
 refused "run of a directory" 3 "$HEAPTAP" run -- ./directory
 refused "run of a text file" 3 "$HEAPTAP" run -- ./text.heaptap
@@ -86,7 +86,7 @@ refused "choice that is none" 2 "$HEAPTAP" report --by colour good.heaptap
 refused "too many arguments" 2 "$HEAPTAP" report good.heaptap good.heaptap
 refused "bad regular expression" 2 "$HEAPTAP" report --filter '(' good.heaptap
 
-# What 0 and an empty value would mean is the default, or everything.
+# 0 or an empty value would mean the default, or everything.
 zero() {
     refused "$*" 2 "$HEAPTAP" "$@"
     check "$*: says so" grep -q ": 0 is none" refused.err
@@ -143,7 +143,8 @@ printf '\n\r\ngood.heaptap\r\n\ngood.heaptap' >list
 same "a list with empty lines and other ends of lines" "1 1" \
     "$(grep -c 'from 1 process' list.out) $(grep -c 'named twice' list.err)"
 
-# unwritten COMMAND...: it says that its output cannot be written, to a full disk and to nobody.
+# unwritten COMMAND...: it reports that its output cannot be written, to a full disk and to a closed
+# pipe.
 unwritten() {
     "$HEAPTAP" "$@" >/dev/full 2>full.err
     same "$*: a full disk is noticed" "3 1" "$? $(grep -c 'could not be written' full.err)"

@@ -1,9 +1,9 @@
-"""damage.py: cut and change profiles, and see that the command stays in one piece.
+"""damage.py: cut and change profiles, and check that the command survives.
 
     damage.py HEAPTAP PROFILE...
 
-Exit 1 if any damaged profile makes `report` end otherwise than with status 0 (shown as far as it is
-valid) or 3 (refused with a message). Bytes and lengths come from a fixed seed. """
+Exit 1 if any damaged profile makes `report` end with another status than 0 (shown as far as it
+is valid) or 3 (refused with a message). Bytes and lengths come from a fixed seed."""
 import random
 import subprocess
 import sys

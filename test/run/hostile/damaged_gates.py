@@ -1,10 +1,10 @@
-"""damaged_gates.py: cut and change profiles, and see that no gate passes because of it.
+"""damaged_gates.py: cut and change profiles, and check that no gate passes because of it.
 
     damaged_gates.py HEAPTAP RAW PACKED [NUMBER]
 
-Cut profiles, at each multiple of 4096 bytes and NUMBER random lengths, and packed ones with NUMBER
-random changes: every gate ends with status 3. RAW with such changes: 0, 1 or 3, because nothing
-checks its counters. Exit 1 otherwise. Lengths and bytes come from a fixed seed. """
+Cut profiles, at each multiple of 4096 bytes and NUMBER random lengths, and packed ones with
+NUMBER random changes: every gate ends with status 3. RAW with such changes: 0, 1 or 3, because
+nothing checks its counters. Exit 1 otherwise. Lengths and bytes come from a fixed seed."""
 import random
 import subprocess
 import sys

@@ -4,8 +4,9 @@
     hostile_tables.py LIBRARY PROGRAM RECORDER COUNT
 
 Started by hostile_tables.sh. COUNT times a few words or bytes of .eh_frame_hdr and .eh_frame are
-changed, to values that lead just outside, far away or backwards, always the same ones; the program
-must print and exit as it does without the recorder. Prints which damages it did not survive.
+changed, to values that lead just outside, far away or backwards, always the same ones; the
+program must print and exit as it does without the recorder. Prints the damages that it did not
+survive.
 """
 import os
 import random

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# hostile_tables.sh: libraries whose unwind tables are damaged at random. If it fails, a program
-# that works dies, or changes, when it is recorded, because the recorder believes a table.
+# hostile_tables.sh: libraries whose unwind tables are damaged at random. If it fails, a working
+# program dies, or behaves differently, when it is recorded, because the recorder trusts a table.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc readelf
 
@@ -56,7 +56,7 @@ main(void)
 }
 END
 
-# Segments far apart leave holes between them in memory, where nothing can be read.
+# Segments far apart leave unmapped holes between them.
 for layout in 0x1000 0x200000; do
     gcc -O1 -g -fPIC -shared -o libhostile.so library.c -Wl,-z,max-page-size=$layout &&
         gcc -O1 -o program program.c -L. -lhostile || exit 1

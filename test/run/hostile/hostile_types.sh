@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# hostile_types.sh: programs whose debug information is damaged at random. If it fails, a file that
-# someone else has made ends heaptap, or keeps it busy for ever, while it looks for types.
+# hostile_types.sh: programs whose debug information is damaged at random. If it fails, a foreign
+# file crashes heaptap, or keeps it busy forever, while it looks for types.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc g++ readelf
 

@@ -18,7 +18,7 @@ limited() {
     )
 }
 
-# written LIMIT_MB VIEW...: a view of $file that ends as it should and writes no more than that.
+# written LIMIT_MB VIEW...: a view of $file that ends properly and writes at most that much.
 written() {
     local limit=$1 bytes
     shift

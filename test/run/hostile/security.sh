@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# security.sh: what docs/internals/security.md promises, tried from the attacker's side. If it
-# fails, somebody else's profile, file, symbol cache or process can make heaptap do what its user
-# did not ask for. Checks that need root, or a user to become, skip one by one.
+# security.sh: the promises of docs/internals/security.md, tried from the attacker's side. If it
+# fails, a foreign profile, file, symbol cache or process can make heaptap act against its user's
+# intent. Checks that need root, or a user to become, skip one by one.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -135,7 +135,7 @@ chmod 600 output
 "$HEAPTAP" export -f collapsed -o output kept.heaptap 2>/dev/null
 check "any other file is written as it stands" grep -q main linked_output
 
-# Where a link leads, as the shell's > does; but not one that was found in a directory.
+# It follows a link, like the shell's >; but not one that was found in a directory.
 cp kept.heaptap linked_to.heaptap
 for output in "pack -o" "merge -o"; do
     rm -f target.heaptap
@@ -298,7 +298,7 @@ same "profiles are for their user only, whatever the umask" 600 "$modes"
 (umask 0 && LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/open.heaptap "$PROG/article")
 same "also with umask 0" 600 "$(stat -c %a open.heaptap)"
 
-# Growing reopens the file by its name: one that was put there meanwhile must stay as it is.
+# Growing reopens the file by its name: a file that was put there meanwhile must stay unchanged.
 for trick in file link fifo directory; do
     rm -rf grow go
     mkfifo go

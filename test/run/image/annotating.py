@@ -1,5 +1,5 @@
-"""annotating.py: the checks of annotating.sh. If one fails, annotated programs behave otherwise
-than bare ones, or what their blocks carry is wrong.
+"""annotating.py: the checks of annotating.sh. If one fails, annotated programs behave differently
+from bare ones, or the annotations of their blocks are wrong.
 """
 import json
 import os
@@ -77,7 +77,7 @@ def same():
 
 
 def place(frame):
-    """Calls in one line are one frame in documents, whatever their addresses."""
+    """Calls in one line are one frame in documents, at any address."""
     return (frame["function"], frame["file"], frame.get("line")) if frame.get("line") else (
         frame["function"] or frame["address"])
 
@@ -94,8 +94,8 @@ def by_stack(document, frames):
 
 
 def both_tell_the_same(name, command, **environment):
-    """rawdump, which reads nothing but the memory, against core, which reads the ledger as well,
-    with the profile and without it."""
+    """rawdump, which reads only the memory, against core, which reads the ledger as well, with the
+    profile and without it."""
     dump = dumps.crash(library, name, name + ".heaptap", command, {**ANNOTATED, **environment})
     if dump is None:
         tell(False, name + " leaves a dump")
@@ -130,7 +130,7 @@ def agree(what, one, two):
 
 
 def annotated_beyond_a_full_tree():
-    """The stack that a block carries does not hang on the room that the profile has for others."""
+    """The stack in a block does not depend on the room in the profile."""
     stacks = []
     for name, nodes in (("roomy", ""), ("cramped", "9000")):
         dump = dumps.crash(library, name, name + ".heaptap",
@@ -192,7 +192,7 @@ def owner(stack):
 
 
 def found():
-    """Damage that the program itself comes upon, and what `heaptap check` finds in it."""
+    """Damage that the program itself detects, and the findings of `heaptap check` in it."""
     program = os.path.join(programs, "overflows")
     for how, kind, size in (("free", "end", "1"), ("realloc", "end", "8"),
                             ("free", "start", "4")):
@@ -218,7 +218,7 @@ def found():
                                 "--", program, "7", "end", "8", "wait"], text=True,
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     culprit = waiting.stdout.readline().strip()
-    # The program has taken the place of heaptap's child; the profile says which process it is.
+    # The program has replaced heaptap's child; the profile identifies the process.
     pid = None
     for _ in range(200):
         header = run([heaptap, "report", "--json", "look.heaptap"])

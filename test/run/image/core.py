@@ -115,7 +115,7 @@ def moments():
 
 
 def aborts():
-    """What malloc is handed when it aborts is named, or nothing is. No way names another block."""
+    """The block that malloc gets when it aborts is named, or none. No way names another block."""
     if not os.confstr("CS_GNU_LIBC_VERSION"):
         print("ok - aborts of malloc # SKIP the C library is not glibc")
         return
@@ -141,7 +141,7 @@ def aborts():
         died = memory("--blocks", dump)["memory"]["signal"]
         got = died["abort"]
         if died["name"] != "SIGABRT":
-            # glibc 2.41 copies from a block with such a size without a look at it.
+            # glibc 2.41 copies from a block with such a size without checking it.
             print("ok - %s # SKIP this C library dies of %s there" % (way, died["name"]))
             continue
         if expected is None:
@@ -260,7 +260,7 @@ def crashes():
 
 
 def first_memory(data):
-    """Where in a dump its first piece of memory ends: the program itself."""
+    """The end of a dump's first piece of memory: the program itself."""
     at, = struct.unpack_from("<Q", data, 32)
     each, count = struct.unpack_from("<HH", data, 54)
     for i in range(count):
@@ -296,7 +296,7 @@ def refused():
     says("an empty file", ["empty", "ulimit -c"], "empty")
     says("a dump without memory", ["cut off before any memory"], "head")
     says("a dump with the first piece of memory only", ["cut off"], "short")
-    # Where the recorder's memory is, in the first half or the second, is up to the loader.
+    # The loader decides whether the recorder's memory is in the first half or the second.
     half = run("core", "half")
     tell(half.returncode == 3 and "cut off" in half.stderr or
          half.returncode == 0 and "cut short" in half.stderr, "a dump cut in half",
@@ -330,8 +330,9 @@ def refused():
 
 
 def carried():
-    """The profile of an annotated dump is gone: all questions have the same answers, but for the
-    stacks of freed blocks and the names of threads. What -o wrote never passes for the profile."""
+    """The profile of an annotated dump is missing: all queries have the same answers, except for
+    the stacks of freed blocks and the names of threads. The output of -o is never taken for the
+    profile."""
     dump = dumps.crash(library, "dump_carried", "carried.heaptap", [BLOCKS, "freed"],
                        {"HEAPTAP_ANNOTATE": "15"})
     freed = json.loads(run("core", "--json", dump).stdout)["memory"]["signal"]["place"]
@@ -410,7 +411,7 @@ def coroutine():
 
 
 def held():
-    """A thread that the kernel holds does not make the others wait, and no signal is lost."""
+    """A thread blocked in the kernel does not delay the others, and no signal is lost."""
     program = dumps.Waiting(library, "held.heaptap", [BLOCKS, "held"])
     took = []
     for _ in range(20):
@@ -461,7 +462,7 @@ def births():
 
 
 def rebuilt():
-    """A variable goes by the name that it has in the program that was dumped, and no other."""
+    """A variable has the name from the program that was dumped, and no other."""
     if not dumps.have_gcore():
         print("ok - a program built anew # SKIP there is no gcore")
         return
@@ -566,7 +567,7 @@ def growing():
 
 
 def seen(name, least):
-    """How many allocations the copy in the file NAME has, once that are LEAST."""
+    """The number of allocations in the copy in the file NAME, once that is at least LEAST."""
     while True:
         report = run("report", "--json", name)
         count = json.loads(report.stdout)["totals"]["allocations"] if report.returncode == 0 else 0
@@ -636,7 +637,7 @@ def counters_of(document_):
 
 
 def grown():
-    """Copies are made while other threads let the tables grow; the last one has all."""
+    """Copies are made while other threads let the tables grow; the last one has everything."""
     for i in range(4):
         got = run("run", "--self-contained-core", "-o", "grown%d.heaptap" % i, BLOCKS, "stacks")
         report = run("report", "--json", "grown%d.heaptap" % i)
@@ -678,7 +679,7 @@ select 'ready' from (select b from t order by length(b), b desc) limit 1;
 def foreign():
     """Programs of others, each run once with a file and once without: the dump of one has what the
     file of the other has, each counter of each stack."""
-    # Isolated: it does not look for modules among the files that lie here.
+    # Isolated: it does not look for modules among the files in this directory.
     programs_ = {"python3": [os.path.realpath(sys.executable), "-S", "-I", "-c", PYTHON_WORK]}
     if shutil.which("sqlite3"):
         programs_["sqlite3"] = ["sqlite3", "-batch", "-init", "/dev/null", ":memory:"]
@@ -854,7 +855,7 @@ def interpreter():
     for site in sites_:
         stack = [(f["function"], ".so" in (f["module"] or "")) for f in site["stack"]]
         program += any(function and not shared for function, shared in stack)
-        # Everything but what all stacks begin with.
+        # Everything but the common beginning of all stacks.
         library_ += any(function and shared for function, shared in stack[:-3])
     numbers = {"stacks": len(sites_), "program": program, "library": library_, "seconds": took}
     print("# python3 killed by SIGSEGV:", numbers)

@@ -11,7 +11,7 @@ SKIPPED = 77
 
 
 def kernel_dumps():
-    """Whether the kernel writes dumps into the directory of the process."""
+    """Return true if the kernel writes dumps into the directory of the process."""
     try:
         pattern = open("/proc/sys/kernel/core_pattern").read().strip()
     except OSError:
@@ -55,7 +55,7 @@ class Waiting:
         assert self.process.stdout.readline() == "ready\n"
 
     def asleep(self):
-        """Wait until it waits: on its way there, registers may hold anything."""
+        """Wait until it blocks: on its way there, registers may hold anything."""
         for _ in range(1000):
             with open("/proc/%d/stat" % self.pid) as stat:
                 if stat.read().rpartition(")")[2].split()[0] == "S":

@@ -80,8 +80,9 @@ def wrong_blocks(truth, numbers, got, allocator):
 
 
 def wrong_reach(truth, numbers, got, allocator):
-    """Never more are lost than were. The stack of an ended thread, which libc keeps, may have
-    remains of an address, and a heap that nobody can read any address: then fewer are."""
+    """There are never more lost blocks than expected. The stack of an ended thread, which libc
+    keeps, may have remains of an address, and an unreadable heap any address: then there are
+    fewer."""
     lost = sum(not kept for _, _, kept in truth.values())
     count = got["lost"]["blocks"] + got["lost_through_others"]["blocks"]
     least = lost - (got["reached_from_mapped_memory"]["blocks"] if numbers["threads"] else 0)

@@ -31,7 +31,7 @@ MODES = {"annotation and guards": {"HEAPTAP_ANNOTATE": "15", "HEAPTAP_GUARD": "8
 
 
 def blamed(document):
-    """The function that the first damage names."""
+    """The function named in the first damage."""
     for damage in document["check"]["damaged"]:
         block = damage["block"]
         if damage["neighbour"] is not None and damage["neighbour"]["address"] == damage["culprit"]:

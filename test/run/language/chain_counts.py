@@ -1,4 +1,4 @@
-"""chain_counts.py: chains of frames and how often each came, of a report and of a program that has
+"""chain_counts.py: chains of frames and their counts, from a report and from a program that has
 counted its own. Imported, not run.
 """
 import collections

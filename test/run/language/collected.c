@@ -37,7 +37,7 @@ static struct row rows[ROWS] = {{.name = "keep"},      {.name = "drop"},   {.nam
                                 {.name = "typed"},     {.name = "debugged"}, {.name = "of_kind"},
                                 {.name = "finalized"}, {.name = "disclaimed"}, {.name = "freed"},
                                 {.name = "laid_out"},  {.name = "replaced"}};
-void *kept[1 << 18]; /* Not static, or the compiler sees that nobody reads them. */
+void *kept[1 << 18]; /* Not static, or the compiler notices that it is never read. */
 static void *strongs[1 << 18];
 
 static void
@@ -282,7 +282,7 @@ work(void *arg)
 
 static unsigned asked, asked_of_heaptap;
 
-/* Is the data of the library NAME to be scanned? */
+/* Return true if the data of the library NAME should be scanned. */
 static int GC_CALLBACK
 is_scanned(const char *name, void *start, size_t bytes)
 {
@@ -328,7 +328,7 @@ forget(void)
     memset((void *)old, 0, sizeof old);
 }
 
-/* Until a collection finds nothing that has a finalizer: one that it does find lives on to the next
+/* Repeat until a collection finds nothing with a finalizer: an object with one lives on to the next
  * collection, while its link is gone. */
 static void
 collect(void)

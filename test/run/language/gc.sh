@@ -12,7 +12,7 @@ need python3
 ${CC:-cc} -O2 -g -o collected "$area/collected.c" -lgc -lpthread 2>cc.err ||
     { cat cc.err; exit 1; }
 
-# rows NAME PROFILE TRUTH: what functions allocated, and which collections there were.
+# rows NAME PROFILE TRUTH: compare the allocations of functions, and the collections.
 rows() {
     "$HEAPTAP" report --json --no-fold "$2" >"$1.json"
     check "$1: objects" run_python "$area/rows.py" "$1.json" "$3"
@@ -45,8 +45,8 @@ try steps 4000 4 incremental
 try forked 4000 0 fork
 rows child forked/2.heaptap child
 
-# A plug-in has the collector for itself, so it is not behind our functions. The plug-in of ECL is
-# recorded as a program on libgc: whether ECL is there is asked when the program begins.
+# A plug-in has the collector to itself, so it does not call the adapter's functions. The plug-in of
+# ECL is recorded as a program on libgc: the recorder looks for ECL when the program begins.
 # local_plugin NAME ADAPTER DEFINE LIBRARY
 local_plugin() {
     local name=$1 adapter=$2
@@ -73,7 +73,7 @@ print([totals[k] for k in ("allocations", "allocated_bytes", "frees", "freed_byt
         "$(cat local-list-$adapter.out)"
 done
 
-# Pictures and charts have the collections, merged and packed files too.
+# Pictures and charts have the collections, in merged and packed files as well.
 "$HEAPTAP" timeline one/1.heaptap >one.text
 check "timeline: a line of collections" grep -Eq '^ +gc +[1-9+ ]+$' one.text
 same "timeline: no names of collections" 0 "$(grep -c '↑ collection' one.text)"

@@ -36,7 +36,7 @@ same "an unknown name is refused" 2 $?
 check "with the names that there are" \
     grep -q 'there are adapters for lua, python, ecl and gc only' one.err
 
-# What people see first.
+# The first frames that people see.
 cat >fill.lua <<'END'
 local kept = {}
 local function fill()
@@ -59,7 +59,7 @@ sed -i 's/100/200/' fill.lua
 "$HEAPTAP" run --quiet -o more.heaptap -- lua5.4 fill.lua 2>/dev/null
 "$HEAPTAP" diff --peak fill.heaptap more.heaptap >diff.txt 2>/dev/null
 check "and a difference" grep -q 'string.rep' diff.txt
-# The interpreter is only seen on request, and then whole.
+# The interpreter is shown only on request, and then entirely.
 native() {
     "$HEAPTAP" export -f collapsed --metric alloc "$@" fill.heaptap 2>/dev/null | grep ';fill'
 }
@@ -84,7 +84,7 @@ check "a flame graph has a colour for the language" \
 "$HEAPTAP" export -f collapsed --metric alloc fill.heaptap >folded.txt 2>/dev/null
 same "no function of the recorder's own is in it" 0 "$(grep -c 'begin;\|lua_code' folded.txt)"
 
-# One that is not known falls back, and says so.
+# An unknown one falls back, with a message.
 record future.heaptap "$PROG/lua_future"
 same "a program with an unknown Lua runs as it did" 2 "$(cat future.heaptap.out)"
 same "and its version is said, once" \

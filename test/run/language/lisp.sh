@@ -46,7 +46,7 @@ check "run: Lisp has types" grep -q 'lisp cons' run.text
 chains interpreted "$area/chains.lisp" t
 compile chains "$area/chains.lisp"
 chains compiled "$PWD/chains.fas" nil
-# Here SIDE is compiled into its caller, and has a record in the C frame of that.
+# Here SIDE is compiled into its caller, and has a record in the caller's C frame.
 { echo '(declaim (optimize (debug 3)))'
   sed "s/(funcall (if (= 0 (chance 2)) #'act #'side) (1+ d))/(if (= 0 (chance 2)) (act (1+ d)) \
        (funcall #'side (1+ d)))/" "$area/chains.lisp"; } >debug.lisp

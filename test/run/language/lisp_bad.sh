@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# lisp_bad.sh: ECL where all is not well, or not alone: damaged lists of frames, a heap that is
-# full, an ECL of another version, one inside of a C program with threads, a fork and a second
-# beginning. If it fails, the adapter ends programs, or says nonsense of them.
+# lisp_bad.sh: ECL in adverse conditions: damaged lists of frames, a full heap, an ECL of another
+# version, one inside of a C program with threads, a fork and a second start. If it fails, the
+# adapter crashes programs, or reports nonsense about them.
 . "$SRCDIR/test/run/lib.subr"
 need python3 ecl gcc ecl-config
 adapter=$BUILD/libheaptap_ecl.so
@@ -22,7 +22,7 @@ gcc -O1 -o host "$area/lisp_host.c" $(ecl-config --cflags --libs) 2>gcc.log ||
 record damage ./host damage
 quietly damage "1600 conses
 done 0"
-# One circle has names, with which the stack is full before it comes to C.
+# One circle has names, so the stack is full before it reaches C frames.
 counts "damage: each object, at its place in C" damage "lisp cons" allocate=1500
 record again ./host again
 quietly again "done 0"
@@ -35,7 +35,7 @@ record fork ./host fork
 quietly fork "1
 done 3"
 counts "fork: the parent" fork "lisp bit-vector" WORK=1000 WORK-B=0
-# ECL 24 forks once more to run a program, so the child is the first of those that are left.
+# ECL 24 forks once more to run a program, so the child is the first of the remaining ones.
 child=$(ls fork.processes/*.host.*.heaptap | sort -t. -k4,4n | head -n 1)
 counts "fork: the child" "$child" "lisp bit-vector" WORK=0 WORK-B=2000
 
@@ -45,7 +45,7 @@ quietly exhaust "exhausted 8"
 counts "exhaust: structures" exhaust "lisp structure" EXHAUST::WORK=8000
 counts "exhaust: strings" exhaust "lisp string" EXHAUST::WORK=8000
 
-# An ECL that calls itself by another version.
+# An ECL that reports another version.
 library=$(ldd "$(command -v ecl)" | sed -n 's/.*=> \(.*libecl\.so\.[^ ]*\).*/\1/p')
 name=$(basename "$library")
 other=libecl.so.99.${name#libecl.so.*.}

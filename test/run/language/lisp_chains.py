@@ -25,7 +25,7 @@ def chain(stack, package, names):
     return " ".join(found)
 
 
-# What no package is known of in compiled code.
+# Names without a known package in compiled code.
 LOCAL = {"LAMBDA", "INNER", "OUTER", "SIDE"}
 
 

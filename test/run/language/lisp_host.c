@@ -39,7 +39,7 @@ allocate(struct ecl_ihs_frame *top)
     env->ihs_top = before;
 }
 
-/* What ECL calls as its function SI::DAMAGE. */
+/* ECL calls this as its function SI::DAMAGE. */
 static cl_object
 damage(void)
 {
@@ -57,7 +57,7 @@ damage(void)
     allocate((void *)(hole + PAGE));
     allocate((void *)((char *)__builtin_frame_address(0) + ((size_t)1 << 30)));
     allocate((void *)-(size_t)8);
-    // Not on a word's boundary, and across the end of memory.
+    // Misaligned, and across the end of memory.
     allocate((void *)((char *)top + 1));
     allocate((void *)(hole + PAGE - 8));
     // In a circle: of one, and of two without a function.
@@ -68,7 +68,7 @@ damage(void)
     allocate(&f[0]);
     f[0].function = f[1].function = top->function;
     allocate(&f[0]);
-    // The next one is nowhere.
+    // The next frame is unmapped.
     f[0].next = (void *)((char *)&f[0] + ((size_t)1 << 31));
     allocate(&f[0]);
     // An object that is no function, at an unmapped address, and with an unmapped name.

@@ -1,9 +1,9 @@
-/* local_host.c: a program that loads a plug-in for itself, and with PLUGIN that plug-in, which
- * alone needs libgc: 1,000 objects of 100 bytes, every second one freed. With PLUGIN_ECL it needs
- * ECL, and prints how long a list is.
+/* local_host.c: a program that loads a plug-in locally, and with PLUGIN
+ * that plug-in, which alone needs libgc: 1,000 objects of 100 bytes, every
+ * second one freed. With PLUGIN_ECL it needs ECL, and prints the length of
+ * a list.
  *
- *     local_host PLUGIN
- */
+ *     local_host PLUGIN */
 #if defined PLUGIN
 
 #include <gc/gc.h>

@@ -21,14 +21,14 @@ moments() {
     check "$dir: chains" run_python "$area/moments.py" "$dir/json" "$dir/truth"
 }
 
-# deep LUA: what deep.lua prints, and its status.
+# deep LUA: check the output of deep.lua, and its status.
 deep() {
     LD_PRELOAD="$LIBHEAPTAP $adapter" HEAPTAP_OUT=$PWD/deep-$1.heaptap "$1" "$area/deep.lua" 2>&1 |
         tr '\n' ' '
     echo "${PIPESTATUS[0]}"
 }
 
-# types LUA: what objects are, which Lua 5.1 does not say.
+# types LUA: the types of objects, which Lua 5.1 does not give.
 types() {
     local lua=$1 dir=types-$1
     mkdir "$dir"

@@ -36,7 +36,7 @@ host_alloc(void *ud, void *p, size_t old_bytes, size_t bytes)
     return realloc(p, bytes);
 }
 
-/* Calls back the function that it is given. */
+/* Calls its argument back. */
 int
 host_spawn(lua_State *l)
 {

@@ -1,4 +1,4 @@
-"""lua_host.py: compare a profile of lua_host with what its allocator has summed.
+"""lua_host.py: compare a profile of lua_host with its allocator's sums.
 
     lua_host.py REPORT NATIVE SUMS
 

@@ -1,10 +1,10 @@
-/* lua_moves.c: a program that has Lua linked in, with an allocator that moves blocks its own way.
+/* lua_moves.c: a program with Lua linked in, with an allocator that moves blocks its own
+ * way.
  *
  *     lua_moves SCRIPT head|copy
  *
- * With head it puts a size in front of each block, so that realloc is given another address than
- * Lua has; with copy a block that grows is copied to a new one.
- */
+ * With head it puts a size in front of each block, so that realloc gets another address than
+ * Lua has; with copy a growing block is copied to a new one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-/* lua_pool.c: a program that has Lua linked in, with a pool that gives the lowest free room.
+/* lua_pool.c: a program with Lua linked in, with a first-fit pool.
  *
- * A thousand chunks, each loaded when the one before has been collected, which puts it, its code
- * and its call at the same addresses: chunk0 to chunk9 in turn. Each calls a C function, which is
- * all that calls malloc.
- */
+ * A thousand chunks, each loaded when the one before has been
+ * collected, which puts it, its code and its call at the same
+ * addresses: chunk0 to chunk9 in turn. Each calls a C function, which
+ * alone calls malloc. */
 #include <stdlib.h>
 #include <string.h>
 

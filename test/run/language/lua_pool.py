@@ -1,4 +1,4 @@
-"""lua_pool.py: compare a profile of lua_pool or lua_shared with what these do: a hundred blocks in
+"""lua_pool.py: compare a profile of lua_pool or lua_shared with the expected blocks: a hundred in
 each chunk.
 
     lua_pool.py REPORT

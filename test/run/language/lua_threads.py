@@ -25,7 +25,7 @@ def main():
             found[threads[0], "bytes"] += site["allocated_bytes"]
     for site, names, threads in sites_of(sys.argv[1]):
         at = names.index("coroutine.resume") if "coroutine.resume" in names else 0
-        # What runs in a coroutine has no name; it has its place.
+        # A function that runs in a coroutine has no name, only its place.
         if at > 0 and names[at - 1].endswith(":3") and names[at + 1] == "main-chunk":
             turns[threads[0]] += site["allocations"]
     with open(sys.argv[3], encoding="utf-8") as file:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# lua_threads.sh: states of Lua in threads, each with coroutines. If it fails, what one thread's
-# script allocates is shown as another's, or with the frames of another's state.
+# lua_threads.sh: states of Lua in threads, each with coroutines. If it fails, one thread's script
+# is charged with another's allocations, or shown with the frames of another's state.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 tried=0

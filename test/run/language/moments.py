@@ -1,8 +1,8 @@
-"""moments.py: compare the chains of a profile of moments.lua with what Lua said of them.
+"""moments.py: compare the chains of a profile of moments.lua with Lua's own.
 
     moments.py REPORT TRUTH
 
-REPORT is JSON. All stacks count whose innermost named frame is string.rep. Each call of it makes
+REPORT is JSON. All stacks whose innermost named frame is string.rep count. Each call of it makes
 the same blocks and no others, because the collector does not run then.
 """
 import collections

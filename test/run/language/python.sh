@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# python.sh: Python programs under the adapter for CPython, each version that is installed: what its
-# allocator has handed out is what its own counter says. If it fails, objects are missing or counted
-# twice, or the program is another.
+# python.sh: Python programs under the adapter for CPython, with each installed version: the
+# recorded objects match its own counter. If it fails, objects are missing or counted twice, or the
+# program behaves differently.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 . "$SRCDIR/test/run/language/pythons.subr"
@@ -14,7 +14,7 @@ recorded() {
     LD_PRELOAD="$LIBHEAPTAP $adapter" HEAPTAP_OUT=$PWD/$name.heaptap "$@"
 }
 
-# balance NAME PYTHON [MALLOC]: live objects at snapshots are those that the interpreter counts.
+# balance NAME PYTHON [MALLOC]: live objects at snapshots match the interpreter's count.
 balance() {
     local name=$1 python=$2
     PYTHONMALLOC=${3:-} recorded "$name" "$python" "$area/python_blocks.py" "$PROG/libblocks.so" \
@@ -24,7 +24,7 @@ balance() {
         "$name.blocks"
 }
 
-# early NAME PYTHON [MALLOC]: tracemalloc, which is there before the interpreter has begun.
+# early NAME PYTHON [MALLOC]: tracemalloc, which is active before the interpreter has begun.
 early() {
     PYTHONMALLOC=${3:-} recorded "$1" "$2" -X tracemalloc=25 -c '
 import tracemalloc

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# python_bad.sh: Python programs of unusual kinds: sub-interpreters, the three ways of starting
-# processes, a crash inside of the interpreter, a version that is not known, pyenv's scripts. If it
-# fails, the program is another than without the recorder, or its objects are lost without a word.
+# python_bad.sh: unusual Python programs: sub-interpreters, the three ways of starting processes, a
+# crash inside of the interpreter, an unknown version, pyenv's scripts. If it fails, the program
+# behaves differently than without the recorder, or its objects are lost without a message.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 adapter=${LIBHEAPTAP%/*}/libheaptap_python.so
@@ -99,7 +99,7 @@ done
 "$HEAPTAP" report --json --no-fold held.heaptap >crash.json 2>/dev/null
 check "crash: what it held" run_python "$area/python_held.py" crash.json "$PWD/crash.py" 2 3000000
 
-# A version that nobody has seen: said once, and nothing of it is touched.
+# An unknown version: reported once, and left untouched.
 LD_PRELOAD="$LIBHEAPTAP $adapter $PROG/libodd_python.so" HEAPTAP_OUT=$PWD/odd.heaptap \
     /bin/true 2>odd.err
 same "unknown version: status" 0 $?
@@ -107,7 +107,8 @@ same "unknown version: what is said" \
     "heaptap: Python 3.99.1 is not known, so its functions are not shown; 3.9 to 3.13 are" \
     "$(cat odd.err)"
 
-# A version from before functions that are asked for, which begins by one that only it has.
+# A version that lacks the functions which the adapter looks up, recognised by a function that only
+# it has.
 cat >old_python.c <<'END'
 long PyType_Type[2], PyCode_Type[2] = {1, 0};
 const char *Py_GetVersion(void) { return "3.7.16 (default)"; }

@@ -1,4 +1,4 @@
-"""python_blocks.py: take snapshots at which the interpreter says which blocks are in use.
+"""python_blocks.py: take snapshots at which the interpreter reports its blocks in use.
 
     python_blocks.py LIBRARY
 

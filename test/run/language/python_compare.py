@@ -42,7 +42,7 @@ def report_at(heaptap, profile, name):
 
 
 def is_traced(site):
-    """Does the site's memory come from a domain of the interpreter?"""
+    """Return true if the site's memory comes from a domain of the interpreter."""
     if site["heap"] == "Python objects":
         return True
     for frame in site["stack"]:

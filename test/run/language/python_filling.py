@@ -3,7 +3,7 @@
     python_filling.py COUNT THREADS
 
 Each of THREADS threads (0: the first one alone) makes COUNT arrays of 5,000 bytes and some in
-leaf_a, leaf_b and leaf_c in turn, each from a stack that is never met again.
+leaf_a, leaf_b and leaf_c in turn, each from a new stack.
 """
 import sys
 import threading

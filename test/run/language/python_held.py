@@ -1,4 +1,4 @@
-"""python_held.py: does a line of a Python program hold so many bytes?
+"""python_held.py: check the bytes that a line of a Python program holds.
 
     python_held.py REPORT FILE LINE BYTES
 

@@ -30,7 +30,7 @@ import traceback
 import types
 import weakref
 
-# -S leaves out where Debian has packages.
+# -S skips the directory of Debian's packages.
 sys.path.append(os.path.join(sys.prefix, "lib", "python3", "dist-packages"))
 try:
     import greenlet
@@ -56,7 +56,7 @@ lock = threading.Lock()
 
 
 def now():
-    """The stack of the caller, by its frames, and that the traceback module says the same."""
+    """The stack of the caller, by its frames, and a check that the traceback module agrees."""
     frame, frames = sys._getframe(1), []
     summary = traceback.extract_stack(frame) if local.left % 10 == 0 else None
     while frame is not None:
@@ -230,7 +230,7 @@ def coroutines(depth):
 
 
 def fresh_code(depth):
-    """Code objects that come and go, all of one name, file and first line."""
+    """Code objects that come and go, all with one name, file and first line."""
     lines = local.random.randrange(1, 9)
     space = {"now": now, "SIZE": SIZE, "go_on": go_on, "depth": depth}
     name = local.random.choice(("made", "done"))
@@ -497,7 +497,7 @@ def generated_methods(depth):
 
 
 def evaluated(depth):
-    """Expressions and modules that come from text."""
+    """Expressions and modules compiled from text."""
     space = {"now": now, "SIZE": SIZE, "go_on": go_on, "depth": depth}
     eval("[(now(), bytes(SIZE)) for _ in (1, 2)]", space)
     eval("(lambda: (\n\n now(), bytes(SIZE)))()", space)
@@ -508,7 +508,7 @@ def evaluated(depth):
 
 
 def imported(depth):
-    """A module runs while the machinery of imports does, which is frozen into the interpreter."""
+    """A module runs inside the import machinery, which is frozen into the interpreter."""
     if threading.current_thread() is threading.main_thread():
         try:
             __import__("moments_module")

@@ -28,7 +28,7 @@ compare(const char *name, size_t believed, size_t right)
 
 #define AT(member, type, field) compare(#member, l->member, offsetof(type, field))
 
-/* What says where frames lie, and how much of them is read. */
+/* The adapter's offsets of frames, and the sizes that it reads. */
 static void
 compare_reach(const struct python_layout *l)
 {

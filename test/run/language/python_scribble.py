@@ -2,15 +2,15 @@
 
     python_scribble.py LIBRARY
 
-LIBRARY is libscribble.so. Links, code objects, instructions and marks of frames of functions, of
-generators, and of C frames are each made what garbage may be. Prints how many blocks of 300,000
-bytes there were.
+LIBRARY is libscribble.so. Links, code objects, instructions and marks in frames of functions, of
+generators, and in C frames each get values that garbage may have. Prints how many blocks of
+300,000 bytes there were.
 """
 import ctypes
 import sys
 
-# By minor version: where a frame has its link, its code, and where it is; bytes of marks; and where
-# the state of a thread has the innermost frame, or cframe.
+# By minor version: the offsets of a frame's link, its code, and its position; the bytes of marks;
+# and the offset of the innermost frame, or cframe, in a thread's state.
 PLACES = {
     9: (24, 32, 104, (), 24),
     10: (24, 32, 96, (), 24),

@@ -19,7 +19,7 @@ import telling
 
 SHOWN = 12
 LIMIT_S = 900
-# What two runs of the same thing do not have in common.
+# Parts that differ between two equal runs.
 DIFFERENT = [
     (re.compile(r"^(== |0:\d\d:\d\d |Total duration|Using random seed|Raised RLIMIT).*\n", re.M),
      ""),
@@ -39,7 +39,7 @@ def blurred(text):
 
 
 def run(command, directory):
-    """Its status and output, and how many lines of it are ours."""
+    """Its status and output, and the number of heaptap's lines in it."""
     own = os.path.join(directory, "work")
     os.makedirs(own, exist_ok=True)
     began = time.monotonic()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # python_suite.sh: test files of Python's standard library, alone and recorded. If it fails, a
-# Python program does something else, or prints something else, when it is recorded.
+# Python program behaves or prints differently when it is recorded.
 #
 # PYTHON_SUITE=all takes 30 files instead of a few, and PYTHON_SUITE="test_re ..." those.
 . "$SRCDIR/test/run/lib.subr"

@@ -60,7 +60,7 @@ class Nothing:
 
 
 def add_up(traces, of_traces):
-    """(bytes, blocks) by stack, but for the list that TRACES is, which is traced too."""
+    """(bytes, blocks) by stack, except for the list TRACES itself, which is traced as well."""
     stacks = {of_traces: [-sys.getsizeof([]), -1]}
     for _domain, size, frames, _count in traces:
         row = stacks.setdefault(frames, [0, 0])

@@ -5,8 +5,8 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# try NAME SEED STEPS THREADS [HOW [FIRST]]: under the recorder; the profile that is looked at is
-# number 1, or 2 of a child. FIRST is how many frames are compared, 0 all.
+# try NAME SEED STEPS THREADS [HOW [FIRST]]: under the recorder; it checks profile number 1, or 2
+# for a child. FIRST is the number of frames to compare, 0 all.
 try() {
     local name=$1 seed=$2 steps=$3 threads=$4 how=${5:-} first=${6:-0} number=1
     [ "$how" = fork ] && number=2
@@ -25,7 +25,7 @@ try short 1 2000 0
 try long 2 400000 0
 try threads 3 60000 4
 try child 4 60000 0 fork
-# Deep ones, and such as have more frames than a profile keeps: then those inside are right.
+# Deep stacks, including some with more frames than a profile keeps: then the inner ones are right.
 try deep 5 40000 0 120
 try deep_threads 6 15000 2 120
 frames=100 try cut 7 20000 0 120 50

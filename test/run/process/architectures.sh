@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# architectures.sh: children that cannot load the recorder: of 32 bits, and with musl for their C
-# library. If it fails, recording a program adds lines to the stderr of such a child, or the child
-# does not start.
+# architectures.sh: children that cannot load the recorder: 32-bit ones, and those with musl as
+# their C library. If it fails, recording a program adds lines to the stderr of such a child, or the
+# child does not start.
 . "$SRCDIR/test/run/lib.subr"
 need gcc readelf
 
@@ -19,7 +19,7 @@ same "readelf has no objections" "" "$(readelf -aW "$preload/i686/libheaptap.so"
 record entry.heaptap sh -c 'echo "${LD_PRELOAD##*/preload/}"'
 same "LD_PRELOAD" '$PLATFORM/libheaptap.so' "$(cat entry.heaptap.out)"
 
-# An installation without that directory has the recorder alone.
+# An installation without that directory has only the recorder.
 mkdir alone && cp "$HEAPTAP" "$LIBHEAPTAP" alone
 HEAPTAP=$PWD/alone/heaptap record alone.heaptap sh -c 'echo "${LD_PRELOAD##*/}"'
 same "without the directory" "0 libheaptap.so" "$status $(cat alone.heaptap.out)"

@@ -29,8 +29,8 @@ until_counting() {
     done
 }
 
-# host_pid PROFILE: the process that has that file mapped, by our number; waits up to ten
-# seconds for it. Other tests on this machine may have profiles of that name elsewhere.
+# host_pid PROFILE: the process that maps that file, by our number; waits up to ten seconds for it.
+# Other tests on this machine may have profiles with that name elsewhere.
 host_pid() {
     local _ pid path
     path=$(printf '%s' "$PWD/$1" | sed 's/[]\.*^$[]/\\&/g')
@@ -41,12 +41,12 @@ host_pid() {
     done
 }
 
-# told_of NUMBERS: does the report say which process it is? That may take two lines.
+# told_of NUMBERS: check that the report identifies the process. That may take two lines.
 told_of() {
     grep -q "^pid $1 " report.txt && grep -q "running for" report.txt
 }
 
-# looked_at NAME PID INNER: every way to look at PID. INNER is its number there, if another one.
+# looked_at NAME PID INNER: every way to examine PID. INNER is its number there, if it differs.
 looked_at() {
     local name=$1 pid=$2 shown=$2
     [ "$2" = "$3" ] || shown="$2 ($3 in its namespace)"
@@ -169,8 +169,8 @@ for file in $(ldd "$PROG/counted" "$LIBHEAPTAP" "$jail/bin/env" | grep -o '/[^ :
     cp -L "$file" "$jail$file"
 done
 
-# links_stay_inside NAME PID: a link that PID's program has become leads to a file below its root.
-# The file of that path here is another one.
+# links_stay_inside NAME PID: a link in place of PID's program leads to a file below its root. The
+# file of that path here is another one.
 links_stay_inside() {
     local name=$1 pid=$2 outside=$PWD/outside
     if ! python3 - <<'END'

@@ -6,7 +6,7 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3 readelf
 
-# one NAME FILE SPEC...: FILE is the only profile here and beside it, and holds what SPEC says.
+# one NAME FILE SPEC...: FILE is the only profile here and beside it, and matches SPEC.
 one() {
     local name=$1 file=$2
     shift 2
@@ -14,7 +14,7 @@ one() {
     KNOWN_PREFIX="$name: " known "$file" "$@" "losses events=0 unknown_frees=0"
 }
 
-# With an auditor the dynamic linker allocates before libc has begun.
+# With an auditor the dynamic linker allocates before libc is initialised.
 mkdir audited && cd audited || exit 1
 LD_AUDIT=$PROG/libauditor.so LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=audited.heaptap \
     HEAPTAP_FRAMES=1 "$PROG/cleared"

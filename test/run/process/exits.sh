@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # exits.sh: every way to end. If it fails, a profile depends on how a process ends, or `heaptap run`
-# does not end as the program did.
+# does not end like the program.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -16,13 +16,13 @@ for mode in return exit _exit quick_exit pthread_exit abort segv term kill exec;
         "losses events=0 unknown_frees=0"
 done
 
-# returncode COMMAND...: as its parent sees it, which a shell would blur.
+# returncode COMMAND...: as its parent sees it, which a shell would hide.
 returncode() {
     python3 -c 'import subprocess, sys
 print(subprocess.run(sys.argv[1:]).returncode)' "$@" 2>/dev/null
 }
 
-# A signal that ends the program ends `heaptap run` too: not exit status 128 + n, but that signal.
+# A signal that ends the program also ends `heaptap run`: not exit status 128 + n, but that signal.
 for mode in abort segv term kill; do
     bare=$(returncode "$PROG/exits" $mode)
     run=$(returncode "$HEAPTAP" run --quiet -o signal.$mode.heaptap -- "$PROG/exits" $mode)

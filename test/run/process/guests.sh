@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# guests.sh: children that run in their parent's memory (vfork, clone with CLONE_VM) and allocate
-# there, as the first of their process or thread. If it fails, a program whose child allocates
+# guests.sh: children that run in their parent's memory (vfork, clone with CLONE_VM) and make the
+# first allocation of their process or thread there. If it fails, a program whose child allocates
 # before exec has the child's pid in its profile, no profile with --no-children, a profile under
 # another name, or wrong counts; or it dies when its profile is truncated.
 . "$SRCDIR/test/run/lib.subr"
@@ -161,7 +161,7 @@ known p.heaptap "leaf:guest_work allocations=10 allocated_bytes=1000 frees=10"
 "$HEAPTAP" run -o p.heaptap --force --no-children --fail-on leaks -- ./guest vfork p >out 2>err
 same "--fail-on leaks has a profile to look at" 0 $?
 
-# The owner's mappings go away. Only the owner's own handler of SIGBUS can save it.
+# The owner's mappings are removed. Only the owner's own SIGBUS handler can save it.
 for how in vfork clone; do
     rm -f p.heaptap
     "$HEAPTAP" run -o p.heaptap -- ./guest $how p "$PWD/p.heaptap" >out 2>err

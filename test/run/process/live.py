@@ -1,10 +1,10 @@
-"""live.py: look at a live process again and again.
+"""live.py: report a live process again and again.
 
     live.py NAME PID LOOKS
 
-Each report must succeed, its sites and threads must add up to its totals, counters never fall from
-look to look but rise over all, and none of the process's threads may be found stopped or traced,
-either while a report is made or between two. """
+Each report must succeed, its sites and threads must add up to its totals, counters never fall
+from look to look but rise over all, and none of the process's threads may be found stopped or
+traced, either while a report is made or between two."""
 import os
 import subprocess
 import sys
@@ -55,7 +55,7 @@ def disagreements(report):
 
 
 def disturbed(pid):
-    """Which threads of the process are stopped or traced at this moment."""
+    """The threads of the process that are stopped or traced at this moment."""
     found = []
     for tid in os.listdir(f"/proc/{pid}/task"):
         try:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# live.sh: looking at a process while it runs. If it fails, a live report is inconsistent, refused,
-# or stops or disturbs the process it looks at.
+# live.sh: reports of a running process. If it fails, a live report is inconsistent, refused, or
+# stops or disturbs its process.
 . "$SRCDIR/test/run/lib.subr"
 need python3 jq gcc
 
@@ -18,8 +18,8 @@ until_there() {
     done
 }
 
-# looked_at_often NAME COMMAND...: threads that wait in system calls do not see that COMMAND PID
-# stops them, and a timeout of 200 ms passes although COMMAND stops them more often than that.
+# looked_at_often NAME COMMAND...: threads that wait in system calls do not notice that COMMAND PID
+# stops them, and a timeout of 200 ms expires although COMMAND stops them more often than that.
 looked_at_often() {
     local name=$1 _
     shift
@@ -52,7 +52,7 @@ runner=$!
 until_there counts
 pid=$(child_of $runner)
 python3 "$area/live.py" "four busy threads" "$pid" 40 || failures=$((failures + 1))
-# Nothing takes the file away from the process that writes it.
+# Nothing removes the file from the process that writes it.
 for out in counted.heaptap ./counted.heaptap "$PWD/counted.heaptap"; do
     "$HEAPTAP" pack -o "$out" "$pid" >pack.out 2>&1
     same "pack over the profile of a process that lives" 3 $?
@@ -68,7 +68,8 @@ known counted.heaptap "losses events=0" "under:count_alloc allocations>=100000"
 # A copy beside the profile is an earlier state of the process, not another process. Without the
 # original it is a profile like any other.
 mkdir beside
-# beside PROGRAM...: run it so that it has children or none, and make copies of the one that lives.
+# beside PROGRAM...: run it so that it has children or none, and copy the profile of the running
+# one.
 beside() {
     rm -rf counts beside/*
     (cd beside && exec "$HEAPTAP" run -o l.heaptap -- "$@" 2>../summary) &
@@ -85,7 +86,7 @@ beside() {
     same "copies beside it are made" 3 "$(cd beside && ls now.heaptap later.heaptap moment.heaptap |
         wc -l)"
 }
-# listed DIRECTORY: how many processes its report has.
+# listed DIRECTORY: the number of processes in its report.
 listed() {
     "$HEAPTAP" report --json "$1" 2>/dev/null | python3 -c '
 import json, sys
@@ -157,8 +158,8 @@ same "the one that lives has taken it" 1 "$(grep -c 'from now on' asked)"
 same "and nothing is said of the others" "" "$(cat asked.err)"
 kill -TERM "$pid"
 wait $runner 2>/dev/null
-# A process that has its profile in its memory maps no file. It is found all the same, with all that
-# it has recorded: the copy in the file would have nothing of so few events.
+# A process that keeps its profile in memory maps no file. It is found nevertheless, with everything
+# it has recorded: the copy in the file would have nothing after so few events.
 cat >holds.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>

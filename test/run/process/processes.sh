@@ -89,7 +89,8 @@ same "threads: a profile for each process" 1001 "$(find threads -name '*.heaptap
 same "threads: the parent's are all there" "family image grow=1000 later=10 parent=100" \
     "$($what "threads/$(ls -S threads | head -n 1)")"
 
-# A process that dies at any moment while it starts leaves a profile or nothing. The last one lives.
+# A process that dies at any moment while it starts leaves a profile or nothing. The last one is
+# running.
 mkdir dying
 for seconds in $(seq -f 0.0%g 30) 300; do
     bash -c 'timeout -s KILL "$3" env HEAPTAP_OUT=$PWD/dying/ LD_PRELOAD="$1" "$2" fork; :' - \

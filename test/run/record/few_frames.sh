@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # few_frames.sh: recording only the innermost frames of stacks. If it fails, such a profile differs
-# from one of whole stacks whose stacks are cut.
+# from a whole one after cutting its stacks.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -21,7 +21,7 @@ for n in 1 2 5; do
     check "$n frames of C++ containers" same_as_cut $n "$PROG/containers"
 done
 check "2 frames on other stacks" same_as_cut 2 "$PROG/coroutine"
-# More frames than a passing stack has checks for.
+# More frames than an alternate stack has checks for.
 check "16 frames of a deep stack" same_as_cut 16 "$PROG/deep" 300
 "$HEAPTAP" report few.heaptap >text 2>err
 check "the report says so" grep -q "stacks are cut to 16 innermost frames" text

@@ -5,7 +5,7 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# An allocator that shrugs them off shows them all.
+# An allocator that ignores them shows them all.
 LD_PRELOAD=$PROG/libbump.so record all.heaptap "$PROG/bad_frees" all
 same "the program runs to its end" "0 3" "$status $(cat all.heaptap.out)"
 KNOWN_PREFIX="parent: "

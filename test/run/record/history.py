@@ -61,7 +61,7 @@ def records(table, form):
 
 
 def function_of_site(nodes, starts, end):
-    """By site id, the index in STARTS of the function that is innermost on its stack."""
+    """By site id, the index in STARTS of the innermost function on its stack."""
     functions = sorted((start, i) for i, start in enumerate(starts))
     found = {}
     for frame, _, _, *sites in records(nodes, "<QII4I"):
@@ -151,7 +151,7 @@ def check_peak(counters, function, epoch, wanted):
 
 
 def said(path, child):
-    """The lines of the process that is asked for, as (word, numbers)."""
+    """The lines of the requested process, as (word, numbers)."""
     with open(path, encoding="ascii") as f:
         lines = [line.split() for line in f]
     own = [i for i, words in enumerate(lines) if words[0] == "child"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# history.sh: what every counter was at every snapshot, and the peak among snapshots, to the byte.
-# If it fails, a report of a moment or an interval is wrong, or taking a snapshot changes the peak.
+# history.sh: every counter at every snapshot, and the peak among snapshots, to the byte. If it
+# fails, a report of a moment or an interval is wrong, or taking a snapshot changes the peak.
 #
 # test/prog/history_known.c prints the truth, history.py compares. raise(SIGUSR1) requests
 # snapshots, so that the program knows their time; those of the timeline and of growth come in
@@ -9,7 +9,7 @@
 need python3
 USR1=$(kill -l USR1)
 
-# recorded DIRECTORY ARGS...: history_known under the recorder, its words in DIRECTORY/out.
+# recorded DIRECTORY ARGS...: history_known under the recorder, its output in DIRECTORY/out.
 recorded() {
     local dir=$1
     shift
@@ -23,7 +23,7 @@ agrees() {
     python3 "$area/history.py" "$1/${3:-1}.heaptap" "$1/out" ${2:+"$2"}
 }
 
-# SEED and how seldom a snapshot is taken: from after each event to once in a while.
+# SEED and the interval of snapshots: from every event to rarely.
 one_thread() {
     local seed dir every
     for seed in $(seq 12); do
@@ -108,7 +108,7 @@ growth() {
         tables growth.heaptap growth 20480 400
 }
 
-# A week by a clock that runs away, but for the recorder: libfastclock.c.
+# A week by a fast clock, which only the recorder sees: libfastclock.c.
 long_run() {
     env LD_PRELOAD="$LIBHEAPTAP $PROG/libfastclock.so" HEAPTAP_OUT="long-$1.heaptap" \
         "$PROG/history_long" 604800 "$1" >long.out
@@ -160,7 +160,7 @@ for name in usr1 SIGHUP 34 RTMIN+2 RTMAX; do
     same "signal '$name' is taken" "0 " "$? $(cat err)"
 done
 
-# `heaptap run` asks every so often, all processes that are there.
+# `heaptap run` requests periodically, from all running processes.
 "$HEAPTAP" run --quiet --no-pack --snapshot-every 0.1 -o every.heaptap -- \
     sh -c '"$1" one 1 & "$1" two 1 & wait' sh "$PROG/counted" &
 runner=$!

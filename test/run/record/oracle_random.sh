@@ -9,7 +9,7 @@
 need python3
 need_oracle
 
-# The program's own books against the profile.
+# The program's own records against the profile.
 own_books() {
     local fields
     fields=$(sed -E 's/([a-z_]+) ([0-9]+)/\1=\2/g' "$1/out")
@@ -60,7 +60,7 @@ compare_all "threads" run --threads
 both run "$PROG/temporary"
 compare_all "temporary" run --threads
 
-# A comparison that cannot fail would be worth nothing.
+# A comparison that cannot fail would be worthless.
 both run "$PROG/random_mt" 1 1 2000
 both other "$PROG/random_mt" 2 1 2000
 if "$compare" run/p.heaptap other/o.* >/dev/null; then

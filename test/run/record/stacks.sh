@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # stacks.sh: stacks of every kind, and code made at run time. If it fails, the recorder walks a
-# stack that it should not, loses one that it knows, or breaks a program that has unusual ones. The
-# head comments of test/prog/oddstacks.c and jit.c say which numbers must come out.
+# stack that it should not, loses one that it could walk, or breaks a program with unusual stacks.
+# The head comments of test/prog/oddstacks.c and jit.c have the expected numbers.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -53,8 +53,8 @@ same "100,000 frames: exit status" 0 "$status"
 KNOWN_PREFIX="100,000 frames: "
 known deep.heaptap "total allocations=3 allocated_bytes=30" "losses truncated_stacks=3 events=0"
 
-# jit KIND NAME...: whatever is in the map of names, the counts are the same. A frame is found if
-# code keeps a frame pointer, and otherwise the stack says that it is doubtful.
+# jit KIND NAME...: whatever the map of names contains, the counts are the same. A frame is found if
+# code keeps a frame pointer; otherwise the stack is marked as doubtful.
 jit() {
     local kind=$1 name=$2
     rm -f /tmp/perf-"${map_of:-0}".map
@@ -80,7 +80,7 @@ jit garbage named "under:jit_wrong allocations=0"
 jit huge named "under:jit_other_1 allocations=0"
 jit link ""
 jit none ""
-# A map that another user wrote is not believed.
+# A map that another user wrote is rejected.
 if [ "$(id -u)" = 0 ]; then
     LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=other.heaptap "$PROG/jit" good
     "$HEAPTAP" report --json other.heaptap >other.json

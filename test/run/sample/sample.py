@@ -48,8 +48,8 @@ def holds(site, key, truth):
 
 
 def width(site, truth):
-    """How wide the interval of allocations is, in standard deviations of as many equal samples:
-    four, were it normal."""
+    """Width of the interval of allocations, in standard deviations of as many equal samples: four,
+    were it normal."""
     if site is None:
         return 0
     return ((site["allocations_high"] - site["allocations_low"]) / truth *
@@ -100,7 +100,8 @@ def coverage(heaptap, program, runs, options):
              widths[name])
     tell(quiet == runs, "%s: no free is taken for a mistake" % label, quiet)
     for i, key in enumerate(KEYS):
-        # By calls nothing is known of the large blocks of a site that has no sample.
+        # When sampling by calls, nothing is known about the large blocks of a site without a
+        # sample.
         least = 0.5 if key == "allocated_bytes" and "--sample-count" in options else 0.65
         tell(total_hits[i] >= runs * least, "%s: totals: the truth lies in the interval of %s" %
              (label, key), "%d in %d of %d runs" % (exact[key], total_hits[i], runs))
@@ -122,7 +123,7 @@ def phases(path):
         missed = s["allocated_bytes_high"] - 100000  # Of 4 KiB times ln 40 at 95 %.
         tell(15000 < missed < 15200, "phases: %s may have been missed by samples" % name, missed)
     s = site_of(report, "second")
-    # The truth is in the interval 95 times of 100; off by six standard deviations it never is.
+    # The truth is in the interval 95 times in 100; it is never off by six standard deviations.
     tell(14000 < s["allocations"] < 26000 and
          s["allocations_low"] < s["allocations"] < s["allocations_high"],
          "phases: second is estimated", s)

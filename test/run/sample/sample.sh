@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# sample.sh: recording a part. If it fails, estimates are wrong or promise more than they hold, a
-# change of the way of recording loses or invents blocks, or a program notices.
+# sample.sh: recording samples. If it fails, estimates are wrong or promise too much, a change of
+# the recording mode loses or invents blocks, or a program notices.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 sampled=$PROG/sampled
@@ -11,7 +11,7 @@ py() {
 py coverage "$HEAPTAP" "$sampled" 40 --sample 16K
 py coverage "$HEAPTAP" "$sampled" 20 --sample-count 10
 
-# Changes while it runs. The program allocates until it gets a line, so each request is taken.
+# Changes during the run. The program allocates until it gets a line, so each request is taken.
 mkfifo tell heard
 "$HEAPTAP" run --quiet --no-pack -o phases.heaptap -- "$sampled" phases <tell >heard &
 runner=$!
@@ -75,7 +75,7 @@ for bad in "--sample 100" "--sample-count 1" "--sample 4K --sample-count 5" "--d
     same "run: refuses $bad" 2 $?
 done
 
-# A program that allocates nothing cannot take a request; it stays.
+# A program that allocates nothing cannot take a request; the request stays.
 "$HEAPTAP" run --quiet --no-pack -o idle.heaptap -- python3 -c 'import time; time.sleep(600)' &
 runner=$!
 until_there idle.heaptap
@@ -112,14 +112,14 @@ same "forks: two profiles" 2 "$(ls forks/*.heaptap | wc -l)"
 same "forks: the session adds up" 0 $?
 check "forks: its sum has an error" grep -q "±" out
 
-# Operators that ask malloc for about as much as lies between two samples: it is charged, and then
-# to be forgotten, however far the next sample is.
+# Operators that ask malloc for about the distance between two samples: it is charged, and must then
+# be forgotten, however far the next sample is.
 HEAPTAP_SEED=5 "$HEAPTAP" run --quiet --no-pack --sample 512K -o middle.heaptap -- "$sampled" middle
 same "middle: exit status" 0 $?
 report_json middle.heaptap >middle.json 2>/dev/null
 py near middle.json middle 20000 4000000000
 
-# While the program only builds up, all that lives is the peak, and so is what both may be off by.
+# While the program only builds up, all live blocks are the peak, and so both have the same error.
 HEAPTAP_SEED=5 "$HEAPTAP" run --quiet --no-pack --sample 4K -o builds.heaptap -- "$sampled" builds
 same "builds: exit status" 0 $?
 check "builds: the peak has the samples of what lives" python3 - "$HEAPTAP" <<'EOP'
@@ -131,7 +131,7 @@ for what in "samples", "bytes_low", "bytes_high", "blocks_low", "blocks_high":
     assert totals["peak_" + what] == totals["live_" + what], (what, totals)
 EOP
 
-# Each view says that its numbers are estimates, and marks those that are none to trust.
+# Each view marks its numbers as estimates, and also those that are too uncertain.
 HEAPTAP_SEED=5 "$HEAPTAP" run --quiet --sample 16K -o views.heaptap -- "$sampled" sites
 "$HEAPTAP" run --quiet -o exact.heaptap -- "$sampled" sites
 HEAPTAP_SEED=6 "$HEAPTAP" run --quiet --sample-count 50 -o calls.heaptap -- "$sampled" sites
@@ -237,13 +237,13 @@ check "export: and not when it shows none" sh -c "! grep -q stimate exact.svg"
 check "export: so does pprof" sh -c "gunzip -c <out.pprof | grep -q 'Estimates from [0-9]* samples'"
 check "export: and not without" sh -c "! gunzip -c <exact.pprof | grep -q 'Estimates from'"
 
-# A second free of a sample, on an allocator that shrugs it off.
+# A second free of a sample, on an allocator that ignores it.
 HEAPTAP_SEED=1 HEAPTAP_SAMPLE_COUNT=2 HEAPTAP_OUT=$PWD/twice.heaptap \
     LD_PRELOAD="$LIBHEAPTAP $PROG/libbump.so" "$PROG/bad_frees" twice >out 2>&1
 known twice.heaptap "free:twice,again,make count=1..10" \
     "losses unknown_frees=1..10 double_frees=1..10"
 
-# None of it reaches a program with other things on its mind.
+# Nothing of it reaches a program with other streams.
 HEAPTAP_SAMPLE=garbage HEAPTAP_DELAY=-5 HEAPTAP_SAMPLE_COUNT=99999999999999999999 \
     HEAPTAP_OUT=$PWD/garbage.heaptap LD_PRELOAD=$LIBHEAPTAP "$PROG/article"
 same "garbage in the environment: exit status" 0 $?

@@ -29,7 +29,7 @@ import documents  # noqa: E402
 from telling import finish, tell  # noqa: E402
 
 EXACT, SAMPLED, LESS = "exact", "sampled", "less"
-# How many times, and what in turn. All changes of a run find room in the file.
+# The number of repetitions, and the modes in turn. All changes in a run fit into the file.
 FLUTTERS = {"exact and sample": (10, ["--sample", "256K"], ["--exact"]),
             "two samples": (240, ["--sample", "256K"], ["--sample", "255K"])}
 # The request during the stretch, and the expected result.
@@ -46,7 +46,7 @@ METRICS = ("allocations", "allocated_bytes", "live_blocks", "live_bytes")
 
 
 class Program:
-    """The program under heaptap, and the means to steer both."""
+    """The program under heaptap, and the means to control both."""
 
     def __init__(self, heaptap, program, threads, path):
         self.heaptap, self.path = heaptap, path
@@ -93,7 +93,7 @@ def change(program, what):
 
 
 def steer(heaptap, program, threads, path):
-    """Run it all; returns the report and the truth."""
+    """Run everything; return the report and the truth."""
     p = Program(heaptap, program, threads, path)
     for number, (_, what, _) in enumerate(STRETCHES):
         p.stretch(number)
@@ -112,7 +112,7 @@ KEYS = [m + end for m in METRICS for end in ("", "_low", "_high")] + ["samples"]
 
 
 def recorded(report):
-    """By stretch, of all its sites: the sums of METRICS and of their limits. The limits of a sum
+    """By stretch, over all its sites: the sums of METRICS and of their limits. The limits of a sum
     lie closer together than the sums of limits, so these are a little too generous."""
     found = {s: {key: 0 for key in KEYS} for s in range(len(STRETCHES))}
     for site in report["sites"]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# switch.sh: changes of the way of recording in programs at full load. If it fails, a change loses
+# switch.sh: changes of the recording mode in programs at full load. If it fails, a change loses
 # blocks or counts them twice, estimates get into exact numbers, or the free of a block is forgotten
-# because the way of recording has changed since its allocation.
+# because the mode has changed since its allocation.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 py() {

@@ -1,4 +1,4 @@
-"""elsewhere.py: records prog.c in a directory that then goes away; see elsewhere.sh."""
+"""elsewhere.py: records prog.c in a directory that is then removed; see elsewhere.sh."""
 import os
 import shutil
 import subprocess
@@ -20,7 +20,7 @@ def heaptap(*arguments):
 
 
 def names(what, named, *arguments):
-    """Whether `report` with ARGUMENTS knows the function and its line is NAMED."""
+    """Check that `report` with ARGUMENTS finds the function and its line if NAMED."""
     status, out, err = heaptap("report", "--by", "line", *arguments)
     tell(status == 0 and ("prog.c:6" in out) == named,
          what + (": has names" if named else ": has none"), out, err)
@@ -92,7 +92,7 @@ tell(heaptap("merge", "--sysroot", "root", "-o", "sum.heaptap", "packed.heaptap"
              "raw.heaptap")[0] == 0, "merge: takes --sysroot")
 names("what it merged", True, "sum.heaptap")
 
-# Without a build id a name has to do, but only where the user says so.
+# Without a build id the name decides, but only where the user permits it.
 build("-Wl,--build-id=none", "anonymous")
 heaptap("run", "--quiet", "--no-pack", "-o", "none.heaptap", "anonymous/bin/prog")
 os.makedirs("named_so")

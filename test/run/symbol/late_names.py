@@ -1,6 +1,6 @@
 """late_names.py: records prog.c stripped, packs it, and brings its debug file later; see
-late_names.sh. What each command says of the packed, the merged and the raw profile must be the same
-at each time.
+late_names.sh. Each command's messages about the packed, the merged and the raw profile must be
+the same at each time.
 """
 import json
 import os
@@ -28,7 +28,7 @@ def heaptap(*arguments):
 
 
 def shown(view, profile):
-    """What VIEW says of PROFILE, without what packing and merging change."""
+    """The output of VIEW for PROFILE, without the parts that packing and merging change."""
     status, out, _ = heaptap(*view, profile)
     lines = out.splitlines()
     if view[0] != "export":
@@ -51,7 +51,7 @@ def symbols(profile):
 
 
 def hints(*command):
-    """What COMMAND says on stderr of names."""
+    """The messages of COMMAND on stderr about names."""
     return [line for line in heaptap(*command)[2].splitlines() if line.startswith("hint: ")]
 
 
@@ -65,7 +65,7 @@ def one_hint(when, wanted, *command):
 def same_views(when, profile):
     for view in VIEWS:
         of_raw, of_it = shown(view, "raw.heaptap"), shown(view, profile)
-        # Without names there is no source to be shown.
+        # Without names no source can be shown.
         told = (0, True) if when != "stripped" or view[0] != "source" else (3, False)
         tell(of_raw == of_it and (of_it[0], bool(of_it[1])) == told,
              f"{when}, {profile}: {' '.join(view)} is as of the raw one", of_raw[0], of_it[0],
@@ -81,7 +81,7 @@ shutil.copy("raw.heaptap", "packed.heaptap")
 tell(heaptap("pack", "packed.heaptap")[0] == 0, "packed")
 tell(heaptap("merge", "-o", "merged.heaptap", "packed.heaptap")[0] == 0, "merged")
 
-# Stripped: a function is one row, named by where it begins.
+# Stripped: a function is one row, named by its beginning.
 starts = {name: int(address, 16) for address, _, name in
           (line.split() for line in subprocess.run(["nm", "whole"], capture_output=True, text=True)
            .stdout.splitlines() if len(line.split()) == 3)}
@@ -128,7 +128,7 @@ one_hint("missing", [here + "is missing here", build_id, "--sysroot"], "report",
 tell(functions("packed.heaptap") == expected, "a packed one keeps them",
      functions("packed.heaptap"))
 
-# Another program in its place: nothing of it is taken.
+# Another program in its place: none of its names are used.
 sh("sed 's/make_points/make_others/; s/main(void)/main(int c, char **v)/' prog.c >other.c && "
    "gcc -g -O1 -Wl,--build-id -o prog other.c")
 tell(functions("packed.heaptap") == expected, "replaced: its names are not taken",
@@ -137,7 +137,7 @@ one_hint("replaced", [here + "has changed since the recording", f"recorded {buil
                       "--sysroot"], "report", "packed.heaptap")
 shutil.move(moved, "prog")
 
-# The debug file comes.
+# The debug file appears.
 shutil.move("hidden", "prog.debug")
 named = [("make_buffers", 48000, 40), ("make_points", 1200, 50)]
 for profile in ("raw.heaptap", "packed.heaptap", "merged.heaptap"):
@@ -173,7 +173,7 @@ tell(functions("sum.heaptap") == twice, "and what was merged has", functions("su
 status, out, _ = heaptap("report", "--by", "type", "again.heaptap")
 tell(re.search(r"\bstruct point|\bpoint\b", out) is not None, "types too", out)
 
-# A program of one's own: names, but no lines.
+# A user's own program: names, but no lines.
 sh("gcc -O1 -Wl,--build-id -o own prog.c")
 one_hint("without -g", ["/own has no debug information", "-g"], "run", "-o", "own.heaptap", "./own")
 finish()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# server.sh: debuginfod servers that answer no, and that never answer. If it fails, a server that
-# is down holds up every command for as long as it has modules to ask for, without a word.
+# server.sh: debuginfod servers that answer no, and that never answer. If it fails, a server that is
+# down delays every command once for each module, without a message.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc strip timeout
 

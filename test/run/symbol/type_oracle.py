@@ -21,7 +21,7 @@ C_LANGUAGES = re.compile(r"\((?:ANSI )?C(?:11|99|89)?\)|non-ANSI C|ANSI C$|ANSI 
 
 
 def value(text):
-    """An attribute's value without what readelf says about its form."""
+    """An attribute's value without readelf's text about its form."""
     text = re.sub(r"^\((?:indirect|alt indirect|indexed|strx\d?)[^)]*\): ", "", text)
     return re.sub(r"^\(indexed string: [^)]*\): ", "", text).strip()
 

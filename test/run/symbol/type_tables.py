@@ -19,7 +19,7 @@ import sys
 
 HEAPTAP, DIRECTORY, HOW = sys.argv[1:]
 
-# Function: types that are right.
+# Function: right types.
 C = {
     "known_result": ["gadget"],
     "known_typedef": ["widget"],

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# types.sh: what blocks are, of programs that allocate known types in known ways, compiled in
-# several ways, with and without their source text. If it fails, a type is said to be certain that
-# is wrong, or one is not found that was.
+# types.sh: the types of blocks, in programs that allocate known types in known ways, compiled in
+# several ways, with and without their source text. If it fails, a wrong type is called certain, or
+# a type is no longer found.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc g++ readelf jq
 
@@ -12,7 +12,7 @@ try() {
     shift 2
     mkdir -p "$name"
     cp "$SRCDIR/test/prog/$file" "$name/"
-    # So that the text is surely not younger than the program.
+    # So that the text is surely not newer than the program.
     touch -d '2 minutes ago' "$name/$file"
     (cd "$name" && "$@" -g "$PWD/$file" -o program) || {
         failed "$name: compiles"
@@ -132,7 +132,7 @@ for kind in types names; do
     done
 done
 
-# A source that is younger than the program is of another program.
+# A source that is newer than the program belongs to another program.
 mkdir -p young
 cp "$SRCDIR/test/prog/typed.c" young/
 (cd young && gcc -g -O2 "$PWD/typed.c" -o program)
@@ -140,7 +140,7 @@ touch -d '2 minutes' young/typed.c
 "$HEAPTAP" run --quiet --no-pack -o young/p.heaptap -- young/program
 python3 "$area/type_tables.py" "$HEAPTAP" young bare || failures=$((failures + 1))
 
-# Whatever way the types are written down, the program's own are found.
+# The program's own types are found in every encoding.
 own() {
     "$ORACLE/tool_types" "$1" | grep '^[0-9]* shop::' | sort
 }

@@ -2,8 +2,8 @@
 # growing.sh: tables of the profile grow while other threads do the same. If it fails, a profile is
 # given up as cut short that nobody has cut.
 #
-# test/fault/inject.c holds each thread after every call that looks at the file or makes it larger,
-# so that the others get in between.
+# test/fault/inject.c holds each thread after every call that examines or enlarges the file, so that
+# the others get in between.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 

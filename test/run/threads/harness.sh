@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # harness.sh: the recorder's own code under sanitizers, by test/harness; see harness.c there. If it
-# fails, the recorder counts wrongly or does what C does not define, in a way that no preloaded
-# test can see. HARNESS_EVENTS makes each thread do more than the short form.
+# fails, the recorder counts wrongly or has undefined behaviour, in a way that no preloaded test can
+# detect. HARNESS_EVENTS makes each thread do more than the short form.
 . "$SRCDIR/test/run/lib.subr"
 harness=$BUILD/test/harness
 events=${HARNESS_EVENTS:-6000}

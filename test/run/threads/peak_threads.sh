@@ -22,7 +22,7 @@ with open(name + ".out", encoding="ascii") as f:
     true = int(f.read().split()[1])
 with open(name + ".json", encoding="utf-8") as f:
     report = documents.load(f)
-# What pthread_create allocated for the threads there were.
+# The allocations of pthread_create for the existing threads.
 true += sum(s["peak_bytes"] for s in report["sites"]
             if not any(frame["function"] in ("hold", "hold_own") for frame in s["stack"]))
 said, error = report["totals"]["peak_bytes"], report["totals"]["peak_error_bytes"]
@@ -48,7 +48,7 @@ for threads in 2 4 16; do
     done
 done
 
-# In the text only when there is one; a packed profile and a sum of profiles keep it.
+# In the text only if there is one; a packed profile and a sum of profiles keep it.
 said() {
     "$HEAPTAP" report --json "$1" | python3 -c '
 import json, sys

@@ -18,7 +18,7 @@ try() {
     "$HEAPTAP" report --json "$name.heaptap" >"$name.json"
 }
 
-# rows NAME: how often each row was used, and blocks of the threads in each, from the first on.
+# rows NAME: how often each row was used, and the blocks of its threads, from the first on.
 rows() {
     python3 - "$1.json" <<'END'
 import json, sys

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# threads.sh: threads in great number, threads that end in every way, and libraries that come and go
-# under them. If it fails, an event of a thread is lost or counted twice, or a thread's end breaks
-# the program. The head comments of test/prog/manythreads.c, threadends.c and dlmany.c say which
-# numbers must come out.
+# threads.sh: threads in large numbers, threads that end in every way, and libraries that come and
+# go under them. If it fails, an event of a thread is lost or counted twice, or a thread's end
+# breaks the program. The head comments of test/prog/manythreads.c, threadends.c and dlmany.c have
+# the expected numbers.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 

@@ -62,7 +62,7 @@ def compare(name, document, times, granule=8):
          document["accessed"])
 
 
-# Name, offset, size, accesses, writes, blocks; what shares a word has the word's.
+# Name, offset, size, accesses, writes, blocks; members in one word have the word's.
 NODE = [("key", 0, 8, 2000000, 400000, 100), ("name", 8, 56, 0, 0, 0),
         ("count", 64, 4, 1000000, 500000, 100), ("dirty", 68, 1, 1000000, 500000, 100),
         ("pinned", 68, 1, 1000000, 500000, 100), (None, 69, 3), ("never", 72, 8, 0, 0, 0),

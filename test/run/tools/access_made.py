@@ -39,7 +39,7 @@ def spread(blocks, each):
 
 
 def row(site, blocks, size, accesses, writes, life_us, touched, granule, **more):
-    """A record of BLOCKS alike, each with so many accesses and granules TOUCHED."""
+    """A record of BLOCKS equal blocks, each with so many accesses and granules TOUCHED."""
     granules = -(-size // granule)
     density = accesses * 100 // size
     return {
@@ -58,7 +58,7 @@ def row(site, blocks, size, accesses, writes, life_us, touched, granule, **more)
 
 
 def sites(granule):
-    """Name, type and record of each site; numbers are from 5 on."""
+    """Name, type and record of each site; numbers start at 5."""
     g = granule
     return [
         # 100 nodes: hot, small, partly used.
@@ -68,10 +68,10 @@ def sites(granule):
                                        alloc_us=5)),
         # One array of 8 pairs.
         ("make_pairs", (3, "pair[]"), row(6, 1, 128, 400, 80, 1000, 128 // g, g)),
-        # A log that is only written, and a table that nobody touches.
+        # A log that is only written, and an untouched table.
         ("make_log", None, row(7, 4, 4096, 1024, 1024, 500000, 4096 // g, g)),
         ("make_table", None, row(8, 1, 1 << 20, 0, 0, 990000, 0, g)),
-        # Once through, a corner of it, and rarely for a long time.
+        # One pass, a corner of it, and rarely for a long time.
         ("make_copy", None, row(9, 10, 640, 80, 40, 10, 640 // g, g)),
         ("make_buffer", None, row(10, 2, 65536, 5000, 100, 2000, 1024 // g, g)),
         ("make_cache", None, row(11, 1, 65536, 20000, 10, 999000, 65536 // g, g)),
@@ -99,7 +99,8 @@ def made(program, granule=8, build_id=None):
     m.elapsed_ns = RUN_US * 1000
     m.count_accesses(granule, merge=1)
     old = row(5, 1000, 112, 9, 9, 9, 1, granule)
-    # What lived at merge 1 counts, and so does what ended after an even one; the others are old.
+    # Blocks live at merge 1 count, and so do those that ended after an even one; the others are
+    # stale.
     live = dict(rows[6][2], part=LIVE_1, merge=1)
     m.access([r for _, _, r in rows[:6]] + [
         live, dict(old, part=LIVE_0, merge=0), dict(old, part=LIVE_1, merge=3),

@@ -1,6 +1,6 @@
-"""bins.py: what `heaptap sizes` says of test/prog/binned.c.
+"""bins.py: check `heaptap sizes` for test/prog/binned.c.
 
-The expected numbers are the table in that program, written here a second time on purpose. If a
+The expected numbers are the table in that program, deliberately written here a second time. If a
 check fails, the bins are miscounted or misprinted.
 """
 

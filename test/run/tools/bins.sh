@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # bins.sh: the allocation bins of programs whose sizes are known. If it fails, `heaptap sizes`
-# counts wrongly, shows rows that it should not, or says other things in text than in JSON.
+# counts wrongly, shows wrong rows, or differs between text and JSON.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -31,7 +31,7 @@ assert row == {"size": 204, "allocs": 10000, "bytes": 2040000, "frees": 4981,
                           "bytes": 2040000, "kept_bytes": 1023876}]}, row
 END
 
-# Blocks of 48 bytes that nobody gives a type, and 70 types of that size.
+# Blocks of 48 bytes without a type, and 70 types of that size.
 {
     echo '#include <stdlib.h>'
     for i in $(seq -w 70); do

@@ -1,7 +1,6 @@
-/* fill_page.js: put a document into the page as `heaptap html` does, to see one without it.
+/* fill_page.js: put a document into the page as `heaptap html` does, to view one without it.
  *
- *     fill_page.js TEMPLATE DOCUMENT OUT        DOCUMENT is JSON, heaptap-page or heaptap-report
- */
+ *     fill_page.js TEMPLATE DOCUMENT OUT        DOCUMENT is JSON, heaptap-page or heaptap-report */
 'use strict';
 const fs = require('fs');
 const zlib = require('zlib');

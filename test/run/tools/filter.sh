@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# filter.sh: what --filter says when it keeps nothing, and which expressions it refuses. If it
-# fails, a mistyped filter looks like a program that allocates nothing, or a short one takes all
+# filter.sh: the messages of --filter when nothing matches, and the expressions that it refuses. If
+# it fails, a mistyped filter looks like a program that allocates nothing, or a short one takes all
 # memory.
 . "$SRCDIR/test/run/lib.subr"
 need python3

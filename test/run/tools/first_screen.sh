@@ -61,7 +61,7 @@ check "a row names what all its stacks call" grep -Eq 'opens .*through.c:6, by .
 check "a row says of what only most of them call that it is not all" \
     grep -Eq 'mixes .*through.c:8 .*, mostly by .*fopen' screen
 
-# Stacks that --frames cuts behind their beginning give the same paths.
+# Stacks that --frames cuts beyond their beginning give the same paths.
 cat >deep.c <<'END'
 #include <stdlib.h>
 void *volatile kept[8];

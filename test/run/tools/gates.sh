@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # gates.sh: limits that make a command fail: diff --fail-over, leaks --fail-over, run --fail-on, and
-# run --force. If it fails, a build passes that should not or the other way round, a program's own
-# exit status is lost, or somebody's file is.
+# run --force. If it fails, a build passes that should not or vice versa, a program's own exit
+# status is lost, or a user's file is.
 . "$SRCDIR/test/run/lib.subr"
 need python3 jq gcc
 
@@ -47,7 +47,7 @@ sys.exit(ran < 5)
 END
 
 echo "# growth"
-# base.heaptap and new.heaptap are there: 1,000 blocks of 21 bytes, freed or not.
+# base.heaptap and new.heaptap exist: 1,000 blocks of 21 bytes, freed or not.
 gives "no limit" 0 "" heaptap diff base.heaptap new.heaptap
 gives "not named" 1 "inuse grew by 20.5 KiB, more than the 5 % that --fail-over allows" \
     heaptap diff --fail-over 5% base.heaptap new.heaptap
@@ -274,7 +274,7 @@ gives "run: of what" 2 "5 of what? Name it, as in leaks=5" forgets --fail-on 5 -
 gives "run: percents" 2 "diff --fail-over" forgets --fail-on leaks=5% -- ./tests
 
 echo "# corruption"
-# Corrupts its heap as its second argument names: itself, in a forked child, or after exec.
+# Corrupts the heap as its second argument names: its own, a forked child's, or that after exec.
 cat >corrupts.c <<'END'
 #include <stdlib.h>
 #include <string.h>

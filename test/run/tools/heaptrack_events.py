@@ -174,7 +174,7 @@ def compare(profile, *options, fields=FIELDS):
 
 
 def printed(profile, suffix="", metrics=tuple(COST)):
-    """heaptrack_print's own sums: a line per stack, that ends with a number."""
+    """heaptrack_print's own sums: a line per stack that ends with a number."""
     if PRINT is None:
         print(f"ok - heaptrack_print reads {profile}{suffix} # SKIP needs heaptrack_print")
         return

@@ -1,6 +1,7 @@
 #!/bin/bash
 # help.sh: every command explains itself: --help within 80 columns, a clean man page, completion,
-# and the exit codes of the command line. If it fails, what users read first is wrong or missing.
+# and the exit codes of the command line. If it fails, the first texts that users read are wrong or
+# missing.
 set -u
 
 check() {
@@ -117,7 +118,7 @@ terminal_escapes() {
 }
 check "escapes are not passed on" terminal_escapes
 
-# What bash would offer after the words given; the last one is being typed.
+# bash's completions after the given words; the last one is being typed.
 offers() {
     bash -c 'source ./bash.completion; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _heaptap
              printf "%s\n" "${COMPREPLY[@]}"' bash "$@"

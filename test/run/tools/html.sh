@@ -20,7 +20,7 @@ LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=known.heaptap HEAPTAP_SNAPSHOT_SIGNAL=$(kill 
 
 run_python "$area/html_document.py" data "$HEAPTAP" || failures=$((failures + 1))
 
-# A process that runs, whose profile is written while it is read.
+# A running process, whose profile is written while it is read.
 "$HEAPTAP" run --quiet --no-pack -o live.heaptap -- "$PROG/slowleak" 1000000 20000 >live.out 2>&1 &
 runner=$!
 for _ in $(seq 400); do
@@ -37,7 +37,7 @@ assert report["history"]["points"][-1]["kind"] == "end", report["history"]["poin
 kill "$pid"
 wait $runner
 
-# A source that only its owner may read goes nowhere, and one that is too large stays out.
+# A source that only its owner may read is never included, and neither is one that is too large.
 mkdir -p moved/prog
 cp "$SRCDIR/test/prog/typed.c" moved/prog/
 run_python "$area/html_document.py" sources "$HEAPTAP" "$SRCDIR/test/prog/typed.c" ||

@@ -42,7 +42,7 @@ def written_out(report):
 
 
 def read_as(site):
-    """What makes a site the same in two documents of one profile."""
+    """The key of a site in two documents of one profile."""
     return (site["heap"], json.dumps(site["labels"]), site["other"],
             tuple((f["function"], f["file"], f["line"], f["module"], f["inlined"],
                    None if f["function"] or f["file"] else f["address"]) for f in site["stack"]))
@@ -91,7 +91,7 @@ def at_point(report, last):
 
 
 def moments(name, *what):
-    """A moment of the page is what --at shows, for every site."""
+    """A moment of the page equals --at, for every site."""
     report, wrong, count = page_of(*what)["report"], [], 0
     sites = written_out(report)
     for index, point in enumerate(report["history"]["points"]):
@@ -145,7 +145,7 @@ def own_frames(report):
 
 
 def in_text(name, profile):
-    """The number of a stack is the one that text has, with the same bytes and blocks."""
+    """The number of a stack equals the one in the text, with the same bytes and blocks."""
     text = run(HEAPTAP, "report", "--no-fold", "--alloc", "--limit", "100000", "--depth", "1000",
                profile).stdout.decode()
     shown = sorted(int(number) for number in re.findall(r"^#(\d+) ", text, re.MULTILINE))
@@ -201,7 +201,7 @@ def inside(name, profile):
 
 
 def meanings(report, table):
-    """By stack, what its number is and what its own frame reads as."""
+    """By stack: its number, and the text of its user frame."""
     sites = documents.nested(json.loads(json.dumps(report)))[table]
     frames = report["tables"]["frames"]
     names = report["tables"]["functions"]["name"]
@@ -211,7 +211,7 @@ def meanings(report, table):
 
 
 def in_leaks(name, profile):
-    """A stack has one number, and one own frame, in the table of leaks as well."""
+    """A stack has one number, and one user frame, in the table of leaks as well."""
     report = meanings(view("report", "--json", profile), "sites")
     leaks = meanings(view("leaks", "--json", profile), "leaks")
     tell(leaks and all(report[key] == value for key, value in leaks.items()),

@@ -61,7 +61,7 @@ def compare(heaptap, view, *files):
 
 
 def same(heaptap):
-    """A document counts when it was there: a profile without a history has no timeline."""
+    """A document counts if it exists: a profile without a history has no timeline."""
     profiles = sorted(glob.glob("*.heaptap") + glob.glob("*.processes"))
     for view in VIEWS:
         results = [(profile, *compare(heaptap, view, profile)) for profile in profiles]
@@ -118,7 +118,7 @@ def small(heaptap):
 
 
 def members(value):
-    """The names of all members; keys of labels are the program's."""
+    """The names of all members; keys of labels belong to the program."""
     if isinstance(value, dict):
         for key, member in value.items():
             yield key
@@ -225,7 +225,7 @@ def recipes(heaptap):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         out = done.stdout.splitlines()
         right = next((answers.pop(key) for key in list(answers) if above.startswith(key)), None)
-        # The shell of a session may be stripped, which is worth a hint.
+        # The shell of a session may be stripped, which leads to a hint.
         complaints = [line for line in done.stderr.splitlines() if not line.startswith("hint: ")]
         good = done.returncode == 0 and not complaints and (
             right(out) if right else above.startswith("Most of"))

@@ -2,8 +2,8 @@
 
     memprof.py HEAPTAP CLANG SOURCE
 
-SOURCE is compiled as LLVM wants it, and a profile is made of the calls of operator new in it, with
-numbers that are known here.
+SOURCE is compiled as LLVM requires, and a profile is made of its calls of operator new, with
+known numbers.
 """
 import os
 import re
@@ -64,7 +64,7 @@ def make(binary):
 
 
 def records(text):
-    """What `llvm-profdata show` says of each function that allocates."""
+    """The output of `llvm-profdata show` for each allocating function."""
     found = {}
     for part in text.split("AllocSites:")[1:]:
         name = re.search(r"SymbolName: _Z\d+(\w+)v", part)
@@ -107,7 +107,7 @@ def show(version):
 
 
 def attributes(clang, source, profile, *options):
-    """What each function's call of operator new is marked as."""
+    """The mark of each function's call of operator new."""
     done = run(clang, *FLAGS, f"-fmemory-profile-use={profile}", *USE, *options, "-S",
                "-emit-llvm", source, "-o", "-")
     kinds = dict(re.findall(r'attributes #(\d+) = .*"memprof"="(\w+)"', done.stdout))

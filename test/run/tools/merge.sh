@@ -9,7 +9,7 @@ sums() {
     python3 "$area/merge_sums.py" "$HEAPTAP" "$@" || failures=$((failures + 1))
 }
 
-# is NAME STATUS WORDS COMMAND...: it exits with STATUS and says WORDS.
+# is NAME STATUS WORDS COMMAND...: it exits with STATUS and prints WORDS.
 is() {
     local name=$1 status=$2 words=$3
     shift 3
@@ -39,7 +39,7 @@ record in/containers.heaptap "$PROG/containers"
 record in/heaps1.heaptap "$BUILD/examples/pool"
 record in/heaps2.heaptap "$BUILD/examples/article_arena"
 record in/heaps3.heaptap "$BUILD/examples/pool"
-# Not through a shell, as some installations have it.
+# Not through a shell, which some installations use.
 python=$(python3 -c 'import sys; print(sys.executable)')
 record in/python.heaptap "$python" -c 'import json; print(len(json.dumps(list(range(10000)))))'
 "$HEAPTAP" run --quiet --no-pack -o in/unpacked.heaptap -- "$PROG/peak_holders" >/dev/null 2>&1
@@ -199,7 +199,7 @@ echo "# what is left out of a directory"
 mkdir lacking
 cp $a $b lacking
 head -c 9000 $b >lacking/cut.heaptap
-# left_out COMMAND...: of how many processes its document is the sum, and how many are missing.
+# left_out COMMAND...: the number of processes in its document, and of missing ones.
 left_out() {
     "$HEAPTAP" "$@" 2>/dev/null | python3 -c '
 import json, sys

@@ -135,7 +135,7 @@ def programs_of(reports):
 
 
 def check_timeline(out, inputs):
-    """It is sorted and bounded, begins with nothing, and all events are in it."""
+    """It is sorted and bounded, begins with 0, and includes all events."""
     points = out["timeline"]
     check("timeline: at most 1024 points", True, 0 < len(points) <= 1024)
     times = [p["elapsed_ns"] for p in points]

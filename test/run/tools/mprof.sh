@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # mprof.sh: the tables of mprof, as text, in the layout of 1988 and as JSON. If it fails, a number
-# in them is wrong, or they look other than the guide "Reading mprof's tables" says.
+# in them is wrong, or they differ from the guide "Reading mprof's tables".
 #
 # The programs widgets and recursive have tables known by construction. On other programs every
 # table is added up once more from the sites (tables.py), and the sites of the recursive ones are
@@ -8,7 +8,7 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# shows NAME WANTED COMMAND...: the output of heaptap, but for the header with its times.
+# shows NAME WANTED COMMAND...: check the output of heaptap, except for the header with its times.
 shows() {
     local name=$1 wanted=$2
     shift 2
@@ -148,7 +148,7 @@ record more.heaptap "$PROG/widgets" 100000
 json "100,000 widgets" '[[r["bytes"], r["kept_bytes"], r["calls"]] for r in d["direct"]] == [
     [20400000, 10200816, 100000]]' direct more.heaptap
 
-# The paper's figure 7 and more; the head of the program says what must come out.
+# The paper's figure 7 and more; the program's head comment has the expected numbers.
 record recursive.heaptap "$PROG/recursive"
 same "recursive: exit status" 0 "$status"
 json "recursion" '{r["function"]: [r[m] for m in ("self_bytes", "inclusive_bytes", "calls",
@@ -189,7 +189,7 @@ else
     echo "ok - recursion against the oracle # SKIP the oracle or libunwind.so.8 is not there"
 fi
 
-# A line, or the offset that addr2line takes where no line is known.
+# A line, or the offset that addr2line accepts where no line is known.
 record article.heaptap "$PROG/article"
 json "leaks --call-sites" '[[r["path"], r["call_sites"], r["bytes"]] for r in d["leaks"]] == [
     [["main", "a"], ["article.c:34", "article.c:26"], 4],
@@ -201,7 +201,7 @@ json "leaks --call-sites without lines" '[r["path"] for r in d["leaks"]] == [["m
     ["main", "a", "b"], ["main", "b"]] and all(s.startswith("bare+0x") for r in d["leaks"]
     for s in r["call_sites"])' leaks --call-sites bare.heaptap
 
-# Real shapes: C++, threads, exceptions, callbacks, stacks that are cut, and what libraries do
+# Real shapes: C++, threads, exceptions, callbacks, cut stacks, and the allocations of libraries
 # before main.
 record containers.heaptap "$PROG/containers"
 json "start-up is kept apart" '[a["function"] for r in d["callgraph"] for a in r["descendants"]
@@ -230,7 +230,7 @@ for metric in inuse peak temporary count; do
         "$HEAPTAP" containers.heaptap $metric
 done
 
-# A view that shows numbers of stacks has them; #0 would be one that nobody gave.
+# A view that shows numbers of stacks has them; #0 would be unassigned.
 for view in report "report --full" "report --full --by function" "report --alloc" \
     "report --by site" leaks; do
     # shellcheck disable=SC2086

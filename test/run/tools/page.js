@@ -58,7 +58,7 @@ function growth(value, text) {
 
 /* --- The page -------------------------------------------------------------------------------- */
 
-/* Opens NAME.html, which is made when it is first wanted; `said` is what must not be. */
+/* Opens NAME.html, creating it at the first use; `said` collects errors. */
 async function open(name, {hash = '', options = {}} = {}) {
     const file = path.resolve(`${name}.html`);
     if (!fs.existsSync(file))
@@ -81,7 +81,7 @@ async function show(page, hash) {
     await page.evaluate((to) => {
         location.hash = to;
     }, `#/${hash}`);
-    // The hash changes, then it is drawn.
+    // The hash changes first, the drawing follows.
     await page.evaluate(() => new Promise((done) => setTimeout(() => requestAnimationFrame(() =>
         setTimeout(done)), 0)));
 }
@@ -109,7 +109,7 @@ async function check(name, test) {
     }
 }
 
-/* A test of one page, after which nothing must have been said. */
+/* A test of one page, after which no error may have been reported. */
 function onPage(what, name, test, more = {}) {
     return check(what, async () => {
         const {page, said, close} = await open(name, more);
@@ -144,7 +144,8 @@ async function everything() {
             }), {options: {viewport: {width: 360, height: 740}}});
 }
 
-/* All that an attacker could get into the document is tried here, in the page itself. */
+/* All hostile content that an attacker could get into the document is tried here, in the page
+ * itself. */
 function attack() {
     return new Promise((done) => {
         const kinds = [];
@@ -197,7 +198,7 @@ async function totals() {
     });
 }
 
-/* Self and total by name, of `heaptap report --by function`; null if several have the name. */
+/* Self and total by name, from `heaptap report --by function`; null if several have the name. */
 function functionRows(profile, metric, column, ...time) {
     const document = json('report', '--by', 'function', '--no-fold', `--${metric}`, ...time,
         profile);
@@ -208,7 +209,7 @@ function functionRows(profile, metric, column, ...time) {
     return found;
 }
 
-/* Each row in sight says what TRUTH says. */
+/* Each row in sight matches TRUTH. */
 async function sameRows(page, truth, text) {
     const listed = await rows(page, 'By function');
     let compared = 0;
@@ -511,7 +512,7 @@ async function doubts() {
         assert.doesNotMatch(await page.locator('body').innerText(), /estimates/));
 }
 
-/* While the help is open its keys are read, not obeyed. */
+/* While the help is open its keys are shown, not obeyed. */
 async function helped() {
     await onPage('with the help open a digit leads nowhere', 'many', async (page) => {
         await page.keyboard.press('?');

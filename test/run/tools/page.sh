@@ -31,7 +31,7 @@ head -c 9000 leak.heaptap >lacking/cut.heaptap
 "$HEAPTAP" html -o lacking.html lacking >/dev/null 2>&1
 "$HEAPTAP" run --quiet --no-pack -o whole.heaptap -- "$PROG/slowleak" 20000 20000 >/dev/null
 head -c 60000 whole.heaptap >cut.heaptap
-# A page of a process that runs.
+# A page of a running process.
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=live.heaptap "$PROG/slowleak" 1000000 20000 >/dev/null &
 for _ in $(seq 400); do
     [ -s live.heaptap ] && break

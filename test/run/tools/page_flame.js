@@ -23,7 +23,7 @@ function run(...args) {
     return execFileSync(heaptap, args, {maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore']});
 }
 
-/* As the command and the page round. */
+/* With the rounding of the command and the page. */
 function amount(value, metric) {
     const units = ['B', 'KiB', 'MiB', 'GiB'];
     let size = value, unit = 0;
@@ -62,7 +62,7 @@ async function open(name, hash, options = {}) {
     const context = await browser.newContext({viewport: {width: 1000, height: 900}, ...options});
     const page = await context.newPage(), said = [];
     page.on('pageerror', (error) => said.push(error.stack));
-    // Reading pixels as these tests do is slow, says the browser.
+    // The browser warns that reading pixels like this is slow.
     page.on('console', (message) => /willReadFrequently/.test(message.text()) ||
         said.push(message.text()));
     await page.goto(pathToFileURL(file).href + hash);
@@ -85,7 +85,7 @@ async function open(name, hash, options = {}) {
         }};
 }
 
-/* The colour that is drawn at a place, in pixels of the page. */
+/* The colour drawn at a place, in pixels of the page. */
 function pixel(canvas, x, y) {
     return canvas.evaluate((element, [left, top]) => {
         const scale = element.width / element.clientWidth;

@@ -33,7 +33,7 @@ class Past:
         self.peaks, self.peak_ns = None, 0  # Live bytes and blocks by counter; None = at the end.
 
     def site(self, functions):
-        """FUNCTIONS innermost first; the number of the site."""
+        """FUNCTIONS innermost first; returns the number of the site."""
         self.stacks.append(functions)
         return len(self.stacks) - 1
 

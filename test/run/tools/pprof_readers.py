@@ -2,8 +2,8 @@
 
     pprof_readers.py HEAPTAP PROG     in a directory with the profiles that pprof_readers.sh makes
 
-Besides them it looks at one with names of all kinds, and at an empty one. If it fails, a total or a
-function that a pprof shows is not what `heaptap report --json` says.
+Besides them it checks one with names of all kinds, and an empty one. If it fails, a total or a
+function in a pprof differs from `heaptap report --json`.
 """
 import gzip
 import os
@@ -70,7 +70,7 @@ def read_by_go(profile):
     totals = report(profile)["totals"]
     sums = raw_sums(go_pprof("-raw", export("pprof", profile)))
     for name, field in TYPES.items():
-        # How long no block lived is not known.
+        # Lifetimes are unknown.
         if totals[field] is not None and (name in sums or totals["allocations"] > 0):
             readings.add("pprof", "go tool pprof", profile, field, sums.get(name), totals[field])
     text = raw_sums(go_pprof("-raw", export("pprof-text", profile)))

@@ -48,7 +48,8 @@ function serve(root, extra) {
     return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
 }
 
-/* What speedscope has read of a file at URL, as `importer`: a sum for each profile, by its name. */
+/* The data that speedscope has read from a file at URL, as `importer`: a sum for each profile, by
+ * its name. */
 async function readBySpeedscope(browser, url, importer) {
     const page = await browser.newPage();
     const said = [];
@@ -98,7 +99,7 @@ async function speedscope(browser) {
         for (const [title, field] of Object.entries(titles))
             reading('speedscope', 'speedscope', profile, field, sums[title], truth[field]);
         if (truth.allocated_bytes === 0)
-            continue; // It takes an empty file for none.
+            continue; // It takes an empty file for a missing one.
         files[`/stacks${number}.txt`] = run('export', '-f', 'collapsed', '--alloc', '--no-fold',
             profile);
         const [[, sum]] = await readBySpeedscope(browser, `${base}/stacks${number}.txt`,

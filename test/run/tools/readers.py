@@ -99,7 +99,7 @@ def read_speedscope(data):
 
 
 def plain(cell):
-    """A text as it was before it was kept from being a formula."""
+    """A text before it was escaped against evaluation as a formula."""
     assert not cell or cell[0] not in "=+-@\t\r", cell
     return cell[1:] if cell.startswith("'") else cell
 
@@ -124,7 +124,7 @@ def read_csv(data):
 
 
 def read_chrome(data):
-    """The tree is deeper than json follows by itself, and its values have one metric."""
+    """The tree is deeper than json's recursion limit, and its values have one metric."""
     sys.setrecursionlimit(100000)
     document = json.loads(data)
     metric = TITLE[MOMENT.sub("", document["title"].split(",")[0])]
@@ -249,7 +249,7 @@ def odd_past():
 
 
 def metrics(form):
-    """The metric that was asked for is the one that is shown first."""
+    """The requested metric is shown first."""
     for metric in FIELD:
         if metric in FEW_METRICS.get(form, []):
             done = heaptap("export", "-f", form, "--metric", metric, "leak.heaptap")
@@ -267,7 +267,7 @@ def metrics(form):
 
 
 def csv_as_json():
-    """Each column of CSV is the member of that name in JSON."""
+    """Each column of CSV equals the member of that name in JSON."""
     for profile in ("leak.heaptap", "sample.heaptap", "heaps.heaptap"):
         document = documents.loads(heaptap("report", "--json", "--no-fold", profile).stdout)
         sites = sorted(({**site, "stack": [name(f) for f in site["stack"][::-1]] or

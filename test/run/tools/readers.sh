@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# readers.sh: what `heaptap export` writes for other tools, read again: by a reader of each format
-# that was written for this test, and by the tools themselves where `tools/setup readers` has
-# brought them. If it fails, somebody opens a profile in the tool of their choice and sees other
+# readers.sh: the exports of `heaptap export` for other tools, read again: by a reader of each
+# format that was written for this test, and by the tools themselves where `tools/setup readers` has
+# installed them. If it fails, users open a profile in the tool of their choice and see other
 # numbers than heaptap's, or an error.
 . "$SRCDIR/test/run/lib.subr"
 need python3
@@ -19,7 +19,7 @@ reading() {
     report_json "$3.heaptap" 2>/dev/null | jq ".totals.$4" >>"$READINGS"
 }
 
-# Numbers of 64 bits, and texts with everything in them that a row may have.
+# 64-bit numbers, and texts with all characters that a row may have.
 if command -v sqlite3 >/dev/null && command -v jq >/dev/null; then
     for profile in leak sample odd hostile empty heaps; do
         "$HEAPTAP" export --no-fold -o $profile.csv $profile.heaptap 2>/dev/null
@@ -58,7 +58,7 @@ profiler=$BUILD/readers/node_modules/@firefox-devtools/profiler-cli/dist/profile
 firefox() {
     timeout 60 node "$profiler" "$@" </dev/null
 }
-# On a busy machine its server is not there in the half second that it is given, but later it is.
+# On a busy machine its server is not ready within the half second that it waits, but it is later.
 load_in_firefox() {
     local attempt
     firefox load "$1.firefox.json" --session "$1" && return

@@ -3,10 +3,11 @@
     tables.py HEAPTAP PROFILE METRIC
 
 `heaptap report --json` gives every stack with its counters, and test/run/oracle_*.sh prove those
-right. From them this computes, naively, what leaks --paths, direct and callgraph must say: each
-stack once per function, per call and per cycle. Any difference is printed, and the exit status is
+right. From them this computes, naively, the expected leaks --paths, direct and callgraph: each
+stack once per function, per call and per cycle. Any difference is printed, and the exit status
+is
 1. Size classes are not in the report; that they sum up to the bytes is checked, and
-test/unit/test_tables.c has the rest. """
+test/unit/test_tables.c has the rest."""
 import collections
 import os
 import subprocess
@@ -120,7 +121,7 @@ def components(nodes, arcs):
 
 
 class Sums:
-    """What one table row must say."""
+    """The expected values of one table row."""
 
     def __init__(self):
         self.self = self.inclusive = self.calls = self.recursive = 0

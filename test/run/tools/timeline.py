@@ -216,7 +216,7 @@ def thinned():
 
 
 def broad():
-    """So many stacks that fewer snapshots have to do."""
+    """So many stacks that fewer snapshots must suffice."""
     rng, p = random.Random(6), past.Past()
     sites = [p.site([f"site_{i}", "main"]) for i in range(320)]
     for _ in range(250):
@@ -268,7 +268,7 @@ def damaged():
     tell(not bad, "damaged histories are shown or refused", bad)
 
 
-# What each stack has live after each of SECONDS seconds, in blocks of SIZE bytes.
+# The live bytes of each stack after each of SECONDS seconds, in blocks of SIZE bytes.
 SECONDS, SIZE = 64, 100
 SHAPES = {
     "grows": lambda t: 10 + t,

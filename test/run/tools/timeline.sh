@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# timeline.sh: views of moments that are past, and `heaptap timeline`. If it fails, a leak that
-# grows is not seen, or one is seen that is none, or numbers of one moment are shown for another.
+# timeline.sh: views of past moments, and `heaptap timeline`. If it fails, a growing leak is missed,
+# or something else is called a leak, or numbers of one moment are shown for another.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc
 
@@ -22,7 +22,7 @@ same "slowleak: the stack that loses entries grows, and it alone" "new_entry loo
 rows = documents.load(open("leak.json"))["rows"]
 print(*(f["function"] for r in rows if r["trend"] == "grows" for f in r["stack"][:2]))')"
 
-# What grows comes first. Where only one frame would be omitted, it takes the place of the line
+# Growing stacks come first. Where only one frame would be omitted, it takes the place of the line
 # about it.
 frames() {
     "$HEAPTAP" timeline --depth "$1" leak.heaptap 2>depth.err |
@@ -116,7 +116,7 @@ int main(int count, char **words)
 }
 C
 gcc -g -O1 -o rests rests.c
-# rested NAME WHAT: in the curve of WHAT live bytes are as they were 0.4 s after the peak.
+# rested NAME WHAT: in the curve of WHAT live bytes stay as they were 0.4 s after the peak.
 rested() {
     "$HEAPTAP" timeline --json "$2" >rested.json 2>rested.err
     check "$1" run_python -c 'import documents
@@ -189,7 +189,7 @@ assert max(t["total"]["values"]) <= t["totals"]["peak_bytes"], t
 assert len([p for p in points if p["kind"] == "period"]) > 1, points
 assert points[-2]["elapsed_ns"] > t["process"]["elapsed_ns"] / 8, points'
 
-# How long a process ran that no exit handler saw the end of: run waits for the first process, which
+# The run time of a process whose end no exit handler saw: run waits for the first process, which
 # may have become another program, and for no other.
 naps='use POSIX; my @kept = (1 .. 1000); select(undef, undef, undef, 0.6);'
 killed='kill 9, $$;'
@@ -217,7 +217,7 @@ for packed in "" --no-pack; do
 done
 same "one that ended itself did not" 0 "$("$HEAPTAP" report rests.heaptap | grep -c 'at least')"
 
-# Killed, it is as complete.
+# Killed, it is equally complete.
 "$HEAPTAP" run --quiet --no-pack -o killed.heaptap -- bash -c \
     'exec "$0" 10000000 20000 & sleep 4; kill -9 $!; wait' "$PROG/slowleak" >/dev/null 2>&1
 "$HEAPTAP" timeline --only slowleak --json killed.processes >killed.json 2>killed.err

@@ -3,9 +3,9 @@
 
     valgrind_formats.py HEAPTAP PROFILE...
 
-Besides PROFILEs it looks at one with a past and names of all kinds, made byte by byte, and at an
-empty one. Every total that a reader prints, and every inclusive value of every function, must be
-what `heaptap report --json` says, to the byte. If it fails, the readers see other numbers.
+Besides PROFILEs it checks one with a past and names of all kinds, made byte by byte, and an
+empty one. Every total that a reader prints, and every inclusive value of every function, must
+equal `heaptap report --json`, to the byte. If it fails, the readers see other numbers.
 """
 import html
 import json
@@ -70,7 +70,7 @@ def made():
 
 
 def cleaned(text):
-    """As line_text writes a name, and as its reader splits it."""
+    """A name as line_text writes it and its reader splits it."""
     return re.sub(r"\s+", " ", re.sub("[\x00-\x08\x0e-\x1f\x7f]", "?", text)).strip()
 
 

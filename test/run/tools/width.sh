@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# width.sh: how wide text is and which characters it has. If it fails, lines wrap or are cut where
-# they need not be, or a terminal of another locale shows garbage.
+# width.sh: the width of text and its characters. If it fails, lines wrap or are cut unnecessarily,
+# or a terminal of another locale shows garbage.
 . "$SRCDIR/test/run/lib.subr"
 need python3 strip
 
@@ -12,7 +12,7 @@ for name in containers history umlaut heaps; do
     check "$name is recorded" [ -s $name.heaptap ]
 done
 
-# Every view, one a line.
+# Every view, one per line.
 views() {
     local by
     echo "report containers.heaptap"
@@ -59,7 +59,7 @@ while read -r arguments; do
 done <views
 same "all but the two mistakes show something" $(($(wc -l <views) - 2)) $shown
 
-# What `heaptap run` says when a program without symbols has ended.
+# The output of `heaptap run` when a program without symbols has ended.
 cp "$PROG/slowleak" bare && strip bare
 LC_ALL=C "$HEAPTAP" run -o bare.heaptap -- ./bare 1000 20000 2>summary
 check "the summary names code without symbols" grep -q 'held by bare+0x' summary
@@ -68,7 +68,8 @@ same "in the C locale all text is ASCII" 0 $odd
 same "and as wide as COLUMNS says" 0 $wide
 same "and has the same lines" 0 $raw
 
-# shows_ascii NAME WANTED VARIABLE...: whether a report is in ASCII under these variables alone.
+# shows_ascii NAME WANTED VARIABLE...: check whether a report is in ASCII under these variables
+# alone.
 shows_ascii() {
     local name=$1 wanted=$2 got=no
     shift 2
@@ -84,7 +85,7 @@ shows_ascii "another one that is not" yes LANG=xx_XX.ISO-8859-1
 shows_ascii "HEAPTAP_ASCII=1" yes LANG=C.UTF-8 HEAPTAP_ASCII=1
 shows_ascii "HEAPTAP_ASCII=0" no LC_ALL=C HEAPTAP_ASCII=0
 
-# Names of the user's own keep their letters, and what programs read is the same everywhere.
+# The user's names keep their letters, and output for programs is the same everywhere.
 if LC_ALL=C.UTF-8 "$HEAPTAP" report umlaut.heaptap | grep -q 'größe_alloc'; then
     check "a name keeps its letters" grep -q 'größe_alloc' <(LC_ALL=C "$HEAPTAP" report \
         umlaut.heaptap)
