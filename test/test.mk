@@ -96,7 +96,7 @@ $(counters): $(BUILD)/test/counter/%.so: $(wildcard test/counter/*.[ch]) $(BUILD
 	$(Q)$(CC) $(base_flags) $(werror) $(no_builtins) -O2 -g -fPIC -fexceptions -shared -o $@ \
 	    test/counter/counter.c $(if $(findstring operators,$@),test/counter/operators.c)
 
-# They run programs under ptrace, and do not look into them.
+# They run programs under ptrace, and do not examine their memory.
 $(fault_tools) $(interrupters): $(BUILD)/test/%: test/%.c $(wildcard test/interrupt/*.h) \
                                 $(BUILD)/test.flags
 	$(call say,TEST,$@)
@@ -174,7 +174,7 @@ $(harness_plugin): test/harness/libharness_plugin.c $(BUILD)/test.flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_flags) -O1 -g -fPIC -shared -fno-optimize-sibling-calls -o $@ $<
 
-# bench/NAME.c and NAME.cc become build/bench/bin/NAME; what several share is linked to each.
+# bench/NAME.c and NAME.cc become build/bench/bin/NAME; shared objects are linked to each.
 bench_shared := bench/descent.c
 bench_mains := $(filter-out $(bench_shared),$(wildcard bench/*.c))
 bench_in_c := $(bench_mains:bench/%.c=$(BUILD)/bench/bin/%)

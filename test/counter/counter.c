@@ -21,7 +21,7 @@
  * a new file. Nothing here allocates or locks; threads whose first calls coincide each make a file,
  * and all but one withdraw theirs. If no file can be made, the sums are dropped.
  *
- * The directory is read from /proc, because the first call may come before libc knows the
+ * The directory is read from /proc, because the first call may come before libc has initialised the
  * environment, and a later one after the program has cleared it. */
 #include "counter.h"
 
@@ -61,7 +61,7 @@ __thread struct counter_seen counter_seen;
 
 static struct counter_file **place; // In a page that is wiped at fork.
 static struct counter_file nowhere;
-static char directory[PATH_BYTES]; // Empty: not asked for.
+static char directory[PATH_BYTES]; // Empty: counting is not enabled.
 
 static void *
 map(size_t bytes, int flags, int fd)
@@ -111,8 +111,9 @@ append(char *path, unsigned long n)
     strcat(path, digits + at);
 }
 
-/* A new file of this process: its descriptor, and its PATH. The name has the number of the image in
- * the process, so that those that follow one another by exec keep their order. */
+/* Create a new file for this process; return its descriptor, and its PATH. The name contains the
+ * number of the image in the process, so that images that replace one another by exec keep their
+ * order. */
 static int
 create(char *path, unsigned long pid)
 {
@@ -131,7 +132,7 @@ create(char *path, unsigned long pid)
     return -1;
 }
 
-/* Make this process's file, unless another thread or a signal handler was faster. */
+/* Create this process's file, unless another thread or a signal handler was faster. */
 static struct counter_file *
 begin(void)
 {
@@ -174,8 +175,8 @@ file(void)
     return f;
 }
 
-/* The first call of all does it, long before there is a second thread. dlsym does not allocate when
- * it succeeds. */
+/* The first call does it, long before there is a second thread. dlsym does not allocate when it
+ * succeeds. */
 static void
 resolve(void)
 {
@@ -326,7 +327,7 @@ pvalloc(size_t n)
     return count(next.pvalloc(n));
 }
 
-/* Here so that the recorder finds it beside malloc, as in most allocators. */
+/* Defined here so that the recorder finds it beside malloc, as in most allocators. */
 size_t
 malloc_usable_size(void *p)
 {

@@ -11,19 +11,19 @@
 struct counter_file {
     uint64_t magic; // Written last.
     uint64_t pid;
-    uint64_t allocations; // Calls that returned a block; of realloc too.
-    uint64_t frees;       // Blocks handed back; by realloc too.
+    uint64_t allocations; // Calls that returned a block, including realloc's.
+    uint64_t frees;       // Blocks handed back, including realloc's.
     uint64_t failed_calls;
-    char executable[512]; // As /proc/self/exe names it; cut if longer.
+    char executable[512]; // From /proc/self/exe; cut if longer.
 };
 
-/* What this thread has had counted. */
+/* Counts of this thread. */
 extern __thread struct counter_seen {
     uint64_t allocations, frees;
 } counter_seen __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Count an allocation that returned P, NULL for a call that failed; and a free. Signal-safe, and
- * without a lock. */
+/* Count an allocation that returned P, NULL for a call that failed; and a free. Async-signal-safe,
+ * and lock-free. */
 void counter_allocated(const void *p) __attribute__((visibility("hidden")));
 void counter_freed(void) __attribute__((visibility("hidden")));
 

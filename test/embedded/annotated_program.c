@@ -35,7 +35,7 @@ allocate_large(void)
     large = malloc(1024 * 1024);
 }
 
-/* A child that ends so that a core is left in DIRECTORY. */
+/* Run a child that ends with a core in DIRECTORY. */
 static void
 leave_core(const char *directory)
 {

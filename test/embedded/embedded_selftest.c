@@ -81,7 +81,7 @@ is_zero(const unsigned char *p, size_t size)
     return size == 0;
 }
 
-/* What K holds is right: its place, its contents, its size. */
+/* Return true if entry K matches: its place, its contents, its size. */
 static int
 is_as_known(const struct known *k)
 {
@@ -200,7 +200,7 @@ use_at_random(void)
     tell(whole, "nothing is overwritten");
     tell(numbers && numbers_are_right(), "the numbers are those of the blocks");
     tell(found == 0, "a heap in order has no damage");
-    // All that was freed lost its marks, and the pool is one piece again.
+    // All freed memory lost its marks, and the pool is one piece again.
     tell(marks_in_pool() == 0, "a freed block loses its marks");
     tell(pool_free != NULL && pool_free->size == sizeof pool.bytes && pool_free->next == NULL,
          "the pool is one piece in the end");
@@ -239,7 +239,7 @@ refuse_the_impossible(void)
 /* --- Overflows -------------------------------------------------------------------------------- */
 
 struct verdict {
-    const void *named; // The culprit, by the first report.
+    const void *named; // The culprit in the first report.
     size_t reports;
 };
 
@@ -259,7 +259,7 @@ scribble(unsigned char *at, size_t size)
         *at++ = (unsigned char)random_below(256);
 }
 
-/* A heap of blocks and holes; the index of one with neighbours on both sides. */
+/* Make a heap of blocks and holes; return the index of a block with neighbours on both sides. */
 static unsigned
 make_heap(void)
 {
@@ -289,7 +289,8 @@ need_block(unsigned i)
 
 enum where { PAST, BEFORE, INTO_FREED, ACROSS };
 
-/* One overflow; whether its culprit is named by a check, or else when the block behind is freed. */
+/* Make one overflow; return true if a check names the culprit, or else the free of the block
+ * behind. */
 static int
 try_one(enum where where, size_t bytes)
 {

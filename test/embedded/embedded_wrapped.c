@@ -1,5 +1,5 @@
-/* embedded_wrapped.c: a static program of Linux with threads, whose blocks are annotated as
- * embedded_wrapped_config.h says.
+/* embedded_wrapped.c: a static Linux program with threads, whose blocks are annotated as
+ * embedded_wrapped_config.h configures.
  *
  * Several threads allocate, move and free at once; then the heap must be in order, with 100 known
  * blocks of 1,000 bytes left, from keep(). Ends by a signal, so that a core is left, if it has an

@@ -57,7 +57,7 @@ NOINLINE static void
 run_first_task(void)
 {
     receive(0);
-    messages[0][0] = messages[0][0]; // So that no call is the last thing that happens.
+    messages[0][0] = messages[0][0]; // So that no call is the last statement.
 }
 
 NOINLINE static void

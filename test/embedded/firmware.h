@@ -2,7 +2,7 @@
 #ifndef FIRMWARE_H
 #define FIRMWARE_H
 
-/* Do all there is to do, and return 0. */
+/* Do all the work, and return 0. */
 int firmware_run(void);
 
 #endif

@@ -9,13 +9,13 @@
 #define HEAPTAP_EMBEDDED_FRAMES 6
 
 #if defined(__arm__)
-#define HEAPTAP_EMBEDDED_UNWIND 1 // gcc's frame pointers lead nowhere on Thumb.
+#define HEAPTAP_EMBEDDED_UNWIND 1 // gcc's frame pointers are unusable on Thumb.
 #else
 extern void *firmware_stack_end;
 #define HEAPTAP_EMBEDDED_STACK_END firmware_stack_end
 #endif
 
-// So that a dump has times that are known.
+// So that a dump has known times.
 extern uintptr_t firmware_ticks;
 #define HEAPTAP_EMBEDDED_CLOCK() (++firmware_ticks)
 

@@ -1,7 +1,6 @@
-/* firmware_linux.c: the firmware as a program of Linux, for processors whose emulator runs those.
- * Writes its data and the heap in it to the file named, a raw image, whose address it prints; or,
- * without a name, ends by a signal that leaves a core.
- */
+/* firmware_linux.c: the firmware as a Linux program, for processors whose emulator runs those.
+ * Writes its data, including the heap, to the named file as a raw image, and prints its address;
+ * without a name, ends by a signal that leaves a core. */
 #include <stdio.h>
 #include <stdlib.h>
 

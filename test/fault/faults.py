@@ -36,7 +36,7 @@ import documents  # noqa: E402
 TIME_LIMIT_S = 120
 CASES = [
     # call, error, how: "each" = the n-th, "after" = the n-th and later ones, "first" = all. After a
-    # "+" a call that is made only when the first has failed, and then fails too.
+    # "+" a call that is made only when the first has failed, and then fails as well.
     ("mmap", "ENOMEM", "each after"),
     ("mmap", "EAGAIN", "after"),
     ("mprotect+munmap", "ENOMEM", "each"),

@@ -308,7 +308,7 @@ on_stop(pid_t tid, int status)
            (void *)(long)number);
 }
 
-/* Until the last one has ended; the wait status of FIRST. */
+/* Loop until the last one has ended; return the wait status of FIRST. */
 static int
 follow(pid_t first)
 {

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""coverage.py: how much of the parsers the fuzz corpora reach.
+"""coverage.py: coverage of the parsers by the fuzz corpora.
 
     coverage.py --programs DIR --llvm-cov PROGRAM --llvm-profdata PROGRAM NAME...
 
-Started by `make fuzz-coverage`. Each target says near its top which sources it is there for
-(`/* covers: FILE... */`); DIR/cover_NAME is the target built to count, and runs its corpus. For
-every such file the table says how many lines with code there are and how many were executed. Lines
-that stay white are for inputs still to be found, or not the target's to reach (opening the file).
+Started by `make fuzz-coverage`. Each target says near its top which sources it is there for (`/*
+covers: FILE... */`); DIR/cover_NAME is the target built to count, and runs its corpus. For every
+such file the table says how many lines with code there are and how many were executed. Lines
+that stay white need inputs still to be found, or are out of the target's reach (opening the
+file).
 """
 import argparse
 import json

@@ -88,8 +88,8 @@ inherit(struct examined *e)
             abort();
 }
 
-/* Look for damage, by the allocator's words and as if the first word of each region led to the list
- * of annotated blocks. */
+/* Search for damage, by the allocator's words and as if the first word of each region led to the
+ * list of annotated blocks. */
 static void
 check(struct examined *e)
 {

@@ -25,7 +25,7 @@ on_part(void *arg, uint64_t value, uint64_t whole)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uint8_t *copy = malloc(size); // Just as many, so that the sanitizer sees a read beyond.
+    uint8_t *copy = malloc(size); // An exact copy, so that the sanitizer catches reads beyond it.
     uint64_t sum = 0;
 
     if (copy == NULL)

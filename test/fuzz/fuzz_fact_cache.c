@@ -15,7 +15,7 @@ enum { HEAD_BYTES = 72, ID_BYTES = 20 };
 
 static const uint8_t id[ID_BYTES] = "facts-cache-fuzzing!";
 
-/* Whether DATA is accepted. */
+/* Return true if DATA is accepted. */
 static bool
 try_parse(const uint8_t *data, size_t size)
 {

@@ -1,9 +1,8 @@
 /* fuzz_notes.c: the recorder's search for a build id, in the headers of an object of any bytes.
  *
- * The input is the object as it is mapped; a header that says the right magic is put in front, so
- * that the rest is reached. The object has exactly its size, so the address sanitizer sees a read
- * outside; the id that is found must lie in it.
- */
+ * The input is the object as it is mapped; a header with the right magic is put in front, so that
+ * the rest is reached. The object has exactly its size, so the address sanitizer catches reads
+ * outside; the build id found must lie in it. */
 /* covers: modules.c */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct state *state;
 
-/* What else modules.c needs; never reached from here. */
+/* Further dependencies of modules.c; never reached from here. */
 uint64_t
 table_take(struct table *t, uint64_t count)
 {

@@ -55,7 +55,7 @@ require_subsequence(char *const *left, int left_count, char *const *given, int g
     }
 }
 
-/* TEXT as limits: all is read, or why not is said. */
+/* Read TEXT as limits: everything is read, or an error is given. */
 static void
 read_limits(const char *text)
 {

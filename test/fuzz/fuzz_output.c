@@ -1,10 +1,9 @@
 /* fuzz_output.c: the name of the profile from any pattern in HEAPTAP_OUT.
  *
- * The input's first byte says how many names are taken already, the second whether the name is a
- * directory and how long the buffer is; the rest is the pattern. The name must be absolute, end
- * within its buffer, and differ from all that were taken; system calls that must not happen on the
- * way (writing, unlinking) end the program.
- */
+ * The input's first byte is the number of names already taken, the second selects whether the name
+ * is a directory and how long the buffer is; the rest is the pattern. The name must be absolute,
+ * end within its buffer, and differ from all that were taken; system calls that must not happen on
+ * the way (writing, unlinking) end the program. */
 /* covers: output.c host.c */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +20,7 @@ static uint32_t taken_count, taken_wanted;
 static bool names_directory;
 static size_t buffer_bytes;
 
-/* There is one process, which makes no directory. */
+/* There is one process, which creates no directory. */
 const char *
 selection_output(void)
 {
@@ -35,7 +34,7 @@ selection_make_directory(char *path)
     return false;
 }
 
-/* Names are tried by the plain way: there are no files without one here. */
+/* Names are tried by the ordinary path: there are no unnamed files here. */
 int
 sys_open(const char *path, int flags, int mode)
 {

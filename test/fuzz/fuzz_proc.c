@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const char *contents;
 static size_t contents_bytes, contents_read, read_bytes_max;
 
-/* The tools' way into /proc. */
+/* The tools' access to /proc. */
 static FILE *
 fake_fopen(const char *path, const char *mode)
 {
@@ -30,7 +30,7 @@ fake_fopen(const char *path, const char *mode)
     return contents_bytes > 0 ? fmemopen((void *)(uintptr_t)contents, contents_bytes, "r") : NULL;
 }
 
-/* No file that the input names is looked at, and no other process. */
+/* No file named in the input is read, and no other process. */
 static int
 fake_regular_open(const char *root, const char *path, struct stat *ret_stat)
 {

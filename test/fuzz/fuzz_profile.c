@@ -73,7 +73,8 @@ check_sampling(const struct profile *p)
     check_intervals(&p->totals, &p->errors);
 }
 
-/* Cut at the end a profile is whole; what happened until a snapshot and after it is all. */
+/* A profile that is cut at the end counts as whole; all events until a snapshot plus those after it
+ * are all events. */
 static void
 check_history(struct profile *p)
 {
@@ -183,7 +184,7 @@ change_word(uint64_t *state, uint8_t *bytes, size_t size_bytes)
     memcpy(at, &value, width);
 }
 
-/* Change a word in a compressed segment; it goes to the end of the file if that has room. */
+/* Change a word in a compressed segment, which moves to the end of the file if that has room. */
 static size_t
 change_compressed(uint64_t *state, uint8_t *data, size_t size_bytes, size_t limit_bytes,
                   struct disk_segment *s)

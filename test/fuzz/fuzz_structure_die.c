@@ -61,7 +61,7 @@ struct made {
     struct {
         size_t at;
         uint32_t to;
-    } references[2 * DIES_MAX]; // To be written when all offsets are known.
+    } references[2 * DIES_MAX]; // Written when all offsets are known.
     uint32_t reference_count;
 };
 
@@ -132,7 +132,7 @@ put_value(struct made *m, unsigned form, struct input *in)
     }
 }
 
-/* The next DIE of IN; returns its depth's change, or what ends all of them. */
+/* Read the next DIE of IN; return the change of depth, or the end mark. */
 static void
 put_die(struct made *m, struct input *in, unsigned *depth)
 {

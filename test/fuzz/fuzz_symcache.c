@@ -44,7 +44,7 @@ read_everything(const struct symcache *c)
     }
 }
 
-/* Whether DATA is accepted. */
+/* Return true if DATA is accepted. */
 static bool
 try_parse(const uint8_t *data, size_t size)
 {

@@ -70,10 +70,11 @@ enum {
     WRITTEN_MAX = 1 << 20, // Limit of a profile's stack bytes.
     FRAME_BYTES = 64,      // Bytes of a frame beside its names.
     ROW_BYTES = 128,       // Bytes of a row of numbers, with the names of the columns.
-    TIMES_MAX = 4000,      // How often all of it is written, for each snapshot; 400 were seen.
+    TIMES_MAX = 4000,      // How often everything is written, for each snapshot; the maximum seen
+                           // is 400.
 };
 
-/* A profile whose views are being made, and how much they have written. */
+/* A profile whose views are being made, and the bytes written so far. */
 struct looked_at {
     struct profile *p;
     struct arena arena;
@@ -139,7 +140,7 @@ stack_bytes(const struct profile *p)
     return sum;
 }
 
-/* What all else of P comes to, with the names that rows share. */
+/* The size of the rest of P, with the names that rows share. */
 static uint64_t
 row_bytes(const struct profile *p)
 {
@@ -159,7 +160,7 @@ row_bytes(const struct profile *p)
     return bytes;
 }
 
-/* Whether little is written out of P. */
+/* Return true if P as text is small. */
 static bool
 is_small(const struct profile *p)
 {

@@ -33,7 +33,7 @@ def main():
     with tempfile.TemporaryDirectory() as merged:
         for _, path in before:
             shutil.copy(path, merged)
-        # Edges alone, without how often they were taken: few inputs instead of hundreds.
+        # Edges alone, without their counts: few inputs instead of hundreds.
         subprocess.run([options.fuzzer, "-set_cover_merge=1", "-use_counters=0", "-timeout=60",
                         "-rss_limit_mb=4096", merged, options.found], check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

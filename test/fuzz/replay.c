@@ -23,7 +23,7 @@ enum { INPUT_SECONDS = 60 };
 
 static size_t input_count, refused_count;
 
-/* Read by the address sanitizer when the program starts. */
+/* The address sanitizer reads this at start-up. */
 const char *
 __asan_default_options(void)
 {
@@ -37,7 +37,7 @@ fail(const char *path)
     exit(2);
 }
 
-/* The bytes are in a block of exactly their size, so that the address sanitizer sees a read past
+/* The bytes are in a block of exactly their size, so that the address sanitizer catches a read past
  * the end. */
 static void
 replay_file(const char *path)

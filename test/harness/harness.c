@@ -79,7 +79,7 @@ pick(struct worker *w, uint32_t bound)
     return (uint32_t)(w->random >> 33) % bound;
 }
 
-/* Sizes of all classes of sites and bins, mostly small; now and then one that fails. */
+/* Sizes of all classes for sites and bins, mostly small; now and then one that fails. */
 static uint32_t
 pick_size(struct worker *w)
 {
@@ -121,7 +121,7 @@ expect_overwritten(struct worker *w)
     return lost.size_bytes;
 }
 
-/* P (NULL: failed) was allocated for B, which says the rest. */
+/* P (NULL: failed) was allocated for B, which describes the block. */
 static void
 expect_alloc(struct worker *w, struct block *b, void *p)
 {
@@ -273,7 +273,8 @@ lose(struct block *b)
     b->p = NULL;
 }
 
-/* A block that the recorder has not seen; or has, at that address, and still believes in. */
+/* A block that the recorder has not seen; or one that it has seen at that address and still
+ * considers live. */
 static void
 take_foreign(struct worker *w, struct block *b)
 {
@@ -407,7 +408,7 @@ run_wave(uint32_t wave)
         pthread_join(threads[i], NULL);
 }
 
-/* To be called while no thread does anything. */
+/* Call it only while all threads are idle. */
 static void
 check_structures(void)
 {
@@ -416,7 +417,7 @@ check_structures(void)
     ENSURE_VALID(peak_is_valid());
 }
 
-/* The child's own events, on the blocks that it has from its parent. */
+/* The child's own events, on blocks inherited from its parent. */
 static int
 child_main(void)
 {

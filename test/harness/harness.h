@@ -27,8 +27,8 @@ enum heap_mode { HEAP_GLIBC, HEAP_CALL, HEAP_NONE };
 
 enum { HEAP_SIZE_MAX = 6000 }; // A request for more fails.
 
-/* Which path a block came from, and how large it is. Kept in front of the block; survives its
- * freeing, until the block is given out again. */
+/* The path and the size of a block. Stored in front of the block; survives its free, until the
+ * block is handed out again. */
 struct heap_note {
     uint32_t path_and_lost; // Path << 1 | 1 if it was freed behind the recorder's back.
     uint32_t size_bytes;
@@ -48,7 +48,7 @@ void heap_release(void *p);
 /* Fetch and clear the note of the lost block that this thread's latest block replaced. */
 bool heap_take_lost(struct heap_note *ret_note);
 
-/* Where its blocks lie, of all threads. */
+/* The bounds of the blocks of all threads. */
 void heap_area(uintptr_t *ret_from, uintptr_t *ret_to);
 
 /* --- harness_heap.c too: thread ids that come again ------------------------------------------ */
@@ -71,10 +71,10 @@ extern struct path paths[PATHS];
 enum { PLUGIN_PATHS = 16 };
 void paths_make(uint64_t seed);
 
-/* Calls its argument; from a library that was loaded for it. */
+/* Calls its argument; defined in a library that was loaded for it. */
 typedef void plugin_fn(void (*call)(void *), void *argument);
 
-/* Do DEED(ARGUMENT) at the end of PATH. VARIANT chooses among call sites that look the same. */
+/* Do DEED(ARGUMENT) at the end of PATH. VARIANT selects among call sites that look the same. */
 void path_walk(const struct path *path, uint32_t variant, plugin_fn *plugin, void (*deed)(void *),
                void *argument);
 
@@ -88,7 +88,7 @@ struct expected {
         int64_t allocations, allocated_bytes, frees, freed_bytes;
     } path[PATHS];
     uint64_t failed_calls, unknown_frees, inherited_frees, overwritten_blocks;
-    int64_t live_bytes, peak_bytes; // Meant for one thread only.
+    int64_t live_bytes, peak_bytes; // Only valid with one thread.
 };
 
 void expect_add(struct expected *sum, const struct expected *e);
@@ -99,7 +99,7 @@ int check_profile(const char *path, const struct expected *e, bool exact_peak);
 
 /* --- harness_valid.c: whether the recorder's structures hang together ------------------------- */
 
-/* For ENSURE_VALID, while no thread does anything. They only read. */
+/* For ENSURE_VALID, while all threads are idle. They only read. */
 bool ledger_is_valid(void);
 bool nodes_are_valid(void);
 bool peak_is_valid(void);

@@ -2,7 +2,7 @@
  * again.
  *
  * Each thread has a heap: per size class a list of free blocks, the latest first. A block may be
- * freed by another thread and then stays there. There is no lock on the way, so that the thread
+ * freed by another thread and then stays there. This path takes no lock, so that the thread
  * sanitizer sees the recorder's accesses as unordered as they are with a good allocator.
  *
  *     note, 8 bytes | size word as glibc has it | the block
@@ -12,7 +12,7 @@
  * second class lies across the granules of its ledger; in the mode none it may not ask.
  *
  * The operators new and delete call back into malloc and free, like libstdc++'s. The aligned ones
- * give out a place inside the block they got. */
+ * return a place inside the block they got. */
 #include "harness.h"
 
 #include <dlfcn.h>
@@ -80,7 +80,7 @@ class_of(size_t size_bytes)
     return (uint32_t)((size_bytes + CLASS_STEP - 1) / CLASS_STEP);
 }
 
-/* Memory for a block of CLASS, never used before. */
+/* Return fresh memory for a block of CLASS. */
 static unsigned char *
 carve(uint32_t class)
 {
@@ -237,7 +237,7 @@ behind_functions(void)
     return &next;
 }
 
-/* Signals are the sanitizer's here. */
+/* Here the sanitizer owns the signals. */
 void
 guard_start(void)
 {

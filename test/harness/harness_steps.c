@@ -32,7 +32,8 @@ extern const unsigned char __stop_harness_steps[];
 
 struct path paths[PATHS];
 
-/* Calls the rest of the path; an empty statement after it, so that the call is not the last. */
+/* Call the rest of the path, with an empty statement after it, so that the call is not in tail
+ * position. */
 #define GO_ON(w)                                                                                   \
     do {                                                                                           \
         if ((w)->at == (w)->path->depth)                                                           \

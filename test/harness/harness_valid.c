@@ -40,7 +40,7 @@ block_at(uint64_t i)
 
 /* --- The ledger ------------------------------------------------------------------------------- */
 
-/* Add to LIVE, by site, the blocks that the counters of all threads have. */
+/* Add the blocks in the counters of all threads to LIVE, by site. */
 static void
 count_live(int64_t *live)
 {
@@ -54,7 +54,7 @@ count_live(int64_t *live)
     }
 }
 
-/* Take from LIVE the blocks that the ledger has at [FROM, TO). */
+/* Subtract the ledger's blocks in [FROM, TO) from LIVE. */
 static bool
 entries_are_valid(uintptr_t from, uintptr_t to, int64_t *live)
 {
@@ -67,7 +67,7 @@ entries_are_valid(uintptr_t from, uintptr_t to, int64_t *live)
         if (slot == NULL || !ledger_is_live(*slot))
             continue;
         site = *slot & LEDGER_SITE_MASK;
-        HOLDS(site != 0 && site < state->sites); // A site is there before its first block.
+        HOLDS(site != 0 && site < state->sites); // A site exists before its first block.
         live[site]--;
     }
     return true;
@@ -78,8 +78,8 @@ static bool
 rest_is_valid(const int64_t *live)
 {
     for (uint64_t i = 0; i < state->sites; i++) {
-        HOLDS(live[i] >= 0); // No block in the ledger that was not counted,
-        HOLDS(live[i] == 0 || state->usable == USABLE_CALL); // and none counted that is not there.
+        HOLDS(live[i] >= 0); // No block is in the ledger that was not counted,
+        HOLDS(live[i] == 0 || state->usable == USABLE_CALL); // and no counted block is missing.
     }
     return true;
 }
@@ -111,8 +111,9 @@ static bool
 child_is_valid(uint32_t parent, uint32_t child, uint64_t frame)
 {
     HOLDS(is_node(child));                       // A node is complete before its id is seen.
-    HOLDS(state->nodes[child].parent == parent); // It was made for this place,
-    HOLDS(state->nodes[child].frame == frame);   // and this is filled in when all have left.
+    HOLDS(state->nodes[child].parent == parent); // It was made for this parent,
+    HOLDS(state->nodes[child].frame == frame);   // and its frame is filled in once all threads have
+                                                 // left.
     return true;
 }
 
@@ -124,7 +125,7 @@ children_are_valid(uint32_t node)
     const struct children *line = &state->children[first->more];
 
     HOLDS(first->node != 0 || first->more == 0); // Others come after the first.
-    HOLDS(first->more < state->children_used);   // A line is taken before it is used.
+    HOLDS(first->more < state->children_used);   // A line is reserved before it is used.
     if (first->node != 0 && !child_is_valid(node, first->node, first->frame))
         return false;
     for (uint32_t i = 0; first->more != 0 && i < NODES_FANOUT && line->node[i] != 0; i++) {
@@ -139,14 +140,14 @@ children_are_valid(uint32_t node)
     return true;
 }
 
-/* The record of NODE; TAKEN has one for each site. */
+/* Check the record of NODE; TAKEN has an entry for each site. */
 static bool
 node_is_valid(uint32_t node, bool *taken)
 {
     const struct disk_node *n = &state->nodes[node];
 
-    HOLDS(n->frame != 0 || node == DISK_NODE_OTHER);    // A node in the table was made.
-    HOLDS(n->parent < node || node == DISK_NODE_OTHER); // Its parent was there before.
+    HOLDS(n->frame != 0 || node == DISK_NODE_OTHER);    // A node in the table has been made.
+    HOLDS(n->parent < node || node == DISK_NODE_OTHER); // Its parent existed before.
     for (uint32_t c = 0; c < DISK_SIZE_CLASSES; c++) {
         if (n->site[c] == 0)
             continue;
@@ -204,7 +205,7 @@ find_backing(void)
     return backing;
 }
 
-/* The live bytes that the counters say. */
+/* Live bytes according to the counters. */
 static int64_t
 live_of_counters(void)
 {
@@ -244,13 +245,13 @@ peak_is_valid(void)
     HOLDS(spare == state->sums.spare_bytes); // in any thread.
     HOLDS(live == live_of_counters());       // Each event changes both.
     HOLDS(s->peak_bytes <= s->most_bytes || !state->multi); // The known peak is within its bound,
-    HOLDS(live <= s->most_bytes || !state->multi);          // and live bytes never were.
+    HOLDS(live <= s->most_bytes || !state->multi);          // and so have live bytes always been.
     return epochs_are_valid();
 }
 
 /* --- Each promise can be broken --------------------------------------------------------------- */
 
-/* Whether IS_VALID says no while the word at WORD has VALUE, because of CONDITION. */
+/* Return true if IS_VALID fails because of CONDITION while the word at WORD has VALUE. */
 static int
 notices(bool (*is_valid)(void), uint64_t *word, uint64_t value, const char *condition)
 {
@@ -265,7 +266,7 @@ notices(bool (*is_valid)(void), uint64_t *word, uint64_t value, const char *cond
     return noticed ? 0 : 1;
 }
 
-/* The same for half a word. */
+/* The same for a half word. */
 static int
 notices_half(bool (*is_valid)(void), uint32_t *half, uint32_t value, const char *condition)
 {

@@ -8,7 +8,7 @@
  * instructions that differs from turn to turn and is sent SIGUSR2. A turn that ends before its
  * instruction gets no signal. Threads and children are followed.
  *
- * Says on stderr "longest L after A" (instructions between the marks in the last turn that was
+ * Prints on stderr "longest L after A" (instructions between the marks in the last turn that was
  * stepped to its end, and signals sent); exits with the program's status, 128 + its signal, or 99
  * if it takes longer than TIME_LIMIT_S in all. A test fails if that status is not 0: then the
  * recorder has broken a program that was interrupted inside it. */
@@ -42,8 +42,8 @@ delivered(int status)
     return WIFSTOPPED(status) && status >> 16 == 0 ? WSTOPSIG(status) : 0;
 }
 
-/* Step TID by COUNT instructions. False if it came to the other mark or ended before that; then
- * *RET_STEPS instructions were made. */
+/* Step TID by COUNT instructions. Return false if it reached the other mark or ended before that;
+ * then *RET_STEPS instructions were executed. */
 static bool
 step(pid_t tid, long count, long *ret_steps)
 {
@@ -61,7 +61,7 @@ step(pid_t tid, long count, long *ret_steps)
     return true;
 }
 
-/* TID has set a mark at a place where NUMBER shall come after COUNT instructions. */
+/* TID has set a mark: send NUMBER after COUNT instructions. */
 static void
 interrupt(pid_t tid, long count, int number)
 {
@@ -75,7 +75,7 @@ interrupt(pid_t tid, long count, int number)
     ptrace(PTRACE_CONT, tid, NULL, (void *)(long)(there ? number : 0));
 }
 
-/* Deal with a stop of TID. */
+/* Handle a stop of TID. */
 static void
 go_on(pid_t tid, int status, long first, long stride)
 {

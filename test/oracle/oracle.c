@@ -2,16 +2,16 @@
  *
  *     LD_PRELOAD="libheaptap.so liboracle.so libgcc_s.so.1 libunwind.so.8" ORACLE_OUT=o.%p PROGRAM
  *
- * The program's malloc is heaptap's, heaptap's next is this one, and this one's next is the
- * allocator. So both see the same calls in the same process, and tool_compare can demand equal
+ * The program's malloc is heaptap's, heaptap's real malloc is this one, and this one's is the
+ * allocator's. So both see the same calls in the same process, and tool_compare can demand equal
  * numbers for every stack, to the byte. heaptap takes its own memory from mmap, so every call that
  * arrives here is the program's.
  *
- * The functions below note each event in the books (oracle_book.c) with the caller's stack
- * (oracle_stack.c): a block begins after the allocator has given it out and ends before the
- * allocator gets it back, because in between nobody else can own its address. Signals are blocked
- * while an event is noted, so that a handler that allocates is a second event and never a nested
- * one. Nothing here is fast.
+ * The functions below record each event (oracle_book.c) with the caller's stack (oracle_stack.c). A
+ * block begins after the allocator has handed it out and ends before the allocator gets it back,
+ * because in between its address belongs to nobody else. Signals are blocked while an event is
+ * recorded, so that a handler that allocates is a second event and never a nested one. Nothing here
+ * is fast.
  *
  * Operators. libstdc++'s operator new calls malloc with another size than requested (1 for 0, a
  * multiple of the alignment), and other allocators' operators do not call malloc. So all forms are
@@ -21,7 +21,7 @@
  * free that an operator delete makes is recognised by a counter of this thread, since a delete does
  * not throw.
  *
- * reallocarray is done here by realloc, since the C library's would come back to heaptap's
+ * reallocarray is implemented here by realloc, since the C library's would call heaptap's
  * realloc. */
 #include <dlfcn.h>
 #include <errno.h>
@@ -48,8 +48,8 @@ static struct {
     int (*dlclose)(void *);
 } next;
 
-static bool usable_is_next; // malloc_usable_size and malloc are of one allocator.
-static __thread int inside __attribute__((tls_model("initial-exec")));   // Noting an event.
+static bool usable_is_next; // malloc_usable_size and malloc belong to one allocator.
+static __thread int inside __attribute__((tls_model("initial-exec")));   // Recording an event.
 static __thread int deleting __attribute__((tls_model("initial-exec"))); // In an operator delete.
 
 static void *
@@ -108,7 +108,7 @@ static __thread struct waiting waiting __attribute__((tls_model("initial-exec"))
 struct event {
     struct oracle_stack stack;
     uint32_t operators; // Frames of operators on the stack.
-    sigset_t mask; // The thread's own.
+    sigset_t mask; // The thread's signal mask.
     int saved_errno;
 };
 
@@ -118,7 +118,8 @@ set_mask(const sigset_t *set, sigset_t *ret_old)
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, set, ret_old, _NSIG / 8);
 }
 
-/* Begin to note an event; false if there is nothing to note. With STACK, the stack is taken. */
+/* Begin to record an event; return false if there is nothing to record. With STACK, capture the
+ * stack. */
 static __attribute__((noinline)) bool
 event_begins(struct event *e, bool with_stack)
 {
@@ -336,8 +337,8 @@ pvalloc(size_t size_bytes)
     return p;
 }
 
-/* Here so that heaptap finds it beside malloc, as it does in most allocators. The next one may
- * belong to another allocator than the next malloc. */
+/* Defined here so that heaptap finds it beside malloc, as it does in most allocators. The next one
+ * may belong to another allocator than the next malloc. */
 size_t
 malloc_usable_size(void *p)
 {
@@ -365,8 +366,8 @@ dlclose(void *handle)
     return result;
 }
 
-/* The next definition of an operator: behind us or, if the C++ library was loaded for one object
- * alone, as that object sees it. */
+/* The next definition of an operator: behind this library or, if the C++ library was loaded for one
+ * object alone, as that object sees it. */
 static void *
 find_operator(const char *name)
 {

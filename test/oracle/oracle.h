@@ -54,9 +54,9 @@ struct oracle_header {
     uint64_t word_count;
     struct oracle_counters totals;
     int64_t failed_calls;       // Calls that returned no block.
-    int64_t unknown_frees;      // Frees of blocks that never were seen to begin.
-    int64_t overwritten_blocks; // Blocks begun while live: a free went unseen.
-    int64_t inside_calls;       // Calls of the unwinder's own, not counted anywhere else.
+    int64_t unknown_frees;      // Frees of blocks whose allocation was never seen.
+    int64_t overwritten_blocks; // Blocks begun while live: a free was missed.
+    int64_t inside_calls;       // The unwinder's own calls, not counted anywhere else.
     int64_t full;               // Events dropped because a table was full.
     char executable[512];       // As /proc/self/exe names it; cut if longer.
     struct oracle_bin small[ORACLE_SMALL_BINS];

@@ -72,7 +72,7 @@ map(size_t size_bytes, int fd)
     return p;
 }
 
-/* ORACLE_OUT with the first %p replaced by the process id, and NUMBER behind it from the second
+/* ORACLE_OUT with the first %p replaced by the process id, and NUMBER appended from the second
  * image of a process on. */
 static void
 expand_path(const char *pattern, int number, char *ret_path, size_t path_bytes)
@@ -323,7 +323,7 @@ block_ends(struct oracle_block block)
     mark_dirty(block.site);
 }
 
-/* Begin a block of this thread; its site. */
+/* Begin a block of this thread; return its site. */
 static uint32_t
 block_begins(uint64_t address, uint64_t size_bytes, const struct oracle_stack *stack)
 {
@@ -370,7 +370,7 @@ count_life(struct oracle_counters *c, uint64_t since)
         c->ended_256++;
 }
 
-/* To be called before BLOCK, which its owner gives back for good, ends. */
+/* Call it before BLOCK ends, which its owner gives back for good. */
 static void
 look_at_life(struct oracle_block block)
 {

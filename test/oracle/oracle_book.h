@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A block as the books know it. Site 0 = unknown. */
+/* A block in the oracle's records. Site 0 = unknown. */
 struct oracle_block {
     uint64_t address;
     uint64_t size_bytes;
-    uint64_t thread; // Which thread allocated it,
-    uint64_t serial; // and as its how manieth block.
+    uint64_t thread; // Thread that allocated it,
+    uint64_t serial; // and its number among that thread's blocks.
     uint32_t site;
     uint32_t next;
 };
@@ -23,13 +23,14 @@ struct oracle_stack {
     uint32_t depth;
 };
 
-/* Open the books; false (for good) if ORACLE_OUT is not set or nothing can be written. */
+/* Open the records; false (for good) if ORACLE_OUT is not set or nothing can be written. */
 bool book_open(void);
 
-/* Are events of this process recorded? False before book_open and in a forked child. */
+/* Return true if events of this process are recorded. False before book_open and in a forked
+ * child. */
 bool book_is_open(void);
 
-/* Each is one event, to be called between event_begins and event_ends. */
+/* Each records one event; call it between event_begins and event_ends. */
 void book_alloc(const void *p, size_t size_bytes, const struct oracle_stack *stack);
 void book_free(const void *p);
 struct oracle_block book_take(const void *p);
@@ -42,7 +43,7 @@ void book_inside_call(void);
 /* The requested size of the live block P; 0 if unknown. */
 size_t book_size(const void *p);
 
-/* A buffer for a stack, and its return. */
+/* Get a buffer for a stack, and return it. */
 uint64_t *book_borrow_words(void);
 void book_return_words(uint64_t *words);
 
@@ -52,7 +53,7 @@ enum { ORACLE_DEPTH_MAX = 16384 };
 void stack_choose(const char *name);
 
 /* The caller's stack without the innermost frames that lie in the oracle or in the recorder.
- * Returns how many frames of the oracle's operators there were on the whole of it. */
+ * Returns the number of the oracle's operator frames on the whole stack. */
 uint32_t stack_take(struct oracle_stack *stack);
 
 /* The object of the innermost frame outside oracle and recorder, as a handle for dlsym. */
@@ -65,7 +66,7 @@ void stack_forget(void);
  * they return. */
 #define ORACLE_OPERATOR __attribute__((section("oracle_operators"), noinline))
 
-/* Stop with a message: the oracle must never be quietly wrong. */
+/* Stop with a message: the oracle must never be silently wrong. */
 _Noreturn void oracle_die(const char *why);
 
 #endif

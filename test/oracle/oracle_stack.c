@@ -11,8 +11,8 @@
  * The operator's frame on the stack shows whether a call comes from within an operator new. That
  * needs no state, which an exception could leave behind.
  *
- * Not done: frames without unwind information. Where one unwinder guesses on, another stops;
- * heaptap marks its guesses, and tool_compare puts such stacks aside. */
+ * Not done: frames without unwind information. Where one unwinder continues by guessing, another
+ * stops; heaptap marks its guesses, and tool_compare sets such stacks aside. */
 #define UNW_LOCAL_ONLY
 #include <dlfcn.h>
 #include <libunwind.h>
@@ -120,7 +120,7 @@ is_monitor(uint64_t address)
     return within(own, address) || within(recorder, address);
 }
 
-/* The number of innermost frames that are the oracle's and heaptap's own. */
+/* Return the number of innermost frames that belong to the oracle and heaptap. */
 static uint32_t
 own_frames(const struct oracle_stack *stack)
 {

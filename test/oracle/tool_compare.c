@@ -43,7 +43,7 @@ enum { SHOW_MAX = 20, SHOW_FRAMES = 24, EXIT_DIFFERENT = 1, EXIT_UNREADABLE = 3 
 struct row {
     const uint64_t *words;
     uint32_t depth;
-    bool doubtful; // Marked by the profile: its addresses need not be the whole truth.
+    bool doubtful; // Marked by the profile: its addresses may be wrong.
     bool settled;
     struct oracle_counters c;
 };
@@ -115,7 +115,7 @@ from_profile(const struct counters *c)
     };
 }
 
-/* Are A and B equal as far as a site's counters must be? */
+/* Return true if A and B match in all counters that must be equal. */
 static bool
 equal(const struct oracle_counters *a, const struct oracle_counters *b)
 {
@@ -145,7 +145,7 @@ by_stack(const void *a, const void *b)
     return compare_stacks(a, b);
 }
 
-/* Sort, and make one row of those that are the same stack. */
+/* Sort, and merge rows with equal stacks. */
 static void
 merge_rows(struct rows *rows)
 {
@@ -264,7 +264,7 @@ report(const char *what)
     return true;
 }
 
-/* Settle the rows that both sides have. Returns how many were equal. */
+/* Settle the rows that both sides have. Returns the number of equal ones. */
 static size_t
 match_by_stack(struct rows *p, struct rows *o)
 {

@@ -21,7 +21,7 @@ import {Sums, frameText, rowsOf, stackText, view} from './commands.mjs';
 const profiles = (process.env.PROFILES ?? '').split(' ').filter(Boolean);
 const pair = (process.env.PAIRS ?? '').split(' ').filter(Boolean);
 const WHOLE = {kind: 'whole'};
-// What JSON folds only if it is asked for something to fold.
+// JSON folds these only on request.
 const FOLDS = [[{}, []], [{fold: true}, ['--fold', '^no such function$']],
     [{fold: true, recursion: true}, ['--fold', '^no such function$', '--fold-recursion']]];
 const short = (row, prefix = '') => row[`${prefix}died_within_16`] ?? row[`${prefix}temporary`];
@@ -77,7 +77,8 @@ function commandRows(rows, by, metric) {
     return sums.list();
 }
 
-/* Compare all groupings of P, the page's model, with what COMMAND says, a view with its options. */
+/* Compare all groupings of P, the page's model, with the output of COMMAND, a view with its
+ * options. */
 function compareGroups(p, extent, options, command) {
     const byNames = {function: 'function', line: 'line', file: 'file', module: 'module',
         heap: 'heap', label: 'labels'};
@@ -133,7 +134,7 @@ function commandSites({sites, tables}, metric) {
     return sums.list();
 }
 
-/* The way to each node of a tree, as text, with its values. */
+/* The path to each node of a tree, as text, with its values. */
 function treeRows(p, tree) {
     const sums = new Sums(), work = [[0, '']];
 
@@ -241,7 +242,7 @@ function compareDirect(p, profile, metric, extent = WHOLE, command = []) {
             classes(document.total.bytes_by_class)]);
 }
 
-/* Moments of P for --at: the command takes the last one that is not later. */
+/* Moments of P for --at: the command selects the last one that is not later. */
 function time(ns) {
     return `${((ns + 1) / 1e9).toFixed(9)}s`;
 }

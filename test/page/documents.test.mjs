@@ -147,7 +147,7 @@ test('a holder shows the line that has most, and counts the others', () => {
 
     // Line 20 has 12 of two stacks; line 30 has nothing.
     assert.deepEqual(places(profileOf(sites)), {f: [20, 1], main: [9, 0]});
-    // What changed most is line 10; line 20 did not change.
+    // Line 10 changed most; line 20 did not change.
     assert.deepEqual(places(compared(sites, [{...sites[0], live: 1}, ...sites.slice(1)])).f,
         [10, 0]);
 });

@@ -1,8 +1,7 @@
 /* made.mjs: documents whose numbers are known by construction, and large ones.
  *
- * A site is given as its stack, functions from main inwards, and its values; tables are made of
- * them as the command makes them (docs/json.md): callers before callees, stack 0 without frames.
- */
+ * A site is given as its stack, functions from main inwards, and its values; they become tables as
+ * in the command (docs/json.md): callers before callees, stack 0 without frames. */
 
 const ZERO = {allocations: 0, allocated_bytes: 0, frees: 0, freed_bytes: 0, reallocations: 0,
     live_blocks: 0, live_bytes: 0, peak_blocks: 0, peak_bytes: 0, temporary: 0, died_within_16: 0,

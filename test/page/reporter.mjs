@@ -1,7 +1,6 @@
-/* reporter.mjs: what node's tests say, in the lines that test/runner/drive.py reads.
+/* reporter.mjs: prints the results of node's tests in the lines that test/runner/drive.py reads.
  *
- *     node --test --test-reporter=test/page/reporter.mjs FILE…
- */
+ *     node --test --test-reporter=test/page/reporter.mjs FILE… */
 
 /** A failed one with why; a skipped one with its reason. */
 export default async function* report(events) {

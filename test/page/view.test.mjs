@@ -136,7 +136,7 @@ test('of a long source file what is known and what was opened is shown', () => {
         '+0..512 -512..29987 +29987..30012 -30012..49986 +49986..50000');
 });
 
-// If this fails, collections hide the names that the program gave, or are not seen.
+// If this fails, collections hide the names that the program gave, or are not recognised.
 test('collections are ticks and not names', () => {
     const point = (second, name, kind, collections) =>
         ({elapsed_ns: second * 1e9, name, kind, collections});

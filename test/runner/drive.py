@@ -140,7 +140,7 @@ def execute(job, env, scratch):
 
 
 def judge(job, output, status):
-    """The results that OUTPUT and STATUS amount to."""
+    """The results according to OUTPUT and STATUS."""
     results, planned = [], None
     for line in output.splitlines():
         plan, match = PLAN.match(line), RESULT.match(line)
@@ -149,7 +149,7 @@ def judge(job, output, status):
         if not match:
             continue
         skip = SKIP.search(match[2])
-        # cmocka says "not ok 3 # SKIP name"; in TAP that is no failure.
+        # cmocka prints "not ok 3 # SKIP name"; in TAP that is no failure.
         if skip:
             results.append((SKIPS, match[2][:skip.start()].strip(), skip[1]))
         elif match[1] == "not ok":

@@ -1,6 +1,5 @@
-/* parts.cc: classes for test_structures.c, which knows how they lie. Compiled twice: with HOME it
- * has the functions of a class that the other unit then only declares.
- */
+/* parts.cc: classes for test_structures.c, which knows their layout. Compiled twice: with HOME it
+ * has the functions of a class that the other unit then only declares. */
 struct Keyed {
     virtual void run();
     long n;

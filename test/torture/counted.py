@@ -9,9 +9,8 @@ Both see the calls of the same process, so for every process image
 Process id and executable identify an image; a process that replaced itself by the same
 executable has several, in the order of their creation. An image that only one side has gets the
 sums 0 for the other. When a process ends, its other threads may be between the counter and the
-recorder: a block that the one has counted and the other not yet, a free the other way round. So
-each thread but one may make a difference of one, in that direction. No other difference is
-permitted.
+recorder: a block that one has counted and the other not yet, a free the other way round. So each
+thread but one may make a difference of one, in that direction. No other difference is permitted.
 """
 import glob
 import itertools
@@ -61,7 +60,8 @@ def by_key(images):
 
 
 class Comparison:
-    """Events of both, how many one has and the other not, and a line for each image with such."""
+    """Events of both, the number that one has and the other does not, and a line for each image
+    with such."""
 
     def __init__(self, recorded, counted):
         recorded, counted = list(recorded), list(counted)

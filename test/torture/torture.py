@@ -155,7 +155,7 @@ def directive(line):
 
 
 class Run:
-    """What one run of a program came to."""
+    """The results of one run of a program."""
 
     def __init__(self, status, out, err, wall_s, cpu_s, rss_kib):
         self.status, self.out, self.err = status, out, err
@@ -177,7 +177,8 @@ def environment(scratch, mark):
 
 
 def belongs(process, wanted, session):
-    """Has it the mark in its environment, or, if it has cleared that, is it of our session?"""
+    """Return true if it has the mark in its environment or, with a cleared environment, belongs to
+    our session."""
     with open(f"/proc/{process}/stat", "rb") as f:
         state, _, _, of_session = f.read().rsplit(b")", 1)[1].split()[:4]
     if state == b"Z":
@@ -252,7 +253,7 @@ def one_run(program, scratch, prefix=(), extra=None):
 
 
 def run_recorded(program, scratch):
-    """A run under the command, as users do it, and what its profiles say."""
+    """A run under the command, as users run it, and the data in its profiles."""
     directory = make_directory(program, f"{scratch}/profiles")
     run = one_run(program, scratch, [options.heaptap, "run", "--quiet", "--no-pack", "-o",
                                      f"{directory}/", "--"])
@@ -354,7 +355,7 @@ def read_report(path, *more):
 
 
 def outermost(site):
-    """Where a stack ends that broke off: the last function that is known, or just its module."""
+    """Where a stack ends that broke off: the last known function, or just its module."""
     last = site["stack"][-1] if site["stack"] else {"module": None, "function": None}
     module = os.path.basename(last["module"] or "no module")
     return f"{last['function'] or last.get('offset')} in {module}" if last["module"] else module
@@ -417,8 +418,8 @@ class Verdict:
 
 
 class Likeness:
-    """Whether a recorded run did what bare ones do: complaints with their details, and lines that
-    vary."""
+    """Check that a recorded run behaves like the bare ones: complaints with their details, and
+    lines that vary."""
 
     def __init__(self, program, bare, run):
         self.complaints, self.varying = [], 0
@@ -627,7 +628,7 @@ def tell_sum(verdicts, skipped):
 
 
 def reachable(program):
-    """None, or why the user it needs could not run it here."""
+    """None, or why its user could not run it here."""
     user = become(program)
     if user is None:
         return None

@@ -15,8 +15,8 @@
  * The classes of difference that are allowed, fixed before the first run:
  *
  *     end-of-stack  The others report one frame more or less at the outer end: whether the frame
- *                   above _start or of a thread's start is a frame is a matter of taste. A pc of 0
- *                   at the end is dropped before comparing.
+ *                   above _start or of a thread's start is a frame is a matter of convention. A pc
+ *                   of 0 at the end is dropped before comparing.
  *     no-table      Our walks stopped at code no table covers; libunwind guesses on from there
  *                   through rbp. Everything up to there must be equal, and there may be no more of
  *                   them than one for 100 events (usual is one for 2,000): if tables were no longer
@@ -27,14 +27,13 @@
  *     signal-pc     The interrupted pc of a signal frame is off by one. (Seen so far: never.)
  *
  * Every other difference is printed with both stacks (the first few) and fails the test. So does a
- * rule kind that never occurred, because then nothing was tested; the workload is there to reach
- * them all.
+ * rule kind that never occurred, because then nothing was tested; the workload should reach them
+ * all.
  *
- * Link with -lgcc_s before -lunwind, or libunwind also throws the C++ exceptions; its way of
- * restoring registers is described by no table, so walks out of the middle of it go astray.
+ * Link with -lgcc_s before -lunwind, or libunwind also throws the C++ exceptions; no table
+ * describes its way of restoring registers, so walks from inside it go astray.
  *
- * Usage: diff [EVENTS]. Prints one line at the end; exit status 1 on any difference not allowed.
- */
+ * Usage: diff [EVENTS]. Prints one line at the end; exit status 1 on any difference not allowed. */
 #include "stackdiff.h"
 
 #include <dlfcn.h>
@@ -64,7 +63,7 @@ struct walk {
     unsigned count;
     enum walk_end end;
     uint64_t pc[FRAMES_MAX];
-    bool exact[FRAMES_MAX]; // Of `step` only.
+    bool exact[FRAMES_MAX]; // For `step` only.
 };
 
 enum difference {
@@ -326,7 +325,7 @@ classify(const struct walk *ours, const struct walk *other)
     return DIFF_REAL;
 }
 
-/* Whether some frame of W has a table that says where rsp is. */
+/* Return true if some frame of W has a table that gives rsp explicitly. */
 static bool
 has_rsp_rule(const struct walk *w)
 {
@@ -360,7 +359,7 @@ compare(const struct sampler *s)
     enum difference libunwind = classify(&s->rule, &s->libunwind);
     enum difference libgcc = classify(&s->rule, &s->libgcc);
 
-    // Between our own two walks nothing may differ, not even how they ended.
+    // heaptap's two walks must not differ, not even in their ends.
     if (step != DIFF_NONE || s->rule.end != s->step.end)
         step = DIFF_REAL;
     if (libunwind == DIFF_REAL && libgcc == DIFF_NONE && has_rsp_rule(&s->rule))
@@ -432,7 +431,7 @@ diff_sample(void)
         return;
     sampler.inside = true;
     unwind_capture(&r);
-    // Walks start at our caller: one step out of ourselves.
+    // Walks start at the caller: one step out of this function.
     if (unwind_step(&r, &sampler.bounds) != UNWIND_STEPPED || r.r[UNWIND_PC] != first) {
         atomic_fetch_add(&differences[DIFF_REAL], 1);
         fprintf(stderr, "difference: cannot step out of diff_sample\n");

@@ -19,7 +19,7 @@ void diff_begin(uint64_t low, uint64_t high);
 /* This thread stops sampling. */
 void diff_stop(void);
 
-/* Use other bounds (coroutines, alternate stacks) until they are put back. */
+/* Use other bounds (coroutines, alternate stacks) until they are restored. */
 struct diff_bounds {
     uint64_t low, high;
 };
@@ -41,7 +41,7 @@ struct diff_stack {
     unsigned count;
     enum walk_end end;
     const uint64_t *pc;
-    const bool *exact; // Interrupted there.
+    const bool *exact; // Interrupted at this pc.
 };
 
 /* stackdiff_recorder.c: once; for each thread that samples; after dlclose. */
@@ -50,14 +50,14 @@ void recorder_begin(void);
 void recorder_stop(void);
 void recorder_flush(void);
 
-/* Is the stack behind the call whose return address is in SLOT, with the caller's RBP, for the
- * recorder the same as WANTED? */
+/* Return true if the recorder's stack behind the call whose return address is in SLOT, with the
+ * caller's RBP, equals WANTED. */
 bool recorder_agrees(uint64_t slot, uint64_t rbp, const struct diff_stack *wanted);
 
 /* Print the counts; false if nothing was tested, or rules were not used. */
 bool recorder_report(void);
 
-/* One round of everything the workload knows; SEED varies its depths and sizes. */
+/* One round of the whole workload; SEED varies its depths and sizes. */
 void workload_round(unsigned seed);
 void workload_cxx(unsigned seed);
 

@@ -64,7 +64,7 @@ mem_private(size_t size_bytes)
 void
 thread_tell(struct thread *t)
 {
-    (void)t; // Each walk here begins with nothing remembered.
+    (void)t; // Each walk here begins with an empty memo.
 }
 
 uint64_t
@@ -80,7 +80,7 @@ modules_id(const struct unwind_object *object)
     return 1;
 }
 
-/* A child looks like its parent, so the node of a whole stack is the root. */
+/* A child is reported as its parent, so the node of a whole stack is the root. */
 uint32_t
 nodes_find_child(uint32_t parent, uint64_t frame, uint32_t flags)
 {
@@ -129,7 +129,7 @@ recorder_flush(void)
     add_relaxed(&state->generation, 1u);
 }
 
-/* Does the recorder's stack of COUNT frames below PARENT end as WANTED? */
+/* Return true if the recorder's stack of COUNT frames below PARENT ends as WANTED. */
 static bool
 ends_as(const struct diff_stack *wanted, uint32_t count, uint32_t parent)
 {

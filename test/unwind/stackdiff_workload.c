@@ -1,11 +1,10 @@
 /* stackdiff_workload.c: many shapes of frames for the differential unwinder test.
  *
- * Each function here exists for one way of laying out or leaving a frame: callbacks out of libc,
- * libz and the dynamic linker, recursion with alloca, over-aligned locals, many arguments, frame
+ * Each function here covers one way of laying out or leaving a frame: callbacks out of libc, libz
+ * and the dynamic linker, recursion with alloca, over-aligned locals, many arguments, frame
  * pointers kept and omitted, no optimisation, signal handlers on the same and on another stack,
- * interrupted code anywhere, coroutines, threads, hand-written frames. Values are returned through,
- * so no call becomes a jump.
- */
+ * interrupted code anywhere, coroutines, threads, hand-written frames. Values are returned through
+ * all of them, so no call becomes a tail call. */
 #include "stackdiff.h"
 
 #include <alloca.h>
@@ -412,7 +411,7 @@ static NOINLINE unsigned
 jump_from(unsigned depth)
 {
     if (depth > 100)
-        return 0; // Never; the compiler wants a way out.
+        return 0; // Never; the compiler requires a return.
     if (depth == 0)
         longjmp(jump_target, (int)sink | 1);
     return jump_from(depth - 1) + 1;
@@ -427,7 +426,7 @@ long_jump(unsigned seed)
 }
 
 /* A sample after every single instruction: prologues, epilogues, the PLT, lazy binding in the
- * dynamic linker. Where in this sequence it begins depends on SEED. */
+ * dynamic linker. SEED determines where in this sequence it begins. */
 static NOINLINE void
 single_steps(unsigned seed)
 {
@@ -524,8 +523,8 @@ threads(unsigned seed)
         pthread_join(t[i], NULL);
 }
 
-/* Interrupts at whatever instruction is being executed. Off while libraries are loaded: libunwind
- * takes the loader's lock. */
+/* Interrupts at an arbitrary instruction. Off while libraries are loaded: libunwind takes the
+ * loader's lock. */
 static void
 tick(bool on)
 {

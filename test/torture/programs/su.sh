@@ -1,5 +1,5 @@
-# su.sh: root becomes somebody else in a recorded session: processes that cannot write to the
-# session's directory must work all the same, and say at most once that they are not recorded.
+# su.sh: root becomes another user in a recorded session: processes that cannot write to the
+# session's directory must work nevertheless, and report at most once that they are not recorded.
 #
 # as: root
 # needs: su sudo setpriv chroot

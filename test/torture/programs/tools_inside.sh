@@ -1,5 +1,5 @@
-# tools_inside.sh: other tools that look into programs, under the recorder: a static-minded emulator
-# that takes malloc's place itself, another heap profiler, and a tracer.
+# tools_inside.sh: other tools that instrument programs, under the recorder: an emulator that
+# replaces malloc itself, another heap profiler, and a tracer.
 #
 # needs: valgrind gcc
 # hide: ==\d+==|0x[0-9A-Fa-f]+|\d+(,\d+)* (allocs|frees|bytes)
