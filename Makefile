@@ -91,7 +91,7 @@ embedded_sources := $(wildcard src/tool/*/*.js src/tool/*/*.css)
 page_sources := $(wildcard src/page/*.mjs src/page/*.html src/page/*.json src/page/*.js* \
                            src/page/*/*.js src/page/*/*.jsx src/page/*/*.css)
 page_made := src/page/made/page.html
-# A file whose name ends so is in these products only; every other is in all of them.
+# A file with one of these suffixes is in the given products only; every other is in all of them.
 #
 #   _preloaded   libheaptap.so
 #   _linked      the archives, which become part of the program
@@ -105,7 +105,7 @@ access_sources := $(wildcard src/recorder/access/*.c)
 # libheaptap_NAME.so; others are below.
 language_sources := $(wildcard src/recorder/language/*.c)
 adapter_sources := $(wildcard src/recorder/language/adapter_*.c)
-# Those with large tables among their variables come last, so that all other variables are on a few
+# Files with large tables among their variables come last, so that all other variables are on a few
 # neighbouring pages: each page that a process touches costs it a microsecond or two.
 large_sources := $(addprefix src/recorder/,event/way.c platform/selection.c event/start.c \
                    platform/output.c event/filter.c event/heap.c account/label.c \
@@ -155,11 +155,12 @@ replay_flags := $(base_flags) -Isrc/tool -O1 -g $(memory_flags) $(ensure_tables)
 fuzz_flags := $(replay_flags) -fsanitize=fuzzer-no-link
 cover_flags := $(base_flags) -Isrc/tool -O1 -g -fprofile-instr-generate -fcoverage-mapping
 
-# The recorder calls the host's malloc by its real name, so the compiler must not know better.
+# The recorder calls the host's malloc by its real name, so the compiler must not make assumptions
+# about it.
 no_builtins := $(addprefix -fno-builtin-,malloc calloc realloc free aligned_alloc memalign \
                  posix_memalign valloc pvalloc reallocarray malloc_usable_size)
 # Vector stores of two neighbouring words, read back one by one, cost more than they save here. And
-# how fast a loop is must not hang on how long the functions before it are.
+# the speed of a loop must not depend on the size of the functions before it.
 recorder_flags := $(base_flags) -Isrc/recorder -O2 -fno-tree-vectorize -falign-functions=32 \
                  -g -fPIC \
                  -fvisibility=hidden -U_FORTIFY_SOURCE -ftls-model=initial-exec -fno-plt \
@@ -188,11 +189,11 @@ write-if-changed = mkdir -p $(dir $(1)) && echo '$(2)' | cmp -s - $(1) || echo '
 # objects CONFIG,SOURCES: a.c becomes a.o, and a.js becomes a.js.o.
 objects = $(patsubst src/%,$(BUILD)/obj/$(1)/%.o,$(2:.c=))
 
-# tool-objects CONFIG: of all the tools' sources but main's, and of the page.
+# tool-objects CONFIG: the objects of all the tools' sources except main's, and of the page.
 page-object = $(BUILD)/obj/$(1)/page.html.o
 tool-objects = $(call objects,$(1),$(library_sources)) $(call page-object,$(1))
 
-# embed FILE: a C source with the file's text, unchanged, as the string that is named after it
+# embed FILE: a C source with the file's text, unchanged, as a string with the file's name
 # (flame_page.js becomes flame_page_js). Question marks are escaped, or two of them would begin a
 # trigraph. Not .incbin or ld -b binary: their objects lack the properties that the compiler's flags
 # give to all others (link time optimisation, control flow marks, the note that the stack is not
@@ -200,8 +201,8 @@ tool-objects = $(call objects,$(1),$(library_sources)) $(call page-object,$(1))
 embed = { echo 'const char $(subst .,_,$(notdir $(1)))[] = ""'; \
           sed 's/["\\?]/\\&/g; s/.*/"&\\n"/' $(1); echo ';'; }
 
-# The page, or nothing where there is no node, or not what tools/setup has it fetch. make demo and
-# make test run tools/setup, which has said so, and then make once more.
+# The page, or nothing where there is no node, or the packages from tools/setup are missing. make
+# demo and make test run tools/setup, which reports that, and then make once more.
 page := $(BUILD)/gen/page.html
 page_packages := $(wildcard $(PAGE_DIR)/node_modules/.package-lock.json)
 node_is_new := process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)
@@ -217,7 +218,7 @@ $(page): $(page_sources) $(page_packages) $(wildcard $(page_made))
 	    echo "make: heaptap html will have no page: tools/setup build fetches what it needs" >&2; \
 	: >$@
 
-# compile-rules CONFIG,COMPILER,FLAGS: how objects of one config come to be.
+# compile-rules CONFIG,COMPILER,FLAGS: how objects of one config are built.
 define compile-rules
 $(BUILD)/obj/$(1)/all.flags: FORCE
 	@$$(call write-if-changed,$$@,$(2) $(3))
@@ -235,7 +236,7 @@ $(call page-object,$(1)): $(page) $(BUILD)/obj/$(1)/all.flags
 	$$(Q)$$(call embed,$$<) | $(2) $(3) $$(werror) -x c -c -o $$@ -
 endef
 
-# archive-rules ARCHIVE,OBJECTS: built anew when the set of objects changes.
+# archive-rules ARCHIVE,OBJECTS: rebuilt when the set of objects changes.
 define archive-rules
 $(1).list: FORCE
 	@$$(call write-if-changed,$$@,$(2))
@@ -290,7 +291,7 @@ adapters := $(single_adapters)
 all: $(OUT)/heaptap $(OUT)/libheaptap.so $(linked) $(access) $(access_gcc) $(adapters) \
      $(OUT)/preload/stamp
 
-# An adapter that needs a runtime's headers is built where they are.
+# An adapter that needs a runtime's headers is built only if they are installed.
 has_header = $(shell printf '\043include <%s>\n' $(1) | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
 adapters += $(BUILD)/libheaptap_gc.so
 ifneq ($(filter all programs install %/libheaptap_ecl.so,$(or $(MAKECMDGOALS),all)),)
@@ -311,7 +312,7 @@ endef
 $(eval $(call adapter-rules,gc,$(gc_sources)))
 $(eval $(call adapter-rules,ecl,$(ecl_sources)))
 
-# Which compiler and flags the product came from, since several configs share its name.
+# The compiler and flags of the product, since several configs share its name.
 $(OUT)/heaptap.list: FORCE
 	@$(call write-if-changed,$@,$(config) $(LDFLAGS))
 $(BUILD)/libheaptap.so.list: FORCE
@@ -327,7 +328,7 @@ $(BUILD)/libheaptap.so: $(recorder_objects) src/recorder/entry/versions.map \
 	$(Q)$(CC) -o $@ $(recorder_objects) $(recorder_link)
 
 # Each identifies its runtime by headers or by built-in layouts, and the recorder by language.h
-# alone. It stays loaded, as the recorder does: it is called to the very end.
+# alone. It stays loaded, like the recorder: it is called until the very end.
 adapter_flags := -std=gnu11 -D_GNU_SOURCE -Iinclude -Isrc/common -Isrc/recorder $(warnings) -O2 -g \
                  -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-plt -fno-stack-protector
 $(single_adapters): $(BUILD)/libheaptap_%.so: $(language_sources) $(wildcard \
@@ -424,7 +425,8 @@ $(BUILD)/libheaptap-access.a: $(BUILD)/access/named.o
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $<
 
-# In a static executable what instrumented code calls keeps its names, and what libc has is wrapped.
+# In a static executable the functions that instrumented code calls keep their names, and libc's are
+# wrapped.
 access_called := __(memprof|tsan|heaptap)_.*
 access_static_objects := $(call objects,$(compiler)-access,$(access_static_sources))
 $(eval $(call access-object,$(BUILD)/access/static.o,$(access_static_objects)))
@@ -452,7 +454,7 @@ $(BUILD)/access-gcc/libtsan_preinit.o:
 	@mkdir -p $(@D)
 	@echo '.section .note.GNU-stack,"",@progbits' | $(CC) -x assembler -c -o $@ -
 
-# What heaptap cc has each file of a program begin with.
+# heaptap cc puts this at the beginning of each file of a program.
 $(BUILD)/granule_mark.h: src/recorder/access/granule_mark.h
 	@cp $< $@
 
@@ -506,7 +508,7 @@ dist: $(page)
 	    --prefix=$(dist_name)/ -o $(BUILD)/$(dist_name).tar.gz HEAD
 	@echo $(BUILD)/$(dist_name).tar.gz
 
-# The pages and completions are printed by the command from its own tables.
+# The command prints the pages and completions from its own tables.
 man: $(BUILD)/man/stamp
 $(BUILD)/man/stamp: $(BUILD)/heaptap
 	@rm -rf $(BUILD)/man && mkdir -p $(BUILD)/man

@@ -50,7 +50,7 @@ def build(options, clang, program, kind, out):
 
 def run(program, directory, cpu):
     """Seconds and MiB. treecost starts it, since the peak of resident memory outlives exec, and
-    ours would be larger than some programs'."""
+    Python's would be larger than some programs'."""
     profile, figures = os.path.join(directory, "profile.heaptap"), os.path.join(directory, "cost")
     if os.path.exists(profile):
         os.remove(profile)
@@ -70,7 +70,7 @@ def run(program, directory, cpu):
 
 
 def measure(options, directory, clang, program):
-    """The least of each kind."""
+    """The minimum of each kind."""
     paths = {}
     for kind in KINDS:
         paths[kind] = os.path.join(directory, f"{clang}.{program}.{kind}")
@@ -85,7 +85,7 @@ def measure(options, directory, clang, program):
 
 
 def show(clang, program, best):
-    """The rows; returns which limits do not hold."""
+    """The rows; returns the limits that do not hold."""
     plain, theirs, over = best["plain"], best["compiler-rt"], []
     for kind in KINDS:
         seconds, mib = best[kind]

@@ -70,7 +70,7 @@ def run(*command, **env):
 
 
 def ends_well(program, **env):
-    """Whether it does; compiler-rt's may hang where its memory overlaps the program's."""
+    """Return true if it starts; compiler-rt's may hang where its memory overlaps the program's."""
     try:
         done = subprocess.run([program], capture_output=True, check=False, timeout=PATIENCE_S,
                               env={**os.environ, **env})
@@ -108,7 +108,7 @@ def add(into, size, site):
 
 
 def main_in(program):
-    """From where to where in the file main is."""
+    """The range of main in the file."""
     for line in checked("nm", "-S", program).splitlines():
         words = line.split()
         if words[-1] == "main":
@@ -151,7 +151,7 @@ def from_profdata(text):
 
 
 def left():
-    """What programs have written for compiler-rt."""
+    """The files that programs have written for compiler-rt."""
     return [name for name in os.listdir(".") if name.startswith("raw.")]
 
 
@@ -300,7 +300,7 @@ class Table:
 
 
 def starts(options, compilers):
-    """How often programs get to their end, wherever the kernel puts them."""
+    """How often programs run to their end, wherever the kernel puts them."""
     print(f"\nStarts that went well, of {STARTS}\n")
     wrong = 0
     for compiler in compilers:
@@ -334,7 +334,7 @@ def shortened(words):
 
 
 class RandomBits:
-    """While it is open the kernel places memory by COUNT random bits; None changes nothing."""
+    """Until it is closed, the kernel places memory by COUNT random bits; None changes nothing."""
 
     def __init__(self, count):
         self.count, self.before = count, None

@@ -95,7 +95,7 @@ class Program:
         return float(done.stdout.split()[1])
 
     def blocks(self):
-        """How many blocks the last run has taken."""
+        """The number of blocks in the last run."""
         done = subprocess.run([self.settings.heaptap, "report", "--json", "--limit", "1",
                                self.profile], capture_output=True, check=True,
                               env=runner.environment(self.settings, {}))
@@ -103,7 +103,7 @@ class Program:
         return totals["allocations"]
 
     def recorded_pairs(self, way, pairs):
-        """How many of them a loop of PAIRS takes."""
+        """The number of blocks in a loop of PAIRS."""
         found = []
         for count in pairs, 2 * pairs:
             self.ns(way, count)

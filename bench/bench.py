@@ -24,7 +24,7 @@ The terminal gets a line for each row as it is known, then the figures against t
 figures.py. The same, with every single measurement and the facts of the machine, goes to
 build/bench/bench.md and bench.json. docs/internals/performance.md explains how to read it.
 
-A bench is not a test: its exit status says whether it ran, not whether a bar held.
+A bench is not a test: its exit status shows whether it ran, not whether a bar held.
 """
 import argparse
 import os
@@ -54,8 +54,8 @@ import tables
 SCOPES = {"quick": {"rounds": 5, "scale": 1, "limit_s": 120},
           "full": {"rounds": 15, "scale": 3, "limit_s": 900}}
 GIVE_UP_AFTER = 2  # Failures of one tool on one program.
-# A row that is far slower than others ends early, after at least two pairs, or it would take as
-# long as all of them: when it has used so many seconds for each round that was asked for.
+# A row that is far slower than others ends early, or it would take as long as all of them: after at
+# least two pairs, when it has used so many seconds for each requested round.
 SLOW_S = 6
 
 

@@ -89,7 +89,7 @@ def cost_lines(text):
 
 
 class Functions:
-    """From a file and a line to the function whose text it is."""
+    """Maps a file and a line to the function that contains it."""
 
     def __init__(self):
         self.paths = {name: os.path.join(directory, name)

@@ -36,7 +36,7 @@ PROGRAM = "the program itself"
 
 
 def counted(program, settings, library):
-    """{stage: Counter of COLUMNS} of one run; all that is not the recorder's is PROGRAM."""
+    """{stage: Counter of COLUMNS} of one run; all counts outside the recorder are PROGRAM."""
     functions, found = breakdown.Functions(), collections.defaultdict(collections.Counter)
     with tempfile.TemporaryDirectory(prefix="budget-") as directory:
         text = breakdown.run(program.words(settings.scale), library, directory, OPTIONS,

@@ -13,7 +13,7 @@
 
 static int step(unsigned depth, uint32_t path, descent_fn *fn, void *context);
 
-/* Written after the call, so that the call is not the function's last act. */
+/* Written after the call, so that the call is not in tail position. */
 static volatile int after;
 
 FRAME static int

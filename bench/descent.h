@@ -10,11 +10,11 @@
 
 enum { SITE_COUNT = 50 };
 
-/* What to do at the bottom. */
+/* Action at the bottom. */
 typedef int descent_fn(void *context);
 
-/* Call FN below DEPTH frames; the bits of PATH choose the functions of the innermost 8. The result
- * has no meaning, it keeps calls from being tail calls. */
+/* Call FN below DEPTH frames; the bits of PATH select the functions of the innermost 8. The result
+ * is meaningless; it keeps calls from being tail calls. */
 int descent(unsigned depth, uint32_t path, descent_fn *fn, void *context);
 
 /* malloc(), called from the place numbered SITE, which is below SITE_COUNT. */

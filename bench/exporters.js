@@ -1,10 +1,9 @@
-/* exporters.js: how long a viewer in a browser takes to open a file.
+/* exporters.js: the time that a viewer in a browser takes to open a file.
  *
  *     exporters.js speedscope|chrome|flamegraph|dhat FILE [PICTURE.png]
  *
- * The time is from opening the page, or from choosing the file in it, until the viewer shows what
- * is in the file. NODE_PATH has playwright-core and speedscope (tools/setup readers).
- */
+ * The time is from opening the page, or from choosing the file in it, until the viewer shows the
+ * data. NODE_PATH has playwright-core and speedscope (tools/setup readers). */
 'use strict';
 const fs = require('fs');
 const http = require('http');

@@ -73,7 +73,7 @@ class Large(past.Past):
             self.snapshot()
 
     def sums(self):
-        """The truth at each snapshot would be larger than the profile, and nobody asks here."""
+        """The truth at each snapshot would be larger than the profile, and is not needed here."""
         return None
 
     def nodes(self):
@@ -101,7 +101,7 @@ def measured(command, path=None):
 
 
 def opened(options, form, path):
-    """How long the viewer of FORM takes with PATH, or why not."""
+    """The time that the viewer of FORM takes with PATH, or the reason for a failure."""
     if form in VIEWERS:
         command = [word.replace("FILE", path) for word in VIEWERS[form]]
         if shutil.which(command[0]) is None:

@@ -39,7 +39,7 @@ class Figure:
         return ("ok" if self.holds(median, self.bar) else "miss") + unsure
 
     def missed_by(self):
-        """How far the measured median is from the bar, 0 where it holds or nothing is known."""
+        """The distance of the measured median from the bar, 0 where it holds or is unknown."""
         if self.values is None or self.holds(self.values[0], self.bar):
             return 0
         return abs(self.values[0] - self.bar)

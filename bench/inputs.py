@@ -234,14 +234,14 @@ MAKERS = {"json": json_file, "table": table_file, "c": c_file, "cxx": cxx_file, 
 
 
 def makers():
-    """Those of this file and of the files by kind, which use this one."""
+    """The inputs of this file and of the files by kind, which use this one."""
     import inputs_deep
     import inputs_kinds
     return {**MAKERS, **inputs_deep.MAKERS, **inputs_kinds.MAKERS}
 
 
 def make(kind, directory, scale):
-    """The path of an input, made now if it is not there."""
+    """The path of an input, generated if it does not exist."""
     path = os.path.join(directory, f"{kind}-{scale}")
     if not os.path.exists(path):
         os.makedirs(directory, exist_ok=True)

@@ -77,7 +77,7 @@ def objects(path, scale):
 # --- Short processes -----------------------------------------------------------------------------
 
 def configure_script(path, scale):
-    """What such a script does all day: shells, sed, grep, expr, and files of one line."""
+    """The daily work of such a script: shells, sed, grep, expr, and files of one line."""
     r = random.Random(24)
     out = ["set -e", "d=$(mktemp -d)", "trap 'rm -rf \"$d\"' 0", "cd \"$d\""]
     for i in range(45 * scale):
@@ -122,7 +122,7 @@ def small_sources(path, scale):
 
 
 def starts_script(path, scale):
-    """Interpreters that start, do a line, and end."""
+    """Interpreters that start, execute a line, and end."""
     lines = ["python3 -S -c 'import sys; print(len(sys.path))' >/dev/null",
              "perl -e '@a = map { \"x$_\" } 1 .. 50; print scalar @a' >/dev/null",
              "gawk 'BEGIN { for (i = 0; i < 50; i++) a[i] = i \"\"; print length(a) }' >/dev/null"]
@@ -132,7 +132,7 @@ def starts_script(path, scale):
 # --- Servers and filters -------------------------------------------------------------------------
 
 def requests_file(path, scale):
-    """What clients of server.cc send, one request after the other."""
+    """Requests of clients of server.cc, one after the other."""
     r = random.Random(26)
     with open(path, "w", encoding="utf-8") as f:
         for i in range(60000 * scale):

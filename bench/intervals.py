@@ -38,7 +38,8 @@ def below(n, k):
 
 
 def rank(n, level=LEVEL):
-    """Which smallest and largest of N values to take, counted from 1, and the probability."""
+    """The ranks of the smallest and largest of N values to take, counted from 1, and the
+    probability."""
     k = 1
     while 1 - 2 * below(n, k) >= level:
         k += 1

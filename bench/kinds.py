@@ -26,7 +26,7 @@ def gathered(rows):
 
 
 def as_now(rows):
-    """The rows of the build before, as if they were of this one."""
+    """The rows of the build before, as if they belonged to this one."""
     found = []
     for row in rows:
         name = row.tool.name.removeprefix(peers.BEFORE)

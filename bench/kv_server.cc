@@ -1,20 +1,19 @@
-/* kv_server.cc: a server as people write them in C++, for the bench: strings, maps and vectors for
- * each request, a store that threads share, connections that are kept.
+/* kv_server.cc: a typical server in C++, for the bench: strings, maps and vectors for each request,
+ * a store that threads share, persistent connections.
  *
  *     kv_server listen SOCKET THREADS     until its input ends
  *     kv_server replay FILE TIMES         the requests of FILE by one thread, and no socket
  *
  * A request looks like HTTP: a line "POST /VERB/KEY HTTP/1.1", headers, and a body of NAME=WORDS
- * joined by "&". The verbs: "set" stores the body's values under the key, "get" gives them back,
+ * joined by "&". The verbs: "set" stores the body's values under the key, "get" returns them,
  * "list" sorts their words, "join" makes one text of them and of the next key's. Each answer has a
- * Content-Length. Requests of one connection are answered in their order, so a client need not wait
- * for an answer before it sends the next request.
+ * Content-Length. Requests of one connection are answered in order, so a client need not wait for
+ * an answer before it sends the next request.
  *
- * Each thread waits for its own connections, so the number of threads is fixed, and what one thread
- * stores another frees when the key is set again. The store keeps its size, as a cache does. At the
- * end it prints "requests N" and "cpu_ns N", the processor time of the whole process, and "sum N",
- * which is the same for the same requests.
- */
+ * Each thread polls its own connections, so the number of threads is fixed, and values stored by
+ * one thread are freed by another when the key is set again. The store keeps its size, as a cache
+ * does. At the end it prints "requests N" and "cpu_ns N", the processor time of the whole process,
+ * and "sum N", which is the same for the same requests. */
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -89,7 +88,7 @@ split(const std::string &text, char by)
     return words;
 }
 
-// The first request in TEXT from AT on, and where it ends; 0 if it is not there as a whole.
+// The first request in TEXT from AT on, and its end; 0 if it is incomplete.
 size_t
 parse(const std::string &text, size_t at, request &ret_request)
 {
@@ -343,7 +342,7 @@ replay(const char *path, int times)
     std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     connection c;
 
-    // In pieces, as a socket would give them.
+    // In pieces, as a socket would deliver them.
     for (; times > 0; times--)
         for (size_t at = 0; at < text.size(); at += 8192) {
             c.received.append(text, at, 8192);

@@ -26,15 +26,15 @@
 #include "descent.h"
 
 enum { LIVE = 200000, BUCKETS_PER_POWER = 16, BUCKETS = 64 * BUCKETS_PER_POWER, THREADS_MAX = 64 };
-enum { AWAY_CYCLES = 5000 }; // Nothing takes so long.
+enum { AWAY_CYCLES = 5000 }; // Longer than any such call takes.
 
 /* Measurements of a thread, and its working state. */
 struct timing {
     uint64_t buckets[BUCKETS];
-    uint64_t away[BUCKETS]; // While it did nothing.
+    uint64_t away[BUCKETS]; // While it spun.
     uint64_t largest, smallest;
     uint64_t random_state;
-    uint64_t random; // The latest number.
+    uint64_t random; // The state of the random sequence.
     uint64_t calls;
     unsigned live_count;
     void **blocks;
@@ -53,7 +53,7 @@ bucket_of(uint64_t cycles)
     return (power - 3) * BUCKETS_PER_POWER + (unsigned)((cycles >> (power - 4)) & 15);
 }
 
-/* The first number of cycles that is above bucket I. */
+/* The smallest number of cycles above bucket I. */
 static uint64_t
 end_of(unsigned i)
 {
@@ -64,7 +64,7 @@ end_of(unsigned i)
     return (uint64_t)(BUCKETS_PER_POWER + i % BUCKETS_PER_POWER + 1) << (power - 4);
 }
 
-/* Do nothing for as long as a call TOOK that may itself have been interrupted. */
+/* Spin for as long as a call TOOK that may itself have been interrupted. */
 static void
 time_nothing(struct timing *t, uint64_t took)
 {
@@ -129,7 +129,7 @@ measure(void *context)
     return NULL;
 }
 
-/* All of them, the first by this thread if it is the only one. */
+/* All of them, the first one in this thread if it is the only one. */
 static void
 measure_all(uint64_t calls, unsigned thread_count)
 {
@@ -152,7 +152,7 @@ measure_all(uint64_t calls, unsigned thread_count)
         pthread_join(threads[i], NULL);
 }
 
-/* Add what threads have measured to the first one's. */
+/* Add the threads' measurements to the first one's. */
 static void
 add_up(unsigned thread_count)
 {

@@ -35,7 +35,7 @@
 enum { MAX_THREADS = 64, THREAD_LIVE = 2000, CHURN_PAIRS = 50, HAND_OVER_PAIRS = 20000,
        SWARM_PAIRS = 1000, SWARM_LIVE = 200 };
 
-/* How a kind allocates. */
+/* Parameters of a kind. */
 struct shape {
     const char *name;
     unsigned depth;
@@ -43,7 +43,7 @@ struct shape {
     unsigned batch; // Pairs at the bottom of one descent.
     unsigned live;  // Blocks that are replaced at random; 0: freed at once.
     bool paths;     // Random inner frames.
-    unsigned heap_bytes; // Size of an object of a heap of the program's own; 0: malloc.
+    unsigned heap_bytes; // Size of an object in a heaptap heap; 0: malloc.
 };
 
 /* One thread's state. */

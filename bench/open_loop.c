@@ -156,7 +156,7 @@ send_due(struct connection *c, uint64_t now)
     }
 }
 
-/* The length of the answer at the start of TEXT, 0 if it is not there as a whole. */
+/* The length of the answer at the start of TEXT, 0 if it is incomplete. */
 static size_t
 answer_length(const char *text, size_t length)
 {
@@ -211,7 +211,7 @@ all_answered(void)
     return true;
 }
 
-/* Until all is answered or the time for that is over; when it was. */
+/* Run until all requests are answered or the time is over; return the time. */
 static uint64_t
 ask(int epoll)
 {

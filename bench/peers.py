@@ -32,7 +32,7 @@ class Tool:
         self.follows = follows  # Whether it records the processes that a program starts.
 
     def blind_to(self, program):
-        """Why it does not record PROGRAM, or None."""
+        """The reason why it does not record PROGRAM, or None."""
         if program.kind == "short" and not self.follows:
             return "it records no processes that a program starts"
         return self.blind.get(program.name)
@@ -102,8 +102,8 @@ def can_sample(heaptap):
 
 
 def available(heaptap, path, full, before=None):
-    """The tools that can run here, and why the others cannot: (tools, {name: why}). BEFORE is the
-    command of another build."""
+    """The tools that can run here, and the reasons for the others: (tools, {name: why}). BEFORE is
+    the command of another build."""
     known, found, missing = libraries(), [], {}
     of_before = heaptap_tools(before, BEFORE) if before else []
     for tool in heaptap_tools(heaptap) + of_before + others():

@@ -27,7 +27,7 @@ PATH = "/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 class Program:
-    """`words(scale)` is its command; `executable` the name under which its process is seen."""
+    """`words(scale)` is its command; `executable` the name of its process."""
 
     def __init__(self, name, words, executable=None, env=None, threads=1, pairs=0, kind=None):
         self.name, self.words, self.executable = name, words, executable
@@ -100,7 +100,7 @@ PERL = {"PERL_HASH_SEED": "0", "PERL_PERTURB_KEYS": "0"}
 
 
 def deep(f):
-    """inputs_deep.py says how they are made to recurse."""
+    """inputs_deep.py explains how they are made to recurse."""
     f.kind = "deep"
     f.add("py-deep", "python3", "-S", f.on("python-deep"), env=PYTHON)
     f.add("perl-deep", "perl", f.on("perl-deep"), env=PERL)
@@ -122,7 +122,7 @@ def short(f):
 
 
 def steady(f, binaries):
-    """Values and a document as they pass, statements, requests, differences of files."""
+    """Values and a document in passing, statements, requests, differences of files."""
     f.kind = "steady"
     f.add("jq-pass", "jq", "-c", "select(.open) | {id, n: (.note | ascii_upcase), sum: (.items"
           " | map(.price * .count) | add)}", f.on("json"), f.on("json"))
@@ -144,7 +144,7 @@ def others(f):
 
 
 def real_programs(build):
-    """Those that are installed, and the names of those that are not; BUILD has our own, and the
+    """The installed ones, and the names of the missing ones; BUILD has heaptap's own, and the
     inputs."""
     f = Finder(os.path.join(build, "bench", "inputs"))
     compilers(f)

@@ -1,4 +1,4 @@
-"""runner.py: one run of a program under a tool, and everything that is known about it afterwards.
+"""runner.py: one run of a program under a tool, and all its results.
 
 Each run has an empty directory, the same environment, and limits of time and memory that end the
 tool and all its processes (bench/treecost.c does the measuring). A run that fails is a result as
@@ -28,7 +28,7 @@ class Settings:
 
 
 class Result:
-    """One run. `why` is None if it went well."""
+    """One run. `why` is None if it succeeded."""
 
     def __init__(self, why=None):
         self.why = why
@@ -78,7 +78,7 @@ def profiles_in(directory):
 
 
 def numbers(path, limit=4096):
-    """Lines "name number" of a file; other lines are the program's own business."""
+    """Lines "name number" of a file; other lines belong to the program."""
     found = {}
     with open(path, encoding="utf-8", errors="replace") as f:
         for line in f.read(limit).split("\n"):
@@ -127,7 +127,8 @@ def read_result(program, tool, out, figures, stdout, stderr):
     result.cpu_ns, result.wall_ns = seen["cpu_ns"], seen["wall_ns"]
     result.system_ns, result.faults = seen["system_ns"], seen["faults"]
     result.profile_bytes, result.printed = size_on_disk(out), numbers(stdout)
-    # With one process the kernel's own figure is exact; else there is only what /proc showed.
+    # With one process the kernel's own figure is exact; otherwise there is only the data from
+    # /proc.
     alone = tool.processes == 1
     result.program_kib = seen["peak_kib"] if alone else seen["program_kib"]
     result.tool_kib = max(seen["peak_kib"], 0 if alone else seen["tree_kib"])

@@ -24,7 +24,7 @@ import peers
 import programs
 import runner
 
-# Writes and writes back all the time, until it is ended.
+# Writes and flushes all the time, until it is killed.
 DISTURBER = """
 import os, sys
 block = os.urandom(1 << 20)

@@ -5,8 +5,8 @@ kv_server.cc answers, open_loop.c asks. The client has the first processor to it
 and all processes of its tool share the others, so that a profiler's work outside the program
 competes with the program. Each run has two parts: for CAPACITY_S the client asks as fast as it
 is answered, then for SECONDS at a rate that is the same for all tools of a bench: half of the
-bare server's maximum, found once before. A tool under which the server cannot keep up with that
-rate shows it in its latency, and in requests that were not answered when the client gave up.
+bare server's maximum, found once before. If a tool keeps the server from reaching that rate, its
+latency shows that, and so does the number of unanswered requests when the client gives up.
 
 A waiting request is not repeated, and the next ones come nevertheless (open_loop.c explains why
 that matters), so the latencies are those that independent users see.
@@ -42,7 +42,7 @@ def processors(settings):
 
 
 def asked(settings, socket, seconds, rate):
-    """What open_loop.c prints."""
+    """The output of open_loop.c."""
     client, _ = processors(settings)
     done = subprocess.run(["taskset", "-c", client, f"{settings.binaries}/open_loop", socket,
                            str(CONNECTIONS), str(seconds), str(rate)], capture_output=True,
@@ -74,7 +74,7 @@ def started(settings, tool, socket, directory):
 
 def one_run(settings, tool, rate):
     """{column: value} of a server's life under TOOL; with RATE 0 of the first part only."""
-    # A socket's name has to be short.
+    # A socket's name must be short.
     with tempfile.TemporaryDirectory(prefix="heaptap-") as directory:
         socket = f"{directory}/s"
         server = started(settings, tool, socket, directory)
@@ -100,15 +100,14 @@ def one_run(settings, tool, rate):
 
 
 def tools_here(settings, path):
-    """The tools of TOOLS that are installed, and why others are not."""
+    """The tools of TOOLS that are installed, and the reasons for the others."""
     found, missing = peers.available(settings.heaptap, path, True)
     return ([t for t in found if t.name in TOOLS],
             {name: why for name, why in missing.items() if name in TOOLS})
 
 
 def measured(settings, tools, rounds, rate):
-    """{tool: [its runs]} and {tool: why it failed}; rounds go through all in an order drawn
-    anew."""
+    """{tool: [its runs]} and {tool: why it failed}; rounds go through all in a random order."""
     runs, failures = {tool.name: [] for tool in tools}, {}
     for _ in range(rounds):
         for tool in random.sample(tools, len(tools)):

@@ -39,8 +39,8 @@ def fetch(directory):
 
 
 def amalgamation(directory):
-    """Where sqlite3.c and sqlite3.h are, made in DIRECTORY unless they are there; or None, and
-    why not."""
+    """The place of sqlite3.c and sqlite3.h, made in DIRECTORY unless they exist; or None, and the
+    reason."""
     directory = os.path.abspath(directory)
     made = os.path.join(directory, "made")
     if os.path.exists(os.path.join(made, "sqlite3.c")):

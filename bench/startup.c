@@ -1,11 +1,11 @@
-/* startup.c: how long a command takes that does next to nothing.
+/* startup.c: the time of a command that does next to nothing.
  *
  *     startup TIMES COMMAND [ARGUMENT...]
  *
  * Starts it TIMES times, one after another, and prints one line "wall_ns cpu_ns" for each. The
- * clock runs from before the process exists until it has been waited for, so that all a recorder
- * does at the start and at the end is in it. vfork-like posix_spawn keeps our own share small.
- */
+ * clock runs from before the process exists until it has been waited for, so that it includes the
+ * recorder's whole work at the start and at the end. vfork-like posix_spawn keeps startup's own
+ * share small. */
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>

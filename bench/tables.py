@@ -15,7 +15,7 @@ LOOP_HEADING = (f"{'loop':<9} {'tool':<12} {'n':>2} {'native':>8} {'added':>8} {
 
 
 def number(value, digits=2):
-    """At most 6 characters, whatever the size."""
+    """At most 6 characters, for any size."""
     if abs(value) >= 1000:
         return f"{value:.0f}"
     return f"{value:.{max(0, digits - (abs(value) >= 100))}f}"

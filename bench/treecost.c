@@ -90,7 +90,7 @@ read_proc(pid_t pid, const char *name, char *ret, size_t size)
     return n < 0 ? 0 : (size_t)n;
 }
 
-/* Whether PID runs the program; as before if it has ended and cannot be asked any more. */
+/* Return true if PID runs the program; the last answer if it has ended. */
 static int
 runs_program(pid_t pid, int before)
 {
@@ -127,7 +127,7 @@ field_kib(const char *text, const char *name)
     return s ? strtoull(s + strlen(name), NULL, 10) : 0;
 }
 
-/* Look at one process; its peak. */
+/* Read one process; return its peak. */
 static uint64_t
 look_at(pid_t pid)
 {
@@ -191,7 +191,7 @@ reap(pid_t child, int flags, int *status)
     return pid == 0 || errno == EINTR;
 }
 
-/* Kill everything below, until nothing is left that could start more. */
+/* Kill all descendants, until none is left that could start more. */
 static void
 end_below(pid_t pid, int depth)
 {
@@ -206,7 +206,7 @@ end_below(pid_t pid, int depth)
     }
 }
 
-/* Wait for all of it, within the limits; why it was ended. */
+/* Wait for all of it, within the limits; return why it ended. */
 static const char *
 watch(pid_t child, uint64_t limit_ns, uint64_t limit_kib, int *status)
 {

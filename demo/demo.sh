@@ -32,7 +32,7 @@ echo
 echo "The profile is $work/jq.heaptap ($(wc -c <jq.heaptap) bytes). Try:"
 echo "    $heaptap report --full $work/jq.heaptap"
 echo "    $heaptap export --peak -o jq.svg $work/jq.heaptap"
-# Built without node there is no page, which the build has said.
+# Built without node there is no page, as the build has reported.
 if "$heaptap" html -o jq.html jq.heaptap >/dev/null 2>&1; then
     echo
     echo "All of it as one page, for a browser: $work/jq.html"

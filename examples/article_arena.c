@@ -33,13 +33,13 @@ struct arena {
 static void
 arena_init(struct arena *arena, const char *name, size_t bytes)
 {
-    /* 1: of each stack, leave arena_alloc out. */
+    /* 1: skip arena_alloc in each stack. */
     arena->heap = heaptap_heap_create(name, 1);
     arena->chunk = malloc(bytes);
     assert(arena->chunk != NULL);
     arena->start = arena->chunk;
     arena->end = arena->chunk + bytes;
-    /* The chunk's bytes will be counted as they are given out, not once more as malloc's. */
+    /* The chunk's bytes will be counted as they are handed out, not a second time as malloc's. */
     heaptap_backing(arena->heap, arena->chunk, bytes);
 }
 
@@ -94,7 +94,7 @@ main(int argc, char **argv)
         }
         close(fd);
     }
-    if (argc > 2) /* To see it end. */
+    if (argc > 2) /* So that its end is recorded. */
         arena_destroy(&arena);
     return 0;
 }

@@ -68,7 +68,7 @@ pool_give_back(struct pool *pool, void *p)
 {
     union cell *cell = p;
 
-    /* Before another thread can have it. */
+    /* Before another thread can get it. */
     heaptap_free(pool->heap, cell);
     pthread_mutex_lock(&pool->mutex);
     cell->next = pool->free;

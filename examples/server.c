@@ -55,7 +55,7 @@ arena_alloc(struct arena *arena, size_t bytes)
     if (bytes > ARENA_BYTES - arena->used)
         return NULL;
     arena->used += bytes;
-    /* Nothing is freed alone, so where it is does not matter. */
+    /* Nothing is freed individually, so the address does not matter. */
     heaptap_alloc(arena->heap, NULL, 1, bytes);
     return p;
 }

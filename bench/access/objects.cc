@@ -1,4 +1,4 @@
-/* objects.cc: what C++ programs are made of: maps of strings to vectors, objects with virtual
+/* objects.cc: typical parts of C++ programs: maps of strings to vectors, objects with virtual
  * functions, lists that are sorted. */
 #include <algorithm>
 #include <cstdio>

@@ -23,10 +23,10 @@ extern pthread_mutex_t preload_lock;
 #define HEAPTAP_EMBEDDED_REAL_MALLOC(n) __libc_malloc(n)
 #define HEAPTAP_EMBEDDED_REAL_REALLOC(p, n) __libc_realloc(p, n)
 #define HEAPTAP_EMBEDDED_REAL_FREE(p) __libc_free(p)
-// From before we were there, and from valloc, which is not ours.
+// Blocks from before the library was loaded, and from valloc, which it does not define.
 #define HEAPTAP_EMBEDDED_UNKNOWN_FREE(p) __libc_free(p)
 #define HEAPTAP_EMBEDDED_UNKNOWN_REALLOC(p, n) __libc_realloc(p, n)
-// Nowhere: there are holes between large blocks.
+// No range: there are holes between large blocks.
 #define HEAPTAP_EMBEDDED_HEAP_BEGIN 0
 #define HEAPTAP_EMBEDDED_HEAP_END 0
 #define HEAPTAP_EMBEDDED_STACK(frames, max) preload_stack(frames, max)
