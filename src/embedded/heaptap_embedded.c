@@ -76,14 +76,14 @@ enum {
     GUARD = HEAPTAP_EMBEDDED_GUARD,
     FIXED = 16 + WORD * (1 + HAS_BIRTH + HAS_THREAD), // Bytes of an annotation without return
                                                       // addresses.
-    // As many as fill it up to the alignment: room that would be padding keeps return addresses.
+    // As many as fill the alignment: space that would be padding holds return addresses.
     FRAMES = HEAPTAP_EMBEDDED_FRAMES +
              (ALIGN - (FIXED + HEAPTAP_EMBEDDED_FRAMES * WORD) % ALIGN) % ALIGN / WORD,
     KIND = 0xa0 | (sizeof(uintptr_t) == 8) | IS_BIG << 1,
     PADDED = 1, // Flags, in the last byte of the shape.
     BIRTH = 2,
     THREAD = 4,
-    EXTRAS = HAS_BIRTH * BIRTH | HAS_THREAD * THREAD, // Those of every block.
+    EXTRAS = HAS_BIRTH * BIRTH | HAS_THREAD * THREAD, // Flags that every block has.
     SPARE = 4,  // Number of our frames that a hook may return in front of the caller.
 };
 
@@ -114,12 +114,12 @@ typedef char assert_layout[sizeof(struct annotation) == FIXED + FRAMES * WORD &&
 static const char mark_begin[4] = {'H', 'e', 'a', 'P'};
 static const char mark_end[4] = {'P', 'r', 'o', 'F'};
 static const char mark_freed[4] = {'F', 'r', 'e', 'E'}; // In place of ProF, until overwritten.
-static const char mark_guard[4] = {'T', 'a', 'i', 'L'}; // Over and over.
+static const char mark_guard[4] = {'T', 'a', 'i', 'L'}; // Repeated.
 
 static struct {
     struct heaptap_embedded_stats stats;
     uintptr_t low, high; // Range of the memory that the real allocator has handed out.
-    uintptr_t next;      // Where the next step of a check begins; 0 = at the beginning.
+    uintptr_t next;      // Where the next step of a check begins; 0 = at the start of the heap.
 } state;
 
 /* --- The allocator behind --------------------------------------------------------------------- */
@@ -129,7 +129,7 @@ static struct {
 /* The pool is chunks without gaps, each with its size in front; free ones are in a list by rising
  * address, so that neighbours become one again when both are free. */
 struct chunk {
-    size_t size; // Head included; a multiple of HEAD.
+    size_t size; // Including the head; a multiple of HEAD.
     struct chunk *next; // Only while it is free.
 };
 
@@ -183,7 +183,7 @@ pool_malloc(size_t size)
     return (unsigned char *)c + HEAD;
 }
 
-/* Make A and the chunk behind it one, if that is B. */
+/* Merge A with the chunk behind it, if that is B. */
 static void
 pool_join(struct chunk *a, struct chunk *b)
 {
@@ -231,7 +231,7 @@ pool_give_back(void *p)
 #error "define HEAPTAP_EMBEDDED_REAL_MALLOC and _REAL_FREE, or HEAPTAP_EMBEDDED_POOL_BYTES"
 #endif
 
-/* Where checks look. Functions, since compilers complain of comparing with a constant 0. */
+/* Range that checks scan. Functions, since compilers warn about comparisons with a constant 0. */
 static uintptr_t
 look_begin(void)
 {
@@ -308,7 +308,7 @@ mix_word(uint32_t sum, uintptr_t word)
     return sum;
 }
 
-/* The last word of the padding in front of A, which has some. */
+/* Return the last word of the padding in front of A, which must have some. */
 static uintptr_t *
 padding_length(const struct annotation *a)
 {
@@ -359,7 +359,7 @@ write_guard(struct annotation *a)
         guard[i] = (unsigned char)mark_guard[i % 4];
 }
 
-/* The first guard byte of A that has changed; GUARD if none has. */
+/* Return the index of the first guard byte of A that has changed; GUARD if none has. */
 static unsigned
 changed_guard(const struct annotation *a)
 {
@@ -397,7 +397,7 @@ write_annotation(struct annotation *a, size_t size, size_t padding, const uintpt
     write_guard(a);
 }
 
-/* Take the marks from A, which is going to be given back. */
+/* Clear the marks of A, which is about to be freed. */
 static void
 clear_annotation(struct annotation *a)
 {
@@ -405,7 +405,7 @@ clear_annotation(struct annotation *a)
     put_mark(a->prof, mark_freed);
 }
 
-/* Where the memory of A began, as the allocator behind knows it. */
+/* Return the real allocator's pointer for A. */
 static unsigned char *
 start_of(struct annotation *a)
 {
@@ -429,7 +429,7 @@ note_frame(struct _Unwind_Context *context, void *arg)
     struct walk *w = arg;
     uintptr_t address = (uintptr_t)_Unwind_GetIP(context);
 
-    // At the end of a stack some unwinders give the same frame for ever.
+    // At the end of a stack some unwinders return the same frame forever.
     if (address == 0 || w->count == w->max)
         return _URC_END_OF_STACK;
     w->frames[w->count++] = address;
@@ -471,7 +471,7 @@ find_frames(uintptr_t *frames, unsigned max, const uintptr_t *frame_pointer)
 #define RETURN_AT 1
 #endif
 
-/* A frame is believed if it is above the last one, aligned, and has room below the stack's end. */
+/* Accept a frame if it is above the last one, aligned, and has room below the stack's end. */
 static int
 is_frame(const uintptr_t *frame, const uintptr_t *below)
 {
@@ -520,8 +520,8 @@ find_frames(uintptr_t *frames, unsigned max, const uintptr_t *frame_pointer)
 
 #endif
 
-/* Whether two code addresses are the same. On ARM a return address says in its lowest bit which
- * instructions are there, and unwinders leave that out. */
+/* Return true if two code addresses are the same. On ARM the lowest bit of a return address selects
+ * the instruction set, and unwinders clear it. */
 static int
 is_same_code(uintptr_t a, uintptr_t b)
 {
@@ -550,7 +550,7 @@ capture(uintptr_t *frames, const void *return_address, const void *frame_pointer
         frames[i] = first + i < count ? found[first + i] : 0;
 }
 
-/* In a function that a program calls. */
+/* For use in a function that a program calls. */
 #define CAPTURE(frames)                                                                            \
     capture(frames, __builtin_extract_return_addr(__builtin_return_address(0)),                    \
             __builtin_frame_address(0))
@@ -570,8 +570,8 @@ describe(const struct annotation *a)
 struct check {
     heaptap_embedded_report *report;
     void *arg;
-    const struct annotation *front; // The last whole one.
-    int front_is_damaged;           // Its guard is.
+    const struct annotation *front; // The last whole annotation.
+    int front_is_damaged;           // True if its guard is damaged.
     size_t found;
 };
 
@@ -606,8 +606,8 @@ examine_guard(struct check *c, const struct annotation *a, const struct annotati
     report_damage(c, HEAPTAP_EMBEDDED_PAST_END, a, guard + changed);
 }
 
-/* A has our mark and shape, but its end or its check is wrong. A write before the beginning of a
- * block overwrites that end. An overrun of the block in front has already been reported. */
+/* A has a valid mark and shape, but its end or its check is wrong. A write before the beginning of
+ * a block overwrites that end. An overrun of the block in front has already been reported. */
 static void
 examine_annotation(struct check *c, const struct annotation *a)
 {
@@ -617,7 +617,7 @@ examine_annotation(struct check *c, const struct annotation *a)
         report_damage(c, HEAPTAP_EMBEDDED_OVERWRITTEN, a, &a->size);
 }
 
-/* The beginning of an annotation within [AT, AT + room for one), or NULL. */
+/* Find the beginning of an annotation within [AT, AT + room for one), or return NULL. */
 static const struct annotation *
 find_next(uintptr_t at, uintptr_t end)
 {
@@ -648,7 +648,8 @@ examine(struct check *c, uintptr_t at, uintptr_t end)
         }
         examine_annotation(c, a);
     } else if (room >= WORD && is_mark((const char *)at + WORD - 4, mark_end)) {
-        // The end of an annotation whose beginning is gone: somebody came from the front.
+        // The end of an annotation whose beginning is overwritten: the damage comes from the block
+        // in front.
         a = annotation_of((const void *)(at + WORD));
         if ((uintptr_t)a >= look_begin() && !has_shape(a))
             report_damage(c, HEAPTAP_EMBEDDED_OVERWRITTEN, a, a);
@@ -656,8 +657,8 @@ examine(struct check *c, uintptr_t at, uintptr_t end)
     return at + WORD;
 }
 
-/* The last whole block that begins before A, or NULL; also if A is not where checks look. Used for
- * damage that was met without a walk over the heap. */
+/* Return the last whole block that begins before A, or NULL; A may lie outside the scanned range.
+ * For damage that was found without a walk over the heap. */
 static const struct annotation *
 block_in_front(const struct annotation *a)
 {
@@ -751,7 +752,7 @@ uncount_block(const struct annotation *a)
     s->overhead_bytes -= sizeof *a + GUARD;
 }
 
-/* A block, or NULL. ALIGNMENT is a power of two. */
+/* Return a new block, or NULL. ALIGNMENT is a power of two. */
 static void *
 allocate(size_t size, size_t alignment, const uintptr_t *frames)
 {
@@ -814,7 +815,7 @@ release(void *block)
 
 #ifdef HEAPTAP_EMBEDDED_REAL_REALLOC
 
-/* A in another place or with another SIZE; NULL if there is no memory. */
+/* Move or resize A to SIZE bytes; NULL if there is no memory. */
 static void *
 resize(struct annotation *a, size_t size, const uintptr_t *frames)
 {
@@ -822,7 +823,7 @@ resize(struct annotation *a, size_t size, const uintptr_t *frames)
 
     if (size > SIZE_MAX - sizeof *a - GUARD)
         return NULL;
-    // Where it was must not look like a block, should it be moved.
+    // Its old place must not look like a block if it moves.
     uncount_block(a);
     clear_annotation(a);
     to = HEAPTAP_EMBEDDED_REAL_REALLOC(a, sizeof *a + size + GUARD);
@@ -1023,7 +1024,7 @@ heaptap_embedded_check_next(size_t step, heaptap_embedded_report *report, void *
     HEAPTAP_EMBEDDED_LOCK();
     end = look_end();
     at = state.next;
-    // The heap may have changed since: within a block we would take its contents for marks.
+    // The heap may have changed since: inside a block its contents could pass for marks.
     if (at < look_begin() || at >= end)
         at = (look_begin() + WORD - 1) / WORD * WORD;
     c.front = block_in_front((const struct annotation *)at);

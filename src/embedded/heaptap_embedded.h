@@ -61,8 +61,8 @@ extern "C" {
 #define HEAPTAP_EMBEDDED_NAME(f) heaptap_embedded_##f
 #endif
 
-/* As in C, C11 and POSIX. They may be called before main, and from wherever HEAPTAP_EMBEDDED_LOCK
- * allows. malloc(0) is a block; realloc(p, 0) is free(p) and NULL. */
+/* As in C, C11 and POSIX. They may be called before main, and from any context that
+ * HEAPTAP_EMBEDDED_LOCK allows. malloc(0) is a block; realloc(p, 0) is free(p) and NULL. */
 void *HEAPTAP_EMBEDDED_NAME(malloc)(size_t size);
 void HEAPTAP_EMBEDDED_NAME(free)(void *block);
 void *HEAPTAP_EMBEDDED_NAME(calloc)(size_t count, size_t size);
@@ -76,15 +76,15 @@ size_t HEAPTAP_EMBEDDED_NAME(malloc_usable_size)(void *block);
 
 struct heaptap_embedded_stats {
     size_t live_blocks, live_bytes;
-    size_t peak_bytes;           // The most that was live, in bytes asked for.
+    size_t peak_bytes;           // Peak of live bytes, as requested.
     size_t overhead_bytes;       // Annotations and guards of the live blocks.
     unsigned long allocations, frees;
-    unsigned long failed;        // Calls that returned no block for want of memory.
+    unsigned long failed;        // Calls that returned no block because memory ran out.
     unsigned long damaged;       // Found by free and realloc.
     unsigned long unknown_frees; // Frees of foreign pointers, including double frees.
 };
 
-/* Copy the numbers of now to *RET. */
+/* Copy the current numbers to *RET. */
 void heaptap_embedded_get_stats(struct heaptap_embedded_stats *ret);
 
 enum heaptap_embedded_damage_kind {
@@ -109,7 +109,7 @@ struct heaptap_embedded_damage {
     enum heaptap_embedded_damage_kind kind;
     struct heaptap_embedded_block block;
     struct heaptap_embedded_block front; // The nearest block before it that is whole, if known.
-    const void *at;                      // The lowest byte that is known to have changed.
+    const void *at;                      // The lowest byte known to have changed.
 };
 
 typedef void heaptap_embedded_report(void *arg, const struct heaptap_embedded_damage *damage);
@@ -123,8 +123,8 @@ size_t heaptap_embedded_check(heaptap_embedded_report *report, void *arg);
  * ended and restarts at the end of the heap. */
 size_t heaptap_embedded_check_next(size_t step, heaptap_embedded_report *report, void *arg);
 
-/* How many bytes more than asked for a block takes of the allocator behind, if its alignment is the
- * usual one. */
+/* Return the bytes that a block takes from the real allocator beyond its size, with the usual
+ * alignment. */
 size_t heaptap_embedded_overhead(void);
 
 #ifdef __cplusplus

@@ -39,7 +39,7 @@ enum { TYPES = t_other + 1, NAME_BYTES = 200, KNOWN = 4096, MANAGER_BYTES = 0xb8
 #define HEAP_END ((uintptr_t)1 << 36)
 #define CELL_FREE 4
 #define MOST_LIST ((fixnum)1 << 40)
-#define IMMEDIATE ((uintptr_t)1 << 63) // A small number instead of an address.
+#define IMMEDIATE ((uintptr_t)1 << 63) // A small number in place of an address.
 
 /* GCL's; its header for compiled code does not declare them. */
 extern char tm_table[];
@@ -75,7 +75,7 @@ static const void *inside;   // Frame of the function of this file that counts t
 
 /* --- Cells ------------------------------------------------------------------------------------ */
 
-/* Types of one size share what manages them. */
+/* Types of one size share a manager. */
 static size_t
 size_of_type(int type)
 {
@@ -138,8 +138,8 @@ void real_Llist(void);
 void real_LlistA(void);
 void real_Lmake_list(void);
 
-/* Does nothing count already for the function with FRAME? It does from here to leave. An error may
- * have left such a function without a word. */
+/* Return true if no outer function counts for the function with FRAME already. From here to leave,
+ * this one counts. An error may have left such a function without a call of leave. */
 static inline __attribute__((always_inline)) int
 enter(const void *frame)
 {
@@ -158,7 +158,7 @@ leave(int entered)
 
 #define ENTER enter(__builtin_frame_address(0))
 
-/* Leave, and if ENTERED the conses of LIST are new, COUNT of them or up to END. */
+/* Leave; if ENTERED, count the new conses of LIST, COUNT of them or up to END. */
 static inline __attribute__((always_inline)) void
 leave_with(int entered, object list, fixnum count, object end)
 {
@@ -246,7 +246,7 @@ append(object x, object y)
     return o;
 }
 
-/* These have arguments on GCL's own stack, and leave the list there. */
+/* These take their arguments on GCL's own stack, and leave the list there. */
 void
 Llist(void)
 {

@@ -1,4 +1,4 @@
-/* address.js: numbers that an address says, checked before they are used. */
+/* address.js: check the numbers of an address before they are used. */
 
 /** A whole number in TEXT from 0 to below LIMIT, or null. */
 export function indexIn(text, limit) {

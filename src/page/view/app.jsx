@@ -61,7 +61,7 @@ function sumsOf(profile, extent) {
     return sums;
 }
 
-/* Views without anything to show in this profile. */
+/* Views without data in this profile. */
 function hiddenViews(page, profile) {
     const hidden = new Set();
     if (page.sources.length === 0)

@@ -3,8 +3,8 @@
  * uPlot draws it on a canvas. A series is {name, values, colour}, the lowest first; `values` are
  * those at `times`, in seconds, `colour` is a name in page.css. Each area is drawn down to zero
  * from the sum of its series and all below it, the highest first, so each area covers the lower
- * part of the one before. A series that `isLine` is drawn as it is, NaN where it has ended, on
- * nothing.
+ * part of the one before. A series that `isLine` is drawn without stacking, with NaN where it has
+ * ended.
  *
  * A drag selects a stretch of time, a click a moment; both snap to `stops`, the places in `times`
  * at which all values are known. The selection is {from, to}, two stops; for a moment they are
@@ -20,7 +20,7 @@ import {amount, axisBytes, axisTime, count, duration} from './units.js';
 
 const CLICK_PIXELS = 4; // A shorter drag is a click.
 const TIP_ROWS = 8;
-const DENSE = 300; // Times; edges between areas would be all one sees of more.
+const DENSE = 300; // Number of times; with more, edges between areas would hide the areas.
 
 /* The table that uPlot expects: the times, and each series stacked on those below it, highest
  * first. */
@@ -74,7 +74,7 @@ function drawChosen(plot, now) {
     }
     ctx.font = `${11 * pixel}px system-ui, sans-serif`;
     ctx.textBaseline = 'top';
-    ctx.textAlign = 'left'; // The axes leave it as they had it.
+    ctx.textAlign = 'left'; // Reset, since the axes change it.
     ctx.fillStyle = colour('--muted');
     for (const second of collections || []) // A tick on the axis for each.
         ctx.fillRect(Math.round(x(second)), bbox.top + bbox.height - 6 * pixel, pixel, 6 * pixel);
@@ -131,7 +131,7 @@ function byteSteps() {
     return Array.from({length: 52}, (_, power) => 2 ** power);
 }
 
-/* At a stop; beside it, where there is room. */
+/* The tip is at a stop, on the side with room. */
 function Tip({now, at}) {
     const {times, stops, series, unit} = now.current;
     if (at === null || !stops[at.stop])
@@ -166,7 +166,7 @@ function chooseStretch(plot, now) {
         onMoment(from);
 }
 
-/* A press and release at one place; what uPlot calls a selection has a width. */
+/* A press and release at one place; a uPlot selection has a width. */
 function chooseMoments(plot, now) {
     let pressed = 0;
     plot.over.addEventListener('mousedown', (event) => {

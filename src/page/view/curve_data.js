@@ -32,8 +32,8 @@ export function totalLine(report) {
     return {times, values: times.map((time) => known.get(time)), peak: times.indexOf(peak)};
 }
 
-/* The clock of the recorder has ticks: what else was seen in the peak's is not the peak, which is
- * then drawn a little later, before the next one. */
+/* The recorder's clock has ticks: other points in the peak's tick are not the peak, which is then
+ * drawn a little later, before the next one. */
 function peakSecond({totals}, times) {
     if (!(totals.peak_elapsed_ns > 0))
         return null;

@@ -10,7 +10,7 @@ import {FunctionName} from './name.jsx';
 import {FOLD_TIP} from './table_view.jsx';
 import {elsewhere, formatRoute, useShared} from './route.js';
 
-/* A choice that has VALUE in the address when it is turned. */
+/* A toggle that sets VALUE in the address. */
 function Toggle({name, on, value, title, tip}) {
     const {state, replace} = useShared();
     return (

@@ -37,7 +37,7 @@ function Facts({fn}) {
         </p>);
 }
 
-/* By site: whether the function is on its stack, and whether it is the innermost. */
+/* By site: whether the function is on the stack, and whether it is the innermost. */
 function sitesOf(profile, fn) {
     const {end, function: of} = shapeOf(profile, {fold: true});
     return {mask: siteMask(profile, {function: fn}), inner: end.map((stack) =>
@@ -52,7 +52,7 @@ function sumWhere(values, mask) {
     return sum;
 }
 
-/* All metrics, of the function itself and with all that it calls. */
+/* All metrics, for the function itself and with its callees. */
 function Numbers({fn}) {
     const {profile, extent, sums, compares} = useShared();
     const rows = useMemo(() => {

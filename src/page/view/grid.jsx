@@ -19,7 +19,7 @@ import {percent} from './units.js';
 
 const ROW_PIXELS = 30;
 const AT_ONCE = 60; // A table with fewer rows is shown whole.
-const MARGIN_ROWS = 10; // Beyond those in sight, so that a quick hand sees no gap.
+const MARGIN_ROWS = 10; // Rows beyond those in sight, so that fast scrolling shows no gap.
 const PRINTED_ROWS = 200;
 
 /* A share as a number and as a bar. */

@@ -1,8 +1,7 @@
-/* guard.jsx: a view that fails says so, and leaves the others to be looked at.
+/* guard.jsx: an error in one view shows a message there, and leaves the other views usable.
  *
- * Without it an error in one view empties the whole page. It is still thrown on the console, where
- * the tests look.
- */
+ * Without it an error in one view empties the whole page. The error is still thrown on the console,
+ * where the tests look. */
 import {Component} from 'preact';
 
 export class Guard extends Component {

@@ -82,7 +82,7 @@ function stackedSeries(profile, holders) {
     return {times, stops, series: named.filter((one) => one.shown).reverse()};
 }
 
-/* Without a history there is nothing to choose, and the total is all. */
+/* Without a history there is nothing to choose, and the total is the only series. */
 function totalSeries(profile) {
     const {times, values} = totalLine(profile.report);
     return {times, stops: times.map((_, place) => ({place, point: null})),
@@ -100,7 +100,7 @@ function chosenOf(extent, stops) {
     }
 }
 
-/* The peak is a moment, but no stretch begins or ends there. */
+/* The peak is a moment; no stretch begins or ends there. */
 function pointNear(stops, stop, step) {
     return (stops[stop].point === null ? stops[stop + step] : stops[stop])?.point ?? null;
 }
@@ -152,7 +152,7 @@ function Swatch({slot}) {
     return <i class={`swatch ${slot < 0 ? 'rest' : `s${slot}`}`} aria-hidden="true" />;
 }
 
-/* Where holder I has most, and on how many other lines it has the rest. */
+/* The line with most of holder I's memory, and the number of other lines with the rest. */
 export function HolderPlace({holders: {lines}, i}) {
     const {profile} = useShared();
     const frame = lines ? lines.frame[i] : -1;
@@ -226,7 +226,7 @@ export function HolderTable({holders, limit = 200}) {
         </>);
 }
 
-/* To the right what grew, to the left what shrank. */
+/* Growth to the right, decline to the left. */
 function Change({value, most}) {
     const width = {width: `${most > 0 ? 50 * Math.abs(value) / most : 0}%`};
     return (

@@ -1,8 +1,7 @@
 /* keys.jsx: the rows of groupings as text and as links: a function, a line, a type, a heap …
  *
- * Each key leads to where there is more of it: functions to their page, files to their lines,
- * stacks to their frames, the others to the stacks that have it.
- */
+ * Each key links to more details: functions to their page, files to their lines, stacks to their
+ * frames, the others to the stacks that have it. */
 import {ROLE_STARTUP, VERDICT_NAMES} from '../model/profile.js';
 import {baseName, FunctionName, Place, Text, visible} from './name.jsx';
 import {elsewhere, formatRoute, useShared} from './route.js';
@@ -62,7 +61,7 @@ function TypeName({keys, i}) {
         </>);
 }
 
-/* What leads to the stacks that have the key. */
+/* The link to the stacks that have the key. */
 function Stacks({by, i, text}) {
     const {state} = useShared();
     return (

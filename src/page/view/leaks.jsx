@@ -8,7 +8,7 @@ import {Grid, Share} from './grid.jsx';
 import {FunctionName, Text, visible} from './name.jsx';
 import {bytes, count, plural} from './units.js';
 
-/* Paths have names only: a name that several functions have leads nowhere. */
+/* Paths have only names: a name that several functions have gets no link. */
 function namesOf(profile) {
     const ids = new Map();
     for (let id = 0; id < profile.functions.real; id++) {

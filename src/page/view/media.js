@@ -33,12 +33,12 @@ function keep(theme) {
         else
             localStorage.removeItem(KEY);
     } catch {
-        // Then it holds for this page.
+        // Otherwise it holds for this page.
     }
 }
 
-/* {dark, toggle}: as the system is until somebody says otherwise, and again when they agree. Paper
- * is light. */
+/* {dark, toggle}: follows the system until the user chooses otherwise, and again once the two
+ * agree. Paper is light. */
 export function useTheme() {
     const system = useMedia('(prefers-color-scheme: dark)');
     const [chosen, setChosen] = useState(kept);

@@ -9,7 +9,7 @@ import {elsewhere, formatRoute, useShared} from './route.js';
 
 export {baseName, shortName, visible};
 
-const TIP = 4000; // Longer tips help nobody.
+const TIP = 4000; // Longer tips are of no use.
 
 export function Text({text, short = false, brief = false}) {
     const whole = visible(text);

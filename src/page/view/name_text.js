@@ -1,11 +1,11 @@
-/* name_text.js: names that programs, and so perhaps strangers, have chosen, as legible text.
+/* name_text.js: names from programs, which may be hostile, as legible text.
  *
  * A name may contain anything: tags, 2,000 characters, newlines, characters that change the text
  * direction. Invisible characters are shown as codes, so that names that look the same are the
  * same.
  *
  * Names of C++ templates are mostly arguments. In rows their inner arguments become "…"; the tip
- * and the function's page have the whole name. "<lambda>" of Python is no argument. */
+ * and the function's page have the whole name. Python's "<lambda>" is no argument. */
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 const LONG = 80; // Shorter names are left as they are.
 const ASIDE = '\ue000';

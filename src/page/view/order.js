@@ -33,7 +33,7 @@ function orderOfNumbers(values, descending) {
         for (let i = 0; i < length; i++)
             starts[words[4 * i + word] + 1]++;
         if (starts.includes(length))
-            continue; // All the same.
+            continue; // All equal.
         for (let bucket = 1; bucket <= BUCKETS; bucket++)
             starts[bucket] += starts[bucket - 1];
         for (let i = 0; i < length; i++)
@@ -43,7 +43,7 @@ function orderOfNumbers(values, descending) {
     return from;
 }
 
-/* ROWS in the order of value(row), numbers or texts. Equals stay in their order. */
+/* ROWS in the order of value(row), numbers or texts. Stable. */
 export function inOrder(rows, value, descending) {
     const values = Array.from(rows, value);
     if (values.length > 1000 && values.every((v) => typeof v === 'number'))

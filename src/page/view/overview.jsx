@@ -20,7 +20,7 @@ const NEWS = 5;
 const OTHERS = 3; // Holders by each other metric.
 const WORTH_A_HINT = 0.2; // Share of the total without a name.
 
-/* Or killed: nobody has said that it ended. */
+/* Or killed: no end was recorded. */
 function running(profile) {
     return profile.report.process.ended === false;
 }
@@ -72,13 +72,13 @@ function Named({holders, whole, verb}) {
             {i === 0 && <Where holders={holders} i={key} />}</span>));
 }
 
-/* Where the largest holder has most. */
+/* Where the largest holder has most of its memory. */
 function Where({holders, i}) {
     return holders.lines && holders.lines.frame[i] >= 0
         && <> (<HolderPlace holders={holders} i={i} />)</>;
 }
 
-/* Why there is nothing. */
+/* Why there is no data. */
 function emptyText({report, filter}) {
     if (filter)
         return 'Nothing in the profile is of this part.';

@@ -16,7 +16,7 @@ export const VIEWS = ['overview', 'table', 'flame', 'time', 'function', 'site', 
 /* Addresses list the members in this order. */
 const MEMBERS = ['by', 'fn', 'site', 'file', 'line', 'type', 'metric', 'at', 'from', 'to', 'q',
     'sort', 'dir', 'invert', 'fold', 'rec', 'focus', 'stack', 'only'];
-/* These go with one to another view; the others belong to a view. */
+/* These are kept when the view changes; the others belong to a view. */
 const GLOBAL = ['metric', 'at', 'from', 'to'];
 
 export function parseRoute(hash) {
@@ -37,7 +37,7 @@ export function formatRoute(state) {
     return `#/${state.view}${text ? `?${text}` : ''}`;
 }
 
-/* The state of another view: what holds for all views is kept, CHANGES are made. */
+/* The state of another view: keep the members that hold for all views, and apply CHANGES. */
 export function elsewhere(state, view, changes = {}) {
     const next = {view};
     for (const name of GLOBAL)

@@ -81,7 +81,7 @@ const LOSSES = {
     overwritten_blocks: 'blocks whose free was not seen',
     history_records: 'values at a snapshot found no room'};
 
-/* What makes numbers wrong; the view "Recording" has all counts. */
+/* Losses that make numbers wrong; the view "Recording" has all counts. */
 export function lossesOf(report) {
     const told = Object.entries(LOSSES).filter(([name]) => report.losses[name] > 0)
         .map(([name, text]) => `${count(report.losses[name])} ${text}`);
@@ -135,7 +135,7 @@ function Filtered({filter}) {
         </div>);
 }
 
-/* Under a total, what says more of it. */
+/* Further details below a total. */
 function moreOf(metric, extent, sums, totals) {
     if (extent.kind === 'whole') {
         if (metric.key === 'live')

@@ -35,7 +35,7 @@ function limitText(limit) {
     return `up to ${bytes(limit).replace('.0 ', ' ')}`;
 }
 
-/* Part of the longest bar, kept in front of freed. */
+/* Share of the longest bar, with kept in front of freed. */
 function HistogramBar({row, most}) {
     const part = (value) => `${most > 0 ? 100 * Math.max(0, value) / most : 0}%`;
     return (
@@ -71,7 +71,7 @@ function Histogram({sizes}) {
 const MARKS = {certain: '✓', likely: '~'};
 const TYPES_SHOWN = 12; // In a row; its tip has more.
 
-/* What blocks of a size are, then what else has the size. */
+/* The types of the blocks of a size, then other types of the same size. */
 function typesOf(bin) {
     const known = bin.known.map((one) => `${MARKS[one.verdict] || ''}${one.type}`);
     const others = bin.types.filter((type) => !bin.known.some((one) => one.type === type));

@@ -54,7 +54,7 @@ function Line({number, text, sums, chosen, whole}) {
         </tr>);
 }
 
-/* In place of lines that nothing was allocated in. */
+/* Replaces lines without allocations. */
 function Gap({from, to, onOpen}) {
     return (
         <tr>

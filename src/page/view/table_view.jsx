@@ -37,7 +37,7 @@ export const NARROW_TITLES = {live: 'in use', peak: 'peak', allocated: 'alloc.',
 const TITLES = {function: 'function', site: 'stack', line: 'line', file: 'file', module: 'module',
     type: 'type', heap: 'heap', labels: 'labels'};
 
-/* The tables that say anything of this profile. */
+/* The tables with data in this profile. */
 function tablesOf(profile) {
     const heaps = profile.heaps.length > 1 || profile.heaps.some((heap) => heap !== 'malloc');
     const labels = profile.labels.some(({text}) => text !== '');
@@ -157,7 +157,7 @@ function GroupTable({by, fold, only}) {
 
 function ThreadTable() {
     const {profile: {report}, state, extent, replace} = useShared();
-    // One that the program gave no name has none.
+    // An unnamed heap has none.
     const rows = useMemo(() => report.threads.map((row) => ({...row, name: row.name ?? ''}))
         .filter((row) => !state.q
         || row.name.toLowerCase().includes(state.q.toLowerCase())), [report, state.q]);

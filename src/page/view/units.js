@@ -30,7 +30,7 @@ export function amount(value, unit) {
     return unit === 'bytes' ? bytes(value) : count(value);
 }
 
-/* With a sign: of a change. */
+/* With a sign: a change. */
 export function growth(value, unit) {
     if (value === null || value === undefined)
         return UNKNOWN;
