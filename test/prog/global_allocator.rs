@@ -1,6 +1,6 @@
 // global_allocator.rs: a Rust program whose #[global_allocator] is mimalloc or, with --cfg jemalloc,
-// jemalloc, called by the names that Rust's own bindings use. own_malloc.sh knows what it
-// allocates: fill 40,000 boxes of 1,000 bytes and one vector of as many pointers, all kept; churn
+// jemalloc, called by the names that Rust's own bindings use. own_malloc.sh checks these
+// allocations: fill 40,000 boxes of 1,000 bytes and one vector of as many pointers, all kept; churn
 // 500 vectors of 100 bytes, all freed.
 use std::alloc::{GlobalAlloc, Layout};
 use std::time::Duration;

@@ -1,5 +1,5 @@
-// typed_rust.rs: as typed.c, in Rust: boxes, vectors, strings and reference counts. What each
-// function allocates is in type_tables.py.
+// typed_rust.rs: as typed.c, in Rust: boxes, vectors, strings and reference counts.
+// type_tables.py lists the type that each function allocates.
 
 use std::rc::Rc;
 

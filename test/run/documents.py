@@ -30,7 +30,7 @@ def frames_of(tables):
         frame["function"] = at(names, frame["function"])
         frame["file"] = at(tables["files"], frame["file"])
         frame["module"] = at(paths, frame["module"])
-        frame.pop("exact", None)  # Of the tables alone, as below.
+        frame.pop("exact", None)  # In the tables alone, as below.
         for key in ("function_offset", "language"):
             if frame.get(key) is None:
                 frame.pop(key, None)

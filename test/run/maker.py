@@ -14,13 +14,13 @@ import subprocess
 import threading
 
 SECONDS, MEMORY_BYTES = 60, 1 << 30
-SHOWN = 1 << 22  # Of an output. A child's peak memory begins as that of this process.
+SHOWN = 1 << 22  # Shown part of an output. A child's peak memory starts at this process's.
 STRINGS, MODULES, NODES, COUNTERS, THREADS, BINS, TIMELINE, FRAMES, LOCATIONS = range(1, 10)
 SITE_TYPES, HEAPS, LABELS, ACCESS, FIELDS = 15, 17, 18, 21, 22
 RECORD = {STRINGS: 1, MODULES: 120, NODES: 32, COUNTERS: 17 * 128, THREADS: 256,
           BINS: 16 * 1025 + 32 * 40, TIMELINE: 24, FRAMES: 32, LOCATIONS: 24,
           SITE_TYPES: 16, HEAPS: 64, LABELS: 32, ACCESS: 336, FIELDS: 1048}
-NEVER = (1 << 64) - 1  # The least of no blocks.
+NEVER = (1 << 64) - 1  # The minimum of no blocks.
 PACKED, GONE, ZSTD = 3, 4, 1
 DATA_OFF = 16384
 EVIL = [b"\x1b]0;owned\x07\x1b[31m", b"\xc2\x9b31m", b"\x9b31m", b"\xe2\x80\xae drowssap",

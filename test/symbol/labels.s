@@ -1,5 +1,5 @@
-# labels.s: code with one sized symbol of 4 bytes, followed by 4 bytes in nobody's range; then come
-# two labels without size, the first of which ends where the second begins.
+# labels.s: code with one sized symbol of 4 bytes, followed by 4 bytes in no symbol's range; then
+# come two labels without size: the first ends where the second begins.
     .text
     .globl sized
     .type sized, @function

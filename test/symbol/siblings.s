@@ -1,6 +1,6 @@
 # siblings.s: debug information of two units in which each DIE calls its own first child its
-# sibling: 200 namespaces, one in the other, and as many blocks in a function. Whoever goes on with
-# siblings after children comes to the innermost 2^199 times.
+# sibling: 200 namespaces, one in the other, and as many blocks in a function. A walk that visits
+# siblings after children reaches the innermost 2^199 times.
     .text
 code:
     .fill 16, 1, 0x90

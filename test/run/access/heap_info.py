@@ -13,9 +13,9 @@ import documents  # noqa: E402
 from telling import finish, tell  # noqa: E402
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "heap_info.c")
-CLOCKS_DIFFER = 0.05  # Theirs and ours at most, besides
+CLOCKS_DIFFER = 0.05  # Between their clock and ours, at most, besides
 ROUNDED_MS = 2        # what is lost to whole milliseconds.
-COARSE_MS = 50        # The process's own time may be a clock's tick old.
+COARSE_MS = 50        # The process's own time may be one clock tick old.
 
 
 def shown(heaptap, compiler, granule):

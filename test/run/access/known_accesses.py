@@ -3,9 +3,9 @@
 An access is one in the source, at any optimisation level; truth.c explains why there is no
 difference except in loops that vectorise."""
 
-WORDS_SIZE = 104  # Whose words have accesses of their own:
+WORDS_SIZE = 104  # Its words have different accesses:
 WORDS = {0: 140000, 1: 1, 8: 7000, 12: 5}
-LOOP_SIZE = 528  # Whose words have all the same:
+LOOP_SIZE = 528  # Its words all have the same:
 LOOP_EACH = 2
 
 

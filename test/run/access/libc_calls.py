@@ -15,7 +15,7 @@ import counters
 from telling import finish, tell
 
 AREA = os.path.dirname(os.path.abspath(__file__))
-CALLS = "60"  # In each program.
+CALLS = "60"  # Calls in each program.
 NOT_SHOWN = 5  # Failures beyond this many are only counted.
 
 

@@ -83,7 +83,7 @@ int main(int argc, char **argv)
     if (!plugged)
         return printf("%s\n", dlerror());
     plugged(70);
-    if (argc > 2) { // The function itself, by its name among all.
+    if (argc > 2) { // The function itself, by its name in the global scope.
         get = dlsym(RTLD_DEFAULT, "own_malloc");
         put = dlsym(RTLD_DEFAULT, "own_free");
         if (!get || !put)
@@ -144,7 +144,7 @@ int main(int argc, char **argv)
         if (i == 0)
             first = dlsym(library, "own_malloc");
         dlclose(library);
-        // Where it was something else is now.
+        // Another mapping takes its place.
         if (i == 0 && mmap((void *)((unsigned long)first & -4096ul), 4096, PROT_NONE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == MAP_FAILED)
             return 4;
@@ -542,7 +542,7 @@ __thread int data_thread = 3;
 __attribute__((weak)) int data_weak = 9;
 int data_one = 1, data_two = 2;
 __asm__(".symver data_one,data_versioned@DATA_1\n.symver data_two,data_versioned@@DATA_2");
-int je_malloc = 6; // The name of a function of a preset.
+int je_malloc = 6; // Has the name of a preset's function.
 void *data_get(size_t size) { return strdup("") + 0 * size; }
 int data_sum(void)
 {

@@ -228,7 +228,7 @@ NO_LOADING = ALL - {"by_plugin", "by_lookup"}
 # Only the executable is wrapped: calls from libraries are not seen, and a plug-in or dlsym finds
 # libc's malloc.
 WRAPPED = ALL - {"by_library", "by_libc", "by_plugin", "by_lookup"}
-SEEN = {  # All of these are printed as a table, which is in docs/guide/linking.md.
+SEEN = {  # These are printed as a table, which is in docs/guide/linking.md.
     "bare": ALL, "dynamic": ALL, "dynamic-nopie": ALL, "dynamic-clang-lld": ALL,
     "dynamic-lto": ALL, "dynamic-clang-lto": ALL, "dynamic-wrap": WRAPPED, "static": NO_LOADING,
     "static-pie": NO_LOADING, "static-sections": NO_LOADING, "static-gold": NO_LOADING,

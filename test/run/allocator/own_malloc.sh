@@ -40,7 +40,7 @@ int main(void)
     char *p = malloc(48 << 20);
     memset(p, 1, 48 << 20);
     for (int i = 0; i < 2; i++) {
-        if (fork() == 0) { // Has its parent's memory, and makes some of it its own.
+        if (fork() == 0) { // Shares its parent's memory, and copies some of it.
             memset(p, 2, 24 << 20);
             if (i == 1)
                 free(malloc(10));

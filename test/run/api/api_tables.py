@@ -93,7 +93,7 @@ class Profile:
             node = {"labels": 0, "heap": 0, "backing": 0}
             if i and frame and parent < i:
                 node = dict(self.nodes[parent])
-            if frame and flags & 4:  # Without a frame it was left half-made by a jump.
+            if frame and flags & 4:  # Without a frame: a jump left it half-made.
                 assert self.incompatible & 1, "a tag without the flag"
                 kind = {TAG_LABELS: "labels", TAG_HEAP: "heap",
                         TAG_BACKING: "backing"}[frame >> 48]

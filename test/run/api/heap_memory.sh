@@ -6,7 +6,7 @@
 need python3
 
 count=200000
-slack=$((1024 * 1024)) # Pages of the finest to the coarsest tier, and tables of the start.
+slack=$((1024 * 1024)) # Pages of the finest to the coarsest tier, and initial tables.
 
 # number FILE MEMBER: a number of the report's totals or losses, or of the process.
 number() {

@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
 import documents  # noqa: E402
 
-BYTES_MAX = 500  # Of one block.
+BYTES_MAX = 500  # Largest block.
 
 
 def own_counts(path, threads):

@@ -10,13 +10,13 @@ tables to grow, and docs/internals/failures.md bounds the rest.
 import os, random, re, subprocess, sys
 
 SPARE_MIB = 16
-SLACK_MIB = 6  # The library, a piece of at most 1 MiB, and what the heap grows by.
+SLACK_MIB = 6  # The library, a piece of at most 1 MiB, and growth of the heap.
 THREADS_MIB = 4 * 2.6
 MODES = {
     # name: (options, MiB of top levels, MiB of a leaf, MiB of other tables)
     "exact": ([], 64, 2.5, 12),
     "sample": (["--sample", "64K"], 64, 2.5, 12),
-    "reserve": (["--reserve", "2M"], 64, 2.5, 36),  # Twice 6 MiB of its memory are spare.
+    "reserve": (["--reserve", "2M"], 64, 2.5, 36),  # Twice 6 MiB of its memory is spare.
     "annotate": (["--annotate"], 128, 5.3, 12),
 }
 

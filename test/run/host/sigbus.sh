@@ -33,7 +33,7 @@ for bytes in 0 4096 16384 30000 100000; do
         "$(grep -c '^heaptap: the profile was cut short' cut.err)"
     if [ $bytes -ge 16384 ]; then
         check "cut to $bytes bytes: what is left can be read" left cut.$bytes.heaptap $bytes
-    else # Not even the head of the file.
+    else # The header is not even whole.
         "$HEAPTAP" report cut.$bytes.heaptap >report.out 2>report.err
         same "cut to $bytes bytes: the reader" 3 $?
         check "cut to $bytes bytes: the reader says why not" \

@@ -228,7 +228,7 @@ def shown(function, prefix):
     try:
         return function(t, prefix)
     except RuntimeError as error:
-        return error  # Which is never the same as another.
+        return error  # It differs each time.
     finally:
         t.close()
 
@@ -251,7 +251,7 @@ def hang_up():
         prefix = RUN if name == "hup.run" else ""
         # The program is alone on its terminal: no shell signals it a second time.
         t = Terminal("sh", "-c", f"exec {prefix} {python(code)}")
-        t.expect("begun\n")  # The end of the line may be written by itself.
+        t.expect("begun\n")  # The end of the line may be written separately.
         os.close(t.fd)
         for _ in range(700):
             if os.path.exists(name) and os.path.getsize(name):

@@ -15,7 +15,7 @@ STEP, NUMBER = 4096, 25
 def changed(data, draw):
     out = bytearray(data)
     for _ in range(draw.choice((1, 1, 4, 64))):
-        place = draw.randrange(8, len(data))  # Before it is what makes it a profile.
+        place = draw.randrange(8, len(data))  # The bytes before identify it as a profile.
         out[place] ^= draw.randrange(1, 256)
     return bytes(out)
 

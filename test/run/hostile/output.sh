@@ -6,8 +6,8 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3 timeout
 
-MEMORY_KB=200000 # Of address space: less than what is written.
-SECONDS_MAX=100  # It is one or two each, on a machine that is not busy.
+MEMORY_KB=200000 # Of address space: less than the output.
+SECONDS_MAX=100  # It is one or two each, on an idle machine.
 corpus=$SRCDIR/test/fuzz/corpus/views
 
 # limited COMMAND...: the command, in bounded memory and time.

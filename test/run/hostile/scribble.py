@@ -13,7 +13,7 @@ import sys
 import time
 
 CONTROL_OFF, CONTROL_BYTES, ROUNDS = 640, 64, 300
-BEGIN_OFF = 128  # What stands before is by what others know the file.
+BEGIN_OFF = 128  # The bytes before identify the file.
 
 
 def garbage(draw):

@@ -447,7 +447,7 @@ def births():
             tell(tids == [int(tid)], name + "its thread", birth, tid)
             low = birth["from_ns"]
             high = birth["to_ns"] if birth["to_ns"] is not None else float("inf")
-            slack = 30000000 # Of two clocks, one of which ticks.
+            slack = 30000000 # Tolerance between two clocks; one has ticks.
             before, after = int(before) - start, int(after) - start
             tell(low <= after + slack and before - slack <= high, name + "its time", birth, before,
                  after)
@@ -477,7 +477,7 @@ def rebuilt():
     tell("kept + 8 in core_blocks" in holders(), "a program as it was", holders())
     with open("core_blocks", "rb") as file:
         data = bytearray(file.read())
-    note = data.find(b"\3\0\0\0GNU\0") # That of the build id.
+    note = data.find(b"\3\0\0\0GNU\0") # The offset of the build id.
     if note >= 0:
         data[note + 8] ^= 1
         with open("built", "wb") as file:

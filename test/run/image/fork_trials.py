@@ -25,8 +25,8 @@ heaptap, programs, library = sys.argv[1:4]
 first = int(sys.argv[4]) if len(sys.argv) > 4 else 1
 trials = int(os.environ.get("FORK_TRIALS", "24"))
 PROGRAM = os.path.join(programs, "fork_core")
-THREAD_BLOCKS = 2  # That libc allocates for a thread.
-CACHE_BYTES = 648  # Of a thread, which registers alone tell from a block while it is empty.
+THREAD_BLOCKS = 2  # libc allocates these for a thread.
+CACHE_BYTES = 648  # Of a thread; while empty, only registers distinguish it from a block.
 
 
 def document(*arguments):

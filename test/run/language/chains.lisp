@@ -1,8 +1,8 @@
-;;; chains.lisp: functions that call each other at random, allocate, and write down who was called.
+;;; chains.lisp: functions that call each other at random, allocate, and record their callers.
 ;;;
-;;; Each function puts its name on *chain*, a special variable. At a moment to be compared it counts
-;;; the chain, and then makes a bit vector, of which there are no others. Interpreted, and compiled
-;;; with (debug 3), ECL's own list of frames must say the same; *other* counts where it does not.
+;;; Each function puts its name on *chain*, a special variable. At a moment to compare it counts
+;;; the chain, and then makes a bit vector; there are no others. Interpreted, and compiled
+;;; with (debug 3), ECL's own list of frames must agree; *other* counts the differences.
 (defpackage chains (:use cl))
 (in-package chains)
 
@@ -58,7 +58,7 @@
 
 (defun f0 (d) (in (f0) (mark) (act (1+ d)) (mark)))
 
-;;; By way of functions of ECL that call back.
+;;; Through functions of ECL that call back.
 (defun f1 (d)
   (in (f1)
     (case (chance 6)
@@ -89,7 +89,7 @@
       (catch 'out (throw 'out nil)))
     (mark)))
 
-;;; Local functions, one of which calls itself.
+;;; Local functions; one is recursive.
 (defun f4 (d)
   (in (f4)
     (labels ((inner (n) (in (inner) (if (> n 0) (inner (1- n)) (act (1+ d))) (mark)))

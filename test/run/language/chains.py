@@ -21,7 +21,7 @@ def chain(stack, names, first):
         if frame.get("language"):
             kept.append(f"{frame['function']}:{frame['line']}")
         elif frame["function"] == "toy_leaf_deep" and kept:
-            continue  # It calls itself.
+            continue  # It is recursive.
         elif frame["function"] in names:
             kept.append(frame["function"])
     return " ".join(kept[:first])

@@ -22,7 +22,7 @@ def classes(name):
 
 def truth(name):
     with open(name, encoding="utf-8") as file:
-        return {line.split()[0]: int(line.split()[1]) for line in file}  # As many were made.
+        return {line.split()[0]: int(line.split()[1]) for line in file}  # Objects made.
 
 
 def main():

@@ -1,6 +1,6 @@
 ;;; gcl_widgets.lisp: the producer and consumer of mprof's paper, for GCL.
 ;;;
-;;; A widget is a structure with a list of three conses, a float and a symbol of its own in it. Red
+;;; A widget is a structure with a list of three conses, a float and a new symbol. Red
 ;;; ones are kept, in a list; blue ones are used once and dropped.
 (defstruct widget color parts weight name)
 

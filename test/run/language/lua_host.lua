@@ -1,5 +1,5 @@
--- lua_host.lua: what lua_host runs in each of its states: tables, strings, closures and userdata,
--- a thousand coroutines that take turns, and a function that C calls.
+-- lua_host.lua: the script that lua_host runs in each state: tables, strings, closures,
+-- userdata, a thousand coroutines that take turns, and a function that C calls.
 local kept = {}
 local function fill()
   for i = 1, 500 do

@@ -15,7 +15,7 @@ BIG = ["main", "host_second", "run", "main-chunk", "host_inner", "run", "main-ch
 TURNS = 5000
 INSIDE = ["string.rep", "14", "coroutine.resume", "23"]  # Line or name, from the innermost out.
 MADES = 100
-MADE = ["41", "42", "44"]  # And then host_spawn.
+MADE = ["41", "42", "44"]  # Followed by host_spawn.
 # Static functions of the object that is linked first, in front of its public ones.
 STATIC = {"pushfuncname", "pushglobalfuncname", "findfield", "resizebox", "getS", "getF"}
 LUA = ("lua_", "luaV_", "luaD_", "luaL_", "luaM_", "luaH_", "luaC_", "host_alloc")

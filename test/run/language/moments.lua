@@ -1,7 +1,7 @@
 -- moments.lua SEED MOMENTS FILE: calls, errors, coroutines, callbacks and tail calls at random, and
--- at MOMENTS of them a block of known size is allocated; what debug.getinfo says of the chain of
--- calls then is counted in FILE. The innermost function is always string.rep. A state that was
--- resumed stands on the chain of the one that resumed it.
+-- at MOMENTS of them a block of known size is allocated; FILE counts the chains of calls that
+-- debug.getinfo returns then. The innermost function is always string.rep. The chain of a resumed
+-- state continues with the chain of the state that resumed it.
 local seed, moments, file = tonumber(arg[1]), tonumber(arg[2]), arg[3]
 local BYTES = 5000
 local getinfo, rep, format = debug.getinfo, string.rep, string.format
@@ -19,7 +19,7 @@ local function chain(level)
   while true do
     local i = getinfo(level + 1, "Sl")
     if not i then break end
-    if i.what ~= "tail" then -- 5.1 has a level for each tail call, of nothing.
+    if i.what ~= "tail" then -- 5.1 has an empty level for each tail call.
       parts[#parts + 1] = i.what == "C" and "[C]" or i.short_src .. ":" .. i.currentline
     end
     level = level + 1
@@ -38,7 +38,7 @@ local function count(text)
 end
 
 local function moment()
-  local one = format("%08d", moments) -- 5.1 has equal strings once.
+  local one = format("%08d", moments) -- 5.1 stores equal strings once.
   count("[C] " .. chain(1)) local x = rep(one, BYTES / #one)
   return #x
 end
@@ -127,21 +127,21 @@ act = function()
   depth = d - 1
 end
 
--- The first buffer that is no longer on the C stack makes more than itself.
+-- The first buffer that leaves the C stack allocates further blocks.
 local words = {}
 for i = 1, 2000 do words[i] = "word" end
 words = table.concat(words)
 
--- 5.1 has all strings in one table, which grows at some moment: it is to have room for those of
--- many moments, and to be full enough to keep it.
+-- 5.1 keeps all strings in one table, which grows at some moment: it must have room for those of
+-- many moments, and be full enough not to shrink.
 local strings = {}
 for i = 1, 140000 do strings[i] = "string " .. i end
 for i = 70001, 140000 do strings[i] = nil end
 
--- What the collector needs for itself is asked for between moments. To collect everything starts it
--- again in 5.1, so it has to be stopped each time. Left alone it makes stacks of coroutines smaller
--- in the middle of string.rep, and when it does is a matter of addresses, by which tables are laid
--- out, and of how long the name of this file is.
+-- The collector's own memory is allocated between moments. A full collection restarts it
+-- in 5.1, so it must be stopped each time. Otherwise it shrinks stacks of coroutines
+-- inside string.rep, at a time that depends on addresses, which order tables,
+-- and on the length of this file's name.
 local function collect()
   collectgarbage()
   collectgarbage("stop")
@@ -172,7 +172,7 @@ while moments > 0 do
   end
 end
 
--- States that have resumed one another, up to as many as are seen.
+-- States that have resumed one another, up to the recorded number.
 local function nested(n)
   if n == 0 then moment() return end
   step(coroutine.create(function() nested(n - 1) end))

@@ -47,9 +47,9 @@ except ImportError:
 
 SIZE = 400_000
 EPISODES = 12
-DEPTH = 6  # Of ways in each other,
+DEPTH = 6  # Nested WAYS,
 CHOSEN = 9  # of which a program has so many.
-DEEP = 60  # Calls, so that with the C frames of 3.9 a stack has no more than a profile keeps.
+DEEP = 60  # Calls, so that with the C frames of 3.9 a stack fits into a profile.
 truth = collections.Counter()
 local = threading.local()
 lock = threading.Lock()

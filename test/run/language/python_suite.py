@@ -65,7 +65,7 @@ def main():
             recorded = run([heaptap, "run", "--quiet", "--no-pack", "-o",
                             os.path.join(directory, "profile"), "--", *command], directory)
         lines = difference(alone, recorded)
-        if lines and alone[0] == recorded[0]:  # Some tests differ from themselves.
+        if lines and alone[0] == recorded[0]:  # Some tests differ between equal runs.
             with tempfile.TemporaryDirectory() as directory:
                 again = run(command, directory)
             own = set(difference(alone, again))

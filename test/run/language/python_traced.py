@@ -64,7 +64,7 @@ def add_up(traces, of_traces):
     stacks = {of_traces: [-sys.getsizeof([]), -1]}
     for _domain, size, frames, _count in traces:
         row = stacks.setdefault(frames, [0, 0])
-        row[0] += max(size, 1)  # As the interpreter asks malloc for it.
+        row[0] += max(size, 1)  # As the interpreter requests it from malloc.
         row[1] += 1
     return stacks
 
@@ -80,7 +80,7 @@ def tests_of(suite):
 def main():
     module, truth = sys.argv[1], Truth(*sys.argv[2:]) if len(sys.argv) > 2 else Nothing()
     random.seed(1)
-    gc.disable()  # What hangs together in circles lives to the end, so there is more to compare.
+    gc.disable()  # Objects in cycles live to the end, so there is more to compare.
     truth.begin("load")
     tests = list(tests_of(unittest.defaultTestLoader.loadTestsFromName(f"test.{module}")))
     truth.end("load")

@@ -70,7 +70,7 @@ static void clone_vm(int flags)
         perror("clone");
     wait(NULL);
 }
-/* The child must not return from the function that made the call, so nothing is called for it. */
+/* The child must not return from the function that made the call, so the call is inline. */
 static void raw_vfork(void)
 {
     long pid;

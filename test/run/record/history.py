@@ -79,7 +79,7 @@ class Counter:
         self.peak_epoch = words[4]
         self.peak = struct.unpack("<qq", raw[40:56])
         self.born = words[13]
-        self.past = []  # Of (id, values), in the order in which they were written.
+        self.past = []  # List of (id, values), in the order of writing.
 
     def at(self, snapshot):
         if snapshot <= self.born:

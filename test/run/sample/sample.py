@@ -120,7 +120,7 @@ def phases(path):
         got = s and (s["allocations"], s["allocated_bytes"], s["frees"], s["live_bytes"],
                      s["allocations_low"], s["samples"])
         tell(got == (1000, 100000, 1000, 0, 1000, 0), "phases: %s is exact" % name, got)
-        missed = s["allocated_bytes_high"] - 100000  # Of 4 KiB times ln 40 at 95 %.
+        missed = s["allocated_bytes_high"] - 100000  # 4 KiB times ln 40 at 95 %.
         tell(15000 < missed < 15200, "phases: %s may have been missed by samples" % name, missed)
     s = site_of(report, "second")
     # The truth is in the interval 95 times in 100; it is never off by six standard deviations.

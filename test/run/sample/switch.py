@@ -100,7 +100,7 @@ def steer(heaptap, program, threads, path):
         if what is not None:
             change(p, what)
             p.snapshot("in %d" % number)
-            p.stretch(number)  # All threads have looked.
+            p.stretch(number)  # All threads have polled.
     truth = p.end()
     out = subprocess.run([heaptap, "report", "--json", "--no-fold", path], check=True,
                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
@@ -230,7 +230,7 @@ def work(heaptap, sqlite3, ways):
                                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     for n, way in enumerate(ways):
         request = None
-        if way is not None:  # It is taken at the latest in the midst of the step.
+        if way is not None:  # It is taken during the step at the latest.
             request = subprocess.Popen([heaptap, "control", "--wait", "100", path] + way,
                                        stdout=subprocess.DEVNULL)
         process.stdin.write(WORK % {"n": n, "before": max(n - 2, 0)})

@@ -53,7 +53,7 @@ def compare(heaptap, view, *files):
     for document in [wanted, got]:
         for part in [document, *document.get("profiles", [])]:
             del part["version"]
-            part.pop("modules", None)  # Of the nested layout alone; the other has a table.
+            part.pop("modules", None)  # Only in the nested layout; the other has a table.
     if wanted == got:
         return None, 1
     return next(f"{key}: {str(wanted[key])[:200]} and {str(got.get(key))[:200]}"

@@ -59,7 +59,7 @@ def wanted(profile, options):
         if metric == "temporary" and sites and sites[0][field] is None:
             field = "temporary"  # How long blocks of a sample lived is not known.
         if sites and sites[0][field] is None or metric != "inuse" and "peak" in options:
-            continue  # Of a moment not all is known, and of the peak only what was live.
+            continue  # Some metrics are unknown at a moment, and all but live ones at the peak.
         found[metric] = {}
         for site in sites:
             key = tuple(name(f) for f in reversed(site["stack"])) or ("[other stacks]",)
@@ -202,7 +202,7 @@ READERS = {"speedscope": read_speedscope, "csv": read_csv, "chrome": read_chrome
            "firefox": read_firefox}
 VIEWED = {"speedscope": above, "csv": in_a_row, "chrome": above, "firefox": above}
 FEW_METRICS = {"chrome": ["temporary", "count"], "firefox": ["peak", "temporary", "count"]}
-KEEP = {"chrome": ["--no-fold-recursion"]}  # In what is compared stack by stack.
+KEEP = {"chrome": ["--no-fold-recursion"]}  # Options for comparing stack by stack.
 
 
 def exported(form, options, profile):
