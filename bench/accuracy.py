@@ -40,7 +40,7 @@ import counters  # noqa: E402
 import known_accesses  # noqa: E402
 
 COMPILERS = ("clang-14", "clang-16", "clang-19", "clang-22", "gcc")
-SHOWN_BY_PROFDATA = ("19", "22")  # By site; these have histograms, too.
+SHOWN_BY_PROFDATA = ("19", "22")  # By site; these also have histograms.
 SOURCE = os.path.join(TRUTH, "truth.c")
 COMMON = ["-fno-unroll-loops", "-pthread", "-fno-omit-frame-pointer"]
 FOR_READERS = ["-gmlt", "-fdebug-info-for-profiling", "-mno-omit-leaf-frame-pointer",
@@ -159,7 +159,7 @@ def theirs(compiler, flags, by_words=False):
     """The same of compiler-rt; None if the program ends before main."""
     release = compiler.split("-")[-1]
     more = ["-mllvm", "-memprof-histogram"] if by_words else []
-    if by_words and release == "19":  # Inline, 19 counts nothing but granules of 64.
+    if by_words and release == "19":  # Inline, 19 counts only granules of 64.
         more += ["-mllvm", "-memprof-use-callbacks"]
     checked(compiler, "-fmemory-profile", *flags.split(), *COMMON, *FOR_READERS, *more, "-o",
             "theirs", SOURCE)

@@ -19,7 +19,7 @@ import tempfile
 import intervals
 
 BARE = "no recorder"
-WALL, CPU = 0, 1  # What startup prints.
+WALL, CPU = 0, 1  # The columns that startup prints.
 
 
 def batch(options, build, directory):

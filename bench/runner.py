@@ -11,7 +11,7 @@ import subprocess
 
 import programs
 
-MEMORY_SHARE = 0.6  # Of what the machine has; above it a run is ended.
+MEMORY_SHARE = 0.6  # Share of the machine's memory; a run above it is ended.
 LOOKED_AT = 40  # Profiles of a run whose losses are read; a run with more has small ones.
 
 
@@ -34,7 +34,7 @@ class Result:
         self.why = why
         self.cpu_ns = self.wall_ns = self.helper_ns = self.system_ns = self.faults = 0
         self.program_kib = self.tool_kib = self.profile_bytes = 0
-        self.printed = {}  # What the program said about itself, "name number" in each line.
+        self.printed = {}  # The program's own figures, "name number" in each line.
         self.lost = None
 
 

@@ -87,7 +87,7 @@ def one_run(settings, tool, rate):
             if server.wait(END_S):
                 raise Failure(f"the server ended with {server.returncode}: "
                               + runner.tail(f"{directory}/stderr"))
-        except OSError as error:  # Of its input, when it has ended.
+        except OSError as error:  # From its input, when it has ended.
             raise Failure(str(error)) from error
         except subprocess.TimeoutExpired as error:
             raise Failure(f"no answer or no end within {error.timeout:.0f} s") from error

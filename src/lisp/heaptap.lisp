@@ -1,6 +1,6 @@
-;;; heaptap.lisp: what a Lisp program can say to heaptap, for (load "heaptap.lisp") or ASDF.
+;;; heaptap.lisp: heaptap's interface for Lisp programs, for (load "heaptap.lisp") or ASDF.
 ;;;
-;;; Under `heaptap run` each of these does what it says; without, nothing.
+;;; These functions work under `heaptap run`; without it, they do nothing.
 ;;;
 ;;;     (heaptap:with-profile ("building") (build))
 ;;;
