@@ -74,8 +74,7 @@ enum {
     WORD = sizeof(uintptr_t),
     ALIGN = HEAPTAP_EMBEDDED_ALIGN,
     GUARD = HEAPTAP_EMBEDDED_GUARD,
-    FIXED = 16 + WORD * (1 + HAS_BIRTH + HAS_THREAD), // Bytes of an annotation without return
-                                                      // addresses.
+    FIXED = 16 + WORD * (1 + HAS_BIRTH + HAS_THREAD), // Without return addresses.
     // As many as fill the alignment: space that would be padding holds return addresses.
     FRAMES = HEAPTAP_EMBEDDED_FRAMES +
              (ALIGN - (FIXED + HEAPTAP_EMBEDDED_FRAMES * WORD) % ALIGN) % ALIGN / WORD,

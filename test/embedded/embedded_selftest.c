@@ -1,10 +1,10 @@
 /* embedded_selftest.c: the embedded allocator compared with a list of the expected blocks, and with
  * random overflows, on any target that this is built for.
  *
- * It includes the allocator, so that it can inspect the pool and renew it after damage. Prints "ok
- * - what" and "not ok - what", and the trials as "# 199 of 200: past the end, 8 bytes". Built by
- * test/run/embedded/embedded.sh for 64 and 32 bits, both byte orders and without any system, with
- * and without guards, so the only library function that it needs is printf. */
+ * It includes the allocator, so that it can inspect the pool and renew it after damage. It prints
+ * "ok - what" and "not ok - what", and the trials as "# 199 of 200: past the end, 8 bytes". Built
+ * by test/run/embedded/embedded.sh for 64 and 32 bits, both byte orders and without any system,
+ * with and without guards, so the only library function that it needs is printf. */
 #ifndef HEAPTAP_EMBEDDED_POOL_BYTES
 #define HEAPTAP_EMBEDDED_POOL_BYTES (96 * 1024)
 #endif

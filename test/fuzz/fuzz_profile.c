@@ -73,8 +73,8 @@ check_sampling(const struct profile *p)
     check_intervals(&p->totals, &p->errors);
 }
 
-/* A profile that is cut at the end counts as whole; all events until a snapshot plus those after it
- * are all events. */
+/* Require that a cut at the end leaves the whole profile, and that the events until a snapshot and
+ * those after it add up to all. */
 static void
 check_history(struct profile *p)
 {

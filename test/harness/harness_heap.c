@@ -32,8 +32,7 @@
 
 enum {
     CLASSES = 32,
-    CLASS_STEP = 208, // Step between usable sizes. Larger than a byte's slack, so that both forms
-                      // occur.
+    CLASS_STEP = 208, // Of usable sizes; more than a byte's slack, so that both forms occur.
     HEAPS = 64,
     LUMP_BYTES = 1 << 14,
     OVER_BYTES = 32, // Into the block, for over-aligned operators.

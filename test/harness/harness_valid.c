@@ -112,8 +112,7 @@ child_is_valid(uint32_t parent, uint32_t child, uint64_t frame)
 {
     HOLDS(is_node(child));                       // A node is complete before its id is seen.
     HOLDS(state->nodes[child].parent == parent); // It was made for this parent,
-    HOLDS(state->nodes[child].frame == frame);   // and its frame is filled in once all threads have
-                                                 // left.
+    HOLDS(state->nodes[child].frame == frame);   // and FRAME is set when all have left.
     return true;
 }
 

@@ -92,8 +92,7 @@ static void
 errors(void)
 {
     volatile size_t huge = PTRDIFF_MAX, half = SIZE_MAX / 2 + 2;
-    void *volatile kept = strdup("kept"); // The compiler assumes that a failed realloc has freed
-                                          // it.
+    void *volatile kept = strdup("kept"); // The compiler assumes that a failed realloc frees it.
     void *p = NULL;
 
     errno = 0;

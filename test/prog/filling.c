@@ -64,8 +64,7 @@ descend(unsigned path, int depth, unsigned leaf)
     if (path & 1)
         p = descend(path >> 1, depth - 1, leaf);
     else
-        p = descend(path >> 1 | OTHER_CALL, depth - 1, leaf); // Otherwise the calls would be
-                                                              // merged.
+        p = descend(path >> 1 | OTHER_CALL, depth - 1, leaf); // Otherwise the calls are merged.
     __asm__ volatile("" ::: "memory");
     return p;
 }

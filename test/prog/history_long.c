@@ -29,8 +29,7 @@ descend(unsigned path, int depth, size_t size_bytes)
     if (path & 1)
         descend(path >> 1, depth - 1, size_bytes);
     else
-        descend(path >> 1 | OTHER_CALL, depth - 1, size_bytes); // Otherwise the calls would be
-                                                                // merged.
+        descend(path >> 1 | OTHER_CALL, depth - 1, size_bytes); // Otherwise the calls are merged.
     __asm__ volatile("" ::: "memory");
 }
 

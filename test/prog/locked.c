@@ -4,9 +4,9 @@
  *
  *   locked BYTES early|late
  *
- * The limit on locked memory is BYTES. Early: before its first allocation; late: after
- * 100. Then three threads, one after the other, and the main one allocate at 4,096 places each, so
- * that all tables of a profile grow. Ends with 8 and "done". */
+ * The limit on locked memory is BYTES. Early: before its first allocation; late: after 100
+ * allocations. Then three threads, one after the other, and the main one allocate at 4,096 places
+ * each, so that all tables of a profile grow. Ends with 8 and "done". */
 #include <linux/capability.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -14,15 +14,16 @@
  *     rare                 5      320          320   malloc(64), kept
  *     in_thread        20000  5120000            0   malloc(256) in four threads
  *
- * sampled sites all of these sampled phases four functions, first to fourth, allocate 100 bytes
- * each time, kept: 1000,
+ * sampled sites       all of these
+ * sampled phases      four functions, first to fourth, allocate 100 bytes each time, kept: 1000,
  *                     20000, 3000 and 1000 times. Before each the program allocates and frees, in
  *                     pump, until there is a line on its standard input, and after each it prints
  *                     the function's name; then everything is freed in drop.
- * sampled clock S early: 1000 times malloc(100), kept; pump for S seconds; late: the same sampled
- * forks in_child: 20000 times malloc(100), freed, in a child sampled builds built: 20000 times
- * malloc(100), kept, and nothing else sampled middle middle: 20000 times operator new(200000),
- * deleted, and nothing else */
+ * sampled clock S     early: 1000 times malloc(100), kept; pump for S seconds; late: the same
+ * sampled forks       in_child: 20000 times malloc(100), freed, in a child
+ * sampled builds      built: 20000 times malloc(100), kept, and nothing else
+ * sampled middle      middle: 20000 times operator new(200000), deleted, and nothing else
+ */
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -92,8 +92,7 @@ START("start_rbp", BEGIN ".cfi_def_cfa %rbp, 16\n", END);
 
 /* A place for stacks, one at a time. */
 struct stack {
-    char *base, *low, *top; // Base of the place; bounds of the stack, which is mapped if TOP is not
-                            // NULL.
+    char *base, *low, *top; // The place; bounds of the stack, mapped if TOP is not NULL.
     bool used;
 };
 

@@ -243,8 +243,7 @@ what_is_only_zeroed_is_told_apart(void **state)
     assert_int_equal(a.untouched_count, 0);
     assert_int_equal(a.once_count, 21);
     assert_int_equal(a.once_bytes, 168);
-    assert_int_equal(a.order_count, 24); // The same number of lines is touched, but only one is
-                                         // hot.
+    assert_int_equal(a.order_count, 24); // As many lines are touched, but only one is hot.
     assert_true(a.new_lines == a.lines);
     assert_int_equal(a.hot_lines, 3);
     assert_int_equal(a.new_hot_lines, 1);

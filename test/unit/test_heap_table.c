@@ -52,8 +52,7 @@ word_is_valid(const struct heap_map *m, uint32_t i, uint32_t place)
     if (word >> EMPTYING_BITS == WORD_GONE)
         return true;
     HOLDS(i <= map_top(m, word & EMPTYING_MASK)); // Otherwise the level would not be searched.
-    HOLDS(map_find(level, word) == place);        // It is in one of its buckets, and a lookup finds
-                                                  // it.
+    HOLDS(map_find(level, word) == place);        // It is in a bucket where a lookup finds it.
     for (uint32_t k = 0; k < HEAP_MAP_LEVELS && m->levels[k] != NULL; k++)
         HOLDS(k == i || map_find(m->levels[k], word) == NOWHERE); // And nowhere else.
     return true;
@@ -100,8 +99,7 @@ heap_lives_are_valid(const struct heap_lives *l)
             if (site == 0)
                 continue;
             HOLDS(i < l->used);                        // Otherwise it would not be counted.
-            HOLDS(lies_in_window(level, place, site)); // Otherwise it would be created a second
-                                                       // time.
+            HOLDS(lies_in_window(level, place, site)); // Otherwise it would be created again.
             HOLDS(!seen[site % countof(seen)]);        // Each site occurs once.
             seen[site % countof(seen)] = true;
         }

@@ -27,8 +27,7 @@ only_what_is_mapped_can_be_read(void **unused)
     assert_int_equal(mprotect(pages + PAGE_BYTES, PAGE_BYTES, PROT_NONE), 0);
     assert_int_equal(munmap(pages + 2 * PAGE_BYTES, PAGE_BYTES), 0);
     sigprocmask(SIG_SETMASK, NULL, &before);
-    memset(pages, 0, PAGE_BYTES); // Any value may be there, including the one that the call waits
-                                  // for.
+    memset(pages, 0, PAGE_BYTES); // Any value may be there, including the awaited one.
     assert_true(sys_is_readable((uint64_t)(uintptr_t)pages));
     assert_true(sys_is_readable((uint64_t)(uintptr_t)pages + PAGE_BYTES - 1));
     memset(pages, 0xff, PAGE_BYTES);
@@ -77,8 +76,7 @@ ids_that_are_made_up_are_nobodys(void **unused)
     assert_int_not_equal(first, second);
     assert_in_range(first, 1, TID_LIMIT - 1);
     assert_in_range(second, 1, TID_LIMIT - 1);
-    assert_false(sys_is_readable((uint64_t)(uintptr_t)&own)); // Nothing is known without a system
-                                                              // call.
+    assert_false(sys_is_readable((uint64_t)(uintptr_t)&own)); // It needs a system call.
 }
 
 int

@@ -80,7 +80,7 @@ cat check.log
 "$HEAPTAP" bins --classes classes_10000.heaptap >text 2>hints
 check "classes: as text" grep -qE '^c +all conses' text
 
-# The program's setting: its own interval.
+# A program that makes an interval itself.
 lisp said "(load \"$SRCDIR/src/lisp/heaptap.lisp\")" "(load \"$PWD/widgets.fas\")" \
     '(setf *k* (heaptap:with-profile ("building") (widgets::produce 5000) (heaptap:present-p)))' \
     '(print *k*)'

@@ -107,8 +107,8 @@ same "unknown version: what is said" \
     "heaptap: Python 3.99.1 is not known, so its functions are not shown; 3.9 to 3.13 are" \
     "$(cat odd.err)"
 
-# A version that lacks the functions which the adapter looks up, recognised by a function that only
-# it has.
+# An old version, without the functions that the adapter looks up. Its main function is one that
+# only old versions have.
 cat >old_python.c <<'END'
 long PyType_Type[2], PyCode_Type[2] = {1, 0};
 const char *Py_GetVersion(void) { return "3.7.16 (default)"; }
