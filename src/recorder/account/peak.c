@@ -73,10 +73,10 @@ enum {
     NEAR_SHIFT_MAX = 6,
     // After so many settles somebody calls again: the thread that called may have jumped out of it.
     CALL_SETTLES = 64,
-    // So many settles, and so many more in each tick, may be before the error grows.
+    // So many settles, and so many more in LIMIT_TICK_EVENTS, may be before the error grows.
     FLOOR_SETTLES = 2048,
     FLOOR_TICK_SETTLES = LIMIT_TICK_EVENTS / 64,
-    // If in so many ticks there are fewer settles than ticks, it shrinks.
+    // If in so many times LIMIT_TICK_EVENTS there are fewer settles than those, it shrinks.
     FLOOR_TICKS = 1024,
     FLOOR_SHIFT = 4, // It does not grow above this part of the peak.
     FLOOR_FIRST_BYTES = 16,
@@ -123,7 +123,8 @@ share_of(int64_t error)
 static COLD void
 fit_floor(uint32_t settles)
 {
-    uint64_t ticks = load_relaxed(&state->ticks) - load_relaxed(&state->floor_ticks);
+    uint64_t events = load_relaxed(&state->ticked_events) - load_relaxed(&state->floor_ticked);
+    uint64_t ticks = events / LIMIT_TICK_EVENTS;
     uint32_t since = settles - load_relaxed(&state->floor_settles);
     int64_t floor = load_relaxed(&state->floor_bytes);
     int64_t most = load_relaxed(&state->header->shared.peak_bytes) >> FLOOR_SHIFT;
@@ -138,7 +139,7 @@ fit_floor(uint32_t settles)
         most = LIMIT_PEAK_ERROR_BYTES;
     store_relaxed(&state->floor_bytes, floor < most ? floor : most);
     store_relaxed(&state->floor_settles, settles);
-    add_relaxed(&state->floor_ticks, ticks);
+    add_relaxed(&state->floor_ticked, events);
 }
 
 /* --- Maxima ----------------------------------------------------------------------------------- */
@@ -455,7 +456,7 @@ peak_share(void)
     store_relaxed(&state->share_shift, shift);
     or_relaxed(&state->header->compatible, (uint64_t)DISK_COMPATIBLE_MOST);
     if (threads > 1 && !load_relaxed(&state->multi)) {
-        store_relaxed(&state->floor_ticks, load_relaxed(&state->ticks));
+        store_relaxed(&state->floor_ticked, load_relaxed(&state->ticked_events));
         exchange_seq_cst(&state->multi, 1u); // Before the peak is read: raise_peak.
         collect_all(true);
         store_release(&state->peak_mode, (uint32_t)PEAK_NEAR);

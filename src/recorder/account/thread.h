@@ -139,6 +139,7 @@ struct thread {
     int64_t raised_from;
     uint64_t raised_after;
     uint64_t epoch_before, epoch_raised;
+    int64_t ticked_bytes; // live_bytes at the latest tick.
 
     uint32_t generation; // state->generation when the caches below were last emptied.
     uint64_t stack_low,
@@ -185,6 +186,8 @@ struct thread {
     struct stack_frame walked[LIMIT_DEPTH]; // Innermost first; scratch.
     struct rule_entry rules[RULE_CACHE_ENTRIES];
     char text[4096]; // Scratch for what the kernel says: /proc/self/maps, which pages are there.
+    uint32_t tick_events;      // Events between the latest two ticks, as planned: tick.c.
+    uint64_t ticked_ns;        // Elapsed time at the latest tick.
     uint32_t timed_phase;      // Ticks since the last one whose event was timed, of TIMED_TICKS.
     uint64_t work_ns;          // Processor time at the tick before; 0 = not looked at.
     uint64_t work_cycles;      // The cycle counter then.

@@ -164,6 +164,7 @@ alloc_slowly(heaptap_heap *heap, const void *p, size_t count, size_t bytes,
     }
     t->countdown--;
     heap_alloc(t, handle_of(heap), p, count, bytes, caller);
+    tick_if_moved(t);
     enter_ends();
 }
 

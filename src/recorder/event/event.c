@@ -88,6 +88,7 @@ alloc_at(void *p, size_t size_bytes, struct stack_target *target)
         if (likely(c != NULL))
             set_counter(target, size_bytes, site, c);
         peak_change(t, change);
+        tick_if_moved(t);
     } else {
         bump(&t->disk->failed_calls);
     }
@@ -99,6 +100,7 @@ void
 event_settle(void)
 {
     peak_settle(tls.self);
+    tick_if_moved(tls.self);
     enter_ends();
 }
 

@@ -26,6 +26,8 @@ event_ends(struct thread *t, uint64_t began)
 {
     if (unlikely(t->countdown == 0))
         tick(t, arch_cycles() - began);
+    else
+        tick_if_moved(t);
 }
 
 /* Record that a call from CALLER allocated P for SIZE_BYTES; P is NULL if it failed. Return P. */

@@ -393,6 +393,7 @@ heap_alloc_at(uint64_t handle, const void *p, uint64_t size_bytes,
     if (h != NULL) {
         object_begins(t, h, handle, p, 1, size_bytes, nodes_of(target->sites), &change);
         peak_change(t, change);
+        tick_if_moved(t);
     }
     enter_ends();
 }
@@ -438,6 +439,7 @@ heap_keep_counted(uint64_t handle, const void *p, uint64_t size_bytes, uint32_t 
         change += note_kept(t, h, kept, old);
     }
     peak_change(t, change);
+    tick_if_moved(t);
     enter_ends();
 }
 
@@ -501,6 +503,7 @@ heap_free_begun(uint64_t handle, const void *p, struct arch_caller caller)
     }
     t->countdown--;
     heap_free(t, handle, p, caller);
+    tick_if_moved(t);
     enter_ends();
 }
 

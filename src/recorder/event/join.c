@@ -154,7 +154,7 @@ join(uint32_t tid)
     peak_join(t);
     recent_forget(t);
     t->inner_count = 0;
-    t->countdown = LIMIT_TICK_EVENTS;
+    t->countdown = t->tick_events = 1;
     t->nested = NULL; // Its owner has ended like T's, so it is free for any thread.
     t->outer = NULL;
     t->level = 0;

@@ -1,9 +1,16 @@
 /* tick.c: time, kept away from the hot path.
  *
- * A thread reads the clock once in LIMIT_TICK_EVENTS events. This gives the times in the header,
- * the moment of the peak (to within a tick) and the timeline, a bounded list of totals. When the
- * list is full, every second point is dropped and the interval doubles. A reader sorts points by
- * time and drops duplicates, so it loses nothing if it reads while points move.
+ * A thread reads the clock once in LIMIT_TICK_EVENTS events. Two rules bring ticks forward, so that
+ * slow programs get them in time and the fast path stays as it is:
+ *  - The countdown adapts. It starts at 1, doubles while ticks follow within TICK_SOON_NS, and
+ *    shrinks in proportion when a tick comes later than TICK_LATE_NS.
+ *  - A thread whose live bytes moved by TICK_BYTES ticks at once. Such a change passes peak_settle.
+ * Small events after a burst may still wait for the countdown of that burst.
+ *
+ * The clock gives the times in the header, the moment of the peak (to within a tick) and the
+ * timeline, a bounded list of totals. When the list is full, every second point is dropped and the
+ * interval doubles. A reader sorts points by time and drops duplicates, so it loses nothing if it
+ * reads while points move.
  *
  * One event in TIMED_TICKS ticks is timed with the cycle counter: that estimates the recorder's
  * cost. The counter also runs while another thread has the processor. So an event that took long
@@ -27,11 +34,15 @@
 /* An event of SUSPECT_CYCLES, some 3 microseconds, may have been interrupted. One of
  * INTERRUPTED_CYCLES, some 50, has been, or is too rare to stand for others. */
 enum {
-    NAME_REFRESH_TICKS = 64,
+    NAME_REFRESH_EVENTS = 64 * LIMIT_TICK_EVENTS,
     TIMED_TICKS = 4,
     SUSPECT_CYCLES = 10000,
     INTERRUPTED_CYCLES = 150000,
 };
+
+/* The clock is coarse: it advances by 4 to 10 ms. */
+#define TICK_SOON_NS (UINT64_C(8) * 1000 * 1000)
+#define TICK_LATE_NS (UINT64_C(16) * 1000 * 1000)
 
 void
 tick_clock(void)
@@ -72,7 +83,7 @@ add_point(uint64_t elapsed_ns)
         return;
     points[index].live_bytes = load_relaxed(&state->sums.told_bytes);
     points[index].events =
-        load_relaxed(&state->ticks) * LIMIT_TICK_EVENTS + load_relaxed(&state->sampled_events);
+        load_relaxed(&state->ticked_events) + load_relaxed(&state->sampled_events);
     store_release(&points[index].elapsed_ns, elapsed_ns);
     t->used = index + 1;
     if (t->used == LIMIT_TIME_POINTS) {
@@ -108,6 +119,7 @@ tick_look(struct thread *t)
 
     tick_clock();
     now_ns = load_relaxed(&s->last_ns);
+    t->ticked_bytes = t->live_bytes;
     store_relaxed(&t->disk->frames_reused, t->frames_reused);
     peak_publish(t);
     store_relaxed(&s->flushed_bytes, load_relaxed(&state->sums.told_bytes));
@@ -120,6 +132,13 @@ tick_look(struct thread *t)
     access_look();
     limit_look(now_ns);
     file_copy(FILE_COPY_DUE);
+}
+
+COLD void
+tick_moved(struct thread *t)
+{
+    tick_look(t);
+    request_poll();
 }
 
 void
@@ -169,20 +188,41 @@ expect_timed(struct thread *t)
     t->work_cycles = arch_cycles();
 }
 
+/* Set T's countdown to its next tick. */
+static void
+plan_next(struct thread *t)
+{
+    uint64_t now_ns = load_relaxed(&state->header->shared.last_ns);
+    uint64_t elapsed_ns = now_ns > t->ticked_ns ? now_ns - t->ticked_ns : 0;
+    uint64_t events = t->tick_events;
+
+    if (elapsed_ns > TICK_LATE_NS)
+        events = events * TICK_LATE_NS / elapsed_ns;
+    else if (elapsed_ns < TICK_SOON_NS)
+        events *= 2;
+    if (events > LIMIT_TICK_EVENTS)
+        events = LIMIT_TICK_EVENTS;
+    t->ticked_ns = now_ns;
+    t->countdown = t->tick_events = events > 0 ? (uint32_t)events : 1;
+}
+
 void
 tick(struct thread *t, uint64_t cycles)
 {
-    uint64_t ticks = add_relaxed(&state->ticks, UINT64_C(1));
+    uint64_t after = add_relaxed(&state->ticked_events, t->tick_events) + t->tick_events;
+    uint64_t before = after - t->tick_events;
+    bool doubled = after >= LIMIT_TICK_EVENTS && (after ^ before) > before;
 
-    t->countdown = LIMIT_TICK_EVENTS;
+    t->countdown = t->tick_events; // At once: a handler may jump out of what follows.
     if (t->timed_phase == 0)
         count_timed(t, cycles);
     t->timed_phase = (t->timed_phase + 1) % TIMED_TICKS;
     tick_look(t);
     request_poll();
+    plan_next(t);
     static_assert(sizeof t->text >= MEM_RESIDENT_PAGES, "the buffer");
-    mem_measure((ticks & (ticks - 1)) != 0, (unsigned char *)t->text);
-    if (ticks % NAME_REFRESH_TICKS == 0)
+    mem_measure(!doubled, (unsigned char *)t->text);
+    if (doubled || before / NAME_REFRESH_EVENTS != after / NAME_REFRESH_EVENTS)
         thread_refresh_name(t);
     if (t->timed_phase == 0)
         expect_timed(t);

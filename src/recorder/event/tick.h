@@ -1,4 +1,4 @@
-/* tick.h: work of a thread once every LIMIT_TICK_EVENTS events. */
+/* tick.h: work of a thread once every LIMIT_TICK_EVENTS events, or sooner (tick.c). */
 #ifndef EVENT_TICK_H
 #define EVENT_TICK_H
 
@@ -13,6 +13,22 @@ void tick(struct thread *t, uint64_t cycles);
 
 /* The part of a tick that depends on time alone, also used when events are left out. */
 void tick_look(struct thread *t);
+
+/* Change of a thread's live bytes that brings a tick forward. A thread publishes smaller
+ * changes off the fast path (peak_keeps), unless there are threads and a peak above 4 GiB. */
+#define TICK_BYTES (INT64_C(1) << 20)
+
+/* Tick because T's live bytes moved by TICK_BYTES. Leaves the countdown alone. */
+void tick_moved(struct thread *t);
+
+/* To be called after peak_change, when the counters and the ledger are settled. */
+static inline void
+tick_if_moved(struct thread *t)
+{
+    if (unlikely((uint64_t)(t->live_bytes - t->ticked_bytes + TICK_BYTES) >
+                 (uint64_t)(2 * TICK_BYTES)))
+        tick_moved(t);
+}
 
 /* Like tick_look, when the process ends; call in any thread. */
 void tick_end(void);

@@ -45,7 +45,7 @@ enum {
     LIMIT_NAMED = 1 << 17,
     /* Points of the timeline; when it is full every second one goes and the interval doubles. */
     LIMIT_TIME_POINTS = 1024,
-    /* Events between two looks at the clock and the control words. */
+    /* Most events of a thread between two looks at the clock and the control words. */
     LIMIT_TICK_EVENTS = 256,
     /* Attempts to see another thread finish growing a table, up to a second in all, before the
      * event goes to "other" or is lost. */

@@ -83,7 +83,7 @@ struct state {
 
     uint64_t early_events;     // Atomic: events while another thread was starting, not yet counted.
     uint64_t sites;            // Atomic: site ids handed out, 0 and the ones of "other" included.
-    uint64_t ticks;            // Atomic.
+    uint64_t ticked_events;    // Atomic: events that all threads counted up to their latest ticks.
     uint32_t *overflow[6];     // nodes.c: hash tables of nodes that found no place in `children`.
     struct side *side[12];     // ledger_side.c: tables of growing size.
     uint32_t *unknown;         // unknown.c: hash table of record ids.
@@ -122,7 +122,7 @@ struct state {
     uint32_t near_shift;  // Atomic: near takes 2 to the power of this settles of each thread.
     uint32_t share_shift; // Atomic: the error is shared out among 2 to the power of this.
     uint32_t floor_settles; // Atomic: settles when floor_bytes was last changed,
-    uint64_t floor_ticks;   // Atomic: and ticks.
+    uint64_t floor_ticked;  // Atomic: ticked_events then.
     int64_t floor_bytes;    // Atomic: an error that is allowed however small the peak.
 
     /* file.c */

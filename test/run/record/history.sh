@@ -127,6 +127,48 @@ check "by growth" growth
 check "a week, few stacks" long_run 30
 check "a week, many stacks" long_run 3000
 
+# slow BURST EVENTS BYTES PAUSE_MS GROWN PERIODS: a program of few events gets snapshots in time.
+# GROWN of its events grow live bytes past the bound; the period passes PERIODS times at least.
+slow() {
+    "$HEAPTAP" run --quiet --no-pack --force --snapshot-growth "$3" --snapshot-every 0.1 \
+        -o slow.heaptap -- "$PROG/slow_events" "${@:1:4}" &&
+        tables slow.heaptap kinds "4=$5" "6=$6..1000" "1=1..1000" &&
+        "$HEAPTAP" timeline --json slow.heaptap >slow.json &&
+        run_python - "$2" "$3" "$5" <<'END'
+import sys
+import documents
+events, size, grown = sys.argv[1:]
+totals = documents.load(open("slow.json"))
+values = {value for point, value in zip(totals["points"], totals["total"]["values"])
+          if point["kind"] == "growth"}
+wanted = {n * int(size) for n in range(1, int(events) + 1)}
+least = int(grown.split("..")[0])
+assert values <= wanted and len(values) >= least, (sorted(values), sorted(wanted))
+END
+}
+check "few events: one of 10 MiB" slow 0 1 10485760 200 1 0
+check "few events: 5 of 10 MiB" slow 0 5 10485760 150 5 3
+check "few events: 50 of 10 MiB" slow 0 50 10485760 20 50 5
+check "few events: 5 of 10 MiB, after a burst" slow 5000 5 10485760 150 5 3
+# A tick may come later than one event in a program that makes more of them.
+check "few events: 50 of 100 bytes" slow 0 50 100 20 40..50 5
+check "few events: 300 of 100 bytes" slow 0 300 100 8 150..300 10
+
+# A copy of a profile in memory is at most as old as the event before the last.
+killed_at_rest() {
+    local runner _
+    env LD_PRELOAD="$LIBHEAPTAP" HEAPTAP_OUT="$PWD/rest.heaptap" HEAPTAP_SELF_CONTAINED=1 \
+        "$PROG/slow_events" 0 5 10485760 400 &
+    runner=$!
+    sleep 1.9
+    kill -9 $runner
+    wait $runner
+    report_json rest.heaptap >rest.json && python3 -c 'import json
+blocks = json.load(open("rest.json"))["totals"]["live_blocks"]
+assert 3 <= blocks <= 5, blocks'
+}
+check "few events: a killed program leaves a copy" killed_at_rest
+
 # signalled NAME STATUS OUTPUT SNAPSHOTS [OPTION]: history_signal NAME, whose signal is taken.
 signalled() {
     "$HEAPTAP" run --quiet --no-pack --snapshot-signal USR2 ${5:+"$5"} -o "$1$5.heaptap" -- \
