@@ -42,6 +42,7 @@ enum disk_incompatible {
 enum disk_compatible {
     DISK_COMPATIBLE_MOST = 1 << 0,  // The writer knows shared.most_bytes.
     DISK_COMPATIBLE_LIVES = 1 << 1, // And how long blocks lived: disk_counter.ended_16.
+    DISK_COMPATIBLE_CHECK = 1 << 2, // The file has a check: 0 is damage.
 };
 
 enum disk_state {

@@ -10,8 +10,8 @@
  * once its directory entry exists, so a tool killed here leaves a profile without the notes. Errors
  * in a foreign directory are left to its reader.
  *
- * A packed file has no check while it changes. Then it gets a new one, unless the old one was
- * wrong. */
+ * A packed file has neither check nor flag (DISK_COMPATIBLE_CHECK) while it changes. Then it gets a
+ * new check, unless the old one was wrong. */
 #include "profile/append_notes.h"
 
 #include <errno.h>
@@ -34,6 +34,7 @@ struct target {
     uint32_t free[2];      // Entries of the directory.
     size_t free_count;
     bool checked; // The file has a check, and that is right.
+    uint64_t compatible; // Feature flags of the header.
 };
 
 static bool
@@ -56,9 +57,18 @@ write_at(int fd, const void *bytes, size_t size_bytes, uint64_t off)
 }
 
 static bool
-write_check_word(int fd, uint64_t check)
+write_word(int fd, uint64_t word, uint64_t off)
 {
-    return write_at(fd, &check, sizeof check, offsetof(struct disk_header, check));
+    return write_at(fd, &word, sizeof word, off);
+}
+
+/* The flag goes first, because a file with the flag and no check is damaged. */
+static bool
+drop_check(const struct target *t)
+{
+    return write_word(t->fd, t->compatible & ~(uint64_t)DISK_COMPATIBLE_CHECK,
+                      offsetof(struct disk_header, compatible)) &&
+           write_word(t->fd, 0, offsetof(struct disk_header, check));
 }
 
 /* Compute the check of the file FD of SIZE_BYTES; 0 if it cannot be read. */
@@ -83,6 +93,18 @@ check_of(int fd, size_t size_bytes)
     return check;
 }
 
+/* Compute the check, which covers the flag. */
+static bool
+renew_check(const struct target *t)
+{
+    struct stat st;
+
+    return write_word(t->fd, t->compatible, offsetof(struct disk_header, compatible)) &&
+           fstat(t->fd, &st) == 0 &&
+           write_word(t->fd, check_of(t->fd, (size_t)st.st_size),
+                      offsetof(struct disk_header, check));
+}
+
 /* Where the tables end, and which entries are free. */
 static int
 look_around(struct target *t, struct err *err)
@@ -97,6 +119,7 @@ look_around(struct target *t, struct err *err)
         fstat(t->fd, &st) != 0)
         return err_set(err, HEAPTAP_BAD_INPUT, "%s is not a heaptap profile", t->path);
     t->checked = h.check != 0 && h.check == check_of(t->fd, (size_t)st.st_size);
+    t->compatible = h.compatible;
     t->end = round_up((uint64_t)st.st_size, DISK_PAGE_BYTES);
     for (uint32_t i = 0; i < DISK_SEGMENT_MAX; i++) {
         const struct disk_segment *s = &segments[i];
@@ -140,7 +163,6 @@ static bool
 add_notes(struct target *t, const struct profile_note *notes, size_t count)
 {
     struct strbuf texts = {0}, records = {0};
-    struct stat st;
     bool ok;
 
     for (size_t i = 0; i < count; i++) {
@@ -154,7 +176,7 @@ add_notes(struct target *t, const struct profile_note *notes, size_t count)
 
         strbuf_add(&records, &d, sizeof d);
     }
-    ok = (!t->checked || write_check_word(t->fd, 0)) &&
+    ok = (!t->checked || drop_check(t)) &&
          add_segment(t, 0,
                      (struct disk_segment){.kind = DISK_STRINGS,
                                            .bytes = texts.length,
@@ -168,8 +190,7 @@ add_notes(struct target *t, const struct profile_note *notes, size_t count)
                                            .record_bytes = sizeof(struct disk_note)},
                      records.text);
     if (ok && t->checked)
-        ok = fstat(t->fd, &st) == 0 &&
-             write_check_word(t->fd, check_of(t->fd, (size_t)st.st_size));
+        ok = renew_check(t);
     strbuf_release(&texts);
     strbuf_release(&records);
     return ok;

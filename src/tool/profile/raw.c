@@ -553,7 +553,8 @@ parse(const void *data, size_t size_bytes, void *mapped, int fd, const char *nam
     take_segments(ret, &all);
     if (ret->header.state > DISK_STATE_PACKED)
         raw_damage(ret, "its state is unknown");
-    if (ret->header.check != 0 && ret->header.check != raw_check(data, size_bytes))
+    if (ret->header.check != 0 ? ret->header.check != raw_check(data, size_bytes)
+                               : (ret->header.compatible & DISK_COMPATIBLE_CHECK) != 0)
         raw_damage(ret, "it has changed since it was packed: its check does not match");
     if (ret->header.process_flags & DISK_PROCESS_IN_MEMORY)
         raw_note(ret, "it is a copy of memory (--self-contained-core) that may lack what "

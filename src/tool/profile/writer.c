@@ -430,6 +430,7 @@ write_finish(struct writer *w, const struct disk_header *header, struct strbuf *
     int r = 0;
 
     h.state = DISK_STATE_PACKED;
+    h.compatible |= (uint64_t)DISK_COMPATIBLE_CHECK;
     h.check = 0;
     write_symbols(w);
     if (w->has_columns)

@@ -2,14 +2,16 @@
 
     damaged_gates.py HEAPTAP RAW PACKED [NUMBER]
 
-Cut profiles, at each multiple of 4096 bytes and NUMBER random lengths, and packed ones with
-NUMBER random changes: every gate ends with status 3. RAW with such changes: 0, 1 or 3, because
-nothing checks its counters. Exit 1 otherwise. Lengths and bytes come from a fixed seed."""
+Cut profiles, at each multiple of 4096 bytes and NUMBER random lengths, and packed ones without
+their check or with NUMBER random changes: every gate ends with status 3. RAW with such changes:
+0, 1 or 3, because nothing checks its counters. Exit 1 otherwise. Lengths and bytes come from a
+fixed seed."""
 import random
 import subprocess
 import sys
 
 STEP, NUMBER = 4096, 25
+CHECK = 168  # docs/format.md, 2.
 
 
 def changed(data, draw):
@@ -24,6 +26,7 @@ def variants(data, draw, number):
     lengths = set(range(0, len(data), STEP)) | {len(data) - 1}
     for length in sorted(lengths | {draw.randrange(len(data)) for _ in range(number)}):
         yield "cut to %d" % length, data[:length]
+    yield "change of the check to 0", data[:CHECK] + bytes(8) + data[CHECK + 8:]
     for i in range(number):
         out = changed(data, draw)
         if out != data:
