@@ -6,6 +6,8 @@
  * regcomp runs, and a pattern of more than PATTERN_PARTS_MAX is refused. The most expensive
  * accepted pattern takes some 130 MB or some seconds.
  *
+ * Back-references make the time of regexec exponential in the text, so they are refused as well.
+ *
  * A part is a character, a bracket expression, a group or an operator. The count parses leniently:
  * regcomp reports syntax errors. */
 #include "util/pattern.h"
@@ -108,6 +110,22 @@ count_parts(const char **at, size_t depth)
     return sum;
 }
 
+/* Does S contain a back-reference, \1 to \9? */
+static bool
+refers_back(const char *s)
+{
+    while (*s != '\0') {
+        if (*s == '[') {
+            s = skip_bracket(s);
+            continue;
+        }
+        if (*s == '\\' && s[1] >= '1' && s[1] <= '9')
+            return true;
+        s += *s == '\\' && s[1] != '\0' ? 2 : 1;
+    }
+    return false;
+}
+
 int
 pattern_compile(regex_t *ret, const char *text, const char *option, struct err *err)
 {
@@ -121,6 +139,11 @@ pattern_compile(regex_t *ret, const char *text, const char *option, struct err *
                        "--%s: the regular expression is too large: it has more than %d parts with "
                        "its repetitions written out; use smaller counts or fewer alternatives",
                        option, PATTERN_PARTS_MAX);
+    if (refers_back(text))
+        return err_set(err, HEAPTAP_USAGE,
+                       "--%s: '%s' has a back-reference, which may take hours to match; write out "
+                       "what it stands for",
+                       option, text);
     rc = regcomp(ret, text, REG_EXTENDED | REG_NOSUB);
     if (rc == 0)
         return 0;

@@ -33,4 +33,14 @@ for option in --filter --fold; do
         '$HEAPTAP' report $option '((a{1,255}){1,255}){1,255}' app.heaptap >out 2>err
         [ \$? = 2 ] && grep -q -- '$option: the regular expression is too large' err"
 done
+
+# The bound is far above what one pattern takes, and far below what matching this one took.
+refers_back() {
+    timeout 20 "$HEAPTAP" report "$@" app.heaptap >out 2>err
+    [ $? = 2 ] && grep -q "has a back-reference" err
+}
+check "--filter with a back-reference: refused" refers_back --filter '(.*)(.*)(.*)(.*)\4\3\2\1x'
+check "--fold with a back-reference: refused" refers_back --fold '(a)[]b]\1'
+"$HEAPTAP" report --filter '[\1]|main\\1|main' app.heaptap >out 2>err
+same "a bracket and an escaped backslash are no back-references" 0 $?
 finish
