@@ -132,6 +132,8 @@ load_all(const char **paths, size_t count, const struct view_options *options, s
         } else if (options->only && !is_picked(p, options->only, &ret->arena)) {
             profile_free(p);
         } else if ((rc = cut(p, options, &err)) != 0) {
+            if (p->damage != NULL)
+                say_warning("%s", damage_sentence(&ret->arena, p));
             say_error("%s", err.text);
             failure = exit_code(rc);
             profile_free(p);

@@ -55,6 +55,19 @@ check "damaged profiles are refused or shown, never a crash" \
 check "no gate passes because a profile is damaged" \
     python3 "$area/damaged_gates.py" "$HEAPTAP" raw.heaptap good.heaptap
 
+# Moments that went with the end of a file: the damage is why, so it comes first.
+"$HEAPTAP" run --quiet --no-pack -o moments.heaptap -- "$PROG/slow_events" 0 40 100 10
+head -c 40960 moments.heaptap >cut.heaptap
+for view in report leaks "report --json" "leaks --json" "timeline --svg cut.svg" \
+    "export -o cut.csv"; do
+    for moments in "--between 100ms..200ms" "--at 100ms"; do
+        [[ $view != timeline* ]] || moments="--between 100ms..200ms"
+        # shellcheck disable=SC2086
+        "$HEAPTAP" $view $moments cut.heaptap >moments.out 2>moments.err
+        check "$view $moments of a file that is cut: says so" grep -q "is cut short" moments.err
+    done
+done
+
 # Existing files are never overwritten.
 echo precious >taken.heaptap
 refused "run -o of an existing file" 3 "$HEAPTAP" run -o taken.heaptap -- "$PROG/article"
