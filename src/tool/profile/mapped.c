@@ -189,3 +189,22 @@ mapped_profile(uint32_t pid, struct arena *arena, struct mapped *ret)
     fclose(f);
     return result;
 }
+
+bool
+mapped_recorder(uint32_t pid)
+{
+    char path[64], *line = NULL;
+    size_t capacity = 0;
+    bool found = false;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%u/maps", living_thread(pid));
+    f = fopen(path, "re");
+    while (f != NULL && !found && getline(&line, &capacity, f) > 0)
+        found = strstr(line, "/libheaptap.so\n") != NULL ||
+                strstr(line, "/libheaptap-access.so\n") != NULL;
+    free(line);
+    if (f != NULL)
+        fclose(f);
+    return found;
+}

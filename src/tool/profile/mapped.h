@@ -32,4 +32,7 @@ struct mapped {
  * Strings are from ARENA. */
 enum mapped_result mapped_profile(uint32_t pid, struct arena *arena, struct mapped *ret);
 
+/* Is the recorder among the libraries of process PID? False if we may not look. */
+bool mapped_recorder(uint32_t pid);
+
 #endif

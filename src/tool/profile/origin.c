@@ -337,6 +337,11 @@ origin_of_pid(uint32_t pid, struct arena *arena, const char **ret_path, struct e
     // Other files that a process shares may be hidden too.
     if (result == MAPPED_HIDDEN && (mapped.path == NULL || strstr(mapped.path, ".heaptap") != NULL))
         r = say_hidden(pid, &mapped, arena, err);
+    else if (lives && mapped_recorder(pid))
+        r = err_set(err, HEAPTAP_BAD_INPUT,
+                    "process %u has recorded nothing so far: its recorder is there, and makes the "
+                    "profile at the first allocation; try again then",
+                    pid);
     else if (lives)
         r = err_set(err, HEAPTAP_BAD_INPUT,
                     "process %u is not being recorded by heaptap (start it with `heaptap run`)",

@@ -46,6 +46,33 @@ looked_at_often() {
 looked_at_often "check PID" check
 looked_at_often "core --leaks" core --leaks --pid
 
+# A recorded process that has not allocated has no profile yet.
+cat >idle.c <<'C'
+#include <unistd.h>
+int main(void)
+{
+    pause();
+    return 0;
+}
+C
+gcc -o idle idle.c
+"$HEAPTAP" run --quiet -o idle.heaptap -- ./idle 2>idle.err &
+runner=$!
+for _ in $(seq 200); do
+    pid=$(child_of $runner) && [ "$(cat "/proc/$pid/comm")" = idle ] && break
+    sleep 0.05
+done
+sleep 0.2 # Until its libraries are loaded.
+for view in report "html -o idle.html" "snapshot --wait 1"; do
+    # shellcheck disable=SC2086
+    "$HEAPTAP" $view "$pid" $([[ $view != snapshot* ]] || echo name) >idle.out 2>idle.err
+    same "${view%% *} of a process without allocations: exit status" 3 $?
+    check "${view%% *} of a process without allocations: says so" \
+        grep -q "process $pid has recorded nothing so far" idle.err
+done
+kill "$pid"
+wait $runner
+
 # Four threads that do nothing but allocate and free.
 "$HEAPTAP" run --quiet -o counted.heaptap -- "$PROG/counted" counts 4 &
 runner=$!
