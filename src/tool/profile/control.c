@@ -5,6 +5,9 @@
  * Two tools must not write at once: an advisory lock on the file sees to that, which the recorder
  * takes no part in. A request that finds no answer is not taken back: it might be taken at that
  * very moment, and the user wanted it.
+ *
+ * While it waits, the tool has the file open for reading only. A second writer would make the
+ * process seem to live on (owner.c), so that nobody packs its profile.
  */
 #include "profile/control.h"
 
@@ -58,6 +61,16 @@ open_profile(const char *path, int flags, struct disk_header *ret, struct err *e
     return err_set(err, HEAPTAP_BAD_INPUT, "%s is not a heaptap profile", path);
 }
 
+/* Open the file of FD once more, with FLAGS; negative on failure. */
+static int
+reopen(int fd, int flags)
+{
+    char path[32];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return open(path, flags | O_CLOEXEC);
+}
+
 int
 control_open(const char *path, struct control *ret, struct err *err)
 {
@@ -80,7 +93,10 @@ control_open(const char *path, struct control *ret, struct err *err)
                        path, ret->owner.pid != 0 ? ret->owner.pid : h.pid);
     if (fd < 0)
         return fd;
-    ret->fd = fd;
+    ret->fd = reopen(fd, O_RDONLY);
+    close(fd);
+    if (ret->fd < 0)
+        return err_errno(err, HEAPTAP_BAD_INPUT, "cannot open %s", path);
     ret->pid = ret->owner.pid != 0 ? ret->owner.pid : h.pid;
     snprintf(ret->name, sizeof ret->name, "%u", ret->pid);
     if (ret->pid != h.pid)
@@ -121,8 +137,14 @@ static bool
 write_words(const struct control *c, size_t off, const uint64_t *words, size_t count)
 {
     size_t bytes = count * sizeof *words;
+    int fd = reopen(c->fd, O_WRONLY);
+    bool ok = fd >= 0 && pwrite(fd, words, bytes, (off_t)off) == (ssize_t)bytes;
+    int error = errno;
 
-    return pwrite(c->fd, words, bytes, (off_t)off) == (ssize_t)bytes;
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return ok;
 }
 
 static int
@@ -170,7 +192,7 @@ await(const struct control *c, uint64_t generation, uint64_t until_ns, struct er
         if (now_ns() >= until_ns)
             return err_set(err, HEAPTAP_NOT_FOUND,
                            "process %u has not taken the request yet: it looks only when it "
-                           "allocates (every 256 events, or every 256 KiB when not all is "
+                           "allocates (every 256 events at most, or every 256 KiB when not all is "
                            "recorded); the request stays and is taken then",
                            c->pid);
         wait_a_little();

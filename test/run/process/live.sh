@@ -73,6 +73,19 @@ done
 kill "$pid"
 wait $runner
 
+# A snapshot that waits does not keep the profile of a process that ends from being packed.
+rm -f ending.heaptap
+"$HEAPTAP" run -o ending.heaptap -- "$PROG/slow_events" 0 1 100 2000 2>ending.err &
+runner=$!
+until_there ending.heaptap
+sleep 0.2
+"$HEAPTAP" snapshot --wait 20 "$(child_of $runner)" name >idle.out 2>idle.err &
+asker=$!
+wait $runner
+check "a snapshot that waits: the profile is packed" \
+    bash -c '! grep "still being" ending.err && [ "$(od -An -tu4 -j32 -N4 ending.heaptap)" -eq 3 ]'
+wait $asker
+
 # Four threads that do nothing but allocate and free.
 "$HEAPTAP" run --quiet -o counted.heaptap -- "$PROG/counted" counts 4 &
 runner=$!
