@@ -43,16 +43,16 @@ is_recorded_here(void)
 }
 
 /* A forked child that has not started recording has its parent's memory. Unmap that, unless a
- * thread is starting: true if that was news. The child then starts as a new process does. The
- * struct of the thread that has forked stays, because that thread still looks at it; no other may
- * do this. */
+ * thread is starting: true if that was news. The child then starts as a new process does. After a
+ * fork by a raw system call the forking thread still refers to its struct. Keep that, and leave the
+ * unmapping to that thread, the child's main thread. */
 static bool
 drop_parents(void)
 {
     bool had_pool, had_others;
     uint32_t idle = 0;
 
-    if (state == NULL || load_acquire(&state->ready) != READY_NO || tls.self == NULL ||
+    if (state == NULL || load_acquire(&state->ready) != READY_NO || sys_gettid() != sys_getpid() ||
         !cas_acq_rel(&state->starting, &idle, 1u))
         return false;
     had_pool = mem_pool_bytes() != 0;

@@ -27,6 +27,7 @@
 #include "entry/recorded.h"
 #include "event/event.h"
 #include "event/gate.h"
+#include "event/join.h"
 #include "event/ordinary.h"
 #include "event/orphan.h"
 #include "event/sampled.h"
@@ -308,8 +309,10 @@ fork_by(fork_fn *fork_function)
     pid_t pid =
         likely(tls.busy != BUSY_RECORDER) ? fork_function() : orphan_fork(fork_function);
 
-    if (pid == 0)
+    if (pid == 0) {
         identity_own();
+        join_forked();
+    }
     return pid;
 }
 

@@ -234,6 +234,14 @@ join_thread(void)
     return tls.self;
 }
 
+void
+join_forked(void)
+{
+    // In the middle of an event the struct is still needed: orphan.c has put it back.
+    if (tls.busy != BUSY_RECORDER && !thread_is_ready(tls.self))
+        tls.self = NULL;
+}
+
 static COLD void
 forget_stale(struct thread *t)
 {

@@ -9,6 +9,10 @@
  * case. */
 struct thread *join_thread(void);
 
+/* A forked child begins: drop the calling thread's reference to its parent's struct, which another
+ * thread of the child could reuse or unmap. Async-signal-safe. */
+void join_forked(void);
+
 /* Return the struct for events of a handler that has interrupted the recorder at work with T; NULL
  * if there is none (not counted). It is a second row of this thread: to the shared tables, its
  * events look like another thread's, which may occur at any moment. */

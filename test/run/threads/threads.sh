@@ -89,4 +89,21 @@ known beside.heaptap \
     "whole:one_inner,plugin,both,main allocations=20000 frees=20000" \
     "stack:two_innermost,two_inner,plugin,turn allocations=$turns frees=$turns" \
     "losses events=0 guessed_frames=0 unwind_failures=0"
+
+# A forked child whose first event is another thread's than the one that forked.
+for mode in shared limited unrecorded; do
+    rm -rf forked.heaptap forked.processes
+    "$HEAPTAP" run --quiet --no-pack -o forked.heaptap -- "$PROG/forked_worker" $mode 2>forked.err
+    same "a child begins in a thread, $mode: exit status" 0 $?
+    [ $mode = unrecorded ] && continue
+    same "a child begins in a thread, $mode: allocations by thread" "300000 300001" \
+        "$(for profile in forked.heaptap forked.processes/*; do
+            "$HEAPTAP" report --json "$profile"
+        done | python3 -c '
+import json, re, sys
+for text in re.split(r"(?<=})\n(?={)", sys.stdin.read()):
+    profile = json.loads(text)
+    if profile["process"]["forked"]:
+        print(*sorted(t["allocations"] for t in profile["threads"]))')"
+done
 finish
