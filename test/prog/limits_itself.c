@@ -7,8 +7,10 @@
  *
  *     limits_itself pieces WHICH MIB HOW
  *                                    says how many of 40 pieces it then gets. WHICH is AS or DATA,
- *                                    HOW is libc, raw (a system call), child (another process) or
- *                                    forked (a forked child does all that, by a system call)
+ *                                    HOW is libc, raw (a system call), child (another process),
+ *                                    forked (a forked child does all that, by a system call) or
+ *                                    grown (the same after the parent has had blocks in GROWN spans
+ *                                    of 16 MiB; the first piece is the child's first block)
  *
  *     limits_itself stack MIB        by a system call, allocates for 20 ms and uses 4 MiB of the
  *                                    stack
@@ -32,6 +34,7 @@
 
 enum { BLOCKS = 64, BLOCK_BYTES = 1 << 20, STACK_BYTES = 4 << 20, THREADS = 4 };
 enum { MAPPINGS = 256, MAPPING_BYTES = 1 << 20 };
+enum { GROWN = 30, GROWN_BYTES = 17 << 20 };
 enum { PIECES = 40, PIECE_BYTES = 512 << 10 };
 
 static int over;
@@ -141,14 +144,26 @@ limit_by(const char *how, int resource, const struct rlimit *l)
     return status;
 }
 
+static void
+grow(void)
+{
+    static void *blocks[GROWN];
+
+    for (int i = 0; i < GROWN; i++)
+        blocks[i] = malloc(GROWN_BYTES);
+    for (int i = 0; i < GROWN; i++)
+        free(blocks[i]);
+}
+
 static int
 pieces(const char *which, rlim_t bytes, const char *how)
 {
     struct rlimit l = {bytes, RLIM_INFINITY};
-    void *volatile small;
-    int count = 0;
+    int grown = strcmp(how, "grown") == 0, count = 0;
 
-    if (strcmp(how, "forked") == 0) {
+    if (grown)
+        grow();
+    if (grown || strcmp(how, "forked") == 0) {
         if (fork() != 0) {
             wait(NULL);
             return 0;
@@ -157,9 +172,12 @@ pieces(const char *which, rlim_t bytes, const char *how)
     }
     if (limit_by(how, strcmp(which, "AS") == 0 ? RLIMIT_AS : RLIMIT_DATA, &l) != 0)
         return 3;
-    // There is room, so that a forked child tries to start recording.
-    small = malloc(10);
-    free(small);
+    // It finds room, so that a forked child tries to start recording.
+    if (!grown) {
+        void *volatile small = malloc(10);
+
+        free(small);
+    }
     for (int i = 0; i < PIECES; i++) {
         void *volatile p = malloc(PIECE_BYTES);
 

@@ -17,7 +17,8 @@
  * What stays in address space: the tables in use, the top level of the ledger (64 MiB), some 2 MiB
  * for each thread. Tables stay small when the limit is lifted again.
  *
- * RLIMIT_DATA needs none of this: nothing large is charged to it (platform/mem.c).
+ * RLIMIT_DATA needs only that unmapping: nothing else that is large is charged to it
+ * (platform/mem.c).
  */
 #include "account/limit.h"
 
@@ -136,9 +137,12 @@ limit_gives_back(uint64_t size_bytes)
     if (size_bytes == 0 || state == NULL || sys_is_quiet())
         return false;
     limit = sys_limit(RLIMIT_AS);
+    if (limit != UINT64_MAX && size_bytes < limit)
+        return is_recorded_here() ? give_back(SPARE_BYTES) : drop_parents();
+    limit = sys_limit(RLIMIT_DATA);
     if (limit == UINT64_MAX || size_bytes >= limit)
         return false;
-    return is_recorded_here() ? give_back(SPARE_BYTES) : drop_parents();
+    return is_recorded_here() ? mem_drop_parents(NULL) : drop_parents();
 }
 
 void

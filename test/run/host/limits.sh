@@ -43,6 +43,11 @@ for option in "" --annotate; do
     pieces AS 150 forked $option
 done
 
+# The tables of a parent with a large heap are not charged to the limit of its child either.
+for option in "" --annotate; do
+    pieces DATA 60 grown $option
+done
+
 # The same under a limit from the start, which a parent without a pool has.
 for option in "" --annotate; do
     same "a forked child under 700 MiB $option" "40 of 40" \
