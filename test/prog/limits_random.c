@@ -1,3 +1,5 @@
+/* libs: -lpthread */
+/* cflags: -fno-builtin */
 /* limits_random.c: sets its limits at random moments, and counts the memory that it still gets.
  *
  *     limits_random SEED [seen]     SEED alone determines its actions; "seen": libc sets all
@@ -10,11 +12,10 @@
  * it got, the limits, the number of address spans used so far (which determines the ledger's size),
  * and the recorder's memory at that time. A limit that libc does not set is followed by pieces,
  * because the recorder notices it when an allocation fails. */
-/* libs: -lpthread */
-/* cflags: -fno-builtin-malloc */
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@
 #include <unistd.h>
 
 enum { STEPS = 10, PIECES_MAX = 4096, FILES_MAX = 200, THREADS = 3, MIB = 1 << 20 };
+enum { SAMPLED = 20, SAMPLED_BYTES = 64 << 10 };
 enum { HEAP_BYTES_MAX = 256 * MIB, SPAN_BITS = 24 };
 
 /* Threads and stacks need some of it, and the recorder has fixed costs: failures.md. An external
@@ -216,36 +218,55 @@ use_heap(const char *more)
     say("pieces", (long)(count * (long)bytes / MIB), text);
 }
 
+/* A thread waits for GO before it allocates and again before it ends, and posts DONE in between. */
+struct turn {
+    sem_t go, done;
+};
+
 static void *
-work(void *unused)
+work(void *turn)
 {
+    struct turn *t = turn;
     long got = 0;
 
+    sem_wait(&t->go);
     for (int i = 0; i < 300; i++) {
         void *volatile p = malloc((size_t)i * 7);
 
         got += p != NULL;
         free(p);
     }
-    (void)unused;
+    sem_post(&t->done);
+    sem_wait(&t->go);
     return (void *)got;
 }
 
+/* All threads are alive at once but allocate in turn. Otherwise their order decides which small
+ * block ends up above the pieces, and so whether the heap shrinks when these are freed. */
 static void
 use_threads(void)
 {
     pthread_t t[THREADS];
+    struct turn turns[THREADS];
     pthread_attr_t small;
     long sum = 0;
 
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, MIB);
-    for (int i = 0; i < THREADS; i++)
-        if (pthread_create(&t[i], &small, work, NULL) != 0)
+    for (int i = 0; i < THREADS; i++) {
+        sem_init(&turns[i].go, 0, 0);
+        sem_init(&turns[i].done, 0, 0);
+        if (pthread_create(&t[i], &small, work, &turns[i]) != 0)
             _exit(91);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        sem_post(&turns[i].go);
+        sem_wait(&turns[i].done);
+    }
     for (int i = 0; i < THREADS; i++) {
         void *result;
 
+        sem_post(&turns[i].go);
         pthread_join(t[i], &result);
         sum += (long)result;
     }
@@ -391,8 +412,10 @@ main(int argc, char **argv)
 
     word = seed * 0x9e3779b97f4a7c15u + 88172645463325252u;
     seen = argc > 2;
-    // One arena: the number of threads that want one at once depends on timing.
+    // One arena: the number of threads that want one at once depends on timing. Freed blocks merge
+    // at once: otherwise one kept block keeps the heap below it, and block sizes decide which.
     mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MXFAST, 0);
     getrlimit(RLIMIT_AS, &outer);
     space = space_most = outer.rlim_max;
     getrlimit(RLIMIT_DATA, &outer);
@@ -401,6 +424,9 @@ main(int argc, char **argv)
         draw(2);
     if (draw(3) != 0)
         free(malloc(10));
+    // Sampling, too, then records from here on: a start under a limit is another matter.
+    for (int i = 0; seen && i < SAMPLED; i++)
+        free(malloc(SAMPLED_BYTES));
     for (int i = 0; i < STEPS; i++)
         step(0);
     if (draw(8) == 0)

@@ -484,14 +484,14 @@ mem_shrink(void *piece, uint64_t size_bytes, uint64_t keep_bytes)
     unsigned char *start = (unsigned char *)piece + round_up(keep_bytes, PAGE_BYTES);
     unsigned char *end = (unsigned char *)piece + round_up(size_bytes, PAGE_BYTES);
 
-    if (start >= end || in_piece(piece, state->arena, state->arena_bytes))
+    if (start >= end)
         return;
     // Behind the first part that is gone, no child may use the pool.
     if (in_piece(piece, state->pool, state->pool_end) &&
         (uint64_t)(start - state->pool) < load_relaxed(&pool_bytes))
         store_relaxed(&pool_bytes, (uint64_t)(start - state->pool));
     forget_part(start, end);
-    sys_munmap(start, (size_t)(end - start));
+    sys_munmap_always(start, (size_t)(end - start));
 }
 
 /* Unmap what nobody has taken from the part of the arena that ends at *END and of which *USED is

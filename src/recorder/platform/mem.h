@@ -78,8 +78,8 @@ void mem_release_all(void);
 typedef bool mem_shortage_fn(uint64_t size_bytes);
 void mem_on_shortage(mem_shortage_fn *f);
 
-/* Unmap PIECE, SIZE_BYTES of mem_private, but for its first KEEP_BYTES. No thread may use the rest
- * any more. A piece of the arena stays. One thread at a time. */
+/* Unmap PIECE, SIZE_BYTES of mem_private, but for its first KEEP_BYTES, even in a quiet process. No
+ * thread may use the rest any more. One thread at a time. */
 void mem_shrink(void *piece, uint64_t size_bytes, uint64_t keep_bytes);
 
 /* Unmap what nobody has taken from the pool, and from the arena all but a few mebibytes, even in a
