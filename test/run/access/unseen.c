@@ -10,13 +10,17 @@
 static __attribute__((noinline)) char *
 never(void)
 {
-    return malloc(5008);
+    char *volatile p = malloc(5008); // No tail call: the caller's frame would be missing.
+
+    return p;
 }
 
 static __attribute__((noinline)) char *
 filled(void)
 {
-    return malloc(6000);
+    char *volatile p = malloc(6000);
+
+    return p;
 }
 
 int
