@@ -17,6 +17,7 @@
 #include "access/counted_blocks.h"
 
 #include "access/access_state.h"
+#include "access/counting.h"
 #include "access/facts.h"
 #include "access/live.h"
 #include "access/records.h"
@@ -194,6 +195,19 @@ access_process_ends(void)
     live_merge(LIVE_AT_EXIT);
     uncounted_look();
     uncounted_publish();
+}
+
+void
+access_used(const void *read, size_t read_bytes, const void *written, size_t written_bytes)
+{
+    given(read, read_bytes);
+    W(written, written != NULL ? written_bytes : 0);
+}
+
+void
+access_looks_up(void)
+{
+    uncounted_note(UNCOUNTED_LOOKUP);
 }
 
 COLD void

@@ -40,6 +40,13 @@ void access_unloads(void);
 /* There are counters: say so in the profile, if there is one. */
 void access_publish(void);
 
+/* Count accesses of an intercepted function to its caller's memory: READ_BYTES read at READ, and
+ * WRITTEN_BYTES written at WRITTEN. NULL counts none. Async-signal-safe; call outside events. */
+void access_used(const void *read, size_t read_bytes, const void *written, size_t written_bytes);
+
+/* Note that the program looks up a function by name. Thread-safe, async-signal-safe. */
+void access_looks_up(void);
+
 #else
 
 // Not functions, so that not even the order in which the compiler looks at their arguments is left.
@@ -52,6 +59,8 @@ void access_publish(void);
 #define access_look()                         ((void)0)
 #define access_process_ends()                 ((void)0)
 #define access_unloads()                      ((void)0)
+#define access_used(read, read_bytes, written, written_bytes) ((void)0)
+#define access_looks_up()                     ((void)0)
 
 #endif
 

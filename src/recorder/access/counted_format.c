@@ -6,13 +6,14 @@
  *
  * An unknown letter ends the reading, because a program may have registered it with arguments of
  * any type. Arguments behind it are not counted, nor are those of formats with more than 64
- * positions, and of scanf with positions.
+ * positions. Such a call withholds the verdict "never" in the whole process.
  */
 #include "access/counted_format.h"
 
 #include "access/counting.h"
+#include "access/uncounted.h"
 
-enum { POSITIONS_MAX = 64 };
+enum { POSITIONS_MAX = 64, SCANNED_MAX = 4096 };
 
 enum argument { ARGUMENT_INT, ARGUMENT_WORD, ARGUMENT_DOUBLE, ARGUMENT_LONG_DOUBLE };
 
@@ -221,8 +222,10 @@ print_in_order(struct format *f, struct arguments *a)
             precision = (int)fetch(a, ARGUMENT_INT);
         if (has_argument(&c, &type, &known))
             count_printed(&c, fetch(a, type), precision);
-        if (!known)
+        if (!known) {
+            uncounted_note(UNCOUNTED_FORMAT);
             return;
+        }
     }
 }
 
@@ -238,6 +241,27 @@ note(uint8_t *types, uint32_t *count, uint32_t position, enum argument type)
     return true;
 }
 
+/* Find the types of all arguments of F, which has positions. Return false if they are unknown. */
+static bool
+note_all(struct format f, uint8_t *types, uint32_t *count)
+{
+    struct conversion c;
+    enum argument type;
+    bool known;
+
+    while (next_print(&f, &c)) {
+        if (c.width.is_argument && !note(types, count, c.width.position, ARGUMENT_INT))
+            return false;
+        if (c.precision.is_argument && !note(types, count, c.precision.position, ARGUMENT_INT))
+            return false;
+        if (has_argument(&c, &type, &known) && !note(types, count, c.position, type))
+            return false;
+        if (!known)
+            return false;
+    }
+    return true;
+}
+
 static void
 print_by_position(struct format *f, struct arguments *a)
 {
@@ -248,15 +272,9 @@ print_by_position(struct format *f, struct arguments *a)
     enum argument type;
     bool known;
 
-    for (struct format first = *f; next_print(&first, &c);) {
-        if (c.width.is_argument && !note(types, &count, c.width.position, ARGUMENT_INT))
-            return;
-        if (c.precision.is_argument && !note(types, &count, c.precision.position, ARGUMENT_INT))
-            return;
-        if (has_argument(&c, &type, &known) && !note(types, &count, c.position, type))
-            return;
-        if (!known)
-            return;
+    if (!note_all(*f, types, &count)) {
+        uncounted_note(UNCOUNTED_FORMAT);
+        return;
     }
     for (uint32_t i = 0; i < count; i++)
         values[i] = fetch(a, (enum argument)types[i]);
@@ -334,7 +352,23 @@ next_scan(struct format *f, struct conversion *c, bool matched)
     f->at += c->letter != '\0';
     if (c->letter == '[')
         skip_set(f);
-    return c->letter != '\0' && c->position == 0;
+    return c->letter != '\0';
+}
+
+/* The pointer for C: the next of A, or the one at its position in ALL. */
+static void *
+scan_pointer(const struct conversion *c, struct arguments *a, struct arguments *all)
+{
+    struct arguments copy;
+    void *p = NULL;
+
+    if (c->position == 0)
+        return va_arg(a->list, void *);
+    va_copy(copy.list, all->list);
+    for (uint32_t i = 0; i < c->position; i++)
+        p = va_arg(copy.list, void *);
+    va_end(copy.list);
+    return p;
 }
 
 /* Count what was written to P by C. */
@@ -364,20 +398,25 @@ void
 counted_format_scans(const char *format, int conversions, va_list list)
 {
     struct format f = {.text = format};
-    struct arguments a;
+    struct arguments a, all;
     struct conversion c;
 
     if (!counting_is_on())
         return;
     R(format, length(format) + 1);
     va_copy(a.list, list);
+    va_copy(all.list, list);
     while (conversions >= 0 && next_scan(&f, &c, conversions > 0)) {
         if (c.letter == '%' || c.suppressed)
             continue;
-        if (!is_one_of(c.letter, "diouxXbBpeEfFgGaAcCsS[n") ||
-            (c.letter != 'n' && conversions-- == 0))
+        if (c.letter != 'n' && conversions-- == 0)
             break;
-        count_scanned(&c, va_arg(a.list, void *));
+        if (!is_one_of(c.letter, "diouxXbBpeEfFgGaAcCsS[n") || c.position > SCANNED_MAX) {
+            uncounted_note(UNCOUNTED_FORMAT);
+            break;
+        }
+        count_scanned(&c, scan_pointer(&c, &a, &all));
     }
+    va_end(all.list);
     va_end(a.list);
 }

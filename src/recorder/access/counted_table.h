@@ -50,11 +50,13 @@
       (to, from, n, room), texts(from, n), W(to, n)) \
     X(char *, __strncat_chk, (char *to, const char *from, size_t n, size_t room), \
       (to, from, n, room), joined(to, from, n)) \
-    X(char *, getenv, (const char *name), (name), text(name)) \
-    X(char *, secure_getenv, (const char *name), (name), text(name)) \
+    X(char *, getenv, (const char *name), (name), text(name), environment(name, r)) \
+    X(char *, secure_getenv, (const char *name), (name), text(name), environment(name, r)) \
+    X(char *, setlocale, (int category, const char *name), (category, name), \
+      (void)r; if (name != NULL) text(name)) \
     X(int, setenv, (const char *name, const char *value, int replace), (name, value, replace), \
-      if (r == 0) { text(name); text(value); }) \
-    X(int, unsetenv, (const char *name), (name), if (r == 0) text(name)) \
+      environment(name, NULL); if (r == 0) { text(name); text(value); }) \
+    X(int, unsetenv, (const char *name), (name), environment(name, NULL); if (r == 0) text(name)) \
     X(char *, strerror_r, (int error, char *to, size_t n), (error, to, n), \
       if (r == to) W(to, length(to) + 1)) \
     X(int, __xpg_strerror_r, (int error, char *to, size_t n), (error, to, n), \
@@ -268,13 +270,15 @@
     X(int, poll, (struct pollfd *v, nfds_t n, int ms), (v, n, ms), polled(v, n, r)) \
     X(int, ppoll, \
       (struct pollfd *v, nfds_t n, const struct timespec *time, const sigset_t *mask), \
-      (v, n, time, mask), polled(v, n, r)) \
+      (v, n, time, mask), polled(v, n, r), given(time, sizeof *time), \
+      given(mask, KERNEL_SIGSET_BYTES)) \
     X(int, __poll_chk, (struct pollfd *v, nfds_t n, int ms, size_t room), (v, n, ms, room), \
       polled(v, n, r)) \
     X(int, epoll_wait, (int fd, struct epoll_event *v, int n, int ms), (fd, v, n, ms), \
       W(v, r > 0 ? (size_t)r * sizeof *v : 0)) \
     X(int, epoll_pwait, (int fd, struct epoll_event *v, int n, int ms, const sigset_t *mask), \
-      (fd, v, n, ms, mask), W(v, r > 0 ? (size_t)r * sizeof *v : 0)) \
+      (fd, v, n, ms, mask), \
+      W(v, r > 0 ? (size_t)r * sizeof *v : 0), given(mask, KERNEL_SIGSET_BYTES)) \
     X(int, epoll_ctl, (int fd, int what, int other, struct epoll_event *v), (fd, what, other, v), \
       if (r == 0 && v != NULL) R(v, sizeof *v)) \
     X(int, gethostname, (char *to, size_t n), (to, n), W(to, r == 0 ? length(to) + 1 : 0)) \
@@ -285,9 +289,9 @@
       (family, from, to, n), \
       if (r != NULL) { R(from, family == AF_INET ? 4 : 16); W(to, length(to) + 1); }) \
     X(int, inet_pton, (int family, const char *from, void *to), (family, from, to), \
-      if (r == 1) { text(from); W(to, family == AF_INET ? 4 : 16); }) \
+      if (r >= 0) text(from); W(to, r == 1 ? (family == AF_INET ? 4 : 16) : 0)) \
     X(int, inet_aton, (const char *from, struct in_addr *to), (from, to), \
-      if (r != 0) { text(from); W(to, sizeof *to); }) \
+      text(from), WROTE(r != 0, to)) \
     X(in_addr_t, inet_addr, (const char *from), (from), (void)r, text(from))
 
 /* stdio, but for formats. */
@@ -320,10 +324,11 @@
     X(int, clock_getres, (clockid_t clock, struct timespec *to), (clock, to), \
       if (to != NULL) WROTE(r == 0, to)) \
     X(int, gettimeofday, (struct timeval *to, void *zone), (to, zone), \
-      if (to != NULL) WROTE(r == 0, to)) \
+      if (to != NULL) WROTE(r == 0, to); \
+      if (zone != NULL) W(zone, r == 0 ? 2 * sizeof(int) : 0)) \
     X(time_t, time, (time_t *to), (to), if (to != NULL) WROTE(r != -1, to)) \
     X(int, nanosleep, (const struct timespec *time, struct timespec *left), (time, left), \
-      R(time, r == 0 ? sizeof *time : 0)) \
+      slept(time, left, r)) \
     X(struct tm *, gmtime, (const time_t *time), (time), (void)r, R(time, sizeof *time)) \
     X(struct tm *, localtime, (const time_t *time), (time), (void)r, R(time, sizeof *time)) \
     X(struct tm *, gmtime_r, (const time_t *time, struct tm *to), (time, to), \
@@ -343,7 +348,8 @@
     X(size_t, strftime, (char *to, size_t n, const char *format, const struct tm *time), \
       (to, n, format, time), text(format), R(time, sizeof *time), W(to, r > 0 ? r + 1 : 0)) \
     X(char *, strptime, (const char *s, const char *format, struct tm *to), (s, format, to), \
-      if (r != NULL) { R(s, up_to(s, r)); text(format); W(to, sizeof *to); }) \
+      text(format), R(s, r != NULL ? up_to(s, r) : 1), \
+      W(to, r != NULL ? sizeof *to : sizeof to->tm_sec)) \
     X(clock_t, times, (struct tms *to), (to), if (to != NULL) WROTE(r != -1, to))
 
 /* Without arguments and effects: functions of their own. */

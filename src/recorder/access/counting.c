@@ -5,6 +5,8 @@
  */
 #include "access/counting.h"
 
+#include "platform/process.h"
+
 __thread bool counting_inside;
 
 void
@@ -14,6 +16,31 @@ path(bool done, const char *s)
         return;
     if (done || errno == ENOENT || errno == EEXIST || errno == EACCES || errno == ENOTDIR)
         text(s);
+    else if (errno != EFAULT)
+        R(s, 1);
+}
+
+void
+slept(const struct timespec *time, const struct timespec *left, int result)
+{
+    bool interrupted = result != 0 && errno == EINTR;
+
+    R(time, result == 0 || interrupted ? sizeof *time : 0);
+    if (left != NULL)
+        WROTE(interrupted, left);
+}
+
+void
+environment(const char *name, const char *found)
+{
+    char **e = counting_is_on() ? process_environment() : NULL;
+
+    for (; e != NULL && *e != NULL; e++) {
+        R(e, sizeof *e);
+        R(*e, 1);
+        if (found != NULL && found == *e + length(name) + 1)
+            return;
+    }
 }
 
 void

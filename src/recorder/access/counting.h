@@ -135,8 +135,26 @@ printed(const char *to, size_t size_bytes, ssize_t length)
         W(to, (size_t)length < size_bytes ? (size_t)length + 1 : size_bytes);
 }
 
-/* Read a path, or a mode behind one, in a call that is DONE or has failed after it was read. */
+/* Read a path, or a mode behind one, in a call that is DONE or has failed after it was read. Other
+ * failures count as a read of the first byte, without dereferencing S. */
 void path(bool done, const char *s);
+
+/* Bytes of a signal set that the kernel reads. */
+enum { KERNEL_SIGSET_BYTES = 8 };
+
+/* Read the SIZE_BYTES at P, which may be NULL. */
+static inline void
+given(const void *p, size_t size_bytes)
+{
+    R(p, p != NULL ? size_bytes : 0);
+}
+
+/* Read TIME, and write LEFT if a signal ended the sleep. RESULT is nanosleep's. */
+void slept(const struct timespec *time, const struct timespec *left, int result);
+
+/* Search the environment for NAME, whose value was FOUND; NULL searches all of it. Each string
+ * counts as a read of its first byte. */
+void environment(const char *name, const char *found);
 
 /* memccpy's END is behind the byte that it looked for. */
 void copied_until(const void *to, const void *from, const void *end, size_t size_bytes);

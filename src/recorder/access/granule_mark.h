@@ -1,13 +1,20 @@
-/* granule_mark.h: what heaptap cc has every file begin with. It makes the object file say, before
- * all else that it does when it is loaded, what HEAPTAP_GRANULE it was built for, the end of the
- * function's name: memprof.c.
+/* granule_mark.h: the header that heaptap cc includes in front of every file. As the first action
+ * of an object file when it is loaded, it calls the function of memprof.c whose name ends with the
+ * HEAPTAP_GRANULE of the build. gcc's objects also report that their code may copy structures
+ * uncounted.
  *
- * For programs of all kinds and languages, so there is nothing in it but a pointer to a function
- * of libheaptap-access, in the section of those that are called first. */
+ * It serves programs of all kinds and languages, so it holds only pointers to functions of
+ * libheaptap-access, in the section of the functions that are called first. */
 #if !defined(__ASSEMBLER__) && defined(HEAPTAP_GRANULE) && !defined(HEAPTAP_GRANULE_MARKED)
 #define HEAPTAP_GRANULE_MARKED
+#ifndef __clang__
+#define HEAPTAP_MARK_COPIES ".quad __heaptap_structures_by_value\n\t"
+#else
+#define HEAPTAP_MARK_COPIES
+#endif
 __asm__(".pushsection .init_array.0,\"aw\",%init_array\n\t"
         ".balign 8\n\t"
         ".quad __heaptap_granule_" HEAPTAP_GRANULE "\n\t"
+        HEAPTAP_MARK_COPIES
         ".popsection");
 #endif

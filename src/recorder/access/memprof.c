@@ -20,6 +20,7 @@
 #include "access/counted_blocks.h"
 #include "access/counted_calls.h"
 #include "access/shadow.h"
+#include "access/uncounted.h"
 #include "platform/sys.h"
 
 // NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
@@ -47,6 +48,12 @@ granule_is(uint32_t granule_bytes, bool apart, uint32_t exact)
         granule_is(granule_bytes, apart, exact);                                                   \
     }
 GRANULES(GRANULE)
+
+EXPORT void
+__heaptap_structures_by_value(void)
+{
+    uncounted_note(UNCOUNTED_BY_VALUE);
+}
 
 EXPORT void
 __memprof_init(void)

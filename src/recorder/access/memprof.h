@@ -27,6 +27,10 @@ void __memprof_version_mismatch_check_v1(void);
 GRANULES(GRANULE_PROTOTYPE)
 #undef GRANULE_PROTOTYPE
 
+/* Called by each object file whose code may copy structures uncounted: as arguments, as results,
+ * and by __builtin_memcpy. */
+void __heaptap_structures_by_value(void);
+
 /* What replaces the compiler's own copying and filling. */
 void *__memprof_memcpy(void *to, const void *from, size_t size_bytes);
 void *__memprof_memmove(void *to, const void *from, size_t size_bytes);

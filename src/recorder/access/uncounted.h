@@ -7,6 +7,16 @@
 /* Look at all that is loaded now, before some of it is unloaded or the process ends. */
 void uncounted_look(void);
 
+/* Reasons why the process may access blocks uncounted. */
+enum uncounted {
+    UNCOUNTED_LOOKUP = 1 << 0,   // It has looked up a function by name.
+    UNCOUNTED_FORMAT = 1 << 1,   // A format of printf or scanf that counted_format.c cannot read.
+    UNCOUNTED_BY_VALUE = 1 << 2, // Code that may copy structures uncounted.
+};
+
+/* Note the reason WHAT, which withholds verdicts that say never. Thread-safe, async-signal-safe. */
+void uncounted_note(enum uncounted what);
+
 /* Write into the profile who was found. Only then do readers trust that a block was never used. */
 void uncounted_publish(void);
 

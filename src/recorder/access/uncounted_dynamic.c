@@ -9,7 +9,8 @@
  *
  * The dynamic symbols say which. libc, libm, the dynamic linker, the unwinder and this library are
  * no users by themselves: they get the caller's memory only by calls. A function that is looked up
- * by name has none of those symbols, so dlsym counts as a user.
+ * by name has none of those symbols, so dlsym counts as a user. So does an environment that is not
+ * the one of the start: libc reads it when it likes.
  *
  * Not seen are objects linked into the program that heaptap cc has not compiled, system calls by
  * instructions of the program's own, and libraries loaded by dlmopen.
@@ -27,52 +28,67 @@
 #include "allocator/symbols.h"
 #include "base/atomics.h"
 #include "base/fmt.h"
+#include "platform/process.h"
 
 enum { NAMES_BYTES = 240, NAME_BYTES = 64 };
 
 /* Functions of libc that access nothing of their caller's, or, as mmap and free, no contents. What
- * they call back counts by itself. */
+ * they call back counts by itself. A name here has no pointer parameter, or test/run/access/
+ * pointers.py has the reason why it may be here. */
 static const char harmless[] =
     " "
-    "_Exit _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable _dl_find_object __assert "
-    "__assert_fail __chk_fail __ctype_b_loc __ctype_get_mb_cur_max __ctype_tolower_loc "
-    "__ctype_toupper_loc __cxa_at_quick_exit __cxa_atexit __cxa_finalize "
-    "__cxa_thread_atexit_impl __errno_location __fdelt_chk __fortify_fail __getpagesize "
-    "__gmon_start__ __h_errno_location __libc_calloc __libc_current_sigrtmax "
-    "__libc_current_sigrtmin __libc_free __libc_init_first __libc_malloc __libc_memalign "
-    "__libc_realloc __libc_start_main __longjmp_chk __overflow __register_atfork __sigsetjmp "
-    "__stack_chk_fail __tls_get_addr __uflow __underflow _exit _longjmp _setjmp abort abs "
-    "alarm aligned_alloc arc4random arc4random_uniform at_quick_exit atexit brk bsearch btowc "
-    "calloc cfree clearerr clock close close_range closedir div dlclose dlerror dlopen "
-    "drand48 dup dup2 dup3 endpwent epoll_create epoll_create1 eventfd exit fallocate "
+    "_Exit _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __assert __assert_fail "
+    "__chk_fail __ctype_b_loc __ctype_get_mb_cur_max __ctype_tolower_loc __ctype_toupper_loc "
+    "__cxa_at_quick_exit __cxa_atexit __cxa_finalize __cxa_thread_atexit_impl __errno_location "
+    "__fdelt_chk __fortify_fail __getpagesize __gmon_start__ __h_errno_location __libc_calloc "
+    "__libc_current_sigrtmax __libc_current_sigrtmin __libc_free __libc_init_first "
+    "__libc_malloc __libc_memalign __libc_realloc __libc_start_main __overflow "
+    "__pthread_register_cancel __pthread_unregister_cancel __pthread_unwind_next "
+    "__register_atfork __stack_chk_fail __tls_get_addr __uflow __underflow _dl_find_object "
+    "_exit abort abs alarm aligned_alloc arc4random arc4random_uniform at_quick_exit atexit brk "
+    "bsearch btowc calloc cfree clearerr clock close close_range closedir div dlclose dlerror "
+    "dlopen drand48 dup dup2 dup3 endpwent epoll_create epoll_create1 eventfd exit fallocate "
     "fallocate64 fchdir fchmod fchown fclose fcloseall fdatasync feof ferror fflush fgetc "
     "fgetwc fileno flock flockfile fork fputc fputwc free free_sized fseek fseeko fseeko64 "
     "fsync ftell ftello ftello64 ftruncate ftruncate64 funlockfile fwide getc getc_unlocked "
-    "getchar getchar_unlocked getegid geteuid getgid getpagesize getpgid getpgrp getpid "
-    "getppid getpriority getsid gettid getuid getwc getwchar gnu_get_libc_release "
-    "gnu_get_libc_version htonl htons inet_ntoa inotify_init inotify_init1 inotify_rm_watch "
-    "isalnum isalpha isascii isatty isblank iscntrl isdigit isgraph islower isprint ispunct "
-    "isspace isupper iswalnum iswalpha iswblank iswcntrl iswdigit iswgraph iswlower iswprint "
-    "iswpunct iswspace iswupper iswxdigit isxdigit kill killpg labs ldiv lfind listen llabs "
-    "lldiv lockf longjmp lrand48 lseek lseek64 madvise mallinfo mallinfo2 malloc malloc_trim "
-    "malloc_usable_size mallopt memalign mlock mlockall mmap mmap64 mprotect mrand48 mremap "
-    "msync munlock munlockall munmap nice ntohl ntohs on_exit pause pclose posix_fadvise "
-    "posix_fadvise64 posix_fallocate posix_fallocate64 posix_memalign pthread_cancel "
-    "__pthread_register_cancel __pthread_unregister_cancel __pthread_unwind_next "
-    "pthread_atfork pthread_detach pthread_equal pthread_exit pthread_getspecific "
-    "pthread_key_delete pthread_kill pthread_self pthread_setspecific "
-    "pthread_testcancel pthread_yield putc "
-    "putc_unlocked putchar putchar_unlocked putwc putwchar pvalloc quick_exit raise rand "
-    "random realloc reallocarray rewind sbrk sched_getcpu sched_yield setegid seteuid setgid "
-    "setjmp setlocale setpgid setpriority setsid setuid shutdown siglongjmp signal sleep "
-    "socket srand srand48 srandom strerror strsignal sync syncfs sysconf thrd_yield "
-    "timerfd_create tmpfile tmpfile64 toascii tolower toupper towlower towupper ualarm umask "
-    "ungetc ungetwc usleep valloc vfork wctob ";
+    "getchar getchar_unlocked getegid geteuid getgid getpagesize getpgid getpgrp getpid getppid "
+    "getpriority getsid gettid getuid getwc getwchar gnu_get_libc_release gnu_get_libc_version "
+    "htonl htons inet_ntoa inotify_init inotify_init1 inotify_rm_watch isalnum isalpha isascii "
+    "isatty isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper iswalnum "
+    "iswalpha iswblank iswcntrl iswdigit iswgraph iswlower iswprint iswpunct iswspace iswupper "
+    "iswxdigit isxdigit kill killpg labs ldiv listen llabs lldiv lockf lrand48 lseek lseek64 "
+    "madvise malloc malloc_trim malloc_usable_size mallopt memalign mlock mlockall mmap mmap64 "
+    "mprotect mrand48 mremap msync munlock munlockall munmap nice ntohl ntohs on_exit pause "
+    "pclose posix_fadvise posix_fadvise64 posix_fallocate posix_fallocate64 posix_memalign "
+    "pthread_atfork pthread_cancel pthread_detach pthread_equal pthread_exit "
+    "pthread_getspecific pthread_key_delete pthread_kill pthread_self pthread_setspecific "
+    "pthread_testcancel pthread_yield putc putc_unlocked putchar putchar_unlocked putwc "
+    "putwchar pvalloc quick_exit raise rand random realloc reallocarray rewind sbrk "
+    "sched_getcpu sched_yield setegid seteuid setgid setpgid setpriority setsid setuid shutdown "
+    "signal sleep socket srand srand48 srandom strerror strsignal sync syncfs sysconf "
+    "thrd_yield timerfd_create tmpfile tmpfile64 toascii tolower toupper towlower towupper "
+    "ualarm umask ungetc ungetwc usleep valloc vfork wctob ";
 
 /* Those of libm that access it. */
 static const char not_harmless_in_libm[] =
-    " frexp frexpf frexpl lgamma_r lgammaf_r lgammal_r modf modff modfl nan nanf nanl remquo "
-    "remquof remquol sincos sincosf sincosl ";
+    " "
+    "__gamma_r_finite __gammaf128_r_finite __gammaf_r_finite __gammal_r_finite "
+    "__lgamma_r_finite __lgammaf128_r_finite __lgammaf_r_finite __lgammal_r_finite canonicalize "
+    "canonicalizef canonicalizef128 canonicalizef32 canonicalizef32x canonicalizef64 "
+    "canonicalizef64x canonicalizel fegetenv fegetexceptflag fegetmode feholdexcept fesetenv "
+    "fesetexceptflag fesetmode fetestexceptflag feupdateenv frexp frexpf frexpf128 frexpf32 "
+    "frexpf32x frexpf64 frexpf64x frexpl getpayload getpayloadf getpayloadf128 getpayloadf32 "
+    "getpayloadf32x getpayloadf64 getpayloadf64x getpayloadl lgamma_r lgammaf128_r lgammaf32_r "
+    "lgammaf32x_r lgammaf64_r lgammaf64x_r lgammaf_r lgammal_r modf modff modff128 modff32 "
+    "modff32x modff64 modff64x modfl nan nanf nanf128 nanf32 nanf32x nanf64 nanf64x nanl remquo "
+    "remquof remquof128 remquof32 remquof32x remquof64 remquof64x remquol setpayload "
+    "setpayloadf setpayloadf128 setpayloadf32 setpayloadf32x setpayloadf64 setpayloadf64x "
+    "setpayloadl setpayloadsig setpayloadsigf setpayloadsigf128 setpayloadsigf32 "
+    "setpayloadsigf32x setpayloadsigf64 setpayloadsigf64x setpayloadsigl sincos sincosf "
+    "sincosf128 sincosf32 sincosf32x sincosf64 sincosf64x sincosl totalorder totalorderf "
+    "totalorderf128 totalorderf32 totalorderf32x totalorderf64 totalorderf64x totalorderl "
+    "totalordermag totalordermagf totalordermagf128 totalordermagf32 totalordermagf32x "
+    "totalordermagf64 totalordermagf64x totalordermagl ";
 
 /* What gets memory of the program's only by calls of its functions. */
 static const char no_users[] =
@@ -94,6 +110,8 @@ static struct {
     size_t length;
     uint32_t more; // That had no room.
 } found;
+
+static uint32_t noted; // Atomic: enum uncounted.
 
 /* Is NAME one of LIST, whose words have a blank on both sides? An empty one is not. */
 static bool
@@ -189,11 +207,34 @@ base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
+/* Return true if the environment has strings, or a table, that were not there at the start. Initial
+ * strings lie behind the initial table, at the end of the stack. */
+static bool
+has_new_environment(void)
+{
+    char **first = process_first_environment(), **e = process_environment();
+
+    if (e != first || first == NULL)
+        return e != NULL;
+    for (; *e != NULL; e++)
+        if ((uintptr_t)*e < (uintptr_t)first)
+            return true;
+    return false;
+}
+
 static void
 look(void)
 {
     struct symbols libc, libm = {0}, o;
 
+    if (load_relaxed(&noted) & UNCOUNTED_LOOKUP)
+        add("dlsym");
+    if (load_relaxed(&noted) & UNCOUNTED_FORMAT)
+        add("a format of printf or scanf");
+    if (load_relaxed(&noted) & UNCOUNTED_BY_VALUE)
+        add("structures by value");
+    if (has_new_environment())
+        add("environ");
     if (behind_libc() == NULL || !symbols_read(behind_libc(), &libc)) {
         add("libc");
         return;
@@ -212,6 +253,12 @@ look(void)
         else
             add(*name != '\0' ? name : "the program");
     }
+}
+
+void
+uncounted_note(enum uncounted what)
+{
+    or_relaxed(&noted, (uint32_t)what);
 }
 
 COLD void

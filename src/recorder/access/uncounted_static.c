@@ -9,6 +9,12 @@ uncounted_look(void)
 }
 
 void
+uncounted_note(enum uncounted what)
+{
+    (void)what;
+}
+
+void
 uncounted_publish(void)
 {
 }

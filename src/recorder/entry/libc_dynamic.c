@@ -6,6 +6,7 @@
  * the next one sees its true caller, on which its result depends. */
 #include "entry/libc.h"
 
+#include "access/counted_blocks.h"
 #include "base/atomics.h"
 #include "entry/bypass.h"
 #include "entry/next.h"
@@ -122,6 +123,10 @@ libc_before_lookup(uint64_t slot, uint32_t which)
         libc_prepare();
     if (which == BEFORE_DLMOPEN)
         tls.namespace_slot = slot;
+    if (which == BEFORE_DLSYM || which == BEFORE_DLVSYM)
+        access_looks_up();
+    else // ARCH_JUMP_AFTER has saved the first and the second argument below SLOT.
+        access_used(((const void **)slot)[which == BEFORE_DLOPEN ? -1 : -2], 1, NULL, 0);
     return *behind[which];
 }
 

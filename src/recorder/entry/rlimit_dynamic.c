@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include "access/counted_blocks.h"
 #include "account/limit.h"
 #include "allocator/behind.h"
 #include "platform/sys.h"
@@ -36,6 +37,7 @@ missing(void)
         name##_fn *f = (name##_fn *)behind_cached(&cache, #name);                                  \
                                                                                                    \
         follow((int)resource, &new->rlim_cur);                                                     \
+        access_used(new, sizeof *new, NULL, 0);                                                    \
         return f != NULL ? f(resource, new) : missing();                                           \
     }
 
@@ -50,6 +52,7 @@ missing(void)
                                                                                                    \
         if (pid == 0 || sys_is_process((uint32_t)pid))                                             \
             follow((int)resource, &new->rlim_cur);                                                 \
+        access_used(new, sizeof *new, ret_old, sizeof *ret_old);                                   \
         return f != NULL ? f(pid, resource, new, ret_old) : missing();                             \
     }
 

@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "access/counted_blocks.h"
 #include "base/atomics.h"
 #include "entry/annotate_origin.h"
 #include "entry/bypass.h"
@@ -242,14 +243,18 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
     enum gate gate = gate_of(size_bytes, ARCH_SLOT());
     int error;
 
-    if (gate == GATE_PASS)
-        return next.posix_memalign(ret_p, align, size_bytes);
+    if (gate == GATE_PASS) {
+        error = next.posix_memalign(ret_p, align, size_bytes);
+        access_used(NULL, 0, error == 0 ? ret_p : NULL, sizeof *ret_p);
+        return error;
+    }
     NESTING(nesting, ARCH_SLOT());
     ORIGIN(nesting.kind, ARCH_CALLER());
     error = next.posix_memalign(ret_p, align, size_bytes);
     if (unlikely(error == ENOMEM) && limit_gives_back(size_bytes))
         error = next.posix_memalign(ret_p, align, size_bytes);
     allocated(&nesting, gate, error ? NULL : *ret_p, size_bytes, ARCH_CALLER());
+    access_used(NULL, 0, error == 0 ? ret_p : NULL, sizeof *ret_p);
     return error;
 }
 

@@ -27,6 +27,7 @@
 #include <sys/mman.h>
 #include <sys/ucontext.h>
 
+#include "access/counted_blocks.h"
 #include "account/file.h"
 #include "account/history.h"
 #include "allocator/behind.h"
@@ -152,6 +153,7 @@ hidden_sigaction(int number, const struct sigaction *new, struct sigaction *ret_
 {
     int result = next_sigaction(number, new, ret_old);
 
+    access_used(new, sizeof *new, result == 0 ? ret_old : NULL, sizeof *ret_old);
     if (result == 0 && ret_old != NULL)
         hide(ret_old);
     return result;

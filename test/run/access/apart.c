@@ -57,8 +57,9 @@ one_way(void)
     free((void *)p);
 }
 
-/* 424 bytes: 10 additions that are atomic, 5 exchanges, 2 comparisons: writes; 3 atomic loads and 4
- * atomic stores. 56 bytes: 6 additions that are not, each a read and a write. */
+/* 424 bytes: 10 atomic additions, 5 exchanges and 2 comparisons, each a read and a write, which
+ * clang counts as a write; 3 atomic loads and 4 atomic stores. 56 bytes: 6 additions that are not
+ * atomic, each a read and a write. */
 static NOINLINE void
 changed(void)
 {

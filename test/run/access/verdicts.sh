@@ -37,32 +37,54 @@ for compiler in gcc clang; do
         echo "ok - $compiler # SKIP it is not installed"
         continue
     fi
-    apart=$([ $compiler = gcc ] || echo --reads-writes)
+    # gcc may copy structures unseen.
+    if [ $compiler = gcc ]; then
+        apart= always="structures by value" named="$always, " never=not-seen filled=not-seen-read
+    else
+        apart=--reads-writes always=None named= never=never filled=write-only
+    fi
     check "$compiler: build" counting --cc=$compiler $apart -O1 -o $compiler.all "$area/unseen.c"
     "$HEAPTAP" run --quiet --force -o $compiler.run.heaptap -- ./$compiler.all >out 2>err
-    same "$compiler: with run the recorder is no user of blocks" None \
+    same "$compiler: with run the recorder is no user of blocks" "$always" \
         "$("$HEAPTAP" access --json $compiler.run.heaptap |
             python3 -c 'import json, sys; print(json.load(sys.stdin)["counting"]["uncounted"])')"
-    verdicts $compiler.all None never write-only
+    verdicts $compiler.all "$always" $never $filled
     check "$compiler: build what calls iconv" \
         counting --cc=$compiler $apart -O1 -DUSES -o $compiler.iconv "$area/unseen.c"
-    verdicts $compiler.iconv "iconv, iconv_open" not-seen not-seen
+    verdicts $compiler.iconv "${named}iconv, iconv_open" not-seen not-seen
     check "$compiler: build what has threads" \
         counting --cc=$compiler $apart -O1 -pthread -o $compiler.locks "$area/locks.c"
-    verdicts $compiler.locks None never write-only
+    verdicts $compiler.locks "$always" $never $filled
     # Words of the object, times calls by both threads, and the initialisation.
     for use in 4000:285 4016:174 4032:399 4048:116 4064:4 4080:20; do
         same "$compiler.locks: block of ${use%:*}" "accesses=${use#*:} " \
             "$(run_python "$area/count.py" $compiler.locks.heaptap "${use%:*}" accesses)"
     done
+    # What libc uses counts, or the verdict is withheld.
+    for use in "1:$always:touched-once:mostly-unused" \
+        "2:${named}_setjmp, longjmp:not-seen:not-seen-read" \
+        "3:${named}fegetenv, fesetenv:not-seen:not-seen-read" \
+        "5:${named}environ:not-seen:not-seen-read"; do
+        IFS=: read -r number uncounted first second <<<"$use"
+        check "$compiler: build use $number" counting --cc=$compiler $apart -O1 -D_GNU_SOURCE -w \
+            -DUSES=$number -o $compiler.use$number "$area/uses.c" -lm
+        verdicts $compiler.use$number "$uncounted" "$first" "$second" 2>/dev/null
+    done
 done
+for use in 4:dlsym 6:"a format of printf or scanf"; do
+    command -v clang >/dev/null || continue
+    check "clang: build use ${use%:*}" counting --reads-writes -O1 -D_GNU_SOURCE -w \
+        -DUSES="${use%:*}" -o clang.use "$area/uses.c" -lm
+    verdicts clang.use "${use#*:}" not-seen not-seen-read 2>/dev/null
+done
+run_python "$area/pointers.py" "$SRCDIR" || failures=$((failures + 1))
 check "build a library that does not count" gcc -O1 -shared -fPIC -o libplain.so "$area/libuse.c"
 cp gcc.all gcc.closed
-verdicts gcc.closed libplain.so not-seen not-seen-read ./libplain.so
+verdicts gcc.closed "structures by value, libplain.so" not-seen not-seen-read ./libplain.so
 check "build a library that counts" \
     counting --cc=gcc -O1 -shared -fPIC -o libcounts.so "$area/libuse.c"
 cp gcc.all gcc.both
-verdicts gcc.both None never write-only ./libcounts.so
+verdicts gcc.both "structures by value" not-seen not-seen-read ./libcounts.so
 check "build an object" counting --cc=gcc -O1 -c -o unseen.o "$area/unseen.c"
 check "build a static one" counting --cc=gcc -static -o gcc.static unseen.o
 verdicts gcc.static unknown not-seen not-seen-read

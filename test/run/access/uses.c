@@ -1,0 +1,98 @@
+/* uses.c: a block of 5008 bytes and one of 6000, which functions of libc use. USES selects how:
+ *
+ *     1  only sscanf with positions, sigaction and posix_memalign write the first; sigaction,
+ *        ppoll, dlopen, and getenv, whose environment it is for a while, read the second
+ *     2  setjmp uses both        3  fegetenv and fesetenv use both
+ *     4  a function found by dlsym uses the first
+ *     5  the second is the environment when the process ends
+ *     6  printf with more positions than are counted reads the first
+ */
+#include <dlfcn.h>
+#include <fenv.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+
+#define EIGHT 1, 2, 3, 4, 5, 6, 7, 8
+
+static __attribute__((noinline)) char *
+first(void)
+{
+    char *volatile p = malloc(5008); // No tail call: the caller's frame would be missing.
+
+    return p;
+}
+
+static __attribute__((noinline)) char *
+second(void)
+{
+    char *volatile p = malloc(6000);
+
+    return p;
+}
+
+static void
+use(char *p, char *q)
+{
+#if USES == 1
+    char **saved = environ, **table = (char **)(q + 1024);
+    struct sigaction *action = (struct sigaction *)(q + 2048);
+    struct timespec *time = (struct timespec *)(q + 4096);
+
+    sscanf("5 6", "%2$d %1$d", (int *)p, (int *)p + 1);
+    sigaction(SIGUSR1, NULL, (struct sigaction *)(p + 1024));
+    free(posix_memalign((void **)(p + 4096), 64, 64) == 0 ? *(void *volatile *)(p + 4096) : NULL);
+    strcpy(q, "/nonexistent/library.so");
+    dlopen(q, RTLD_NOW);
+    table[0] = "USES_NAME=1";
+    table[1] = NULL;
+    environ = table;
+    getenv("USES_NAME");
+    environ = saved;
+    action->sa_handler = SIG_IGN;
+    sigaction(SIGUSR2, action, NULL);
+    time->tv_nsec = 1;
+    ppoll(NULL, 0, time, NULL);
+#elif USES == 2
+    q[5000] = 1;
+    if (setjmp(*(jmp_buf *)p) == 0 && setjmp(*(jmp_buf *)q) == 0)
+        longjmp(*(jmp_buf *)q, 1);
+#elif USES == 3
+    fegetenv((fenv_t *)p);
+    q[0] = 1;
+    fegetenv((fenv_t *)q);
+    fesetenv((fenv_t *)q);
+#elif USES == 4
+    void *(*fill)(void *, size_t) = (void *(*)(void *, size_t))dlsym(RTLD_DEFAULT, "memfrob");
+
+    fill(p, 1);
+    q[0] = 1;
+#elif USES == 5
+    char **table = (char **)q;
+
+    table[0] = p;
+    table[1] = NULL;
+    environ = table;
+#elif USES == 6
+    q[0] = 'q';
+    fprintf(stderr, "%65$s", EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, p);
+#endif
+}
+
+int
+main(void)
+{
+    char *volatile p = first(), *volatile q = second();
+
+    use(p, q);
+#if USES != 5
+    free(p);
+    free(q);
+#endif
+    return 0;
+}
