@@ -1,5 +1,5 @@
-/* arch_x86_64.h: all that the recorder needs of the processor. Another processor gets another file
- * like this one. */
+/* arch_x86_64.h: everything in the recorder that depends on the processor. Another processor needs
+ * another file like this one. */
 #ifndef PLATFORM_ARCH_X86_64_H
 #define PLATFORM_ARCH_X86_64_H
 
@@ -27,27 +27,27 @@ arch_syscall(long number, long a, long b, long c, long d, long e, long f)
     return result;
 }
 
-/* Set when the cycle counter may be forbidden, as Linux does for SECCOMP_MODE_STRICT: then reading
- * it kills. Defined in sys.c. */
+/* Set when the cycle counter may be forbidden: Linux forbids it with SECCOMP_MODE_STRICT, and
+ * reading it then kills the process. Defined in sys.c. */
 extern bool arch_cycles_forbidden;
 
-/* The cycle counter; 0 when it is forbidden. */
+/* Return the cycle counter; 0 when it is forbidden. */
 static inline uint64_t
 arch_cycles(void)
 {
     return likely(!arch_cycles_forbidden) ? __builtin_ia32_rdtsc() : 0;
 }
 
-/* Add N to *P in one instruction, whatever the compiler knows of *P already. */
+/* Add N to *P in one instruction, even if the compiler has *P in a register. */
 static INLINE void
 arch_add(uint32_t *p, uint32_t n)
 {
     __asm__ volatile("addl %1, %0" : "+m"(*p) : "ri"(n) : "cc");
 }
 
-/* If *P is *EXPECTED make it V and return true, else set *EXPECTED to it: in one instruction, so
- * whole for signal handlers of this thread, but not for other threads. A third of the time of one
- * that locks the line. */
+/* If *P equals *EXPECTED, set it to V and return true; else set *EXPECTED to *P. One instruction:
+ * atomic for signal handlers of this thread, but not for other threads. Takes a third of the time
+ * of a locked instruction. */
 static inline bool
 arch_cas_alone(uint64_t *p, uint64_t *expected, uint64_t v)
 {
@@ -60,7 +60,7 @@ arch_cas_alone(uint64_t *p, uint64_t *expected, uint64_t v)
     return done;
 }
 
-/* The thread control block: glibc puts it at the upper end of every stack that it allocates
+/* Return the thread control block. glibc puts it at the upper end of every stack that it allocates
  * itself. */
 static inline uint64_t
 arch_thread_pointer(void)
@@ -71,7 +71,7 @@ arch_thread_pointer(void)
     return pointer;
 }
 
-/* Call FUNCTION on the stack that ends at TOP, and return what it returns. */
+/* Call FUNCTION on the stack that ends at TOP, and return its result. */
 static inline bool
 arch_call_on(void *top, bool (*function)(void))
 {
@@ -106,9 +106,9 @@ struct arch_caller {
         (struct arch_caller){(uint64_t)(uintptr_t)(frame_ + 1), frame_[0]};                        \
     })
 
-/* Define the exported function NAME: it calls FUNCTION with the address of the word that holds its
- * return address and with NUMBER, then jumps to what that returns, with up to three arguments as
- * they came. So who is jumped to sees NAME's caller as its own. */
+/* Define the exported function NAME. It calls FUNCTION with the slot of NAME's return address and
+ * with NUMBER, then jumps to the address that FUNCTION returned, with up to three arguments
+ * unchanged. So the target of the jump sees NAME's caller as its own. */
 #define ARCH_JUMP_AFTER(name, function, number)                                                    \
     __asm__(".text\n\t"                                                                            \
             ".globl " #name "\n\t"                                                                 \

@@ -1,22 +1,21 @@
 /* bytes.c: the functions of <string.h> that the recorder uses, and those that compilers call.
  *
- * libc's are names that a program may have taken, for a version that counts, checks or loads
- * something when it is first called. These are hidden, so that all of the recorder's calls lead
- * here, whatever else there is: compilers make some by themselves, out of assignments and loops.
+ * A program may replace libc's functions of these names, by ones that count, check or load
+ * something when they are first called. The functions here are hidden, so all calls of the recorder
+ * lead here, including those that compilers generate for assignments and loops.
  *
- * None is called by an ordinary event. What is copied and compared is short: names, paths, labels.
- * So they are plain; words at a time where that is as easy. In each loop something is hidden from
- * the compiler (KEEP), which would otherwise see what the loop does and call the function of that
- * name: this one.
+ * The fast path of events calls none of them. They copy and compare short things: names, paths,
+ * labels. So they are simple, and work by words where that is as easy. KEEP in each loop hides a
+ * value from the compiler. Otherwise it would recognise the loop and replace it by a call of the
+ * function of that name: this one.
  *
- * Not in test/harness, where the sanitizers have theirs.
- */
+ * Not in test/harness, where the sanitizers have theirs. */
 #include <stdint.h>
 #include <string.h>
 
 #include "base/base.h"
 
-/* A word wherever it lies, of whatever type it may be part. */
+/* A word at any alignment, part of an object of any type. */
 typedef uint64_t __attribute__((aligned(1), may_alias)) any_word;
 
 enum { WORD_BYTES = sizeof(any_word) };
@@ -52,7 +51,7 @@ memmove(void *to, const void *from, size_t size_bytes)
     unsigned char *t = to;
     const unsigned char *f = from;
 
-    // Forwards, a word is read before any of it is written, if what is written lies further down.
+    // Forwards is safe if TO lies below FROM: a word is read before any of it is written.
     if ((uintptr_t)to - (uintptr_t)from >= size_bytes)
         return copy_forwards(to, from, size_bytes);
     while (size_bytes > 0) {
@@ -94,7 +93,7 @@ memcmp(const void *a, const void *b, size_t size_bytes)
     return 0;
 }
 
-/* What clang makes of a memcmp whose order does not matter. */
+/* clang calls this instead of memcmp where the order does not matter. */
 int bcmp(const void *a, const void *b, size_t size_bytes);
 
 int

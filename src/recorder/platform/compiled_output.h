@@ -1,5 +1,5 @@
-/* compiled_output.h: where profiles go if the program was built with -fmemory-profile=DIR. Only
- * what counts accesses looks at that. */
+/* compiled_output.h: the directory of profiles if the program was built with -fmemory-profile=DIR.
+ * Only the recorder that counts accesses reads it. */
 #ifndef PLATFORM_COMPILED_OUTPUT_H
 #define PLATFORM_COMPILED_OUTPUT_H
 
@@ -8,11 +8,12 @@
 #include "base/base.h"
 
 #ifdef HEAPTAP_ACCESS
-/* The compiler's: "memprof.profraw", or that in DIR. NULL where nothing was built so. */
+/* Defined by the compiler: "memprof.profraw", with DIR in front if it was given. NULL in other
+ * programs. */
 extern const char __memprof_profile_filename[] __attribute__((weak)); // NOLINT: its name
 #endif
 
-/* The length of DIR, which *RET_NAME begins with; 0 if there is none. */
+/* Return the length of DIR, at the start of *RET_NAME; 0 if there is none. */
 static inline size_t
 compiled_output_directory(const char **ret_name)
 {
@@ -21,7 +22,7 @@ compiled_output_directory(const char **ret_name)
 #ifdef HEAPTAP_ACCESS
     const char *name = __memprof_profile_filename;
 
-    __asm__("" : "+r"(name)); // The compiler believes that no array has the address 0.
+    __asm__("" : "+r"(name)); // The compiler assumes that no array has the address 0.
     *ret_name = name;
     slash = name != NULL ? strrchr(name, '/') : NULL;
 #endif

@@ -1,12 +1,12 @@
-/* dormant_linked.c: the recorder that is part of the program.
+/* dormant_linked.c: the recorder that is linked into the program.
  *
- * It comes with every run of the program, so it does nothing unless it is asked: by HEAPTAP_OUT,
- * which `heaptap run` sets too, or by HEAPTAP=1, which leaves the name of the profile to us.
+ * It is present in every run of the program, so it does nothing unless the environment requests it:
+ * by HEAPTAP_OUT, which `heaptap run` also sets, or by HEAPTAP=1, which makes the recorder choose
+ * the profile's name.
  *
- * The executable carries a note that says so. It is read by `heaptap run`, which otherwise refuses
- * static programs, and by a second recorder that is preloaded (dormant_preloaded.c). A note
- * survives strip and the collection of unused sections.
- */
+ * The executable carries a note as its mark. `heaptap run` reads it, and otherwise refuses static
+ * programs; so does a second recorder that is preloaded (dormant_preloaded.c). A note survives
+ * strip and the collection of unused sections. */
 #include "platform/dormant.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "platform/compiled_output.h"
 #include "platform/host.h"
 
-/* Length of the owner with its zero byte, of the description, which is empty, and type. */
+/* Length of the owner with its zero byte, length of the empty description, and type. */
 __asm__(".pushsection .note.heaptap, \"a\", @note\n\t"
         ".balign 4\n\t"
         ".long 8, 0, 2\n\t"
@@ -24,7 +24,7 @@ __asm__(".pushsection .note.heaptap, \"a\", @note\n\t"
         ".popsection");
 static_assert(sizeof DORMANT_NOTE_OWNER == 8 && DORMANT_NOTE_TYPE == 2, "the note says so");
 
-/* Does the environment ask for recording? The first answer is the one that counts, or it could
+/* Return true if the environment requests recording. Only the first answer counts, since it could
  * change in the middle of the process. */
 static bool
 is_asked(void)

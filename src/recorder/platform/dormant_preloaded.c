@@ -1,9 +1,8 @@
-/* dormant_preloaded.c: the recorder that was preloaded gives way to one that the program brings.
+/* dormant_preloaded.c: a preloaded recorder gives way to one that is linked into the program.
  *
- * Both would record every block, each in a profile of its own. The program's comes first in link
- * order, sees all that we see and knows the callers better, so it is the one. It is known by a note
- * in the executable (dormant_linked.c).
- */
+ * Both would record every block, each in a separate profile. The program's recorder comes first in
+ * link order, sees all events that the preloaded one sees, and has more exact callers, so it is the
+ * active one. A note in the executable identifies it (dormant_linked.c). */
 #include "platform/dormant.h"
 
 #include <elf.h>

@@ -1,13 +1,13 @@
-/* errno_dynamic.c: where errno is, by libc's own function and nobody else's.
+/* errno_dynamic.c: find errno by libc's own function.
  *
- * errno is written where a function of ours fails, and kept by handlers. A program may have a
- * function of that name, which is then not to be called from within malloc; so ours, which is
- * hidden, is the one that this name means here, and it asks libc's.
+ * The recorder sets errno where an intercepted function fails, and handlers save it. A program may
+ * define a function named __errno_location, which must not be called from within malloc. So the
+ * recorder defines that name as hidden, and calls libc's.
  *
- * In a static program whoever has the name has it for libc too, so this file is not there.
+ * In a static program there is only one function of that name, libc's or a replacement that libc
+ * uses as well, so this file is left out.
  *
- * Signal-safe: looks at mapped objects only, and two threads find the same.
- */
+ * Async-signal-safe: reads mapped objects only. Threads that run this at once store the same. */
 #include <errno.h>
 
 #include "base/atomics.h"
@@ -15,7 +15,7 @@
 
 typedef int *errno_fn(void);
 
-static int nowhere; // Takes what is written where there is no libc, which cannot be.
+static int nowhere; // Fallback if no libc is found, which cannot happen.
 
 static int *
 errno_nowhere(void)

@@ -1,7 +1,5 @@
-/* host.c: what the recorder asks of the process that it is a guest in: the environment, limits, and
- * which program it is. By system calls and the memory that the kernel has filled in, never by a
- * function that the program could replace.
- */
+/* host.c: the environment, limits and executable of the host process, by system calls and memory
+ * that the kernel has filled in. Calls no function that the program could replace. */
 #include "platform/host.h"
 
 #include <elf.h>
@@ -53,7 +51,7 @@ host_executable(char *ret_path, size_t path_bytes)
         return (size_t)length;
     }
     f = fmt_init(ret_path, path_bytes);
-    // Without /proc: what was given to exec.
+    // Without /proc: the name passed to exec.
     if (name != NULL && *name != '/' && sys_getcwd(ret_path, path_bytes) > 0) {
         f.length = strlen(ret_path);
         fmt_char(&f, '/');

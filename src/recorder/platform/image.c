@@ -1,14 +1,13 @@
-/* image.c: functions of an object that is mapped, found by the object's own tables.
+/* image.c: find functions of a mapped object by its own tables.
  *
- * What the kernel and the dynamic linker offer is wanted from them and nobody else. A name would
- * lead to whoever has it first, which may be the program; so it is looked up in the one object,
- * as the dynamic linker does it: by a hash table, of which there are two kinds.
+ * Some functions must come from the kernel or the dynamic linker itself. A lookup by name in all
+ * objects would find the first definition, which may be the program's. So the name is looked up in
+ * one object, as the dynamic linker does it: by a hash table, of either kind.
  *
- * Holds: every word is checked to lie in a readable segment before it is read, and every loop ends,
- * so an object whose tables lie costs nothing but the answer.
+ * Invariant: every word is checked to lie in a readable segment before it is read, and every loop
+ * ends. An object with corrupt tables gives a wrong answer at worst.
  *
- * Versions are not looked at: the few names that are wanted have one each.
- */
+ * Versions are ignored: the few names that are looked up have one each. */
 #include "platform/image.h"
 
 #include <elf.h>
@@ -43,15 +42,16 @@ image_at(uint64_t header, struct unwind_object *ret_object)
     return placed;
 }
 
-/* The tables of an object that a search needs. */
+/* An object's tables, as far as a search needs them. */
 struct tables {
     const struct unwind_object *object;
     const char *name;
     size_t name_bytes;                         // The NUL included.
-    uint64_t symbols, strings, hash, gnu_hash; // 0 = not there.
+    uint64_t symbols, strings, hash, gnu_hash; // 0 = missing.
 };
 
-/* SIZE_BYTES at ADDRESS; NULL if they cannot be read, or if it is no multiple of ALIGN. */
+/* Return ADDRESS as a pointer; NULL if SIZE_BYTES there cannot be read, or it is no multiple of
+ * ALIGN. */
 static const void *
 bytes_at(const struct unwind_object *o, uint64_t address, uint64_t size_bytes, uint64_t align)
 {
@@ -60,7 +60,7 @@ bytes_at(const struct unwind_object *o, uint64_t address, uint64_t size_bytes, u
     return end > address && size_bytes <= end - address ? (const void *)(uintptr_t)address : NULL;
 }
 
-/* The word of 32 bits with INDEX in the table at ADDRESS; 0 if it cannot be read. */
+/* Return the 32-bit word with INDEX in the table at ADDRESS; 0 if it cannot be read. */
 static uint32_t
 word_at(const struct unwind_object *o, uint64_t address, uint64_t index)
 {
@@ -82,7 +82,7 @@ read_tables(struct tables *t)
             at = o->bias + s[i].p_vaddr;
     for (; at != 0 && (d = bytes_at(o, at, sizeof *d, 8)) != NULL && d->d_tag != DT_NULL;
          at += sizeof *d) {
-        // The dynamic linker makes addresses of them, in most objects and not in the vdso.
+        // The dynamic linker relocates these values, in most objects but not in the vdso.
         uint64_t p = d->d_un.d_ptr;
 
         p = p >= o->start && p < o->end ? p : o->bias + p;
@@ -97,7 +97,7 @@ read_tables(struct tables *t)
     }
 }
 
-/* The symbol with INDEX if it is the one. */
+/* Return the symbol with INDEX if it is the wanted one, else NULL. */
 static const Elf64_Sym *
 wanted(const struct tables *t, uint64_t index)
 {

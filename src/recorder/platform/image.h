@@ -1,16 +1,16 @@
-/* image.h: functions of an object that is mapped, found by the object's own tables. */
+/* image.h: find functions of a mapped object by its own tables. */
 #ifndef PLATFORM_IMAGE_H
 #define PLATFORM_IMAGE_H
 
 #include "unwind/unwind.h"
 
-/* The object whose file header is mapped at HEADER, which is 0 or readable for a page: false if it
- * is none. It has no unwind tables and no link map. */
+/* Describe the object whose file header is mapped at HEADER, which is 0 or readable for a page.
+ * Return false if there is no object. The result has no unwind tables and no link map. */
 bool image_at(uint64_t header, struct unwind_object *ret_object);
 
-/* The address of the function that OBJECT defines as NAME for others; NULL if it does not, or if it
- * would have to choose one of several. Reads nothing outside OBJECT's readable segments, whatever
- * its tables say. Lock-free, signal-safe. */
+/* Return the address of the function that OBJECT exports as NAME; NULL if there is none, or if it
+ * is an indirect function. Reads nothing outside OBJECT's readable segments, even with corrupt
+ * tables. Lock-free, async-signal-safe. */
 void *image_function(const struct unwind_object *object, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
-/* limits.h: every cap of the recorder, and why it is this high. Beyond a cap stacks are
- * shortened, events are charged to "other" or counted as lost; nothing fails. */
+/* limits.h: every limit of the recorder, and its reason. Beyond a limit, stacks are shortened, and
+ * events are charged to "other" or counted as lost; nothing fails. */
 #ifndef PLATFORM_LIMITS_H
 #define PLATFORM_LIMITS_H
 
@@ -8,9 +8,9 @@
 
 enum {
     /* cc1 and python make some 10^4 nodes; a compiler on a huge file 10^5. 2^20 nodes are 32 MiB of
-     * file and at most 48 MiB of index: what a program with endless new stacks may cost at the
-     * most. Eight times as many were full again, for 1.3 GB. So what counts is what is kept when
-     * the tree fills: the innermost frames, nodes.c. */
+     * file and at most 48 MiB of index: the upper bound for a program with endless new stacks.
+     * Eight times as many filled up as well, for 1.3 GB. So the policy for a full tree matters more
+     * than its size: it keeps the innermost frames (nodes.c). */
     LIMIT_NODES = 1 << 20,
     /* The ledger entry has 22 bits for the site. */
     LIMIT_SITES = (1 << 22) - 1,
@@ -24,30 +24,31 @@ enum {
     LIMIT_DEPTH = DISK_DEPTH_MAX,
     /* Bytes of strings: paths and the command line. */
     LIMIT_STRINGS = 8 << 20,
-    /* Stacks that free what is not known; more are counted without their stack. */
+    /* Stacks with unknown frees; more are counted without their stack. */
     LIMIT_UNKNOWN_FREES = 8192,
-    /* Damaged blocks of which more is known than that there was one. */
+    /* Damaged blocks with a record; more are only counted. */
     LIMIT_DAMAGES = 512,
-    /* Changes of the way of recording; the ledger has 9 bits for them. An earlier way of the same
-     * kind is used again when they have run out. */
+    /* Changes of the way of recording; the ledger has 9 bits for them. When they have run out, an
+     * earlier way of the same kind is used again. */
     LIMIT_WAYS = 511,
-    /* Moments whose counters are known, those of the timeline included, and how many of them are
-     * kept for others. More are refused. In a month the timeline takes some 3,000. */
+    /* Snapshots, including the timeline's, and how many of them are reserved for others. More are
+     * refused. In a month the timeline takes some 3,000. */
     LIMIT_SNAPSHOTS = 8192,
     LIMIT_SNAPSHOTS_ASKED = 1024,
-    /* Values of counters at such moments: 40 MiB. */
+    /* Counter values at snapshots: 40 MiB. */
     LIMIT_HISTORY = 1 << 20,
-    /* Names of the program's own heaps, and sets of labels. Others go to one record. */
+    /* Names of the program's own heaps, and sets of labels. Further ones share one record. */
     LIMIT_HEAPS = 1024,
     LIMIT_LABEL_SETS = 4096,
-    /* Frames with names, each a function and a line. A large script has some 10^4 lines that
-     * allocate. 5 MiB of the file. */
+    /* Frames with names, each a function and a line: 5 MiB of the file. A large script has some
+     * 10^4 lines that allocate. */
     LIMIT_NAMED = 1 << 17,
-    /* Points of the timeline; when it is full every second one goes and the interval doubles. */
+    /* Points of the timeline; when it is full, every second one is dropped and the interval
+     * doubles. */
     LIMIT_TIME_POINTS = 1024,
     /* Most events of a thread between two looks at the clock and the control words. */
     LIMIT_TICK_EVENTS = 256,
-    /* Attempts to see another thread finish growing a table, up to a second in all, before the
+    /* Attempts to wait until another thread has grown a table, up to a second in all, before the
      * event goes to "other" or is lost. */
     LIMIT_GROW_WAITS = 10000,
 };
@@ -55,8 +56,8 @@ enum {
 /* Address space for the counters of all threads. Reserved, not touched. */
 #define LIMIT_COUNTER_BYTES ((uint64_t)8 << 30)
 
-/* With threads, live bytes in the timeline and in snapshots may be off by this much or 1/1024 of
- * the peak, whichever is more. The peak itself: peak.c. */
+/* With threads, live bytes in the timeline and in snapshots may be wrong by this much or 1/1024 of
+ * the peak, whichever is more. For the peak itself see peak.c. */
 #define LIMIT_PEAK_ERROR_BYTES ((int64_t)64 << 10)
 
 #endif

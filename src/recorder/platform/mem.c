@@ -1,26 +1,25 @@
-/* mem.c: mmap with the advice that mem.h promises, and the limit on all of it.
+/* mem.c: mmap with the advice that mem.h promises, and the limit on the recorder's memory.
  *
- * The limit is on what grows with the number of different stacks. Private memory that has been
- * touched is measured now and then, and reckoned in between by the nodes that have been added. What
- * grows with the program instead is never refused, or its numbers would be wrong: the ledger (a
- * sixth of the heap), a row for each thread, counters of threads at known sites. All that counts,
- * so new stacks stop the earlier.
+ * The limit applies to memory that grows with the number of different stacks. Touched private
+ * memory is measured now and then, and estimated in between from the nodes that have been added.
+ * Memory that grows with the program instead is never refused, because that would make its numbers
+ * wrong: the ledger (a sixth of the heap), a row for each thread, counters of threads at known
+ * sites. All of it counts towards the limit, so it makes new stacks stop earlier.
  *
- * A program may lock all that is mapped from some time on (mlockall), and not be allowed to lock
- * much: then the kernel refuses new mappings. One that was there before is not locked, and neither
- * is what it grows by. So a page is kept for that: it grows by what is wanted, which then stays
- * behind while the page goes on to the next.
+ * A program may lock all future mappings (mlockall) and have a low limit on locked memory: then the
+ * kernel refuses new mappings. An earlier mapping is not locked, even when it grows. So the
+ * recorder keeps one page for that. mremap grows it by the requested size; the new part stays
+ * behind, and the page serves the next request.
  *
- * The kernel charges writable private memory to RLIMIT_DATA, touched or not, except for stacks. So
- * large pieces, most of which stays untouched, are mapped as a stack is (MAP_GROWSDOWN). A page
+ * The kernel charges writable private memory to RLIMIT_DATA, touched or not, except for stacks.
+ * Large pieces stay mostly untouched, so they are mapped like a stack (MAP_GROWSDOWN). A page
  * without access below each of them keeps it from growing.
  *
- * What every start takes lies in one piece behind the state, the pool: apart these would be twenty
- * mappings, each of which costs seven system calls, and its part of every fork and exit. A forked
- * child has the pool, too, wiped like the state, and starts in it again.
+ * The memory that every start takes is one piece behind the state, the pool. Separately, it would
+ * be twenty mappings. Each would cost seven system calls, and a share of every fork and exit. A
+ * forked child has the pool as well, wiped like the state, and starts in it again.
  *
- *     state | what dumps hold | what they do not hold ...
- */
+ *     state | what dumps hold | what they do not hold ... */
 #include "platform/mem.h"
 
 #include <errno.h>
@@ -35,45 +34,46 @@
 #endif
 
 enum { PAGE_BYTES = 4096, ARENA_BYTES_MIN = 96 << 20, GROW_WAITS = 1000 };
-/* Pieces of this size and more are not charged to RLIMIT_DATA. */
+/* Pieces of at least this size are not charged to RLIMIT_DATA. */
 enum { UNCHARGED_BYTES = 16 << 20 };
-/* An arena that is cut keeps so much beyond what is in use. */
+/* Free bytes that an arena keeps when it is cut. */
 enum { ARENA_SPARE_BYTES = 6 << 20 };
-/* Pages of a file take some two microseconds each, and an event waits. */
+/* A page of a file takes some two microseconds, and an event waits for it. */
 enum { STEP_BYTES_MAX = 4 << 10 };
 
-/* On both sides of where the state ends and the pool begins. */
+/* Bytes before and behind the border between state and pool. */
 enum { TOUCHED_BEFORE = 3 * PAGE_BYTES, TOUCHED_BEHIND = 3 * PAGE_BYTES };
 
-/* The part of an arena that core dumps hold: enough for the ledger of a heap that is a fifth of the
- * arena. A tool that writes dumps with all their zeros writes so many. */
+/* Inverse of the share of an arena that core dumps hold: enough for the ledger of a heap of a fifth
+ * of the arena. A tool that writes dumps with all their zeros writes as many. */
 enum { DUMPED_SHARE = 32 };
 
-/* The pool: the ledger's top level, the index of nodes, what heap.c and way.c keep by number, the
- * first thread; of that a leaf of the ledger and some pages, which dumps hold. */
+/* The pool: the ledger's top level, the index of nodes, the tables of heap.c and way.c, the first
+ * thread. Core dumps hold a part of it: a leaf of the ledger and some pages. */
 #define POOL_BYTES ((size_t)160 << 20)
 #define POOL_DUMPED_BYTES ((size_t)3 << 20)
 static const uint64_t pool_dumped_bytes = POOL_DUMPED_BYTES;
 
-/* Private memory for a node of the call tree, at most; nodes between two measurements; the part of
- * the limit that is kept for stacks that are known. Half of that is kept from objects of heaps. */
+/* Upper bound of private memory per node of the call tree; nodes between two measurements; inverse
+ * of the share of the limit that is reserved for known stacks. Half of that share is also closed to
+ * objects of heaps. */
 enum { NODE_PRIVATE_BYTES = 96, NODES_UNMEASURED = 2048, KEPT_SHARE = 8 };
 enum { CHARGED_UNMEASURED = 1 << 20 }; // Bytes charged between two measurements.
 
-/* Size of the pool behind the state, 0 = there is none. Atomic. Children, whose state is wiped, see
- * the same number. It drops when a part of the pool is unmapped (mem_shrink). */
+/* Atomic: size of the pool behind the state, 0 = there is none. Children, whose state is wiped,
+ * inherit the number. It drops when a part of the pool is unmapped (mem_shrink). */
 static uint64_t pool_bytes;
 static uint64_t pool_first_bytes; // Atomic: that size in the first process.
 
 /* Called when the kernel refuses memory: true if the attempt is worth repeating. */
 static mem_shortage_fn *on_shortage;
 
-/* Pieces of private memory, which forked children have, too: what is the parent's must be found to
- * be unmapped. */
+/* Pieces of private memory. Forked children inherit the table, to find and unmap their parent's
+ * pieces. */
 static struct region {
     void *address; // Atomic; NULL = none.
     size_t size_bytes;
-    size_t below_bytes; // Of the page below it.
+    size_t below_bytes; // Size of the page below it, or 0.
 } regions[LIMIT_REGIONS];
 static uint32_t region_count; // Atomic; may run past LIMIT_REGIONS.
 
@@ -97,7 +97,7 @@ remember(void *address, size_t size_bytes, size_t below_bytes)
     store_release(&regions[i].address, address);
 }
 
-/* Serve from the pool, all of which is zeros. */
+/* Start to allocate from the pool, which is all zeros. */
 static void
 begin_pool(void)
 {
@@ -108,7 +108,7 @@ begin_pool(void)
     state->pool = (unsigned char *)state + first;
     state->pool_end = load_relaxed(&pool_bytes);
     state->pool_used = POOL_DUMPED_BYTES;
-    // Every start writes to the end of the state and to what is right behind it.
+    // Every start writes to the end of the state and to the pages right behind it.
     mem_touch(state->pool - TOUCHED_BEFORE, state->pool + TOUCHED_BEHIND);
     remember(state->pool, load_relaxed(&pool_bytes), 0);
 }
@@ -123,18 +123,18 @@ mem_start(void)
     p = mem_reserve(PAGE_BYTES);
 
     if (p != NULL)
-        sys_madvise(p, PAGE_BYTES, MADV_DONTFORK); // A child makes one for itself.
+        sys_madvise(p, PAGE_BYTES, MADV_DONTFORK); // A child makes another one.
     store_release(&state->growing_page, p);
     return p != NULL;
 }
 
-/* SIZE_BYTES without access that are not locked, whatever the program has asked for. */
+/* Return SIZE_BYTES without access that are not locked, even under mlockall; NULL on failure. */
 static void *
 grow_page(size_t size_bytes)
 {
     unsigned char *page = NULL, *grown;
 
-    // Another thread is at it for two system calls.
+    // Another thread holds it for two system calls.
     for (uint32_t i = 0; state != NULL && page == NULL && i < GROW_WAITS; i++) {
         page = __atomic_exchange_n(&state->growing_page, NULL, __ATOMIC_ACQ_REL);
         if (page == NULL)
@@ -150,7 +150,7 @@ grow_page(size_t size_bytes)
     return grown + PAGE_BYTES;
 }
 
-/* SIZE_BYTES of address space without access, or NULL. */
+/* Return SIZE_BYTES of address space without access, or NULL. */
 static void *
 map_no_access(size_t size_bytes)
 {
@@ -162,7 +162,7 @@ map_no_access(size_t size_bytes)
     return p == NULL || sys_failed(p) ? NULL : p;
 }
 
-/* Bytes of the page below a piece of SIZE_BYTES that keeps it from growing. */
+/* Return the size of the page below a piece of SIZE_BYTES that keeps it from growing; 0 = none. */
 static inline size_t
 below_bytes(size_t size_bytes)
 {
@@ -177,7 +177,7 @@ unmap_private(void *address, size_t size_bytes)
     sys_munmap((unsigned char *)address - below, below + size_bytes);
 }
 
-/* SIZE_BYTES of address space for private memory, or NULL. */
+/* Return SIZE_BYTES of address space for private memory, or NULL. */
 static void *
 map_piece(size_t size_bytes)
 {
@@ -186,15 +186,16 @@ map_piece(size_t size_bytes)
 
     if (p == NULL || below == 0)
         return p;
-    // On failure the piece is charged, which is all: the kernel may refuse to map anything while
-    // the program locks its memory.
+    // On failure the piece is merely charged: the kernel may refuse every new mapping while the
+    // program locks its memory.
     sys_mmap(p + below, size_bytes, PROT_NONE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_GROWSDOWN | MAP_FIXED, -1, 0);
     return p + below;
 }
 
-/* SIZE_BYTES of fresh private memory. It starts without access, because then the kernel does not
- * touch every page of it in a program that has called mlockall(MCL_FUTURE). */
+/* Return SIZE_BYTES of fresh private memory, or NULL. It is mapped without access first, because
+ * otherwise the kernel touches every page of it in a program that has called
+ * mlockall(MCL_FUTURE). */
 static void *
 map_private(size_t size_bytes)
 {
@@ -280,14 +281,15 @@ mem_use_arena(uint64_t max_bytes)
     return false;
 }
 
-/* SIZE_BYTES of the part of PIECE that ends at *END and of which *USED is used. */
+/* Take SIZE_BYTES from the part of PIECE that ends at *END, whose first *USED bytes are taken. NULL
+ * without room. */
 static void *
 take_from(unsigned char *piece, uint64_t *used, const uint64_t *end, size_t size_bytes)
 {
     uint64_t off = load_acquire(used);
 
     // Never past the end, so that the counter cannot wrap however often this fails. The end is read
-    // after the counter, because cutting the piece changes both (cut_arena).
+    // after the counter, because cut_arena changes both.
     do {
         uint64_t last = load_relaxed(end);
 
@@ -326,7 +328,7 @@ mem_dumped(size_t size_bytes)
     size_t whole = round_up(size_bytes, PAGE_BYTES);
     void *p = NULL;
 
-    // There the kernel may no longer be asked later on.
+    // From these, because later system calls may be forbidden.
     if (state != NULL && state->arena != NULL)
         p = take_from(state->arena, &state->dumped_used, &state->dumped_bytes, whole);
     else if (state != NULL && state->pool != NULL)
@@ -386,7 +388,7 @@ mem_make_ahead(const void *base, uint64_t *made, uint64_t end_bytes, uint64_t li
     end = round_up(end_bytes + step, PAGE_BYTES);
     if (end > limit_bytes)
         end = limit_bytes;
-    // The first page alone comes by being touched, if it ever is.
+    // The first page alone is left to a page fault, if it is ever used.
     if (end > old && cas_acq_rel(made, &old, end) && end > PAGE_BYTES)
         mem_touch((const char *)base + old, (const char *)base + end);
 }
@@ -397,7 +399,7 @@ in_piece(const void *address, const unsigned char *piece, uint64_t size_bytes)
     return piece != NULL && (uintptr_t)address - (uintptr_t)piece < size_bytes;
 }
 
-/* Is ADDRESS where the pool is or, in a parent, was? */
+/* Return true if ADDRESS lies in the pool, or in the part of it that a parent has unmapped. */
 static inline bool
 in_pool(const void *address)
 {
@@ -405,8 +407,8 @@ in_pool(const void *address)
                     load_relaxed(&pool_first_bytes));
 }
 
-/* Unmap the pieces before END, but for those in the pool and the one that KEPT is in: true if there
- * were any. */
+/* Unmap the pieces with an index below END, except those in the pool and the one that contains
+ * KEPT. Return true if there were any. */
 static bool
 unmap_regions(uint32_t end, const void *kept)
 {
@@ -437,7 +439,7 @@ mem_release_all(void)
 {
     unmap_regions(region_end(), NULL);
     state->arena = state->pool = NULL;
-    mem_drop_pool(NULL, 0); // Also the one that a forked child has found and not begun to use.
+    mem_drop_pool(NULL, 0); // Also a pool that a forked child inherited and has not begun to use.
     if (load_relaxed(&state->growing_page) != NULL)
         sys_munmap(load_relaxed(&state->growing_page), PAGE_BYTES);
     store_relaxed(&state->growing_page, NULL);
@@ -448,7 +450,7 @@ mem_release(void *address, size_t size_bytes)
 {
     if (state != NULL && (in_piece(address, state->arena, state->arena_bytes) ||
                           in_piece(address, state->pool, state->pool_end)))
-        return; // Lost to a race, which is rare; it may not be all zeros any more.
+        return; // Lost to a rare race: the piece may not be all zeros any more.
     for (uint32_t i = 0; i < region_end(); i++)
         if (load_relaxed(&regions[i].address) == address)
             store_relaxed(&regions[i].address, NULL);
@@ -461,7 +463,7 @@ mem_on_shortage(mem_shortage_fn *f)
     on_shortage = f;
 }
 
-/* Take [START, END) out of the pieces whose use is reported. */
+/* Remove [START, END) from the pieces whose use is reported. */
 static void
 forget_part(unsigned char *start, unsigned char *end)
 {
@@ -486,7 +488,7 @@ mem_shrink(void *piece, uint64_t size_bytes, uint64_t keep_bytes)
 
     if (start >= end)
         return;
-    // Behind the first part that is gone, no child may use the pool.
+    // Children may use the pool only up to its first missing part.
     if (in_piece(piece, state->pool, state->pool_end) &&
         (uint64_t)(start - state->pool) < load_relaxed(&pool_bytes))
         store_relaxed(&pool_bytes, (uint64_t)(start - state->pool));
@@ -494,8 +496,8 @@ mem_shrink(void *piece, uint64_t size_bytes, uint64_t keep_bytes)
     sys_munmap_always(start, (size_t)(end - start));
 }
 
-/* Unmap what nobody has taken from the part of the arena that ends at *END and of which *USED is
- * used, except for ARENA_SPARE_BYTES. */
+/* Unmap the free part of the arena's piece that ends at *END, with *USED bytes taken, except for
+ * ARENA_SPARE_BYTES. */
 static void
 cut_arena(uint64_t *used, uint64_t *end)
 {
@@ -507,7 +509,7 @@ cut_arena(uint64_t *used, uint64_t *end)
         forget_part(state->arena + new_end, state->arena + old_end);
         sys_munmap_always(state->arena + new_end, old_end - new_end);
         store_relaxed(end, new_end);
-        // A thread that has read the old end must fail, so the counter may not be what it was.
+        // A thread that has read the old end must fail, so the counter must change.
         old_used += PAGE_BYTES;
     }
     store_release(used, old_used);
@@ -554,7 +556,7 @@ mem_pool_bytes(void)
     return load_relaxed(&pool_bytes);
 }
 
-/* A constant of the process, also in its children, whose state is wiped. */
+/* A process constant: children, whose state is wiped, inherit it. */
 static uint64_t limit_wanted;
 
 void
@@ -570,14 +572,14 @@ mem_limit_again(void)
     store_relaxed(&state->memory_limit, load_relaxed(&limit_wanted));
 }
 
-/* Nodes added since the last measurement. */
+/* Return the number of nodes added since the last measurement. */
 static uint64_t
 nodes_added(void)
 {
     return load_relaxed(&state->tables[DISK_NODES].used) - load_relaxed(&state->nodes_counted);
 }
 
-/* Bytes charged since the last measurement. A charge may be taken back after it. */
+/* Return the bytes charged since the last measurement. A charge may be undone after it. */
 static uint64_t
 charged_since(void)
 {
@@ -604,7 +606,7 @@ mem_charge(uint64_t size_bytes)
 {
     uint64_t kept = load_relaxed(&state->memory_limit) / (2 * KEPT_SHARE);
 
-    // First, so that threads that charge at once see one another.
+    // Charge first, so that threads that charge at once see one another.
     add_relaxed(&state->charged, size_bytes);
     if (likely(mem_left() >= kept))
         return true;
@@ -630,7 +632,7 @@ mem_is_used_up(void)
     return mem_left() < load_relaxed(&state->memory_limit) / (2 * KEPT_SHARE);
 }
 
-/* How many of COUNT bytes, a multiple of 8, are odd. */
+/* Return how many of COUNT bytes, a multiple of 8, are odd. */
 static uint64_t
 count_odd(const unsigned char *bytes, uint64_t count)
 {
@@ -646,7 +648,7 @@ count_odd(const unsigned char *bytes, uint64_t count)
     return odd;
 }
 
-/* Bytes of this memory that are resident. PRESENT is where the kernel says which pages are. */
+/* Return the resident bytes of private memory. PRESENT is scratch. */
 static uint64_t
 resident_bytes(unsigned char present[MEM_RESIDENT_PAGES])
 {

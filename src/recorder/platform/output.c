@@ -1,17 +1,16 @@
 /* output.c: naming and creating the profile file.
  *
- * HEAPTAP_OUT is a path in which %p is the process id, %e the program's name, %n a number from 1
- * on that makes the name new, %% a percent sign. Without it: heaptap.%e.%p.heaptap in the current
- * directory. A path that is a directory gets that default name inside it. The file is created
- * with O_EXCL and never replaced: a name that is taken (a child of the run, or another image of
- * the same process) gets program and process id appended, then a number.
+ * HEAPTAP_OUT is a path in which %p is the process id, %e the program's name, %n a number from 1 on
+ * that makes the name new, %% a percent sign. Without it: heaptap.%e.%p.heaptap in the current
+ * directory. A path that is a directory gets that default name inside it. The file is created with
+ * O_EXCL and never replaced: a name that is taken (a child of the run, or another image of the same
+ * process) gets program and process id appended, then a number.
  *
- * Messages. Descriptor 2 is the program's: it may have closed it and opened something precious
- * there, or been started by a program that reads what it writes. So nothing is written unless it is
- * still the file that it was when the program began, and the one that `heaptap run` has, which the
- * environment tells; and nothing that would wait, kill by SIGPIPE or be cut in two (a pipe takes
- * PIPE_BUF bytes whole).
- */
+ * Messages. Descriptor 2 belongs to the program. It may have been closed and reused for a precious
+ * file, or lead to a program that parses the output. So a message is written only if the descriptor
+ * is still the file that it was when the program began, and the file that `heaptap run` has, which
+ * the environment names. A message is not written if that would wait, raise SIGPIPE, or split the
+ * line (a pipe takes PIPE_BUF bytes whole). */
 #include "platform/output.h"
 
 #include <errno.h>
@@ -32,14 +31,14 @@
 
 enum { NAME_ATTEMPTS = 1000 };
 
-/* Where stderr went when the program began. A constant of the process, also in its children. */
+/* The file behind stderr when the program began. A process constant, also in children. */
 static struct {
-    bool known; // And it is nobody else's but the user's.
+    bool known; // And it belongs to the user.
     dev_t device;
     ino_t inode;
 } first_stderr;
 
-/* Before main, or at the first event if that comes earlier. */
+/* Runs before main, or at the first event if that comes earlier. */
 __attribute__((constructor)) static void
 remember_stderr(void)
 {
@@ -60,7 +59,7 @@ remember_stderr(void)
 
 static const struct {
     int error;
-    const char *text; // The cause, and what to do.
+    const char *text; // The cause, and the remedy.
 } causes[] = {
     {EACCES, "permission denied; choose another place with -o"},
     {EPERM, "a sandbox forbids it; try --reserve"},
@@ -81,7 +80,7 @@ static const struct {
     {ENOSYS, "this system lacks a call that is needed; Linux 4.14 or later has it"},
 };
 
-/* The same of a file that could be opened before. */
+/* EACCES for a file that was opened before. */
 static const char no_longer_permitted[] =
     "permission denied, as after giving up rights; try --reserve, which opens it only once";
 
@@ -127,8 +126,8 @@ output_message(enum output_event event, int error, const char *path)
 
 enum { PROGRAM_BYTES = 64 };
 
-/* The last component of the executable's path, with what would trouble a shell replaced. It is in
- * NAME, or asked for and put there if that is empty: few names of profiles have it. */
+/* Return the last component of the executable's path, with characters that trouble a shell
+ * replaced. NAME caches it; empty = not read yet, because few names of profiles contain it. */
 static const char *
 program_name(char name[PROGRAM_BYTES])
 {
@@ -148,7 +147,7 @@ program_name(char name[PROGRAM_BYTES])
     return name;
 }
 
-/* True if NUMBER is in the result. */
+/* Expand PATTERN. Return true if the result contains NUMBER. */
 static bool
 expand(struct fmt *f, const char *pattern, char program[PROGRAM_BYTES], uint32_t number)
 {
@@ -181,7 +180,7 @@ expand(struct fmt *f, const char *pattern, char program[PROGRAM_BYTES], uint32_t
     return numbered;
 }
 
-/* Make NAME another one: NAME without suffix, program, process id and, from the second time on,
+/* Vary the name in F: strip the suffix, append program, process id and, from the second time on,
  * NUMBER. */
 static void
 vary(struct fmt *f, char program[PROGRAM_BYTES], uint32_t number)
@@ -211,7 +210,7 @@ is_directory(const char *path)
     return fd >= 0;
 }
 
-/* Fill in what makes an empty file an empty profile: 0, or a negative error number. */
+/* Write the first words of an empty profile. Return 0, or a negative error number. */
 static int
 write_first_words(int fd)
 {
@@ -228,8 +227,8 @@ write_first_words(int fd)
     return written == (long)first_bytes ? 0 : -ENOSPC;
 }
 
-/* Is FD, just opened, the file that PATH names? The program may have taken the number for another,
- * which must not be written to. */
+/* Return true if FD, just opened, is the file that PATH names. The program may have reused the
+ * number for another file, which must not be written to. */
 static bool
 is_named(int fd, const char *path)
 {
@@ -246,8 +245,8 @@ has_no_name(int fd)
     return sys_fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0;
 }
 
-/* As create, but so that a process killed on the way leaves nothing: the file gets its name when it
- * is a profile. Not every file system can do that. */
+/* Like create, but a process killed on the way leaves nothing: the file gets its name when it is a
+ * profile. Not every file system supports that. */
 static int
 create_whole(char *path)
 {
@@ -262,7 +261,7 @@ create_whole(char *path)
     error = write_first_words(fd);
     if (error == 0)
         error = sys_link(fd, path);
-    // A mapping has the name under which the file was opened.
+    // A mapping shows the name under which the file was opened.
     named = error == 0 ? sys_open(path, O_RDWR | O_NOFOLLOW, 0) : error;
     if (error == 0 && (named < 0 || !is_named(named, path)))
         return fd;
@@ -270,7 +269,7 @@ create_whole(char *path)
     return named;
 }
 
-/* Create PATH, which must not exist, as an empty profile: a descriptor or a negative error
+/* Create PATH, which must not exist, as an empty profile. Return a descriptor, or a negative error
  * number. */
 static int
 create(char *path)
@@ -281,7 +280,7 @@ create(char *path)
     if (fd >= 0 || fd == -EEXIST || fd == -ENOSPC || fd == -EDQUOT)
         return fd;
     fd = sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-    if (fd == -EBADF) // It was made, and somebody has closed it since.
+    if (fd == -EBADF) // It was created, and the program has closed the descriptor since.
         sys_unlink(path);
     if (fd < 0)
         return fd;

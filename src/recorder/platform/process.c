@@ -1,24 +1,24 @@
-/* process.c: what the kernel told this process at its start, without asking libc.
+/* process.c: facts that the kernel passed to this process at its start, read without libc.
  *
- * libc would answer all of this by a function that the program may have replaced, perhaps by one
- * that takes a lock and allocates below it: then the program would wait for us, and we for it.
+ * libc would return all of this by functions that the program may have replaced, perhaps by one
+ * that takes a lock and allocates while it holds it. Then the program and the recorder would wait
+ * for each other.
  *
  *     stack, upwards:  argc | arguments | 0 | environment | 0 | auxiliary vector | strings
  *
  * The vector lies behind the environment that the process was started with, and libc's pointer to
  * that is a mere word. It is read there first, because a loader that was started by hand corrects
  * the vector there and nowhere else. Before libc begins, the dynamic linker's word for the stack is
- * as good (process_dynamic.c). A program may have put its environment elsewhere before the
- * first event. Then what is behind it is no vector (the bytes of AT_RANDOM would have to lie close
- * above), and the kernel is asked: prctl since Linux 6.4, before that /proc.
+ * as good (process_dynamic.c). A program may have moved its environment before the first event.
+ * Then the words behind it are no vector (the bytes of AT_RANDOM would have to lie close above),
+ * and the kernel returns it: by prctl since Linux 6.4, before that by /proc.
  *
- * From the vector come the program's headers for the unwinder; the kernel's own object (vdso), in
- * which the clock can be read without a system call; and libc, through the list of objects that the
- * dynamic linker keeps for debuggers. libc was there from the start, and of that part of the list
- * nothing is ever taken out; what is loaded later comes behind it.
+ * The vector leads to the program's headers, for the unwinder; to the kernel's own object (vdso),
+ * which reads the clock without a system call; and to libc, through the list of objects that the
+ * dynamic linker keeps for debuggers. libc was there from the start, and that part of the list
+ * never shrinks; objects loaded later come behind it.
  *
- * Process constants, the same for children. Two threads that learn them at once store the same.
- */
+ * Process constants, the same for children. Threads that read them at once store the same. */
 #include "platform/process.h"
 
 #include <elf.h>
@@ -35,7 +35,7 @@ enum {
     PAGE_BYTES = 4096,
     TYPES = 64,
     ENTRIES_MAX = 64,
-    ABOVE_BYTES = 1 << 16, // So close above the vector is what it points to.
+    ABOVE_BYTES = 1 << 16, // Maximum distance from the vector up to its strings.
 };
 
 struct entry {
@@ -44,9 +44,9 @@ struct entry {
 
 static uint64_t values[TYPES]; // Atomic.
 static uint32_t known;         // Atomic.
-static struct unwind_object libc; // Its segments are NULL if it was not found.
+static struct unwind_object libc; // Segments are NULL if it was not found.
 
-/* Is there a whole vector at V? Only its first word is known to be readable. */
+/* Return true if a whole vector is at V. Only its first word is known to be readable. */
 static bool
 is_vector(const struct entry *v)
 {
@@ -55,7 +55,7 @@ is_vector(const struct entry *v)
     for (uint32_t i = 0; i < ENTRIES_MAX; i++) {
         uint64_t at = (uint64_t)(uintptr_t)&v[i];
 
-        // It is aligned to its words, so that either of an entry may begin a page.
+        // It is aligned to words, so either word of an entry may begin a page.
         if ((at % PAGE_BYTES == 0 && !sys_is_readable(at)) ||
             ((at + 8) % PAGE_BYTES == 0 && !sys_is_readable(at + 8)))
             return false;
@@ -80,7 +80,7 @@ take(const struct entry *v, size_t count)
 char **
 process_environment(void)
 {
-    // By libc's own name of it: an old program may have an "environ" that nobody sets.
+    // By libc's own name: an old program may define an "environ" that is never set.
     char **e = __environ;
 
     return e != NULL ? e : process_first_environment();
@@ -103,7 +103,7 @@ take_from_stack(void)
     return true;
 }
 
-/* Apart, for its frame is large and hardly ever needed. */
+/* A separate function, because its frame is large and hardly ever needed. */
 static COLD bool
 take_from_kernel(void)
 {
@@ -116,14 +116,14 @@ take_from_kernel(void)
     return true;
 }
 
-/* Whether the process has more rights than its user is the one thing that must be known. */
+/* Fallback without a vector: only AT_SECURE is indispensable. */
 static void
 take_rights(void)
 {
     store_relaxed(&values[AT_SECURE], (uint64_t)sys_has_more_rights());
 }
 
-/* The clock of the kernel's object, as far as there is one. */
+/* Find the clock function of the kernel's object, if it exists. */
 static void
 find_clock(void)
 {
@@ -133,7 +133,7 @@ find_clock(void)
         sys_use_clock((sys_clock_fn *)image_function(&vdso, "__vdso_clock_gettime"));
 }
 
-/* What the dynamic linker tells debuggers: the list of objects. NULL in a static program. */
+/* Return the dynamic linker's list of objects for debuggers; NULL in a static program. */
 static const struct r_debug *
 find_list(void)
 {
@@ -148,7 +148,7 @@ find_list(void)
         if (s[i].p_type == PT_DYNAMIC)
             dynamic = &s[i];
     }
-    // A program for a dynamic linker has both. Where the headers lie tells where all else does.
+    // A dynamically linked program has both. The headers' address gives the load bias.
     if (own != NULL && dynamic != NULL)
         d = (const Elf64_Dyn *)((uintptr_t)s - own->p_vaddr + dynamic->p_vaddr);
     for (; d != NULL && d->d_tag != DT_NULL; d++)

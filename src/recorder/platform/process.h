@@ -1,25 +1,27 @@
-/* process.h: what the kernel told this process at its start. */
+/* process.h: facts that the kernel passed to this process at its start. */
 #ifndef PLATFORM_PROCESS_H
 #define PLATFORM_PROCESS_H
 
 #include "base/base.h"
 
-/* The value of TYPE (AT_PHDR and so on, below 64) in the auxiliary vector; 0 if it has none. The
- * first call of the process learns it and must come before sys_be_quiet. Signal-safe. */
+/* Return the value of TYPE (AT_PHDR and so on, below 64) in the auxiliary vector; 0 if it has none.
+ * The first call in the process reads the vector and must come before sys_be_quiet.
+ * Async-signal-safe. */
 uint64_t process_value(uint32_t type);
 
-/* libc's own function NAME, even if the program has another of that name; NULL in a static program.
- * Signal-safe. */
+/* Return libc's own function NAME, even if the program has another of that name; NULL in a static
+ * program. Async-signal-safe. */
 void *process_libc_function(const char *name);
 
-/* The environment: libc's, or where libc has none the one that the kernel gave; NULL if there is
- * neither. Signal-safe. */
+/* Return the environment: libc's, or where libc has none the kernel's; NULL if there is neither.
+ * Async-signal-safe. */
 char **process_environment(void);
 
-/* The one that the kernel gave; NULL in a static program. Signal-safe. */
+/* Return the environment that the kernel passed; NULL in a static program. Async-signal-safe. */
 char **process_first_environment(void);
 
-/* Learn all of it now; find libc and the kernel's clock, and start the unwinder. Signal-safe. */
+/* Read all of it now, find libc and the kernel's clock, and start the unwinder.
+ * Async-signal-safe. */
 void process_learn(void);
 
 #endif

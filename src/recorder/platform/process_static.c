@@ -1,6 +1,4 @@
-/* process_static.c: libc's pointer to the environment is the first thing that is set in a static
- * program.
- */
+/* process_static.c: empty, since a static program sets libc's pointer to the environment first. */
 #include "platform/process.h"
 
 char **

@@ -1,6 +1,6 @@
 /* selection.c: which processes of a run are recorded, and where.
  *
- * `heaptap run` says it in the environment, because that is what reaches every process of the run:
+ * `heaptap run` passes it in the environment, because that reaches every process of the run:
  *
  *     HEAPTAP_OUT      the path of the profile, a pattern (output.c)
  *     HEAPTAP_PID      the process that run started
@@ -9,14 +9,13 @@
  *     HEAPTAP_SESSION  the id of the run
  *     HEAPTAP_FRAMES   how many frames of a stack are kept; by default all
  *
- * The first process is the one with the id HEAPTAP_PID that no recorded process has forked; so a
- * process that has the same number in a namespace of its own is not taken for it, unless an exec
- * lies in between. What was read is kept: a daemon may clear its environment and then fork.
+ * The first process has the id HEAPTAP_PID and was not forked by a recorded process. So a process
+ * with the same id in another namespace is not taken for it, unless an exec lies in between. The
+ * values are cached: a daemon may clear its environment and then fork.
  *
- * A program has several names: the last component of its executable, of its argument 0 (a
- * symbolic link such as python3), and for a script that of the script, by which the kernel names
- * the process too. Any of them may match.
- */
+ * A program has several names: the last component of its executable, of its argument 0 (a symbolic
+ * link such as python3), and of a script's path, which the kernel also uses to name the process.
+ * Any of them may match. */
 #include "platform/selection.h"
 
 #include <errno.h>
@@ -40,10 +39,10 @@ static struct {
     uint64_t session;
     uint64_t pid; // 0 = not given.
     uint64_t frames;
-    char only[1024], output[4096], others[4096]; // Behind the others, for they take pages.
+    char only[1024], output[4096], others[4096]; // Last in the struct, since they take pages.
 } asked;
 
-/* Copy the variable NAME; false if it is not there or too long. */
+/* Copy the variable NAME. Return false if it is missing or too long. */
 static bool
 copy(const char *name, char *ret, size_t size_bytes)
 {
@@ -55,7 +54,7 @@ copy(const char *name, char *ret, size_t size_bytes)
     return value != NULL && !f.cut;
 }
 
-/* Take the directory that was chosen when the program was built, and see that it is there. */
+/* Use the directory that was chosen when the program was built, and create it if it is missing. */
 static bool
 take_compiled_output(void)
 {
@@ -67,7 +66,7 @@ take_compiled_output(void)
         return false;
     for (size_t i = 0; i < length; i++)
         fmt_str(&f, name[i] == '%' ? "%%" : (char[]){name[i], '\0'});
-    sys_mkdir(f.text, 0777); // If it cannot be made, that is told when the profile is.
+    sys_mkdir(f.text, 0777); // If this fails, creating the profile reports it.
     fmt_str(&f, "/" PROFILE_DEFAULT_NAME);
     return !f.cut;
 }
@@ -96,7 +95,8 @@ is_first(void)
     return asked.pid == 0 || ((uint64_t)identity_pid() == asked.pid && !state->forked);
 }
 
-/* Does PATTERN, which ends before END, describe all of NAME? "*" is any text, "?" one character. */
+/* Return true if PATTERN, which ends before END, matches all of NAME. "*" is any text, "?" one
+ * character. */
 static bool
 matches(const char *pattern, const char *end, const char *name)
 {
@@ -121,7 +121,7 @@ matches(const char *pattern, const char *end, const char *name)
     return pattern == end;
 }
 
-/* Does one of the patterns describe the last component of PATH? */
+/* Return true if any pattern matches the last component of PATH. */
 static bool
 any_matches(const char *path)
 {
@@ -153,7 +153,7 @@ read_start(const char *path, char *ret, size_t size_bytes)
     return (size_t)n;
 }
 
-/* By argument 0, or by the script: the argument after which the kernel has named the process. */
+/* Match argument 0, or the script: the argument after which the kernel has named the process. */
 static bool
 arguments_match(void)
 {

@@ -1,27 +1,27 @@
-/* selection.h: is this process one that the user asked for, and where does its profile go? Asked by
- * the thread that starts recording, whose signals are blocked. */
+/* selection.h: whether this process is recorded, and the path of its profile. Call from the thread
+ * that starts recording, with signals blocked. */
 #ifndef PLATFORM_SELECTION_H
 #define PLATFORM_SELECTION_H
 
 #include "base/base.h"
 
-/* Is this process to be recorded? Asked once, when it starts recording; state exists. */
+/* Return true if this process is recorded. Call once, when recording starts; requires `state`. */
 bool selection_here(void);
 
-/* Are forked children of a recorded process recorded? After selection_here in that process. Safe in
- * a signal handler. */
+/* Return true if forked children of a recorded process are recorded. Call after selection_here in
+ * that process. Async-signal-safe. */
 bool selection_has_children(void);
 
-/* The pattern of the profile's path, and the run's id; after selection_here. The pattern is NULL
- * when nobody gave one. */
+/* Return the pattern of the profile's path, NULL if none was given; and the run's id. Call after
+ * selection_here. */
 const char *selection_output(void);
 uint64_t selection_session(void);
 
-/* How many frames of a stack are kept, from the innermost on; after selection_here. */
+/* Return how many innermost frames of a stack are kept. Call after selection_here. */
 uint32_t selection_depth(void);
 
-/* Make the directory of the profile PATH, if it is one that `heaptap run` leaves to us. True if it
- * is made, so that creating the profile can be tried again. */
+/* Create the directory of the profile PATH, if `heaptap run` leaves that to the recorder. Return
+ * true if it exists then, so that creating the profile can be tried again. */
 bool selection_make_directory(char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* state.c: where the recorder's state hangs. See state.h for what it is. */
+/* state.c: the pointer to the recorder's state. See state.h. */
 #include "platform/state.h"
 
 struct state *state;

@@ -1,4 +1,4 @@
-/* sys.c: system calls without libc; see sys.h for why. */
+/* sys.c: system calls without libc; sys.h gives the reason. */
 #include "platform/sys.h"
 
 #include <errno.h>
@@ -23,15 +23,14 @@ enum { PROCESSORS_MAX = 8192 };
 // A mask that no thread has: SIGKILL cannot be blocked.
 #define MASK_NONE (UINT64_C(1) << (SIGKILL - 1))
 
-// What has been learnt before the calls became forbidden. Constant from then on, also in children.
+// Facts read before calls became forbidden. Constant from then on, also in children.
 static bool quiet;
 bool arch_cycles_forbidden;
 static char quiet_name[16];
 static char quiet_directory[1024]; // Empty if it is not known.
-static int made_up_tid = TID_LIMIT; // Atomic; the lowest that sys_gettid has made up.
+static int made_up_tid = TID_LIMIT; // Atomic: the lowest id that sys_gettid has made up.
 
-/* Descriptors of ours are this number or higher. The kernel's table is as large for it as for any
- * above 128. */
+/* Lowest descriptor of the recorder. The kernel's table is as large for it as for any above 128. */
 enum { DESCRIPTOR_LEAST = 200 };
 
 #define CALL(number, a, b, c, d, e, f)                                                             \
@@ -102,7 +101,7 @@ sys_mincore(const void *address, size_t size_bytes, unsigned char *ret_present)
     return (int)CALL(SYS_mincore, address, size_bytes, ret_present, 0, 0, 0);
 }
 
-/* A second descriptor for what FD is now, where the program hardly comes; or a negative error
+/* Duplicate FD to a high number, which the program hardly reaches. Return it, or a negative error
  * number. */
 static int
 sys_move_up(int fd)
@@ -134,7 +133,7 @@ sys_open_again(const char *path, int flags, uint64_t device, uint64_t inode)
     if (low < 0 || high == -EBADF)
         return high;
     if (!sys_is_file(fd, device, inode)) {
-        // A number that has been given to another file is not ours to close.
+        // The program has reused the number for another file, so it must not be closed here.
         if (fd == high)
             sys_close(high);
         return -EBADF;
@@ -200,7 +199,7 @@ sys_pwrite(int fd, const void *data, size_t size_bytes, uint64_t off)
     return CALL(SYS_pwrite64, fd, data, size_bytes, off, 0, 0);
 }
 
-/* Take back signal NUMBER of this thread, which blocks it. */
+/* Consume signal NUMBER if it is pending for this thread, which blocks it. */
 static void
 discard_signal(int number)
 {
@@ -218,7 +217,7 @@ sys_write_politely(int fd, const void *data, size_t size_bytes)
     uint64_t pending = 0;
     bool known = CALL(SYS_rt_sigpending, &pending, sizeof pending, 0, 0, 0, 0) == 0;
 
-    // Without its signals blocked a closed pipe would kill the program.
+    // Unless signals are blocked, a closed pipe would kill the program.
     if (mask != MASK_NONE && known && CALL(SYS_poll, &ready, 1, 0, 0, 0, 0) == 1 &&
         (ready.revents & (POLLOUT | POLLERR)) == POLLOUT) {
         long r = sys_write(fd, data, size_bytes);
@@ -240,7 +239,7 @@ sys_write_all(int fd, const void *data, size_t size_bytes)
     uint64_t before, pending = deadly;
     long r;
 
-    // Only these: whoever waits here for a slow reader must still hear of the others.
+    // Only these: a program that waits here for a slow reader must still receive the others.
     r = CALL(SYS_rt_sigprocmask, SIG_BLOCK, &deadly, &before, sizeof before, 0, 0);
     if (r != 0)
         return (int)r;
@@ -285,7 +284,7 @@ sys_link(int fd, const char *path)
     struct fmt f = fmt_init(from, sizeof from);
     int r = (int)CALL(SYS_linkat, fd, "", AT_FDCWD, path, AT_EMPTY_PATH, 0);
 
-    // Before Linux 6.10 not everybody may do that.
+    // Before Linux 6.10 that needs a capability.
     if (r != -ENOENT)
         return r;
     fmt_str(&f, "/proc/self/fd/");
@@ -342,7 +341,7 @@ sys_gettid(void)
 int
 sys_tgkill(int pid, int tid, int signal)
 {
-    // Of a thread whose id is not known nobody can say that it has ended.
+    // Nothing can show that a thread with a made-up id has ended.
     if (tid >= load_relaxed(&made_up_tid))
         return -EPERM;
     return (int)CALL(SYS_tgkill, pid, tid, signal, 0, 0, 0);
@@ -351,7 +350,7 @@ sys_tgkill(int pid, int tid, int signal)
 void
 sys_raise_again(int signal, const siginfo_t *info)
 {
-    // Not by CALL: the default action has to be taken in a quiet process, too.
+    // Not by CALL: the default action must be taken in a quiet process as well.
     long pid = arch_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
     long tid = arch_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
 
@@ -371,7 +370,7 @@ sys_thread_name(char *ret_name_16)
 uint64_t
 sys_block_signals(void)
 {
-    // A fault that is blocked kills, and guard.c has an answer to this one.
+    // A blocked fault kills the process, and guard.c handles this one.
     uint64_t all = ~(UINT64_C(1) << (SIGBUS - 1)), before = 0;
 
     if (CALL(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all, 0, 0) != 0)
@@ -382,7 +381,7 @@ sys_block_signals(void)
 void
 sys_unblock_signals(uint64_t mask)
 {
-    // Not by CALL: who blocked them may have gone quiet since, and the program wants them.
+    // Not by CALL: the process may have gone quiet since, and the program needs its signals.
     if (mask != MASK_NONE)
         arch_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask, 0, 0);
 }
@@ -392,7 +391,7 @@ sys_is_readable(uint64_t address)
 {
     enum { NO_SUCH_HOW = -1 };
 
-    // The kernel copies the set before it looks at HOW, which it refuses: nothing changes.
+    // The kernel copies the set before it checks HOW, which it refuses: nothing changes.
     return CALL(SYS_rt_sigprocmask, NO_SUCH_HOW, address & ~UINT64_C(7), NULL, 8, 0, 0) == -EINVAL;
 }
 
@@ -435,7 +434,7 @@ sys_uname(struct utsname *ret_name)
 }
 
 static sys_clock_fn *kernel_clock; // Constant from the start on.
-static uint64_t latest_ns;         // Atomic: of the coarse clock, when it last was asked by a call.
+static uint64_t latest_ns;         // Atomic: last time read by a system call.
 
 static uint64_t
 nanoseconds(const struct timespec *t)
@@ -455,8 +454,7 @@ sys_clock_ns(void)
     sys_clock_fn *f = load_relaxed(&kernel_clock);
     struct timespec t;
 
-    // Of the clocks there this one is a mere word of memory, even where the cycle counter is
-    // forbidden.
+    // The coarse clock is a mere word of memory, even where the cycle counter is forbidden.
     if (likely(f != NULL) && likely(f(CLOCK_MONOTONIC_COARSE, &t) == 0))
         return nanoseconds(&t);
     if (CALL(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE, &t, 0, 0, 0, 0) == 0)
@@ -486,8 +484,8 @@ sys_unix_ns(void)
 long
 sys_auxiliary(void *buffer, size_t size_bytes)
 {
-    // PR_GET_AUXV, which is newer than the headers of most systems. It may tell of more bytes than
-    // there was room for.
+    // PR_GET_AUXV, which is newer than the headers of most systems. Returns the size of the vector,
+    // which may exceed the buffer's.
     long r = CALL(SYS_prctl, 0x41555856, buffer, size_bytes, 0, 0, 0);
     int fd;
 

@@ -1,9 +1,8 @@
 /* texts.c: see texts.h.
  *
  * An open hash table of places in a pool. A text is complete in the pool before a CAS of its place
- * publishes it, so there is no state in between that a fork, a signal or a jump could leave behind;
- * the pool space of one that lost the race is lost too. Nothing is ever taken out.
- */
+ * publishes it, so a fork, a signal or a jump leaves no intermediate state. A text that lost the
+ * race wastes its pool space. Nothing is ever removed. */
 #include "platform/texts.h"
 
 #include <string.h>
@@ -19,7 +18,7 @@ length_at(const struct texts *t, uint32_t place)
     return t->pool[place - 1] | (size_t)t->pool[place] << 8;
 }
 
-/* Put TEXT into the pool: its place, or 0 without room. */
+/* Append TEXT to the pool. Return its place; 0 without room. */
 static uint32_t
 add_to_pool(struct texts *t, const void *text, size_t size_bytes)
 {

@@ -1,9 +1,8 @@
-/* texts.h: a bounded set of texts that keeps its numbers in forked children.
+/* texts.h: a bounded set of texts whose numbers stay valid in forked children.
  *
- * Names of heaps and sets of labels are known to the program by numbers (inside a handle, in a
- * thread's own memory), which a child made by fork goes on using. So these texts are process
- * constants, not state, and are only ever added. Lock-free, signal-safe, no memory of its own.
- */
+ * The program holds numbers of heap names and label sets (inside a handle, in a thread's own
+ * memory), which a child made by fork continues to use. So these texts are process constants, not
+ * state, and are only ever added. Lock-free, async-signal-safe, allocates no memory. */
 #ifndef PLATFORM_TEXTS_H
 #define PLATFORM_TEXTS_H
 
@@ -13,17 +12,18 @@ enum { TEXTS_NONE = UINT32_MAX, TEXTS_LENGTH_MAX = 1024 };
 
 /* All zero is empty. */
 struct texts {
-    uint32_t *places; // Atomic: where in the pool a text begins, plus 1; 0 = free.
+    uint32_t *places; // Atomic: a text's start in the pool, plus 1; 0 = free.
     uint32_t place_count;
     uint32_t pool_bytes;
-    unsigned char *pool; // Each text behind two bytes with its length.
-    uint32_t pool_used;  // Atomic; may run past the end.
+    unsigned char *pool; // Texts, each behind two bytes with its length.
+    uint32_t pool_used;  // Atomic.
 };
 
-/* The number of TEXT, below place_count, added if it is new. TEXTS_NONE: no room. */
+/* Return the number of TEXT, below place_count, adding it if it is new. TEXTS_NONE: no room, or
+ * TEXT is too long. */
 uint32_t texts_intern(struct texts *t, const void *text, size_t size_bytes);
 
-/* The text of a number that texts_intern has given; of any other, an empty one. */
+/* Return the text with NUMBER; an empty text if texts_intern did not return that number. */
 const void *texts_get(const struct texts *t, uint32_t number, size_t *ret_size_bytes);
 
 #endif

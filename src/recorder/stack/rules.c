@@ -23,7 +23,7 @@
 
 enum {
     BUCKET_SLOTS = 4,
-    BUCKETS_FIRST_SHIFT = 8, // Buckets used at first; each step uses four times as many.
+    BUCKETS_FIRST_SHIFT = 8, // Log2 of the buckets used at first; a step is a factor of 4.
     BUCKETS_SHIFT = 14,
     BUCKETS_STEP = 2,
     KEY_BUSY = 1
