@@ -1,7 +1,7 @@
-/* heaptap.h: tell heaptap about memory that is not malloc's.
+/* heaptap.h: report memory that does not come from malloc to heaptap.
  *
- * For programs with allocators of their own (arenas, pools, slabs, collectors), and for those that
- * want their profile to carry labels, phases and snapshots, or to write it themselves.
+ * For programs with their own allocators (arenas, pools, slabs, collectors), and for programs that
+ * add labels, phases and snapshots to their profile, or write it themselves.
  *
  *     static heaptap_heap *heap;
  *
@@ -10,18 +10,18 @@
  *     heaptap_alloc(heap, p, 1, n);                        at each allocation
  *     heaptap_reset(heap);                                 when all of it ends
  *
- * There is nothing to link. Without a recorder (`heaptap run`, a preloaded libheaptap.so, or a
- * libheaptap.a in a program that was started with HEAPTAP=1) each call is a load, a test and a
- * branch that is not taken, and does nothing. With one, an event is recorded with the stack that
- * called it, just like one of malloc.
+ * A header suffices: there is no library to link. Without a recorder (`heaptap run`, a preloaded
+ * libheaptap.so, or a libheaptap.a in a program that was started with HEAPTAP=1) each call is a
+ * load, a test and a branch that is not taken, and does nothing. With a recorder, an event is
+ * recorded with the stack that called the function, just like an event of malloc.
  *
- * All of these may be called from any thread at any time, also by several threads for one heap and
- * in signal handlers. errno stays as it is, and none of them ever ends the program: what cannot be
- * recorded is counted as a loss, which every report shows. Strings are copied.
+ * All functions are thread-safe and async-signal-safe, also for the same heap at once. They leave
+ * errno unchanged and never end the program. Events that cannot be recorded are counted as losses,
+ * which every report shows. Strings are copied.
  *
- * It works in executables at fixed and at any addresses, static ones, shared objects and plug-ins,
- * in C from C89 on and in C++. Where there is no recorder, on other systems and processors than
- * Linux on x86-64 and with compilers that do not know GNU attributes, everything here does nothing.
+ * Supported are executables at fixed and at any addresses, static ones, shared objects and
+ * plug-ins, in C from C89 on and in C++. Without a recorder, on other systems and processors than
+ * Linux on x86-64, and with compilers without GNU attributes, everything here does nothing.
  *
  * Licence: MIT, whatever the rest of your program has.
  *
@@ -51,14 +51,14 @@
 extern "C" {
 #endif
 
-/* A heap of the program's own. NULL is one of which nothing is recorded. It stays valid in children
- * made by fork. */
+/* A heap of the program's own. Nothing is recorded for NULL. Stays valid in children made by
+ * fork. */
 typedef struct heaptap_heap heaptap_heap;
 
 /* The labels of a thread at one moment; 0 = none. */
 typedef unsigned heaptap_labels;
 
-/* What a recorder offers. Later versions append; `size` says how much there is. */
+/* The functions of a recorder. Later versions append functions; `size` shows which exist. */
 struct heaptap_recorder {
     unsigned version; /* 1 */
     unsigned size;    /* sizeof(struct heaptap_recorder) of the recorder's */
@@ -92,11 +92,11 @@ extern const struct heaptap_recorder heaptap_recorder_v1;
 extern const struct heaptap_recorder heaptap_recorder_v1
     __attribute__((weak, visibility("default")));
 
-/* One pointer in each executable and shared object, for all its files. In a shared object the
- * dynamic linker fills it in. In an executable linkers may take an undefined weak symbol for 0, so
- * there the note tells the recorder where to write: at the place of its word plus what the word
- * says. Every file has a note, because linkers that throw away what nobody uses keep notes, but not
- * those that stand in a group. */
+/* One pointer in each executable and shared object, shared by all its files. In a shared object the
+ * dynamic linker fills it in. In an executable, linkers may resolve an undefined weak symbol to 0.
+ * So the note there gives the recorder the pointer's address: the address of the note's word plus
+ * the value of that word. Every file has a note, because linkers that discard unused sections keep
+ * notes, but not notes in a group. */
 __attribute__((weak, visibility("hidden"), used)) const struct heaptap_recorder *heaptap_recorder_ =
     &heaptap_recorder_v1;
 
@@ -130,72 +130,73 @@ __asm__(".pushsection .note.heaptap,\"a\",@note\n"
 
 /* --- Heaps ------------------------------------------------------------------------------------ */
 
-/* A new heap, shown under NAME; heaps of one name are shown as one, and making one for each request
- * costs next to nothing. Of the stacks of its events the innermost SKIP_FRAMES frames are left out:
- * those of the allocator's own functions, which must not be inlined then. About 1000 names of 127
- * bytes; others are shown as "other heaps". NULL without a recorder. */
+/* Create a heap and return it; NULL without a recorder. Reports show it under NAME, and heaps with
+ * the same name as one heap. Creating one for each request costs next to nothing. The innermost
+ * SKIP_FRAMES frames are left out of the stacks of its events: the allocator's own functions, which
+ * must not be inlined then. There is room for about 1000 names of 127 bytes; further heaps are
+ * shown as "other heaps". */
 HEAPTAP_API_ heaptap_heap *
 heaptap_heap_create(const char *name, unsigned skip_frames)
 {
     return HEAPTAP_ASK_(heap_create(name, skip_frames), NULL);
 }
 
-/* Everything live in HEAP ends, and so does it. */
+/* End HEAP and everything live in it. */
 HEAPTAP_API_ void
 heaptap_heap_destroy(heaptap_heap *heap)
 {
     HEAPTAP_CALL_(heap_destroy(heap));
 }
 
-/* COUNT objects of BYTES together were allocated at P. P may be NULL if they will not be freed one
- * by one: then only heaptap_reset and heaptap_heap_destroy end them. Any number below 2^47 will do,
- * an offset for instance: it only means something within HEAP. The recorder takes 8 to 16 bytes of
- * memory for each live object with an address, as far as heaptap_max_memory allows. Call this when
- * P is yours already, and heaptap_free while it still is. */
+/* Record that COUNT objects, of BYTES in total, were allocated at P. P may be any number below
+ * 2^47, such as an offset: it only has a meaning within HEAP. P may be NULL if the objects will not
+ * be freed one by one: then only heaptap_reset and heaptap_heap_destroy end them. The recorder uses
+ * 8 to 16 bytes of memory for each live object with an address, within the limit of
+ * heaptap_max_memory. Call this after the program owns P, and heaptap_free while it still does. */
 HEAPTAP_API_ void
 heaptap_alloc(heaptap_heap *heap, const void *p, size_t count, size_t bytes)
 {
     HEAPTAP_CALL_(alloc(heap, p, count, bytes));
 }
 
-/* What was allocated at OLD is now BYTES large and at P, which may be OLD. Counted as malloc's
- * realloc is: it leaves the place where it was allocated and enters this one. */
+/* Record that the allocation at OLD now has BYTES and is at P, which may equal OLD. Counted like
+ * malloc's realloc: the allocation leaves the stack that allocated it and enters this one. */
 HEAPTAP_API_ void
 heaptap_resize(heaptap_heap *heap, const void *old, const void *p, size_t bytes)
 {
     HEAPTAP_CALL_(resize(heap, old, p, bytes));
 }
 
-/* What was allocated at P is freed. */
+/* Record that the allocation at P is freed. */
 HEAPTAP_API_ void
 heaptap_free(heaptap_heap *heap, const void *p)
 {
     HEAPTAP_CALL_(release(heap, p));
 }
 
-/* Everything live in HEAP is freed; it goes on, empty. Takes as long as HEAP has stacks, however
- * many objects are live. */
+/* Record that everything live in HEAP is freed. HEAP stays usable, and is empty. Takes time in
+ * proportion to the number of stacks in HEAP, however many objects are live. */
 HEAPTAP_API_ void
 heaptap_reset(heaptap_heap *heap)
 {
     HEAPTAP_CALL_(reset(heap));
 }
 
-/* HEAP makes its objects from the BYTES at P, from malloc or elsewhere. If they are malloc's, they
- * are no longer counted as allocated there but shown as backing HEAP, with how full it is: no byte
- * counts twice. To be called right after that allocation, by the same thread: then, in a program of
- * one thread, the chunk is no part of the peak either; among several it is one until this call. A
- * realloc makes them malloc's again. What comes from another heap of the program's own
- * is not known here: if one heap makes its chunks from another, tell heaptap of the objects of the
- * inner one only. */
+/* Record that HEAP makes its objects from the BYTES at P, from malloc or elsewhere. If P is a block
+ * of malloc, it is no longer counted as allocated there. Reports show it as backing of HEAP, with
+ * how full it is, so no byte counts twice. Call this right after that allocation, in the same
+ * thread. Then, in a program with one thread, the block is no part of the peak either; with several
+ * threads it is until this call. A realloc makes it a block of malloc again. Memory from another
+ * heap of the program is not recognised here: if one heap makes its chunks from another, report
+ * only the objects of the inner heap. */
 HEAPTAP_API_ void
 heaptap_backing(heaptap_heap *heap, const void *p, size_t bytes)
 {
     HEAPTAP_CALL_(backing(heap, p, bytes));
 }
 
-/* P no longer backs HEAP. To be called before P is given back. If it is a block of malloc's it
- * counts as one again from then on; to free such a block, free alone will do. */
+/* Record that P no longer backs HEAP. Call this before P is given back. A block of malloc counts as
+ * one again from then on. This call is not needed if such a block is freed: free is enough. */
 HEAPTAP_API_ void
 heaptap_backing_end(heaptap_heap *heap, const void *p)
 {
@@ -204,19 +205,19 @@ heaptap_backing_end(heaptap_heap *heap, const void *p)
 
 /* --- Labels, phases, snapshots ---------------------------------------------------------------- */
 
-/* From now on what this thread allocates, by malloc or from heaps, carries the label KEY=VALUE;
- * with a VALUE of NULL it has none of that KEY. A new thread has no labels, the child of a fork has
- * those of the thread that made it. At most 4094 different sets of 1024 bytes, and 2 MiB in all;
- * others are shown as one, "other", so do not label with what never repeats. A thread with such a
- * set keeps it until a label is taken away with NULL or other labels are put back. */
+/* Attach the label KEY=VALUE to all later allocations of this thread, by malloc or from heaps; a
+ * VALUE of NULL removes the label KEY. A new thread has no labels. The child of a fork has the
+ * labels of the thread that called fork. There is room for 4094 different sets of 1024 bytes, and 2
+ * MiB in total. Further sets are shown as one, "other", so do not use values that never repeat. A
+ * thread with that set keeps it until a label is removed with NULL or other labels are restored. */
 HEAPTAP_API_ void
 heaptap_label(const char *key, const char *value)
 {
     HEAPTAP_CALL_(label(key, value));
 }
 
-/* The labels that this thread has now, to be put back later or handed to another thread of this
- * process or its children. */
+/* Return the present labels of this thread; 0 = none, or no recorder. They can be restored later,
+ * or set in another thread of this process or its children. */
 HEAPTAP_API_ heaptap_labels
 heaptap_labels_get(void)
 {
@@ -229,16 +230,16 @@ heaptap_labels_set(heaptap_labels labels)
     HEAPTAP_CALL_(set_labels(labels));
 }
 
-/* The program begins something: a name on the timeline that intervals can be asked for by. Names
- * are cut after 32 bytes. */
+/* Record that the program begins a phase: a name on the timeline that selects an interval in
+ * reports. Names are cut after 32 bytes. */
 HEAPTAP_API_ void
 heaptap_phase(const char *name)
 {
     HEAPTAP_CALL_(phase(name));
 }
 
-/* Keep what every stack holds at this moment under NAME (`heaptap report --at NAME`), of which the
- * first 32 bytes count. */
+/* Keep the live bytes and blocks of every stack at this moment under NAME (`heaptap report --at
+ * NAME`). Names are cut after 32 bytes. */
 HEAPTAP_API_ void
 heaptap_snapshot(const char *name)
 {
@@ -253,8 +254,8 @@ heaptap_is_present(void)
     return HEAPTAP_ASK_(version, 0u) != 0;
 }
 
-/* Record from now on, or record nothing more. Frees and resets of what was recorded are always
- * seen. Heaps are recorded exactly, also where malloc is sampled. */
+/* Start or stop recording. Frees and resets of recorded blocks are always seen. Heaps are recorded
+ * exactly, even while malloc is sampled. */
 HEAPTAP_API_ void
 heaptap_start(void)
 {
@@ -267,20 +268,20 @@ heaptap_stop(void)
     HEAPTAP_CALL_(stop());
 }
 
-/* Limit the recorder's memory, its file included, to BYTES from now on. At the limit, known stacks
- * are still counted and new ones are charged to "other". Objects of heaps that find no
- * room are counted as allocated, but their frees are lost, which every report shows; only
- * heaptap_reset and heaptap_heap_destroy end them. 0 = no limit. */
+/* Limit the recorder's memory, its file included, to BYTES from now on; 0 = no limit. At the limit,
+ * known stacks are still counted and new ones are charged to "other". Objects of heaps without room
+ * are counted as allocated, but their frees are lost, which every report shows; only heaptap_reset
+ * and heaptap_heap_destroy end them. */
 HEAPTAP_API_ void
 heaptap_max_memory(size_t bytes)
 {
     HEAPTAP_CALL_(max_memory(bytes));
 }
 
-/* Write the profile as it is now to the descriptor FD, a file, a pipe or a socket; waits if it
- * must, and raises no SIGPIPE. FORMAT is "pprof" for the text that pprof reads (with the program
- * beside it, for the symbols), or "heaptap" for a profile that heaptap reads. 0, or -1 without a
- * recorder, under `heaptap run --reserve`, or if writing failed. */
+/* Write the profile in its present state to the descriptor FD, a file, a pipe or a socket. Waits
+ * for a slow reader and raises no SIGPIPE. FORMAT is "pprof" for the text that pprof reads
+ * (together with the program, for the symbols), or "heaptap" for a profile that heaptap reads.
+ * Return 0; or -1 without a recorder, under `heaptap run --reserve`, or if writing failed. */
 HEAPTAP_API_ int
 heaptap_write(int fd, const char *format)
 {

@@ -1,4 +1,4 @@
-/* wrap.h: record an allocator that goes under other names than malloc's, without changing it.
+/* wrap.h: record an allocator whose functions have other names than malloc's, without changing it.
  *
  *     #include <heaptap/wrap.h>
  *
@@ -11,22 +11,23 @@
  *     -Wl,--wrap=pvPortMalloc,--wrap=vPortFree
  *
  * The linker then sends calls of pvPortMalloc to __wrap_pvPortMalloc, which is defined here: it
- * calls the real one and tells the recorder. There are HEAPTAP_WRAP_CALLOC, _REALLOC and _MEMALIGN
- * too. Each expects the parameters and the result of the function of the C library that it is named
- * for; anything else is written by hand in the same way, with heaptap.h. Without a recorder a call
- * costs a few instructions more.
+ * calls the real function and reports to the recorder. HEAPTAP_WRAP_CALLOC, _REALLOC and _MEMALIGN
+ * work likewise. Each requires the parameters and the result of the function of the C library in
+ * its name. Wrap any other function by hand in the same way, with heaptap.h. Without a recorder a
+ * call costs a few more instructions.
  *
- * It does not see calls from shared libraries. It may not see calls from the object file that
- * defines the function, because most linkers have no hand in them, and so any calls when link-time
- * optimisation has put allocator and callers together (compile the allocator without it).
+ * Calls from shared libraries are not seen. Calls from the object file that defines the function
+ * may not be seen, because most linkers do not redirect them. For the same reason, link-time
+ * optimisation that merges allocator and callers may hide any call (compile the allocator without
+ * it).
  *
- * An allocator that takes its memory from malloc should say so with heaptap_backing, or those bytes
- * are counted in both places. One that is told to resize a block in one thread, while another
- * thread allocates, may give the old place to the other before the recorder knows: lock around
- * both, or expect a few blocks in the report's count of overwritten ones.
+ * An allocator that takes its memory from malloc should report that with heaptap_backing; otherwise
+ * those bytes are counted in both places. If one thread resizes a block while another thread
+ * allocates, the allocator may give the old place to the other thread before the recorder is
+ * informed. Hold a lock around both, or expect a few blocks in the report's count of overwritten
+ * ones.
  *
- * Licence: MIT, as heaptap.h, which has its words.
- */
+ * Licence: MIT, with the text in heaptap.h. */
 #ifndef HEAPTAP_WRAP_H
 #define HEAPTAP_WRAP_H
 
@@ -39,11 +40,12 @@
 #else
 #define HEAPTAP_WRAP_C_ extern
 #endif
-/* A frame of its own, which stacks leave out, also when all of the program is compiled at once. */
+/* Keep the wrapper a separate frame, which stacks leave out, even if the whole program is compiled
+ * at once. */
 #define HEAPTAP_WRAP_FRAME_ __attribute__((noinline, used))
 
-/* Make HEAP, as the other macros call it, a heap that is shown as NAME. It is there before other
- * constructors. A function of the allocator may call another: only the outer call counts. */
+/* Define the heap HEAP, the name for the other macros, shown as NAME. It is created before other
+ * constructors run. If a function of the allocator calls another, only the outer call counts. */
 #define HEAPTAP_WRAP_HEAP(heap, name)                                                              \
     static heaptap_heap *heaptap_wrap_##heap##_;                                                   \
     static __thread char *heaptap_wrap_in_##heap##_;                                               \
@@ -52,8 +54,8 @@
         heaptap_wrap_##heap##_ = heaptap_heap_create(name, 1);                                     \
     }
 
-/* The outermost call that has not returned is known by its frame, not by a depth: one that was left
- * by longjmp or an exception is forgotten when a call comes from as far out. */
+/* The outermost call in progress is identified by its frame, not by a depth. A call left by longjmp
+ * or an exception is forgotten when a call comes from at least as far out. */
 #define HEAPTAP_WRAP_ENTER_(heap)                                                                  \
     char *frame_ = (char *)__builtin_frame_address(0);                                             \
     int outer_ = heaptap_wrap_in_##heap##_ == 0 || frame_ >= heaptap_wrap_in_##heap##_;            \
@@ -109,7 +111,7 @@
         return p;                                                                                  \
     }
 
-/* A result of NULL means that the old block is still there, unless BYTES is 0. */
+/* If the result is NULL, the old block still exists, unless BYTES is 0. */
 #define HEAPTAP_WRAP_REALLOC(heap, function)                                                       \
     HEAPTAP_WRAP_C_ void *__real_##function(void *old, size_t bytes);                              \
     HEAPTAP_WRAP_C_ void *__wrap_##function(void *old, size_t bytes);                              \
