@@ -1,5 +1,4 @@
-/* behind.h: the allocator behind us, that is, the next definition of each function in link order.
- */
+/* behind.h: the next allocator, that is, the next definition of each function in link order. */
 #ifndef ALLOCATOR_BEHIND_H
 #define ALLOCATOR_BEHIND_H
 
@@ -20,7 +19,7 @@ typedef int dlclose_fn(void *);
 typedef pid_t fork_fn(void);
 struct link_map;
 
-/* Functions of link order. */
+/* The next definitions in link order. */
 struct next {
     alloc_fn *malloc;
     calloc_fn *calloc;
@@ -35,12 +34,12 @@ struct next {
     usable_fn *malloc_usable_size;
     dlclose_fn *dlclose;
     fork_fn *fork, *async_fork; // The latter is _Fork.
-    // For those of other signatures: where to jump to.
+    // Addresses to jump to, for functions with other signatures.
     void *dlopen, *dlmopen, *dlsym, *dlvsym;
 };
 
-/* C++'s operators by their mangled names, whether they take an alignment, and the version that
- * references to them have. */
+/* C++'s operators by their mangled names, whether they take an alignment, and the version of
+ * references to them. */
 #define BEHIND_OPERATORS(X)                                                                        \
     X(_Znwm, false, "GLIBCXX_3.4")                                                                 \
     X(_Znam, false, "GLIBCXX_3.4")                                                                 \
@@ -67,52 +66,54 @@ struct next {
 enum behind_operator_id { BEHIND_OPERATORS(BEHIND_OPERATOR_ID) BEHIND_OPERATOR_COUNT };
 
 struct behind_operator {
-    void *function; // NULL = nobody has it, or behind_resolve has not run.
-    // Not 0: it is the C++ library's own, without alignment, and does nothing but call our malloc
-    // or free as long as that succeeds.
+    void *function; // NULL = there is none, or behind_resolve has not run.
+    // Not 0: the C++ library's operator without alignment, which only calls the recorder's malloc
+    // or free, as long as that succeeds.
     uint8_t plain;
-    uint8_t is_allocators; // Not 0: it is of the same object as malloc, and none of libc's.
+    uint8_t is_allocators; // Not 0: defined by the same object as malloc, other than libc.
 };
 
-/* Constants of the process once behind_resolve has run. */
+/* Process constants after behind_resolve. */
 extern struct behind_operator behind_operators[BEHIND_OPERATOR_COUNT];
 
-/* Find all of them; does nothing the second time. Signal-safe, and any number of threads may be
- * the first. */
+/* Resolve all of them; does nothing the second time. Async-signal-safe; any number of threads may
+ * run it at once. */
 void behind_resolve(void);
 
-/* What was found; NULL for what nobody has. */
+/* Return the resolved functions; NULL for functions that do not exist. */
 const struct next *behind_functions(void);
 
-/* May functions of that allocator call one another by names that lead to us? */
+/* Return true if that allocator's functions may call one another by names that lead to the
+ * recorder. */
 bool behind_calls_back(void);
 
-/* malloc_usable_size, once behind_usable_mode has told that it may be asked. */
+/* The next malloc_usable_size. Requires that behind_usable_mode permits it. */
 size_t behind_usable(const void *p);
 
-/* The I-th of the objects other than libc that the allocator behind us is made of; NULL behind the
- * last. I is less than BEHIND_PARTS. */
+/* Return the I-th object, other than libc, that defines functions of the next allocator; NULL
+ * behind the last. I must be less than BEHIND_PARTS. */
 enum { BEHIND_PARTS = 12 };
 const struct link_map *behind_part(uint32_t i);
 
-/* libc's own object, if it is glibc's; else NULL. Is all of the allocator behind us its own? */
+/* behind_libc: return libc's object, if it is glibc's; else NULL. behind_is_libc: return true if
+ * libc defines the whole next allocator. */
 const struct link_map *behind_libc(void);
 bool behind_is_libc(void);
 
-/* How may sizes be asked for: an enum usable_mode. */
+/* Return how sizes of blocks are found: an enum usable_mode. */
 uint32_t behind_usable_mode(void);
 
-/* Does malloc lead to us, for everybody who calls it by name? */
+/* Return true if the name malloc leads every caller to the recorder. */
 bool behind_is_ours(void);
 
-/* Is the allocator behind us that of a sanitizer's run-time library? */
+/* Return true if the next allocator belongs to a sanitizer's run-time library. */
 bool behind_is_sanitizer(void);
 
-/* The function NAME behind us, if the program was started with a definition of it, else NULL.
- * Signal-safe. */
+/* Return the next function NAME, if the program was started with a definition of it, else NULL.
+ * Async-signal-safe. */
 void *behind_symbol(const char *name);
 
-/* The same, found once and kept in *CACHE. */
+/* Like behind_symbol, with the result cached in *CACHE. */
 static inline void *
 behind_cached(void **cache, const char *name)
 {

@@ -1,23 +1,24 @@
-/* behind_dynamic.c: finding what is behind us, by the tables of the dynamic linker.
+/* behind_dynamic.c: find the next definitions, by the tables of the dynamic linker.
  *
- * The program calls ours because we come first in the scope that the dynamic linker searches. What
- * it would call without us is what that search would find next. For a function that some object had
- * when the program was started, that is the same for every caller, for as long as the process
- * lives: the global scope is searched first, it only grows at its end, and what is in it from the
- * start is never unloaded. So all is found once, by the first call of any function.
+ * The program calls the recorder's functions because the recorder comes first in the scope that the
+ * dynamic linker searches. Without the recorder, the search would find the next definition. For a
+ * function that some object defined when the program was started, that definition is the same for
+ * every caller, as long as the process lives: the global scope is searched first, it only grows at
+ * its end, and its first objects are never unloaded. So the first call of any function resolves all
+ * of them, once.
  *
- * That is not so for operators new and delete in a program that was started without them, say one
- * in C that opens plug-ins in C++. Each plug-in may have operators of its own, or a C++ library
- * that nobody else sees; who calls cannot be told from the return address, since `delete` is often
- * a function's last act and then a jump. So there we step aside: our symbol of that name gets the
- * value 0, which no search accepts, and weak references of what is loaded already become null, as
- * they were without us. The dynamic linker then binds each plug-in as ever, and what its operators
- * ask of malloc is recorded as malloc's, with the operator as the innermost frame.
+ * Operators new and delete are different in a program that was started without them, such as a C
+ * program that opens plug-ins in C++. Each plug-in may have separate operators, or a private C++
+ * library. The return address does not identify the caller, since `delete` is often a function's
+ * last act and then a jump. So the recorder hides its operators there: their symbols get the value
+ * 0, which no search accepts, and weak references of objects loaded already become null, as without
+ * the recorder. The dynamic linker then binds each plug-in as usual. The operators' calls of malloc
+ * are recorded as malloc's, with the operator as the innermost frame.
  *
- * We have the operators in the versions of the C++ library, so that a reference to those of another
- * version does not lead to us. But one without a version does, and without us takes the first there
- * is: where that is another than the one of that version we step aside, too.
- */
+ * The recorder exports the operators in the versions of the C++ library, so that references to
+ * another version do not lead to it. A reference without a version does, but without the recorder
+ * it takes the first definition of any version. Where that is another definition than the versioned
+ * one, the recorder hides its operator as well. */
 #include "allocator/behind.h"
 
 #include <string.h>
@@ -31,10 +32,10 @@ struct behind_operator behind_operators[BEHIND_OPERATOR_COUNT];
 
 #define BASE_VERSION "GLIBC_2.2.5"
 
-// The first so many of `functions` are an allocator's.
+// The first ALLOCATORS entries of `functions` belong to an allocator.
 enum { MALLOC, USABLE, FREE, ALLOCATORS = 11 };
 
-/* Where each function goes, and the version of the program's references to it. */
+/* Each function's member, and the version of the program's references to it. */
 static const struct {
     const char *name, *version;
     size_t off; // In struct next.
@@ -78,15 +79,16 @@ enum {
     NAMES
 };
 
-/* A definition of each of the names, by index in `functions`, `operators` and `sized_frees`; then
- * libc's own. */
+/* The definition of a name, by index in `functions`, `operators` and `sized_frees`; the last one
+ * identifies libc. */
 struct definition {
     void *address; // NULL = there is none.
     const struct link_map *map;
-    bool other; // Somebody before has it in another version, which those get who ask for none.
+    bool other; // An earlier object defines another version, which references without a version
+                // get.
 };
 
-/* Their hashes; whoever is early writes the same. */
+/* The names with their hashes. Threads that run this at once store the same. */
 static struct symbols_name names[NAMES];
 
 static void
@@ -116,8 +118,8 @@ find_in(const struct symbols *o, const struct link_map *map, uint32_t i, struct 
     }
 }
 
-/* The first definition behind us of each name. One look at each object is enough: a hundred of them
- * are not rare. */
+/* Find the next definition of each name. Reads each object once, since a hundred of them are not
+ * rare. */
 static void
 find_all(struct definition *ret)
 {
@@ -135,7 +137,7 @@ find_all(struct definition *ret)
     }
 }
 
-/* The first object from FIRST on that defines NAME, and what. */
+/* Return the first definition of NAME in the objects from FIRST on. */
 static struct definition
 find_from(const struct link_map *first, const char *name, const char *version)
 {
@@ -158,7 +160,7 @@ behind_symbol(const char *name)
     return find_from(symbols_own()->l_next, name, NULL).address;
 }
 
-/* Does NAME mean ours to everybody? */
+/* Return true if NAME leads every caller to the recorder. */
 static bool
 is_ours(const char *name)
 {
@@ -179,7 +181,7 @@ is_library(const struct link_map *map)
 static void
 take_operators(const struct definition *found, const struct link_map *allocator_map)
 {
-    // The C++ library's are made of malloc, free and these two by these names.
+    // The C++ library's operators call malloc, free and these two by name.
     bool plain = is_library(found[BEHIND__Znwm].map) && is_library(found[BEHIND__ZdlPv].map) &&
                  is_ours("malloc") && is_ours("free") && is_ours("_Znwm") && is_ours("_ZdlPv");
 
@@ -191,9 +193,9 @@ take_operators(const struct definition *found, const struct link_map *allocator_
         };
 }
 
-/* --- Names that we should not have ------------------------------------------------------------ */
+/* --- Hidden operators ------------------------------------------------------------------------- */
 
-/* Which of the names from OPERATORS_FROM to LIBC, and where ours are. */
+/* By name from OPERATORS_FROM to LIBC: whether it is hidden, and the recorder's address. */
 struct hidden {
     bool is[LIBC - OPERATORS_FROM];
     uint64_t ours[LIBC - OPERATORS_FROM];
@@ -213,7 +215,7 @@ decide_hidden(const struct definition *found, struct hidden *ret)
     return any;
 }
 
-/* Which of the hidden names O's symbol INDEX refers to; -1 if to none. */
+/* Return the index of the hidden name that O's symbol INDEX refers to; -1 if there is none. */
 static int
 hidden_name(const struct hidden *h, const struct symbols *o, uint32_t index)
 {
@@ -227,7 +229,7 @@ hidden_name(const struct hidden *h, const struct symbols *o, uint32_t index)
     return -1;
 }
 
-/* Make relocation R of O, if it leads to a name that is hidden by now, what it is without us. */
+/* If relocation R of O is bound to a name that is hidden now, rebind it as without the recorder. */
 static void
 unbind(const struct hidden *h, const struct symbols *o, const Elf64_Rela *r)
 {
@@ -241,7 +243,7 @@ unbind(const struct hidden *h, const struct symbols *o, const Elf64_Rela *r)
         return;
     i = hidden_name(h, o, symbol);
     if (i < 0 || *place != h->ours[i] + more)
-        return; // It is to be bound when it is first used, or leads to somebody before us.
+        return; // It is bound at its first use, or leads to an object before the recorder.
     value = (uint64_t)(uintptr_t)find_from(symbols_own()->l_next, names[OPERATORS_FROM + i].text,
                                            symbols_needed_version(o, symbol))
                 .address;
@@ -267,7 +269,7 @@ unbind_object(const struct hidden *h, const struct symbols *o)
         unbind(h, o, &o->calls[i]);
 }
 
-/* From now on no search finds those in OURS. */
+/* Hide the names from every search, by their symbols in OURS. */
 static void
 hide_symbols(const struct symbols *ours, struct hidden *h)
 {
@@ -292,8 +294,8 @@ hide_symbols(const struct symbols *ours, struct hidden *h)
     symbols_close(&opened);
 }
 
-/* Hide the names that nobody else had at the start, and those that mean one function to some and
- * another to others: both then mean what they would without us. */
+/* Hide the names that no other object defined at the start, and names whose definition depends on
+ * the reference's version. Both then resolve as without the recorder. */
 static void
 step_aside(const struct definition *found)
 {
@@ -301,7 +303,7 @@ step_aside(const struct definition *found)
     struct hidden hidden = {0};
     struct symbols o;
 
-    // Where the program itself brings us, what we have is its own for good.
+    // If the recorder is linked into the program, its definitions are the program's for good.
     if (symbols_own()->l_prev == NULL || !decide_hidden(found, &hidden) ||
         !symbols_read(symbols_own(), &o))
         return;
@@ -313,7 +315,7 @@ step_aside(const struct definition *found)
 
 /* --- The allocator ---------------------------------------------------------------------------- */
 
-/* Is that the name of one of the functions that an allocator may be made of, or of libc's? */
+/* Return true if NAME is a function of an allocator, or libc's internal name of one. */
 static bool
 is_allocators(const char *name)
 {
@@ -339,7 +341,8 @@ calls_by_name(const struct symbols *o, const Elf64_Rela *r, uint64_t count)
     return false;
 }
 
-/* Does the code of MAP call functions of an allocator by names that lead to us? */
+/* Return true if the code of MAP may call functions of an allocator by names that lead to the
+ * recorder. */
 static bool
 may_call_back(const struct link_map *map)
 {
@@ -356,12 +359,12 @@ may_call_back(const struct link_map *map)
 
 /* --- Resolution ------------------------------------------------------------------------------- */
 
-// Objects: who has malloc, malloc_usable_size, and libc itself (NULL if it is not glibc). `parts`
-// are those other than libc that have any function of an allocator.
+// The objects that define malloc, malloc_usable_size, and libc itself (NULL if it is not glibc).
+// `parts` are the others that define any function of an allocator.
 static const struct link_map *allocator, *sizer, *libc, *parts[BEHIND_PARTS];
 static bool malloc_is_ours, calls_back, gives_libcs;
 
-static struct next functions_found; // NULL = nobody has it.
+static struct next functions_found; // NULL = there is none.
 
 static void
 add_part(const struct link_map *map)
@@ -373,8 +376,8 @@ add_part(const struct link_map *map)
     parts[i] = map;
 }
 
-/* A library may replace free alone, say, and be a layer on libc's. The sizes of blocks are libc's
- * as long as that is who gives them out. */
+/* A library may replace free alone, for example, as a layer on libc's. Sizes follow libc's layout
+ * as long as libc returns the blocks. */
 static void
 find_parts(const struct definition *found)
 {
@@ -469,8 +472,9 @@ uint32_t
 behind_usable_mode(void)
 {
     behind_resolve();
-    // malloc_usable_size may only be asked about blocks of its own object's malloc. Where malloc is
-    // not ours, what comes to us are others' blocks: reallocarray's, say, which calls realloc.
+    // malloc_usable_size accepts only blocks of the same object's malloc. If malloc is not the
+    // recorder's, the recorder sees blocks of other allocators, such as those from reallocarray,
+    // which calls realloc.
     if (sizer == NULL || sizer != allocator || !malloc_is_ours)
         return USABLE_NONE;
     if (sizer != libc)
@@ -478,8 +482,8 @@ behind_usable_mode(void)
     return gives_libcs ? USABLE_GLIBC : USABLE_NONE;
 }
 
-/* By the name of its object, compared here because a sanitizer may have strstr intercepted and not
- * be ready for it. */
+/* Compares the name of its object by hand, because a sanitizer may intercept strstr and not be
+ * ready for it. */
 bool
 behind_is_sanitizer(void)
 {

@@ -1,10 +1,9 @@
-/* behind_glibc.c: the allocator behind us in a static executable with glibc.
+/* behind_glibc.c: the next allocator in a static executable with glibc.
  *
- * glibc has malloc and its relatives (all but reallocarray) in one object. Whoever brings a malloc
- * of his own must not get that object in through us, or the linker would find two of them. So all
- * but the four that every allocator has are weak, which pulls nothing in, and are there when the
- * four are.
- */
+ * glibc defines malloc and its relatives (except reallocarray) in one object. If a program brings
+ * another malloc, the recorder must not pull in that object, or the linker would find two
+ * definitions. So all functions are weak, which pulls nothing in, except the four that every
+ * allocator has. They exist when the four do. */
 #include "allocator/behind_static.h"
 
 #include <errno.h>

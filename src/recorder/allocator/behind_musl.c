@@ -1,11 +1,10 @@
-/* behind_musl.c: the allocator behind us in a static executable with musl.
+/* behind_musl.c: the next allocator in a static executable with musl.
  *
- * Unlike with glibc each function has an object of its own, so that weak references would pull
- * nothing in: these are strong.
+ * Unlike with glibc, each function has a separate object, so weak references would pull nothing in:
+ * these are strong.
  *
- * malloc_usable_size is musl's unless the program has one, so it may only be asked if malloc is
- * musl's too. That has no other name, but lies beside the function behind it.
- */
+ * malloc_usable_size is musl's unless the program has one, so it may only be called if malloc is
+ * musl's. musl's malloc has no second name, but lies close to __libc_malloc. */
 #include "allocator/behind_static.h"
 
 #include <errno.h>
@@ -46,7 +45,7 @@ linked_valloc(size_t size_bytes)
     return __real_valloc(size_bytes);
 }
 
-/* There is none; only a program that does without its header can call it. */
+/* musl has none; only a program that declares it itself can call it. */
 void *
 linked_pvalloc(size_t size_bytes)
 {

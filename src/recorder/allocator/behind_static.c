@@ -1,13 +1,12 @@
-/* behind_static.c: the allocator behind us in a static executable.
+/* behind_static.c: the next allocator in a static executable.
  *
- * There is no dynamic linker to ask. The program is linked with --wrap for each function that we
- * intercept: its calls of malloc, and those of the libraries in it, lead to __wrap_malloc, which is
- * ours, and what we call __real_malloc is the malloc that they would have called. So all is known
- * when the linker is done.
+ * There is no dynamic linker. The program is linked with --wrap for each function that the recorder
+ * intercepts. Its calls of malloc, and those in its libraries, lead to the recorder's
+ * __wrap_malloc; __real_malloc is the malloc that they would have called. So all functions are
+ * known after linking.
  *
- * What differs between C libraries is in behind_glibc.c and behind_musl.c, one of which is beside
- * this file in an archive. C++ has a member of the archive to itself: operators_static.c.
- */
+ * behind_glibc.c and behind_musl.c hold the differences between C libraries; an archive contains
+ * one of them. C++ has a separate member of the archive: operators_static.c. */
 #include "allocator/behind_static.h"
 
 #include <signal.h>
@@ -32,8 +31,7 @@ real_operator(const char *name)
 #define TAKE_OPERATOR(name, aligned, version)                                                      \
     behind_operators[BEHIND_##name].function = real_operator(#name);
 
-/* What is left is to find the operators. Nothing tells whether one is plain: it may be the
- * program's own. */
+/* Only the operators are left to resolve. None counts as plain, since it may be the program's. */
 void
 behind_resolve(void)
 {

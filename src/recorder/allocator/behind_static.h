@@ -1,4 +1,4 @@
-/* behind_static.h: what differs between C libraries in a static executable. */
+/* behind_static.h: differences between C libraries in a static executable. */
 #ifndef ALLOCATOR_BEHIND_STATIC_H
 #define ALLOCATOR_BEHIND_STATIC_H
 
@@ -13,14 +13,14 @@ free_fn __real_free;
 reallocarray_fn __real_reallocarray;
 // NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
-/* The functions of these names in struct next. One that the program does not have fails, or answers
- * with 0. */
+/* The functions of these names in struct next. A function that the program lacks fails, or returns
+ * 0. */
 posix_memalign_fn linked_posix_memalign;
 memalign_fn linked_memalign, linked_aligned_alloc;
 alloc_fn linked_valloc, linked_pvalloc;
 usable_fn linked_usable;
 
-/* What behind_usable_mode is to answer with this C library. */
+/* behind_usable_mode for this C library. */
 uint32_t linked_usable_mode(void);
 
 #endif

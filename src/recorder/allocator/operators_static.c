@@ -1,13 +1,12 @@
 /* operators_static.c: the C++ operators in a static executable.
  *
- * A member of the archive of its own: it asks for the C++ library's operators, so it may only be
- * there when the program has such a library. It is pulled in by the first call of an operator. If
- * the only such calls are in the C++ library, which comes later in the command line, it must be
- * asked for (-u __wrap__Znwm, as the options for C++ do), or the link fails.
+ * A separate member of the archive: it refers to the C++ library's operators, so it may only be
+ * linked when the program has such a library. The first call of an operator pulls it in. If the
+ * only such calls are in the C++ library, which comes later in the command line, it must be
+ * requested (-u __wrap__Znwm, as the options for C++ do), or the link fails.
  *
- * All work is done in shim.c, whose operators have the prefix heaptap_wrap in that archive. To
- * know their caller they must be jumped to: the calls here must be the functions' last acts.
- */
+ * shim.c does all the work; its operators have the prefix heaptap_wrap in that archive. They need
+ * their true caller, so the functions here must end with a tail call, which becomes a jump. */
 #include "allocator/operators_static.h"
 
 #include "base/base.h"

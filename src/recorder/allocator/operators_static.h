@@ -4,10 +4,10 @@
 
 struct linked_operator {
     const char *name; // NULL in the last.
-    void *real;       // The program's own, or the C++ library's.
+    void *real;       // The program's, or the C++ library's.
 };
 
-/* Not there (its address is null) in a program without C++. */
+/* Missing (its address is null) in a program without C++. */
 extern __attribute__((weak)) const struct linked_operator heaptap_operators[];
 
 #endif

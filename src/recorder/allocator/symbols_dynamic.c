@@ -1,21 +1,21 @@
-/* symbols_dynamic.c: the dynamic symbols of loaded objects, read where they lie.
+/* symbols_dynamic.c: the dynamic symbols of loaded objects, read in place.
  *
- * dlsym would not do. It waits for whoever is loading something, which may be a constructor that
- * waits for the very thread that asks; it replaces or frees the message that the program has yet to
- * get from dlerror; when it fails it allocates, perhaps by the function that is being looked for;
- * and it does not find what only a plug-in can see. So symbols are looked up here, by the objects'
- * own hash tables, in the order of the chain of link maps.
+ * dlsym is unsuitable. It waits for a thread that is loading an object, perhaps in a constructor
+ * that waits for the calling thread. It replaces or frees the message that the program has yet to
+ * get from dlerror. When it fails it allocates, perhaps by the function being looked up. It does
+ * not find symbols that only a plug-in can see. So symbols are looked up here, by the objects' hash
+ * tables, in the order of the chain of link maps.
  *
- * The chain. What the program was started with comes first in it and is never unloaded, nor does
- * anything ever come between; its order is that in which the global scope is searched. Everything
- * behind it was loaded later and may go. Whoever reads that holds it: our dlclose waits for such
- * readers, who never wait themselves, and a reader waits a bounded while for a dlclose that is
- * under way. It cannot wait until that is over, because a destructor may be waiting for it.
+ * The chain. Objects that the program was started with come first in it. They are never unloaded,
+ * and nothing is ever inserted between them; their order is the search order of the global scope.
+ * Objects behind them were loaded later and may be unloaded. A reader of those holds the chain: the
+ * recorder's dlclose waits a bounded time for such readers, which never block while they hold it. A
+ * new reader waits a bounded time for a dlclose in progress. It cannot wait for the end of that,
+ * because a destructor may be waiting for the reader.
  *
- * Which definition satisfies a reference follows the gABI and the rules for versions in the Linux
- * Standard Base: a reference with a version takes a definition of that version, even a hidden one,
- * or one without; a reference without takes the default.
- */
+ * The rules for definitions and references follow the gABI and the Linux Standard Base's rules for
+ * versions. A reference with a version accepts a definition of that version, even a hidden one, or
+ * one without a version. A reference without a version accepts the default. */
 #include "allocator/symbols.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ enum { PAGE_BYTES = 4096, VERSION_HIDDEN = 0x8000, HOLD_WAITS = 1000 };
 
 /* --- Objects ---------------------------------------------------------------------------------- */
 
-/* The loader has made addresses of the pointers in a dynamic section that it could write to. */
+/* The loader has relocated the pointers in a dynamic section that it could write to. */
 static const void *
 pointer_in(uint64_t base, uint64_t value)
 {
@@ -107,7 +107,7 @@ symbols_name(const char *text, const char *version)
     return n;
 }
 
-/* The name of the version that O defines as number INDEX; NULL if it defines no such. */
+/* Return the name of the version that O defines as number INDEX; NULL if there is none. */
 static const char *
 version_text(const struct symbols *o, uint32_t index)
 {
@@ -248,7 +248,7 @@ find_own(void)
     const struct link_map *map, *none = NULL;
     struct unwind_object o;
 
-    process_learn(); // Which the search for an object may need.
+    process_learn(); // The search for an object may need it.
     if (!unwind_find_object((uintptr_t)find_own, &o))
         return;
     map = o.link_map;
@@ -283,7 +283,7 @@ symbols_last(void)
     return load_acquire(&last);
 }
 
-/* What may be done with the page of ADDRESS in O; -1 if its headers do not tell. */
+/* Return the protection of the page of ADDRESS in O; -1 if its headers do not show it. */
 static int
 protection_at(const struct unwind_object *o, uint64_t address)
 {
@@ -313,7 +313,7 @@ symbols_open(struct symbols_opened *ret, const struct symbols *symbols, const vo
     struct unwind_object o;
 
     *ret = (struct symbols_opened){.start = (void *)(uintptr_t)start};
-    // One that the dynamic linker has yet to finish lies where its header does.
+    // An object that the dynamic linker has yet to finish lies where its header does.
     if (!unwind_find_object((uintptr_t)place, &o) &&
         (!sys_is_readable(symbols->base) || !image_at(symbols->base, &o)))
         return false;
@@ -333,8 +333,8 @@ symbols_close(const struct symbols_opened *o)
         sys_mprotect(o->start, o->size_bytes, o->protection);
 }
 
-/* Atomic. In a child made by fork they may count threads that are not there, so nobody waits for
- * them without a bound. */
+/* Atomic. In a child made by fork they may count threads that do not exist, so every wait for them
+ * has a bound. */
 static uint32_t holders, unloaders;
 
 void

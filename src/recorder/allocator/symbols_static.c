@@ -1,4 +1,4 @@
-/* symbols_static.c: nothing, since what a static program loads and unloads is beyond us. */
+/* symbols_static.c: empty, since objects that a static program loads are not supported. */
 #include "allocator/symbols.h"
 
 void
