@@ -1,15 +1,14 @@
 /* adapter_lua.c: the adapter for Lua 5.1 to 5.4, libheaptap_lua.so.
  *
- * Loaded beside the recorder into a program that is Lua or has it inside. When it is loaded it
- * looks for Lua's functions by name, so it needs neither headers nor a library, and one file is for
- * all versions. Where there is no Lua, or no recorder, it does nothing; a version whose structures
- * are not known is said once, and its programs are recorded with their C frames.
+ * Loaded beside the recorder into a program that is Lua or embeds it. At load time it looks up
+ * Lua's functions by name. So it needs no headers and no library, and one file serves all versions.
+ * Without Lua, or without a recorder, it does nothing. A version with unknown structures is
+ * reported once, and its programs are recorded with their C frames.
  *
- * Which state runs is in lua_state.c, its calls as frames in lua_frames.c, their names in
- * lua_name.c, which code is Lua's in lua_code.c, of which types its objects are in lua_types.c.
+ * lua_state.c finds the running state, lua_frames.c turns its calls into frames, lua_name.c names
+ * them, lua_code.c finds Lua's code, lua_types.c labels objects with their types.
  *
- * Not here: LuaJIT, which has other structures, and keeps its objects in memory of its own.
- */
+ * LuaJIT is not supported: it has other structures, and a private allocator for its objects. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,7 +34,7 @@ static struct heaptap_language language = {
     .frames_again = lua_frames_again,
 };
 
-/* The version in front of its first space; VERSION may be NULL. */
+/* The part of VERSION up to its first space; VERSION may be NULL. */
 static void
 put_version(char to[LINE_BYTES], const char *version)
 {
@@ -50,7 +49,7 @@ put_version(char to[LINE_BYTES], const char *version)
     strncat(to, version, length < 20 ? length : 20);
 }
 
-/* One line to who started the program. VERSION, which may be NULL, is not known here. */
+/* Print one line for the user: VERSION, which may be NULL, is not known here. */
 static void
 say_unknown(const char *version)
 {

@@ -1,11 +1,10 @@
 /* adapter_python.c: the adapter for CPython, libheaptap_python.so.
  *
- * Loaded beside the recorder into a program that is CPython or has its library. When it is loaded,
- * before the interpreter begins, it looks for the interpreter's functions by name, so it needs
- * neither headers nor a library, and one file is for all versions. Where there is no CPython, or no
- * recorder, it does nothing; a version whose structures are not known is said once, and its
- * programs are recorded with their C frames.
- */
+ * Loaded beside the recorder into a program that is CPython or has its library. At load time,
+ * before the interpreter begins, it looks up the interpreter's functions by name. So it needs no
+ * headers and no library, and one file serves all versions. Without CPython, or without a recorder,
+ * it does nothing. A version with unknown structures is reported once, and its programs are
+ * recorded with their C frames. */
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
@@ -24,10 +23,10 @@ static struct heaptap_language python = {
     .frames_again = python_frames_again,
 };
 
-/* A function of the interpreter; what is found is called as what it is. */
+/* A function of the interpreter, cast to its type before each call. */
 #define find(to, name) (*(void **)&(to) = dlsym(RTLD_DEFAULT, (name)))
 
-/* Once, to who started the program. VERSION is cut at its first space. */
+/* Print one line for the user, once. VERSION is cut at its first space. */
 static void
 say_unknown(const char *version)
 {

@@ -1,21 +1,20 @@
-/* lua_code.c: which code of the process is Lua's.
+/* lua_code.c: find Lua's code in the process.
  *
- * A liblua, and the lua command, are Lua as a whole. A program that has Lua linked in is not: there
- * its own functions stand before and behind those of Lua, and must be shown. Which ones are whose
- * is told by the functions that it exports, as it must for modules of C. Lua's public ones have
- * names that are known. What lies between two of these, in the order of addresses, and has no other
- * exported function in it, is Lua's:
+ * A liblua, and the lua command, are Lua as a whole. A program with Lua linked in is not: its own
+ * functions lie before and behind Lua's, and must be shown. Exported functions, which modules of C
+ * require, mark the borders. The names of Lua's public functions are known. Code between two of
+ * these, in the order of addresses, is Lua's if no other exported function lies there:
  *
  *     game_draw   lua_absindex … lua_callk … luaV_execute … luaopen_string   game_load   lua_spirit
  *                 |------------------------------------------------------|
  *
- * In front of the first of them stand static functions of the same object, which have no name. They
- * are Lua's as far down as code of Lua's refers to one: it knows no static function of the program.
+ * In front of the first one lie static functions of the same object, which have no name. They are
+ * Lua's as far down as code of Lua's refers to one, because Lua refers to no static function of the
+ * program.
  *
- * For linkers put the objects of a library side by side. Where they do not, as when the whole
- * program is compiled as one, the code is in several ranges, and less is known as Lua's, which
- * shows a C frame too many, never one too few.
- */
+ * This relies on linkers, which place the objects of a library side by side. Otherwise, as when the
+ * whole program is compiled as one, the code is in several ranges, and less is recognised as Lua's.
+ * Reports then show a C frame too many, never one too few. */
 #include "language/lua_code.h"
 
 #include <dlfcn.h>
@@ -231,7 +230,7 @@ add_range(uintptr_t start, uintptr_t end)
     heaptap_runtime_code((const void *)start, (const void *)end);
 }
 
-/* Find the functions of Lua in O, and cut at those of the program; false if it has none. */
+/* Find Lua's functions in O, with cuts at the program's functions. Return false if it has none. */
 static bool
 divide(const struct object *o)
 {
@@ -277,9 +276,9 @@ refers_to(const unsigned char *p, size_t bytes)
     return (uintptr_t)p + length + (uintptr_t)(intptr_t)off;
 }
 
-/* Where Lua's code begins that goes on at START, and in front of which, up to LOW, is nothing that
- * has a name. RANGES are COUNT. What is no instruction may look like one; hardly ever like one that
- * refers to just where a function begins. */
+/* Return the beginning of the code of Lua that contains START. No named function lies between LOW
+ * and START. RANGES has COUNT elements. Data may look like an instruction, but hardly ever like one
+ * that refers exactly to the beginning of a function. */
 static uintptr_t
 begin_of(const struct lua_code_range *ranges, size_t count, uintptr_t low, uintptr_t start)
 {
@@ -366,8 +365,8 @@ struct known_start {
     uintptr_t pc, start;
 };
 
-/* Is K of PC? Then *RET_START is what it says. Several threads may fill in the same place, each
- * with a pair that is right: the halves are checked. */
+/* Return true if K is the entry for PC, with its result in *RET_START. Several threads may fill in
+ * the same entry, each with a correct pair: the two halves are checked against each other. */
 static inline bool
 is_known(const struct known_start *k, uintptr_t pc, uintptr_t *ret_start)
 {

@@ -6,16 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Find the code of the Lua that has FUNCTION, one of its public ones, and tell the recorder of it.
- * Called once, before anything else here. */
+/* Find the code of the Lua that contains FUNCTION, a public function, and report it to the
+ * recorder. Call once, before anything else here. */
 void lua_code_find(uintptr_t function);
 
 /* Does the object that has it export a function NAME? Unlike dlsym it allocates nothing: that would
  * be recorded as the program's. */
 bool lua_code_exports(const char *name);
 
-/* Where the function begins that is called from before PC, by its unwind entry; 0 if it has none.
- * Fast for what was asked before. Signal-safe. */
+/* Return the beginning of the function that contains the call before PC, by its unwind entry; 0 if
+ * it has none. Cached, so repeated calls are fast. Async-signal-safe. */
 uintptr_t lua_code_start(uintptr_t pc);
 
 /* What lua_code_find has found: whole functions, in rising order. */

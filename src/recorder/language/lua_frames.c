@@ -1,49 +1,47 @@
-/* lua_frames.c: the calls of the states that run, as frames, and which C frames they stand inside
- * of.
+/* lua_frames.c: the calls of the running states as frames, each assigned to a C frame.
  *
- * A state (of the main program or a coroutine) has a list of calls, innermost first, on the heap:
- * L->ci, then ci->previous; in 5.1 an array, from L->base_ci to L->ci. A call has the function, and
- * one of Lua's where it is in its code. One C frame of luaV_execute runs many of them, up to the
- * one that is marked as fresh. 5.1 has no such mark: there a function is fresh unless a function of
- * Lua has called it by the instruction for calls.
+ * A state (the main program or a coroutine) has a list of calls on the heap, innermost first:
+ * L->ci, then ci->previous; in 5.1 an array, from L->base_ci to L->ci. A call has its function, and
+ * a call of a Lua function also its place in the code. One C frame of luaV_execute runs many of
+ * them, up to the one that is marked as fresh. 5.1 has no such mark: there a function is fresh
+ * unless a Lua function has called it by the instruction for calls.
  *
- * Where frames stand. A C function of Lua's own stands inside of its own C frame: that function
- * begins where its pointer says. Functions of Lua stand inside of a frame of luaV_execute, which is
- * by far the largest function of any Lua; the next frame of it begins after a fresh one.
+ * C frames. A C function of Lua lies in its own C frame: the function begins where its pointer
+ * points. Lua functions lie in a frame of luaV_execute, which is by far the largest function of any
+ * Lua; the next frame of luaV_execute begins after a fresh call.
  *
- * Frames in the middle of a change. Lua moves its stack, and 5.1 its calls, by realloc, and at that
- * moment its pointers are to the old place; the recorder tells of that. From 5.4.5 on the pointers
- * into the stack have become offsets by then, in the same words, and stay so while an allocator of
- * the host's calls whatever it likes: whether they are is looked up at every event. A call that was
- * left by an error is in the list until pcall returns. The line is that of the last instruction
- * that Lua has written down: it does so wherever an error or a call may come, and not at a table
- * constructor.
+ * Frames in the middle of a change. Lua moves its stack, and 5.1 its calls, by realloc. At that
+ * moment its pointers hold the old addresses; the recorder reports the move. From 5.4.5 on the
+ * pointers into the stack have become offsets by then, in the same words, and stay so while the
+ * host's allocator runs, whatever that calls. So each event checks whether they are offsets. A call
+ * that was left by an error stays in the list until pcall returns. The line belongs to the last
+ * instruction that Lua has stored: it stores it wherever an error or a call may occur, but not at a
+ * table constructor.
  *
- * The latest answer. Most events find nearly the calls that the event before has found. So a thread
- * keeps them, with the words of Lua's memory that each frame follows from. An event reads the same
- * words again, of every call, works out only what differs, and tells the recorder how many of the
- * outer frames are as they were. They lie outermost last, so that those which stay have their place
- * while inner ones come and go:
+ * The latest answer. Most events find nearly the same calls as the event before. So a thread keeps
+ * them, with the words of Lua's memory that determine each frame. An event reads the same words
+ * again for every call, recomputes only those that differ, and returns how many of the outer frames
+ * are unchanged. Frames lie outermost last, so unchanged ones keep their place while inner ones
+ * come and go:
  *
  *     latest   … │ insert │ fill │ (state) │ resume │ main │ (state) │
  *     now             insert │ sort │ fill │ (state) …       read, and written in front of "fill"
  *
- * What the words point to is not looked at again: to make another function where one was takes an
- * allocation, which would have asked, and what is there is of the answer before this one. That
- * holds as long as Lua's own function allocates, which calls realloc for everything, and no other
- * thread has run a coroutine of the same program. A function of the host may keep a pool: then what
- * the name was found by is read as well, which is what the prototype says of itself. So it is, too,
- * where a call comes back to its place that had gone.
+ * The objects behind these words are not read again. Creating another function at the same address
+ * takes an allocation, which would have caused an event, so the object is unchanged since the
+ * latest answer. That holds as long as Lua's default allocator is used, which calls realloc for
+ * everything, and no other thread has run a coroutine of the same program. An allocator of the host
+ * may use a pool. Then the source of the name is read again as well: the prototype's description of
+ * itself. The same is done where a call returns to a place that had been left.
  *
  * Deep stacks. The recorder reads only so many inner frames (heaptap_frames_wanted). An event on a
- * deeper stack compares the links of these and some more, up to the *stop*. Links outside of the
- * stop may be stale: when calls return, the stop moves outwards, and that event compares what the
- * words point to as well. If a stack has more calls than there are links, the latest answer holds
+ * deeper stack compares the links of these and some more, up to the *stop*. Links outside the stop
+ * may be stale: when calls return, the stop moves outwards, and that event also compares the
+ * objects behind the words. If a stack has more calls than there are links, the latest answer holds
  * the innermost three quarters of its room. So calls can come and return before it is read anew.
  * Its outermost link is not the end of the list then: it is *cut*.
  *
- *     (not read) …  │ cut │ … stale … │ stop │ … compared … │ new │
- */
+ *     (not read) …  │ cut │ … stale … │ stop │ … compared … │ new │ */
 #include "language/lua_frames.h"
 
 #include <stdbool.h>
@@ -58,7 +56,7 @@
 #include "language/lua_types.h"
 
 enum {
-    LINKS = HEAPTAP_FRAMES_MAX, // Calls, and the ends of those of a state.
+    LINKS = HEAPTAP_FRAMES_MAX, // Calls, and the end of each state.
     LINKS_CUT = LINKS * 3 / 4,  // Links of a stack that has more calls.
     STOP_STEP = 64,             // The stop moves by so many frames.
     PLACES = 1 << 10,
@@ -78,9 +76,9 @@ unsigned lua_frames_nameless;
 /* The states that run, innermost first, and what Lua has moved without knowing it yet. */
 struct states {
     size_t count;
-    bool all_asked;       // What they allocate has all been asked for.
+    bool all_asked;       // All their allocations have caused events.
     bool is_plain;        // Calls are no array, nothing is moved, and addresses are no offsets.
-    uintptr_t moved_from; // Of so many bytes; 0 = nothing, SIZE_MAX = it is not known.
+    uintptr_t moved_from; // Its size; 0 = nothing has moved, SIZE_MAX = not known.
     size_t moved_bytes;
     intptr_t moved_by;
     uintptr_t v[LUA_STATE_NOTES];
@@ -102,8 +100,8 @@ is_lua_closure(const struct lua_layout *y, uintptr_t function)
            (!y->has_array || *(const unsigned char *)(lua_word(function) + y->closure_is_c) == 0);
 }
 
-/* The walk's call is that of the record at CALL. False if that is no call, but the last record, or
- * is damaged. */
+/* Set the walk's call to the record at CALL. Return false if that is no call, but the last record,
+ * or is damaged. */
 static inline bool
 stand_at(const struct lua_layout *y, struct walk *w, uintptr_t call)
 {
@@ -117,8 +115,8 @@ stand_at(const struct lua_layout *y, struct walk *w, uintptr_t call)
     return w->c.previous != 0 && w->c.function != 0;
 }
 
-/* Of 5.1: a C function's place in the code means nothing, and the innermost one of Lua is noted
- * elsewhere. */
+/* For 5.1: a C function's place in the code is meaningless, and the innermost Lua function's is
+ * stored elsewhere. */
 static inline void
 correct_code(const struct lua_layout *y, struct walk *w, bool innermost)
 {
@@ -127,8 +125,8 @@ correct_code(const struct lua_layout *y, struct walk *w, bool innermost)
     w->c.code = is_lua_closure(y, w->c.function) ? w->noted_code : 0;
 }
 
-/* Is what Lua says is at ADDRESS in the block that was moved? An allocator of the host's may have
- * something of its own in front of that. */
+/* Return true if ADDRESS, as Lua has it, lies in the block that was moved. The host's allocator may
+ * keep a header in front of that. */
 static inline bool
 is_moved(const struct states *s, uintptr_t address)
 {
@@ -189,7 +187,7 @@ walk_next(const struct lua_layout *y, struct walk *w)
     return true;
 }
 
-/* Does the call of a function of Lua have a frame of luaV_execute of its own? */
+/* Return true if the call of a Lua function has a separate frame of luaV_execute. */
 static inline bool
 is_fresh(const struct lua_layout *y, const struct walk *w, unsigned status)
 {
@@ -206,12 +204,12 @@ is_fresh(const struct lua_layout *y, const struct walk *w, unsigned status)
 
 /* What these words led to when the call was new, and what followed from that. */
 struct facts {
-    uintptr_t function; // Of the closure: the prototype, or the C function; 0 = it was not read.
+    uintptr_t function; // The closure's prototype or C function; 0 = not read.
     struct lua_proto proto;
     struct heaptap_frame frame; // If there is one.
 };
 
-/* Put to *F what the call of W is. False if it is not to be shown. */
+/* Store the call of W in *F. Return false if it is not shown. */
 static inline bool
 read_call(const struct lua_layout *y, const struct walk *w, struct facts *f)
 {
@@ -220,7 +218,7 @@ read_call(const struct lua_layout *y, const struct walk *w, struct facts *f)
     uintptr_t value = lua_word(w->c.function);
 
     f->function = 0;
-    // Only one of the two bits is there. Where they say so, the function is one of Lua's.
+    // Only one of the two bits exists. If it is set, the function is a Lua function.
     if (!y->has_array && is_lua != (((status ^ y->is_c) & (y->is_lua | y->is_c)) != 0))
         return false;
     if (is_lua) {
@@ -259,11 +257,11 @@ struct link {
 struct memo {
     unsigned count;  // It is the last so many of V. 0 while an answer is made.
     unsigned filled; // So many of the last are from some answer.
-    bool is_unsure;  // What the words point to may be other things by now.
-    bool is_cut;     // The outermost link is not the end; the next call is that of V[LINKS].
+    bool is_unsure;  // The objects behind the words may have changed by now.
+    bool is_cut;     // The outermost link is not the end; the next call is at V[LINKS].
     unsigned stop;   // Index into V: only the links before this are compared; LINKS = all.
     uintptr_t states[LUA_STATE_NOTES]; // By note: a state that was there.
-    uintptr_t allocator;     // Of Lua's own.
+    uintptr_t allocator;     // Lua's own.
     uint16_t places[PLACES]; // By hash of the record.
     struct link v[LINKS + 1];
     struct facts facts[LINKS];
@@ -276,8 +274,8 @@ struct answer {
     const struct lua_layout *y;
     const struct states *s;
     struct memo *m;
-    bool deep; // What the words point to is to be read, too.
-    unsigned count, filled; // Of the memo.
+    bool deep; // Also read the objects behind the words.
+    unsigned count, filled; // In the memo.
     const struct link *changed;
     const struct link *stop; // Where comparing ends; behind the end if it does not.
 };
@@ -318,8 +316,8 @@ type_byte(uintptr_t function)
     return *(const unsigned char *)(function + LUA_TYPE);
 }
 
-/* Is what the words of E point to what it was? Where a closure was not read the words alone say
- * that it is not to be. */
+/* Return true if the objects behind the words of E are unchanged. If the closure was not read, the
+ * words alone show that it need not be. */
 static inline bool
 leads_to_same(const struct lua_layout *y, const struct memo *m, const struct link *e)
 {
@@ -398,8 +396,8 @@ has_words(uintptr_t call, uintptr_t code, uintptr_t status, const struct link *e
            likely(type_byte(function) == e->type);
 }
 
-/* Are the calls from E on, of state NUMBER and those that resumed it, where they were? What has
- * changed of them is noted. Where all is plain alone. */
+/* Return true if the calls from E on, in state NUMBER and the states that resumed it, are in their
+ * old places. Changes in them are noted. Handles only the plain case. */
 static INLINE bool
 stays(struct answer *a, size_t number, struct link *e, bool deep)
 {
@@ -446,7 +444,7 @@ stays_deep(struct answer *a, size_t number, struct link *e)
     return stays(a, number, e, true);
 }
 
-/* The same, in general; W stands at E, in state NUMBER. */
+/* The general case, with W at E, in state NUMBER. */
 static bool
 stays_moved(struct answer *a, size_t number, struct walk *w, struct link *e)
 {
@@ -479,7 +477,7 @@ stays_moved(struct answer *a, size_t number, struct walk *w, struct link *e)
     }
 }
 
-/* Where the calls come to one of the latest answer. */
+/* The place where the calls meet the latest answer. */
 struct join {
     struct link *at;     // The end if they come to none.
     size_t record_count; // That come before.
@@ -510,7 +508,7 @@ find_join(const struct answer *a, struct join *j)
     j->record_count = k;
 }
 
-/* Do the calls go on from J as they did? */
+/* Return true if the calls from J outwards are unchanged. */
 static inline bool
 goes_on(struct answer *a, struct join *j)
 {
@@ -555,8 +553,8 @@ put_new(const struct answer *a, size_t at, size_t joined)
     }
 }
 
-/* Number the links that have changed, from FIRST on, and put what is shown of them before END. The
- * outermost calls of a state may be the program's own functions, which call Lua, and have C frames
+/* Number the links that have changed, from FIRST on, and store their frames before END. The
+ * outermost calls of a state may be the program's C functions, which call Lua, and have C frames
  * that are shown. */
 static void
 put_changed(const struct answer *a, struct link *first, struct heaptap_frame *end)
@@ -702,7 +700,7 @@ is_lua_allocator(struct memo *m, uintptr_t function)
     return true;
 }
 
-/* Put to *S the states that NOTES tell of. */
+/* Store the states described by NOTES in *S. */
 static inline void
 find_states(const struct lua_layout *y, struct memo *m, struct states *s,
             const unsigned long notes[HEAPTAP_NOTES])
@@ -769,7 +767,7 @@ is_latest(const struct lua_layout *y, const struct memo *m, const struct states 
     return e == &m->v[LINKS];
 }
 
-/* The same, with what the words point to. */
+/* Like is_latest, including the objects behind the words. */
 static NOINLINE bool
 is_deep_latest(const struct lua_layout *y, struct memo *m, const struct states *s)
 {
@@ -779,7 +777,7 @@ is_deep_latest(const struct lua_layout *y, struct memo *m, const struct states *
     return true;
 }
 
-/* The answer of S, of which something may have changed. */
+/* Return the answer for S, parts of it possibly changed. */
 static NOINLINE size_t
 answer(struct answer *a, struct heaptap_frame *end, size_t *ret_same)
 {
@@ -853,7 +851,7 @@ lua_frames_place_inner(struct heaptap_frame *f, size_t count, const struct heapt
 {
     struct lua_code_range execute;
     size_t at = 0;
-    bool next = true; // The next frame of Lua is in another one of luaV_execute.
+    bool next = true; // The next Lua frame lies in another frame of luaV_execute.
     bool all = true;
 
     // Which is the largest function is known when all have been seen.

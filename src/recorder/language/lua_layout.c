@@ -1,9 +1,8 @@
-/* lua_layout.c: the structures of Lua 5.1 to 5.4, as they are on x86-64.
+/* lua_layout.c: the structures of Lua 5.1 to 5.4 on x86-64.
  *
- * Which one is there is said by lua_ident, a text that every Lua of PUC-Rio exports and LuaJIT does
- * not. A version that is not in the table is not guessed at. Redis has a Lua 5.1 of its own, whose
- * tables can be protected from writing; a function that only that one has tells.
- */
+ * lua_ident, a text that every Lua of PUC-Rio exports and LuaJIT does not, shows the version. A
+ * version that is not in the table is not guessed. Redis contains a modified Lua 5.1, whose tables
+ * can be protected from writing; a function that only that one exports identifies it. */
 #include "language/lua_layout.h"
 
 #include <stddef.h>

@@ -1,12 +1,12 @@
-/* lua_layout.h: where Lua keeps what the adapter reads. */
+/* lua_layout.h: the parts of Lua's structures that the adapter reads. */
 #ifndef LANGUAGE_LUA_LAYOUT_H
 #define LANGUAGE_LUA_LAYOUT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of one version, in bytes from the beginning of the structure that a name says; the bits of a
- * call's status are masks, and 0 where there is none. */
+/* The layout of one version. Offsets are in bytes from the beginning of the structure in the name.
+ * The bits of a call's status are masks, and 0 where they do not exist. */
 struct lua_layout {
     const char *version; // Its number begins so.
     bool has_array;      // 5.1: calls are an array, and closures say whether they are C's.
@@ -20,7 +20,7 @@ struct lua_layout {
     uint8_t proto_line, proto_code, proto_source, proto_size;
     uint8_t global_registry, global_alloc;
     uint8_t table_shift, table_nodes;
-    uint8_t node_bytes, key_type, key_value; // Of a table's node; its value comes first.
+    uint8_t node_bytes, key_type, key_value; // In a table's node; its value comes first.
     uint8_t debug_name, debug_what, debug_line, debug_defined, debug_short, debug_call;
 };
 
@@ -32,7 +32,7 @@ enum {
     LUA_TYPE_MASK = 0x3f, // Without the bit that says that it is collected.
     LUA_IS_TABLE = 5,
     LUA_IS_STRING = 4,   // A short one.
-    LUA_IS_FUNCTION = 6, // Of Lua; in 5.1 any.
+    LUA_IS_FUNCTION = 6, // A function of Lua; in 5.1 any function.
     LUA_IS_LIGHT_C = 22,
     LUA_IS_C = 38,
     LUA_IS_THREAD = 8,
@@ -43,8 +43,8 @@ enum {
 /* That of the Lua in this process, from lua_layout_find on. */
 extern const struct lua_layout *lua_layout;
 
-/* Find the layout of the Lua whose lua_ident is IDENT, which may be NULL. False if it is not known;
- * *RET_VERSION is then what is known of it ("Lua 5.5.0 …"), or NULL. */
+/* Find the layout of the Lua whose lua_ident is IDENT, which may be NULL. Return false if it is not
+ * known; *RET_VERSION is then its name ("Lua 5.5.0 …"), or NULL. */
 bool lua_layout_find(const char *ident, bool is_redis, const char **ret_version);
 
 static inline uintptr_t
@@ -73,9 +73,9 @@ lua_closure_function(const struct lua_layout *y, uintptr_t closure)
     return lua_word(closure + y->closure_function);
 }
 
-/* Are pointers into the stack of the state L offsets at present, all of them or some? From 5.4.5 on
- * they are while the stack moves. That of the top is the first to become one and to be a pointer
- * again, that of the state's own call the last. */
+/* Whether pointers into the stack of the state L are offsets at present, all or some. From 5.4.5 on
+ * they are while the stack moves. The top's pointer is the first to become an offset and the first
+ * to be a pointer again; the pointer in the state's own call is the last. */
 static inline bool
 lua_has_offsets(const struct lua_layout *y, uintptr_t l)
 {
@@ -97,7 +97,7 @@ lua_stack_used(const struct lua_layout *y, uintptr_t l)
     return top < stack ? top : top - stack;
 }
 
-/* What the prototype of a function says of itself: where it is in which text. */
+/* A function's position as its prototype describes it: the source and the place in it. */
 struct lua_proto {
     uintptr_t source, text; // The string, and its beginning.
     unsigned line, size;

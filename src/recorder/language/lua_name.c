@@ -1,16 +1,15 @@
-/* lua_name.c: what functions of Lua are called, and where they are.
+/* lua_name.c: names and positions of Lua's functions.
  *
- * A function of Lua is known by its prototype and place in the code. Both may be freed and used
- * again, so an id that is known is checked by what the prototype says of itself. A C function is
- * known by its address, and has the name that a module of Lua has it under, or else the first that
- * it was called by.
+ * A Lua function is identified by its prototype and place in the code. Both may be freed and used
+ * again, so a cached id is checked by the prototype's description of itself. A C function is
+ * identified by its address. Its name is the one in a module of Lua, or else the first name that it
+ * was called by.
  *
- * A name is asked of Lua by lua_getinfo, which neither allocates nor changes anything of its own,
- * but reads the records of calls, and the stack of Lua through them. At the end of a realloc these
- * may lie elsewhere already, without Lua knowing. So it is given copies of the two calls that it
- * looks at, which say where things are now; in 5.1, where calls are an array, a copy of the state
- * with such an array.
- */
+ * lua_getinfo returns the name of a function. It neither allocates nor changes Lua's state, but
+ * reads the records of calls, and Lua's stack through them. At the end of a realloc these may
+ * already have moved, before Lua has stored the new addresses. So lua_getinfo gets copies of the
+ * two calls that it reads, with corrected addresses; in 5.1, where calls are an array, a copy of
+ * the state with such an array. */
 #include "language/lua_name.h"
 
 #include <stdbool.h>
@@ -29,8 +28,8 @@ enum {
 
 lua_name_getinfo_fn *lua_name_getinfo;
 
-/* What is known of a place in the code of a function, or of a C function: what the prototype said
- * of itself then. */
+/* A cached place in the code of a function, or a C function, with the prototype's description of
+ * itself at that time. */
 struct known {
     uintptr_t key, code; // The prototype and the instruction, or the C function; 0 = unused.
     struct lua_proto proto;
@@ -202,8 +201,8 @@ put_place(char to[NAME_BYTES], const char *file, unsigned line)
         to[i] = (char)('0' + line % 10);
 }
 
-/* The id of the call C of L: what it is called where it was called from, its file and line. 0:
- * it is a C function without a name. */
+/* Return the id of the call C of L, by the name, file and line at its call site. 0: it is a C
+ * function without a name. */
 static unsigned
 make_id(uintptr_t l, const struct lua_call *c, uintptr_t c_function)
 {
@@ -245,7 +244,7 @@ static __attribute__((noinline)) void
 keep(struct known *k, const struct known *made)
 {
     if (__atomic_test_and_set(&ids_busy, __ATOMIC_ACQUIRE))
-        return; // A thread, or what we have interrupted, is at it.
+        return; // Another thread, or the code that this one has interrupted, uses it.
     __atomic_store_n(&k->key, 0, __ATOMIC_RELEASE);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     k->code = made->code;

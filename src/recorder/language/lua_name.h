@@ -11,7 +11,7 @@
 struct lua_call {
     uintptr_t call, previous;    // Where their records are now;
     uintptr_t function;          // where the value is that is called,
-    intptr_t moved;              // and by how much what the records say of that is wrong.
+    intptr_t moved;              // and the error of that address in the record.
     uintptr_t stack, stack_used; // Into what, if they say offsets, and how many bytes; or 0.
     uintptr_t code;              // Where a function of Lua is in its code.
 };
@@ -38,12 +38,12 @@ extern lua_name_getinfo_fn *lua_name_getinfo;
 
 struct lua_proto;
 
-/* The id of the call C of the state L, of a function of Lua that has the prototype PROTO, which has
- * SAID that of itself. */
+/* Return the id of the call C of the state L, of a Lua function with the prototype PROTO, which
+ * describes itself as SAID. */
 unsigned lua_name_of_lua(uintptr_t l, const struct lua_call *c, uintptr_t proto,
                          const struct lua_proto *said);
 
-/* Of the C function FUNCTION; 0 if it has no name. */
+/* Return the id of the C function FUNCTION; 0 if it has no name. */
 unsigned lua_name_of_c(uintptr_t l, const struct lua_call *c, uintptr_t function);
 
 #endif

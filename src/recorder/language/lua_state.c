@@ -1,24 +1,24 @@
-/* lua_state.c: which states of Lua run in a thread.
+/* lua_state.c: find the states of Lua that run in a thread.
  *
- * Which state runs is known to nobody but its C stack: there is no pointer to it anywhere. But
- * whatever runs was begun by luaD_rawrunprotected, for pcall, resume or the program, and its frame
- * holds L and what L->errorJmp points to:
+ * Only the C stack shows which state runs: no pointer to it exists elsewhere. But every running
+ * function was started by luaD_rawrunprotected, for pcall, resume or the program. Its frame holds L
+ * and the struct that L->errorJmp points to:
  *
  *     lua_resume ─► luaD_rawrunprotected(L)   { …, L, …, struct lua_longjmp } ◄─ L->errorJmp
  *
- * So the innermost such frame tells the running state, and the one outside of each lua_resume the
- * state that resumed it. Which function that is, and where in its frame L lies, is learnt when it
- * is first met: a word of a frame that is a state whose errorJmp points into the very same frame.
- * From then on each answer is checked by that property. The frame is known by its unwind entry, so
- * stripped programs do.
+ * So the innermost such frame shows the running state, and the one outside each lua_resume the
+ * state that resumed it. The function, and the place of L in its frame, are learnt when it is first
+ * met: a word of a frame that is a state whose errorJmp points into the same frame. From then on
+ * each answer is checked by that property. The unwind entry identifies the function, so stripped
+ * programs work.
  *
- * A C function may also call a state that is none of its own. That is seen when the C frames are
- * new: the frame outside is another state's, without a lua_resume between them.
+ * A C function may also call into another state. That is detected when the C frames are new: the
+ * next outer such frame belongs to another state, without a lua_resume between them.
  *
- * The function that a state was given to allocate by is the program's, but does Lua's work.
+ * The allocator function of a state belongs to the program, but works for Lua.
  *
- * A state that runs without any of that, which ends the program at its first error, is not seen.
- */
+ * A state that runs without any of that, which ends the program at its first error, is not
+ * detected. */
 #include "language/lua_state.h"
 
 #include <stdbool.h>
@@ -31,13 +31,13 @@ enum {
     STATES = 1 << 10,
     LEARN_MAX = 20000,
     ALLOCATORS = 8,
-    FRAME_BYTES_MAX = 1024, // Of luaD_rawrunprotected.
+    FRAME_BYTES_MAX = 1024, // Upper bound for luaD_rawrunprotected's frame.
 };
 
 /* lua_resume. Set once. */
 static uintptr_t resume_start, resume_bytes;
 
-/* What was learnt. Atomic; the first is written last. */
+/* The learnt facts. Atomic; the first is written last. */
 static uintptr_t protected_start; // luaD_rawrunprotected.
 static uintptr_t protected_bytes;
 static unsigned learn_tries;
@@ -67,8 +67,8 @@ state_place(uintptr_t l)
     return &states[(l * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
 }
 
-/* The function by which the state L allocates is Lua's, too, wherever it is: what it takes from
- * malloc it was asked for by Lua, for a function of the script. */
+/* The allocator function of the state L counts as Lua's code, wherever it is: Lua called it, for a
+ * function of the script. */
 static void
 know_allocator(uintptr_t l)
 {

@@ -11,13 +11,13 @@
 /* lua_resume begins at RESUME. Called once, before anything else here. */
 void lua_state_begin(uintptr_t resume);
 
-/* `look` and what it notes: pairs of the bounds of frames that tell which state runs, innermost
+/* `look`, and its notes: pairs of bounds of the frames that show the running states, innermost
  * first, ended by 0. */
 void lua_state_look(const struct heaptap_native *n, size_t count,
                     unsigned long notes[HEAPTAP_NOTES]);
 enum { LUA_STATE_NOTES = (HEAPTAP_NOTES - 2) / 2 };
 
-/* The state that the frame between LOW and HIGH tells of; 0 if it tells of none now. */
+/* Return the state that the frame between LOW and HIGH shows; 0 if it shows none now. */
 uintptr_t lua_state_in(uintptr_t low, uintptr_t high);
 
 /* Bytes from the end of such a frame down to the word that is the state; 0 = not known. Atomic. */

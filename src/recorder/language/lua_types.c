@@ -1,20 +1,19 @@
-/* lua_types.c: of which type the objects of Lua are, as labels.
+/* lua_types.c: the types of Lua's objects, as labels.
  *
- * From 5.2 on Lua tells its allocator of what type a new object is: where there is no old block,
- * the old size is the type. So a function of ours takes the place of the one that a state has,
- * gives the thread the label "lua" with that type for as long as the program's own runs, and takes
- * it away again:
+ * From 5.2 on Lua passes its allocator the type of a new object: without an old block, the old size
+ * is the type. So the adapter replaces a state's allocator by a function that sets the thread's
+ * label "lua" to that type, calls the program's allocator, and removes the label again:
  *
  *     luaM_malloc_ ─► typed_0 ─► label lua=table ─► l_alloc ─► realloc     recorded with that label
  *
- * What belongs to an object, such as the slots of a table or the code of a function, comes without
- * a type, and what grows as well: that is lua=memory. Labels of the program's own stay beside it.
+ * Memory that belongs to an object, such as the slots of a table or the code of a function, has no
+ * type, and neither has a block that grows: that is lua=memory. The program's own labels stay
+ * beside it.
  *
- * The function gets no more than the program's own pointer, which several states may share, so
- * there is one for each allocator that was met. It costs two labels for each allocation, and a
- * program that asks for its allocator gets ours, so all of this is done only if the environment
- * asks for it.
- */
+ * The function gets only the program's pointer, which several states may share, so there is one
+ * function for each allocator that was met. This costs two label changes for each allocation, and a
+ * program that queries its allocator gets the adapter's. So it is done only if the environment
+ * requests it. */
 #include "language/lua_types.h"
 
 #include <stdbool.h>
@@ -32,7 +31,7 @@ enum { TYPES = 11, TYPE_MEMORY = 0, ALLOCATORS = 8 };
 
 typedef void *allocator(void *ud, void *p, size_t old_bytes, size_t bytes);
 
-/* As lua_type has them, and those of Lua's own. */
+/* As in lua_type, and Lua's internal types. */
 static const char *names[TYPES] = {
     [TYPE_MEMORY] = "memory", [4] = "string", [5] = "table",     [6] = "function",
     [7] = "userdata",         [8] = "thread", [9] = "prototype", [10] = "upvalue",

@@ -1,4 +1,4 @@
-/* lua_types.h: of which type the objects of Lua are, as labels; see lua_types.c. */
+/* lua_types.h: the types of Lua's objects, as labels; see lua_types.c. */
 #ifndef LANGUAGE_LUA_TYPES_H
 #define LANGUAGE_LUA_TYPES_H
 
