@@ -1,20 +1,19 @@
-/* ecl_code.c: which Lisp functions compiled code is.
+/* ecl_code.c: map compiled code to Lisp functions.
  *
- * Compiled functions leave no trace in ECL's own list of frames, but each is a C function, and ECL
- * makes its function objects by ecl_make_cfun with the C function and the name: those of ECL itself
- * when it starts, those of a file when it is loaded. What a return address is in begins where the
- * unwind tables say; that is looked up here.
+ * Compiled functions leave no trace in ECL's own list of frames, but each is a C function. ECL
+ * makes its function objects by ecl_make_cfun, with the C function and the name: ECL's functions
+ * when it starts, a file's functions when it is loaded. The unwind tables give the beginning of the
+ * function that contains a return address; that is looked up here.
  *
  *     return address ─► heaptap_function_of ─► entry ─► id       (kept by return address)
  *
- * Functions of flet and labels and lambdas become static C functions of which ECL is told nothing.
- * Compiled files are not stripped, so their names are in the file's symbols (ecl_symbols.c). They
- * are read when the first function of a file is made. That is before any of its code runs, and
- * outside of all events, so it may open the file.
+ * Functions of flet and labels, and lambdas, become static C functions that ECL does not register.
+ * Compiled files are not stripped, so the names are in the file's symbols (ecl_symbols.c). They are
+ * read when the first function of a file is made. That is before any of its code runs, and outside
+ * all events, so the file may be opened.
  *
- * Two tables with fixed places, written by compare and swap, read without a lock. A full one loses
- * names: then frames of C are shown.
- */
+ * Two tables with fixed places, written by compare and swap, read without a lock. A full table
+ * loses names: then C frames are shown. */
 #include "language/ecl_code.h"
 
 #include <dlfcn.h>
@@ -38,7 +37,8 @@ struct place {
     uint64_t address; // Atomic; 0 = free.
     uint32_t id;      // Atomic; 0 = none.
     uint32_t asof;    // Atomic: how many entries there were when it had none.
-    uint64_t whole;   // Of an entry that is a part of a function: where that begins; else 0.
+    uint64_t whole;   // For an entry that is a part of a function: the function's beginning; else
+                      // 0.
 };
 
 static struct place entries[ENTRIES], places[PLACES];
@@ -99,8 +99,8 @@ add_part(void *base, uint64_t value, uint64_t whole)
         p->whole = *(const uint64_t *)base + whole;
 }
 
-/* All of the file FD of SIZE bytes. A copy: what is mapped of a file that somebody writes anew goes
- * away. NULL: it could not be read. */
+/* Return a copy of the file FD of SIZE bytes, because a mapping loses its pages when another
+ * process rewrites the file. NULL: it could not be read. */
 static void *
 copy_of(int fd, size_t size)
 {

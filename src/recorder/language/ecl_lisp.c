@@ -1,8 +1,7 @@
-/* ecl_lisp.c: what a Lisp program can say to the recorder.
+/* ecl_lisp.c: the recorder's functions for Lisp programs.
  *
- * ECL alone cannot call C from interpreted code, so where the adapter is there are four functions
- * more in the package SI when ECL has started. heaptap.lisp calls them, if they are there.
- */
+ * ECL alone cannot call C from interpreted code. So the adapter adds four functions to the package
+ * SI when ECL has started. heaptap.lisp calls them if they exist. */
 #include <ecl/ecl.h>
 
 #include "heaptap/heaptap.h"

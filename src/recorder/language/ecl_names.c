@@ -1,16 +1,15 @@
-/* ecl_names.c: names of Lisp functions of ECL as ids of the recorder.
+/* ecl_names.c: names of ECL's Lisp functions as ids of the recorder.
  *
  * A function's name is a symbol, or a list such as (SETF X), or NIL for a lambda. A symbol is shown
- * with its package, DEMO::WORK, unless that is the language's own or the user's: those can hardly
- * be taken for others, because whoever is in the package USER sees all names of the language.
- * Symbols without a package are shown as #:NAME.
+ * with its package, DEMO::WORK, unless that is the language's or the user's. Those are hardly
+ * confused, because the package USER sees all names of the language. Symbols without a package are
+ * shown as #:NAME.
  *
- * The name of a function is asked for at each allocation, and found by the address of the function
- * object. Addresses are used again after a collection, so what is kept is of no use after the next:
- * a key holds the number of collections, too. ECL frees the code of a form that was evaluated at
- * once, which is told apart. Keys are complemented, and so no address to the
- * collector, which scans this memory.
- */
+ * The name of a function is looked up at each allocation, by the address of the function object.
+ * Addresses are reused after a collection, so a cached name is invalid after the next one: a key
+ * also holds the number of collections. ECL frees the code of an evaluated form at once, which is
+ * handled separately. Keys are complemented, so that the collector, which scans this memory, takes
+ * none for an address. */
 #include "language/ecl_names.h"
 
 #include <stdbool.h>
@@ -22,7 +21,7 @@
 
 enum { TEXT_BYTES = 256, LIST_MAX = 8, KEPT = 8192, ADDRESS_BITS = 47 };
 
-/* A text being made; what does not fit is cut. */
+/* A text under construction, cut at its capacity. */
 struct text {
     char bytes[TEXT_BYTES];
     size_t size;
@@ -75,7 +74,7 @@ is_text(cl_object s, const char *text)
     return strcmp(t.bytes, text) == 0;
 }
 
-/* Compiled with (debug 3) a lambda has a symbol of its own, LAMBDA50. */
+/* Compiled with (debug 3), a lambda has a generated symbol, LAMBDA50. */
 static bool
 is_lambda(cl_object name)
 {

@@ -10,7 +10,7 @@
 /* The id for a function called TEXT. */
 unsigned ecl_name_of_text(const char *text);
 
-/* The id for what the name of a function is: a symbol, a list (SETF X), NIL for a lambda. */
+/* Return the id for NAME, a function's name: a symbol, a list (SETF X), NIL for a lambda. */
 unsigned ecl_name_of(cl_object name);
 
 /* The id for a function, or what stands for one in ECL's own list of frames. 0: none. Kept until

@@ -1,9 +1,9 @@
-/* ecl_shim.c: ECL's own functions that allocate objects and make functions, in front of ECL's.
+/* ecl_shim.c: wrappers of ECL's functions that allocate objects and make functions.
  *
- * ECL calls these through the loader's tables, also itself. Each does what it did; those that
- * allocate say of which type (ecl_types.h), those that make a function object of compiled code tell
- * its name (ecl_code.h). What calls what inside does not matter: a hint is used by one allocation.
- */
+ * ECL calls these through the loader's tables, including its own calls. Each calls ECL's function.
+ * Those that allocate also pass the type (ecl_types.h); those that make a function object of
+ * compiled code also register its name (ecl_code.h). The nesting of these calls does not matter:
+ * one allocation uses up a hint. */
 #include <ecl/ecl.h>
 
 #include "language/ecl_code.h"

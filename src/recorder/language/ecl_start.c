@@ -1,7 +1,7 @@
-/* ecl_start.c: the adapter for Lisp on ECL, on top of that for libgc.
+/* ecl_start.c: the adapter for Lisp on ECL, on top of the one for libgc.
  *
- * Interpreted functions are in ECL's own list of frames: each record of it lies in the C frame of
- * the interpreter's function that runs it, so its address says where among the C frames it belongs.
+ * Interpreted functions are in ECL's own list of frames. Each record lies in the C frame of the
+ * interpreter's function that executes it, so its address assigns it to a C frame.
  *
  *     C frames, innermost first          ECL's records          compiled code
  *     SI::MAKE-STRUCTURE (libecl)                               ecl_make_cfun told its name
@@ -12,9 +12,8 @@
  * Compiled functions have a record only if they were compiled with (debug 3); the recorder makes
  * one frame of both.
  *
- * The layout of ECL's objects is that of the headers that this was built with, so another version
- * of ECL at run time is recorded as a program on libgc.
- */
+ * The layout of ECL's objects comes from the headers that this was built with, so another version
+ * of ECL at run time is recorded as a program on libgc. */
 #include <dlfcn.h>
 #include <ecl/ecl.h>
 #include <link.h>
@@ -31,14 +30,14 @@
 #include "language/speak.h"
 
 #define STACK_BYTES_MAX ((uintptr_t)1 << 32)
-#define FRAME_BYTES_MAX 4096 // Of a Lisp function, as far as its records go.
+#define FRAME_BYTES_MAX 4096 // Upper bound for a Lisp function, as far as its records go.
 
 enum { PAGE_BYTES = 4096, GAP_BYTES = 16 * PAGE_BYTES, RECORDS_MAX = 1 << 14 };
 
 static cl_env_ptr (*env_of_thread)(void);
 
-/* Memory of the thread's stack that could be read before. It is asked for once: what has been a
- * page of the stack stays one. END is 0 while the rest is not right. */
+/* Memory of the thread's stack that was proved readable. Proved once, because a page of the stack
+ * stays one. END is 0 while the other members are invalid. */
 static __thread struct {
     uintptr_t first, end;
 } readable;
@@ -85,7 +84,7 @@ is_readable(uintptr_t at)
 static size_t
 frames(struct heaptap_frame *to, size_t max)
 {
-    // Before it boots ECL has no key for what it knows of a thread.
+    // Before it boots, ECL has no key for its data about a thread.
     cl_env_ptr env = ecl_code_begun() ? env_of_thread() : NULL;
     uintptr_t last = (uintptr_t)__builtin_frame_address(0), first = last;
     size_t n = 0, left = RECORDS_MAX;

@@ -1,18 +1,17 @@
 /* ecl_symbols.c: names of local functions in a file that ECL has compiled.
  *
- * ECL's compiler makes C of Lisp, and a library of that. Functions of flet, labels and lambda are
- * static C functions there, of which the file's symbol table tells:
+ * ECL's compiler translates Lisp to C, and makes a library of it. Functions of flet, labels and
+ * lambda become static C functions there, listed in the file's symbol table:
  *
  *     LC4make_tree            the local function MAKE-TREE, the fourth of the file
  *     LC2__lambda1            a lambda
  *     L4make_tree.part.0      a part of the function L4make_tree, made by the C compiler
  *
- * Others are known from ECL itself (ecl_code.c). The letters are what is left of the name: small
- * ones may have been large, and an underscore any other character; most were a hyphen.
+ * ECL itself registers the others (ecl_code.c). The C name loses information: a lower-case letter
+ * may have been upper-case, and an underscore any other character; most were hyphens.
  *
- * Nothing in the file is trusted: each place is checked against its size before it is read, names
- * need not end, and the search for what a part belongs to has a limit.
- */
+ * Nothing in the file is trusted: each offset is checked against its size before it is read, names
+ * need not be terminated, and the search for the function of a part has a limit. */
 #include "language/ecl_symbols.h"
 
 #include <elf.h>
@@ -65,8 +64,8 @@ local_name(const char *symbol, size_t max, char text[NAME_BYTES])
     return n > 0;
 }
 
-/* Does NAME, of MAX bytes, begin as a function of ECL's does, and go on behind a dot? *RET_SIZE is
- * how long it is up to there. */
+/* Return true if NAME, of MAX bytes, begins like a name of ECL's functions and continues behind a
+ * dot. *RET_SIZE is the length up to the dot. */
 static bool
 is_part(const char *name, size_t max, size_t *ret_size)
 {

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* FUNCTION is told of a local function at VALUE, from where the file is loaded, with its NAME in
- * Lisp; PART of code at VALUE that belongs to the function at WHOLE. */
+/* FUNCTION receives each local function, at VALUE relative to the file's load address, with its
+ * NAME in Lisp. PART receives each part of code at VALUE that belongs to the function at WHOLE. */
 typedef void ecl_symbols_function(void *arg, uint64_t value, const char *name);
 typedef void ecl_symbols_part(void *arg, uint64_t value, uint64_t whole);
 

@@ -1,20 +1,19 @@
-/* ecl_types.c: of which Lisp type an allocation of ECL is.
+/* ecl_types.c: the Lisp type of an allocation of ECL.
  *
- * ECL allocates objects by ecl_alloc_object and a few more, which know the type and then call
- * libgc's GC_malloc, which does not. So the outer ones (ecl_shim.c) leave a hint for the inner one:
- * an allocation under a hint is one object of that type.
+ * ECL allocates objects by ecl_alloc_object and a few others, which have the type, and which call
+ * libgc's GC_malloc, which does not. So the outer functions (ecl_shim.c) leave a hint for the inner
+ * one: an allocation under a hint is one object of that type.
  *
- * Other memory that ECL takes belongs to an object: the slots of a structure, the elements of a
- * vector, the table of a hash table. It is taken right after the object was made, or by
- * ecl_array_allocself for an array that is given. So what comes without a hint is charged to the
- * type of the thread's latest object, with its bytes and as no object: counts are those of objects,
- * bytes those of all. If objects of that type are all in one piece, as conses are, it is somebody
- * else's, the stacks of a Lisp process for one, and of no type.
+ * Other memory of ECL belongs to an object: the slots of a structure, the elements of a vector, the
+ * table of a hash table. It is allocated right after the object, or by ecl_array_allocself for a
+ * given array. So an allocation without a hint is charged to the type of the thread's latest
+ * object, with its bytes and as no object: counts cover objects, bytes cover all memory. If objects
+ * of that type are all in one piece, like conses, the memory belongs elsewhere, such as the stacks
+ * of a Lisp process, and has no type.
  *
- * A hint is used once, and not by a caller of its giver: a throw may have passed the end of it, as
- * one does when there is no more memory. Hints are nested as C frames are, so one whose giver's
- * frame is further in than the next giver's is such a rest.
- */
+ * A hint is used once, and not by a caller of the function that left it: a throw, as when memory
+ * runs out, may have skipped its end. Hints nest like C frames. So a hint is stale if the frame
+ * that left it lies further in than the frame that leaves the next one. */
 #include "language/ecl_types.h"
 
 enum { KIND_OTHER = 0 };

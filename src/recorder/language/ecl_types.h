@@ -1,4 +1,4 @@
-/* ecl_types.h: of which Lisp type an allocation of ECL is; see ecl_types.c. */
+/* ecl_types.h: the Lisp type of an allocation of ECL; see ecl_types.c. */
 #ifndef LANGUAGE_ECL_TYPES_H
 #define LANGUAGE_ECL_TYPES_H
 

@@ -1,20 +1,19 @@
-/* gc_live.c: which objects of a collected heap are live, as far as is known.
+/* gc_live.c: the live objects of a collected heap, as far as known.
  *
- * After a collection the adapter must ask of each object whether it was marked, so it has to know
- * where they are. A table of pointers would keep them all alive: the collector scans the memory of
- * libraries, and takes whatever looks like an address for one. So there are no pointers here, only
- * a byte for each 16 bytes of the heap, at which all objects begin:
+ * After a collection the adapter must ask for each object whether it was marked, so it needs their
+ * addresses. A table of pointers would keep all objects alive: the collector scans the memory of
+ * libraries, and treats every word that looks like an address as one. So there are no pointers
+ * here, only a byte for each 16 bytes of the heap, the alignment of all objects:
  *
  *     address   47 ... 34 33 ... 22 21 ... 4        byte   0 = no object begins here,
  *               top       leaf      byte                   else its kind plus 1
  *
- * The memory is the adapter's own, from mmap, which the collector does not know of. It stays: a
- * collected heap hardly ever shrinks.
+ * The memory comes from mmap and is unknown to the collector. It is never freed: a collected heap
+ * hardly ever shrinks.
  *
- * Threads write bytes of their own objects only, and the sweep is made while the collector's lock
- * is held, so that nothing that it takes out can come again meanwhile. What a thread puts in during
- * a sweep is marked, because that thread has it.
- */
+ * Threads write only the bytes of their own objects. The sweep runs while the collector's lock is
+ * held, so no object that it removes can be reused meanwhile. An object that a thread adds during a
+ * sweep is marked, because that thread holds it. */
 #include "language/gc_live.h"
 
 #include <sys/mman.h>

@@ -16,7 +16,7 @@ bool gc_live_put(const void *p, unsigned kind);
 /* There is no object at P any more. Returns its kind, or -1 if there was none. */
 int gc_live_take(const void *p);
 
-/* Take out each object for which IS_DEAD says so, and tell ENDS of it. */
+/* Remove each object for which IS_DEAD returns true, and call ENDS with it. */
 void gc_live_sweep(bool (*is_dead)(const void *p), void (*ends)(const void *p, unsigned kind));
 
 #endif

@@ -1,31 +1,29 @@
 /* gc_record.c: objects of a program on the collector libgc (Boehm, Demers, Weiser).
  *
- * Allocation is told by the functions that programs call (gc_shim.c). Reclamation nobody calls: at
- * the end of each collection, before anything that it found is given out again, the collector calls
- * back, with its lock held, and the marks of all objects can be asked for. An object that we know
- * and that has no mark is dead:
+ * The functions that programs call show allocations (gc_shim.c). No call shows reclamation. At the
+ * end of each collection, before any reclaimed memory is reused, the collector calls back with its
+ * lock held, and the marks of all objects can be read. A known object without a mark is dead:
  *
  *     GC_malloc ─► the next one ─► gc_began: byte in gc_live, heaptap_alloc
  *     collection … GC_EVENT_RECLAIM_END ─► gc_live_sweep ─► not marked: heaptap_free
  *     GC_free ─► gc_ends: byte in gc_live, heaptap_free ─► the next one
  *
- * So what is live is what was *not yet reclaimed*. What nothing points to any more counts as live
- * until the next collection, and what only looks pointed to, by the collector's own judgement,
- * after it too. That is exact: it is the memory that the program cannot have again.
+ * So live means *not yet reclaimed*. An object without references counts as live until the next
+ * collection. An object that only seems referenced, in the collector's own judgement, stays live
+ * after it. That is exact: it is the memory that the program cannot have again.
  *
- * With an incremental or generational collector the marks of old objects stay over collections that
- * are not full; an unmarked one is dead then as well.
+ * With an incremental or generational collector, the marks of old objects survive partial
+ * collections; an unmarked object is dead then as well.
  *
- * The collector scans the data of libraries and all stacks; whatever looks like an address keeps an
- * object alive. Nothing of ours holds addresses of objects but the recorder's memory and that of
- * gc_live.c, which come from mmap; the collector knows nothing of those. It gets its own memory
- * from mmap or sbrk, never from malloc, so no byte counts twice. The data of our libraries is taken
- * out of what it scans, because it collects the less often the more there is to scan: a program
- * that is recorded is to have as many collections as one that is not.
+ * The collector scans the data of libraries and all stacks, and every word that looks like an
+ * address keeps an object alive. Only the recorder's memory and gc_live.c's holds addresses of
+ * objects. Both come from mmap, and are unknown to the collector. The collector gets its memory
+ * from mmap or sbrk, never from malloc, so no byte counts twice. The data of the adapter's
+ * libraries is excluded from the scan, because the collector runs less often the more there is to
+ * scan: a recorded program must have as many collections as an unrecorded one.
  *
- * In the call-back neither the collector nor the runtime may be entered: it reads marks, and tells
- * the recorder, which takes no lock and calls nobody.
- */
+ * The callback must not enter the collector or the runtime: it reads marks and calls the recorder,
+ * which takes no lock and calls back into neither. */
 #include "language/gc_record.h"
 
 #include <dlfcn.h>
@@ -37,7 +35,7 @@
 
 #include "heaptap/language.h"
 
-/* Of libgc's header, whose values do not change. */
+/* From libgc's header; the values do not change. */
 enum { EVENT_RECLAIM_END = 4 };
 
 enum { SNAPSHOTS_A_STEP = 32 };
@@ -74,7 +72,7 @@ static void *functions[GC_FUNCTIONS];
 
 static uintptr_t inner_start, inner_end; // Code of the library that is the collector.
 
-/* What is looked for: the code that the address WITHIN is in. */
+/* A search for the code that contains the address WITHIN. */
 struct code {
     uintptr_t within, start, end;
     bool is_libgc;
@@ -122,7 +120,7 @@ gc_is_inner(const void *pc)
     return (uintptr_t)pc < load_acquire(&inner_end) && (uintptr_t)pc >= inner_start;
 }
 
-/* --- What is not to be scanned ---------------------------------------------------------------- */
+/* --- Memory excluded from the scan ------------------------------------------------------------ */
 
 static int (*program_filter)(const char *name, void *start, size_t bytes); // Atomic.
 
@@ -169,8 +167,8 @@ take_name(struct dl_phdr_info *info, size_t size, void *arg)
     return 1;
 }
 
-/* NAME in the library FILE or in one that it needs. What is found stays loaded from now on, because
- * its address is kept. */
+/* Return NAME in the library FILE or in one that it needs. The library stays loaded from now on,
+ * because the address is kept. */
 static void *
 find_in(const char *file, const char *name)
 {
@@ -310,7 +308,7 @@ tell(void)
         step *= 2;
 }
 
-/* The collector's lock is held, so there is one of these at a time. */
+/* The collector's lock is held, so only one of these runs at a time. */
 static void
 on_event(int event)
 {

@@ -1,11 +1,10 @@
-/* gc_record.h: what is recorded of a program on the collector libgc; see gc_record.c.
+/* gc_record.h: record a program on the collector libgc; see gc_record.c.
  *
- * Each object is of a kind, which is a heap of the recorder's. A program on libgc alone has
- * "libgc" and, for what is given out in lists, "libgc lists"; an adapter for a runtime on top of it
- * has one for each of its types.
+ * Each object has a kind, which is a heap of the recorder. A program on libgc alone has "libgc"
+ * and, for objects that are returned in lists, "libgc lists". An adapter for a runtime on top of
+ * libgc has one heap for each of its types.
  *
- * All of these leave errno alone.
- */
+ * All of these leave errno alone. */
 #ifndef LANGUAGE_GC_RECORD_H
 #define LANGUAGE_GC_RECORD_H
 
@@ -19,13 +18,13 @@
 
 enum { GC_KINDS_MAX = 64 };
 
-/* What the calling thread allocates. */
+/* The kind of the calling thread's allocations. */
 struct gc_now {
     unsigned kind;
     unsigned count; // Objects that the next allocation is: 1, or 0 if it belongs to another one.
 };
 
-/* What is on top of the collector. */
+/* The runtime on top of the collector. */
 struct gc_runtime {
     const char *const *kinds; // Names of heaps, by kind.
     struct gc_now (*now)(void);
@@ -53,8 +52,8 @@ void *gc_next(enum gc_function function);
 /* The next definition of NAME behind ours, kept at PLACE. */
 void *gc_find(void **place, const char *name);
 
-/* The code of the library that WITHIN is in is the runtime's. *RET_IS_LIBGC, which may be NULL,
- * becomes true if that is a libgc of its own. */
+/* Register the code of the library that contains WITHIN as the runtime's. *RET_IS_LIBGC, which may
+ * be NULL, becomes true if that is a separate libgc. */
 void gc_runtime_code(const void *within, bool *ret_is_libgc);
 
 /* Whether the return address PC is in libgc itself, which calls itself by its public names. */
@@ -63,7 +62,7 @@ bool gc_is_inner(const void *pc);
 /* The heap of KIND, made at first use. NULL: nothing is recorded. */
 heaptap_heap *gc_heap(unsigned kind);
 
-/* To be called after each allocation: the first one asks the collector to tell of collections. */
+/* Call after each allocation: the first call asks the collector to report collections. */
 void gc_begin(void);
 
 extern int gc_has_begun;
@@ -80,8 +79,8 @@ gc_listed(const void *p, size_t bytes)
         heaptap_alloc(gc_heap(kind), p, 1, bytes);
 }
 
-/* An object of BYTES was allocated at P. In the calling function itself, so that the stack has the
- * frame of one function of ours, which the heaps leave out. */
+/* Record that an object of BYTES was allocated at P. Inlined into the calling function, so that the
+ * stack has one frame of the adapter, which the heaps leave out. */
 static inline __attribute__((always_inline)) void
 gc_began(const void *p, size_t bytes)
 {

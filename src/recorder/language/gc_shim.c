@@ -1,16 +1,16 @@
-/* gc_shim.c: the functions of libgc that programs allocate with, in front of libgc's own.
+/* gc_shim.c: wrappers of the libgc functions that programs allocate with.
  *
- * Each calls the next definition and tells gc_record.h. The functions of libgc call each other by
- * these same names, and such a call, which is told by its return address, passes: a block is that
- * of the function that the program called.
+ * Each calls the next definition and reports to gc_record.h. The functions of libgc call each other
+ * by these same names. The return address identifies such a call, which passes: a block belongs to
+ * the function that the program called.
  *
- * Lists of objects (GC_malloc_many) are recorded object by object, at the stack that asked for the
- * list, because what takes them off it does so without a call. Guile's small objects are such. They
- * have a heap of their own, since which function took one, or whether any did, nobody knows.
+ * Lists of objects (GC_malloc_many) are recorded object by object, at the stack that requested the
+ * list, because the program takes objects off the list without a call. Guile's small objects are
+ * like that. They have a separate heap, since it is not known which function took an object, or
+ * whether any did.
  *
- * GC_realloc is a free and an allocation: only so there is no instant at which another thread may
- * get the old address while it is still known.
- */
+ * GC_realloc is recorded as a free and an allocation. Otherwise another thread might get the old
+ * address while it is still recorded as live. */
 #include <stddef.h>
 #include <string.h>
 #include <wchar.h>
@@ -108,7 +108,7 @@ base_of(void *p)
 
 ALLOCATES_INSIDE(GC_memalign, (size_t alignment, size_t bytes), (alignment, bytes), bytes)
 
-// In front of its object stands what is called at its end.
+// The finalizer lies in front of the object.
 ALLOCATES_INSIDE(GC_finalized_malloc, (size_t bytes, const void *closure), (bytes, closure), bytes)
 
 /* Those of programs compiled with GC_DEBUG, which have up to three arguments more. */
@@ -170,7 +170,7 @@ GC_generic_malloc_many(size_t bytes, int kind, void **ret)
     if (!IS_INNER)
         for (void **p = *ret; p != NULL; p = *p)
             gc_listed(p, bytes);
-    __asm__ volatile(""); // The stack must have this function when the last one is told of.
+    __asm__ volatile(""); // The stack must contain this function when the last one is recorded.
 }
 
 /* --- Ends ------------------------------------------------------------------------------------- */
@@ -207,8 +207,8 @@ size_of(void *p)
     return p != NULL && size != NULL ? size(p) : 0;
 }
 
-/* P could not become larger, so it is what it was. How large the program had asked for nobody knows
- * any more. */
+/* P could not grow, so it is unchanged. The size that the program had requested is not known any
+ * more. */
 #define STAYS(p) gc_began(p, size_of(p))
 
 EXPORT void *GC_realloc(void *p, size_t bytes);

@@ -78,7 +78,7 @@ struct states {
     size_t count;
     bool all_asked;       // All their allocations have caused events.
     bool is_plain;        // Calls are no array, nothing is moved, and addresses are no offsets.
-    uintptr_t moved_from; // Its size; 0 = nothing has moved, SIZE_MAX = not known.
+    uintptr_t moved_from; // Old address of a moved block. Its size: 0 = none, SIZE_MAX = not known.
     size_t moved_bytes;
     intptr_t moved_by;
     uintptr_t v[LUA_STATE_NOTES];
