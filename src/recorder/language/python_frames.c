@@ -1,51 +1,49 @@
 /* python_frames.c: the Python functions that run in the calling thread.
  *
- * The interpreter links its frames, innermost first, from the state of the thread. What differs by
- * version is how one sees which of them share a C frame of _PyEval_EvalFrameDefault, and where that
- * lies; an address in it is what the recorder merges by.
+ * The interpreter links its frames, innermost first, from the thread's state. Versions differ in
+ * how they show which frames share a C frame of _PyEval_EvalFrameDefault, and where that lies; the
+ * recorder merges by an address in it.
  *
  *     3.9        each has its own; the n-th frame is in the n-th C frame of that function
  *     3.10       each has its own, which holds the n-th of the linked `cframe`s
  *     3.11       a frame with the mark "entry" is the outermost of its C frame; that holds a cframe
  *     3.12, 13   behind the outermost of a C frame is one more, of no function, which lies in it
  *
- * A frame that has not reached its first instruction (it is making cells for closures) is none yet:
- * the interpreter's own tracebacks leave it out, too.
+ * A frame that has not reached its first instruction (it is making cells for closures) does not
+ * count yet: the interpreter's tracebacks omit it as well.
  *
- * Whose thread state. The interpreter knows the one that holds its lock, and by a key of the thread
- * the first one that this thread has had. Mostly they are the same. They differ where this thread
- * runs C code without the lock, and then the frames are those of its own state; where it runs a
- * sub-interpreter, then the current one is right, which has the same thread id; and when the
- * interpreter ends and has thrown away the states of others: then there are none.
+ * Thread states. The interpreter stores the state that holds its lock and, by a thread-specific
+ * key, the first state of this thread. Mostly the two are the same. They differ in three cases. If
+ * this thread runs C code without the lock, its frames are in its own state. If it runs a
+ * sub-interpreter, the current state is right, which has the same thread id. If the interpreter
+ * ends and has freed the states of other threads, there are no frames.
  *
- * What was read before. Most events find most of the chain as the one before has found it. So each
- * thread keeps the links with the words that were read of them, by number from the outermost on,
- * and their ids. A walk goes outwards until it comes to a frame that is among them, and from there
- * on compares: an answer follows from the words, and each of them is read again, so equal ones have
- * the same answer.
+ * Caching. Most events find most of the chain as the event before did. So each thread keeps the
+ * links with the words that were read of them, numbered from the outermost on, and their ids. A
+ * walk goes outwards until it meets a frame among them, and compares from there on. The words
+ * determine the answer and each of them is read again, so equal words give the same answer.
  *
  *     links      [1] main  [2] run  [3] parse  [4] word         of the event before
  *                                       ▲          ✕ has returned
  *     walk       ◄───── compared ───────┘ ◄── [new] ◄── [new]   read and named
  *
- * What is not read again is what changes by an event of its own: whether a page can be read,
- * whether a frame in a block of malloc's is one, and the life of a code object. `python_gone`
- * counts these ends, and the memo is worth nothing after the next. Of the C stack it is the place
- * of the innermost link that says whether this is the stack that was proved.
+ * Some facts are not read again, because a separate event changes them: whether a page can be read,
+ * whether a frame in a block of malloc is one, and the life of a code object. `python_gone` counts
+ * the ends of these, and invalidates the memo. On the C stack, the place of the innermost link
+ * shows whether this is the stack that was proved.
  *
  * Deep stacks. The recorder reads only so many inner frames (heaptap_frames_wanted). A walk on a
- * deeper chain compares the links of these and some more, up to the *stop*. Links outside of the
- * stop may be stale; when calls return, the stop moves outwards, and they are compared again. If a
- * chain has more links than there is room for, the memo holds the innermost three quarters of its
- * room, and [0] is the frame outside of these. From 3.12 on only a frame further out shows where
- * the outermost ones are. There each event follows the chain to that frame, two words for each.
+ * deeper chain compares the links of these and some more, up to the *stop*. Links outside the stop
+ * may be stale; when calls return, the stop moves outwards, and they are compared again. If a chain
+ * has more links than there is room for, the memo holds the innermost three quarters of its room,
+ * and [0] is the frame outside these. From 3.12 on only a frame further out shows where the
+ * outermost ones are. There each event follows the chain to that frame, two words for each frame.
  *
- * What is linked may be damaged, or be just linked while a handler comes. No frame is read that has
- * not been proved to be in memory (python_reach.c), no code object that has not been seen to be one
- * (python_name.c), and no more of both than there is room for. Where the links lead to nowhere the
- * stack ends with the frame "[damaged frames]", so what is missing is seen, and counted. Nothing is
- * remembered of such a stack.
- */
+ * Links may be damaged, or incomplete when a handler runs. A frame is read only after it was proved
+ * to be in memory (python_reach.c), a code object only after it was recognised as one
+ * (python_name.c), and no more of both than there is room for. If the links lead nowhere, the stack
+ * ends with the frame "[damaged frames]", so the gap is visible, and counted. Such a stack is not
+ * cached. */
 #include "language/python_frames.h"
 
 #include "base/atomics.h"
@@ -56,7 +54,8 @@
 #include "language/python_reach.h"
 
 enum {
-    LINKS = HEAPTAP_FRAMES_MAX, // Of functions, of none, and of such that have not begun.
+    LINKS = HEAPTAP_FRAMES_MAX, // Frames with and without a function, and frames that have not
+                                // begun.
     LINKS_CUT = LINKS * 3 / 4, // Links of a chain that has more.
     LINKS_MAX = 1 << 16,
     STOP_STEP = 64, // The stop moves by so many frames.
@@ -104,7 +103,7 @@ can_read_state(const void *current)
     return true;
 }
 
-/* The current state CURRENT is not OWN, that of this thread. */
+/* The current state CURRENT is not OWN, this thread's state. */
 static COLD const void *
 choose_thread(const void *own, const void *current)
 {
@@ -124,20 +123,20 @@ struct link {
     const void *in;    // An address in its C frame: a cframe, or the frame of no function; or NULL.
     const void *code;  // As read; NULL = to be read again.
     uint64_t at;       // As read.
-    uint64_t number;   // Of CODE's life; 0 = it is no code object.
+    uint64_t number;   // Life of CODE; 0 = it is no code object.
     uint32_t id;
-    uint32_t frames;   // Of functions, from the outermost up to this one.
+    uint32_t frames;   // Function frames from the outermost up to this one.
     uint8_t mark;      // See mark_of.
-    uint8_t shown;     // 1, or 0 for what is of no function or has not begun.
+    uint8_t shown;     // 1; 0 for a frame without a function or one that has not begun.
 };
 
 struct python_memo {
     // Which thread, and when the words were read: before anything had gone since.
     const void *thread;
     uint64_t gone;
-    uintptr_t stack_end; // What is on the C stack was proved up to here.
+    uintptr_t stack_end; // The C stack was proved up to here.
     uint32_t count;      // Links from the outermost, 1, on, as they were; 0 = nothing is known.
-    uint32_t filled;     // Up to here they are still those of some answer: ids follow from words.
+    uint32_t filled;     // Up to here they still belong to some answer: words determine ids.
     uint32_t stop;       // Only the links further in than this are compared; 0 = all.
     bool is_cut;         // The chain does not end at [0], which is the frame that comes next.
     uint16_t places[PLACES]; // By the hash of a frame its number, perhaps.
@@ -151,11 +150,11 @@ const size_t python_memo_bytes = sizeof(struct python_memo);
 struct walk {
     struct python_memo *m;
     const void *thread, *frame, *in;
-    uint32_t count, filled, stop; // Of the memo.
+    uint32_t count, filled, stop; // The memo's.
     uint32_t new_count;
     uint32_t from; // The outermost link that has changed.
     unsigned unknown;
-    bool is_lost; // Nothing of it is to be remembered.
+    bool is_lost; // Cache nothing of it.
     bool fills;   // A chain that is cut has as many links as there is room for.
     struct python_reach reach;
 };
@@ -169,7 +168,7 @@ place_of(struct python_memo *m, const void *frame)
 
 /* --- By kind of chain ------------------------------------------------------------------------- */
 
-/* What tells whether the link at FRAME is the outermost of its C frame. */
+/* Return the mark that shows whether the link at FRAME is the outermost of its C frame. */
 static INLINE uint8_t
 mark_of(enum python_chain kind, const void *frame)
 {
@@ -204,7 +203,7 @@ at_of(enum python_chain kind, const void *frame)
     return at_in(kind, (const char *)frame + layout->frame_at);
 }
 
-/* Is the next frame in another C frame, of which the cframe IN of this one tells? */
+/* Return true if the next frame is in another C frame, according to this one's cframe IN. */
 static INLINE bool
 leaves_cframe(enum python_chain kind, const void *in, uint8_t mark)
 {
@@ -223,7 +222,7 @@ stays(enum python_chain kind, struct walk *w, const struct link *l, uint32_t *re
     size_t code = layout->frame_code, at = layout->frame_at, previous = layout->frame_previous;
     size_t mark = kind == PYTHON_CHAIN_ENTRIES ? layout->frame_entry : layout->frame_owner;
 
-    // In registers: this loop is most of what an event costs.
+    // In registers: this loop is most of an event's cost.
     KEEP(code);
     KEEP(at);
     KEEP(previous);
@@ -250,8 +249,8 @@ stays(enum python_chain kind, struct walk *w, const struct link *l, uint32_t *re
     return l == root;
 }
 
-/* Return the next shim from FRAME outwards, or NULL. A circle comes back to one of the frames after
- * 1, 2, 4 and so on. */
+/* Return the next shim from FRAME outwards, or NULL. Detects a circle, which returns to one of the
+ * frames after 1, 2, 4 and so on. */
 static const void *
 find_shim(struct walk *w, const void *frame)
 {
@@ -298,8 +297,8 @@ reaches(enum python_chain kind, struct walk *w, uint32_t inner)
     return w->stop > 0 || !w->m->is_cut || l[inner].frames >= wanted;
 }
 
-/* The number of the link that is where W has come to, if it and all outside of it are there; 0 if
- * not. Then those from the first one on that differs are forgotten. */
+/* Return the number of the link that W has reached, if it and all outside it are unchanged; else 0,
+ * and drop the links from the first changed one on. */
 static INLINE uint32_t
 find_link(enum python_chain kind, struct walk *w)
 {
@@ -337,7 +336,8 @@ add_damaged(struct walk *w, const void *in)
     w->is_lost = true;
 }
 
-/* Can what W has come to be read? 0 is the end of frames, and no damage. */
+/* Return true if the frame that W has reached can be read. 0 is the end of frames, and no
+ * damage. */
 static inline bool
 is_there(struct walk *w, const void *p, const void *in)
 {
@@ -356,9 +356,9 @@ is_cframe_there(struct walk *w, const void *cframe, const void *in)
     return cframe == (const char *)w->thread + layout->thread_root || is_there(w, cframe, in);
 }
 
-/* Read the frame that W has come to, and go on; false if there is no more. A frame that can be
- * read, but has no code object, is an unknown function. To find that takes system calls, so whoever
- * has gone astray, perhaps in a circle, gets not far. */
+/* Read the frame that W has reached, and step outwards. Return false if there are no more. A frame
+ * that can be read, but has no code object, is an unknown function. That check takes system calls,
+ * so a walk along wrong links, perhaps in a circle, ends early. */
 static INLINE bool
 take_link(enum python_chain kind, struct walk *w)
 {
@@ -410,7 +410,7 @@ has_begun(enum python_chain kind, const struct link *l)
            python_byte(l->frame, layout->frame_owner) == PYTHON_OWNER_GENERATOR;
 }
 
-/* The instruction that L is at, in bytes from the first one of its function. */
+/* Return the offset of L's instruction, in bytes from the first one of its function. */
 static INLINE uint64_t
 offset_of(enum python_chain kind, const struct link *l)
 {
@@ -433,7 +433,7 @@ name_link(enum python_chain kind, struct link *l)
         l->id = python_name_of(l->code, l->number, offset_of(kind, l));
         return;
     }
-    // Nothing of that is remembered: who owns the frame has been asked besides.
+    // Not cached: the frame's owner was checked separately.
     l->shown = 0;
     l->code = NULL;
 }
@@ -470,9 +470,8 @@ take_new(enum python_chain kind, struct link *l, const struct link *new, bool fi
         name_link(kind, l);
 }
 
-/* Put the links from the first one that has changed inwards into the memo, up to number KNOWN as
- * they are there, and then the new ones; and their functions before END. False if one of the former
- * has none. */
+/* Update the memo from the first changed link inwards: links up to number KNOWN in place, then the
+ * new ones. Store their functions before END. Return false if one of the former has none. */
 static INLINE bool
 answer(enum python_chain kind, struct walk *w, uint32_t known, struct heaptap_frame *end)
 {
@@ -487,7 +486,8 @@ answer(enum python_chain kind, struct walk *w, uint32_t known, struct heaptap_fr
             return false;
         if (kind == PYTHON_CHAIN_SHIMS)
             l->in = is_shim(kind, l->mark) ? l->frame : l[-1].in;
-        // Not those of one C stack, of which the innermost tells that the others can be read.
+        // The links are not on one C stack, so the innermost does not prove that the others can be
+        // read.
         if (i > 1 && l->in > l[-1].in && l[-1].in != NULL)
             w->is_lost = true;
         *place_of(w->m, l->frame) = (uint16_t)i;
@@ -498,8 +498,8 @@ answer(enum python_chain kind, struct walk *w, uint32_t known, struct heaptap_fr
     return true;
 }
 
-/* There are more links than are looked at. In versions where a frame further out tells where those
- * are: if there is none, they are no stack, and would only hide the C frames. */
+/* There are more links than the limit. In versions where a frame further out shows where they lie:
+ * if there is no such frame, they are no stack, and would only hide the C frames. */
 static COLD void
 cut(struct walk *w)
 {
@@ -524,8 +524,8 @@ cut(struct walk *w)
     add_damaged(w, NULL);
 }
 
-/* Follow the chain until it comes to what is known, or ends. Returns the number of the link that it
- * has come to; 0 = the end. */
+/* Follow the chain until it meets a known link, or ends. Return the number of that link; 0 = the
+ * end. */
 static INLINE uint32_t
 follow(enum python_chain kind, struct walk *w)
 {

@@ -22,7 +22,7 @@ size_t python_frames_again(struct heaptap_frame *end, void *memo, const unsigned
                            size_t *ret_same);
 extern const size_t python_memo_bytes;
 
-/* Where frames have no address of their own: only in 3.9. */
+/* Where frames have no address in their C frame: only in 3.9. */
 void python_frames_place(struct heaptap_frame *frames, size_t count,
                          const struct heaptap_native *natives, size_t native_count);
 

@@ -1,13 +1,12 @@
-/* python_layout.c: where CPython keeps what the adapter reads, by version.
+/* python_layout.c: the parts of CPython's structures that the adapter reads, by version.
  *
- * Within a minor version these structures stay as they are, because extensions are compiled against
+ * Within a minor version these structures do not change, because extensions are compiled against
  * them, or have never changed so far. The numbers follow from the headers of each version;
- * run/python_layout compiles those that are installed and compares. So the adapter needs no headers
- * to be built, and one library knows all versions.
+ * run/python_layout compiles the installed headers and compares. So the adapter needs no headers to
+ * be built, and one library serves all versions.
  *
- * What is not in the table is not guessed at: an interpreter whose structures nobody has looked at
- * is recorded with its C frames alone.
- */
+ * A version that is not in the table is not guessed: an interpreter with unknown structures is
+ * recorded with its C frames alone. */
 #include "language/python_layout.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* python_layout.h: where CPython keeps what the adapter reads. */
+/* python_layout.h: the parts of CPython's structures that the adapter reads. */
 #ifndef LANGUAGE_PYTHON_LAYOUT_H
 #define LANGUAGE_PYTHON_LAYOUT_H
 
@@ -11,7 +11,7 @@ enum python_chain {
     PYTHON_CHAIN_OBJECTS = 1, // 3.9:  one object and one C frame for each
     PYTHON_CHAIN_CFRAMES,     // 3.10: and a word of each of these C frames is known
     PYTHON_CHAIN_ENTRIES,     // 3.11: frames share C frames; the first of each has a mark
-    PYTHON_CHAIN_SHIMS,       // 3.12: below the first of each lies a frame of its own
+    PYTHON_CHAIN_SHIMS,       // 3.12: below the first frame of each C frame lies a shim
 };
 
 /* How the lines of a code object are written down. */
@@ -21,21 +21,23 @@ enum python_lines {
     PYTHON_LINES_LOCATIONS, // 3.11
 };
 
-/* Of one minor version: numbers of bytes from the beginning of the structure that a name says. */
+/* The layout of one minor version: offsets in bytes from the beginning of the structure in the
+ * name. */
 struct python_layout {
     unsigned minor;
     enum python_chain chain;
     enum python_lines lines;
-    uint16_t thread_id, thread_top, thread_interp; // PyThreadState; what is on top is by chain.
-    uint16_t cframe_top, cframe_previous;          // Of 3.10 to 3.12; top = PYTHON_NONE in 3.10.
+    uint16_t thread_id, thread_top, thread_interp; // PyThreadState; the meaning of top depends on
+                                                   // chain.
+    uint16_t cframe_top, cframe_previous;          // 3.10 to 3.12; top = PYTHON_NONE in 3.10.
     uint16_t thread_cframe;                        // 3.10
-    uint16_t thread_root;                          // Of the outermost cframe, which is in it.
+    uint16_t thread_root;                          // The outermost cframe, which is in it.
     uint16_t frame_code, frame_previous, frame_at; // Where it is: a pointer, or an index till 3.10.
     uint16_t frame_owner, frame_entry;
     uint16_t frame_bytes; // All of these are within so many.
     uint16_t frame_head;  // From a block to the frame in it: in generators, and in all till 3.10.
-    uint16_t code_begin;    // Of its instructions: themselves, or a pointer to bytes till 3.10.
-    uint16_t code_first;    // Instructions before this are not yet those of the function.
+    uint16_t code_begin;    // Its instructions: themselves, or a pointer to bytes till 3.10.
+    uint16_t code_first;    // Instructions before this do not belong to the function yet.
     uint16_t code_function, code_file, code_line, code_lines;
     uint16_t text_bytes, wide_bytes; // The heads of strings of ASCII and of others.
     size_t arena_bytes;
@@ -46,8 +48,8 @@ struct python_layout {
 /* The same in all versions that are known: heads of objects, bytes and strings. */
 enum {
     PYTHON_OBJECT_TYPE = 8,
-    PYTHON_SIZE = 16,        // Of bytes and strings.
-    PYTHON_BYTES = 32,       // What is in bytes.
+    PYTHON_SIZE = 16,        // In bytes and strings.
+    PYTHON_BYTES = 32,       // The contents of bytes.
     PYTHON_TEXT_STATE = 32,  // Bits from 2 on: bytes of a character; 5: compact; 6: ASCII.
     PYTHON_COLLECTED_HEAD = 16, // Before objects that the collector knows.
     PYTHON_OWNER_GENERATOR = 1,
@@ -57,8 +59,8 @@ enum {
 /* The structures of Python 3.MINOR; NULL if they are not known. */
 const struct python_layout *python_layout_of(unsigned minor);
 
-/* The minor version in VERSION, as Py_GetVersion tells it ("3.11.2 (main, ...) [GCC ...]"); 0 if it
- * is not one of Python 3 or of a build whose structures differ. */
+/* Return the minor version in VERSION, the text of Py_GetVersion ("3.11.2 (main, ...) [GCC ...]");
+ * 0 if it is not Python 3 or a build whose structures differ. */
 unsigned python_layout_minor(const char *version);
 
 static inline uint64_t

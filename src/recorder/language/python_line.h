@@ -4,8 +4,9 @@
 
 #include "language/python_layout.h"
 
-/* The line of the instruction AT bytes behind the first one of a code object that begins at line
- * FIRST and has the BYTES at TABLE, as KIND says. 0 = it has none. Any TABLE will do. */
+/* Return the line of the instruction AT bytes behind the first one of a code object that begins at
+ * line FIRST. Its table of lines is the BYTES at TABLE, in the format KIND. 0 = it has no line. Any
+ * contents of TABLE are safe. */
 unsigned python_line_of(enum python_lines kind, const unsigned char *table, size_t bytes,
                         unsigned first, uint64_t at);
 

@@ -1,28 +1,27 @@
-/* python_memory.c: objects that CPython makes from memory of its own.
+/* python_memory.c: objects in CPython's own allocator.
  *
- * The interpreter has three domains of memory. `raw` is malloc's. `mem` and `obj` are those of an
- * allocator of its own: what is larger than 512 bytes, or of no bytes, comes from malloc, the rest
- * from arenas that are mapped. malloc's blocks are recorded like any program's. What lies in an
- * arena is told of as an object of the heap "Python objects", and an arena as what backs that heap;
- * so no byte is counted twice, and none is missed.
+ * The interpreter has three domains of memory. `raw` is malloc. `mem` and `obj` belong to the
+ * interpreter's allocator: requests of more than 512 bytes, or of none, come from malloc, the rest
+ * from arenas that are mapped. Blocks of malloc are recorded like any program's. A block in an
+ * arena is reported as an object of the heap "Python objects", and an arena as backing of that
+ * heap. So no byte is counted twice, and none is missed.
  *
- * Which is which is decided by the address alone. All arenas come through a hook, which keeps a bit
- * for each page (python_pages.c); a block whose page has one is the interpreter's.
+ * The address alone decides. All arenas come through a hook, which keeps a bit for each page
+ * (python_pages.c); a block whose page has one belongs to the interpreter.
  *
  *     PyObject_Malloc ─► obj_malloc ─► what was there before: its allocator, or checks around it
  *                            └─► in an arena? heaptap_alloc
  *
- * That also answers what PYTHONMALLOC asks for: with `malloc` no arena is ever made, and with
- * `debug` the hooks stand outside of the checks, so that sizes are what the program asked for. Both
- * are chosen while the interpreter begins, over the hooks that were there, so until it has begun we
- * look whether they still are (python_memory_settle). Since 3.12 one that has ended and begins once
- * more, in a program that has it inside, has forgotten them altogether. Not every other function
- * there has thrown ours away: tracemalloc (-X tracemalloc) keeps what it found, in what its context
- * points to, and a hook of ours over that would call itself for ever.
+ * That also covers PYTHONMALLOC. With `malloc` no arena is ever made. With `debug` the hooks are
+ * outside the checks, so sizes are the program's requests. Both are installed while the interpreter
+ * begins, over the earlier hooks, so until it has begun the adapter checks whether its hooks are
+ * still installed (python_memory_settle). Since 3.12 an interpreter that has ended and begins
+ * again, in a program that embeds it, has dropped them. Another function in place of a hook need
+ * not have replaced it: tracemalloc (-X tracemalloc) keeps the former function, in the struct that
+ * its context points to, and a second hook over that would call itself for ever.
  *
- * Blocks of `mem` and `obj` are used by whoever holds the interpreter's lock, so between the free
- * of a block and its next use there is no other thread.
- */
+ * The holder of the interpreter's lock uses blocks of `mem` and `obj`, so no other thread runs
+ * between the free of a block and its next use. */
 #include "language/python_memory.h"
 
 #include <dlfcn.h>
@@ -56,7 +55,7 @@ static struct python_allocator behind[DOMAINS];
 static struct arenas arenas_behind;
 static heaptap_heap *heap;
 static size_t arena_bytes;
-static const char *code_start; // Of the interpreter.
+static const char *code_start; // The interpreter's.
 static size_t code_bytes;
 bool python_memory_settled;
 
@@ -165,8 +164,8 @@ is_interpreters(void *(*f)(void *, size_t))
     return (uintptr_t)f - (uintptr_t)code_start < code_bytes;
 }
 
-/* What A, one of the interpreter's wrappers, stands before: they keep it where their context points
- * to, after no more than a word. NULL if A is none. */
+/* Return the allocator behind A, one of the interpreter's wrappers. These keep it in the struct
+ * that their context points to, after at most one word. NULL if A is no wrapper. */
 static const struct python_allocator *
 wrapped_by(const struct python_allocator *a)
 {
@@ -184,8 +183,8 @@ wrapped_by(const struct python_allocator *a)
     return NULL;
 }
 
-/* Does A call OURS? Of functions that are not the interpreter's it cannot be seen; those who set
- * them mostly keep what they found. */
+/* Return true if A calls OURS. This cannot be seen for functions outside the interpreter; these
+ * mostly call the former function. */
 static bool
 leads_to(const struct python_allocator *a, void *(*ours)(void *, size_t))
 {
@@ -247,7 +246,7 @@ python_memory_settle(void)
         python_stats_settle(&behind[DOMAIN_OBJ], obj_malloc);
 }
 
-/* A function of the interpreter; what is found is called as what it is. */
+/* A function of the interpreter, cast to its type before each call. */
 #define find(to, name) (*(void **)&(to) = dlsym(RTLD_DEFAULT, (name)))
 
 void

@@ -1,23 +1,22 @@
 /* python_name.c: the recorder's id of an instruction of a Python function.
  *
- * Asked for each frame of each allocation, so it must cost little: two tables of words, without
+ * Looked up for each frame of each allocation, so it must cost little: two tables of words, without
  * locks.
  *
  *     codes   code object                     ─► its number      word: address, number
  *     ids     number of code, instruction     ─► id of a frame   word: number, instruction, id
  *
- * A word holds key and value, so a reader sees both or neither, whatever others write meanwhile. If
- * the word there is another's, the name is made anew from the code object and its table of lines,
- * and told to the recorder, which gives equal names one id.
+ * A word holds key and value, so a reader sees both or neither, whatever other threads write. On a
+ * miss, the name is built from the code object and its table of lines, and passed to the recorder,
+ * which returns one id for equal names.
  *
- * Addresses come again: a program that compiles and throws away gets code objects where others
- * were, even with the same name and file. So a number stands for one life of a code object, and
- * whoever frees one (python_memory.c sees all) takes the word out of `codes`. Numbers are not used
- * twice; when there are no more, after two million, both tables begin anew.
+ * Addresses are reused: a program that compiles and discards code gets code objects at old
+ * addresses, even with the same name and file. So a number stands for one life of a code object,
+ * and the hook on frees (python_memory.c sees all) removes the word from `codes`. Numbers are not
+ * reused; when they run out, after two million, both tables begin anew.
  *
- * Comparing names or lines of the object instead was the other way; it costs more than the number
- * and proves less, because `exec` gives them all the same.
- */
+ * The rejected alternative compares names or lines of the object. It costs more than the number and
+ * proves less, because `exec` gives them all the same. */
 #include "language/python_name.h"
 
 #include <string.h>

@@ -4,10 +4,10 @@
 
 #include "language/python_layout.h"
 
-/* Of an instruction that has not begun. */
+/* For an instruction that has not begun. */
 #define PYTHON_NOT_BEGUN UINT64_MAX
 
-/* Before the others. TYPE is that of code objects. */
+/* Call before the others. TYPE is the type of code objects. */
 void python_name_begin(const struct python_layout *layout, const void *type);
 
 /* The number of the code object CODE, which can be read then, as long as it runs. Any CODE will do,
@@ -18,7 +18,7 @@ uint64_t python_name_code(const void *code);
  * first. */
 unsigned python_name_of(const void *code, uint64_t number, uint64_t at);
 
-/* The object at P is freed. Must be told of all of them, by a thread that holds the interpreter's
+/* The object at P is freed. Call for all objects, from the thread that holds the interpreter's
  * lock. */
 void python_name_freed(const void *p);
 

@@ -1,10 +1,9 @@
 /* python_pages.c: sets of pages, as a bit for each page of the address space.
  *
- * Looked at for every object that the interpreter makes and frees, so that takes three loads: of a
- * table of leaves, each for 4 GiB, of a word in one, and of its bit. A leaf is mapped when the
- * first page of its 4 GiB is put in, and stays; it is zeros until then, so it takes as much memory
- * as pages of it are used. Several threads may add and look.
- */
+ * Each object that the interpreter makes or frees is looked up, in three loads: a table of leaves,
+ * each for 4 GiB, a word in one, and its bit. A leaf is mapped when the first page of its 4 GiB is
+ * added, and is never unmapped. It is zeros until then, so it takes only as much memory as its used
+ * pages. Several threads may add and look up. */
 #include "language/python_pages.h"
 
 #include <sys/mman.h>

@@ -30,7 +30,7 @@ extern uint64_t python_gone;
 /* Put the pages of the BYTES at P to PAGES, or take them out. Without memory they stay out. */
 void python_mark_pages(struct python_pages *pages, const void *p, size_t bytes, bool there);
 
-/* To be called before what has ended is used for anything else. */
+/* Call before the memory is reused. */
 static inline void
 python_goes(void)
 {

@@ -1,10 +1,10 @@
 /* python_reach.c: which frames of the interpreter can be read.
  *
- * Frames are linked by pointers in memory that is the program's: an extension may have written over
- * it, a handler may see a frame that is just being made, a crash may have left anything. Whoever
- * follows such a pointer must not crash the program, or make another crash of its crash. So nothing
- * is read that has not been proved to be there, and that must cost next to nothing for frames as
- * they are. Where these lie:
+ * Frames are linked by pointers in the program's memory: an extension may have overwritten them, a
+ * handler may see an incomplete frame, a crash may have left anything. Following such a pointer
+ * must not crash the program, or turn its crash into another one. So only memory that is proved
+ * readable is read, and the proof must cost next to nothing for intact frames. These lie as
+ * follows:
  *
  *     frames of functions        chunks, mapped by the       a bit for each page, kept by the hook
  *                                interpreter                 on arenas (python_pages.c)
@@ -14,14 +14,13 @@
  *     outermost of a C frame     the C stack                 between here and the highest page
  *                                                            that was found readable, by thread
  *
- * All else is asked of the kernel each time. That takes a system call for a page, which programs
- * whose frames are as they should be do not notice: it is what finds the C stack and the large
+ * For all other addresses the kernel is asked each time. That takes a system call for each page.
+ * Programs with intact frames do not notice: they need it only to find the C stack and the large
  * generators first.
  *
- * The bits say that memory is mapped, not that a frame is there. Garbage that leads to another
- * place of the same memory reads as a frame with garbage in it, whose code is not believed either
- * (python_name.c), and there are only so many frames.
- */
+ * The bits show that memory is mapped, not that it holds a frame. A garbage pointer to another
+ * place of the same memory reads as a frame with garbage in it. Its code object is checked as well
+ * (python_name.c), and the number of frames is limited. */
 #include "language/python_reach.h"
 
 #include "base/atomics.h"
@@ -39,7 +38,7 @@ static const struct python_layout *layout;
 static struct python_owners owners;
 static uint64_t known[KNOWN]; // Atomic; addresses of frames in blocks of malloc's.
 
-/* What this thread has found of its C stack: [low, high) can be read. 0 = nothing yet. */
+/* This thread's known part of the C stack: [low, high) can be read. 0 = none yet. */
 static __thread struct {
     uintptr_t low, high;
 } stack;
@@ -147,7 +146,8 @@ python_reach_start(struct python_reach *r)
 
 /* --- All of it -------------------------------------------------------------------------------- */
 
-/* Is the frame at FRAME, which can be read, inside of an object that ends by a hook of ours? */
+/* Return true if the frame at FRAME, which can be read, lies inside an object whose free the
+ * adapter's hook sees. */
 static bool
 is_in_object(uintptr_t frame)
 {

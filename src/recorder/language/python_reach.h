@@ -5,12 +5,12 @@
 #include "base/base.h"
 #include "language/python_layout.h"
 
-/* What is proved for one answer: frames that begin at [memory, memory + memory_room) and at
- * [stack, stack + stack_room), those of the C stack, can be read as a whole. */
+/* The proofs for one answer: frames that begin in [memory, memory + memory_room), or on the C stack
+ * in [stack, stack + stack_room), can be read as a whole. */
 struct python_reach {
     uintptr_t memory, memory_room;
     uintptr_t stack, stack_room;
-    bool asked; // Of one the kernel alone says that it can be read, now.
+    bool asked; // Only the kernel has shown that the latest one can be read.
 };
 
 /* The types of the objects that have frames inside; NULL = there is none of that kind. */
@@ -20,7 +20,7 @@ struct python_owners {
 
 void python_reach_begin(const struct python_layout *layout, const struct python_owners *owners);
 
-/* Nothing is proved but what this thread has found of its C stack. */
+/* Drop all proofs, except for this thread's known part of the C stack. */
 void python_reach_start(struct python_reach *r);
 
 /* Whether a frame's bytes at P can be read; says so of more of them to R. */

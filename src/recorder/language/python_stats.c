@@ -1,17 +1,16 @@
-/* python_stats.c: let sys._debugmallocstats tell of the interpreter's own allocator.
+/* python_stats.c: make sys._debugmallocstats work under the adapter's hooks.
  *
- * That function writes the tables of the allocator to stderr, if it is the one in use: it compares
- * the function that is set for objects with its own. Ours is set there, so it would write nothing,
- * and a program that reads these tables would find another world when it is recorded. So while it
- * runs, what stood there before us stands there again. It allocates no object and frees none, and
- * it keeps the interpreter's lock, so nobody misses us meanwhile.
+ * That function writes the tables of the interpreter's allocator to stderr, if it is the one in
+ * use: it compares the installed allocation function with the interpreter's. The adapter's is
+ * installed there, so it would write nothing, and the program would behave differently when it is
+ * recorded. So the former function is installed again while sys._debugmallocstats runs. That
+ * allocates and frees no object, and keeps the interpreter's lock, so no event is missed.
  *
  *     sys._debugmallocstats ─► stats ─► set what was there ─► the interpreter's function ─► ours
  *
- * Where the function is, is known only after the interpreter has begun, and it cannot be asked
- * inside malloc. So it is asked to call us when it is at leisure (Py_AddPendingCall). We exchange
- * the definition of the one function object in `sys`; that of a sub-interpreter stays as it is.
- */
+ * The function can be found only after the interpreter has begun, and not from inside malloc. So
+ * the adapter registers a pending call (Py_AddPendingCall). It replaces the definition of the one
+ * function object in `sys`; a sub-interpreter's stays as it is. */
 #include "language/python_stats.h"
 
 #include <dlfcn.h>
@@ -77,7 +76,7 @@ exchange(void *nothing)
     return 0;
 }
 
-/* A function of the interpreter; what is found is called as what it is. */
+/* A function of the interpreter, cast to its type before each call. */
 #define find(to, name) (*(void **)&(to) = dlsym(RTLD_DEFAULT, (name)))
 
 void

@@ -1,4 +1,4 @@
-/* python_stats.h: let sys._debugmallocstats tell of the interpreter's own allocator. */
+/* python_stats.h: make sys._debugmallocstats work under the adapter's hooks. */
 #ifndef LANGUAGE_PYTHON_STATS_H
 #define LANGUAGE_PYTHON_STATS_H
 
