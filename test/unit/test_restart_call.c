@@ -123,7 +123,7 @@ stopped_often(enum wait_kind kind)
             break;
         if (live_memory_open((uint32_t)pid, &m, NULL) != 0)
             continue;
-        live_memory_stop(&m);
+        live_memory_stop(&m, LIVE_STOP_ALL);
         live_memory_go_on(&m);
         memory_close(&m);
         stops++;
@@ -192,6 +192,41 @@ a_timeout_of_a_socket_is_found(void **state)
     check_kind(WAIT_ACCEPT, -1, EAGAIN);
 }
 
+/* If this fails, `check` takes a thread for asleep that runs and changes blocks, or stops one for
+ * nothing. */
+static void
+a_spared_thread_that_runs_is_noticed(void **state)
+{
+    static const struct timespec while_ = {.tv_nsec = 1000000};
+    static char much[1 << 20];
+    struct memory m;
+    int ends[2];
+    pid_t pid;
+
+    (void)state;
+    assert_int_equal(0, pipe(ends));
+    pid = fork();
+    if (pid == 0)
+        _exit(write(ends[1], much, sizeof much) != sizeof much || pause());
+    assert_int_equal(0, live_memory_open((uint32_t)pid, &m, NULL));
+    do {
+        nanosleep(&while_, NULL);
+        assert_int_equal(0, live_memory_stop(&m, LIVE_STOP_SPARING));
+        live_memory_go_on(&m);
+    } while (m.threads[0].asleep_in == NULL);
+    assert_int_equal(1, m.thread_count);
+    nanosleep(&while_, NULL);
+    assert_false(live_memory_moved(&m));
+    for (size_t done = 0; done < sizeof much;)
+        done += (size_t)read(ends[0], much, sizeof much);
+    assert_true(live_memory_moved(&m));
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    memory_close(&m);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 int
 main(void)
 {
@@ -199,6 +234,7 @@ main(void)
         cmocka_unit_test(an_epoll_wait_that_is_stopped_often_times_out),
         cmocka_unit_test(a_timeout_in_memory_is_found),
         cmocka_unit_test(a_timeout_of_a_socket_is_found),
+        cmocka_unit_test(a_spared_thread_that_runs_is_noticed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -260,23 +260,56 @@ now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Stop the process of E and say what that did not come to. */
-static void
-stop_threads(struct examined *e)
+/* Stop the process of E for ANSWER; returns since when it is stopped. A look at damage needs no
+ * registers, so it spares threads that a stop would harm, unless one of them HAS_MOVED. */
+static uint64_t
+stop_threads(struct examined *e, const struct memory_answer *answer, bool has_moved)
 {
-    struct memory *m = &e->memory;
+    bool sparing = answer->question == MEMORY_CHECK && !has_moved;
+    uint64_t since_ns;
 
-    e->running = live_memory_stop(m);
-    if (m->thread_count == 0)
-        say_warning("%s could not be stopped (does a debugger hold it?), so pointers that move "
-                    "meanwhile may be missed, and so are those in registers",
-                    m->name);
-    else if (e->running > 0)
-        say_warning("%s of %s could not be stopped: pointers that %s moved meanwhile may be missed",
-                    style_plural(&e->arena, (int64_t)e->running, "thread"), m->name,
-                    e->running == 1 ? "it" : "they");
-    for (size_t i = 0; i < m->thread_count; i++)
-        e->held += m->threads[i].register_count == 0;
+    if (!sparing)
+        live_memory_await(&e->memory);
+    e->held = 0;
+    since_ns = now_ns();
+    e->running = live_memory_stop(&e->memory, sparing ? LIVE_STOP_SPARING : LIVE_STOP_ALL);
+    for (size_t i = 0; i < e->memory.thread_count; i++)
+        e->held += e->memory.threads[i].register_count == 0 &&
+                   e->memory.threads[i].asleep_in == NULL;
+    return since_ns;
+}
+
+/* Why E's process, or a part of it, could not be stopped, and the remedy: "" if nobody knows. */
+static const char *
+tracer_words(struct examined *e)
+{
+    const char *name;
+    uint32_t tracer = live_memory_tracer(&e->memory, &name);
+
+    if (tracer == 0)
+        return "";
+    return arena_printf(&e->arena, " while process %" PRIu32 " (%s) traces it; detach that first",
+                        tracer, style_clean(&e->arena, name));
+}
+
+/* Warn of the threads of E that were not stopped, and what that means for QUESTION. */
+static void
+warn_of_threads(struct examined *e, enum memory_question question)
+{
+    const struct memory *m = &e->memory;
+    bool none = m->thread_count == 0;
+
+    if (none || e->running > 0)
+        say_warning("%s%s could not be stopped%s: %s",
+                    none ? "" : arena_printf(&e->arena, "%s of ",
+                                             style_plural(&e->arena, (int64_t)e->running,
+                                                          "thread")),
+                    m->name, tracer_words(e),
+                    question == MEMORY_CHECK
+                        ? "blocks that change meanwhile may look damaged"
+                    : none ? "pointers that move meanwhile may be missed, and so are those in "
+                             "registers"
+                           : "pointers that move meanwhile may be missed");
     if (e->held > 0)
         say_warning("the kernel holds %s of %s, in vfork or waiting for a disk: what only %s "
                     "registers point to seems to be lost",
@@ -296,41 +329,58 @@ become_child(struct examined *e)
 }
 
 /* Read the blocks of E and its profile, from its memory into FILE if that has it, and find what
- * ANSWER asks for: 0, or an exit code after saying why. */
+ * ANSWER asks for: 0, or an exit code after saying why. STOPPED: all of it is of one moment. */
 static int
-read_blocks(struct examined *e, struct memory_answer *answer, struct strbuf *file)
+read_blocks(struct examined *e, struct memory_answer *answer, struct strbuf *file, bool stopped)
 {
-    bool stop = e->memory.lives && (answer->question == MEMORY_LEAKS ||
-                                    answer->question == MEMORY_POINTERS ||
-                                    answer->question == MEMORY_CHECK);
-    uint64_t since_ns = now_ns();
     bool same_moment;
     int r;
 
-    if (stop)
-        stop_threads(e);
     e->read_ns = now_ns();
     blocks_read(&e->memory, &e->record, &e->arena, &e->blocks);
     // A running process creates sites meanwhile. Read the sites after the blocks, to have all of
     // theirs.
-    if (e->memory.lives && !stop && e->profile == NULL)
+    if (e->memory.lives && !stopped && e->profile == NULL)
         live_memory_renew(&e->memory);
     r = e->profile != NULL  ? read_profile(e->profile, &e->arena, &e->raw)
         : e->stacks_carried ? read_carried(e)
                             : read_held(e, file, &e->raw);
-    if (r == 0) {
-        if (e->inherited.silent)
-            become_child(e);
-        inherited_read(e);
-        same_moment = e->memory.lives ? stop
-                                      : e->profile == NULL || memory_has_died(&e->memory);
-        block_sizes_infer(&e->memory, &e->raw, same_moment, &e->blocks);
-        memory_view_search(e, &e->arena, answer);
-    }
-    if (stop) {
+    if (r != 0)
+        return r;
+    if (e->inherited.silent)
+        become_child(e);
+    inherited_read(e);
+    same_moment = e->memory.lives ? stopped
+                                  : e->profile == NULL || memory_has_died(&e->memory);
+    block_sizes_infer(&e->memory, &e->raw, same_moment, &e->blocks);
+    memory_view_search(e, &e->arena, answer);
+    return 0;
+}
+
+/* The same in a process that is stopped for it. */
+static int
+read_stopped(struct examined *e, struct memory_answer *answer, struct strbuf *file)
+{
+    const struct inherited inherited = e->inherited;
+    const struct memory_answer asked = *answer;
+    bool moved = false;
+    uint64_t since_ns;
+    int r;
+
+    for (;;) {
+        since_ns = stop_threads(e, answer, moved);
+        r = read_blocks(e, answer, file, true);
+        moved = live_memory_moved(&e->memory);
         live_memory_go_on(&e->memory);
-        e->stopped_ns = now_ns() - since_ns;
+        e->stopped_ns += now_ns() - since_ns;
+        if (!moved)
+            break;
+        e->inherited = inherited;
+        e->raw = (struct raw_file){0};
+        *answer = asked;
+        strbuf_release(file);
     }
+    warn_of_threads(e, answer->question);
     return r;
 }
 
@@ -338,8 +388,10 @@ int
 examine_open(const struct examine_wish *w, struct memory_answer *answer, struct examined *ret,
              int *ret_file)
 {
+    bool held, stop = w->core == NULL && (answer->question == MEMORY_LEAKS ||
+                                          answer->question == MEMORY_POINTERS ||
+                                          answer->question == MEMORY_CHECK);
     struct strbuf file = {0};
-    bool held;
     int r;
 
     *ret = (struct examined){0};
@@ -348,7 +400,7 @@ examine_open(const struct examine_wish *w, struct memory_answer *answer, struct 
     if (r == 0 && !held)
         r = find_profile(w, ret);
     if (r == 0)
-        r = read_blocks(ret, answer, &file);
+        r = stop ? read_stopped(ret, answer, &file) : read_blocks(ret, answer, &file, false);
     if (r == 0)
         r = make_file(ret, &file, ret_file);
     strbuf_release(&file);

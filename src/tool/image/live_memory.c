@@ -16,6 +16,13 @@
  *
  * A stop makes some system calls fail with EINTR (signal(7)), which a program without signal
  * handlers need not expect. Those are restarted (restart_call.c). The rest restart by themselves.
+ *
+ * Other calls return a part of what they would have moved, and no restart mends that. Such a thread
+ * can be spared if nobody needs its registers, which only a stop shows. It is asleep, so it changes
+ * nothing. Its count of context switches proves afterwards that it has not run.
+ *
+ * Rejected: spare threads in a search for leaks. Their registers may hold the only pointer to a
+ * block, often to all that main() works on. Freezing by a control group interrupts calls as well.
  */
 #include "image/live_memory.h"
 
@@ -39,6 +46,9 @@ enum { ROUNDS_MAX = 16, PC_AT = 16, SP_AT = 19, POINTER_AT = 21 };
 
 /* So often, a millisecond apart, a thread is looked at whether the kernel lets go of it. */
 enum { HELD_LOOKS = 20, HELD_WAIT_NS = 1000000 };
+
+/* So often, and so far apart, a thread in a fragile call is looked at whether it has left it. */
+enum { FRAGILE_LOOKS = 100, FRAGILE_WAIT_NS = 10000000 };
 
 enum stop_result { STOP_FAILED, STOP_DONE, STOP_HELD };
 
@@ -209,12 +219,12 @@ add_thread(struct memory *m, size_t *capacity, struct memory_thread t)
     m->threads[m->thread_count++] = t;
 }
 
-/* Note where thread TID, which is held, is: the last two numbers of its system call. */
-static void
-note_held(struct memory *m, size_t *capacity, uint32_t tid)
+/* Note where thread TID is by its line LINE of "syscall", whose last numbers are sp and pc. */
+static struct memory_thread
+thread_in_call(uint32_t tid, const char *line)
 {
     struct memory_thread t = {.tid = tid};
-    const char *line = line_of(m, tid, "syscall"), *at = strrchr(line, ' ');
+    const char *at = strrchr(line, ' ');
 
     if (at != NULL) {
         t.pc = strtoull(at, NULL, 16);
@@ -222,7 +232,101 @@ note_held(struct memory *m, size_t *capacity, uint32_t tid)
             at--;
         t.sp = strtoull(at, NULL, 16);
     }
+    return t;
+}
+
+/* Whether LINE, of a thread's "syscall", shows it asleep in a fragile call. */
+static bool
+is_fragile(const char *line)
+{
+    uint64_t number, a[6];
+
+    return sscanf(line,
+                  "%" SCNu64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
+                  " %" SCNx64,
+                  &number, &a[0], &a[1], &a[2], &a[3], &a[4], &a[5]) == 7 &&
+           call_is_fragile(number, a);
+}
+
+/* The number after KEY, at the beginning of a line of thread TID's "status"; 0 if there is none. */
+static uint64_t
+status_number(const struct memory *m, uint32_t tid, const char *key)
+{
+    char path[64], line[256];
+    uint64_t value = 0;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%u/task/%u/status", m->pid, tid);
+    f = fopen(path, "re");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        if (strncmp(line, key, strlen(key)) == 0)
+            value = strtoull(line + strlen(key), NULL, 10);
+    if (f != NULL)
+        fclose(f);
+    return value;
+}
+
+/* How often thread TID has left a processor. */
+static uint64_t
+switches_of(const struct memory *m, uint32_t tid)
+{
+    return status_number(m, tid, "voluntary_ctxt_switches:") +
+           status_number(m, tid, "nonvoluntary_ctxt_switches:");
+}
+
+/* Add thread TID to those of M without stopping it, if it is asleep in a fragile call. */
+static bool
+spare(struct memory *m, size_t *capacity, uint32_t tid)
+{
+    uint64_t switches = switches_of(m, tid);
+    const char *line = line_of(m, tid, "syscall");
+    struct memory_thread t = thread_in_call(tid, line);
+
+    if (!is_fragile(line))
+        return false;
+    t.asleep_in = line;
+    t.switches = switches;
     add_thread(m, capacity, t);
+    return true;
+}
+
+bool
+live_memory_moved(struct memory *m)
+{
+    for (size_t i = 0; i < m->thread_count; i++) {
+        const struct memory_thread *t = &m->threads[i];
+
+        // Leaving the processor counts. A thread that runs right now has no line.
+        if (t->asleep_in != NULL && (strcmp(line_of(m, t->tid, "syscall"), t->asleep_in) != 0 ||
+                                     switches_of(m, t->tid) != t->switches))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a thread of M is asleep in a fragile call. */
+static bool
+any_fragile(struct memory *m, const char *path)
+{
+    DIR *d = opendir(path);
+    struct dirent *entry;
+    bool any = false;
+
+    while (d != NULL && !any && (entry = readdir(d)) != NULL)
+        any = is_fragile(line_of(m, (uint32_t)strtoul(entry->d_name, NULL, 10), "syscall"));
+    if (d != NULL)
+        closedir(d);
+    return any;
+}
+
+void
+live_memory_await(struct memory *m)
+{
+    static const struct timespec while_ = {.tv_nsec = FRAGILE_WAIT_NS};
+    const char *path = arena_printf(&m->arena, "/proc/%u/task", m->pid);
+
+    for (int i = 0; i < FRAGILE_LOOKS && any_fragile(m, path); i++)
+        nanosleep(&while_, NULL);
 }
 
 /* Stop thread TID. One that was on its way into the kernel may be held there only now: it is left
@@ -257,7 +361,7 @@ stop_thread(struct memory *m, size_t *capacity, uint32_t tid)
     enum stop_result r = interrupt(m, tid, &status);
 
     if (r == STOP_HELD)
-        note_held(m, capacity, tid);
+        add_thread(m, capacity, thread_in_call(tid, line_of(m, tid, "syscall")));
     if (r != STOP_DONE)
         return r == STOP_HELD;
     // One that a signal has stopped first gets it when it goes on. Our own stop is an event.
@@ -277,10 +381,11 @@ stop_thread(struct memory *m, size_t *capacity, uint32_t tid)
     return true;
 }
 
-/* Stop those threads of M that are not. Returns whether there were any; *RET_LEFT is how many could
- * not be stopped, but for those that have ended. */
+/* Stop those threads of M that are not, as HOW says. Returns whether there were any; *RET_LEFT is
+ * how many could not be stopped, but for those that have ended. */
 static bool
-stop_others(struct memory *m, const char *path, size_t *capacity, size_t *ret_left)
+stop_others(struct memory *m, enum live_stop how, const char *path, size_t *capacity,
+            size_t *ret_left)
 {
     DIR *d = opendir(path);
     struct dirent *entry;
@@ -292,7 +397,7 @@ stop_others(struct memory *m, const char *path, size_t *capacity, size_t *ret_le
 
         if (tid == 0 || is_stopped(m, tid))
             continue;
-        if (stop_thread(m, capacity, tid))
+        if ((how == LIVE_STOP_SPARING && spare(m, capacity, tid)) || stop_thread(m, capacity, tid))
             more = true;
         else if (!has_ended(m, tid))
             ++*ret_left;
@@ -311,13 +416,15 @@ live_memory_renew(struct memory *m)
 }
 
 size_t
-live_memory_stop(struct memory *m)
+live_memory_stop(struct memory *m, enum live_stop how)
 {
     const char *path = arena_printf(&m->arena, "/proc/%u/task", m->pid);
     size_t capacity = 0, left = 0;
     int round = 0;
 
-    while (round < ROUNDS_MAX && stop_others(m, path, &capacity, &left))
+    m->threads = NULL;
+    m->thread_count = 0;
+    while (round < ROUNDS_MAX && stop_others(m, how, path, &capacity, &left))
         round++;
     // They are made faster than they can be stopped.
     if (round == ROUNDS_MAX && left == 0)
@@ -326,9 +433,34 @@ live_memory_stop(struct memory *m)
     return left;
 }
 
+uint32_t
+live_memory_tracer(struct memory *m, const char **ret_name)
+{
+    DIR *d = opendir(arena_printf(&m->arena, "/proc/%u/task", m->pid));
+    struct dirent *entry;
+    uint32_t tracer = 0;
+    char name[64] = "";
+    FILE *f;
+
+    while (d != NULL && tracer == 0 && (entry = readdir(d)) != NULL)
+        tracer = (uint32_t)status_number(m, (uint32_t)strtoul(entry->d_name, NULL, 10),
+                                         "TracerPid:");
+    if (d != NULL)
+        closedir(d);
+    f = tracer != 0 ? fopen(arena_printf(&m->arena, "/proc/%u/comm", tracer), "re") : NULL;
+    if (f != NULL && fgets(name, sizeof name, f) != NULL)
+        name[strcspn(name, "\n")] = '\0';
+    if (f != NULL)
+        fclose(f);
+    *ret_name = arena_strdup(&m->arena, name);
+    return tracer;
+}
+
 void
 live_memory_go_on(struct memory *m)
 {
     for (size_t i = 0; i < m->thread_count; i++)
-        ptrace(PTRACE_DETACH, m->threads[i].tid, NULL, (void *)(uintptr_t)m->threads[i].pending);
+        if (m->threads[i].asleep_in == NULL)
+            ptrace(PTRACE_DETACH, m->threads[i].tid, NULL,
+                   (void *)(uintptr_t)m->threads[i].pending);
 }

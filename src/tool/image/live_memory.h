@@ -11,12 +11,27 @@ int live_memory_open(uint32_t pid, struct memory *ret, struct err *err);
 /* See where the memory of M, which is open, lies by now. */
 void live_memory_renew(struct memory *m);
 
-/* Stop all threads of M, which is open, so that what is read next is of one moment; and see what
- * they are at, which is in its threads then. Returns how many go on running all the same. One that
- * the kernel holds is in threads without registers. */
-size_t live_memory_stop(struct memory *m);
+enum live_stop {
+    LIVE_STOP_ALL,
+    LIVE_STOP_SPARING, // All but threads asleep in fragile calls (image/restart_call.h).
+};
 
-/* Let them go on. M can still be read. */
+/* Wait until no thread of M is asleep in a fragile call, for a second at most. */
+void live_memory_await(struct memory *m);
+
+/* Stop threads of M, which is open, as HOW says, so that what is read next is of one moment. Store
+ * them in M. Returns how many keep running. A thread that is spared or held by the kernel has no
+ * registers. */
+size_t live_memory_stop(struct memory *m, enum live_stop how);
+
+/* Whether a thread that live_memory_stop spared may have run since. */
+bool live_memory_moved(struct memory *m);
+
+/* The process that traces M or one of its threads, and its name, from M's arena. Returns 0 if there
+ * is none that we can see. Requires M not to be stopped by us. */
+uint32_t live_memory_tracer(struct memory *m, const char **ret_name);
+
+/* Resume them. M can still be read. */
 void live_memory_go_on(struct memory *m);
 
 #endif

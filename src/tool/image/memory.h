@@ -36,6 +36,10 @@ struct memory_thread {
     uint32_t register_count;  // 0 = a kind of processor that we do not know.
     uint64_t pc, sp, pointer; // The last is the thread pointer; 0 = not known.
     uint32_t pending;         // Of one that we have stopped: the signal that it is yet to get.
+    // Left asleep in its system call instead of stopped: its line of /proc/PID/task/TID/syscall and
+    // the number of its context switches. NULL = it is stopped, or the kernel holds it.
+    const char *asleep_in;
+    uint64_t switches;
 };
 
 /* What ended the process. */

@@ -16,13 +16,17 @@
  * program may rely on changes. An earlier kernel refuses such a number: we try it on ourselves, and
  * then mark nothing.
  *
+ * Some results cannot be mended (call_is_fragile). A call that has moved a part of its bytes
+ * returns that part. It cannot be made again, as its arguments are in registers that must not
+ * change. A close that lingers ends early, and its descriptor is gone.
+ *
  * Rejected: a smaller timeout in the argument's register. Code with the call inlined may use the
  * register again, as the kernel promises not to change it.
  */
 #include "image/restart_call.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <linux/io_uring.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -39,6 +43,9 @@
 // in 64-bit mode, where calls have the numbers of SYS_*.
 enum { ERESTARTNOHAND_ = 514, CODE_SEGMENT_64 = 0x33 };
 
+// Flags of io_uring_enter for which the timeout is absolute, or not at the argument's address.
+enum { URING_OTHER_FORMS = 1 << 5 | 1 << 6 };
+
 // A mark is a time in ms modulo MARK_MODULUS, half of which is the longest timeout. 0 = no mark.
 #define MARK_MODULUS (INT64_C(1) << 31)
 #define MARK_SHIFT 32
@@ -53,6 +60,7 @@ enum timeout_kind {
     TIMEOUT_TIMESPEC, // The argument, the address of a struct timespec; 0 = none.
     TIMEOUT_RECEIVE,  // The socket that is the first argument.
     TIMEOUT_SEND,
+    TIMEOUT_URING, // A struct io_uring_getevents_arg, if the flags announce one.
 };
 
 /* The calls that return EINTR and can be made again. close, for one, cannot: its descriptor is
@@ -64,14 +72,18 @@ static const struct call {
     unsigned long long timed_out; // The result of a timeout.
 } calls[] = {
     {SYS_read, TIMEOUT_RECEIVE, 0, TRY_AGAIN},
+    {SYS_readv, TIMEOUT_RECEIVE, 0, TRY_AGAIN},
     {SYS_accept, TIMEOUT_RECEIVE, 0, TRY_AGAIN},
     {SYS_accept4, TIMEOUT_RECEIVE, 0, TRY_AGAIN},
     {SYS_recvfrom, TIMEOUT_RECEIVE, 0, TRY_AGAIN},
     {SYS_recvmsg, TIMEOUT_RECEIVE, 0, TRY_AGAIN},
     {SYS_recvmmsg, TIMEOUT_RECEIVE, 0, TRY_AGAIN}, // Its own timeout interrupts no wait.
     {SYS_connect, TIMEOUT_SEND, 0, (unsigned long long)-EINPROGRESS},
+    {SYS_write, TIMEOUT_SEND, 0, TRY_AGAIN},
+    {SYS_writev, TIMEOUT_SEND, 0, TRY_AGAIN},
     {SYS_sendto, TIMEOUT_SEND, 0, TRY_AGAIN},
     {SYS_sendmsg, TIMEOUT_SEND, 0, TRY_AGAIN},
+    {SYS_sendmmsg, TIMEOUT_SEND, 0, TRY_AGAIN},
     {SYS_epoll_wait, TIMEOUT_MS, offsetof(struct user_regs_struct, r10), 0},
     {SYS_epoll_pwait, TIMEOUT_MS, offsetof(struct user_regs_struct, r10), 0},
     {SYS_epoll_pwait2, TIMEOUT_TIMESPEC, offsetof(struct user_regs_struct, r10), 0},
@@ -79,6 +91,7 @@ static const struct call {
     {SYS_semtimedop, TIMEOUT_TIMESPEC, offsetof(struct user_regs_struct, r10), TRY_AGAIN},
     {SYS_rt_sigtimedwait, TIMEOUT_TIMESPEC, offsetof(struct user_regs_struct, rdx), TRY_AGAIN},
     {SYS_io_getevents, TIMEOUT_TIMESPEC, offsetof(struct user_regs_struct, r8), 0},
+    {SYS_io_uring_enter, TIMEOUT_URING, 0, (unsigned long long)-ETIME},
 };
 
 static const struct call *
@@ -136,13 +149,36 @@ socket_timeout(uint32_t pid, int fd, int option)
     return known ? in_ms(limit.tv_sec, (int64_t)limit.tv_usec * 1000) : NO_TIMEOUT;
 }
 
+/* Copy SIZE_BYTES at ADDRESS of process PID; false if they are not there. */
+static bool
+read_at(uint32_t pid, uint64_t address, void *to, size_t size_bytes)
+{
+    struct iovec here = {to, size_bytes}, there = {(void *)(uintptr_t)address, size_bytes};
+
+    return address != 0 &&
+           process_vm_readv((pid_t)pid, &here, 1, &there, 1, 0) == (ssize_t)size_bytes;
+}
+
+/* The relative timeout of io_uring_enter in ms. A restart keeps an absolute one. */
+static int64_t
+uring_timeout(uint32_t pid, const struct user_regs_struct *registers)
+{
+    struct io_uring_getevents_arg argument;
+    struct timespec limit;
+
+    if ((registers->r10 & IORING_ENTER_EXT_ARG) == 0 || (registers->r10 & URING_OTHER_FORMS) != 0 ||
+        !read_at(pid, registers->r8, &argument, sizeof argument) ||
+        !read_at(pid, argument.ts, &limit, sizeof limit))
+        return NO_TIMEOUT;
+    return in_ms(limit.tv_sec, limit.tv_nsec);
+}
+
 /* The timeout of CALL in ms, NO_TIMEOUT if it has none or one that cannot be read. */
 static int64_t
 timeout_ms(const struct call *call, uint32_t pid, const struct user_regs_struct *registers)
 {
     uint64_t argument;
     struct timespec limit;
-    struct iovec here = {&limit, sizeof limit}, there = {NULL, sizeof limit};
 
     memcpy(&argument, (const char *)registers + call->argument_at, sizeof argument);
     switch (call->kind) {
@@ -151,15 +187,15 @@ timeout_ms(const struct call *call, uint32_t pid, const struct user_regs_struct 
     case TIMEOUT_MS:
         return (int)argument >= 0 ? (int)argument : NO_TIMEOUT;
     case TIMEOUT_TIMESPEC:
-        there.iov_base = (void *)(uintptr_t)argument;
-        if (argument == 0 ||
-            process_vm_readv((pid_t)pid, &here, 1, &there, 1, 0) != (ssize_t)sizeof limit)
-            return NO_TIMEOUT;
-        return in_ms(limit.tv_sec, limit.tv_nsec);
+        return read_at(pid, argument, &limit, sizeof limit)
+                   ? in_ms(limit.tv_sec, limit.tv_nsec)
+                   : NO_TIMEOUT;
     case TIMEOUT_RECEIVE:
         return socket_timeout(pid, (int)registers->rdi, SO_RCVTIMEO);
     case TIMEOUT_SEND:
         return socket_timeout(pid, (int)registers->rdi, SO_SNDTIMEO);
+    case TIMEOUT_URING:
+        return uring_timeout(pid, registers);
     }
     return NO_TIMEOUT;
 }
@@ -191,4 +227,36 @@ restart_call(uint32_t pid, uint32_t tid, struct user_regs_struct registers)
         registers.orig_rax |= (uint64_t)(mark != 0 ? mark : 1) << MARK_SHIFT;
     }
     ptrace(PTRACE_SETREGS, tid, NULL, &registers);
+}
+
+bool
+call_is_fragile(uint64_t number, const uint64_t arguments[6])
+{
+    switch (number) {
+    case SYS_write:
+    case SYS_writev:
+    case SYS_pwritev2:
+    case SYS_sendto:
+    case SYS_sendmsg:
+    case SYS_sendmmsg:
+    case SYS_sendfile:
+    case SYS_splice:
+    case SYS_tee:
+    case SYS_vmsplice:
+    case SYS_close:
+    case SYS_dup2:
+    case SYS_dup3:
+    case SYS_connect: // Its timeout is EINPROGRESS at first, EALREADY after a restart.
+        return true;
+    case SYS_recvfrom:
+        return (arguments[3] & MSG_WAITALL) != 0;
+    case SYS_recvmsg:
+        return (arguments[2] & MSG_WAITALL) != 0;
+    case SYS_recvmmsg:
+        return (arguments[3] & MSG_WAITALL) != 0 ||
+               (arguments[2] > 1 && (arguments[3] & MSG_WAITFORONE) == 0);
+    case SYS_io_uring_enter: // After submitting, or with some of the events, it returns early.
+        return (uint32_t)arguments[1] > 0 || (uint32_t)arguments[2] > 1;
+    }
+    return false;
 }

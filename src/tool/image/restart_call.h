@@ -2,6 +2,7 @@
 #ifndef IMAGE_RESTART_CALL_H
 #define IMAGE_RESTART_CALL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/user.h>
 
@@ -10,5 +11,8 @@
  * PTRACE_INTERRUPT caused. A pending signal with a handler still makes a restarted call return
  * EINTR. */
 void restart_call(uint32_t pid, uint32_t tid, struct user_regs_struct registers);
+
+/* Whether a stop may change the result of the system call NUMBER with ARGUMENTS beyond repair. */
+bool call_is_fragile(uint64_t number, const uint64_t arguments[6]);
 
 #endif
