@@ -9,6 +9,12 @@
  *   core_blocks null      follows a null pointer
  *   core_blocks freed     calls a function through a freed block of 64 bytes
  *   core_blocks behind    reads past the end of a block of 128 KiB and more until memory ends
+ *   core_blocks unmapped  writes 2 MiB past the start of a freed block of 3 MiB, in unmapped()
+ *   core_blocks trimmed   writes into a freed block at the end of a heap that has shrunk, in
+ *                         trimmed()
+ *   core_blocks illegal   runs an invalid instruction
+ *   core_blocks divide    divides by zero
+ *   core_blocks step      sets the flag that traps after each instruction
  *   core_blocks overflow  writes 40 bytes into a block of 24, in overflow(); then it aborts
  *   core_blocks recursion calls itself without end
  *   core_blocks many      16 threads allocate 1000 blocks of 40 bytes each in work(), and free
@@ -132,6 +138,39 @@ read_behind(void)
 
     for (size_t i = 0;; i++)
         sum = (char)(sum + p[i]);
+}
+
+static void
+unmapped(void)
+{
+    char *volatile p = malloc(3 << 20);
+
+    free(p);
+    p[2 << 20] = 1;
+}
+
+static void
+trimmed(void)
+{
+    char *v[40];
+
+    for (int i = 0; i < 40; i++)
+        v[i] = malloc(100000);
+    for (int i = 40; i-- > 0;)
+        free(v[i]);
+    *(char *volatile)v[30] = 1;
+}
+
+static void
+fault(const char *what)
+{
+    volatile int zero = 0;
+
+    if (strcmp(what, "illegal") == 0)
+        __asm__ volatile("ud2");
+    if (strcmp(what, "step") == 0)
+        __asm__ volatile("pushf; orl $0x100, (%%rsp); popf; nop" : : : "memory", "cc");
+    zero = *what / zero; // gcc compiles 1 / zero without a division.
 }
 
 static void
@@ -561,6 +600,13 @@ main(int count, char **arguments)
         use_freed();
     } else if (strcmp(what, "behind") == 0) {
         read_behind();
+    } else if (strcmp(what, "unmapped") == 0) {
+        unmapped();
+    } else if (strcmp(what, "trimmed") == 0) {
+        trimmed();
+    } else if (strcmp(what, "illegal") == 0 || strcmp(what, "divide") == 0 ||
+               strcmp(what, "step") == 0) {
+        fault(what);
     } else if (strcmp(what, "overflow") == 0) {
         overflow();
     } else if (strcmp(what, "recursion") == 0) {

@@ -167,7 +167,8 @@ block_at(const struct examined *e, uint64_t address, struct ended_block *ret, bo
         *ret_ended = false;
         return true;
     }
-    *ret_ended = blocks_ended_before(&e->memory, &e->record, &e->blocks, address, ret) &&
+    *ret_ended = blocks_ended_before(&e->memory, &e->record, &e->blocks, address,
+                                      BLOCKS_LOOK_BACK_BYTES, ret) &&
                  ret->address == address;
     if (e->stacks_carried)
         ret->site = 0;

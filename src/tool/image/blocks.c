@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE_ENTRIES = 1 << 14, LOOK_BACK_BYTES = 1 << 20, SIDE_HEAD_BYTES = 16 };
+enum { PIECE_ENTRIES = 1 << 14, SIDE_HEAD_BYTES = 16 };
 
 #define SPAN_BYTES (UINT64_C(1) << CORE_SPAN_BITS)
 #define ADDRESS_LIMIT (UINT64_C(1) << 47)
@@ -361,18 +361,22 @@ leaf_of(const struct blocks *b, uint64_t address)
 
 bool
 blocks_ended_before(const struct memory *m, const struct core_record *r, const struct blocks *b,
-                    uint64_t address, struct ended_block *ret)
+                    uint64_t address, uint64_t limit_bytes, struct ended_block *ret)
 {
     uint64_t granule = UINT64_C(1) << r->granule_shift;
     uint64_t at = address & -granule;
 
-    for (uint64_t back = 0; back < LOOK_BACK_BYTES && back <= at; back += granule) {
+    for (uint64_t back = 0; back < limit_bytes && back <= at; back += granule) {
         const struct core_leaf *leaf = leaf_of(b, at - back);
         uint64_t entry, start;
 
-        if (leaf == NULL ||
-            !memory_word(m, leaf->leaf + ((at - back - span_of(leaf)) >> r->granule_shift) * 4, 4,
-                         &entry))
+        // No block has begun in these addresses, or that part of the ledger is not in the dump.
+        if (leaf == NULL) {
+            back += (at - back) & (SPAN_BYTES - 1) & -granule;
+            continue;
+        }
+        if (!memory_word(m, leaf->leaf + ((at - back - span_of(leaf)) >> r->granule_shift) * 4,
+                         4, &entry))
             return false;
         start = at - back + ((entry >> CORE_SUB_SHIFT & 3) << 3);
         if (entry == 0 || start > address)

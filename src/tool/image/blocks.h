@@ -76,9 +76,12 @@ struct ended_block {
     uint32_t site; // Where it had been allocated; 0 = not known.
 };
 
-/* The last block that began at ADDRESS or up to a MiB before it and has ended, with no other that
- * has begun between it and ADDRESS; false if there is none. */
+enum { BLOCKS_LOOK_BACK_BYTES = 1 << 20 };
+
+/* The last block that began at ADDRESS or less than LIMIT_BYTES before it and has ended, with no
+ * other that has begun between it and ADDRESS; false if there is none. */
 bool blocks_ended_before(const struct memory *m, const struct core_record *r,
-                         const struct blocks *b, uint64_t address, struct ended_block *ret);
+                         const struct blocks *b, uint64_t address, uint64_t limit_bytes,
+                         struct ended_block *ret);
 
 #endif

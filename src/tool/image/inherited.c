@@ -167,7 +167,8 @@ add_glibc(struct adding *a)
         const struct glibc_block *b = &heap.v[i];
 
         // The ledger is right about what the child has freed.
-        if (!blocks_ended_before(&e->memory, &e->record, &e->blocks, b->address, &ended) ||
+        if (!blocks_ended_before(&e->memory, &e->record, &e->blocks, b->address,
+                                 BLOCKS_LOOK_BACK_BYTES, &ended) ||
             ended.address != b->address)
             add(a, b->address, b->usable_bytes, b->head_bytes);
     }

@@ -12,6 +12,9 @@
 
 enum { NULL_BYTES = 64 << 10, BEHIND_BYTES = 4096, BELOW_BYTES = 1 << 20 };
 
+// A block that has ended is looked for so far in front of an address without memory.
+enum { GONE_BYTES = 256 << 20 };
+
 /* The thread whose stack REGION is, by its stack pointer. */
 static const struct memory_thread *
 thread_on(const struct memory *m, const struct memory_region *region)
@@ -90,6 +93,24 @@ beside_blocks(const struct examined *e, uint64_t address)
     return p;
 }
 
+/* Set *RET to the ended block that ADDRESS was in: in REGION, or, if that is NULL, in memory that
+ * the allocator has unmapped since. Only what no region separates from ADDRESS counts. */
+static bool
+ended_before(const struct examined *e, const struct memory_region *region, uint64_t address,
+             struct ended_block *ret)
+{
+    const struct memory *m = &e->memory;
+    uint64_t start = 0, limit = region != NULL ? BLOCKS_LOOK_BACK_BYTES : GONE_BYTES;
+
+    for (size_t i = 0; i < m->region_count && m->regions[i].start <= address; i++)
+        start = region != NULL ? m->regions[i].start : m->regions[i].end;
+    // A stack that has overflowed explains more.
+    if (region == NULL && thread_above(m, address) != NULL)
+        return false;
+    return blocks_ended_before(m, &e->record, &e->blocks, address, limit, ret) &&
+           ret->address >= start;
+}
+
 struct place
 place_of(const struct examined *e, uint64_t address)
 {
@@ -102,9 +123,7 @@ place_of(const struct examined *e, uint64_t address)
                               .block = block,
                               .region = p.region,
                               .off = address - block->address};
-    if (p.region != NULL && blocks_ended_before(&e->memory, &e->record, &e->blocks, address,
-                                                &p.ended) &&
-        memory_region_at(&e->memory, p.ended.address) == p.region) {
+    if (ended_before(e, p.region, address, &p.ended)) {
         p.kind = PLACE_ENDED;
         p.block = block;
         p.off = address - p.ended.address;
@@ -126,7 +145,8 @@ place_in_front(const struct examined *e, uint64_t address)
     const struct block *b = blocks_before(&e->blocks, address - 1);
     struct ended_block ended;
 
-    if (blocks_ended_before(m, &e->record, &e->blocks, address - 1, &ended) &&
+    if (blocks_ended_before(m, &e->record, &e->blocks, address - 1, BLOCKS_LOOK_BACK_BYTES,
+                            &ended) &&
         (b == NULL || ended.address > b->address)) {
         if (e->stacks_carried)
             ended.site = 0;

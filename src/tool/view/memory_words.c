@@ -112,6 +112,13 @@ memory_place_words(struct arena *arena, const struct examined *e, const struct p
                             style_plural(arena, (int64_t)place->off, "byte"),
                             memory_block_size(arena, b));
     case PLACE_ENDED:
+        if (place->region == NULL)
+            return arena_printf(arena, "%s a freed, unmapped block",
+                                place->off == 0
+                                    ? "the start of"
+                                    : arena_printf(arena, "%s past the start of",
+                                                   style_plural(arena, (int64_t)place->off,
+                                                                "byte")));
         return arena_printf(arena, "%s a block that was freed", bytes_into(arena, place->off));
     case PLACE_STACK:
         if (place->thread == NULL)
@@ -221,8 +228,10 @@ memory_signal_words(struct arena *arena, const struct memory *m)
     const struct memory_signal *s = &m->signal;
     const char *name = memory_signal_name(arena, s->number);
 
-    if (s->has_address)
+    if (s->has_address && (s->number == SIGNAL_FAULT || s->number == SIGNAL_BUS))
         return arena_printf(arena, "Killed by %s: it touched 0x%" PRIx64, name, s->address);
+    if (s->has_address)
+        return arena_printf(arena, "Killed by %s at the instruction 0x%" PRIx64, name, s->address);
     if (s->number == SIGNAL_FAULT && s->code == CODE_KERNEL)
         return arena_printf(arena, "Killed by %s: it used a pointer that can be no address", name);
     if (s->number == SIGNAL_TRAP || s->number == SIGNAL_STOP)

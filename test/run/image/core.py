@@ -218,17 +218,26 @@ def crashes():
         "freed": ["is the beginning of a block that was freed\n",
                   "was allocated by\n      use_freed "],
         "behind": ["behind the end of a block of 132,072 bytes\n", "\n      read_behind "],
+        "unmapped": [" is 2,097,152 bytes past the start of a freed, unmapped block\n",
+                     "was allocated by\n      unmapped "],
+        "trimmed": [" is the start of a freed, unmapped block\n",
+                    "was allocated by\n      trimmed "],
+        "illegal": ["Killed by SIGILL at the instruction 0x", " is in "],
+        "divide": ["Killed by SIGFPE at the instruction 0x", "in fault "],
+        "step": ["Killed by SIGTRAP at the instruction 0x", "in fault "],
         "overflow": ["Ended itself by SIGABRT", "word in front of 1 block has been written over",
                      "of 24 bytes, which ends 8 bytes before it, allocated by\n      overflow "],
         "recursion": ["    in recursion ", "its stack has overflowed"],
         "threads": ["\n      first ", "\n      second ", "sizes: 1 x1024"],
     }
+    ended_by = {"overflow": "SIGABRT", "threads": "SIGABRT", "illegal": "SIGILL",
+                "divide": "SIGFPE", "step": "SIGTRAP"}
     for what, texts in wanted.items():
         dump = dumps.crash(library, "dump_" + what, what + ".heaptap", [BLOCKS, what])
         text = shown(dump, path=os.path.abspath("missing"))
         signal = document(dump)["memory"]["signal"]
-        tell(signal["name"] == ("SIGABRT" if what in ("overflow", "threads") else "SIGSEGV"),
-             what + ": the signal, in JSON", signal)
+        tell(signal["name"] == ended_by.get(what, "SIGSEGV"), what + ": the signal, in JSON",
+             signal)
         for part_ in texts:
             tell(part_ in text, "%s: says '%s'" % (what, part_.strip()), text)
     dump = "dump_freed/" + os.listdir("dump_freed")[0]
