@@ -14,6 +14,7 @@
  *                         trimmed()
  *   core_blocks illegal   runs an invalid instruction
  *   core_blocks divide    divides by zero
+ *   core_blocks trap      runs a breakpoint instruction
  *   core_blocks step      sets the flag that traps after each instruction
  *   core_blocks overflow  writes 40 bytes into a block of 24, in overflow(); then it aborts
  *   core_blocks recursion calls itself without end
@@ -168,6 +169,8 @@ fault(const char *what)
 
     if (strcmp(what, "illegal") == 0)
         __asm__ volatile("ud2");
+    if (strcmp(what, "trap") == 0)
+        __asm__ volatile("int3");
     if (strcmp(what, "step") == 0)
         __asm__ volatile("pushf; orl $0x100, (%%rsp); popf; nop" : : : "memory", "cc");
     zero = *what / zero; // gcc compiles 1 / zero without a division.
@@ -605,7 +608,7 @@ main(int count, char **arguments)
     } else if (strcmp(what, "trimmed") == 0) {
         trimmed();
     } else if (strcmp(what, "illegal") == 0 || strcmp(what, "divide") == 0 ||
-               strcmp(what, "step") == 0) {
+               strcmp(what, "step") == 0 || strcmp(what, "trap") == 0) {
         fault(what);
     } else if (strcmp(what, "overflow") == 0) {
         overflow();

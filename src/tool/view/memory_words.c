@@ -234,6 +234,8 @@ memory_signal_words(struct arena *arena, const struct memory *m)
         return arena_printf(arena, "Killed by %s at the instruction 0x%" PRIx64, name, s->address);
     if (s->number == SIGNAL_FAULT && s->code == CODE_KERNEL)
         return arena_printf(arena, "Killed by %s: it used a pointer that can be no address", name);
+    if (s->number == SIGNAL_TRAP && s->code == CODE_KERNEL)
+        return arena_printf(arena, "Killed by %s, or dumped by a debugger, at a breakpoint", name);
     if (s->number == SIGNAL_TRAP || s->number == SIGNAL_STOP)
         return arena_printf(arena, "Dumped by a debugger, while it was stopped by %s", name);
     if (s->number == SIGNAL_ABORT)

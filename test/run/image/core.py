@@ -224,6 +224,7 @@ def crashes():
                     "was allocated by\n      trimmed "],
         "illegal": ["Killed by SIGILL at the instruction 0x", " is in "],
         "divide": ["Killed by SIGFPE at the instruction 0x", "in fault "],
+        "trap": ["Killed by SIGTRAP, or dumped by a debugger, at a breakpoint\n"],
         "step": ["Killed by SIGTRAP at the instruction 0x", "in fault "],
         "overflow": ["Ended itself by SIGABRT", "word in front of 1 block has been written over",
                      "of 24 bytes, which ends 8 bytes before it, allocated by\n      overflow "],
@@ -231,7 +232,7 @@ def crashes():
         "threads": ["\n      first ", "\n      second ", "sizes: 1 x1024"],
     }
     ended_by = {"overflow": "SIGABRT", "threads": "SIGABRT", "illegal": "SIGILL",
-                "divide": "SIGFPE", "step": "SIGTRAP"}
+                "divide": "SIGFPE", "step": "SIGTRAP", "trap": "SIGTRAP"}
     for what, texts in wanted.items():
         dump = dumps.crash(library, "dump_" + what, what + ".heaptap", [BLOCKS, what])
         text = shown(dump, path=os.path.abspath("missing"))
