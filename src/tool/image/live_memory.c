@@ -47,8 +47,9 @@ enum { ROUNDS_MAX = 16, PC_AT = 16, SP_AT = 19, POINTER_AT = 21 };
 /* So often, a millisecond apart, a thread is looked at whether the kernel lets go of it. */
 enum { HELD_LOOKS = 20, HELD_WAIT_NS = 1000000 };
 
-/* So often, and so far apart, a thread in a fragile call is looked at whether it has left it. */
-enum { FRAGILE_LOOKS = 100, FRAGILE_WAIT_NS = 10000000 };
+/* Number and distance of the looks whether a thread has left a fragile call, and how many looks in
+ * a row must find none. */
+enum { FRAGILE_LOOKS = 100, FRAGILE_WAIT_NS = 10000000, FRAGILE_CLEAR = 3 };
 
 enum stop_result { STOP_FAILED, STOP_DONE, STOP_HELD };
 
@@ -324,9 +325,15 @@ live_memory_await(struct memory *m)
 {
     static const struct timespec while_ = {.tv_nsec = FRAGILE_WAIT_NS};
     const char *path = arena_printf(&m->arena, "/proc/%u/task", m->pid);
+    int clear = FRAGILE_CLEAR;
 
-    for (int i = 0; i < FRAGILE_LOOKS && any_fragile(m, path); i++)
+    // A thread that sleeps again and again in one call is on a processor between, and unseen.
+    for (int i = 0; i < FRAGILE_LOOKS; i++) {
+        clear = any_fragile(m, path) ? 0 : clear + 1;
+        if (clear >= FRAGILE_CLEAR)
+            return;
         nanosleep(&while_, NULL);
+    }
 }
 
 /* Stop thread TID. One that was on its way into the kernel may be held there only now: it is left
