@@ -47,12 +47,8 @@ static_assert((uint32_t)LIMIT_SITES <= LEDGER_SITE_MASK, "every site fits");
 bool
 ledger_start(void)
 {
-    size_t top_bytes = (size_t)LEDGER_TOP_ENTRIES * sizeof *state->ledger;
-
-    state->ledger = mem_private(top_bytes);
-    state->ledger_plain =
-        state->granule_shift == LEDGER_GLIBC_SHIFT ? state->ledger : mem_private(top_bytes);
-    return state->ledger != NULL && state->ledger_plain != NULL;
+    state->ledger = mem_private((size_t)LEDGER_TOP_ENTRIES * sizeof *state->ledger);
+    return state->ledger != NULL;
 }
 
 /* What the slack of block P is taken from. */

@@ -107,16 +107,23 @@ ledger_sub(uintptr_t address, uint32_t granule_shift)
     return (uint32_t)(address & ((1u << granule_shift) - 8)) << (LEDGER_SUB_SHIFT - 3);
 }
 
+/* Units of 16 bytes in which blocks may be plain: none unless they are glibc's. */
+static inline uint64_t
+ledger_plain_units(void)
+{
+    return state->granule_shift == LEDGER_GLIBC_SHIFT ? UINT64_C(1) << (ARCH_ADDRESS_BITS - 4) : 0;
+}
+
 /* The place of P in the plain case, that of nearly every block: glibc's, aligned as malloc's are,
- * and a slack that fits. LEDGER is state->ledger_plain. Nowhere if the case is another or P
- * NULL. */
+ * and a slack that fits. LEDGER is state->ledger and UNITS is ledger_plain_units. Nowhere if the
+ * case is another or P NULL. */
 static inline struct ledger_place
-ledger_plain_place(uint32_t **ledger, const void *p)
+ledger_plain_place(uint32_t **ledger, uint64_t units, const void *p)
 {
     // The bits that must be 0 come to the front.
     uintptr_t unit = (uintptr_t)p >> 4 | (uintptr_t)p << 60;
 
-    if (unlikely((unit - 1) >> (ARCH_ADDRESS_BITS - 4)))
+    if (unlikely(unit - 1 >= units))
         return (struct ledger_place){0};
     return (struct ledger_place){load_acquire(&ledger[unit >> (LEDGER_SPAN_BITS - 4)]),
                                  (uintptr_t)p >> LEDGER_GLIBC_SHIFT &

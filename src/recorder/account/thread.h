@@ -120,7 +120,8 @@ struct thread {
     struct disk_bins *bins;
     struct disk_block **blocks; // By site / DISK_BLOCK_SITES.
     struct disk_shared *shared; // Of the header.
-    uint32_t **ledger;          // state->ledger_plain.
+    uint32_t **ledger;          // state->ledger.
+    uint64_t plain_units;       // ledger_plain_units.
     // The innermost remembered frame, if it is that of the latest stack; slot 0 = there is none.
     uint64_t leaf_slot, leaf_rbp;
     struct stack_target leaf;

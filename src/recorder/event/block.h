@@ -21,7 +21,7 @@ int64_t block_keep_slowly(struct thread *t, void *p, struct ledger_entry block, 
 static inline int64_t
 block_keep(struct thread *t, void *p, struct ledger_entry block, bool odd)
 {
-    struct ledger_place at = ledger_plain_place(t->ledger, p);
+    struct ledger_place at = ledger_plain_place(t->ledger, t->plain_units, p);
     uint32_t entry;
 
     if (likely(!odd) && likely(at.leaf != NULL) &&

@@ -13,6 +13,7 @@
 
 #include "account/dumped.h"
 #include "account/file.h"
+#include "account/ledger.h"
 #include "account/peak.h"
 #include "account/recent.h"
 #include "base/atomics.h"
@@ -117,7 +118,8 @@ new_row(uint32_t tid)
     t->bins = table_record(all_bins, bins);
     t->owner_tid = owner_word(tid, 0);
     t->shared = &state->header->shared;
-    t->ledger = state->ledger_plain;
+    t->ledger = state->ledger;
+    t->plain_units = ledger_plain_units();
     t->generation = load_acquire(&state->generation);
     // A few walks touch each page of the cache, first to read and then to write. All events touch
     // the first pointers to blocks, which lie right behind it.

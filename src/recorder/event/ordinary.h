@@ -54,7 +54,7 @@ ordinary_alloc(struct thread *t, const void *p, uint64_t size_bytes, uint32_t si
     // C is then prepared for this event, whether it turns out to be ordinary or not.
     if (unlikely(!count_is_within(c, size_bytes)) || unlikely(!peak_prepares_alloc(t, c)))
         return ORDINARY_NOT;
-    at = ledger_plain_place(t->ledger, p);
+    at = ledger_plain_place(t->ledger, t->plain_units, p);
     if (unlikely(at.leaf == NULL) ||
         unlikely(!ledger_plain_entry(p, size_bytes, site, ledger_slot_at(at), &entry)))
         return ORDINARY_NOT;
@@ -82,7 +82,7 @@ ordinary_begun_free(const void *p)
     uint8_t birth;
 
     if (unlikely(!ordinary_thread_frees(t)) ||
-        unlikely((at = ledger_plain_place(t->ledger, p)).leaf == NULL) ||
+        unlikely((at = ledger_plain_place(t->ledger, t->plain_units, p)).leaf == NULL) ||
         unlikely(!ledger_is_plain(entry = load_relaxed(ledger_slot_at(at)), p)))
         return ORDINARY_NOT;
     site = entry & LEDGER_SITE_MASK;

@@ -72,8 +72,7 @@ struct state {
     struct children *children;
     uint64_t children_used;  // Atomic: indexes into it handed out, 0 included.
     uint64_t first_children_made, children_made; // Atomic: prefaulted bytes (mem_fill).
-    uint32_t **ledger;       // Top level; ledger.c.
-    uint32_t **ledger_plain; // `ledger` if the allocator is glibc's, else an empty one.
+    uint32_t **ledger;        // Top level; ledger.c.
     uint64_t **hooked_ledger; // Atomic: top level; ledger_hooked.c. NULL = none.
     uint32_t granule_shift;  // 5 with glibc, else 4.
     uint32_t usable;         // enum usable_mode.

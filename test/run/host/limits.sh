@@ -24,7 +24,7 @@ for how in libc raw child; do
     done
     pieces DATA 60 $how --annotate
     pieces AS 150 $how
-    pieces AS 230 $how --annotate
+    pieces AS 150 $how --annotate
 done
 # A recorder that makes no system calls, or does not trace them, follows only the limits that libc
 # sets.
@@ -61,6 +61,23 @@ for option in "" --annotate --sample=64K; do
 7" \
         "$("$HEAPTAP" run --quiet --force $option -o stack.heaptap -- \
             "$PROG/limits_itself" stack 400; echo $?)"
+done
+
+# A start takes little more than half of what a limit leaves, library and first blocks included.
+# space OPTION MIB: its address space in KiB under that limit, as the process itself sees it
+space() {
+    "$HEAPTAP" run --quiet --force $1 -o space.heaptap -- \
+        bash -c "ulimit -Sv $(($2 << 10)); exec cat /proc/self/status" | awk '/^VmSize/ { print $2 }'
+}
+for mib in 280 400; do
+    bare=$(bash -c "ulimit -Sv $((mib << 10)); exec cat /proc/self/status" |
+        awk '/^VmSize/ { print $2 }')
+    for option in "" --annotate; do
+        taken=$(($(space "$option" $mib) - bare))
+        check "a start under $mib MiB $option records" test $taken -gt $((64 << 10))
+        check "a start under $mib MiB $option takes $taken KiB, at most 55 %" \
+            test $taken -le $((((mib << 10) - bare) * 55 / 100))
+    done
 done
 
 # A start that fails takes nothing from the program.
