@@ -226,7 +226,7 @@ widen(struct snapshot_pace *p, uint64_t share)
         return;
     shift = (bytes + bytes_max / DOUBLING_HISTORY) / (bytes_max / DOUBLING_HISTORY);
     while (shift-- > 0 && p->width_ns < FIRST_WIDTH_NS << WIDTH_SHIFT_MAX)
-        p->width_ns *= 2;
+        store_relaxed(&p->width_ns, p->width_ns * 2);
     p->taken = 0;
     p->history_bytes = history_bytes();
 }
@@ -241,7 +241,7 @@ history_periodic(const char *name)
     if (since_ns < p->width_ns - p->width_ns / 4)
         return DISK_ANSWER_FULL;
     if (p->taken == 1 && p->width_ns == 0)
-        p->width_ns = since_ns;
+        store_relaxed(&p->width_ns, since_ns);
     widen(p, PERIOD_SNAPSHOTS);
     p->taken++;
     p->last_ns = elapsed_ns;
@@ -261,11 +261,12 @@ time_of(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int64_t
 {
     int64_t rested = (int64_t)(elapsed_ns - before_ns);
 
-    // Another thread may have looked at the clock after us. Ids rise with time, so a snapshot since
-    // the tick rules the tick out.
-    if (rested < (int64_t)state->timed.width_ns ||
+    // Another thread may have read the clock since. Ids rise with time, so a snapshot since the
+    // tick rules the tick out. Without snapshot_busy the result is a hint.
+    if (rested < (int64_t)load_relaxed(&state->timed.width_ns) ||
         load_relaxed(&state->snapshot_last_ns) > before_ns ||
-        distance(live_bytes(t), before_bytes) >= distance(before_bytes, state->snapshot_live_bytes))
+        distance(live_bytes(t), before_bytes) >=
+            distance(before_bytes, load_relaxed(&state->snapshot_live_bytes)))
         return elapsed_ns;
     return before_ns;
 }
@@ -281,7 +282,7 @@ take_timed(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int6
         widen(&state->timed, WIDTH_SNAPSHOTS);
         state->timed.taken++;
         take(NULL, DISK_SNAPSHOT_TIMED, time_of(t, elapsed_ns, before_ns, before_bytes));
-        state->snapshot_live_bytes = live_bytes(t);
+        store_relaxed(&state->snapshot_live_bytes, live_bytes(t));
         store_relaxed(&state->snapshot_next_ns, elapsed_ns + state->timed.width_ns);
         store_release(&state->snapshot_busy, 0u);
     }

@@ -55,7 +55,7 @@ struct peak_sums {
 
 /* The distance of snapshots of one kind; history.c. */
 struct snapshot_pace {
-    uint64_t width_ns;      // Minimum distance; 0 = any.
+    uint64_t width_ns;      // Atomic: minimum distance; 0 = any.
     uint64_t last_ns;       // Elapsed time of the last one.
     uint64_t history_bytes; // History in use when the distance last doubled.
     uint32_t taken;         // Snapshots since then.
@@ -173,7 +173,7 @@ struct state {
     uint32_t snapshot_busy;    // Atomic: a thread is taking the timeline's next snapshot.
     uint64_t snapshot_next_ns; // Atomic: elapsed time when that is due.
     uint64_t snapshot_last_ns; // Atomic: elapsed time of the latest snapshot of any kind.
-    int64_t snapshot_live_bytes; // At the timeline's latest snapshot.
+    int64_t snapshot_live_bytes; // Atomic: at the timeline's latest snapshot.
     struct snapshot_pace timed;  // The timeline's; guarded by snapshot_busy.
     struct snapshot_pace period; // For --snapshot-every; guarded by change_busy.
     uint64_t growth_bytes;       // Growth of live bytes that triggers a snapshot; 0 = none.
