@@ -248,9 +248,9 @@
       passed(to, r, SHADOW_WRITE)) \
     X(int, getentropy, (void *to, size_t n), (to, n), W(to, r == 0 ? n : 0)) \
     X(int, bind, (int fd, const struct sockaddr *a, socklen_t n), (fd, a, n), \
-      R(a, r == 0 ? n : 0)) \
+      submitted(r, a, n)) \
     X(int, connect, (int fd, const struct sockaddr *a, socklen_t n), (fd, a, n), \
-      R(a, r == 0 ? n : 0)) \
+      submitted(r, a, n)) \
     X(int, accept, (int fd, struct sockaddr *a, socklen_t *n), (fd, a, n), \
       if (r >= 0 && a != NULL) address(a, n)) \
     X(int, accept4, (int fd, struct sockaddr *a, socklen_t *n, int flags), (fd, a, n, flags), \
@@ -280,7 +280,7 @@
       (fd, v, n, ms, mask), \
       W(v, r > 0 ? (size_t)r * sizeof *v : 0), given(mask, KERNEL_SIGSET_BYTES)) \
     X(int, epoll_ctl, (int fd, int what, int other, struct epoll_event *v), (fd, what, other, v), \
-      if (r == 0 && v != NULL) R(v, sizeof *v)) \
+      submitted(r, v, sizeof *v)) \
     X(int, gethostname, (char *to, size_t n), (to, n), W(to, r == 0 ? length(to) + 1 : 0)) \
     X(int, uname, (struct utsname *to), (to), WROTE(r == 0, to)) \
     X(int, ttyname_r, (int fd, char *to, size_t n), (fd, to, n), \

@@ -139,6 +139,16 @@ printed(const char *to, size_t size_bytes, ssize_t length)
  * failures count as a read of the first byte, without dereferencing S. */
 void path(bool done, const char *s);
 
+/* Read the SIZE_BYTES at P, an argument of a system call, unless RESULT and errno show that the
+ * call failed before the kernel read them. */
+static inline void
+submitted(int result, const void *p, size_t size_bytes)
+{
+    if (result == 0 ||
+        (errno != EFAULT && errno != EBADF && errno != ENOTSOCK && errno != EINVAL))
+        R(p, p != NULL ? size_bytes : 0);
+}
+
 /* Bytes of a signal set that the kernel reads. */
 enum { KERNEL_SIGSET_BYTES = 8 };
 

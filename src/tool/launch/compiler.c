@@ -220,6 +220,8 @@ add_counting(struct line *l, const struct compiler_wishes *w, const char *mark)
 {
     static const char *const calls[] = {"-mllvm", "-memprof-use-callbacks", NULL};
     static const char *const apart[] = {"-fno-vectorize", "-fno-slp-vectorize", NULL};
+    // clang would replace these calls by loads after it has inserted the counting.
+    static const char *const comparisons[] = {"-fno-builtin-memcmp", "-fno-builtin-bcmp", NULL};
     uint32_t scale = w->granule_bytes == 64 ? 3 : w->granule_bytes == 16 ? 1 : 0;
 
     // The run-time library is ours; and -Werror is about the program's own options.
@@ -229,6 +231,7 @@ add_counting(struct line *l, const struct compiler_wishes *w, const char *mark)
     add(l, arena_printf(l->arena, "-memprof-mapping-granularity=%u", w->granule_bytes));
     add(l, "-mllvm");
     add(l, arena_printf(l->arena, "-memprof-mapping-scale=%u", scale));
+    add_all(l, comparisons);
     if (w->exact_threads || w->reads_writes)
         add_all(l, calls);
     if (w->granule_bytes < 64)

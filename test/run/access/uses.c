@@ -6,7 +6,9 @@
  *     4  a function found by dlsym uses the first
  *     5  the second is the environment when the process ends
  *     6  printf with more positions than are counted reads the first
+ *     7  connect, which fails, reads the first; a memcmp for equality reads the second
  */
+#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <fenv.h>
 #include <poll.h>
@@ -15,6 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 extern char **environ;
 
@@ -81,6 +85,18 @@ use(char *p, char *q)
 #elif USES == 6
     q[0] = 'q';
     fprintf(stderr, "%65$s", EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, p);
+#elif USES == 7
+    struct sockaddr_in *a = (struct sockaddr_in *)p;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+    a->sin_family = AF_INET;
+    a->sin_port = htons(1);
+    a->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    connect(fd, (struct sockaddr *)a, sizeof *a);
+    close(fd);
+    q[0] = 1;
+    if (memcmp(q, p + 1000, 16) == 0)
+        _exit(4);
 #endif
 }
 

@@ -64,7 +64,8 @@ for compiler in gcc clang; do
     for use in "1:$always:touched-once:mostly-unused" \
         "2:${named}_setjmp, longjmp:not-seen:not-seen-read" \
         "3:${named}fegetenv, fesetenv:not-seen:not-seen-read" \
-        "5:${named}environ:not-seen:not-seen-read"; do
+        "5:${named}environ:not-seen:not-seen-read" \
+        "7:$always:mostly-unused:touched-once"; do
         IFS=: read -r number uncounted first second <<<"$use"
         check "$compiler: build use $number" counting --cc=$compiler $apart -O1 -D_GNU_SOURCE -w \
             -DUSES=$number -o $compiler.use$number "$area/uses.c" -lm
