@@ -202,7 +202,10 @@ put_leaks(struct text_view *v, const struct memory_view *m)
 {
     size_t shown = 0;
 
-    put_sum(v, m, REACH_NONE, INK_WARNING, "lost: nothing points there");
+    put_sum(v, m, REACH_NONE, INK_WARNING,
+            m->e->memory.missing_bytes > 0
+                ? "perhaps lost: nothing in what is left of the dump points there"
+                : "lost: nothing points there");
     put_sum(v, m, REACH_THROUGH, INK_WARNING, "lost with these: only they lead there");
     put_sum(v, m, REACH_MAPPED, INK_PLAIN,
             "kept by memory alone that the program has mapped past malloc");
