@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <linux/aio_abi.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -26,7 +27,16 @@
 
 enum { TIMEOUT_MS = 200, STOP_MS = 100, STOPS_MAX = 50 };
 
-enum wait_kind { WAIT_EPOLL, WAIT_EPOLL2, WAIT_SIGNAL, WAIT_SEMAPHORE, WAIT_RECEIVE, WAIT_ACCEPT };
+enum wait_kind {
+    WAIT_EPOLL,
+    WAIT_EPOLL2,
+    WAIT_SIGNAL,
+    WAIT_SEMAPHORE,
+    WAIT_RECEIVE,
+    WAIT_ACCEPT,
+    WAIT_AIO,
+    WAIT_AIO_MASKED,
+};
 
 struct outcome {
     int result, error;
@@ -48,6 +58,8 @@ wait_once(enum wait_kind kind, int fd)
     struct timespec limit = {0, TIMEOUT_MS * 1000000L};
     struct epoll_event event;
     struct sembuf take = {0, -1, 0};
+    aio_context_t aio = 0;
+    struct io_event done;
     sigset_t set;
     char byte;
 
@@ -66,6 +78,14 @@ wait_once(enum wait_kind kind, int fd)
         return (int)recv(fd, &byte, 1, 0);
     case WAIT_ACCEPT:
         return accept(fd, NULL, NULL);
+    case WAIT_AIO:
+        return (int)(syscall(SYS_io_setup, 1, &aio) < 0
+                         ? -1
+                         : syscall(SYS_io_getevents, aio, 1, 1, &done, &limit));
+    case WAIT_AIO_MASKED:
+        return (int)(syscall(SYS_io_setup, 1, &aio) < 0
+                         ? -1
+                         : syscall(SYS_io_pgetevents, aio, 1, 1, &done, &limit, NULL));
     }
     return 0;
 }
@@ -81,7 +101,7 @@ open_for(enum wait_kind kind)
         return epoll_create1(0);
     if (kind == WAIT_SEMAPHORE)
         return semget(IPC_PRIVATE, 1, 0600);
-    if (kind == WAIT_SIGNAL)
+    if (kind == WAIT_SIGNAL || kind >= WAIT_AIO)
         return -1;
     fd = socket(AF_UNIX, kind == WAIT_ACCEPT ? SOCK_STREAM : SOCK_DGRAM, 0);
     bind(fd, &(struct sockaddr){.sa_family = AF_UNIX}, sizeof(sa_family_t));
@@ -172,7 +192,7 @@ an_epoll_wait_that_is_stopped_often_times_out(void **state)
     check_kind(WAIT_EPOLL2, 0, 0);
 }
 
-/* If this fails, a thread that waits for a signal or a semaphore waits forever. */
+/* If this fails, a thread that waits for a signal, a semaphore or a disk waits forever. */
 static void
 a_timeout_in_memory_is_found(void **state)
 {
@@ -180,6 +200,8 @@ a_timeout_in_memory_is_found(void **state)
     skip_without_marks();
     check_kind(WAIT_SIGNAL, -1, EAGAIN);
     check_kind(WAIT_SEMAPHORE, -1, EAGAIN);
+    check_kind(WAIT_AIO, 0, 0);
+    check_kind(WAIT_AIO_MASKED, 0, 0);
 }
 
 /* If this fails, a server that is polled often never times out a silent client. */

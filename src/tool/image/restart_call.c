@@ -63,8 +63,8 @@ enum timeout_kind {
     TIMEOUT_URING, // A struct io_uring_getevents_arg, if the flags announce one.
 };
 
-/* The calls that return EINTR and can be made again. close, for one, cannot: its descriptor is
- * gone. */
+/* The calls that return EINTR and can be made again, and those with a timeout that the kernel
+ * restarts with the whole of it. close, for one, cannot be made again: its descriptor is gone. */
 static const struct call {
     uint16_t number;
     enum timeout_kind kind;
@@ -91,6 +91,7 @@ static const struct call {
     {SYS_semtimedop, TIMEOUT_TIMESPEC, offsetof(struct user_regs_struct, r10), TRY_AGAIN},
     {SYS_rt_sigtimedwait, TIMEOUT_TIMESPEC, offsetof(struct user_regs_struct, rdx), TRY_AGAIN},
     {SYS_io_getevents, TIMEOUT_TIMESPEC, offsetof(struct user_regs_struct, r8), 0},
+    {SYS_io_pgetevents, TIMEOUT_TIMESPEC, offsetof(struct user_regs_struct, r8), 0},
     {SYS_io_uring_enter, TIMEOUT_URING, 0, (unsigned long long)-ETIME},
 };
 
@@ -216,7 +217,8 @@ restart_call(uint32_t pid, uint32_t tid, struct user_regs_struct registers)
     const struct call *call = find_call((uint32_t)registers.orig_rax);
     int64_t timeout, mark = (int64_t)(registers.orig_rax >> MARK_SHIFT);
 
-    if (call == NULL || (int64_t)registers.rax != -EINTR || registers.cs != CODE_SEGMENT_64)
+    if (call == NULL || registers.cs != CODE_SEGMENT_64 ||
+        ((int64_t)registers.rax != -EINTR && (int64_t)registers.rax != -ERESTARTNOHAND_))
         return;
     timeout = timeout_ms(call, pid, &registers);
     registers.rax = (uint64_t)-ERESTARTNOHAND_;
