@@ -31,7 +31,8 @@ EVIL = [b"\x1b]0;owned\x07\x1b[31m", b"\xc2\x9b31m", b"\x9b31m", b"\xe2\x80\xae 
         b"'-alert(1)-'", b"${alert(1)}", b"&lt;&#x3c;script"]
 # Characters that must not reach a terminal: C0 except for line ends, DEL, C1, directions, line
 # separators.
-DRIVES = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+DRIVES = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e"
+                    "\u2060-\u206f\ufeff]")
 
 
 def zstd_of_zeros(size):

@@ -165,6 +165,7 @@ names_cannot_drive_the_terminal(void **state)
                                             "1m"),
                         "?1m");
     assert_string_equal(style_clean(&arena, "a\xe2\x80\xae\xe2\x81\xa6z"), "a??z");
+    assert_string_equal(style_clean(&arena, "a\xe2\x80\x8b\xef\xbb\xbfz"), "a??z");
     assert_string_equal(style_clean(&arena, "\xe2\x80\xa8\xed\xa0\x80"), "????");
     assert_string_equal(style_clean(&arena, "\xc3\xa4\xe2\x80\xa6"), "\xc3\xa4\xe2\x80\xa6");
     assert_string_equal(style_clean(&arena, "\xff\xc3"), "??");

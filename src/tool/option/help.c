@@ -217,6 +217,7 @@ help_overview(const struct command_group *groups, size_t width, struct strbuf *o
                     "  heaptap report\n\n"
                     "heaptap help COMMAND, or heaptap COMMAND --help, explains a command.\n"
                     "heaptap --version shows the version.\n\n"
-                    "In the environment, COLUMNS is the width of text; NO_COLOR=1 takes its\n"
-                    "colours; HEAPTAP_ASCII=1, or a locale that is not UTF-8, leaves it ASCII.\n");
+                    "In the environment, COLUMNS is the width of text. NO_COLOR=1 disables\n"
+                    "colour. HEAPTAP_ASCII=1, or a locale that is not UTF-8, keeps text ASCII,\n"
+                    "except for names.\n");
 }

@@ -8,8 +8,8 @@
  * must not be at its end. */
 size_t character_bytes(const char *s, uint32_t *ret_character);
 
-/* Does C act on the display instead of being shown? True for controls, and for characters that
- * change the direction of text or end a line. */
+/* Return true if C acts on the display or is invisible: controls, and characters without width,
+ * that change the direction of text, or that end a line. */
 bool character_drives(uint32_t c);
 
 /* How many bytes the character at S has if it may be shown, else 0. In both cases *RET_SKIP is how
