@@ -67,7 +67,8 @@ done
 # space OPTION MIB: its address space in KiB under that limit, as the process itself sees it
 space() {
     "$HEAPTAP" run --quiet --force $1 -o space.heaptap -- \
-        bash -c "ulimit -Sv $(($2 << 10)); exec cat /proc/self/status" | awk '/^VmSize/ { print $2 }'
+        bash -c "ulimit -Sv $(($2 << 10)); exec cat /proc/self/status" |
+        awk '/^VmSize/ { print $2 }'
 }
 for mib in 280 400; do
     bare=$(bash -c "ulimit -Sv $((mib << 10)); exec cat /proc/self/status" |

@@ -76,9 +76,10 @@ for bad in "--sample 100" "--sample-count 1" "--sample 4K --sample-count 5" "--d
 done
 
 # A program that allocates nothing cannot take a request; the request stays.
-"$HEAPTAP" run --quiet --no-pack -o idle.heaptap -- python3 -c 'import time; time.sleep(600)' &
+"$HEAPTAP" run --quiet --no-pack -o idle.heaptap -- \
+    python3 -c 'import time; open("idle.there", "w").write("x"); time.sleep(600)' &
 runner=$!
-until_there idle.heaptap
+until_there idle.there
 sleep 1
 "$HEAPTAP" control idle.heaptap --wait 1 --off >out 2>&1
 same "control: a program that allocates nothing" 1 $?
