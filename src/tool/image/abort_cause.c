@@ -2,19 +2,19 @@
  *
  * glibc's allocator aborts when it meets damage.
  *
- * The message. glibc copies it to a mapping of its own before it aborts, so that a dump has it:
+ * The message. glibc copies it to a separate mapping before it aborts, so that a dump has it:
  *
  *     4 bytes: length of the mapping │ "free(): invalid size\n"
  *
  * The block. free() keeps the address of the block's chunk, 16 bytes in front, in a register that
- * the functions below it save. So it is among the words above the stack pointer of the thread that
+ * its callees save. So the address is among the words above the stack pointer of the thread that
  * aborted; programs have no use for such an address. Earlier calls have left other chunks there.
- * Each message states what is wrong with the chunk: the first one in the ledger that is so is the
- * one. A double free leaves no damage, so there only one freed block may be among these words.
+ * Each message states a defect of the chunk: the first chunk of a block in the ledger that has this
+ * defect is the one. A double free leaves no damage, so there only one freed block may be among
+ * these words.
  *
- * "corrupted top size" names no block. The last block of a heap whose following word is nonsense
- * has overflowed. No other message of malloc() leads to a block.
- */
+ * "corrupted top size" names no block. The last block of a heap has overflowed if the word behind
+ * it is no valid size. No other message of malloc() leads to a block. */
 #include "image/abort_cause.h"
 
 #include <string.h>
@@ -25,18 +25,18 @@
 enum {
     MESSAGE_MAX = 120,
     MAPPING_MAX = 1 << 16,
-    FRAMES_BYTES = 1024, // More than the frames from free() to the end, which are some 700.
+    FRAMES_BYTES = 1024, // More than the frames from free() to the abort, which take some 700.
     SIGNAL_ABORT = 6,
 };
 
-/* What a message states of the chunk. */
+/* The defect of the chunk that a message states. */
 enum state {
     STATE_UNSTATED,
-    STATE_SIZE,   // Its size is nonsense.
-    STATE_NEXT,   // The size of the chunk behind it is.
+    STATE_SIZE,   // Its size is invalid.
+    STATE_NEXT,   // The size of the chunk behind it is invalid.
     STATE_FREE,   // It is free already.
-    STATE_UNUSED, // The chunk behind it says that it is free.
-    STATE_TOP,    // It is in front of unused memory whose size is nonsense.
+    STATE_UNUSED, // The chunk behind it marks it as free.
+    STATE_TOP,    // It lies in front of unused memory whose size is invalid.
 };
 
 static const struct message {
@@ -68,7 +68,8 @@ struct finder {
     enum state state;
 };
 
-/* The message in the mapping at ADDRESS, or NULL. */
+/* Find the message in the mapping at ADDRESS. Returns NULL if there is none; else TEXT, of
+ * MESSAGE_MAX + 1 bytes, holds its first line. */
 static const struct message *
 message_at(const struct memory *m, uint64_t address, char *text)
 {
@@ -107,7 +108,7 @@ find_message(const struct memory *m, char *text)
 
 /* --- Chunks ----------------------------------------------------------------------------------- */
 
-/* Whether the word in front of a block at ADDRESS cannot be the size of a chunk in use. */
+/* Return true if the word in front of a block at ADDRESS cannot be the size of a chunk in use. */
 static bool
 size_is_nonsense(const struct memory *m, uint64_t address)
 {
@@ -122,7 +123,7 @@ size_is_nonsense(const struct memory *m, uint64_t address)
            ((word & FLAG_MAPPED) != 0 && size % PAGE_BYTES != 0);
 }
 
-/* The block behind that at ADDRESS, by the word in front of it; 0 if there is none. */
+/* Return the block behind the block at ADDRESS, by the size of the chunk; 0 if there is none. */
 static uint64_t
 behind(const struct memory *m, uint64_t address)
 {
@@ -156,7 +157,8 @@ is_so(const struct finder *f, uint64_t address, bool ended)
     return false;
 }
 
-/* Set *RET to the block that begins at ADDRESS, and *RET_ENDED to whether it has ended. */
+/* Find the block that begins at ADDRESS. Returns false if there is none. *RET_ENDED is whether it
+ * has been freed. */
 static bool
 block_at(const struct examined *e, uint64_t address, struct ended_block *ret, bool *ret_ended)
 {
@@ -202,7 +204,8 @@ find_on_stack(const struct finder *f, struct ended_block *ret)
     return found;
 }
 
-/* Find the last block of a heap whose following word is nonsense; false unless there is one. */
+/* Find the block that is the last in a region and is followed by an invalid size. Returns false
+ * unless there is exactly one. */
 static bool
 find_last(const struct finder *f, struct ended_block *ret)
 {

@@ -19,10 +19,10 @@ enum abort_call {
 };
 
 struct abort_cause {
-    const char *message; // Of glibc's allocator, without its end of line; NULL = there is none.
+    const char *message; // glibc's message without its newline; NULL = none.
     enum abort_kind kind;
     enum abort_call call;
-    struct ended_block block; // With site 0 if that is not known. UNKNOWN: not set.
+    struct ended_block block; // Its site is 0 if not known. UNKNOWN: not set.
     struct ended_block front; // OVERWRITTEN: the block in front of it; address 0 = none.
 };
 

@@ -1,7 +1,6 @@
-/* annotated_leaves.c: walk the list of leaves, each a byte for every granule of a span
- * (core_record.h). The list comes from somebody else's memory, so it ends after as many leaves as
- * that memory can hold.
- */
+/* annotated_leaves.c: walk the list of leaves, which have a byte for every granule of a span
+ * (core_record.h). The list comes from a foreign process, so the walk ends after as many leaves as
+ * that memory can hold. */
 #include "image/annotated_leaves.h"
 
 enum { WORD = 8, LEAF_BYTES = (1 << CORE_SPAN_BITS) / CORE_ANNOTATED_GRANULE };

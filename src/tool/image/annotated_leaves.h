@@ -5,7 +5,7 @@
 #include "format/core_record.h"
 #include "image/memory.h"
 
-/* Called with the ADDRESS of a block that lives, and its BYTE of the map (enum core_annotated). */
+/* Called with the ADDRESS of a live block and its BYTE of the map (enum core_annotated). */
 typedef void annotated_fn(void *arg, uint64_t address, uint8_t byte);
 
 /* Call FN with each live block of the map of R in M. */

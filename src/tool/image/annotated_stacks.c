@@ -31,7 +31,8 @@ read_dump(void *arg, uint64_t off, void *to, size_t bytes)
     return bytes;
 }
 
-/* Set the sites of E's blocks to those in P, and append what the ledger does not list. */
+/* Set the sites of E's blocks to the sites in P, and append the blocks that the ledger does not
+ * list. */
 static void
 place_blocks(struct examined *e, const struct annotated_memory *found,
              const struct annotated_places *places, const struct profile *p)
@@ -72,8 +73,8 @@ read_model(struct examined *e, const struct profile *p, struct err *err)
         r = raw_parse(kept, file.length, e->memory.name, &e->arena, &e->raw, err);
     }
     strbuf_release(&file);
-    // Sites of the ledger are not those of this profile: without a process_start it never passes
-    // for the one that is gone.
+    // Its site ids differ from the ledger's. Without a process_start this profile never passes for
+    // the lost one.
     h->pid = e->record.pid;
     h->start_unix_ns = e->record.start_unix_ns;
     h->start_monotonic_ns = e->record.start_monotonic_ns;

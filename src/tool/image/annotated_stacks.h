@@ -5,9 +5,10 @@
 #include "image/examined.h"
 
 /* Fill E->raw with the stacks in E's annotated blocks and set the site of each block in E->blocks,
- * which has been read. Append annotated blocks that the ledger does not list: those of a forked
- * child's parent. E->memory must be a dump. *RET_FRAMES is how many frames a block carries at most.
- * Returns 0, HEAPTAP_NOT_FOUND if no block is annotated, or another error with ERR set. */
+ * which has been read. Append annotated blocks that the ledger does not list: a forked child has
+ * them from its parent. *RET_FRAMES is how many frames a block carries at most. Requires E->memory
+ * to be a dump. Returns 0, HEAPTAP_NOT_FOUND if no block is annotated, or another error with ERR
+ * set. */
 int annotated_stacks_read(struct examined *e, uint32_t *ret_frames, struct err *err);
 
 #endif

@@ -1,54 +1,57 @@
-/* birth.c: whose a block is and how old, from what is kept anyway.
+/* birth.c: find the time and the thread of a block's allocation in data that exists for other
+ * purposes.
  *
- * The ledger has five bytes for a block and no room for a time or a thread, and an event has no
- * time to look at a clock. What tells all the same, the surest first:
+ * The ledger has five bytes for a block and no room for a time or a thread, and reading a clock at
+ * each event would cost too much. Four sources remain, the most reliable first:
  *
- *     annotation       with `heaptap run --annotate` the block carries time and thread itself
- *     latest blocks    each thread keeps the keys of its latest 256, by which lives are counted:
- *                      whose key is there was allocated by that thread, and so many came later
- *     counters         each is of a thread and a site: if one thread alone has allocated at the
- *                      block's site, or since the time below, it was that one
- *     history          says what the counters were at the snapshots. If nothing of the site lived
- *                      at one, the block is younger; if none was allocated after one, it is older
+ *     annotation       with `heaptap run --annotate` the block carries time and thread
+ *     latest blocks    each thread stores the keys of its latest 256 blocks to measure lifetimes. A
+ *                      block whose key is there was allocated by that thread, and the position says
+ *                      how many allocations followed
+ *     counters         each belongs to one thread and one site. If only one thread has allocated at
+ *                      the block's site, or only one since the time found below, it is the thread
+ *     history          the values of the counters at the snapshots. If the site had no live block
+ *                      at a snapshot, the block is younger; if the site allocated nothing after
+ *                      a snapshot, the block is older
  *
- * So of what is made once, or seldom, the time is known to the distance of two snapshots, which is
- * a 128th of the run or better; of a site where blocks come and go, but never all of them, only
- * that it is not older than the site.
+ * So the time of a rare allocation is known to the distance of two snapshots, which is a 128th of
+ * the run or better. If a site always has live blocks and allocates often, its blocks are only
+ * known to be no older than the site.
  *
- * The profile may be younger than a dump. A snapshot that was taken after the dump tells nothing of
- * the dump's blocks when it has none; and that nothing was allocated since, only if that is still
- * so in the profile. A process that runs on is read before its counters are.
+ * The profile may be younger than a dump. A snapshot taken after the dump proves nothing about the
+ * dump's blocks when the site is empty at it. And a site counts as idle since a snapshot only if
+ * the profile has no later allocation of the site. The memory of a running process is read before
+ * its counters are, so the same holds there.
  *
- * Where it may err: threads hear of a snapshot one after the other, within microseconds. A block
- * that is allocated by one that has and freed by one that has not could make a site look empty that
- * was not.
- */
+ * Error: threads learn of a snapshot one after the other, within microseconds. If a thread that has
+ * learned of it allocates a block, and one that has not frees it, a site may look empty that was
+ * not. */
 #include "image/birth.h"
 
 #include <string.h>
 
 #include "layout/annotation.h"
 
-enum { NS = 1000000000, ROWS_MAX = 1 << 15, SNAPSHOTS_MAX = 1 << 14 }; // More than there are.
+enum { NS = 1000000000, ROWS_MAX = 1 << 15, SNAPSHOTS_MAX = 1 << 14 }; // Never reached.
 
-/* A row's counter at the block's site. */
+/* The counter of one thread row at the block's site. */
 struct row_counter {
     uint32_t row;
-    uint32_t known; // Up to this snapshot its values have been noted.
+    uint32_t known; // Id of the last snapshot whose values have been taken.
     const struct disk_counter *now;
-    uint64_t before; // Allocations at the snapshot that was asked for.
+    uint64_t before; // Allocations at the snapshot AT of the second walk.
 };
 
-/* What the counters of one site were at each snapshot, all rows together. */
+/* The counters of one site at each snapshot, summed over all rows. */
 struct past {
     const struct raw_file *raw;
     struct row_counter *rows;
     size_t row_count;
-    uint32_t *row_of; // By record of COUNTERS: index of its row plus 1.
-    uint32_t place;   // Of the site in such a record.
+    uint32_t *row_of; // By record of COUNTERS: row index plus 1; 0 = another site.
+    uint32_t place;   // Index of the site in such a record.
     uint32_t snapshots;
     uint64_t *allocations, *frees; // By snapshot.
-    uint64_t all;                  // Allocations by now.
+    uint64_t all;                  // Allocations until now.
 };
 
 static bool
@@ -81,8 +84,9 @@ find_rows(struct past *p, uint32_t site, struct arena *arena)
     }
 }
 
-/* ROW had these values from the snapshot after the last one that is known up to UNTIL. Sums them
- * up, or, if AT is not 0, notes what they were at that. */
+/* ROW had the values ALLOCATIONS and FREES at the snapshots from row->known + 1 to UNTIL. If AT is
+ * 0, add them to the sums of these snapshots. Else store ALLOCATIONS in ROW if AT is one of
+ * them. */
 static void
 note(struct past *p, struct row_counter *row, uint32_t until, uint64_t allocations, uint64_t frees,
      uint32_t at)
@@ -121,7 +125,7 @@ walk(struct past *p, uint32_t at)
         note(p, &p->rows[i], p->snapshots, p->rows[i].now->allocations, p->rows[i].now->frees, at);
 }
 
-/* When snapshot ID was taken, elapsed; UINT64_MAX if that is not known. */
+/* Return the elapsed time of snapshot ID; UINT64_MAX if it is not known. */
 static uint64_t
 time_of(const struct past *p, uint32_t id)
 {
@@ -130,8 +134,8 @@ time_of(const struct past *p, uint32_t id)
     return d->elapsed_ns != 0 && d->id == id ? d->elapsed_ns - 1 : UINT64_MAX;
 }
 
-/* Set the time of RET by what was there at the snapshots. Returns the one that it is younger than,
- * or 0. */
+/* Set the time of RET by the site's live blocks at the snapshots. Returns the latest snapshot that
+ * is older than the block for sure, or 0. */
 static uint32_t
 limit_time(const struct examined *e, const struct past *p, struct birth *ret)
 {
@@ -176,7 +180,7 @@ thread_of(const struct raw_file *raw, uint32_t row, struct arena *arena)
     };
 }
 
-/* By the counters of the block's site. */
+/* Find time and threads by the counters of the block's site. */
 static void
 find_by_counters(const struct examined *e, uint32_t site, struct arena *arena, struct birth *ret)
 {
@@ -205,7 +209,7 @@ find_by_counters(const struct examined *e, uint32_t site, struct arena *arena, s
     }
 }
 
-/* Whether the thread TID is in the memory of E. */
+/* Return true unless E is a dump without thread TID. */
 static bool
 is_there(const struct examined *e, uint32_t tid)
 {
@@ -215,7 +219,8 @@ is_there(const struct examined *e, uint32_t tid)
     return e->memory.lives;
 }
 
-/* By the latest blocks of each thread. */
+/* Find the thread whose latest blocks include B, and how many allocations it has made since.
+ * Returns false if there is none. */
 static bool
 find_by_latest(const struct examined *e, const struct block *b, struct arena *arena,
                struct birth *ret)
@@ -239,7 +244,7 @@ find_by_latest(const struct examined *e, const struct block *b, struct arena *ar
             continue;
         ret->threads[0] = thread_of(&e->raw, row, arena);
         ret->thread_count = 1;
-        // The row's latest thread, unless another has taken it since.
+        // The latest thread of the row, unless another one has taken the row since.
         if (d != NULL && is_there(e, d->tid))
             ret->threads[0].tid = d->tid;
         ret->has_later = true;
@@ -262,7 +267,7 @@ name_of(const struct raw_file *raw, uint32_t tid, struct arena *arena)
     return "";
 }
 
-/* By what stands in front of the block. */
+/* Find time and thread by the annotation in front of the block. */
 static void
 find_by_annotation(const struct examined *e, const struct block *b, struct arena *arena,
                    struct birth *ret)
@@ -285,7 +290,7 @@ find_by_annotation(const struct examined *e, const struct block *b, struct arena
             (uint32_t)a.thread, 1, name_of(&e->raw, (uint32_t)a.thread, arena)};
         ret->thread_count = 1;
     }
-    // Another writer may have another clock.
+    // Another writer of annotations may use another clock.
     if (shape.has_birth && a.birth >= since && a.birth - since <= birth_now(e) + NS) {
         ret->annotated = ret->has_time = true;
         ret->from_ns = ret->to_ns = a.birth - since;

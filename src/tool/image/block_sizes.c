@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-/* A site's counters, and what the ledger lists of it. */
+/* The counters of a site, and the sums over the ledger. */
 struct site {
     uint64_t smallest, largest;
     uint64_t allocations, allocated_bytes;
@@ -43,7 +43,7 @@ collect_counters(const struct raw_file *raw, struct site *v, size_t count)
 
             if (site >= count)
                 continue;
-            // A block may be freed by a thread that has allocated none.
+            // A thread may free blocks at a site where it has allocated none.
             v[site].live_blocks += c->allocations - c->frees;
             v[site].live_bytes += c->allocated_bytes - c->freed_bytes;
             if (c->allocations == 0 || (int64_t)c->allocations < 0)
@@ -67,7 +67,7 @@ collect_listed(const struct blocks *b, struct site *v)
     for (size_t i = 0; i < b->count; i++) {
         struct site *s = &v[b->v[i].site];
 
-        // Their sites are not the ledger's.
+        // Inherited blocks have sites that the ledger does not use.
         if (b->v[i].flags & BLOCK_INHERITED)
             continue;
         s->listed_blocks++;
@@ -78,7 +78,8 @@ collect_listed(const struct blocks *b, struct site *v)
     return unsized;
 }
 
-/* The bytes from BLOCK to the next one of malloc's, NEXT or NULL, or to the end of its memory. */
+/* Return the bytes from BLOCK to NEXT, the next block of malloc or NULL, or to the end of its
+ * region. */
 static uint64_t
 room_of(const struct memory *m, const struct block *block, const struct block *next)
 {
@@ -90,7 +91,8 @@ room_of(const struct memory *m, const struct block *block, const struct block *n
     return end - block->address;
 }
 
-/* List B's blocks without a size whose site is counted in V, with their bounds, into RET. */
+/* List B's blocks without a size whose site is counted in V, with their bounds, in RET. Returns
+ * their number. */
 static size_t
 list_unsized(const struct memory *m, const struct blocks *b, const struct site *v,
              struct unsized *ret)
@@ -130,8 +132,9 @@ by_site(const void *a, const void *b)
     return x->block->address < y->block->address ? -1 : x->block->address > y->block->address;
 }
 
-/* Give the COUNT blocks at V, all that have no size of site S, the most confined first, sizes whose
- * sum is LEFT as far as their bounds allow. */
+/* Give the COUNT blocks at V, the most confined first, sizes whose sum is LEFT as far as their
+ * bounds allow. They are all blocks of one site that have no size. IS_EXACT: LEFT is no
+ * estimate. */
 static void
 share(struct blocks *b, struct unsized *v, size_t count, uint64_t left, bool is_exact)
 {
@@ -153,7 +156,8 @@ share(struct blocks *b, struct unsized *v, size_t count, uint64_t left, bool is_
     }
 }
 
-/* The bytes of the COUNT blocks of S that have no size; *RET_EXACT if that is no estimate. */
+/* Return the bytes of the COUNT blocks of S that have no size; *RET_EXACT is false if they are an
+ * estimate. */
 static uint64_t
 sum_of(const struct site *s, size_t count, bool same_moment, bool *ret_exact)
 {
@@ -188,7 +192,7 @@ block_sizes_infer(const struct memory *m, const struct raw_file *raw, bool same_
 
     if (b->unsized == 0)
         return;
-    // Most of it is never touched.
+    // Most pages are never touched.
     sites = xcalloc(site_count, sizeof *sites);
     collect_counters(raw, sites, site_count);
     v = xcalloc(collect_listed(b, sites), sizeof *v);

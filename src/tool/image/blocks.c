@@ -1,15 +1,13 @@
 /* blocks.c: from the ledger's bytes to a list of blocks.
  *
- * The ledger has a few bytes for each granule of the heap (recorder/account/ledger.c says why), so
- * all of it is read once, leaf by leaf, and then the side tables. What an entry leaves out is in
- * the heap itself: the word in front of a block of glibc's says how much room it has. That word is
- * where an overflow of the block before it lands, so it is believed only if the block then ends
- * before the next one begins.
+ * The ledger has a few bytes for each granule of the heap (recorder/account/ledger.c explains why),
+ * so all of it is read once, leaf by leaf, and then the side tables. An entry holds no size: for
+ * glibc the word in front of the block holds the room it has. An overflow of the block before lands
+ * in that word, so a size is trusted only if the block then ends before the next one begins.
  *
- * Everything comes out of a file from somebody else. A span counts once, a block must lie in memory
- * that the process had, and there are no more blocks than granules. Spans do not share a leaf, so
- * all leaves together have no more bytes than the memory; a ledger that claims more ends there.
- */
+ * Every byte is untrusted. A span counts once, a block must lie in memory that the process had, and
+ * there are no more blocks than granules. Spans do not share a leaf, so all leaves together are no
+ * larger than the memory; reading ends where a ledger claims more. */
 #include "image/blocks.h"
 
 #include <stdlib.h>
@@ -26,7 +24,7 @@ struct reading {
     const struct core_record *r;
     struct arena *arena;
     struct blocks *b;
-    uint64_t left_bytes; // That leaves may yet have.
+    uint64_t left_bytes; // The bytes that further leaves may have.
 };
 
 static uint64_t
@@ -90,7 +88,7 @@ list_leaves(struct reading *g)
     b->leaves = kept;
 }
 
-/* Add a block of memory that the process had. */
+/* Add BLOCK if the process had memory there. */
 static void
 add(struct reading *g, struct block block)
 {
@@ -98,7 +96,7 @@ add(struct reading *g, struct block block)
         blocks_add(g->b, g->arena, block);
 }
 
-/* The block at ADDRESS with ENTRY of malloc's ledger. */
+/* Add the block at ADDRESS with ENTRY of malloc's ledger. */
 static void
 add_entry(struct reading *g, uint64_t address, uint32_t entry)
 {
@@ -121,8 +119,8 @@ add_entry(struct reading *g, uint64_t address, uint32_t entry)
     add(g, block);
 }
 
-/* Read COUNT entries of ENTRY_BYTES of a leaf, at ADDRESS, into ENTRIES; returns how many there
- * are. */
+/* Read COUNT entries of ENTRY_BYTES of a leaf, at ADDRESS, into ENTRIES. Returns how many could be
+ * read. */
 static size_t
 read_piece(struct reading *g, uint64_t address, void *entries, size_t count, size_t entry_bytes)
 {
@@ -257,8 +255,8 @@ by_address(const void *a, const void *b)
     return (int)(x->flags & BLOCK_HOOKED) - (int)(y->flags & BLOCK_HOOKED);
 }
 
-/* A block that would reach into the next one is damaged. A wrapper's block may begin where that of
- * the malloc behind it does, or within it; these two are compared with their own kind. */
+/* Mark blocks that would reach into the next one as damaged. A wrapper's block may lie within the
+ * block of the malloc behind it, so each kind is compared with blocks of the same kind. */
 static void
 judge_sizes(struct blocks *b)
 {
@@ -340,7 +338,7 @@ blocks_before(const struct blocks *b, uint64_t address)
     return low > 0 ? &b->v[low - 1] : NULL;
 }
 
-/* The leaf of malloc's ledger for ADDRESS, or NULL. */
+/* Return the leaf of malloc's ledger for ADDRESS, or NULL. */
 static const struct core_leaf *
 leaf_of(const struct blocks *b, uint64_t address)
 {
@@ -370,7 +368,7 @@ blocks_ended_before(const struct memory *m, const struct core_record *r, const s
         const struct core_leaf *leaf = leaf_of(b, at - back);
         uint64_t entry, start;
 
-        // No block has begun in these addresses, or that part of the ledger is not in the dump.
+        // No block has begun in this span, or the dump lacks its leaf.
         if (leaf == NULL) {
             back += (at - back) & (SPAN_BYTES - 1) & -granule;
             continue;
@@ -389,7 +387,7 @@ blocks_ended_before(const struct memory *m, const struct core_record *r, const s
     return false;
 }
 
-/* The birth of the block of KEY in the side table at TABLE. */
+/* Find the birth of the block with KEY in the side table at TABLE. */
 static bool
 find_side_birth(const struct memory *m, uint64_t table, uint64_t key, uint8_t *ret)
 {

@@ -6,17 +6,17 @@
 #include "image/memory.h"
 
 enum block_flags {
-    BLOCK_HOOKED = 1 << 0,  // Of a hooked allocator: not malloc's.
+    BLOCK_HOOKED = 1 << 0,  // From a hooked allocator, not from malloc.
     BLOCK_SAMPLE = 1 << 1,  // It stands for others; `way` says how it was chosen.
     BLOCK_ROUNDED_UP = 1 << 2,
-    BLOCK_BACKING = 1 << 3, // One of the program's own heaps makes its blocks from it.
-    // size_bytes is not known but as what malloc_usable_size would have said, minus slack_bytes.
+    BLOCK_BACKING = 1 << 3, // A heap of the program makes its blocks from it.
+    // Only the allocator knows the size: malloc_usable_size, minus slack_bytes.
     BLOCK_UNSIZED = 1 << 4,
-    // The allocator's word in front of it, which tells its size, makes no sense: something has
-    // written over it. size_bytes is 0.
+    // The allocator's word in front of it, which holds its size, is invalid: something has
+    // overwritten it. size_bytes is 0.
     BLOCK_DAMAGED = 1 << 5,
-    BLOCK_GUESSED = 1 << 6, // size_bytes is the mean of its site's.
-    // Of a forked child: it was there before the child recorded. size_bytes is an upper bound.
+    BLOCK_GUESSED = 1 << 6, // size_bytes is an estimate from the counters of its site.
+    // In a forked child: allocated before the child recorded. size_bytes is an upper bound.
     BLOCK_INHERITED = 1 << 7,
 };
 
@@ -24,7 +24,7 @@ struct block {
     uint64_t address;
     uint64_t size_bytes; // Requested.
     uint32_t site;       // As in the profile's file.
-    uint16_t way;        // Of a sample: index into PHASES.
+    uint16_t way;        // BLOCK_SAMPLE: index into PHASES.
     uint8_t slack_bytes;
     uint8_t flags; // enum block_flags
 };
@@ -32,54 +32,55 @@ struct block {
 struct blocks {
     struct block *v; // By address.
     size_t count, capacity;
-    size_t damaged, unsized; // How many have these flags.
-    // Parts of the ledger that are not there, each for 2^24 bytes of address space.
+    size_t damaged, unsized; // Number of blocks with these flags.
+    // Number of leaves that are missing in a dump, each for 2^24 bytes of address space.
     size_t missing_leaves, leaves;
-    struct core_leaf *ledger; // Those that are there, by span.
+    struct core_leaf *ledger; // The leaves that are there, by span.
 };
 
 /* Read the blocks of record R in M into *RET, whose memory is from ARENA. */
 void blocks_read(const struct memory *m, const struct core_record *r, struct arena *arena,
                  struct blocks *ret);
 
-/* Append BLOCK; blocks_settle is to follow. */
+/* Append BLOCK. Call blocks_settle after the last one. */
 void blocks_add(struct blocks *b, struct arena *arena, struct block block);
 
-/* Put B into the order of addresses again, and drop what is there twice. */
+/* Sort B by address and drop duplicates. */
 void blocks_settle(struct blocks *b);
 
 /* The last block that begins at ADDRESS or before it; NULL if there is none. */
 const struct block *blocks_before(const struct blocks *b, uint64_t address);
 
-/* The bytes that a block takes for sure: at least 1. */
+/* Return the bytes that a block takes for sure: at least 1. */
 static inline uint64_t
 block_extent(const struct block *b)
 {
     return b->size_bytes != 0 ? b->size_bytes : 1;
 }
 
-/* Whether ADDRESS lies in block B. */
+/* Return true if ADDRESS lies in block B. */
 static inline bool
 block_has(const struct block *b, uint64_t address)
 {
     return address - b->address < block_extent(b);
 }
 
-/* The number of BLOCK among those of its thread, modulo 256, from the ledger in M; false if that is
- * not there. Looks through the side tables if BLOCK is in one of those. */
+/* Read the birth of BLOCK, its number among the blocks of its thread modulo 256, from the ledger in
+ * M. Returns false if it is missing. Searches the side tables if the block's leaf does not hold
+ * it. */
 bool blocks_birth(const struct memory *m, const struct core_record *r, const struct blocks *b,
                   const struct block *block, uint8_t *ret);
 
-/* A block that has ended, of which the ledger still knows where it began. */
+/* A block that has ended, but whose beginning is still in the ledger. */
 struct ended_block {
     uint64_t address;
-    uint32_t site; // Where it had been allocated; 0 = not known.
+    uint32_t site; // Site of the allocation; 0 = not known.
 };
 
 enum { BLOCKS_LOOK_BACK_BYTES = 1 << 20 };
 
-/* The last block that began at ADDRESS or less than LIMIT_BYTES before it and has ended, with no
- * other that has begun between it and ADDRESS; false if there is none. */
+/* Find the block that began last at ADDRESS or less than LIMIT_BYTES before it. Returns false if
+ * there is none, or if it has not ended. */
 bool blocks_ended_before(const struct memory *m, const struct core_record *r,
                          const struct blocks *b, uint64_t address, uint64_t limit_bytes,
                          struct ended_block *ret);

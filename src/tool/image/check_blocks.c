@@ -1,22 +1,22 @@
 /* check_blocks.c: damage of blocks in the memory of a recorded process.
  *
- * Annotated blocks (docs/internals/annotated.md): the recorder's map says at which addresses they
- * are, so each has to have its annotation in front, and what is not as it was written is damage,
- * however little is left. Neighbours are judged together, because one write may change both:
+ * Annotated blocks (docs/internals/annotated.md): the recorder's map has their addresses, so each
+ * must have its annotation in front. Any byte that differs is damage, however little is left.
+ * Neighbours are judged together, because one write may change both:
  *
  *     block A │ guard │ the allocator's │ HeaP … check ProF │ block B
  *             └──► A ran over                           ◄───┘ B was written before its beginning
  *
- * A guard that has changed at its first byte tells of A; one that has changed only further behind
- * tells of B, if B's end mark is gone. An annotation that has lost its end behind a whole guard
- * tells of its own block, one that has lost its beginning of the block in front.
+ * A guard that has changed at its first byte means that A overflowed. If it has changed only
+ * further behind, and B's end mark is gone, B was written before its beginning. An annotation that
+ * has lost its end mark behind an intact guard was damaged from its own block. One that has lost
+ * its beginning was damaged from the block in front.
  *
- * Blocks without annotations: glibc keeps a word in front of each block, which says how large its
- * memory is, and where the next one begins. A word that makes no sense, or that does not lead to
- * such a word behind it, was written over, most likely by the block in front; where that began
- * cannot be told, nor what was written into the room that the allocator had left behind a block.
- * Of other allocators nothing is known.
- */
+ * Blocks without annotations: glibc keeps a word in front of each block with the size of the chunk,
+ * and so with the place of the next word. A word that is invalid, or that does not lead to a valid
+ * one, was overwritten, most likely from the block in front. The first byte of that write is not
+ * known, and writes into the slack between two blocks leave no trace. Other allocators cannot be
+ * checked. */
 #include "image/check_blocks.h"
 
 #include <stdlib.h>
@@ -26,17 +26,17 @@
 #include "layout/annotation.h"
 
 enum {
-    NEAR_BYTES = 256,   // So far apart are neighbours at most.
+    NEAR_BYTES = 256,   // The largest distance between neighbours.
     WORD = 8,
     MARK_BYTES = ANNOTATION_MARK_BYTES,
     GUARD_MAX = UINT8_MAX,
-    GLIBC_LEAST = 32,   // The smallest piece of memory that glibc gives,
-    GLIBC_IN_USE = 1,   // and a flag in its word: the one in front of it is not free.
+    GLIBC_LEAST = 32,   // The smallest chunk of glibc, and
+    GLIBC_IN_USE = 1,   // a flag in its word: the chunk in front is in use.
 };
 
-/* An annotated block, as it is. */
+/* An annotated block as found in memory. */
 struct state {
-    struct block block; // By the ledger, or what is left of the annotation.
+    struct block block; // From the ledger, or from the annotation if that is whole.
     bool known;         // Its memory is there.
     bool begins, ends, whole;
     uint32_t guard_first, guard_last; // The first and last guard byte that has changed; guard_bytes
@@ -64,7 +64,7 @@ add(struct checker *c, enum check_kind kind, const struct block *block)
     return d;
 }
 
-/* D's first changed byte is at FROM, and its last before END. */
+/* Set D's changed bytes to [FROM, END). */
 static void
 add_written(struct checker *c, struct check_damage *d, uint64_t from, uint64_t end)
 {
@@ -102,7 +102,7 @@ judge_guard(struct checker *c, struct state *s)
     }
 }
 
-/* The annotation of S, whose address and padding are known. */
+/* Judge the annotation of S, whose address and padding are known. */
 static void
 judge(struct checker *c, struct state *s, bool padded)
 {
@@ -170,7 +170,7 @@ read_annotated(struct checker *c)
         qsort(c->states, c->state_count, sizeof *c->states, by_address);
 }
 
-/* Is the memory of B right behind that of A? */
+/* Return true if the memory of B lies right behind the memory of A. */
 static bool
 is_adjacent(const struct checker *c, const struct state *a, const struct state *b)
 {
@@ -180,7 +180,8 @@ is_adjacent(const struct checker *c, const struct state *a, const struct state *
     return end <= begin && begin - end <= NEAR_BYTES;
 }
 
-/* Where the changed bytes at the end of S's annotation begin, as far as that can be told. */
+/* Return the first changed byte of the end mark of S's annotation. Earlier bytes may have changed
+ * without a trace. */
 static uint64_t
 end_changed_from(struct checker *c, const struct state *s)
 {
@@ -195,7 +196,8 @@ end_changed_from(struct checker *c, const struct state *s)
     return at;
 }
 
-/* The damage at the guard of A, with B behind it, which may be NULL; true if that explains B. */
+/* Judge the guard of A, with B behind it, which may be NULL. Returns true if that explains B's
+ * damage. */
 static bool
 judge_end(struct checker *c, const struct state *a, const struct state *b)
 {
@@ -224,7 +226,7 @@ judge_end(struct checker *c, const struct state *a, const struct state *b)
     return true;
 }
 
-/* The damage of the annotation of B, with A in front of it, which may be NULL and is whole. */
+/* Judge the annotation of B, with A in front of it. A may be NULL; its guard is intact. */
 static void
 judge_begin(struct checker *c, const struct state *a, const struct state *b)
 {
@@ -245,15 +247,16 @@ judge_begin(struct checker *c, const struct state *a, const struct state *b)
     add_written(c, d, begin, b->ends ? begin + MARK_BYTES : b->block.address);
 }
 
-/* Has whoever came from in front written over all of S, to its guard? */
+/* Return true if the write that came from in front overwrote all of S, from its annotation into its
+ * guard. */
 static bool
 goes_through(const struct checker *c, const struct state *s)
 {
     return s->known && !s->begins && !s->ends && guard_is_changed(c, s) && s->guard_first == 0;
 }
 
-/* The latest damage goes on through S, with NEXT behind it, which may be NULL; true if that
- * explains NEXT, too. */
+/* Extend the latest damage through S. Returns true if that explains the damage of NEXT, the block
+ * behind S, which may be NULL. */
 static bool
 go_on(struct checker *c, const struct state *s, const struct state *next)
 {
@@ -276,7 +279,7 @@ check_annotated(struct checker *c)
 
         if (!explained)
             judge_begin(c, a, &c->states[i]);
-        // What stands in front of the next one is judged with this one's guard.
+        // The next block's annotation is judged together with this block's guard.
         if (explained && goes_through(c, &c->states[i]))
             explained = go_on(c, &c->states[i], next);
         else
@@ -287,7 +290,7 @@ check_annotated(struct checker *c)
 
 /* --- Others ----------------------------------------------------------------------------------- */
 
-/* The words of glibc in front of block B and behind it. */
+/* Check glibc's words in front of block B and behind it. FRONT is the block in front, or NULL. */
 static void
 check_glibc(struct checker *c, const struct block *b, const struct block *front)
 {
@@ -308,13 +311,13 @@ check_glibc(struct checker *c, const struct block *b, const struct block *front)
         return;
     }
     room = word & ~UINT64_C(7);
-    // What the kernel has mapped for one block ends with it.
+    // A chunk with a mapping for itself has no chunk behind it.
     if ((word & 2) != 0 || !memory_word(m, b->address - WORD + room, WORD, &behind))
         return;
     if ((behind & GLIBC_IN_USE) != 0 && (behind & ~UINT64_C(7)) >= GLIBC_LEAST &&
         behind % 16 < 8 && behind >> CORE_SPAN_BITS < UINT64_C(1) << 20)
         return;
-    // The word of a live neighbour is judged as its own.
+    // The word of a live neighbour is checked with that block.
     if (b + 1 < c->e->blocks.v + c->e->blocks.count && b[1].address == b->address + room)
         return;
     d = add(c, CHECK_PAST_END, b);

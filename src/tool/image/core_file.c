@@ -1,13 +1,13 @@
-/* core_file.c: systems keep core dumps compressed (systemd-coredump by zstd, others by gzip), and
- * what is in one is needed in any order. So such a file is expanded first, into one without a name
- * in TMPDIR, /var/tmp or /tmp, where runs of zeros, which are most of many dumps, take no room. A
- * dump that is not compressed is mapped as it is.
+/* core_file.c: map a core dump, and expand it first if it is compressed.
  *
- * Nobody is to fill a disk, or keep us busy for hours, with a file of a few kilobytes. Zeros, which
- * a dump may have any number of, are compressed to a 30,000th; beyond 256 GiB, which takes a minute
- * and a half, no more than 4,096 times what went in is taken. And some of the disk is left to
- * others.
- */
+ * Systems keep core dumps compressed (systemd-coredump by zstd, others by gzip), but reading one
+ * needs random access. So a compressed dump is expanded into a nameless file in TMPDIR, /var/tmp or
+ * /tmp. Runs of zeros, which make up most of many dumps, become holes there. Other dumps are mapped
+ * as they are.
+ *
+ * A file of a few kilobytes must not fill the disk or keep us busy for hours. A dump may have any
+ * number of zeros, which compress to a 30,000th. So the limit is 256 GiB, which expand in a minute
+ * and a half, plus 4,096 bytes for each compressed byte. Some of the disk is always left free. */
 #include "image/core_file.h"
 
 #include <errno.h>
@@ -26,7 +26,8 @@
 
 enum { PIECE_BYTES = 1 << 18, GAP_BYTES = 4096 };
 
-/* So many bytes for each that goes in, on top of these; at least so much of the disk is left. */
+/* Bytes of output for each byte of input, on top of these; and the least room to leave on the
+ * disk. */
 #define RATIO_MAX ((uint64_t)1 << 12)
 #define SIZE_FREE_BYTES ((uint64_t)256 << 30)
 #define DISK_LEFT_BYTES ((uint64_t)256 << 20)
@@ -39,8 +40,9 @@ struct expansion {
     int from, to;
     uint64_t size_bytes; // So far.
     uint64_t max_bytes;
-    uint64_t kept_bytes, next_look; // What takes room, and when to look at the disk again.
-    const char *refused;            // Why no more is taken, if it is not an errno.
+    uint64_t kept_bytes, next_look; // Bytes that take room, and at how many of them to look at the
+                                    // disk again.
+    const char *refused;            // The reason for an end that is no errno; NULL = none.
 };
 
 static enum packing
@@ -78,7 +80,7 @@ nameless_file(void)
     return -1;
 }
 
-/* Whether the disk has room for more; looks only now and then. */
+/* Return true if the disk has room for more. Asks the system once for each LOOK_BYTES. */
 static bool
 is_room(struct expansion *e)
 {
@@ -94,7 +96,7 @@ is_room(struct expansion *e)
     return false;
 }
 
-/* Add what was expanded; pages of zeros stay holes. */
+/* Append expanded bytes; pages of zeros stay holes. Returns false if they cannot be kept. */
 static bool
 put(struct expansion *e, const unsigned char *bytes, size_t size_bytes)
 {
@@ -118,7 +120,8 @@ put(struct expansion *e, const unsigned char *bytes, size_t size_bytes)
     return true;
 }
 
-/* Both of these return false if what was expanded cannot be kept; damage just ends it. */
+/* Expand E's input. Both functions return false if the output cannot be stored; damaged input only
+ * ends the expansion. */
 static bool
 expand_zstd(struct expansion *e)
 {
@@ -127,7 +130,7 @@ expand_zstd(struct expansion *e)
     bool ok = z != NULL, more = true;
     ssize_t n;
 
-    if (z != NULL) // Of those that were compressed with --long.
+    if (z != NULL) // For dumps that were compressed with --long.
         ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
     while (ok && more && (n = read(e->from, in, PIECE_BYTES)) > 0) {
         ZSTD_inBuffer src = {in, (size_t)n, 0};
@@ -164,7 +167,8 @@ expand_gzip(struct expansion *e)
     return ok;
 }
 
-/* FD of PATH, or of what it expands to instead; a negative heaptap_errc. */
+/* Expand the file PATH, open as FD, if it is compressed. Returns FD, or closes it and returns the
+ * expanded file. On failure returns a negative heaptap_errc and leaves FD open. */
 static int
 expand(int fd, const char *path, struct err *err)
 {

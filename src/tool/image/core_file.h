@@ -4,8 +4,8 @@
 
 #include "util/err.h"
 
-/* Map the file PATH, or what it expands to if it is compressed with zstd or gzip, to be read. It is
- * the caller's to munmap. A compressed file that ends early gives what there is. Returns 0 or
+/* Map the file PATH for reading, expanded if it is compressed with zstd or gzip. The caller must
+ * munmap it. A compressed file that ends early is expanded as far as it goes. Returns 0 or
  * HEAPTAP_BAD_INPUT with ERR set. */
 int core_file_map(const char *path, const unsigned char **ret_bytes, size_t *ret_size_bytes,
                   struct err *err);

@@ -1,20 +1,19 @@
 /* elf_core.c: reading a core dump.
  *
- * A core dump is an ELF file: a PT_LOAD for each range of addresses, with as many bytes as the
- * kernel's filter let through, and PT_NOTE with what the kernel knew:
+ * A core dump is an ELF file. It has a PT_LOAD for each range of addresses, with as many bytes as
+ * the kernel's filter let through, and a PT_NOTE with the state of the process:
  *
- *     NT_PRSTATUS  of each thread its registers; the thread that died comes first
- *     NT_PRPSINFO  the process id and what it was called
- *     NT_SIGINFO   the signal, and the address that it was about
- *     NT_FILE      which file lies where
- *     NT_AUXV      what the kernel put onto the first stack
+ *     NT_PRSTATUS  registers of each thread; the thread that died comes first
+ *     NT_PRPSINFO  process id and command line
+ *     NT_SIGINFO   the signal and the address that it is about
+ *     NT_FILE      the mapped files and their addresses
+ *     NT_AUXV      the auxiliary vector on the first stack
  *
- * Word size and byte order are those of its header, so a dump of another machine reads as well;
- * where registers lie is in a table, and of a machine that is not in it only the memory is known.
+ * The ELF header has word size and byte order, so dumps of other machines can be read. The place of
+ * the registers is in a table; for a machine that is not listed there, only memory is read.
  *
- * Every offset is a stranger's: what lies outside the file is left out, and how much that was is
- * counted, because a dump that was cut short by a limit or a full disk looks just so.
- */
+ * Every offset is untrusted. Bytes outside of the file are left out and counted, because a dump
+ * that was cut short by a limit or a full disk looks the same. */
 #include "image/elf_core.h"
 
 #include <elf.h>
@@ -29,16 +28,16 @@ enum {
     REGIONS_MAX = 1 << 20,
     MAPPINGS_MAX = 1 << 20,
     THREADS_MAX = 1 << 20,
-    NOTES_MAX = 16, // Segments of notes; there is one.
+    NOTES_MAX = 16, // Segments of notes; a dump has one.
     NOTE_HEAD_BYTES = 12,
 };
 
-/* Where things are in NT_PRSTATUS: registers as words, from registers_off on. */
+/* Layout of NT_PRSTATUS: offsets in bytes, and indexes of registers, which are words. */
 static const struct layout {
     uint32_t machine, word_bytes;
     uint32_t tid_off, registers_off, registers;
     uint32_t pc, sp;
-    int pointer; // -1 = not among them.
+    int pointer; // -1 = not among the registers.
 } layouts[] = {
     {EM_X86_64, 8, 32, 112, 27, 16, 19, 21},
     {EM_AARCH64, 8, 32, 112, 34, 32, 31, -1},
@@ -48,11 +47,11 @@ static const struct layout {
 
 struct reader {
     struct memory *m;
-    uint64_t held_bytes; // Of the file, in all regions so far.
+    uint64_t held_bytes; // Bytes of the file in all regions so far.
     size_t region_capacity, mapping_capacity, thread_capacity;
 };
 
-/* The number of SIZE_BYTES at OFF of the file, 0 outside of it. */
+/* Return the number of SIZE_BYTES at OFF of the file; 0 outside of it. */
 static uint64_t
 number(const struct memory *m, uint64_t off, uint32_t size_bytes)
 {
@@ -65,14 +64,14 @@ number(const struct memory *m, uint64_t off, uint32_t size_bytes)
     return value;
 }
 
-/* A word of the machine at OFF. */
+/* Return the machine's word at OFF. */
 static uint64_t
 word(const struct memory *m, uint64_t off)
 {
     return number(m, off, m->word_bytes);
 }
 
-/* The text at OFF that ends by NUL before END; "" if it does not. */
+/* Copy the string at OFF, which must end by NUL before END; "" if it does not. */
 static const char *
 text(struct memory *m, uint64_t off, uint64_t end)
 {
@@ -122,7 +121,7 @@ read_thread(struct reader *r, uint64_t off, uint64_t size_bytes)
         m->signal.number = (uint32_t)number(m, off + 12, 2);
 }
 
-/* The registers of the latest thread go on in a note of their own. */
+/* A separate note has the thread pointer of the latest thread. */
 static void
 read_thread_pointer(struct memory *m, uint64_t off, uint64_t size_bytes)
 {
@@ -149,7 +148,7 @@ read_process(struct memory *m, uint64_t off, uint64_t size_bytes)
         m->program = text(m, off + name_off, off + arguments_off);
 }
 
-/* Of which signals si_addr is an address: those of a fault, sent by the kernel. */
+/* Return true if si_addr of this signal is an address: the kernel sent it for a fault. */
 static bool
 has_address(uint32_t number, int32_t code)
 {
@@ -173,7 +172,8 @@ read_signal(struct memory *m, uint64_t off, uint64_t size_bytes)
     m->signal.address = m->signal.has_address ? word(m, off + address_off) : 0;
 }
 
-/* A count, the size of a page, then start, end and offset in pages of each file, then the names. */
+/* The note has a count and the page size, then start, end and offset in pages of each file, then
+ * the names. */
 static void
 read_files(struct reader *r, uint64_t off, uint64_t size_bytes)
 {
@@ -189,7 +189,7 @@ read_files(struct reader *r, uint64_t off, uint64_t size_bytes)
     if (count > MAPPINGS_MAX || count > (size_bytes - 2 * w) / (3 * w))
         return;
     names = off + 2 * w + count * 3 * w;
-    // A name that does not end is none, and not looked through again for each file to come.
+    // Cut off a name without an end, so that no later file searches it again.
     last = memrchr(m->bytes + names, '\0', end - names);
     end = last != NULL ? (uint64_t)(last - m->bytes) + 1 : names;
     for (uint64_t i = 0; i < count; i++) {
@@ -204,14 +204,14 @@ read_files(struct reader *r, uint64_t off, uint64_t size_bytes)
     }
 }
 
-/* Pairs of words: what it is, and where. */
+/* The note has pairs of words: a type and its value. */
 static void
 read_auxiliary(struct memory *m, uint64_t off, uint64_t size_bytes)
 {
     for (uint64_t at = 0; size_bytes - at >= 2 * m->word_bytes; at += 2 * m->word_bytes) {
         uint64_t type = word(m, off + at);
 
-        // The bytes that a program takes for its stack protector lie above the first frame.
+        // AT_RANDOM points to random bytes above the first frame of the stack.
         if (type == AT_RANDOM)
             m->first_stack = word(m, off + at + m->word_bytes);
         if (type == AT_NULL)
@@ -285,7 +285,7 @@ read_region(struct reader *r, uint64_t at)
         stored = bytes;
     if (there > stored)
         there = stored;
-    // No byte of a dump is at two addresses; to look at one a million times would take for ever.
+    // A dump holds no byte twice. Reading one a million times would take too long.
     if (there > m->size_bytes - r->held_bytes)
         there = 0;
     r->held_bytes += there;
@@ -299,7 +299,7 @@ read_region(struct reader *r, uint64_t at)
                                .access = (uint32_t)number(m, at + (wide ? 4 : 24), 4)};
 }
 
-/* The program headers. */
+/* Read the program headers. */
 static void
 read_headers(struct reader *r)
 {
@@ -308,7 +308,7 @@ read_headers(struct reader *r)
     uint64_t table = word(m, wide ? 32 : 28), sections = word(m, wide ? 40 : 32);
     uint64_t each = number(m, wide ? 54 : 42, 2), count = number(m, wide ? 56 : 44, 2);
 
-    // More than fit into 16 bits are told by the first section.
+    // A count that needs more than 16 bits is in the first section header.
     if (count == PN_XNUM && sections != 0)
         count = number(m, sections + (wide ? 44 : 28), 4);
     if (each < (wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)))

@@ -5,15 +5,17 @@
 #include "image/memory.h"
 
 /* Open the core dump PATH, of either word size and byte order, compressed or not. Returns 0 and an
- * owned *RET (memory_close), or HEAPTAP_BAD_INPUT with ERR set. One that is cut short opens as far
- * as it goes; missing_bytes tells. */
+ * owned *RET (memory_close), or HEAPTAP_BAD_INPUT with ERR set. A dump that is cut short opens as
+ * far as it goes, with missing_bytes set. */
 int elf_core_open(const char *path, struct memory *ret, struct err *err);
 
-/* The same of the SIZE_BYTES at BYTES, which stay the caller's, called NAME in messages. */
+/* The same for the SIZE_BYTES at BYTES, called NAME in messages. On success memory_close unmaps
+ * BYTES; on failure they stay the caller's. */
 int elf_core_parse(const unsigned char *bytes, size_t size_bytes, const char *name,
                    struct memory *ret, struct err *err);
 
-/* Whether the file PATH is, as far as its first bytes tell, a core dump; it may be compressed. */
+/* Return true if the file PATH begins like a core dump, or like a compressed file, which may hold
+ * one. */
 bool elf_core_is(const char *path);
 
 #endif

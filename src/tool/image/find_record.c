@@ -1,16 +1,15 @@
-/* find_record.c: finding the recorder's record, and the profile that it belongs to.
+/* find_record.c: find the recorder's record, and the profile that it belongs to.
  *
- * The record begins a page of private memory, so the first word of each page is looked at, in small
- * ranges first: the record's own is one of the smallest, so that of a large dump little is read. It
- * says itself where it is, which no copy of it does.
+ * The record begins a page of private memory, so only the first word of each page is read. Small
+ * ranges come first, because the record's range is among the smallest: little of a large dump is
+ * read. The record holds its own address, which differs from the address of any copy.
  *
  * A forked child without events has no record. Its variables name the process that it comes from
  * (struct core_origin).
  *
- * Its profile is told by the process's id and the times at which process and recording began, never
- * by its path alone: `heaptap run` renames profiles, and a later run may have taken the name. So
- * all profiles are looked at that are where this one may have gone.
- */
+ * The process id and the start times of process and recording identify the profile. Its path does
+ * not: `heaptap run` renames profiles, and a later run may have taken the name. So the search reads
+ * the header of every profile in the directories where this one may be. */
 #include "image/find_record.h"
 
 #include <glob.h>
@@ -32,7 +31,7 @@ by_size(const void *a, const void *b)
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* The record at ADDRESS: 0, or as record_find. */
+/* Read the record at ADDRESS. Returns 0 or an error as record_find does. */
 static int
 take(const struct memory *m, uint64_t address, struct core_record *ret, struct err *err)
 {
@@ -86,7 +85,7 @@ record_find(const struct memory *m, struct core_record *ret, struct err *err)
     for (size_t i = 0; i < m->region_count && r == HEAPTAP_NOT_FOUND; i++) {
         const struct memory_region *region = &m->regions[order[i]];
 
-        // Little-endian machines of 64 bits are all that there is a recorder for.
+        // The recorder exists only for little-endian 64-bit machines.
         if (region->access & MEMORY_WRITE && m->word_bytes == 8 && !m->big_endian &&
             memory_mapping_at(m, region->start) == NULL)
             r = find_in(m, region, ret, err);
@@ -95,7 +94,7 @@ record_find(const struct memory *m, struct core_record *ret, struct err *err)
     return r;
 }
 
-/* The origin among the words of REGION. */
+/* Find the origin in REGION. Returns false if it is not there. */
 static bool
 find_origin_in(const struct memory *m, const struct memory_region *region, struct core_origin *ret)
 {
@@ -157,7 +156,7 @@ record_is_of(const struct core_record *r, const struct disk_header *h)
            r->start_unix_ns == h->start_unix_ns && r->start_monotonic_ns == h->start_monotonic_ns;
 }
 
-/* A profile of R among those that PATTERN names; NULL if there is none. */
+/* Return a profile of R whose path matches PATTERN, or NULL. */
 static const char *
 find_like(const struct core_record *r, const char *pattern, struct arena *arena)
 {
@@ -175,7 +174,7 @@ find_like(const struct core_record *r, const char *pattern, struct arena *arena)
     return found;
 }
 
-/* The directory of PATH as a pattern that means itself, with a slash at its end. */
+/* Return the directory of PATH, with a slash at its end, as a pattern that matches only itself. */
 static const char *
 directory_pattern(const char *path, struct arena *arena)
 {
@@ -207,7 +206,7 @@ record_find_profile(const struct core_record *r, const char *beside, struct aren
         if (found == NULL)
             found = find_like(
                 r, arena_printf(arena, "%s*" ORIGIN_OTHERS_SUFFIX "/*.heaptap", directory), arena);
-        // One that moved out of such a directory is above it.
+        // A profile that has moved out of such a directory is above it.
         if (found == NULL)
             found = find_like(r, arena_printf(arena, "%s../*.heaptap", directory), arena);
     }

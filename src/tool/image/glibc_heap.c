@@ -14,12 +14,11 @@
  * 3. Chunks in fastbins and thread caches keep that flag, so follow these lists and drop their
  *    chunks. A thread cache is a chunk itself, recognised by its size and its lists; an empty one
  *    by the thread's pointer to it.
- * 4. Large blocks have mappings of their own, which begin at a page.
+ * 4. Large blocks have separate mappings, which begin at a page.
  *
- * The layout is that of glibc 2.26 to 2.41 with 8-byte words. Anything else, and a heap that was
- * overwritten, ends the walk: then `whole` is false. Every address is checked before use, and every
- * loop is bounded by the memory there is.
- */
+ * Supported are the layouts of glibc 2.26 to 2.41 with 8-byte words. Any other layout, and a heap
+ * that was overwritten, ends the walk: then `whole` is false. Every address is checked before use,
+ * and every loop is bounded by the memory there is. */
 #include "image/glibc_heap.h"
 
 #include <stdlib.h>
@@ -48,7 +47,7 @@ enum {
     CACHE_BINS = 64,
     CACHE_CHUNK = 0x290,
     CACHE_COUNT_MAX = 1024,
-    TLS_BYTES = 4096, // Of a thread's variables, libc's are close to the thread pointer.
+    TLS_BYTES = 4096, // Range below the thread pointer that holds libc's thread-local variables.
 };
 
 #define HEAP_BYTES (UINT64_C(64) << 20)
@@ -59,7 +58,7 @@ struct cache {
     uint64_t entries[CACHE_BINS];
 };
 
-/* Addresses that chunks of arenas have. */
+/* Addresses where an arena has chunks. */
 struct extent {
     uint64_t start, end;
 };
@@ -89,7 +88,7 @@ size_of(const struct walker *w, uint64_t chunk)
 
 /* --- Arenas ------------------------------------------------------------------------------- */
 
-/* Whether the list of arenas from STATE on leads back to it. */
+/* Return true if the list of arenas from STATE on leads back to it. */
 static bool
 is_ring(const struct walker *w, uint64_t state)
 {
@@ -100,7 +99,7 @@ is_ring(const struct walker *w, uint64_t state)
     return at == state;
 }
 
-/* Whether the words at V, the first of them at ADDRESS, are an arena's. */
+/* Return true if the words at V, the first of them at ADDRESS, are an arena's. */
 static bool
 is_arena(const struct walker *w, const uint64_t *v, uint64_t address)
 {
@@ -115,7 +114,7 @@ is_arena(const struct walker *w, const uint64_t *v, uint64_t address)
     return empty >= BINS_EMPTY_LEAST && is_ring(w, address);
 }
 
-/* The main arena among the words of REGION; 0 if it is not there. */
+/* Return the address of the main arena if REGION holds it, else 0. */
 static uint64_t
 find_in(const struct walker *w, const struct memory_region *region)
 {
@@ -127,7 +126,7 @@ find_in(const struct walker *w, const struct memory_region *region)
     words = xmalloc(region->held_bytes);
     count = memory_read(w->m, region->start, words, region->held_bytes) / WORD;
     for (size_t i = 0; i + STATE_BYTES / WORD <= count && found == 0; i++)
-        // Cheap, and true of every arena: `next` and the first words of its state.
+        // A cheap test first that every arena passes: `next` is set and `top` is aligned.
         if (words[i + NEXT_OFF / WORD] != 0 && words[i + TOP_OFF / WORD] % ALIGNMENT == 0 &&
             is_arena(w, words + i, region->start + i * WORD))
             found = region->start + i * WORD;
@@ -152,15 +151,16 @@ find_main(const struct walker *w)
 
 /* --- Lists of free chunks ----------------------------------------------------------------- */
 
-/* What the link VALUE at AT leads to: since glibc 2.32 it is stored xor its own place. */
+/* Return the target of the link VALUE at AT. Since glibc 2.32 links are stored xor their own
+ * place. */
 static uint64_t
 reveal(uint64_t at, uint64_t value, bool masked)
 {
     return masked ? value ^ at >> 12 : value;
 }
 
-/* Follow the list of blocks from BLOCK on, each of CHUNK_BYTES, at most MOST of them, and note them
- * in w->cached if NOTE says so. False if it leads astray. */
+/* Follow the list of blocks that begins with BLOCK, each of CHUNK_BYTES, at most MOST of them.
+ * NOTE: add them to w->cached. Returns false if a link is invalid or the list is longer. */
 static bool
 follow(struct walker *w, uint64_t block, uint64_t chunk_bytes, uint32_t most, bool masked,
        bool note)
@@ -177,7 +177,7 @@ follow(struct walker *w, uint64_t block, uint64_t chunk_bytes, uint32_t most, bo
     return block == 0;
 }
 
-/* The lists of C are good, with their links MASKED or not; false too if all are empty. */
+/* Return true if the lists of C, with their links MASKED or not, are valid and not all empty. */
 static bool
 is_cache(struct walker *w, const struct cache *c, bool masked)
 {
@@ -193,7 +193,7 @@ is_cache(struct walker *w, const struct cache *c, bool masked)
     return any;
 }
 
-/* Whether a variable of a thread holds ADDRESS. */
+/* Return true if a word near the thread pointer of a thread is ADDRESS. */
 static bool
 is_of_thread(const struct walker *w, uint64_t address)
 {
@@ -216,7 +216,7 @@ is_of_thread(const struct walker *w, uint64_t address)
     return false;
 }
 
-/* If the chunk at CHUNK is a thread's cache, note what it has. Returns whether it is one. */
+/* If the chunk at CHUNK is a thread's cache, note the blocks in it and return true. */
 static bool
 take_cache(struct walker *w, uint64_t chunk)
 {
@@ -246,7 +246,7 @@ note_fastbins(struct walker *w, uint64_t state)
         uint64_t bytes = CHUNK_LEAST + (uint64_t)ALIGNMENT * i;
         bool masked = true, new;
 
-        // Links lead to chunks, not to blocks; the last one decides how they are stored.
+        // Links lead to chunks, not to blocks. The first one decides whether they are masked.
         for (uint32_t k = 0; chunk != 0; k++) {
             uint64_t block = chunk + HEAD_BYTES, link = word_at(w, block);
 
@@ -280,7 +280,7 @@ add_extent(struct walker *w, uint64_t start, uint64_t end)
     w->extents[w->extent_count++] = (struct extent){start, end};
 }
 
-/* The end of the heap that AT is in; AT itself if it is in none. */
+/* Return the end of the heap that contains AT; AT itself if none does. */
 static uint64_t
 heap_end(const struct walker *w, uint64_t at)
 {
@@ -291,8 +291,8 @@ heap_end(const struct walker *w, uint64_t at)
     return at;
 }
 
-/* Walk the chunks of [CHUNK, END), which end at TOP if that lies there, else at a chunk too small
- * to be one. False if the walk leaves the heap. */
+/* Walk the chunks of [CHUNK, END). They end at TOP if it lies in there, else at a chunk too small
+ * to be one. Returns false if the walk leaves the heap. */
 static bool
 walk(struct walker *w, uint64_t chunk, uint64_t end, uint64_t top)
 {
@@ -316,7 +316,7 @@ walk(struct walker *w, uint64_t chunk, uint64_t end, uint64_t top)
     return true;
 }
 
-/* The heap that grows by brk. */
+/* Walk the heap that grows by brk. Returns false if it is not whole. */
 static bool
 walk_main(struct walker *w, uint64_t state)
 {
@@ -330,7 +330,7 @@ walk_main(struct walker *w, uint64_t state)
     return walk(w, (end - bytes + ALIGNMENT - 1) & -(uint64_t)ALIGNMENT, end, top);
 }
 
-/* The heaps of another arena, the latest first. */
+/* Walk the heaps of another arena, the latest first. Returns false if they are not whole. */
 static bool
 walk_other(struct walker *w, uint64_t state)
 {
@@ -356,8 +356,8 @@ walk_other(struct walker *w, uint64_t state)
 
 /* --- Mappings ----------------------------------------------------------------------------- */
 
-/* Whether the head of a block whose mapping begins at START in REGION is at CHUNK: then *RET is the
- * chunk's size. Its first word is what lies in front of it. */
+/* Return true if CHUNK is the head of a block whose mapping begins at START in REGION, and store
+ * the chunk's size in *RET. The first word of the chunk is its distance from START. */
 static bool
 is_mapped(const struct walker *w, const struct memory_region *region, uint64_t start,
           uint64_t chunk, uint64_t *ret)
@@ -370,7 +370,8 @@ is_mapped(const struct walker *w, const struct memory_region *region, uint64_t s
            size <= region->end - chunk && (before + size) % PAGE_BYTES == 0;
 }
 
-/* Take the block whose mapping begins at START in REGION: returns where it ends, or START. */
+/* Add the block whose mapping begins at START in REGION. Returns its end, or START if there is
+ * none. */
 static uint64_t
 take_mapped(struct walker *w, const struct memory_region *region, uint64_t start)
 {
@@ -378,7 +379,7 @@ take_mapped(struct walker *w, const struct memory_region *region, uint64_t start
 
     if (word_at(w, start) != 0 || word % PAGE_BYTES != FLAG_MAPPED)
         return start;
-    // The head of an aligned block lies further behind, and the first one is left where it was. A
+    // The head of an aligned block lies further behind, and the first head stays as it was. A
     // mapping that has moved since keeps only the distance.
     for (uint64_t align = 2 * CHUNK_LEAST; align < HEAP_BYTES;
          align += align < PAGE_BYTES ? align : PAGE_BYTES) {
@@ -422,7 +423,7 @@ by_address(const void *a, const void *b)
     return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* Keep what is in no cache. */
+/* Drop the blocks in fastbins and thread caches, and sort the rest. */
 static void
 drop_cached(struct walker *w)
 {

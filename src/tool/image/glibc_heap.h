@@ -1,4 +1,5 @@
-/* glibc_heap.h: the blocks of glibc's malloc, by its own records in the memory of a process. */
+/* glibc_heap.h: the blocks of glibc's malloc, by the allocator's records in the memory of a
+ * process. */
 #ifndef IMAGE_GLIBC_HEAP_H
 #define IMAGE_GLIBC_HEAP_H
 
@@ -7,14 +8,14 @@
 /* A block in use. */
 struct glibc_block {
     uint64_t address;
-    uint64_t usable_bytes; // Not less than requested.
-    uint32_t head_bytes;   // The chunk is larger by so much.
+    uint64_t usable_bytes; // At least the requested size.
+    uint32_t head_bytes;   // Difference between the size of the chunk and the usable bytes.
 };
 
 struct glibc_heap {
     struct glibc_block *v; // By address.
     size_t count, capacity;
-    bool found; // There is an arena of glibc's in the memory.
+    bool found; // The memory has an arena of glibc.
     bool whole; // Every heap was walked to its end.
 };
 

@@ -1,9 +1,8 @@
 /* held_profile.c: the file that the recorder would have written.
  *
- * Its tables lie in memory as in the file, but each by itself, with room to grow behind it. The
- * directory says which part of a table belongs where in the file; so each is copied to its place,
- * and what comes out is read as any file is. Nothing of it is believed here but where it lies.
- */
+ * The tables lie in memory as in the file, but separately, with room to grow behind each. The
+ * directory maps the parts of tables to offsets in the file. Each part is copied to its offset, and
+ * the result is parsed like any other file. Only offsets and sizes are checked here. */
 #include "image/held_profile.h"
 
 #include <string.h>
@@ -12,7 +11,7 @@
 
 #define FILE_BYTES_MAX (UINT64_C(32) << 30)
 
-/* The address of what SEGMENT describes; 0 if it lies nowhere. */
+/* Return the address of the bytes that SEGMENT describes; 0 if no table of R has them. */
 static uint64_t
 address_of(const struct core_record *r, const struct disk_segment *segment)
 {
@@ -26,7 +25,7 @@ address_of(const struct core_record *r, const struct disk_segment *segment)
     return 0;
 }
 
-/* The end of the last of SEGMENTS that the memory of M can hold. */
+/* Return the end of the file that SEGMENTS describe; 0 if they claim more bytes than M has. */
 static uint64_t
 end_of(const struct memory *m, const struct core_record *r, const struct disk_segment *segments)
 {
@@ -64,7 +63,7 @@ held_profile(const struct memory *m, const struct core_record *r, struct strbuf 
     if (end == 0)
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "%s: the profile in its memory is damaged, or cut off", m->name);
-    // This is no copy that lacks what came later.
+    // The flag means a copy made now and then, without later events. This one is complete.
     memcpy(&flags, head + offsetof(struct disk_header, process_flags), sizeof flags);
     flags &= ~(uint32_t)DISK_PROCESS_IN_MEMORY;
     memcpy(head + offsetof(struct disk_header, process_flags), &flags, sizeof flags);
@@ -83,7 +82,8 @@ held_profile(const struct memory *m, const struct core_record *r, struct strbuf 
             *ret_missing +=
                 s->bytes - memory_read(m, address, ret->text + s->off, (size_t)s->bytes);
     }
-    // The kernel leaves out what was never written to. That is zeros, unless the dump is cut short.
+    // The kernel omits pages that were never written to; they are zeros unless the dump is cut
+    // short.
     if (m->missing_bytes == 0)
         *ret_missing = 0;
     return 0;

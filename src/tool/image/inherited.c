@@ -1,18 +1,17 @@
-/* inherited.c: blocks that were there before a forked child recorded.
+/* inherited.c: blocks that were allocated before a forked child recorded.
  *
- * The recorder's memory is wiped at a fork, so the child's ledger lists only what the child has
- * allocated. Keeping the parent's ledger instead would cost every fork page tables, and the parent
- * a fault for each page of the ledger that it writes to afterwards. The blocks are in the child's
- * memory all the same:
+ * The recorder's memory is wiped at a fork, so the child's ledger lists only blocks that the child
+ * has allocated. Keeping the parent's ledger instead would cost every fork page tables, and the
+ * parent a fault for each page of the ledger that it writes to afterwards. The blocks can still be
+ * found in the child's memory:
  *
  *     annotated blocks    the recorder's map of them is inherited
  *     glibc               its heaps are walked (glibc_heap.c)
- *     other allocators    unknown: their memory is searched for pointers as a whole, so that
- *                         nothing that an inherited block keeps seems to be lost
+ *     other allocators    unknown: their whole memory is searched for pointers, so that no
+ *                         block that an inherited one points to seems lost
  *
- * No stack is left of them. One site with one named frame stands for all, in tables of the profile
- * that are copied and extended here, so that every view and a written profile have them.
- */
+ * Their stacks are not known. One site with one named frame represents all. It is added to copies
+ * of the profile's tables, so that every view and every written profile has it. */
 #include "image/inherited.h"
 
 #include <string.h>
@@ -21,11 +20,12 @@
 #include "image/glibc_heap.h"
 #include "layout/annotation.h"
 
-enum { NAMED_OTHER = 1 }; // Of NAMED: nothing else may be in the records up to it.
+enum { NAMED_OTHER = 1 }; // Record of NAMED for all other functions. Record 0 is reserved.
 
 /* --- The site --------------------------------------------------------------------------------- */
 
-/* Have table KIND of RAW end at record COUNT, of RECORD_BYTES each, with room for ADDED more. */
+/* Copy table KIND of RAW, cut off or padded with zeros to COUNT records of RECORD_BYTES each, with
+ * ADDED more. Returns the address of the added records. */
 static unsigned char *
 extend(struct raw_file *raw, enum disk_kind kind, size_t count, size_t record_bytes, size_t added)
 {
@@ -66,7 +66,8 @@ largest_site(const struct raw_file *raw)
     return largest;
 }
 
-/* Add the frame and its sites to RAW; returns the site of the smallest blocks, 0 without room. */
+/* Add the frame and its sites to RAW. Returns the site of the smallest blocks; 0 if there is no
+ * room. */
 static uint32_t
 add_site(struct raw_file *raw)
 {
@@ -97,11 +98,11 @@ add_site(struct raw_file *raw)
 
 struct adding {
     struct examined *e;
-    size_t own;    // Blocks of the child's ledger come first.
-    uint32_t site; // Of the smallest blocks.
+    size_t own;    // Number of blocks from the child's ledger, which come first.
+    uint32_t site; // Site of the smallest blocks.
 };
 
-/* Whether the child's ledger lists a block of malloc's at ADDRESS. */
+/* Return true if the child's ledger lists a block of malloc at ADDRESS. */
 static bool
 is_own(const struct adding *a, uint64_t address)
 {
@@ -166,7 +167,7 @@ add_glibc(struct adding *a)
     for (size_t i = 0; i < heap.count; i++) {
         const struct glibc_block *b = &heap.v[i];
 
-        // The ledger is right about what the child has freed.
+        // Skip blocks that the child has freed, by its ledger.
         if (!blocks_ended_before(&e->memory, &e->record, &e->blocks, b->address,
                                  BLOCKS_LOOK_BACK_BYTES, &ended) ||
             ended.address != b->address)

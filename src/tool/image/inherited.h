@@ -1,14 +1,14 @@
-/* inherited.h: the blocks that a forked child has from its parent. */
+/* inherited.h: the blocks that a forked child has inherited from its parent. */
 #ifndef IMAGE_INHERITED_H
 #define IMAGE_INHERITED_H
 
 #include "image/examined.h"
 
-/* What stands for the stack of an inherited block. */
+/* The frame that represents the unknown stacks of inherited blocks. */
 #define INHERITED_FRAME "[allocated before the fork]"
 
-/* Add to E, whose blocks and profile have been read, the blocks that it inherited; does nothing
- * unless the process was forked. They are of one site, which is added to the profile. */
+/* Add to E the blocks that it inherited, if the process was forked. They get one site, which is
+ * added to the profile. Requires E's blocks and profile to be read. */
 void inherited_read(struct examined *e);
 
 #endif

@@ -1,11 +1,10 @@
-/* memory.c: finding an address among the regions and reading what is there.
+/* memory.c: find an address among the regions and read the bytes there.
  *
- * Of a dump a read is a copy out of the mapped file. Of a living process it is a system call, and
- * who walks a heap asks for a word here and a word there; so what is read of one comes with its
- * surroundings, a window, in which the next question is mostly answered. A window is as old as its
- * first question: the process has gone on since. Readers that need two things of one moment stop
- * the process first.
- */
+ * Reading a dump copies bytes from the mapped file. Reading a running process needs a system call,
+ * while a heap walk reads single words. So a read from a process fetches a window of bytes around
+ * the address, which serves most of the following reads. A window is as old as its first read, and
+ * the process has been running since. Readers that need two values of one moment must stop the
+ * process first. */
 #include "image/memory.h"
 
 #include <stdlib.h>
@@ -87,7 +86,7 @@ memory_first_thread(const struct memory *m)
     return NULL;
 }
 
-/* The index of the first region that ends behind ADDRESS. */
+/* Return the index of the first region that ends behind ADDRESS. */
 static size_t
 region_behind(const struct memory *m, uint64_t address)
 {
@@ -151,7 +150,8 @@ read_living(const struct memory *m, uint64_t address, void *buffer, size_t size_
     return n > 0 ? (size_t)n : 0;
 }
 
-/* SIZE_BYTES at ADDRESS, which are a region's: from the window, which moves there if it has to. */
+/* Read SIZE_BYTES at ADDRESS in region R through the window, which moves there if necessary.
+ * Returns how many bytes could be read. */
 static size_t
 read_window(const struct memory *m, const struct memory_region *r, uint64_t address, void *buffer,
             size_t size_bytes)

@@ -1,14 +1,14 @@
-/* module_end.c: where the variables of a program or library end.
+/* module_end.c: find the end of the variables of a program or library.
  *
- * Those that start as zeros lie in memory without a file, behind what is mapped of it. The kernel
- * joins neighbours of that kind, so what a program maps later may follow without a gap: an own heap
- * that came to lie behind a library would be taken for that library's variables, and all that it
- * points to for reached.
+ * Variables that start as zeros lie in anonymous memory behind the mapped file. The kernel merges
+ * adjacent anonymous mappings, so memory that the program maps later may follow without a gap. A
+ * program's own heap that happened to follow a library would be taken for that library's variables,
+ * and everything that it points to for reachable.
  *
  *     | file | .data | .bss | mapped later |
- *                           ^ told by the headers at the beginning of the file, which are mapped
- *                             and in most dumps; else by the profile, of modules on a stack
- */
+ *                           ^ from the program headers at the beginning of the file, which are
+ *                             mapped and in most dumps; else from the profile, for modules on a
+ *                             stack */
 #include "image/module_end.h"
 
 #include <elf.h>
@@ -16,7 +16,7 @@
 
 enum { HEADERS_MAX = 64, PAGE_BYTES = 4096 };
 
-/* Where the first byte of MAPPING's file is mapped, by the last such mapping in front. */
+/* Find where the first byte of MAPPING's file is mapped: by the last such mapping in front. */
 static bool
 find_start(const struct memory *m, const struct memory_mapping *mapping, uint64_t *ret)
 {
@@ -28,7 +28,7 @@ find_start(const struct memory *m, const struct memory_mapping *mapping, uint64_
     return false;
 }
 
-/* Whether the bytes at START, which are there, are no object's: those of some other file. */
+/* Return true if the bytes at START can be read and are no ELF file. */
 static bool
 is_no_object(const struct memory *m, uint64_t start)
 {
@@ -38,7 +38,7 @@ is_no_object(const struct memory *m, uint64_t start)
            memcmp(magic, ELFMAG, sizeof magic) != 0;
 }
 
-/* The end that the headers at START say; 0 if there are none. */
+/* Return the end of the module by the program headers at START; 0 if there are none. */
 static uint64_t
 end_by_headers(const struct memory *m, uint64_t start)
 {

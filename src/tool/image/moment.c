@@ -1,16 +1,14 @@
 /* moment.c: live blocks as a profile.
  *
- * The ledger says of a block where it begins, how large it is and which site it is of; the profile
- * file says what stack that site is. The file may be younger than the memory: a process that was
- * dumped by a debugger goes on. But in it tables only grow, so every site of the memory is there
- * and means the same.
+ * The ledger has the address, the size and the site of each block; the profile file has the stack
+ * of each site. The file may be younger than the memory, because a process survives
+ * a dump by a debugger. But the tables of a file only grow, so it has every site of the memory
+ * with the same meaning.
  *
- * What comes out is a profile file like any other, so that every view, comparison and export reads
- * it: the file's tables of stacks as they are, and new ones of counters, sizes and threads. Each
- * live block counts as one allocation, and nothing as freed; that is what the moment knows, and the
- * note in the file says so. Who had allocated a block is not in the ledger, so there is one row, of
- * all threads.
- */
+ * The result is a profile file like any other, so every view, comparison and export can read it.
+ * Its tables of stacks are copies; counters, sizes and threads are new. Each live block counts as
+ * one allocation, and nothing as freed: earlier events are not known, and a note in the file says
+ * so. The ledger does not store the thread of an allocation, so one row represents all threads. */
 #include "image/moment.h"
 
 #include "profile/writer.h"
@@ -18,7 +16,7 @@
 
 enum { EPOCH = 1, THREAD_ROW = 1 };
 
-/* The tables while they are filled. */
+/* The tables under construction. */
 struct filling {
     const struct raw_file *raw;
     struct writer w;
@@ -72,7 +70,7 @@ add_error(struct filling *f, uint32_t site, const struct draw_weight *w)
         e->bytes_unit_max = w->bytes_unit;
 }
 
-/* What block B stands for. */
+/* Return the number of blocks and bytes that B represents. */
 static struct draw_weight
 weight_of(struct filling *f, const struct block *b)
 {
@@ -178,7 +176,7 @@ int
 moment_write(const struct raw_file *raw, const struct blocks *b, const char *name, bool ended,
              struct strbuf *ret, struct err *err)
 {
-    // Names and types that a packed file has are of stacks, which stay.
+    // Packed files have names and types for stacks, which are copied.
     static const enum disk_kind stays[] = {DISK_MODULES, DISK_NODES,  DISK_PHASES,
                                            DISK_HEAPS,   DISK_LABELS, DISK_NAMED, DISK_FRAMES,
                                            DISK_LOCATIONS, DISK_TYPES, DISK_SITE_TYPES};

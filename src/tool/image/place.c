@@ -1,9 +1,9 @@
-/* place.c: an address, explained.
+/* place.c: explain an address.
  *
- * Blocks come first, because that is what the ledger knows for sure; then what the kernel has said
- * of ranges. Variables that start as zeros lie in memory without a file behind those that do not,
- * so a range that follows a module without a gap is taken for a part of it.
- */
+ * Blocks come first, because the ledger is certain about them; then the ranges that the kernel
+ * reports. Variables that start as zeros lie in anonymous memory behind the other variables of a
+ * module. So a range that follows a module without a gap counts as a part of it, as far as the
+ * module reaches. */
 #include "image/place.h"
 
 #include <string.h>
@@ -12,10 +12,10 @@
 
 enum { NULL_BYTES = 64 << 10, BEHIND_BYTES = 4096, BELOW_BYTES = 1 << 20 };
 
-// A block that has ended is looked for so far in front of an address without memory.
+// How far in front of an address without memory to look for an ended block.
 enum { GONE_BYTES = 256 << 20 };
 
-/* The thread whose stack REGION is, by its stack pointer. */
+/* Return the thread whose stack pointer lies in REGION, or NULL. */
 static const struct memory_thread *
 thread_on(const struct memory *m, const struct memory_region *region)
 {
@@ -25,22 +25,23 @@ thread_on(const struct memory *m, const struct memory_region *region)
     return NULL;
 }
 
-/* The thread whose stack begins a little above ADDRESS, which no memory is at, or whose guard is
- * there. */
+/* Return the thread whose stack begins a little above ADDRESS, where no memory or a guard is; NULL
+ * if there is none. */
 static const struct memory_thread *
 thread_above(const struct memory *m, uint64_t address)
 {
     for (size_t i = 0; i < m->thread_count; i++) {
         uint64_t sp = m->threads[i].sp;
 
-        // Its stack pointer has come below the stack, too, or close to its end.
+        // The stack pointer may lie below the stack as well, or close to its end.
         if ((sp > address ? sp - address : address - sp) < BELOW_BYTES)
             return &m->threads[i];
     }
     return NULL;
 }
 
-/* The mapping that ADDRESS in REGION is in, or whose variables are behind it. */
+/* Return the mapping that contains ADDRESS in REGION, or whose variables do; NULL if there is
+ * none. */
 static const struct memory_mapping *
 mapping_of(const struct examined *e, const struct memory_region *region, uint64_t address)
 {
@@ -59,14 +60,14 @@ module_off(const struct memory *m, const struct memory_mapping *mapping, uint64_
 {
     uint64_t start = mapping->start - mapping->file_off;
 
-    // A library may be mapped more than once: the beginning is the last one in front.
+    // A library may be mapped more than once: its beginning is the last one in front.
     for (size_t i = 0; i < m->mapping_count && m->mappings[i].start <= address; i++)
         if (m->mappings[i].file_off == 0 && strcmp(m->mappings[i].path, mapping->path) == 0)
             start = m->mappings[i].start;
     return address - start;
 }
 
-/* A place that is in no block. */
+/* Explain an address that is in no block. */
 static struct place
 beside_blocks(const struct examined *e, uint64_t address)
 {
@@ -81,7 +82,7 @@ beside_blocks(const struct examined *e, uint64_t address)
     } else if ((p.thread = thread_on(m, p.region)) != NULL) {
         p.kind = PLACE_STACK;
     } else if (m->first_stack - p.region->start < p.region->end - p.region->start) {
-        // It has left that for a stack of its own making, or nobody has been asked.
+        // The first thread runs on another stack, or its registers are not known.
         p.kind = PLACE_STACK;
         p.thread = memory_first_thread(m);
     } else if ((p.mapping = mapping_of(e, p.region, address)) != NULL) {
@@ -93,8 +94,8 @@ beside_blocks(const struct examined *e, uint64_t address)
     return p;
 }
 
-/* Set *RET to the ended block that ADDRESS was in: in REGION, or, if that is NULL, in memory that
- * the allocator has unmapped since. Only what no region separates from ADDRESS counts. */
+/* Find the ended block that ADDRESS was in. It must be in REGION or, if that is NULL, in memory
+ * that the allocator has unmapped since, with no region between the block and ADDRESS. */
 static bool
 ended_before(const struct examined *e, const struct memory_region *region, uint64_t address,
              struct ended_block *ret)
@@ -104,7 +105,7 @@ ended_before(const struct examined *e, const struct memory_region *region, uint6
 
     for (size_t i = 0; i < m->region_count && m->regions[i].start <= address; i++)
         start = region != NULL ? m->regions[i].start : m->regions[i].end;
-    // A stack that has overflowed explains more.
+    // A stack overflow is the better explanation.
     if (region == NULL && thread_above(m, address) != NULL)
         return false;
     return blocks_ended_before(m, &e->record, &e->blocks, address, limit, ret) &&

@@ -1,6 +1,5 @@
-/* pointers.c: the search of reach.c turned round: not what a word leads to, but which words lead
- * here. Remains in freed blocks are not looked at, because they hold nothing.
- */
+/* pointers.c: the reverse of the search in reach.c: find the words that point to a range. The rest
+ * of the heap is not searched, because remains in freed blocks keep nothing alive. */
 #include "image/pointers.h"
 
 struct looking {
@@ -10,7 +9,7 @@ struct looking {
     uint64_t start, bytes;
     const struct block *target; // The block that starts there; NULL = none.
     bool in_libc;
-    struct pointer like; // What the next one is like.
+    struct pointer like; // Kind and owner of the next pointer to be found.
 };
 
 static void

@@ -1,28 +1,28 @@
-/* pointers.h: who points to a range of memory. */
+/* pointers.h: the words that point to a range of memory. */
 #ifndef IMAGE_POINTERS_H
 #define IMAGE_POINTERS_H
 
 #include "image/scan.h"
 
-/* A word that points there. */
+/* A word that points to the range. */
 struct pointer {
-    enum scan_kind kind; // Unless it is in a block.
+    enum scan_kind kind; // Not set if in_block.
     bool in_block;
-    uint64_t at; // Its address; of a register, the number of that.
+    uint64_t at; // Its address; SCAN_REGISTER: the number of the register.
     uint64_t value;
-    const struct block *block;          // That it is in.
-    const struct memory_thread *thread; // On whose stack, or whose register, it is.
+    const struct block *block;          // The block that contains it.
+    const struct memory_thread *thread; // The thread whose stack or register it is in.
 };
 
 struct pointers {
     struct pointer *v; // Variables first, then stacks, registers, memory past malloc, blocks.
     size_t count, capacity;
-    uint64_t found; // All, of which v has the first.
+    uint64_t found; // Number of all such words; v has the first of them.
 };
 
 enum { POINTERS_KEPT = 100000 };
 
-/* Find the words of E that point to [START, END), into *RET, whose memory is from ARENA. */
+/* Find the words of E that point to [START, END) and store them in *RET. Memory is from ARENA. */
 void pointers_find(const struct examined *e, uint64_t start, uint64_t end, struct arena *arena,
                    struct pointers *ret);
 

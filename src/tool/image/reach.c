@@ -1,13 +1,13 @@
-/* reach.c: a conservative search for what can still be reached.
+/* reach.c: a conservative search for reachable blocks.
  *
- * Every word that could be a pointer into a block is taken for one, into its middle too: so what is
- * called reachable may be not, but what nothing points to is lost. From the roots (scan.h) the
- * search follows blocks; memory that the program has mapped past malloc comes last, because an own
- * heap in it may hold remains. A pointer to the end of a block is none into it.
+ * Every word that could point into a block, its middle included, counts as a pointer. So a block
+ * that is called reachable may not be, but a block without any pointer to it is lost. The search
+ * follows blocks from the roots (scan.h). Memory that the program has mapped past malloc is
+ * searched last, because a custom heap in it may hold remains. A pointer to the end of a block is
+ * not one into it.
  *
- * Of what was not reached, a block that another such block points to is lost through that. A ring
- * of them has no beginning; then the one with the lowest address is taken for it.
- */
+ * An unreached block that another unreached block points to was lost through that block. A ring of
+ * such blocks has no beginning; then the block with the lowest address counts as the beginning. */
 #include "image/reach.h"
 
 #include <stdlib.h>
@@ -19,12 +19,12 @@ struct search {
     const struct examined *e;
     const uint64_t *extents;
     uint8_t *of;
-    uint32_t *stack; // Blocks that are yet to be looked into.
+    uint32_t *stack; // Blocks that are still to be searched.
     size_t stack_count;
-    uint64_t low, high; // All blocks lie between.
+    uint64_t low, high; // Bounds of all blocks.
     uint8_t mark;
     bool in_libc; // The words are libc's variables.
-    size_t from;  // The block that is looked into, plus 1; 0 = none.
+    size_t from;  // Index of the block being searched, plus 1; 0 = none.
 };
 
 static void
@@ -37,7 +37,7 @@ follow(void *arg, uint64_t at, uint64_t value)
     if (value - s->low >= s->high - s->low)
         return;
     i = scan_block_at(s->e, s->extents, value);
-    // A block that points to itself is kept by nobody.
+    // A block's pointer to itself does not keep it.
     if (i == 0 || i == s->from || s->of[i - 1] != UNSEEN)
         return;
     if (s->in_libc && scan_is_next_chunk(&s->e->blocks.v[i - 1], value))
@@ -46,7 +46,7 @@ follow(void *arg, uint64_t at, uint64_t value)
     s->stack[s->stack_count++] = (uint32_t)(i - 1);
 }
 
-/* Look into all blocks that were found, and those found then. */
+/* Search all blocks on the stack, and those found on the way. */
 static void
 drain(struct search *s)
 {
@@ -60,7 +60,7 @@ drain(struct search *s)
     s->from = 0;
 }
 
-/* What only blocks that were not reached point to; each of them in turn may be the first. */
+/* Separate the unreached blocks into lost ones and those lost through another one. */
 static void
 part_lost(struct search *s)
 {
@@ -69,7 +69,7 @@ part_lost(struct search *s)
 
     if (pointed == NULL)
         return;
-    // Whom any lost block points to: found without going on from there.
+    // Mark the targets of pointers in lost blocks, without following them.
     for (size_t i = 0; i < b->count; i++)
         pointed[i] = real[i] == UNSEEN ? (uint8_t)UNSEEN : (uint8_t)REACH_YES;
     for (size_t i = 0; i < b->count; i++)
@@ -82,12 +82,13 @@ part_lost(struct search *s)
         }
     s->of = real;
     s->from = 0;
-    // Those that nobody points to, and what they lead to; then rings.
+    // First the lost blocks without any pointer to them, with everything that they lead to; then
+    // rings.
     for (int ring = 0; ring < PASSES; ring++)
         for (size_t i = 0; i < b->count; i++) {
             if (real[i] != UNSEEN || (!ring && pointed[i] != UNSEEN))
                 continue;
-            real[i] = REACH_KINDS; // Stands for REACH_NONE until all is done.
+            real[i] = REACH_KINDS; // Represents REACH_NONE until the end.
             s->mark = REACH_THROUGH;
             s->stack[s->stack_count++] = (uint32_t)i;
             drain(s);
@@ -107,7 +108,7 @@ sum_up(const struct blocks *b, struct reached *r)
     }
 }
 
-/* From the words of RANGES of KIND, all of which are reached as MARK says. */
+/* Search from the RANGES that are mapped past malloc, or from all others and the registers. */
 static void
 begin_at(struct search *s, const struct scan_range *ranges, size_t count, bool mapped,
          struct reached *ret)

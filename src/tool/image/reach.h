@@ -1,4 +1,4 @@
-/* reach.h: which blocks can still be reached. */
+/* reach.h: which blocks are reachable. */
 #ifndef IMAGE_REACH_H
 #define IMAGE_REACH_H
 
@@ -6,9 +6,9 @@
 
 /* How a block is kept, the strongest first. */
 enum reach {
-    REACH_YES = 0,  // From a variable, a stack, a register, or a block that can be reached so.
+    REACH_YES = 0,  // From a variable, a stack, a register, or a block reachable from one.
     REACH_MAPPED,   // Only from memory that the program has mapped past malloc.
-    REACH_THROUGH,  // Only through a block of the next kind: it was lost with that.
+    REACH_THROUGH,  // Only through a block of the next kind, and lost with it.
     REACH_NONE,     // From nowhere.
     REACH_KINDS,
 };
@@ -18,10 +18,10 @@ struct reached {
     struct {
         uint64_t blocks, bytes;
     } sums[REACH_KINDS];
-    uint64_t scanned_bytes; // Where the search began, registers not counted.
+    uint64_t scanned_bytes; // Size of all roots, registers not counted.
 };
 
-/* Find out for the blocks of E, into *RET, whose memory is from ARENA. */
+/* Find out how the blocks of E can be reached, and store it in *RET. Memory is from ARENA. */
 void reach_find(const struct examined *e, struct arena *arena, struct reached *ret);
 
 #endif

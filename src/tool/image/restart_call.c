@@ -10,19 +10,18 @@
  * first stop comes within one timeout, the last restart within one more, and the call ends within
  * one more: it takes less than three timeouts.
  *
- * The mark must last as long as the call, and other processes of ours must find it. It is in the
+ * The mark must last as long as the call, and other heaptap processes must find it. It is in the
  * upper half of the register that holds the call's number. From Linux 5.14 on the kernel ignores
  * that half, carries it through a restart, and overwrites it with the result. No register that a
- * program may rely on changes. An earlier kernel refuses such a number: we try it on ourselves, and
- * then mark nothing.
+ * program may rely on changes. An earlier kernel refuses such a number. So we try one in our own
+ * process first, and use no marks if it fails.
  *
- * Some results cannot be mended (call_is_fragile). A call that has moved a part of its bytes
- * returns that part. It cannot be made again, as its arguments are in registers that must not
- * change. A close that lingers ends early, and its descriptor is gone.
+ * Some results cannot be mended (call_is_fragile). A call that has moved only some bytes returns
+ * their number. It cannot be made again, as its arguments are in registers that must not change. A
+ * close that lingers ends early, and its descriptor is gone.
  *
  * Rejected: a smaller timeout in the argument's register. Code with the call inlined may use the
- * register again, as the kernel promises not to change it.
- */
+ * register again, as the kernel promises not to change it. */
 #include "image/restart_call.h"
 
 #include <errno.h>
@@ -43,10 +42,11 @@
 // in 64-bit mode, where calls have the numbers of SYS_*.
 enum { ERESTARTNOHAND_ = 514, CODE_SEGMENT_64 = 0x33 };
 
-// Flags of io_uring_enter for which the timeout is absolute, or not at the argument's address.
+// Flags of io_uring_enter that make the timeout absolute, or move it away from the argument's
+// address.
 enum { URING_OTHER_FORMS = 1 << 5 | 1 << 6 };
 
-// A mark is a time in ms modulo MARK_MODULUS, half of which is the longest timeout. 0 = no mark.
+// A mark is a time in ms modulo MARK_MODULUS; no timeout may exceed half of that. 0 = no mark.
 #define MARK_MODULUS (INT64_C(1) << 31)
 #define MARK_SHIFT 32
 
@@ -123,7 +123,7 @@ now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* SECONDS and NS in ms, rounded up; NO_TIMEOUT for what no mark can measure. */
+/* Return SECONDS and NS in ms, rounded up; NO_TIMEOUT if a mark cannot measure as much. */
 static int64_t
 in_ms(int64_t seconds, int64_t ns)
 {

@@ -1,23 +1,22 @@
-/* scan.c: which memory keeps blocks alive.
+/* scan.c: the memory that keeps blocks alive.
  *
- * Variables of programs and libraries, stacks from their stack pointers on, and what a program has
- * mapped past malloc are where a search begins. The heap is not: between its blocks are remains of
- * freed ones and the allocator's lists, and a pointer there keeps nothing alive. What is heap is
- * told by the blocks in it:
+ * A search begins with the variables of programs and libraries, stacks from their stack pointers
+ * on, and memory that a program has mapped past malloc. The heap is left out: between its blocks
+ * are the remains of freed ones and the allocator's lists, and a pointer there keeps nothing alive.
+ * The blocks show which memory is heap:
  *
- *     glibc's main heap      the range of addresses that a block of it lies in, as a whole
+ *     glibc's main heap      the whole range of addresses that contains one of its blocks
  *     its other arenas       from a multiple of 64 MiB on, up to the end of the range
- *     a mapping of its own   the block alone, with the rest of its last page: the kernel joins
- *                            neighbours, so what is beside it may be anybody's
- *     other allocators       the range as a whole
+ *     a separate mapping     the block alone, with the rest of its last page: the kernel merges
+ *                            neighbours, so the memory beside it may have any use
+ *     other allocators       the whole range
  *
- * A stack may be a block itself, as those of coroutines and of signal handlers are. Then it ends
- * with the block: what is behind it is heap. The thread's own stack, which it will come back to, is
- * then looked at as a whole, because where it was left is not known.
+ * A stack may be a block itself, as for coroutines and signal handlers. Then it ends with the
+ * block, and heap follows. The thread will return to its original stack, which is then searched as
+ * a whole, because the stack pointer that it left there is not known.
  *
- * The first thread's own variables lie in memory that the dynamic linker has mapped, and are found
- * by the thread pointer.
- */
+ * The first thread's thread-local variables lie in memory that the dynamic linker has mapped, and
+ * are found by the thread pointer. */
 #include "image/scan.h"
 
 #include <stdlib.h>
@@ -28,12 +27,12 @@
 
 enum {
     PIECE_BYTES = 1 << 16,
-    RED_ZONE_BYTES = 128,  // Below the stack pointer there may be variables.
-    TLS_BYTES = 32 << 10,  // Variables of threads are below the thread pointer,
-    CONTROL_BYTES = 0x900, // and what libc keeps of the thread is above.
+    RED_ZONE_BYTES = 128,  // Variables may lie this far below the stack pointer.
+    TLS_BYTES = 32 << 10,  // Thread-local variables lie below the thread pointer,
+    CONTROL_BYTES = 0x900, // and libc's control block of the thread above it.
     PAGE_BYTES = 4096,
     GUESS_BYTES = 64,
-    FIRST_CHUNK_BYTES = 0x2a0, // What glibc itself puts first into its heap.
+    FIRST_CHUNK_BYTES = 0x2a0, // glibc's first chunk in its main heap.
 };
 
 #define ARENA_BYTES (UINT64_C(64) << 20)
@@ -46,8 +45,8 @@ struct ranges {
     struct arena *arena;
     struct scan_range *v;
     size_t count, capacity;
-    bool in_libc; // The region that is looked at is libc's.
-    uint64_t threads[CORE_THREADS]; // What the recorder keeps of each; 0 = none.
+    bool in_libc; // The present region is libc's.
+    uint64_t threads[CORE_THREADS]; // Addresses of the recorder's per-thread data; 0 = none.
 };
 
 static void
@@ -61,7 +60,7 @@ add(struct ranges *r, enum scan_kind kind, uint64_t start, uint64_t end,
     r->v[r->count++] = (struct scan_range){kind, start, end, thread, r->in_libc};
 }
 
-/* Whether the recorder's own memory is in REGION. */
+/* Return true if REGION holds memory of the recorder. */
 static bool
 is_recorders(const struct ranges *r, const struct memory_region *region)
 {
@@ -90,7 +89,7 @@ is_recorders(const struct ranges *r, const struct memory_region *region)
            (record->header != 0 && record->header - region->start < bytes);
 }
 
-/* The block that ADDRESS is in, or NULL. */
+/* Return the block that contains ADDRESS, or NULL. */
 static const struct block *
 block_at(const struct examined *e, uint64_t address)
 {
@@ -99,14 +98,14 @@ block_at(const struct examined *e, uint64_t address)
     return b != NULL && block_has(b, address) ? b : NULL;
 }
 
-/* The block that T runs on; NULL if its stack is none. */
+/* Return the block that T uses as its stack, or NULL. */
 static const struct block *
 stack_block(const struct examined *e, const struct memory_thread *t)
 {
     return block_at(e, t->sp);
 }
 
-/* The thread with the lowest stack pointer in REGION, of those that do not run on a block. */
+/* Return the thread with the lowest stack pointer in REGION, except threads that run on a block. */
 static const struct memory_thread *
 thread_in(const struct examined *e, const struct memory_region *region)
 {
@@ -123,9 +122,9 @@ thread_in(const struct examined *e, const struct memory_region *region)
     return lowest;
 }
 
-/* Whether REGION, which no stack pointer is in, is the stack that a thread has left for another and
- * will come back to: the kernel's, or one that libc has made, where it keeps what it knows of the
- * thread. *RET is whose it is, NULL if that is not known. */
+/* Return true if REGION, which holds no stack pointer, is a stack that a thread has left for
+ * another one and will return to. It is the stack from the kernel, or one from libc with the
+ * thread's control block in it. *RET is the thread, NULL if it is not known. */
 static bool
 is_left_stack(const struct examined *e, const struct memory_region *region,
               const struct memory_thread **ret)
@@ -150,7 +149,7 @@ is_left_stack(const struct examined *e, const struct memory_region *region,
     return false;
 }
 
-/* The stacks that are blocks. */
+/* Add the stacks that are blocks. */
 static void
 add_stack_blocks(struct ranges *r)
 {
@@ -167,7 +166,8 @@ add_stack_blocks(struct ranges *r)
     }
 }
 
-/* Whether REGION belongs to a file, or follows what does: then *RET_MAPPING is that. */
+/* Return true if REGION begins in or directly behind a mapped file, and store that in
+ * *RET_MAPPING. */
 static bool
 is_variables(const struct memory *m, const struct memory_region *region,
              const struct memory_mapping **ret_mapping)
@@ -178,7 +178,7 @@ is_variables(const struct memory *m, const struct memory_region *region,
     return *ret_mapping != NULL;
 }
 
-/* The index of the first block at START or behind it. */
+/* Return the index of the first block at START or behind it. */
 static size_t
 first_block(const struct blocks *b, uint64_t start)
 {
@@ -187,7 +187,8 @@ first_block(const struct blocks *b, uint64_t start)
     return before != NULL ? (size_t)(before - b->v) + 1 : 0;
 }
 
-/* The end of what the block takes of REGION as heap, *RET_START its beginning. */
+/* Return the end of the heap memory that B implies around itself in REGION, and store its beginning
+ * in *RET_START. */
 static uint64_t
 heap_around(const struct examined *e, const struct memory_region *region, const struct block *b,
             uint64_t *ret_start)
@@ -209,13 +210,13 @@ heap_around(const struct examined *e, const struct memory_region *region, const 
     return region->end;
 }
 
-/* What of REGION, which begins with what KIND says, is no heap. */
+/* Add the parts of REGION that are no heap, as ranges of KIND. */
 static void
 add_besides(struct ranges *r, const struct memory_region *region, enum scan_kind kind)
 {
     const struct blocks *b = &r->e->blocks;
     uint64_t from = region->start;
-    // Heap that cannot be separated into blocks may keep anything alive.
+    // Heap that cannot be separated into blocks may keep any block alive.
     size_t i = r->e->inherited.unknown ? b->count : first_block(b, from);
 
     while (i < b->count && b->v[i].address < region->end) {
@@ -235,7 +236,8 @@ add_besides(struct ranges *r, const struct memory_region *region, enum scan_kind
         add(r, kind, from, region->end, NULL);
 }
 
-/* What KIND says of REGION, which begins with variables of MAPPING and may go on behind these. */
+/* Add the ranges of KIND in REGION, which begins with variables of MAPPING and may extend beyond
+ * them. */
 static void
 add_variables(struct ranges *r, const struct memory_region *region,
               const struct memory_mapping *mapping, enum scan_kind kind)
@@ -286,7 +288,7 @@ add_region(struct ranges *r, const struct memory_region *region, enum scan_kind 
         add_besides(r, region, kind);
 }
 
-/* The variables of threads that are not on their stacks: the first one's. */
+/* Add the thread-local variables outside of stacks, as the first thread's are. */
 static void
 add_tls(struct ranges *r)
 {
@@ -338,7 +340,8 @@ scan_words(const struct examined *e, uint64_t start, uint64_t end, scan_fn *fn, 
         for (size_t i = 0; i < got; i++)
             if (words[i] != 0)
                 fn(arg, start + i * sizeof *words, words[i]);
-        // A page of a living process may be gone; what is no memory at all is passed over at once.
+        // A page of a running process may be unmapped by now. memory_next skips the gaps between
+        // regions.
         start += got > 0 ? got * sizeof *words : PAGE_BYTES;
         start = (memory_next(&e->memory, start) + 7) & ~UINT64_C(7);
     }
