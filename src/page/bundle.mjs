@@ -1,18 +1,18 @@
-/* bundle.mjs: make the page that `heaptap html` fills with data, one file with all in it.
+/* bundle.mjs: make the page that `heaptap html` fills with data, as one self-contained file.
  *
  *     node bundle.mjs OUT [PACKAGES]
  *
  * PACKAGES is the node_modules directory that `npm ci` made of package-lock.json beside this file
- * (default: $PAGE_PACKAGES). It need not be in the source tree, and esbuild itself is looked for
- * there, too.
+ * (default: $PAGE_PACKAGES). It need not be in the source tree. esbuild is loaded from
+ * there as well.
  *
  * A page that is handed around must not load anything and must not send anything. So script and
- * style are inline, and the policy lets in nothing but these two, by their hashes: what a name in
- * a profile says can never become code, even if a view had a mistake. That is why no element has
- * an attribute `style`; properties of element.style are free.
+ * style are inline, and the policy admits only these two, by their hashes: a name in a profile can
+ * never become code, even if a view has a bug. That is why no element has an attribute `style`;
+ * properties of element.style are free.
  *
- * The line DATA of page.html stays in the output once, for the command to put the document there.
- * It is no script, so the policy does not care for it.
+ * The line DATA of page.html stays in the output once, and the command replaces it by the document.
+ * The document is no script, so the policy does not apply to it.
  */
 import {createHash} from 'node:crypto';
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';

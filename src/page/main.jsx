@@ -1,7 +1,7 @@
-/* main.jsx: what the page does when it is opened: read the data, then show the views.
+/* main.jsx: start of the page: read the data, then show the views.
  *
  * The document is behind the marker of page.html. Everything else is in model/ (numbers, no DOM),
- * flame/ (the flame graph) and view/ (what one sees).
+ * flame/ (the flame graph) and view/ (everything else that is visible).
  */
 import {render} from 'preact';
 import {readPage} from './model/load.js';

@@ -19,7 +19,7 @@ const LEAST_CHANGE = 0.14, MOST_CHANGE = 0.5; // The same for growth.
 
 /**
  * The colours to draw with.
- * @param {(name: string) => string} colour what a custom property of the page is, "#rrggbb"
+ * @param {(name: string) => string} colour reads a custom property of the page, "#rrggbb"
  */
 export function palette(colour) {
     const ground = colour('--surface'), text = colour('--text'), muted = colour('--muted');
@@ -85,11 +85,11 @@ function fillOf(scene, colours, node) {
  */
 
 /**
- * Draw what is seen of SCENE.
- * @param {CanvasRenderingContext2D} context of a canvas as large as what is seen
+ * Draw the visible part of SCENE.
+ * @param {CanvasRenderingContext2D} context of a canvas as large as the visible part
  * @param {Scene} scene
  * @param {object} colours see palette
- * @returns {number} how many rectangles were drawn
+ * @returns {number} the number of rectangles drawn
  */
 export function paint(context, scene, colours) {
     const {layout, top, height, scale} = scene, {first, levels} = layout;

@@ -1,8 +1,8 @@
 /* flame_parts.jsx: text and links around the picture of a flame graph.
  *
  * Above it, the path to the zoomed frame, each step a button. Below it, all facts about the frame
- * with the ring, and the level below the zoom as a table. Users who cannot see the picture or use a
- * pointer can explore the profile with these alone. */
+ * with the ring, and the level below the zoom as a table. These alone suffice to
+ * explore the profile without seeing the picture or using a pointer. */
 import {useMemo, useState} from 'preact/hooks';
 import {Text} from '../view/name.jsx';
 import {amount, growth, percent} from '../view/units.js';
@@ -71,7 +71,7 @@ export function FlameTip({profile, tree, hovered: {node, x, y}, zoomed, metric})
         </div>);
 }
 
-/** All about NODE, and what a search found. */
+/** All facts about NODE, and the hits of a search. */
 export function FlameDetail({profile, tree, node, zoomed, metric, functionLink, found, share,
     search}) {
     const fn = tree.function[node], name = nodeName(profile, tree, node);
@@ -99,7 +99,7 @@ function scripts(profile) {
     return names.length > 0 ? [['script', names.sort().join(', ')]] : [];
 }
 
-/** What the colours mean. */
+/** The legend of the colours. */
 export function FlameLegend({profile, tree, found, drawn}) {
     const rows = found ? [['found', 'what the search found']] : tree.totalBefore
         ? [['grew', 'grew'], ['shrank', 'shrank']]

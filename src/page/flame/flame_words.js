@@ -10,7 +10,7 @@ const LEAST_LETTERS = 3, LEAST_OFFSET = 6;
 
 /**
  * NAME in at most LETTERS letters: without arguments, then cut at its end; '' if they are too few.
- * What has no name is told by its offset: the module before that is the same for all around it.
+ * A nameless function is identified by its offset alone: its neighbours have the same module.
  */
 export function label(name, letters) {
     const whole = visible(name), offset = /\+0x[0-9a-f]+…?$/.exec(whole);

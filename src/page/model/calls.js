@@ -189,12 +189,12 @@ function selves(tree, values, functions) {
 /**
  * @typedef {object} Neighbour
  * @property {number} function
- * @property {number} value of the stacks on which the one calls the other, each once
+ * @property {number} value sum over the stacks with this call, each once
  * @property {number|null} before the same of the first of two profiles
  */
 
 /**
- * What is around FN: its callers and what it calls, the largest first.
+ * The callers and callees of FN, the largest first.
  * @param {import('./profile.js').Profile} profile
  * @param {import('./extent.js').Values} values
  * @param {number} fn a function
@@ -256,7 +256,7 @@ function neighbours(after, before) {
  * @property {number} function
  * @property {number} self
  * @property {number} total
- * @property {number} calls allocations on whose stack another function called it
+ * @property {number} calls allocations with a call by another function on the stack
  * @property {number} recursive its further activations, times the allocations
  * @property {number} cycle index of `cycles`, or -1
  * @property {Arc[]} callers the largest first
@@ -272,8 +272,8 @@ function neighbours(after, before) {
  */
 
 /**
- * The graph, for the first of two profiles or the only one (`after`). What has nothing of the
- * metric is left out, and such calls make no cycle.
+ * The graph, for the first of two profiles or the only one (`after`). Functions and calls
+ * without any value of the metric are left out, and such calls make no cycle.
  * @param {import('./profile.js').Profile} profile
  * @param {import('./extent.js').Values} values
  * @param {{fold?: boolean, recursion?: boolean}} [options] fold is true if not given

@@ -17,7 +17,7 @@ import {cached} from './shape.js';
  * @typedef {{kind: 'whole'} | {kind: 'peak'} | {kind: 'at', point: number}
  *     | {kind: 'between', from: number, to: number}} Extent points are indices of profile.points
  *
- * @typedef {object} Filter all of what is given must hold
+ * @typedef {object} Filter all given conditions must hold
  * @property {string} [text] in a function, file or module of the stack; case means nothing
  * @property {string} [pattern] the same as a regular expression, case-sensitive, as --filter
  * @property {number} [function] a function of the stack
@@ -26,15 +26,15 @@ import {cached} from './shape.js';
  * @property {number} [heap]
  * @property {number} [labels] a set of labels
  * @property {{key: string, value: string|null}} [label] null: blocks without that label
- * @property {number} [type] of parts: keeps those of that type alone
+ * @property {number} [type] for parts: keeps only that type
  *
  * @typedef {object} Values
  * @property {import('./profile.js').Profile} profile
  * @property {import('./metric.js').Metric} metric
  * @property {Extent} extent
  * @property {Filter|null} filter
- * @property {Float64Array} after by site; of the only profile, or of the second one. Only to read
- * @property {Float64Array|null} before by site, of the first of two
+ * @property {Float64Array} after by site: the only profile, or the second one. Read-only
+ * @property {Float64Array|null} before by site: the first of two profiles
  * @property {Uint8Array|null} mask by site: 1 if the filter keeps it; null = all
  */
 
@@ -100,7 +100,7 @@ export function bySite(profile, values) {
     return sums;
 }
 
-/* * The sum of the kept values, the base of percentages. @param {Values} values */
+/** The sum of the kept values, the base of percentages. @param {Values} values */
 export function totals({after, before}) {
     return {after: sum(after), before: before && sum(before)};
 }

@@ -26,13 +26,13 @@ export const GROUPINGS = ['site', 'own', 'function', 'line', 'file', 'module', '
  * @property {boolean} nested whether total is more than self
  * @property {Float64Array} self by key
  * @property {Float64Array} total by key
- * @property {Float64Array|null} selfBefore of the first of two profiles
+ * @property {Float64Array|null} selfBefore in the first of two profiles
  * @property {Float64Array|null} totalBefore
- * @property {Int32Array} order the keys that have anything: the largest self first, then the
+ * @property {Int32Array} order the keys with any value: the largest self first, then the
  *     largest total; with two profiles the largest change of them
- * @property {Keys} keys what each key is
+ * @property {Keys} keys the meaning of each key
  *
- * @typedef {object} Keys what a key stands for; -1 is unknown, and absent what means nothing
+ * @typedef {object} Keys the meaning of a key: -1 is unknown; some arrays may be absent
  * @property {(key: number) => string} name for people
  * @property {Int32Array} [function]
  * @property {Int32Array} [file]
@@ -52,7 +52,7 @@ export const GROUPINGS = ['site', 'own', 'function', 'line', 'file', 'module', '
  * @param {string} by one of GROUPINGS, or 'label:KEY'
  * @param {{fold?: boolean, recursion?: boolean}} [options] see shape.js
  * @returns {Group}
- * @throws {Error} if by type or class and the document does not tell
+ * @throws {Error} if by type or class and the document lacks them
  */
 export function group(profile, values, by, options = {}) {
     const shape = shapeOf(profile, options), keys = keysOf(shape, by);
@@ -63,7 +63,7 @@ export function group(profile, values, by, options = {}) {
     return result;
 }
 
-/* * The keys of a grouping, without values. @returns {Keys} */
+/** The keys of a grouping, without values. @returns {Keys} */
 export function keysOf(shape, by) {
     return cached(shape, `keys ${by}`, () => {
         if (by.startsWith('label:'))
@@ -303,7 +303,7 @@ export function ownStacks(shape) {
 }
 
 /**
- * The lines that holders have their values on. A holder adds up all lines of its function.
+ * The lines that holders have their values on. A holder adds up all lines of a function.
  * @param {object} shape
  * @param {{after: Float64Array, before: Float64Array|null}} values by site
  * @param {Int32Array} of key by site

@@ -30,8 +30,8 @@ export async function readPage(source) {
 }
 
 /**
- * DOCUMENT as a page document. A bare `heaptap-report` is taken for one without anything else, so
- * that the model can be used on what `heaptap report --json` prints.
+ * DOCUMENT as a page document. A bare `heaptap-report` counts as one without other parts, so
+ * that the model can read the output of `heaptap report --json`.
  * @throws {Error} if it is neither, or of a version that is not known
  */
 export function checkPage(document) {

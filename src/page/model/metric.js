@@ -9,7 +9,7 @@
 /**
  * @typedef {object} Metric
  * @property {string} key for links and for code
- * @property {string} option what `heaptap report --metric` calls it; null if it has none
+ * @property {string} option its name for `heaptap report --metric`; null = none
  * @property {string} name for people, as in "98 MiB in use"
  * @property {'bytes'|'calls'|'blocks'} unit
  * @property {string} column of sites
@@ -42,14 +42,14 @@ export const COUNTS = [
         extents: ['whole', 'at', 'between']},
 ];
 
-/* * @returns {Metric|undefined} the metric of KEY, in both lists */
+/** @returns {Metric|undefined} the metric of KEY, in both lists */
 export function metricOf(key) {
     return METRICS.find((m) => m.key === key) ?? COUNTS.find((m) => m.key === key);
 }
 
 /**
- * Whether PROFILE's short-lived blocks are only those that died before the next allocation: of a
- * sample it is not known how long others lived, nor then of two profiles of which one is a sample.
+ * Whether PROFILE's short-lived blocks are only those that died before the next allocation: a
+ * sample has no other lifetimes, and neither has a comparison with a sample.
  */
 export function diesAtOnce({sites: {columns, beforeColumns}}) {
     return [columns, beforeColumns].some((of) => of && of.short_lived_is_temporary);
@@ -68,7 +68,7 @@ export function knownMetrics(profile, extent) {
     return METRICS.filter((m) => isKnown(profile, m, extent));
 }
 
-/* * METRIC's name in EXTENT: "in use" is growth between two moments. */
+/** METRIC's name in EXTENT: "in use" is growth between two moments. */
 export function metricName(metric, extent) {
     if (extent.kind === 'between' && metric.key === 'live')
         return 'growth';
@@ -78,8 +78,8 @@ export function metricName(metric, extent) {
 }
 
 /**
- * What to show first: the peak, unless nearly all of it is still in use; of a moment or a stretch
- * of time what is in use. The rule of the command.
+ * The first metric to show: the peak, unless nearly all of it is still in use; for a moment or a
+ * stretch of time the memory in use. Same rule as in the command.
  */
 export function firstMetric(profile, extent) {
     const totals = profile.report.totals;

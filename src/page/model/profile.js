@@ -52,8 +52,8 @@ const NO_FUNCTIONS = ['[other stacks]', '(outside main)', '(unknown callers)'];
 /**
  * @typedef {object} Profile
  * @property {object} page the document
- * @property {object} report the document's report, of the second of two profiles
- * @property {object|null} before that of the first
+ * @property {object} report the document's report; of two profiles the second one's
+ * @property {object|null} before the report of the first profile
  * @property {{count: number, path: string[], kind: Uint8Array, program: Uint8Array,
  *     symbols: (string|null)[]}} modules
  * @property {string[]} files
@@ -62,9 +62,9 @@ const NO_FUNCTIONS = ['[other stacks]', '(outside main)', '(unknown callers)'];
  *     unknown: number}} functions `real` of them are functions
  * @property {{count: number, function: Int32Array, file: Int32Array, line: Int32Array,
  *     module: Int32Array, inlined: Uint8Array, address: string[]}} frames line 0 is unknown;
- *     address is that of one of them, in the process
+ *     address: of one of the frames, in the process
  * @property {{count: number, parent: Int32Array, frame: Int32Array, function: Int32Array,
- *     depth: Int32Array}} stacks of stack 0 parent, frame and function are -1
+ *     depth: Int32Array}} stacks parent, frame and function of stack 0 are -1
  * @property {{count: number, stack: Int32Array, heap: Int32Array, labels: Int32Array,
  *     flags: Uint8Array, number: Int32Array, columns: object, beforeColumns: object|null}} sites
  *     `number` is 0 if it has none; a column is a Float64Array, or null if it is not known
@@ -80,8 +80,8 @@ const NO_FUNCTIONS = ['[other stacks]', '(outside main)', '(unknown callers)'];
  *     freed_bytes}; part is null if the history is of sites
  * @property {{frame: Int32Array, function: Int32Array, file: Int32Array, module: Int32Array,
  *     stack: Int32Array}} of
- *     numbers here of what has another number in `report.tables`: of.stack[3]
- * @property {Map} cache what has been worked out and holds for as long as the profile
+ *     numbers here by number in `report.tables`: of.stack[3]
+ * @property {Map} cache computed data that is valid as long as the profile
  */
 
 /**

@@ -16,7 +16,7 @@
  * @param {import('./profile.js').Profile} profile
  * @param {string} text
  * @param {{most?: number, weight?: Float64Array}} [options] most: so many of each kind; weight: by
- *     function, what comes first among equals
+ *     function, order among equals
  * @returns {Found} the best first
  */
 export function search(profile, text, {most = 20, weight} = {}) {
@@ -63,7 +63,7 @@ function best(names, words, most, weight) {
     return found.slice(0, most).map(([, , i]) => i);
 }
 
-/* 0 if one of WORDS is missing from NAME; else the rank of the worst match. */
+/* 0 if NAME lacks any of WORDS; else the rank of the worst match. */
 function rank(name, words) {
     const lower = name.toLowerCase();
     let worst = 4;

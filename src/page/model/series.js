@@ -13,7 +13,7 @@ const COLUMNS_OF = {live: ['allocated_bytes', 'freed_bytes'], allocated: ['alloc
  * @param {Int32Array} groupOfSite by site: 0 to count - 1, or -1
  * @param {number} count
  * @param {'live'|'allocated'|'calls'|'blocks'} [what] bytes or blocks that are live at each point,
- *     or what had been allocated by then
+ *     or allocated until then
  * @returns {Float64Array[]|null} by group, a value for each of profile.points; null without history
  */
 export function series(profile, groupOfSite, count, what = 'live') {
@@ -37,11 +37,11 @@ export function series(profile, groupOfSite, count, what = 'live') {
 }
 
 /**
- * The largest groups, and the others as one: what to draw on each other.
+ * The largest groups, and all others as one group, for a stacked picture.
  * @param {import('./profile.js').Profile} profile
  * @param {Int32Array} keyOfSite see groups.js, keyOfSites
- * @param {number} keys how many there are
- * @param {number} most so many are told apart
+ * @param {number} keys number of keys
+ * @param {number} most number of groups shown separately
  * @param {'live'|'allocated'|'calls'|'blocks'} [what]
  * @returns {{keys: number[], rows: Float64Array[], rest: Float64Array, total: Float64Array}|null}
  *     largest first, by the largest value at any point; null without history

@@ -181,11 +181,11 @@ export function preorder({count, parent}) {
 }
 
 /**
- * Which nodes of a tree are the first on their way from the root that have their key.
+ * The nodes of a tree that are the first with their key on the path from the root.
  * @param {{count: number, parent: Int32Array, depth: Int32Array}} tree
  * @param {Int32Array} order of its nodes, see preorder
  * @param {Int32Array} key by node; a negative one is none
- * @param {number} keys how many there are
+ * @param {number} keys number of keys
  * @returns {Uint8Array} by node: 1 if it is
  */
 export function outermost({count, depth}, order, key, keys) {
@@ -271,7 +271,7 @@ export const START_MAYBE = 1;
 export const START_UP = 2;
 
 /**
- * What is left out at the outer end of stacks that go on beyond a stack: all of it, or nothing.
+ * The frames to omit at the outer end of stacks that extend beyond a stack: all of it, or none.
  * One frame of a stack always stays, so a site that ends in start-up code keeps its innermost.
  * @param {Shape} shape
  * @returns {Uint8Array} by stack: one of START_
@@ -309,7 +309,7 @@ export function usefulDepth(shape, stack) {
     return left === 2 && state[parent[stack]] === START_MAYBE ? 2 : 1;
 }
 
-/* * By stack: the number of outermost start-up frames of longer stacks that contain it. */
+/** By stack: the number of outermost start-up frames of longer stacks that contain it. */
 export function startDepth(shape) {
     return cached(shape, 'start', () => {
         const state = usefulStart(shape), {count, parent, depth} = shape;

@@ -32,7 +32,7 @@ import {START_MAYBE, START_NONE, START_UP, addUp, cached, outermost, preorder, s
  * @property {Int32Array} function -1 of the root
  * @property {Int32Array} depth 0 of the root
  * @property {Int32Array} site by site: the node at which it ends
- * @property {Int32Array} firstChild by node: the place of its first one in `children`; count + 1
+ * @property {Int32Array} firstChild by node: place of the first child in `children`; count + 1
  * @property {Int32Array} children nodes
  * @property {Map} cache
  */
@@ -70,7 +70,7 @@ function makeSkeleton(shape) {
     return finishSkeleton(nodes, site);
 }
 
-/* * A skeleton of the pairs (parent, function) in NODES; the first is the root. */
+/** A skeleton of the pairs (parent, function) in NODES; the first is the root. */
 export function finishSkeleton(nodes, site) {
     const parent = nodes.firsts(), fn = nodes.seconds(), count = parent.length;
     const depth = new Int32Array(count), firstChild = new Int32Array(count + 2);
@@ -105,7 +105,7 @@ function usedStacks({count, parent, end}) {
  * @property {boolean} [fold] charge what wrappers allocate to their callers
  * @property {boolean} [recursion] fold recursion
  * @property {boolean} [inverted]
- * @property {number} [root] a function: what it calls, or, inverted, from where it is called
+ * @property {number} [root] a function: show its callees or, inverted, its callers
  */
 
 /**

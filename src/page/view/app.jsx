@@ -49,7 +49,7 @@ function metricIn(profile, extent, key) {
     return asked && isKnown(profile, asked, extent) ? asked : firstMetric(profile, extent);
 }
 
-/* The total of each known metric; `before` has those of the first of two profiles. */
+/* The total of each known metric; `before` has the first profile's, of two. */
 function sumsOf(profile, extent) {
     const sums = {before: {}};
     for (const metric of METRICS) {

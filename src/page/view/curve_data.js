@@ -47,7 +47,7 @@ function peakSecond({totals}, times) {
 
 /**
  * The data of the curve: SERIES at the profile's points and PEAKS at the peak, by slot, drawn at
- * all times of the total. Between two moments with known parts these are interpolated and scaled
+ * every time of the total. Between two moments with known parts these are interpolated and scaled
  * to the counted total.
  * @returns {{times: number[], values: Float64Array[], stops: {place: number,
  *     point: number|null}[]}} stops are the moments with known parts; a null point is the peak

@@ -72,7 +72,7 @@ function Named({holders, whole, verb}) {
             {i === 0 && <Where holders={holders} i={key} />}</span>));
 }
 
-/* Where the largest holder has most of its memory. */
+/* The line with most of the largest holder's memory. */
 function Where({holders, i}) {
     return holders.lines && holders.lines.frame[i] >= 0
         && <> (<HolderPlace holders={holders} i={i} />)</>;

@@ -1,4 +1,4 @@
-/* recording.jsx: how this profile was recorded, and what may be wrong with it: the self-report.
+/* recording.jsx: the self-report: how this profile was recorded, and possible errors.
  *
  * It serves readers who doubt a number. It shows the losses and their causes, how blocks were
  * chosen, the recorder's own cost and notes, and the source of each module's names. */

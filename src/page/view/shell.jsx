@@ -2,7 +2,7 @@
  *
  * The five totals are both the first information and the choice of the metric for all views. For a
  * moment or a stretch of time they show the values of that time, and unknown ones cannot be chosen.
- * The recorder's losses have a line of their own that no view omits. Damage of the file comes
+ * The recorder's losses have a separate line that no view omits. Damage of the file comes
  * before everything else. */
 import {useEffect, useRef} from 'preact/hooks';
 import {diesAtOnce, metricName, METRICS} from '../model/metric.js';

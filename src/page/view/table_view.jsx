@@ -5,7 +5,7 @@
  * other groups do not overlap, so both are the same there. A stack opens beside the table.
  *
  * `only` in the address restricts it to the stacks of a heap, a type and so on. A search looks at
- * the text that is shown; for stacks, at all their frames. */
+ * the text that is shown; for stacks, at the text of each frame. */
 import {useMemo} from 'preact/hooks';
 import {siteMask, siteValues} from '../model/extent.js';
 import {group, labelNames} from '../model/groups.js';

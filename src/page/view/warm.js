@@ -1,4 +1,4 @@
-/* warm.js: compute in idle time what the next clicks need.
+/* warm.js: compute the data for the next clicks in idle time.
  *
  * Trees, outermost frames and orders do not depend on the selection, so the model caches them. With
  * half a million stacks the first click on a view would otherwise wait half a second for them. Each
