@@ -45,7 +45,7 @@ struct access_table {
     struct access_row *v; // Most accesses first.
     size_t count;
     struct profile_access total;
-    double byte_seconds, rate; // Of the total.
+    double byte_seconds, rate; // For the total.
     size_t hot_count;
     uint64_t hot_accesses;
     double hot_byte_seconds;

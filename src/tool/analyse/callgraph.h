@@ -24,7 +24,7 @@ struct callgraph_arc {
 /* A function, or a cycle as a whole: functions that call each other, at least two. */
 struct callgraph_node {
     struct amount self, inclusive;
-    struct amount called; // Stacks on which another function called it.
+    struct amount called; // Stacks with a call by another function.
     int64_t recursive;    // Its further activations on those stacks, each times the allocations; of
                           // a cycle: calls between its functions.
     int64_t calls_in;     // Sum over the arcs into it.

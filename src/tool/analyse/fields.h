@@ -31,14 +31,14 @@ struct field_part {
 
 struct field_structure {
     const struct profile_structure *s;
-    uint32_t verdict;             // enum profile_verdict: the least certain verdict of its sites.
+    uint32_t verdict;             // enum profile_verdict: the least certain verdict at the sites.
     uint64_t sites, blocks, bytes; // Blocks whose accesses are known, and their bytes.
     uint64_t elements;            // Structures in these blocks; more if they are arrays.
     uint64_t accesses, writes;    // To the members.
     uint64_t migrated, dated;     // As in struct profile_access.
     bool folded;                  // Some blocks are arrays of elements of this type.
     bool blurred;                 // Elements begin within granules: counts may be a neighbour's.
-    struct field_counts *granules; // Of granule_bytes each, from the front.
+    struct field_counts *granules; // From the front, granule_bytes each.
     size_t granule_count;
     struct field_row *rows; // By offset.
     size_t row_count;

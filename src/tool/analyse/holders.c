@@ -109,7 +109,7 @@ add_line(struct builder *b, struct holder *h, const struct stack *s, uint32_t ow
     line->value = counters_sum(line->value, value);
 }
 
-/* Value of the stacks in which H makes the same call as in S at frame OWN: a function, or
+/* Value of the stacks where H makes the same call as in S at frame OWN: a function, or
  * malloc. */
 static int64_t *
 callee_value(struct builder *b, const struct holder *h, const struct stack *s, uint32_t own)

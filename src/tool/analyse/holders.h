@@ -28,7 +28,7 @@ struct holder {
     size_t caller_count, caller_capacity;
     struct holder_line *lines; // Largest first; only those with more than nothing.
     size_t line_count, line_capacity; // 0: no line is known.
-    int64_t callee_value; // In the metric: stacks in which it makes the call of its first line.
+    int64_t callee_value; // In the metric: stacks with the call of the first line.
 };
 
 struct holders {

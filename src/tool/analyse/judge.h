@@ -19,8 +19,8 @@ enum limit_of {
 
 struct limit {
     bool given;
-    bool unnamed;    // It was given for all at once: where it has no meaning, it is none.
-    bool is_percent; // Of the earlier value.
+    bool unnamed;    // Given for all at once: ignored where it has no meaning.
+    bool is_percent; // Percentage of the earlier value.
     uint64_t value;  // Bytes or calls; with is_percent, millionths of the whole.
 };
 

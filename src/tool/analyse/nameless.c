@@ -64,7 +64,8 @@ struct builder {
     struct nameless_module *ret;
 };
 
-/* What the frame lacks: twice its module, plus 1 if only the line is missing; 0 = nothing. */
+/* Return the gap of a frame as a number: twice its module, plus 1 if only the line is missing;
+ * 0 = no gap. */
 static uint32_t
 lack_of(const struct builder *b, const struct profile_frame *f)
 {

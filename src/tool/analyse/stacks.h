@@ -41,7 +41,7 @@ struct stacks_options {
     bool (*keep)(void *arg, const struct profile_site *site, const uint32_t *frames,
                  const uint32_t *locations, size_t depth);
     void *keep_arg;
-    const bool *only; // By site: skip sites for which it is false; NULL = skip none.
+    const bool *only; // By site: false skips the site; NULL = skip none.
 };
 
 struct stacks {

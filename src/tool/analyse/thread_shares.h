@@ -20,7 +20,7 @@ struct thread_shares {
     bool live_is_shared, peak_is_shared;
 };
 
-/* Shares of P's threads at the sites that STACKS kept, or at all sites if it is NULL. From
+/* Shares of P's threads at the sites that STACKS kept, or at every site if it is NULL. From
  * ARENA. */
 void threads_charge(const struct profile *p, const struct stacks *stacks, struct arena *arena,
                     struct thread_shares *ret);

@@ -392,7 +392,7 @@ is_at_rest(const double *values, size_t count, double largest)
     return (high - low) * REST_DIVISOR <= largest;
 }
 
-/* Trend of COUNT VALUES, the largest of which is LARGEST. */
+/* Trend of COUNT VALUES. LARGEST is the largest value. */
 static enum timeline_trend
 judge(const double *values, size_t count, double largest)
 {

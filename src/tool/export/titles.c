@@ -22,7 +22,7 @@ title_exporter(const struct profile *p, struct arena *arena)
     return arena_printf(arena, "heaptap %s", p->process.heaptap ? p->process.heaptap : "");
 }
 
-/* TITLE of P, with what a picture must not hide. */
+/* Return TITLE, marked if P is damaged, which a picture must not hide. */
 static const char *
 marked(const struct profile *p, const char *title, struct arena *arena)
 {

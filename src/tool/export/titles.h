@@ -1,10 +1,10 @@
-/* titles.h: titles of a file for another tool and of its values. */
+/* titles.h: titles of a file for another tool, and of the values in it. */
 #ifndef EXPORT_TITLES_H
 #define EXPORT_TITLES_H
 
 #include "analyse/stacks.h"
 
-/* "heaptap 1.0", as the profile says it was recorded. From ARENA. */
+/* "heaptap 1.0": the version that recorded P. From ARENA. */
 const char *title_exporter(const struct profile *p, struct arena *arena);
 
 /* The program of P: "prog", or "merged from 2 processes of prog"; the path of the profile if that

@@ -136,7 +136,7 @@ frame_axis(const struct time_frame *f, double top, double bottom)
                f->right);
 }
 
-/* A named snapshot, and the position of its name. */
+/* A named snapshot, and the position of the name. */
 struct flag {
     const char *name;
     double x, y;
@@ -164,7 +164,7 @@ find_room(struct flag *flag, double free_from[NAME_ROWS])
     return false;
 }
 
-/* A mark on the axis at each column in which a collection ended. */
+/* A mark on the axis at each column where a collection ended. */
 static void
 put_collections(const struct time_frame *f, double bottom)
 {

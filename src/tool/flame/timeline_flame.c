@@ -43,8 +43,8 @@ enum {
 
 #define MIN_SHARE 0.005
 #define GROWING_SHARE 0.05 // Minimum share of other paths; growing ones are exempt.
-#define SAME_SHARE 0.9     // A callee with this share of its caller is merged into it.
-#define LEAST_STEP 1.25    // Factor by which the limit rises until the remaining paths fit.
+#define SAME_SHARE 0.9     // A callee with this share is merged into its caller.
+#define LEAST_STEP 1.25    // Factor for raising the limit until the remaining paths fit.
 #define CHAR_PIXELS 6.7
 #define INSIDE "\xe2\x80\xba"
 
@@ -387,7 +387,7 @@ put_title(struct flame *c, const struct node *n, size_t from, size_t to)
     frame_stack_title(&c->f, &part, when);
 }
 
-/* A stretch of time in which N held memory. */
+/* A stretch of time while N held memory. */
 static void
 put_stretch(struct flame *c, const struct node *n, size_t from, size_t to, double y,
             const char *class)

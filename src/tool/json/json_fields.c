@@ -1,5 +1,5 @@
-/* json_fields.c: the document "heaptap-fields": each structure with its members in order, what was
- * counted of them, and the advice, in numbers and in words.
+/* json_fields.c: the document "heaptap-fields": each structure with its members in order, their
+ * counts, and the advice, in numbers and in words.
  */
 #include "json/json_fields.h"
 

@@ -7,7 +7,7 @@
 #include "json/json_stack.h"
 #include "view/backing.h"
 
-/* Is there anything to tell of heap I of P? */
+/* Return true if P has any data on heap I. */
 static bool
 is_known(const struct profile *p, size_t i)
 {

@@ -95,7 +95,7 @@ put_culprit(struct json_tables *t, const char *key, const struct view *v, const 
     json_end(t->j);
 }
 
-/* What glibc's allocator said before it aborted, and of which block. */
+/* Put the message of glibc's allocator before it aborted, and the block that it is about. */
 static void
 put_abort(struct json_tables *t, const struct view *v, const struct examined *e)
 {

@@ -10,8 +10,8 @@
  * The recorder expands patterns when it creates a file, and never overwrites one. The recorder has
  * no good way to report an error, so conflicts are looked for here in advance. The run's number is
  * chosen here for both file and directory: both must be new, or two runs would look like one. A run
- * gets a number if another run uses its name, or still uses a numbered form of it. Of several runs
- * that start at once, each executes its program and keeps its profile. */
+ * gets a number if another run uses its name, or still uses a numbered form of it. If several
+ * runs start at once, each executes its program and keeps its profile. */
 #include "launch/destination.h"
 
 #include <errno.h>
@@ -266,8 +266,8 @@ numbered(const struct destination *d, const char *pattern, unsigned number)
     return text;
 }
 
-/* Choose the value of %n for the whole run, such that neither the first process's profile nor the
- * directory of the others exists. Create the directory at once, since only one of two concurrent
+/* Choose the value of %n for the whole run, such that the first process's profile and the directory
+ * of the others do not exist yet. Create the directory at once, since only one of two concurrent
  * runs can; remove it after the run if it is empty. */
 static int
 choose_number(struct destination *d, struct err *err)

@@ -2,7 +2,7 @@
  *
  * A program that brings its own allocator records hardly any event, and its profile does not show
  * why. So `run` samples the anonymous memory of its processes from outside. The kernel's RssAnon
- * excludes mapped files and shared memory; it counts the heap, whoever manages it, writable data
+ * excludes mapped files and shared memory; it counts the heap of any allocator, writable data
  * and thread stacks. After the run, its maximum is compared with the recorder's figures: peak of
  * live bytes, a header per block, and the recorder's memory.
  *

@@ -205,8 +205,8 @@ matches_word(const char *text, const char *wanted)
     return false;
 }
 
-/* Return true if SYMBOL belongs to the C library or the loader. Those of this process serve as well
- * as the program's, because such names do not change. Search each library by itself: this
+/* Return true if SYMBOL belongs to the C library or the loader. Searching the libraries of this
+ * process suffices, because such names do not change. Search each library by itself: this
  * executable has copies of their variables. */
 static bool
 is_of_libc(const char *symbol)

@@ -3,10 +3,10 @@
  * A user of ./wrap.sh or `bash -c 'exec ./server'` with -o server.heaptap wants the server's
  * profile, not the shell's. `heaptap run --help` states the rule:
  *
- *     the process that was started, as what it became last by exec; but
+ *     the process that was started, with its last program by exec; but
  *     if it is a shell, the process that allocated most, when that is more than the shell;
- *     if it allocated less than a twentieth of what another did, that other one;
- *     of several that allocated about as much as the one with most, that with the highest peak.
+ *     if another allocated more than twenty times as much, that other one;
+ *     among those that allocated about as much as the largest, the one with the highest peak.
  *
  * Shells are recognised by name, because their allocations prove little: bash allocates 80 KiB for
  * a script of three lines, and the program that it starts may be small. Without the exception for

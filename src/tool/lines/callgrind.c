@@ -15,10 +15,10 @@
  *     fl=(1) src/a.c
  *     fn=(2) main
  *     21 0 0 16 2                          self: line, then a cost per event; zeros at the end are
- *     cfi=(2) src/b.c                      left out. Of the callee what differs from the caller:
+ *     cfi=(2) src/b.c                      left out. For the callee, differences from the caller:
  *     cfn=(3) work                         cob=, cfi=, always cfn=
  *     calls=8 0                            allocations on this way; where the callee begins is not
- *     20 250 7                             known. Then the line of the call, and what came of it
+ *     20 250 7                             known. Then the line of the call, and its costs
  *
  *     totals: 250 7
  *

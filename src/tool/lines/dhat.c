@@ -2,10 +2,10 @@
  *
  *     {
  *       "dhatFileVersion": 2, "mode": "heap", "verb": "Allocated",
- *       "bklt": true,            lifetimes: what was live, and when
+ *       "bklt": true,            lifetimes: live blocks over time
  *       "bkacc": false,          accesses: we count none
  *       "tu": "us", "Mtu": "s",  the unit of time, and a million of it
- *       "tuth": 500,             what lives shorter is short-lived; nothing is, without "tl"
+ *       "tuth": 500,             the limit of short lifetimes; unused without "tl"
  *       "cmd": "prog --test", "pid": 4711,
  *       "te": 5000000,           the end
  *       "tg": 3000000,           t-gmax: the peak

@@ -1,8 +1,8 @@
 /* event_plan.c: synthesise an event stream whose sums equal the counters.
  *
  * A profile stores per site how many blocks of how many bytes it allocated, how many died at once,
- * how many bytes it held at the peak and at the end, and, with a history, at each snapshot, as well
- * as the amounts allocated between snapshots. It does not store blocks. A list of events needs
+ * how many bytes it held at the peak and at the end, and, with a history, at each snapshot, and
+ * the amounts allocated between snapshots. It does not store blocks. A list of events needs
  * blocks, so they are synthesised such that these numbers come out again:
  *
  *     bytes held  ┌──────────── peak          the level rises and falls from moment to moment;

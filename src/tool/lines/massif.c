@@ -1,6 +1,6 @@
 /* massif.c: live bytes over time in massif's format, which ms_print and massif-visualizer read.
  *
- *     desc: heaptap 0.9                    any number of lines; says of estimates what they are
+ *     desc: heaptap 0.9                    any number of lines; one marks estimates
  *     cmd: prog --test
  *     time_unit: ms
  *     #-----------
@@ -8,11 +8,11 @@
  *     #-----------
  *     time=0
  *     mem_heap_B=4816
- *     mem_heap_extra_B=0                   what the allocator adds; not known
+ *     mem_heap_extra_B=0                   overhead of the allocator; not known
  *     mem_stacks_B=0
  *     heap_tree=peak                       or "detailed", or "empty" and no tree
  *     n2: 4816 (heap allocation functions) malloc/new/new[], --alloc-fns, etc.
- *      n1: 4800 0x1138: make (a.c:3)       who allocates
+ *      n1: 4800 0x1138: make (a.c:3)       the allocating function
  *       n0: 4800 0x1189: main (a.c:20)     its callers, one blank further in
  *      n0: 16 in 3 places, all below massif's threshold (1.00%)
  *
@@ -57,7 +57,7 @@ enum {
 /* Displayed parts of a frame; equal ones share a place. */
 struct place {
     uint32_t name, file, line, module; // Ids in names and of P's strings; file 0 = unknown.
-    uint64_t address;                  // Of the first such frame.
+    uint64_t address;                  // From the first such frame.
 };
 
 /* A stack, innermost place first. */
@@ -87,7 +87,7 @@ struct writer {
     struct map pairs, triples, place_ids; // Parts of a place to its id.
     struct place *places;                 // From 1 on.
     size_t place_capacity;
-    uint32_t *known; // By frame: the id of its place; 0 = not assigned yet.
+    uint32_t *known; // By frame: id of the place; 0 = not assigned yet.
     struct path *paths;
     int64_t *live; // By stack, now; never below 0.
     int64_t *now;  // The same as it is.

@@ -209,7 +209,7 @@ set_elapsed(struct profile_process *ret, const struct disk_header *h)
     }
 }
 
-/* What a merged profile was made from. */
+/* Load the inputs of a merged profile. */
 static void
 load_programs(struct loader *l)
 {

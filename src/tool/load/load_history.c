@@ -1,6 +1,6 @@
 /* load_history.c: the counters at each snapshot.
  *
- * A record of the file is the value of one counter at a snapshot and at all snapshots before it,
+ * A record of the file is the value of one counter at a snapshot and at each earlier one,
  * back to its last record. So between two records a counter changed only right after the older one,
  * before the next snapshot:
  *

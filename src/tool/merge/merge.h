@@ -22,7 +22,7 @@ void merge_add(struct merge *m, const struct profile *p);
 void merge_left_out(struct merge *m);
 
 /* Sum of the added profiles, suitable for write_model; without inputs an empty profile. It belongs
- * to M, to which nothing can be added any more. */
+ * to M, which accepts no further input. */
 struct profile *merge_finish(struct merge *m);
 
 /* Frees the sum as well. */

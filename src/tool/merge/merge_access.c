@@ -1,11 +1,11 @@
 /* merge_access.c: accesses by site and by place in the block, added up.
  *
- * An input whose program counted nothing adds nothing. If some counted by other granules than
- * others, what they say of places in blocks cannot be added, and is left out of the sum
- * (access_join); by site all numbers stay, though shares of granules then are of different ones.
+ * An input whose program counted nothing adds nothing. If granule sizes differ, counts by place in
+ * the block cannot be added, and the sum has none (access_join). Counts by site are kept, although
+ * their shares of granules then mix sizes.
  *
  * Whether uncounted code may have accessed the blocks is merged by site. So a site keeps its
- * "never" beside programs that did not prove theirs, and an unproven one gets none.
+ * "never" although other programs did not prove theirs, and an unproven site gets none.
  */
 #include "merge/merge_access.h"
 

@@ -20,8 +20,8 @@ void merge_sites(struct merge *m, struct merge_input *in);
 void merge_unknown_frees(struct merge *m, struct merge_input *in);
 void merge_damages(struct merge *m, struct merge_input *in);
 
-/* Set their times from the first start on, and the order in which they were found. Call after all
- * inputs. */
+/* Make the times of damages relative to the earliest start, and sort them by the time they were
+ * found. Call after all inputs. */
 void merge_damages_finish(struct merge *m);
 
 #endif

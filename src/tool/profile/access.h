@@ -19,21 +19,21 @@ struct profile_access {
     uint32_t site; // Index into sites; no two have the same.
     uint64_t blocks;
     struct access_range accesses; // Reads and writes.
-    struct access_range writes;   // 0 unless they are counted apart.
+    struct access_range writes;   // 0 unless they are counted separately.
     struct access_range size_bytes;
-    struct access_range lifetime_us;      // Of dated blocks.
+    struct access_range lifetime_us;      // Dated blocks only.
     struct access_range utilised;         // Granules that were touched, in 1/100 %.
     struct access_range density;          // Accesses * 100 / size.
     struct access_range lifetime_density; // Density * 1000 / lifetime in ms, which is at least 1.
     uint64_t granules, touched_granules;
     uint64_t untouched_bytes;
     uint64_t never;      // Blocks without any access.
-    uint64_t write_only; // Blocks with writes and no reads; 0 unless they are counted apart.
-    uint64_t dated;      // Blocks with known time and place of birth. Of these:
-    uint64_t migrated;   // began and ended on different cpus,
-    uint64_t overlaps;   // lived at a time when the one merged before them did,
-    uint64_t same_alloc_cpu; // born, or ended, on the cpu of the other event.
-    uint64_t same_dealloc_cpu;
+    uint64_t write_only; // Blocks with writes and no reads; 0 unless counted separately.
+    uint64_t dated;      // Blocks with a known time and cpu of allocation. Numbers of these:
+    uint64_t migrated;   // blocks that began and ended on different cpus,
+    uint64_t overlaps;   // blocks that overlapped in time with the block merged before,
+    uint64_t same_alloc_cpu; // blocks that began on the same cpu as that block, or ended
+    uint64_t same_dealloc_cpu; // on the same cpu.
     uint64_t alloc_us, dealloc_us; // Elapsed, of the block merged last,
     uint32_t alloc_cpu, dealloc_cpu; // and its cpus.
     bool unproven; // Uncounted code may have accessed some of the blocks: never say "never".
@@ -44,30 +44,30 @@ struct profile_access_field {
     uint32_t site;  // Index into sites.
     uint32_t index; // Offset of the granule in the block.
     uint64_t accesses, writes;
-    uint64_t blocks;  // That had an access there.
-    uint64_t reached; // That were large enough to have it.
+    uint64_t blocks;  // Blocks with an access there.
+    uint64_t reached; // Blocks large enough to have it.
 };
 
 /* Losses, in blocks except for the last. */
 struct profile_access_losses {
-    uint64_t unmerged;  // Nothing was kept of them.
-    uint64_t undated;   // When and where they began is not known.
-    uint64_t unaligned; // They may have accesses of a neighbour.
-    uint64_t unfielded; // Their granules found no room.
-    uint64_t outside;   // They lay where nothing is counted.
+    uint64_t unmerged;  // Their counts were lost.
+    uint64_t undated;   // Time and cpu of the allocation are not known.
+    uint64_t unaligned; // They may include a neighbour's accesses.
+    uint64_t unfielded; // There was no room for their granules.
+    uint64_t outside;   // Their addresses have no counters.
     uint64_t accesses;  // Beyond 2^32 of some granules.
 };
 
 struct profile_accesses {
-    uint32_t granule_bytes; // Memory that has one counter: 8, 16 or 64; 0 = nothing was counted.
+    uint32_t granule_bytes; // Bytes that share a counter: 8, 16 or 64; 0 = nothing was counted.
     uint32_t granules_max;  // Granules from the front of a block that fields cover.
-    bool apart;             // Reads and writes are counted apart.
+    bool apart;             // Reads and writes are counted separately.
     bool atomic;            // Threads lose no count to each other.
-    bool ended;             // What lived at exit is there as it was then.
+    bool ended;             // Includes the blocks that were live at exit.
     bool looked;            // UNCOUNTED names all code that may have used blocks without counting.
-    const char *uncounted;  // As in a sentence; NULL or empty = nobody, if LOOKED.
+    const char *uncounted;  // As in a sentence; NULL or empty = none, if LOOKED.
     uint64_t merge_ns;      // Elapsed, of the latest merge of live blocks; 0 = there was none.
-    uint64_t resets;        // How often all was forgotten, as asked for.
+    uint64_t resets;        // Number of requested resets of all counts.
     struct profile_access_losses losses;
     struct profile_access *v; // By site.
     size_t count;
@@ -96,10 +96,10 @@ void access_field_add(struct profile_access_field *sum, const struct profile_acc
 /* Add L to SUM. */
 void access_losses_add(struct profile_access_losses *sum, const struct profile_access_losses *l);
 
-/* Take into SUM how A was counted, apart from numbers: what is not the same in both is the less
- * that is known. Granules of different sizes cannot be compared: then fields are of no use, and
- * granules_max becomes 0. SUM may be of nothing yet. Its `uncounted` names the users of both, in
- * memory of ARENA. */
+/* Merge into SUM how A was counted, without the numbers: where they differ, SUM gets the weaker
+ * statement. Granules of different sizes cannot be compared: then fields are of no use, and
+ * granules_max becomes 0. SUM may be empty. Its `uncounted` lists the users of both, in memory of
+ * ARENA. */
 void access_join(struct arena *arena, struct profile_accesses *sum,
                  const struct profile_accesses *a);
 

@@ -18,8 +18,8 @@ uint32_t living_thread(uint32_t pid);
 /* Return true if process PID was executed with the variable NAME in its environment. */
 bool living_has_variable(uint32_t pid, const char *name);
 
-/* The directory below which process PID's files are for us, from ARENA; NULL if that is our own
- * root directory or cannot be told. */
+/* Return the path under which we reach the root directory of process PID, from ARENA; NULL if it is
+ * our own root directory, or not known. */
 const char *living_root(uint32_t pid, struct arena *arena);
 
 /* A process of another pid namespace than ours. */

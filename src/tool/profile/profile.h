@@ -127,7 +127,7 @@ struct error_sum {
 struct errors {
     struct error_sum allocated;
     struct error_sum freed;
-    struct error_sum peak;  // Of the blocks live at the peak.
+    struct error_sum peak;  // Blocks that were live at the peak.
     // What one more point of the draw might have added, judging by the sizes seen.
     double blocks_unit_max, bytes_unit_max;
     // The same by possible sizes: assumed when few were seen.
@@ -334,7 +334,7 @@ struct profile_way {
 /* Why a snapshot was taken; as in the file (enum disk_snapshot_kind). */
 enum profile_snapshot_kind {
     SNAPSHOT_ASKED = 0, // By a tool.
-    SNAPSHOT_TIMED = 1, // Of the timeline; without a name.
+    SNAPSHOT_TIMED = 1, // For the timeline; without a name.
     SNAPSHOT_PROGRAM = 2,
     SNAPSHOT_PHASE = 3, // A phase of that name begins; it lasts until the next one.
     SNAPSHOT_GROWTH = 4,
@@ -389,7 +389,7 @@ struct profile_unknown_free {
     uint32_t node;      // The stack of the free.
     uint32_t site_node; // FREE_TWICE: the stack that had allocated the block; 0 if unknown.
     uint64_t count;
-    uint64_t address; // Of the latest.
+    uint64_t address; // The latest address.
 };
 
 /* State of an annotated block; as in the file (enum disk_damage_kind, _found). */
@@ -429,8 +429,8 @@ struct profile_program {
 enum profile_note_kind {
     NOTE_UNSEEN = 1, // Memory of the process did not come through malloc.
     NOTE_HOOK = 2,   // A function to record was never called.
-    NOTE_MOMENT = 3, // Made from the memory of a process: it has what lived in a moment.
-    NOTE_MEMORY = 4, // The blocks were found in a copy of memory; what else was.
+    NOTE_MOMENT = 3, // Made from memory of a process: the blocks that lived at one moment.
+    NOTE_MEMORY = 4, // The blocks were found in a copy of memory; nothing else is known.
 };
 
 /* A tool's note on the recording, about a fact that the recorder cannot see. No text is NULL. */
@@ -534,8 +534,8 @@ struct profile {
     struct counters totals;       // The sum over sites, with peak_* the sum of the attributions.
     uint64_t peak_elapsed_ns;     // When the peak was reached (coarse).
     int64_t peak_error_bytes;     // By how much the true peak may have been higher; 0 = exact.
-    struct errors errors;         // Of the totals.
-    uint64_t sample_period_bytes; // Of the latest mode; 0 = exact, by count or off.
+    struct errors errors;         // Errors of the totals.
+    uint64_t sample_period_bytes; // Period of the latest mode; 0 = exact, by count or off.
     uint32_t frames_kept;         // Innermost frames kept of each stack, as requested; 0 = all.
     bool symbolised;              // Every location has frames.
     bool runtime_folded;          // fold_runtime has been here.
@@ -584,12 +584,12 @@ struct profile {
     // If it is not the whole, counters are partial, and there are no errors, bins, unknown frees.
     enum profile_extent extent;
     struct profile_moment from, to; // EXTENT_AT and EXTENT_PEAK: to alone.
-    struct profile_type *types; // Of sizes that occurred; by size, the likeliest first.
+    struct profile_type *types; // For sizes that occurred; by size, the likeliest first.
     size_t type_count;
-    bool typed; // types is filled in, and the types of sites are.
-    struct profile_structure *structures; // Those that type/structures.h was asked for.
+    bool typed; // types and the types of sites are filled in.
+    struct profile_structure *structures; // The structures requested from type/structures.h.
     size_t structure_count;
-    struct profile_accesses accesses; // Of the whole run, even if the counters are cut.
+    struct profile_accesses accesses; // For the whole run, even if the counters are cut.
     struct profile_unknown_free *unknown_frees; // By falling count, once loaded.
     size_t unknown_free_count;
     struct profile_damage *damages; // By the time when they were found.

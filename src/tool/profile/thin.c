@@ -5,7 +5,7 @@
  * equal parts of the run, each keeps its last one. If the history of a program with many stacks is
  * still long then, the parts double, twice at most.
  *
- * A record is a counter's value at a snapshot and at all before it, back to the counter's last
+ * A record is a counter's value at a snapshot and at each earlier one, back to the counter's last
  * record. So when its snapshot goes, the record moves to the last remaining snapshot before it:
  *
  *     snapshots        1    2    3    4    5              1    .    .    4    5

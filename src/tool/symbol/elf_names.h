@@ -25,7 +25,7 @@ bool elf_names_has_text(const char *path, const char *text);
  * asks for none, if the path does not fit into SIZE_BYTES, or if the file cannot be read. */
 bool elf_names_dynamic_linker(const char *path, char *ret, size_t size_bytes);
 
-/* Whether the file at PATH is an executable, as opposed to a shared library. False, too, if it
+/* Whether the file at PATH is an executable, as opposed to a shared library. Also false if it
  * cannot be read. */
 bool elf_names_is_program(const char *path);
 

@@ -1,4 +1,4 @@
-/* jitdump.c: read jit-PID.dump, in which JIT compilers store their code for perf.
+/* jitdump.c: read jit-PID.dump, where JIT compilers store their code for perf.
  *
  *     head     "DTiJ", version 1, its size, the machine, the process, a time, flags
  *     record   kind, its size, a time, then by kind

@@ -130,7 +130,7 @@ put_culprit(struct text_view *v, const struct examined *e, const struct ended_bl
     text_core_site(v, e, b->site);
 }
 
-/* What glibc's allocator said before it aborted, and of which block. */
+/* Put the message of glibc's allocator before it aborted, and the block that it is about. */
 static void
 put_abort(struct text_view *v, const struct examined *e)
 {

@@ -180,7 +180,7 @@ rows_on_line(struct text_view *v, const struct field_structure *f, size_t i, con
     return end - i;
 }
 
-/* Heading of the line on which row I of F starts; for a cold line it replaces the rows. Returns the
+/* Heading of the line where row I of F starts; for a cold line it replaces the rows. Returns the
  * number of rows replaced. */
 static size_t
 put_line(struct text_view *v, const struct fields *all, const struct field_structure *f, size_t i)

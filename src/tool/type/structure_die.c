@@ -364,7 +364,7 @@ by_offset(const void *left, const void *right)
 static void
 drop_empty(struct profile_structure *s)
 {
-    uint64_t end = 0; // Of those that are kept.
+    uint64_t end = 0; // Of the members kept.
     size_t kept = 0;
 
     for (size_t i = 0; i < s->member_count; i++) {

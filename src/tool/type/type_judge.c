@@ -137,7 +137,7 @@ is_likely_array(const struct type_fact *fact, const struct type_sizes *sizes)
            (fact->evidence >= EVIDENCE_BEGINS || fact->size >= ARRAY_ELEMENT_MIN);
 }
 
-/* The type on which all facts of LEVEL with this EVIDENCE and FIT agree; no fact if they do not. */
+/* Return the type if all facts of LEVEL with this EVIDENCE and FIT agree on it, else no fact. */
 static struct type_answer
 find_sole(const struct type_facts *facts, const struct type_sizes *sizes, size_t level,
           enum type_evidence evidence, enum type_fit fit)

@@ -8,7 +8,7 @@
  *     x->y.z[3], *x       an expression: variable, then member, index, pointee in turn
  *
  * An expression that needs more than that (a call, arithmetic, a cast) means nothing here. Names
- * that hide each other in inner blocks are not told apart.
+ * that hide each other in inner blocks are not distinguished.
  */
 #include "type/type_scope.h"
 

@@ -4,8 +4,8 @@
 
 #include "util/arena.h"
 
-/* Type for which FUNCTION (demangled, complete) allocates arrays, or NULL: the argument of an
- * allocator or string template, and characters for functions of the C library that return text.
+/* Return the element type of arrays from FUNCTION (demangled, complete), or NULL: the argument of
+ * an allocator or string template, and characters for functions of the C library that return text.
  * From ARENA or static. */
 const char *type_of_allocator(const char *function, struct arena *arena);
 

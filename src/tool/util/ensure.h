@@ -12,7 +12,7 @@
  * A validity function checks the invariants that a structure's header promises. It only reads,
  * never fails and has one line per invariant:
  *
- *     HOLDS(site->node < p->node_count); // The loader leaves out what has no node. */
+ *     HOLDS(site->node < p->node_count); // The loader omits sites without a node. */
 #ifndef UTIL_ENSURE_H
 #define UTIL_ENSURE_H
 

@@ -57,17 +57,17 @@ void memory_view_search(const struct examined *e, struct arena *arena, struct me
 void memory_view_build(const struct view *v, const struct examined *e,
                        const struct memory_answer *answer, struct memory_view *ret);
 
-/* The stack of the file's SITE as *RET: the one that V shows, or, if nothing of it lives, the whole
- * one. False if it is not known. */
+/* Set *RET to the stack of SITE, an id of the file: as V shows it or, if no block of it lives, the
+ * whole stack. Returns false if it is not known. */
 bool memory_view_stack(const struct view *v, const struct examined *e, uint32_t site,
                        struct stack *ret);
 
-/* The same of B, a block that M lists, at once. */
+/* Return the stack of B, which M lists, without a search. */
 const struct stack *memory_view_shown(const struct view *v, const struct memory_view *m,
                                       const struct block *b);
 
 /* Set *RET_BEFORE and *RET_BEHIND to the live blocks next to PLACE: on both sides of its block if
- * that lives, else of its address. NULL = there is none, or PLACE is neither in nor behind a block.
+ * that lives, else of its address. NULL = there is none, or PLACE is not in or behind a block.
  */
 void memory_view_neighbours(const struct examined *e, const struct place *place,
                             const struct block **ret_before, const struct block **ret_behind);

@@ -6,7 +6,7 @@
 #include "image/birth.h"
 #include "image/place.h"
 
-/* What PLACE is: "8 bytes behind the end of a block of 64 bytes". */
+/* PLACE in words: "8 bytes behind the end of a block of 64 bytes". */
 const char *memory_place_words(struct arena *arena, const struct examined *e,
                                const struct place *place);
 
@@ -18,23 +18,24 @@ const char *memory_place_name(enum place_kind kind);
  * unknown. */
 const char *memory_birth_thread(struct arena *arena, const struct birth *b);
 
-/* When: "12.1 s to 12.4 s after the start, 3.2 s to 3.5 s ago"; NULL if that is not known. */
+/* Time of a block's allocation: "12.1 s to 12.4 s after the start, 3.2 s to 3.5 s ago"; NULL if
+ * unknown. */
 const char *memory_birth_time(struct arena *arena, const struct examined *e, const struct birth *b);
 
-/* What CAUSE says of its block, after the block's address: "was being freed and most likely
- * overflowed". Its kind must be known. */
+/* The end of a sentence about the block of CAUSE: "was being freed and most likely overflowed".
+ * Requires a known kind. */
 const char *memory_abort_words(struct arena *arena, const struct abort_cause *cause);
 
-/* Its kind for programs: "overflowed". NULL if it is unknown. */
+/* The kind of CAUSE for programs: "overflowed". NULL if it is unknown. */
 const char *memory_abort_kind(const struct abort_cause *cause);
 
-/* Whether a signal ended the process of M; false if M was dumped while the process went on. */
+/* Return true if a signal ended the process of M, false if the process survived the dump. */
 bool memory_has_died(const struct memory *m);
 
-/* "64 B", "about 64 B" if it is the mean of its site, or "of unknown size". */
+/* "64 B", "about 64 B" if it is an estimate, or "of unknown size". */
 const char *memory_block_size(struct arena *arena, const struct block *b);
 
-/* What ended the process of M: "Killed by SIGSEGV: …". */
+/* The end of the process of M: "Killed by SIGSEGV: …". */
 const char *memory_signal_words(struct arena *arena, const struct memory *m);
 
 /* "SIGSEGV", or "signal 99". */
