@@ -1,16 +1,15 @@
-/* hook_slot.h: what the library of stubs that `heaptap run --hook` writes and the recorder have to
- * say to each other.
+/* hook_slot.h: the interface between the recorder and the library of stubs that `heaptap run
+ * --hook` writes.
  *
- * The library (launch/hook_stub.c) defines the names that were asked for. Each is a stub that loads
- * the address of its slot into the sixth argument register and jumps to the recorder's entry for
- * its shape, entry i of the table HOOK_TABLE. So the recorder needs no list of names, and arguments
- * that a shape does not speak of are passed on unread.
+ * The library (launch/hook_stub.c) defines the requested names. Each is a stub that loads the
+ * address of its slot into the sixth argument register and jumps to the recorder's entry for its
+ * shape, entry i of the table HOOK_TABLE. So the recorder needs no list of names, and arguments
+ * that a shape does not mention are passed on unread.
  *
- * Behind the stubs lie as many resolvers, which jump to the entry HOOK_BIND in the same way.
+ * As many resolvers follow the stubs. They jump to the entry HOOK_BIND in the same way.
  *
- * The library's last page is not loaded with it: the recorder marks in that part of the file which
- * functions were called, one byte each, and the tool reads that when the run is over.
- */
+ * The library's last page is not loaded with it. There, in the file, the recorder marks the
+ * functions that were called, one byte each; the tool reads the marks after the run. */
 #ifndef BASE_HOOK_SLOT_H
 #define BASE_HOOK_SLOT_H
 
@@ -19,7 +18,7 @@
 /* The recorder's table of entries, a dynamic symbol of libheaptap.so. */
 #define HOOK_TABLE "heaptap_hooks"
 
-/* The shapes of functions, by where the arguments stand that matter. The number is an index into
+/* Shapes of functions: the positions of the arguments that matter. The number is an index into
  * HOOK_TABLE. */
 enum hook_shape {
     HOOK_MALLOC = 0,         // (size)
@@ -39,24 +38,26 @@ enum hook_shape {
     // Not a shape: called once before all constructors with the address of the first stub, their
     // number, and the first slot.
     HOOK_BEGIN = HOOK_SHAPES,
-    // Not a shape either: the resolver of a symbol that nobody has at the start (STT_GNU_IFUNC).
+    // Not a shape either: the resolver of a symbol without a definition at the start
+    // (STT_GNU_IFUNC).
     HOOK_BIND,
     HOOK_ENTRIES
 };
 
 struct hook_slot {
-    int64_t name_off;   // From the slot to its name, which ends with 0.
-    int64_t symbol_off; // From the slot to its symbol, which can be written to.
+    int64_t name_off;   // Offset from the slot to its name, which ends with 0.
+    int64_t symbol_off; // Offset from the slot to its symbol, which is writable.
     uint64_t function;  // Atomic: the next definition of the name; 0 until it is called.
-    uint64_t found;     // Atomic: the same, as found at the start; 0 = it was not there.
+    uint64_t found;     // Atomic: the same, as found at the start; 0 = none.
     uint64_t variable;  // The variable of that name, as found at the start; 0 = none.
-    uint64_t mark_off;  // Where its mark is in the file.
-    uint64_t wanted;    // Not 0: the name may come later, so it stays when nobody has it yet.
+    uint64_t mark_off;  // Offset of its mark in the file.
+    uint64_t wanted;    // Not 0: the name may be defined later, so the stub stays even if nothing
+                        // defines it yet.
 };
 
 enum { HOOK_STUB_BYTES = 32 };
 
-/* Marks are on a page of their own. */
+/* Marks are on a separate page. */
 enum { HOOK_MARK_PAGE_BYTES = 4096, HOOKS_MAX = 512 };
 
 #endif

@@ -1,21 +1,21 @@
-/* draw.c: distances between samples, and the weight of one.
+/* draw.c: distances between samples, and the weight of a sample.
  *
- * Points are strewn over the stream of charges at random, `mean` apart on average; a block is
- * sampled when a point falls into its charge. The distance to the next point has an exponential
- * distribution, which has no memory: after a sample the next distance is drawn anew from the end
- * of the block, and blocks are chosen independently of each other, a block of charge c with
+ * Points are scattered at random over the stream of charges, `mean` apart on average; a block is
+ * sampled if a point falls into its charge. The distance to the next point has an exponential
+ * distribution, which has no memory. So after a sample the next distance is drawn from the end of
+ * the block, and blocks are selected independently of each other, a block of charge c with
  * p = 1 - exp(-c / mean).
  *
  * A sample of size s counts as 1 / p blocks and s / p bytes: on average that gives the truth
  * (Horvitz and Thompson). Counters are whole numbers, so 1 / p is rounded up or down at random,
- * with the probability that keeps the average. Bytes are rounded to the nearest: next to the
- * period half a byte is nothing.
+ * with the probability that keeps the average. Bytes are rounded to the nearest: half a byte is
+ * negligible beside the period.
  *
- * By count the charge of each call is 1, and the mean is such that p is exactly 1 / period.
+ * By count, the charge of each call is 1, and the mean is such that p is exactly 1 / period.
  *
- * No libm: the recorder must not bring a library into the program. The two functions are good to a
- * few units in the last place, far more than a draw needs; unit/draw compares them with libm.
- */
+ * No libm: the recorder must not bring a library into the program. The two functions are accurate
+ * to a few units in the last place, far more than a draw needs; unit/draw compares them with
+ * libm. */
 #include "sampling/draw.h"
 
 #include <string.h>
@@ -23,15 +23,15 @@
 #include "base/hash.h"
 #include "format/format.h"
 
-/* What is larger than the address space will not be had, and must not take the credit down to where
- * exact mode is. */
+/* A charge larger than the address space cannot be allocated, and must not lower the credit to the
+ * range of exact mode. */
 #define CHARGE_MASK (((uint64_t)1 << 47) - 1)
 
-/* A thread looks at the clock and the control words at least that often: each few hundred or
- * thousand calls, and it costs some 50 ns. */
+/* A thread polls the clock and the control words at least this often: every few hundred or thousand
+ * calls. A poll costs some 50 ns. */
 enum { POLL_BYTES = 256 << 10, POLL_CALLS = 4096 };
 
-/* Nothing is that far away: 2^53 means are years of malloc. */
+/* Upper bound of a distance: 2^53 means are years of malloc. */
 #define DISTANCE_MAX 4e18
 
 #define LN2_HIGH 0x1.62e42feep-1
@@ -53,8 +53,8 @@ draw_is_valid(uint64_t mode, uint64_t period)
     }
 }
 
-/* The mean for which a charge of 1 is sampled with exactly 1 / PERIOD: -1 / log(1 - 1 / PERIOD),
- * for large ones by the series of artanh, which does not cancel. */
+/* Return the mean at which a charge of 1 is sampled with exactly 1 / PERIOD:
+ * -1 / log(1 - 1 / PERIOD). Large periods use the series of artanh, which avoids cancellation. */
 static double
 mean_of_calls(double period)
 {

@@ -6,47 +6,48 @@
 
 #include "base/base.h"
 
-/* A way of choosing blocks, as the hot path wants it. */
+/* A recording mode, in the form that the fast path needs. */
 struct draw_way {
     uint32_t mode;   // enum disk_mode.
     uint64_t period; // As in struct disk_phase.
-    double mean;     // Of the distance between two points, in units of charge.
-    uint64_t mask;   // As tls.charge_mask.
-    int64_t poll;    // The longest way between two looks, in units of charge.
+    double mean;     // Mean distance between two points, in units of charge.
+    uint64_t mask;   // As in tls.charge_mask.
+    int64_t poll;    // The longest distance between two polls, in units of charge.
 };
 
-/* What one sample stands for. */
+/* The weight of one sample. */
 struct draw_weight {
     uint64_t blocks;                        // 1 / p, rounded up or down at random.
     uint64_t bytes;                         // size / p.
-    double blocks_variance, bytes_variance; // What it adds to the estimates of the variance.
+    double blocks_variance, bytes_variance; // Its share of the estimated variance.
     double blocks_unit, bytes_unit;         // Blocks and bytes per point of the draw.
 };
 
-/* May blocks be chosen that way? */
+/* Return true if MODE and PERIOD are a valid recording mode. */
 bool draw_is_valid(uint64_t mode, uint64_t period);
 
-/* The way of choosing blocks by MODE and PERIOD, which are valid. */
+/* Return the recording mode of MODE and PERIOD, which must be valid. */
 struct draw_way draw_way(uint64_t mode, uint64_t period);
 
-/* What a block of SIZE_BYTES is charged. */
+/* Return the charge of a block of SIZE_BYTES. */
 static inline uint64_t
 draw_charge(uint64_t size_bytes, uint64_t mask)
 {
     return (size_bytes & mask) | 1;
 }
 
-/* The next word of the generator RANDOM. */
+/* Return the next word of the generator RANDOM. */
 uint64_t draw_random(uint64_t *random);
 
-/* How much charge goes by without a sample before the next one, at the generator RANDOM. */
+/* Return the charge that passes before the next sample, drawn from the generator RANDOM. */
 int64_t draw_distance(const struct draw_way *way, uint64_t *random);
 
-/* Is 1 / p to be rounded up? To be asked once, when a block of SIZE_BYTES is sampled. */
+/* Decide at random whether 1 / p is rounded up. Call it once, when a block of SIZE_BYTES is
+ * sampled. */
 bool draw_rounds_up(const struct draw_way *way, uint64_t size_bytes, uint64_t *random);
 
-/* The weight of a block of SIZE_BYTES that was sampled in WAY: always the same for the same
- * arguments, so that a free takes away what the allocation added. */
+/* Return the weight of a block of SIZE_BYTES that was sampled in WAY. Equal arguments give equal
+ * weights, so that a free subtracts the amount that the allocation added. */
 struct draw_weight draw_weight(const struct draw_way *way, uint64_t size_bytes,
                                bool rounded_up);
 
