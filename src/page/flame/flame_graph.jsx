@@ -57,7 +57,7 @@ function moved({from, to}, by) {
     return width > WHOLE_PART ? ALL : {from: start, to: start + width};
 }
 
-/* The width of an element, from when it is there. */
+/* The width of an element, once it is in the document. */
 function useWidth(box) {
     const [width, setWidth] = useState(0);
 
@@ -72,7 +72,7 @@ function useWidth(box) {
     return width;
 }
 
-/* The nearest node above NODE that is wider, so that zooming out is seen. */
+/* The nearest node above NODE that is wider, so that zooming out has a visible effect. */
 function widerThan(tree, node) {
     let at = node;
 
@@ -127,7 +127,7 @@ function useDrawing({canvas, box, scene, dark, width}) {
             removeEventListener('resize', again);
         };
     }, []);
-    // A new theme has its colours when the style has been worked out.
+    // The colours of a new theme are known only after the browser has computed the style.
     useEffect(() => latest.current(), [dark]);
 }
 
@@ -212,7 +212,7 @@ function press(key, {tree, drawn, zoomed, chosen, seen, setSeen, setChosen, onFr
     const at = chosen < 0 ? -1 : rectangleOf(drawn, tree, chosen);
 
     if (ARROWS[key]) {
-        // The first press shows where one is.
+        // The first press only moves the ring to the zoomed frame.
         const next = at < 0 ? rectangleOf(drawn, tree, zoomed) : neighbour(drawn, tree, at,
             ARROWS[key]);
 
@@ -234,12 +234,12 @@ function press(key, {tree, drawn, zoomed, chosen, seen, setSeen, setChosen, onFr
     return true;
 }
 
-/* Where the rectangle I is, from 0 to 1. */
+/* The position of the middle of rectangle I, from 0 to 1; 0.5 if I is -1. */
 function middleOf({x, w, width}, i) {
     return i < 0 ? 0.5 : Math.min(1, Math.max(0, (x[i] + w[i] / 2) / width));
 }
 
-/* Scroll as far as is needed for LEVEL to be seen. */
+/* Scroll just far enough to make LEVEL visible. */
 function showLevel(box, level) {
     const top = level * LEVEL_HEIGHT, {scrollTop, clientHeight} = box;
 

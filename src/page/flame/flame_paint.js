@@ -14,7 +14,7 @@ import {label} from './flame_words.js';
 export const LEVEL_HEIGHT = 20;
 const FONT = "12px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 const PAD = 4; // On both sides of a name.
-const SHADES = [0.28, 0.36, 0.44]; // How much of a colour is mixed with the ground.
+const SHADES = [0.28, 0.36, 0.44]; // Share of a colour when mixed with the background.
 const LEAST_CHANGE = 0.14, MOST_CHANGE = 0.5; // The same for growth.
 
 /**
@@ -47,7 +47,7 @@ function channels(colour) {
         : text[i] + text[i], 16) || 0);
 }
 
-/** How much NODE of TREE changed, from -1 (gone) to 1 (new); null if nothing is compared. */
+/** The change of NODE of TREE, from -1 (gone) to 1 (new); null without a comparison. */
 export function changeOf(tree, node) {
     if (!tree.totalBefore)
         return null;

@@ -8,11 +8,11 @@ import {Text} from '../view/name.jsx';
 import {amount, growth, percent} from '../view/units.js';
 import {nodeName, numbersOf, placeOf} from './flame_words.js';
 
-const WAY_SHOWN = 6; // Steps at the end of a longer way.
+const WAY_SHOWN = 6; // Of a longer path only the last steps are shown.
 const ROWS_SHOWN = 100;
 const TIP_WIDTH = 340, TIP_GAP = 14;
 
-/** From all stacks to the zoomed frame. */
+/** The path from all stacks to the zoomed frame. */
 export function FlameWay({profile, tree, zoomed, onZoom, rootLabel}) {
     const way = [];
 
@@ -37,7 +37,7 @@ export function FlameWay({profile, tree, zoomed, onZoom, rootLabel}) {
         </nav>);
 }
 
-/* A function's name as a link to all about it, if it is one. */
+/* NAME, as a link to the function's page if FN is a function. */
 function Linked({profile, functionLink, fn, name, whole = false}) {
     const text = <Text text={name} short={!whole} />;
 
@@ -53,7 +53,7 @@ function Numbers({tree, node, metric, focus}) {
         </dl>);
 }
 
-/** Beside the pointer, where there is room. */
+/** A tip beside the pointer, on the side with room. */
 export function FlameTip({profile, tree, hovered: {node, x, y}, zoomed, metric}) {
     const isRight = x + TIP_GAP + TIP_WIDTH > innerWidth;
     const place = {
@@ -92,7 +92,7 @@ export function FlameDetail({profile, tree, node, zoomed, metric, functionLink, 
 const SWATCHES = [['own', 'own code'], ['library', 'libraries'],
     ['runtime', 'C and C++ libraries']];
 
-/* The languages of scripts that the profile has functions of. */
+/* The languages of the scripts in the profile. */
 function scripts(profile) {
     const names = [...new Set(profile.functions.language)].filter((name) => name !== null);
 

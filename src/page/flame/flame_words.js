@@ -5,7 +5,7 @@
 import {briefName, shortName, visible} from '../view/name_text.js';
 import {amount, growth, percent} from '../view/units.js';
 
-// A part of a name says something from so many letters on; of an offset, "+0x1f…", from six.
+// Least number of letters that make a part of a name, or of an offset ("+0x1f…"), useful.
 const LEAST_LETTERS = 3, LEAST_OFFSET = 6;
 
 /**
@@ -27,7 +27,7 @@ export function label(name, letters) {
         `${brief.slice(0, letters - 1)}…`;
 }
 
-/** What NODE is called. */
+/** The name of NODE. */
 export function nodeName(profile, tree, node) {
     const fn = tree.function[node];
 
@@ -66,7 +66,7 @@ export function sentence(profile, tree, node, metric, focus) {
     return `${nodeName(profile, tree, node)}: ${numbers}; level ${tree.depth[node]}`;
 }
 
-/** Where the function FN is: its file, else its module. */
+/** The place of function FN: its file, else its module. */
 export function placeOf(profile, fn) {
     const {functions, files, modules} = profile;
     const file = fn < 0 ? null : files[functions.file[fn]];

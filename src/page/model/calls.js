@@ -26,11 +26,11 @@ const BLOCKS = COUNTS.find((metric) => metric.key === 'blocks');
 
 /* --- The tree -------------------------------------------------------------------------------- */
 
-/* What decides how a stack begins, by function and by frame. */
+/* Properties of functions and frames that decide how stacks begin. */
 function beginnings({functions, frames, modules}) {
     const isLoader = modules.path.map((path) => /^(ld-linux|ld\.so)/.test(baseName(path)));
-    // main, or a part of it that the compiler split off. Without a name, the outermost function in
-    // the executable is taken for it.
+    // main, or a part of it that the compiler split off. Without names, the outermost function
+    // in the executable counts as main.
     const isMain = functions.name.map((name, fn) => functions.nameless[fn]
         ? modules.program[functions.module[fn]] === 1 : /^main($|[(. ])/.test(name));
 
@@ -69,7 +69,7 @@ function trimStacks(shape) {
     return {left, top, first};
 }
 
-/* The same of a site's stack that ends before that: its frames are looked at one by one. */
+/* The same for a site's stack that ends within the frames that longer ones omit. */
 function trimShort(shape, end) {
     const {parent, frame, function: fn, depth, profile} = shape, path = [];
     const {isMain, loader, process, stripped} = cached(profile, 'beginnings', () =>
@@ -120,7 +120,7 @@ function callSkeleton(shape) {
     });
 }
 
-/* Nodes for stacks, each made once; so a walk ends where one has been before. */
+/* Nodes for stacks, each made once: a walk ends at the first known node. */
 class Places {
     constructor({count, parent, function: fn, depth}, nodes) {
         Object.assign(this, {parent, fn, depth, nodes, known: new Int32Array(count).fill(-1)});
@@ -349,7 +349,7 @@ function larger(x, y) {
     return y.value - x.value || x.function - y.function;
 }
 
-/* Sets of functions that reach each other by calls that carry something. */
+/* Sets of functions that reach each other by calls with a value. */
 function cyclesOf(calls, graph, sums, counts, entryOf, functions) {
     const cycleOf = new Int32Array(functions).fill(-1);
     const cycles = components(entryOf).map((members, i) => {

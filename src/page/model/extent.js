@@ -190,7 +190,7 @@ function firstAfter(points, point) {
 export function pointAt(profile, elapsedNs) {
     let found = profile.points.length > 0 ? 0 : -1;
 
-    // The last is the end, which is met only at the end.
+    // The last point is the end of the run.
     for (let i = 1; i < profile.points.length; i++)
         if (profile.points[i].elapsed_ns <= elapsedNs)
             found = i;
@@ -233,7 +233,7 @@ function makeMask(profile, filter) {
     return mask;
 }
 
-/** The value of the label KEY in a set; null without it; what stands for sets that are unknown. */
+/** The value of the label KEY in a set; null without it; for an unknown set its other text. */
 export function labelValue(profile, labels, key) {
     const entry = profile.labels[labels];
 
@@ -242,7 +242,7 @@ export function labelValue(profile, labels, key) {
     return entry.set ? entry.set[key] : entry.text;
 }
 
-/* A frame passes each of these, by frame. */
+/* The tests of FILTER for frames, each by frame: 1 = passed. */
 function frameTests(profile, filter) {
     const {frames} = profile, tests = [];
     const frameTest = (test) => tests.push(Uint8Array.from({length: frames.count},
@@ -289,7 +289,7 @@ function framesNaming(profile, test) {
         byFile[frames.file[i]] || byModule[frames.module[i]] ? 1 : 0);
 }
 
-/* By stack: whether a frame of it passes. */
+/* By stack: whether any frame passes. */
 function stacksWith({stacks}, frames) {
     const has = new Uint8Array(stacks.count);
 

@@ -93,7 +93,7 @@ function nestedSums(shape, keys, {after, before}) {
         const self = new Float64Array(keys.count), total = new Float64Array(keys.count);
         const {ofStack} = keys;
 
-        // Stack 0 has no frames: what ends there is not what leads through it.
+        // Stack 0 has no frames: only the sites that end there count for it.
         self[ofStack[0]] = total[ofStack[0]] = ends[0];
         for (let i = 1; i < ofStack.length; i++) {
             self[ofStack[i]] += ends[i];
@@ -230,20 +230,20 @@ function kindKeys(shape) {
         name: (key) => KINDS[key]};
 }
 
-/* Stacks that read the same after folding are one row, of one heap and one set of labels. */
+/* Stacks with equal text after folding, the same heap and the same labels share a row. */
 function siteKeys(shape) {
     const {profile, end} = shape, {sites} = profile;
     const tags = new PairMap(), rows = new PairMap();
     const same = profile.before ? comparedStacks(shape) : null;
     const ofSite = end.map((stack, i) => {
-        // Flags are of one recording: two profiles are compared without them.
+        // Flags belong to one recording, so a comparison ignores them.
         const tag = tags.put(sites.heap[i], sites.labels[i] << 4 | (same ? 0 : sites.flags[i]));
 
         return rows.put(same ? same[stack] : stack, tag);
     });
     const site = new Int32Array(rows.count), number = new Int32Array(rows.count);
 
-    // The first site, which is of the second profile if that has it; the smallest number.
+    // The first site, from the second profile if it has one; and the smallest number.
     for (let i = ofSite.length - 1; i >= 0; i--) {
         const key = ofSite[i];
 
@@ -286,7 +286,7 @@ export function ownStacks(shape) {
         const kind = profile.frames.module.map((m) => profile.modules.kind[m] ?? 3);
         const state = usefulStart(shape), nearest = [new Int32Array(count), new Int32Array(count)];
 
-        // Kinds 0 and 1 are own and library; of a module that nobody has judged all is own.
+        // Kinds 0 and 1 are own and library; code of an unclassified module counts as own.
         for (let i = 1; i < count; i++)
             for (let wanted = 0; wanted < 2; wanted++) {
                 const of = kind[frame[i]] === 3 ? 0 : kind[frame[i]];

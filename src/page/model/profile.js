@@ -46,7 +46,7 @@ export const COLUMNS = ['allocations', 'allocated_bytes', 'frees', 'freed_bytes'
 /** Classes of size: `parts.sizeClass`; -1 is not known. */
 export const SIZE_CLASSES = ['s', 'm', 'l', 'x'];
 
-/** What sites that have no stack are called, and the two other functions that are none. */
+/** Names for sites without a stack, and for the two other entries that are no functions. */
 const NO_FUNCTIONS = ['[other stacks]', '(outside main)', '(unknown callers)'];
 
 /**
@@ -139,7 +139,7 @@ class Builder {
         this.labels = new Names();
         this.types = new Names();
         this.stacks = new PairMap(stacks);
-        this.stacks.put(-1, -1); // The one without frames.
+        this.stacks.put(-1, -1); // The stack without frames.
     }
 
     /* Renumber the items of REPORT for this model. If LIKE is given, files and modules take its
@@ -217,7 +217,7 @@ class Builder {
             ({name, module, file, role: ROLE_NONE, nameless: true}));
     }
 
-    /* By number in the document; of two profiles one that a frame has. */
+    /* Functions by number in the document. In a comparison, a function of any frame with it. */
     functionMap(t, frames) {
         const map = new Int32Array(t.functions.name.length).fill(-1);
 
@@ -335,7 +335,7 @@ function namelessName(t, i, module) {
         : `${base}+${less(f.offset[i])}`;
 }
 
-/** What follows the last slash of PATH. */
+/** The part of PATH behind the last slash. */
 export function baseName(path) {
     return path.slice(path.lastIndexOf('/') + 1);
 }
@@ -431,7 +431,7 @@ function addColumns(columns, table, to) {
         });
 }
 
-/* One side does not know how long blocks lived: compare what both know. */
+/* If one side lacks lifetimes, compare the temporary blocks, which both have. */
 function forgetLives(table, after, before) {
     if (isKnownColumn(after.died_within_16) && isKnownColumn(before.died_within_16))
         return;

@@ -46,7 +46,7 @@ export function shapeOf(profile, {fold = false, recursion = false} = {}) {
     });
 }
 
-/** What MAKE returns, made once for OWNER, which has a `cache`. */
+/** The result of MAKE, computed once for OWNER, which has a `cache`. */
 export function cached(owner, key, make) {
     if (!owner.cache.has(key))
         owner.cache.set(key, make());
@@ -250,8 +250,9 @@ export function addUp(sums, parent) {
 
 /* --- Start-up code --------------------------------------------------------------------------- */
 
-/* Is a frame of the C library's code that calls main or a thread's function? A stripped library
- * has no names for it: between main and _start, or below a thread, it can only be that. */
+/* By frame: 1 if it belongs to the C library's code that calls main or a thread's function. A
+ * stripped library has no names for it: between main and _start, or below a thread, it can only be
+ * that. */
 function startupFrames(profile) {
     return cached(profile, 'startup', () => {
         const {functions, frames, modules} = profile;
@@ -303,7 +304,7 @@ export function usefulStart(shape) {
 export function usefulDepth(shape, stack) {
     const state = usefulStart(shape), {parent, depth} = shape, left = startDepth(shape)[stack];
 
-    // Where it ends is judged alone: its innermost frame is never left out.
+    // The innermost frame always stays, even if it is start-up code.
     if (left === 0 || left < depth[stack])
         return depth[stack] - left;
     return left === 2 && state[parent[stack]] === START_MAYBE ? 2 : 1;

@@ -55,7 +55,7 @@ function makeSkeleton(shape) {
         return nodes.put(node[outer], fn[stack]);
     };
 
-    // What start-up code calls has the root as its parent, which node is filled with.
+    // Callees of start-up code have the root as their parent, the initial value in `node`.
     for (let i = 1; i < count; i++)
         if (used[i] && state[i] === START_NONE)
             node[i] = place(i);
