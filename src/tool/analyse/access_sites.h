@@ -1,4 +1,4 @@
-/* access_sites.h: which stacks' blocks are used how much, and what to make of it. */
+/* access_sites.h: how the blocks of each stack are used, with a verdict. */
 #ifndef ANALYSE_ACCESS_SITES_H
 #define ANALYSE_ACCESS_SITES_H
 
@@ -8,9 +8,9 @@
 enum access_verdict {
     ACCESS_UNSEEN = 0,   // Made by a library that counts nothing, and not accessed elsewhere.
     ACCESS_NEVER,        // Neither read nor written.
-    ACCESS_NOT_SEEN,     // The same as far as is known: somebody may use blocks unseen.
+    ACCESS_NOT_SEEN,     // Like NEVER, but code without counting may use blocks.
     ACCESS_WRITE_ONLY,   // Written and never read.
-    ACCESS_NOT_SEEN_READ, // The same as far as is known.
+    ACCESS_NOT_SEEN_READ, // Like WRITE_ONLY, with the same reservation.
     ACCESS_ONCE,         // No word more than once, on average.
     ACCESS_MOSTLY_UNUSED, // Less than half of the bytes have a known use.
     ACCESS_HOT_SMALL,    // Hot, and small enough that several share a page.
@@ -61,7 +61,7 @@ void access_build(const struct profile *p, const struct stacks *stacks, struct a
 enum access_pick {
     ACCESS_PICK_ALL,   // Most accesses first.
     ACCESS_PICK_HOT,   // Likewise.
-    ACCESS_PICK_COLD,  // Most byte-seconds first: what memory is kept for little.
+    ACCESS_PICK_COLD,  // Most byte-seconds first: long-held memory with little use.
     ACCESS_PICK_NEVER, // Rows with unread blocks, most unread bytes first. Both exclude rows whose
                        // use is unknown.
 };

@@ -1,4 +1,5 @@
-/* components.h: the strongly connected components of a graph: what calls each other in circles. */
+/* components.h: the strongly connected components of a graph: nodes that reach each other in
+ * cycles. */
 #ifndef ANALYSE_COMPONENTS_H
 #define ANALYSE_COMPONENTS_H
 

@@ -75,7 +75,7 @@ add_missed(struct diff_row *row, const struct profile *before, const struct prof
     errors_add_units(&row->inclusive_after_errors, &missed);
 }
 
-/* One side does not know how long blocks lived: compare what both know. */
+/* If one side lacks lifetimes, compare the temporary blocks, which both have. */
 static void
 forget_lives(struct diff *d)
 {

@@ -1,4 +1,4 @@
-/* diff.h: what changed between two profiles, by stack or by function. */
+/* diff.h: the changes between two profiles, by stack or by function. */
 #ifndef ANALYSE_DIFF_H
 #define ANALYSE_DIFF_H
 
@@ -15,7 +15,7 @@ enum diff_by {
 };
 
 struct diff_frame {
-    const char *function; // Or what frame_name (frame_name.h) gives.
+    const char *function; // Or the result of frame_name (frame_name.h).
     const char *file;     // As it is after, or before if the stack is gone; "" if unknown.
     const char *module;   // Path, likewise; "" if unknown.
     uint32_t line;        // Likewise.

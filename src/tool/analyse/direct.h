@@ -1,5 +1,5 @@
-/* direct.h: what each function allocated itself, by size class, and how much of it is still live.
- */
+/* direct.h: the memory that each function allocated itself, by size class, and the live part of
+ * it. */
 #ifndef ANALYSE_DIRECT_H
 #define ANALYSE_DIRECT_H
 

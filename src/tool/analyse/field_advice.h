@@ -1,4 +1,4 @@
-/* field_advice.h: what could be changed in a structure, by how its members were used. */
+/* field_advice.h: advice on the layout of a structure, from the use of the members. */
 #ifndef ANALYSE_FIELD_ADVICE_H
 #define ANALYSE_FIELD_ADVICE_H
 

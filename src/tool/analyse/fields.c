@@ -194,7 +194,7 @@ add_row(struct field_structure *f, const struct profile_member *m, uint64_t offs
     f->rows[f->row_count++] = (struct field_row){.member = m, .offset = offset, .size = size};
 }
 
-/* The members of F, and what lies between them. */
+/* List the members of F, and the gaps between them. */
 static void
 lay_out(struct field_structure *f, struct arena *arena)
 {

@@ -71,9 +71,9 @@ struct fields {
 /* The name of the type of SITE without "[]" and the like, interned in P; 0 if it is unknown. */
 uint32_t fields_type_name(struct profile *p, const struct profile_site *site);
 
-/* The structures of P that blocks of STACKS are, likely at least, and that were accessed. Their
- * names, as fields_type_name gives them, must have been looked for (type/structures.h). From ARENA.
- */
+/* List the accessed structures of P that are the type of blocks of STACKS, at least likely.
+ * Requires that their names, as fields_type_name returns them, have been searched for
+ * (type/structures.h). From ARENA. */
 void fields_build(struct profile *p, const struct stacks *stacks, struct arena *arena,
                   struct fields *ret);
 

@@ -25,7 +25,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Longer words are none of these; in front of "malloc" so many letters may be anything.
+// The longest word of the table; and the number of arbitrary letters allowed in front of "malloc".
 enum { FOLD_WORD_MAX = 16, FOLD_LETTERS = 3 };
 
 /* Plain names, or their start before a final star. The order means nothing. */

@@ -28,7 +28,7 @@ void own_code_init(struct own_code *own, const struct profile *p, struct arena *
  * there is none, else 0. Start-up code is never it, unless S has nothing else. S has a frame. */
 uint32_t own_code_frame(const struct own_code *own, const struct stack *s);
 
-/* The same of S, whose number is known, as it is without its wrappers, if it still has them. */
+/* The same for S with its wrappers, if they were folded. Requires the number of S to be known. */
 uint32_t own_code_frame_unfolded(const struct own_code *own, const struct stack *s);
 
 #endif

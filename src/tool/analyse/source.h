@@ -1,5 +1,5 @@
-/* source.h: what each source line allocated. Finds the lines; reading the text is the caller's
- * affair. */
+/* source.h: the memory that each source line allocated. Finds the lines; the caller reads the
+ * text. */
 #ifndef ANALYSE_SOURCE_H
 #define ANALYSE_SOURCE_H
 

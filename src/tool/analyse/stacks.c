@@ -167,8 +167,8 @@ matches_filter(struct builder *b, uint32_t frame, uint32_t location)
     return b->matches[frame] == YES;
 }
 
-/* Does --fold match FUNCTION as it is, or what ^ and $ are meant for: its name without the return
- * type in front and the parameters behind? */
+/* Does --fold match FUNCTION, or its name without the return type in front and the parameters
+ * behind, which ^ and $ usually refer to? */
 static bool
 matches_fold(const struct builder *b, const char *function)
 {
@@ -435,7 +435,7 @@ note_seen(uint64_t seen[SEEN_WORDS], uint64_t key)
     return before;
 }
 
-/* Leave out of the stack, from FIRST on, what repeats the frames just inside it. */
+/* Remove from the stack, from FIRST on, runs of frames that repeat the run just inside them. */
 static void
 fold_recursion(struct builder *b, size_t first)
 {

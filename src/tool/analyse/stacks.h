@@ -63,8 +63,8 @@ int stacks_build(const struct profile *p, const struct stacks_options *options, 
 /* The stack of NODE as it is, nothing folded or filtered, from ARENA; no counters. */
 struct stack stack_of_node(const struct profile *p, uint32_t node, struct arena *arena);
 
-/* The inner ends of P's stacks, as stacks_build makes them without options or with FOLD_RECURSION.
- * P is symbolised and stays as it is. From ARENA. */
+/* Return the inner ends of P's stacks, as stacks_build makes them without options or with
+ * FOLD_RECURSION. Requires P to be symbolised; does not change it. From ARENA. */
 struct stack_ends;
 struct stack_ends *stack_ends_new(const struct profile *p, bool fold_recursion,
                                   struct arena *arena);
@@ -86,7 +86,7 @@ uint32_t stack_useful_depth(const struct profile *p, const struct stack *s);
  * functions? */
 bool stack_function_is_start_up(const char *function);
 
-/* The ways to look at bytes, chosen the same way in every view. */
+/* The metrics of bytes, selected in the same way in every view. */
 enum metric {
     METRIC_INUSE,     // Live bytes (at the end, or now).
     METRIC_PEAK,      // Bytes live at the process's peak.
@@ -111,8 +111,8 @@ bool metric_is_known(const struct counters *c, enum metric m);
 /* The same for P; its peak stores live amounts only. */
 bool metric_is_known_of(const struct profile *p, enum metric m);
 
-/* What to show of C, totals of P, if nobody has asked for a metric: the peak, unless nearly all of
- * it is still live; then that, and so of a moment or a stretch of time. */
+/* Return the default metric for C, the totals of P: the peak, unless nearly all of it is still
+ * live; then live bytes. Also live bytes for a moment or a stretch of time. */
 enum metric metric_first(const struct profile *p, const struct counters *c);
 
 /* Does S, built from P, which is valid, keep the promises above? Only reads; see util/ensure.h. */

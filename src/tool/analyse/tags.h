@@ -1,5 +1,5 @@
-/* tags.h: heaps and labels: which blocks a filter keeps, and what blocks with the same are called.
- */
+/* tags.h: heaps and labels: the blocks that a filter keeps, and names for blocks with equal
+ * tags. */
 #ifndef ANALYSE_TAGS_H
 #define ANALYSE_TAGS_H
 
@@ -43,7 +43,7 @@ bool tags_has_labels(const struct profile *p);
 const char *tags_text(const struct profile_heap *heap, const struct profile_label_set *labels,
                       struct arena *arena);
 
-/* What stacks are put below, for formats that know nothing but frames. */
+/* The outermost frame to add to stacks, for formats that have only frames. */
 enum tag_root { ROOT_NONE, ROOT_HEAP, ROOT_LABELS, ROOT_VALUE };
 
 struct tag_roots {

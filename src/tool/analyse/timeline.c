@@ -207,7 +207,7 @@ find_collections(struct builder *b)
     t->collections = arena_array(b->arena, t->point_count, sizeof *t->collections);
     for (size_t i = 0; i < t->point_count; i++) {
         t->collections[i] = profile_collections_at(b->p, &t->points[i]);
-        // They only rise, but in a damaged file, and where two threads took snapshots at once.
+        // Times rise, except in a damaged file, and where two threads took snapshots concurrently.
         if (i > 0 && t->collections[i] < t->collections[i - 1])
             t->collections[i] = t->collections[i - 1];
     }

@@ -1,4 +1,4 @@
-/* timeline.h: what stacks held over time, and which of them grow. */
+/* timeline.h: the memory held by stacks over time, and the growing ones. */
 #ifndef ANALYSE_TIMELINE_H
 #define ANALYSE_TIMELINE_H
 

@@ -165,7 +165,7 @@ others_problem(const char *path)
     struct stat st;
 
     if (is_public(path))
-        mkdir(path, 0700); // If that fails the look at it says why, or the recorder does.
+        mkdir(path, 0700); // On failure the check below gives the reason, or the recorder does.
     if (lstat(path, &st) != 0)
         return NULL;
     return S_ISLNK(st.st_mode)           ? "is a symbolic link"
@@ -224,7 +224,7 @@ destination_make_others(const struct destination *d, pid_t pid)
 {
     const char *path = others_path(d, d->wanted, pid);
 
-    mkdir(path, 0700); // If that fails the look at it says why.
+    mkdir(path, 0700); // On failure the check below also fails.
     return is_directory(path) && others_problem(path) == NULL ? path : NULL;
 }
 
@@ -242,7 +242,7 @@ destination_others_found(const struct destination *d, pid_t pid)
 
     if (path == NULL || lstat(path, &st) != 0 || !S_ISDIR(st.st_mode))
         return NULL;
-    // Left empty by a process that was killed while it started, or made when nobody came.
+    // The directory is empty if a process was killed while it started, or if the run had no others.
     return !d->others_were_there && st.st_uid == geteuid() && rmdir(path) == 0 ? NULL : path;
 }
 
@@ -284,7 +284,7 @@ choose_number(struct destination *d, struct err *err)
         d->wanted = numbered(d, pattern, n);
         if (lstat(expanded_by(d, d->wanted, d->program, 0), &st) == 0)
             continue;
-        // What else is wrong with that place is found when it is looked at.
+        // Other problems of that directory are found by a later check.
         if (mkdir(others_path(d, d->wanted, 0), 0700) == 0 || errno != EEXIST)
             return 0;
     }
@@ -355,7 +355,7 @@ destination_choose(struct destination *d, const char *output, const char *path,
                               .program = file_name(arena, path),
                               .arena = arena};
     if (output != NULL && output[0] != '\0' && output[strlen(output) - 1] == '/')
-        mkdir(output, 0700); // A session's directory; if that fails the check below says why.
+        mkdir(output, 0700); // A session's directory; on failure the check below gives the reason.
     d->has_others = output == NULL || !is_directory(output);
     exists = output != NULL && d->has_others && access(output, F_OK) == 0;
     if (exists && (user = find_user(d, output)) != NULL)

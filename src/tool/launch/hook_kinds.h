@@ -1,4 +1,4 @@
-/* hook_kinds.h: what `run --hook` takes: SYMBOL=KIND, or the name of a preset. */
+/* hook_kinds.h: the arguments of `run --hook`: SYMBOL=KIND, or the name of a preset. */
 #ifndef LAUNCH_HOOK_KINDS_H
 #define LAUNCH_HOOK_KINDS_H
 
@@ -22,7 +22,7 @@ struct hook_list {
  * malformed. */
 int hook_kinds_add(struct hook_list *list, struct arena *arena, const char *text, struct err *err);
 
-/* Is TEXT "list" or "help", which ask what there is? */
+/* Return true if TEXT is "list" or "help", which request the list of presets. */
 bool hook_kinds_is_question(const char *text);
 
 /* Add the answer to OUT: all kinds and presets. */

@@ -35,7 +35,7 @@ enum {
     FIRST_SYMBOL = 2,
 };
 
-/* The file as it grows; every part is at the offset, and at the address, where it was added. */
+/* The growing file; the offset and the address of every part are where it was added. */
 struct image {
     struct strbuf bytes;
     size_t names, names_end, hash, relocation, stubs, begin, unwind_header, unwind_header_bytes;

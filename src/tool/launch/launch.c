@@ -78,8 +78,8 @@ become(const struct launch *l, int report_fd)
     _exit(127);
 }
 
-/* Signals that are ours: to stop at once, to learn of the child, and those that our own faults
- * raise. All others are the program's. */
+/* Signals for us alone: those that stop us at once, the child's, and those that our faults raise.
+ * All others are forwarded to the program. */
 static bool
 is_ours(int number)
 {
@@ -108,7 +108,7 @@ listen_for_signals(void)
             sigaction(number, &pass, NULL); // Fails for those that libc keeps for itself.
     sigaction(SIGPIPE, &ignore, NULL);
     sigemptyset(&child);
-    sigaddset(&child, SIGCHLD); // wait_a_while waits for it; nobody else has a use for it.
+    sigaddset(&child, SIGCHLD); // wait_a_while waits for this signal; no other code uses it.
     sigprocmask(SIG_SETMASK, &child, NULL);
 }
 

@@ -24,7 +24,7 @@ struct launch {
  * stops the program. Returns 0, or HEAPTAP_BAD_INPUT if the program cannot be started. */
 int launch_wait(const struct launch *l, pid_t *ret_pid, int *ret_status, struct err *err);
 
-/* Whether somebody wants us to end, now that the program has. */
+/* Return true if a signal has asked us to end, now that the program has ended. */
 bool launch_interrupted(void);
 
 /* End this process as a program with the wait status STATUS ended: same exit code or same signal.

@@ -5,8 +5,8 @@
 #include "util/arena.h"
 #include "util/err.h"
 
-/* Does the program at PATH run with more rights than its user has (setuid, setgid, capabilities)?
- * The loader preloads nothing into such a one. */
+/* Return true if the program at PATH runs with more rights than its user has (setuid, setgid,
+ * capabilities). The loader preloads nothing into it. */
 bool program_has_more_rights(const char *path);
 
 /* Return why the ELF file at PATH cannot be recorded, by preload or by a linked-in recorder, with

@@ -10,8 +10,8 @@ struct recording {
     const char *only; // Patterns of program names, separated by commas.
     uint64_t reserve_bytes;
     bool self_contained; // In memory that core dumps hold.
-    // Blocks carry so many return addresses and have so many bytes behind them; OPT_ALONE = as
-    // many as is usual. A part of them is looked at after so many events.
+    // Annotated blocks: number of return addresses and bytes of the guard; OPT_ALONE = the default.
+    // A part of the blocks is checked each check_every events.
     uint64_t annotate_frames, guard_bytes, check_every;
     uint64_t sample_bytes, sample_count; // One block in so many bytes or calls.
     uint64_t frames;                     // Frames kept per stack, innermost first.

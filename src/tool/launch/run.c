@@ -90,7 +90,8 @@ make_environment(void *arg)
         &r->arena);
 }
 
-/* In how many ns to look at the memory again: seldom, but a short run often enough. */
+/* Sample the memory of the processes. Returns the ns to wait before the next sample: rarely, but
+ * often enough for a short run. */
 static uint64_t
 look_at_memory(struct recorded_run *r, pid_t pid)
 {

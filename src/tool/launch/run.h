@@ -36,7 +36,7 @@ struct recorded_run {
     struct destination to;
     struct hook_run hooks;
     struct growth growth;
-    uint64_t look_ns; // From one look at the memory of the processes to the next.
+    uint64_t look_ns; // Between two samples of the processes' memory.
     struct periodic periodic;
     pid_t pid;  // The first process.
     int status; // With which it ended, as wait has it.

@@ -90,5 +90,5 @@ run_places_arrange(struct recorded_run *r, struct run_profiles *profiles, struct
             move_into(r, &v[i], directory);
     if (strcmp(v[head].path, place) != 0)
         move(&v[head], place);
-    rmdir(directory); // If nobody came.
+    rmdir(directory); // Succeeds only if it is empty.
 }

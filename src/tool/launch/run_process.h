@@ -23,7 +23,7 @@ struct run_process {
 enum run_head {
     HEAD_NONE,   // There is no profile.
     HEAD_FIRST,  // It is the one that was started,
-    HEAD_BECAME, // or what that became by exec.
+    HEAD_BECAME, // or its latest program after exec.
     HEAD_MOST,   // The one that was started did little itself: it is one that allocated most.
 };
 

@@ -1,8 +1,7 @@
 /* signal_name.c: "USR1" to 10, for options that name a signal.
  *
- * Signals that no handler can be had for are none, and neither are those that our own faults and
- * the program's raise: a handler that returned would meet them again at once.
- */
+ * Signals without possible handlers are rejected, and so are those that faults of ours or of the
+ * program raise: a handler that returned would receive the signal again at once. */
 #include "launch/signal_name.h"
 
 #include <signal.h>
@@ -23,7 +22,7 @@ is_usable(int number)
     return (number > 0 && number < 32) || (number >= SIGRTMIN && number <= SIGRTMAX);
 }
 
-/* The number that the whole of TEXT is; -1 if it is none. */
+/* Return the number that TEXT consists of; -1 if it is no number. */
 static int
 whole_number(const char *text)
 {

@@ -2,8 +2,8 @@
 #ifndef LAUNCH_SIGNAL_NAME_H
 #define LAUNCH_SIGNAL_NAME_H
 
-/* The signal that TEXT is the name of (USR1, SIGUSR1, usr1, RTMIN+2, 10). 0 if it is none, or one
- * that cannot be handled, that faults raise, or that libc keeps for itself. */
+/* Return the signal named TEXT (USR1, SIGUSR1, usr1, RTMIN+2, 10). Returns 0 if there is none, or
+ * if it cannot be handled, is raised by faults, or is reserved by libc. */
 int signal_number(const char *text);
 
 #endif

@@ -112,7 +112,7 @@ make_text(struct writer *w, const struct text *t)
         line_text(s, t->name);
         return;
     }
-    f = &w->p->frames[t->frame]; // Without a frame anywhere there are none.
+    f = &w->p->frames[t->frame]; // A table without frames has no such entries.
     file = profile_string(w->p, f->file);
     strbuf_fmt(s, "0x%" PRIX64 ": ", location_pc(&w->p->locations[t->location]));
     line_text(s, frame_name(w->p, t->frame, t->location, w->arena));

@@ -1,4 +1,4 @@
-/* dhat.h: what dh_view.html reads, the viewer of valgrind's DHAT. */
+/* dhat.h: the format of dh_view.html, the viewer of valgrind's DHAT. */
 #ifndef LINES_DHAT_H
 #define LINES_DHAT_H
 

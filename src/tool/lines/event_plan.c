@@ -164,7 +164,7 @@ make_rows(struct planner *w, const uint32_t *of_site)
     merge_rows(w);
 }
 
-/* By interval what all hold at its end, in the arena. */
+/* Return, in the arena, the sum of all levels at the end of each interval. */
 static int64_t *
 sum_levels(struct planner *w, size_t intervals)
 {
@@ -540,7 +540,8 @@ plan_unit(struct planner *w, uint32_t unit, size_t first, size_t end)
     count_blocks(w, unit, pieces, first, end);
 }
 
-/* A block to spare: of churn that would not die at once, or of a piece with several blocks. */
+/* Choose a spare block for the marker: from churn, one that need not die at once; or from a piece
+ * with several blocks. */
 static void
 choose_marker(struct plan *plan)
 {

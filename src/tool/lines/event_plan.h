@@ -58,7 +58,8 @@ struct plan {
     uint32_t marker;
 };
 
-/* Plan P, which is whole, as far as it is in STACKS. All of *RET is from ARENA. */
+/* Plan the events of P for the stacks in STACKS. Requires P to cover the whole run. All of *RET is
+ * from ARENA. */
 void event_plan(const struct profile *p, const struct stacks *stacks, struct arena *arena,
                 struct plan *ret);
 

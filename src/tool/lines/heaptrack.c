@@ -313,7 +313,7 @@ write_churn(struct writer *w, const struct plan_churn *churn, int64_t room)
     write_passing(w, churn->unit, size, passing - of_larger, false);
 }
 
-/* What dies at once is freed first and allocated last, in turn. */
+/* Blocks that die at once are allocated last and freed first, in turn. */
 static void
 write_step(struct writer *w, uint32_t number)
 {

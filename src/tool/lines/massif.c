@@ -90,7 +90,7 @@ struct writer {
     uint32_t *known; // By frame: id of the place; 0 = not assigned yet.
     struct path *paths;
     int64_t *live; // By stack, now; never below 0.
-    int64_t *now;  // The same as it is.
+    int64_t *now;  // The same, but possibly negative.
     int64_t total; // Sum of live.
     struct range *open; // Pending lines of the tree, the next one last.
     size_t open_count, open_capacity;

@@ -40,9 +40,9 @@ struct reader {
     size_t capacity;
     uint32_t part;         // The latest.
     uint64_t bits_word;    // Where the storage of the latest bit-field ended; 0 = none before.
-    unsigned left;         // Members that may still be looked at.
-    unsigned left_inside;  // The same, to know how types are aligned.
-    struct profile_member inside; // The structure inside that the part is; {0} = it is none.
+    unsigned left;         // Number of members that may still be read.
+    unsigned left_inside;  // The same, for members read only for their alignment.
+    struct profile_member inside; // The nested structure that contains the part; {0} = none.
 };
 
 static bool
@@ -73,7 +73,7 @@ is_data(Dwarf_Die *die)
            !dwarf_hasattr(die, DW_AT_external) && !dwarf_hasattr(die, DW_AT_declaration);
 }
 
-/* The alignment that DIE itself asks for; 0 if it does not. */
+/* Return the explicit alignment of DIE; 0 if it has none. */
 static uint32_t
 said_alignment(Dwarf_Die *die)
 {

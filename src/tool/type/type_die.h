@@ -34,7 +34,7 @@ bool type_die_of(Dwarf_Die *die, Dwarf_Die *ret);
 /* Set *RET to TYPE without qualifiers and typedefs; false if nothing is left, which is void. */
 bool type_die_peel(Dwarf_Die *type, Dwarf_Die *ret);
 
-/* Put what TYPE, a typedef or a qualifier, stands for in its place; false for other types. */
+/* Replace TYPE, a typedef or a qualifier, by its target. Returns false for other types. */
 bool type_die_unwrap(Dwarf_Die *type);
 
 /* Set *RET to the type that TYPE, a reference, refers to; false for other types. */
@@ -60,7 +60,7 @@ void type_die_complete(struct type_dies *dies, Dwarf_Die *die);
 bool type_die_member(struct type_dies *dies, Dwarf_Die *type, const char *name, size_t length,
                      Dwarf_Die *ret);
 
-/* The name people know an anonymous structure by that no typedef names. From ARENA. */
+/* Return a name for an anonymous structure without a typedef. From ARENA. */
 const char *type_die_anonymous_name(struct debuginfo *d, Dwarf_Die *die, struct arena *arena);
 
 /* The size of an object of TYPE; 0 if it is incomplete or no object type. */

@@ -43,7 +43,7 @@ struct type_finder {
     struct type_scopes *scopes;
 };
 
-/* One call that is being looked at. */
+/* The call under examination. */
 struct question {
     struct type_finder *f;
     uint64_t pc; // The return address.
@@ -51,7 +51,7 @@ struct question {
     size_t statement_count;
     Dwarf_Die scopes[SYMBOL_FRAMES_MAX];
     size_t scope_count;
-    unsigned left;      // DIEs that may still be looked at.
+    unsigned left;      // Number of DIEs that may still be read.
     uint64_t next_call; // Where the next call in the function returns to; 0 = none is known.
     Dwarf_Die next_callee;
     struct type_facts *ret;

@@ -1,4 +1,5 @@
-/* type_facts.h: what debug information and source text say about the block that a call returns. */
+/* type_facts.h: facts from debug information and source text about the block that a call
+ * returns. */
 #ifndef TYPE_TYPE_FACTS_H
 #define TYPE_TYPE_FACTS_H
 
@@ -23,7 +24,7 @@ struct type_facts {
     size_t count, capacity;
     size_t level_count;                 // Frames; 0 = no debug information there.
     bool takes_size[SYMBOL_FRAMES_MAX]; // By level: it has a parameter that may be a size.
-    bool passes_on[SYMBOL_FRAMES_MAX];  // By level: it returns memory of a type it need not know.
+    bool passes_on[SYMBOL_FRAMES_MAX];  // By level: it returns memory of a possibly unknown type.
 };
 
 struct debuginfo;

@@ -40,7 +40,7 @@ type_fit(const struct type_fact *fact, const struct type_sizes *sizes)
     return fact->is_aggregate && sizes->min > fact->size ? FIT_HEAD : FIT_NONE;
 }
 
-/* Whether the language itself says FACT of the result, so that nothing needs to confirm it. */
+/* Whether the language itself proves FACT, so that it needs no confirmation. */
 static bool
 is_explicit(const struct type_fact *fact)
 {
@@ -63,7 +63,7 @@ is_confirmed(const struct type_facts *facts, const struct type_fact *fact, enum 
     return false;
 }
 
-/* Whether FACT with FIT needs no more than itself to be believed. */
+/* Whether FACT with FIT suffices without another fact. */
 static bool
 stands_alone(const struct type_facts *facts, const struct type_fact *fact, enum type_fit fit)
 {
@@ -190,7 +190,7 @@ find_likely(const struct type_facts *facts, const struct type_sizes *sizes, size
     return (struct type_answer){0};
 }
 
-/* Whether A, found in a wrapper, may be only what memory is called there. */
+/* Whether A, found in a wrapper, may be only the wrapper's generic type for memory. */
 static bool
 is_provisional(const struct type_answer *a)
 {

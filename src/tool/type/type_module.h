@@ -1,6 +1,5 @@
-/* type_module.h: a file that modules of a profile were loaded from, and what its debug information
- * says of types. That is opened only when it has to be: most of it is in caches.
- */
+/* type_module.h: a file that modules of a profile were loaded from, and the types in its debug
+ * information. The file is opened only if necessary: caches have most of it. */
 #ifndef TYPE_TYPE_MODULE_H
 #define TYPE_TYPE_MODULE_H
 
@@ -22,8 +21,8 @@ struct type_module {
     bool dated;              // The next one is set.
     struct timespec written; // When the file was; 0 = unknown.
     bool kept_taken;         // The next fields came from kept data (symbol/kept.h).
-    bool index_sought;       // Its cache has been looked for.
-    bool index_known;        // The next one is all that the file says.
+    bool index_sought;       // The cache of the index has been read, if there is one.
+    bool index_known;        // `index` is complete.
     struct type_index index; // Index of its types; empty before type_module_load.
     bool facts_loaded;
     struct fact_cache facts;

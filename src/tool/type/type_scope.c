@@ -249,7 +249,7 @@ element_of(Dwarf_Die *type, Dwarf_Die *ret)
     return type_die_pointee(type, ret);
 }
 
-/* An expression is never a reference, but what that refers to. */
+/* The type of an expression is never a reference, but its target. */
 static void
 follow_reference(Dwarf_Die *type)
 {

@@ -470,8 +470,8 @@ is_newer(const struct timespec *a, const struct timespec *b)
     return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
-/* Read the text file PATH if anybody may read it or it is our own, because a profile may name any
- * file. */
+/* Read the text file PATH if everybody may read it or it belongs to us, because a profile may name
+ * any file. */
 static void
 read_source(struct typer *t, const char *path, struct source_text *ret)
 {
@@ -660,7 +660,7 @@ source_name(struct typer *t, uint32_t location)
 static const struct type_facts silent = {.level_count = 1};
 static const struct type_facts silent_passing = {.level_count = 1, .passes_on = {true}};
 
-/* FACTS, or what says the same and is known to be silent. */
+/* Return FACTS or, if they are empty, a shared equivalent, which can be compared by address. */
 static const struct type_facts *
 shared_if_silent(const struct type_facts *facts)
 {
@@ -750,7 +750,7 @@ judge_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint
         facts = facts_of(t, location, callee);
         passes_on = judge(t, facts, sizes, &a);
         knows |= facts->count > 0;
-        // A function that puts a header in front does not know the type.
+        // A function that adds a header does not have the type.
         if (header > 0 && i == 0 && !passes_on)
             break;
         if (a.fact != NULL && (!passes_on || ret->fact == NULL))

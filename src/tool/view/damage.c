@@ -1,8 +1,7 @@
-/* damage.c: what to say of a profile whose file is damaged.
+/* damage.c: the sentence about a profile whose file is damaged.
  *
- * Views and gates use one sentence, so that a user finds the line of the one in the log of the
- * other. It names the file, because a session has many.
- */
+ * Views and gates use the same sentence, so that a user finds a view's line in the log of a gate.
+ * It names the file, because a session has many. */
 #include "view/damage.h"
 
 const char *

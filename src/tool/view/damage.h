@@ -1,4 +1,4 @@
-/* damage.h: what to say of a profile whose file is damaged. */
+/* damage.h: the sentence about a profile whose file is damaged. */
 #ifndef VIEW_DAMAGE_H
 #define VIEW_DAMAGE_H
 

@@ -1,4 +1,4 @@
-/* diff_view.h: what to show of a comparison. */
+/* diff_view.h: displayed contents of a comparison. */
 #ifndef VIEW_DIFF_VIEW_H
 #define VIEW_DIFF_VIEW_H
 

@@ -361,7 +361,8 @@ line_name(const struct view *v, uint32_t frame, bool full)
     return full ? place : style_cut_start(v->arena, path_basename(place), LINE_COLUMNS);
 }
 
-/* The thread's name, with what else it takes to know it by: programs seldom name all of them. */
+/* The thread's name, with its id or its number of threads if the name is ambiguous: programs seldom
+ * name all threads. */
 static const char *
 thread_text(const struct view *v, const struct profile_thread *thread)
 {

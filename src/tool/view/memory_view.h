@@ -50,7 +50,7 @@ struct memory_view {
     size_t lost_count;
 };
 
-/* Find in E what RET->question about RET->address asks for; memory is from ARENA. */
+/* Find the answer to RET->question about RET->address in E. Memory is from ARENA. */
 void memory_view_search(const struct examined *e, struct arena *arena, struct memory_answer *ret);
 
 /* Make a view of ANSWER, which E gave, for the stacks of V; from V's arena. */

@@ -1,4 +1,4 @@
-/* notes.h: what tools noted when a profile was recorded, in words. */
+/* notes.h: notes of tools from the time of recording, in words. */
 #ifndef VIEW_NOTES_H
 #define VIEW_NOTES_H
 

@@ -1,4 +1,4 @@
-/* phrases.c: what things are called, wherever they are shown. */
+/* phrases.c: terms that all views share. */
 #include "view/phrases.h"
 
 #include <inttypes.h>

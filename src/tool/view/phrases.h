@@ -11,8 +11,8 @@ extern const char *const timeline_by_names[];
 /* The title of a column of METRIC of P. */
 const char *phrase_metric_column(const struct profile *p, enum metric metric);
 
-/* What METRIC_TEMPORARY counts in C: a title, and what became of the blocks. "Short-lived", "died
- * within 16 allocations"; of an older or a sampled profile "Temporary", "died before the next
+/* Title of METRIC_TEMPORARY for C, and the fate of these blocks: "Short-lived", "died within 16
+ * allocations"; for an older or a sampled profile "Temporary", "died before the next
  * allocation". */
 const char *phrase_short_lived_title(const struct counters *c);
 const char *phrase_short_lived(const struct counters *c);

@@ -1,8 +1,7 @@
-/* sampling.c: how profiles say that they are estimates.
+/* sampling.c: words for estimates.
  *
  * The rule: a number from enough samples gets its error beside it; from few samples it gets the
- * interval, because the number itself would be believed.
- */
+ * interval, because readers would trust the bare number. */
 #include "view/sampling.h"
 
 #include "analyse/interval.h"
@@ -56,7 +55,7 @@ sampling_extent(struct arena *arena, const struct profile *p)
                         moment_text(&p->to, arena));
 }
 
-/* A number with an error is believed; too rough a one is not shown without its interval. */
+/* A number with an error is trusted, so a rough one is shown only with its interval. */
 const char *
 sampling_error(struct arena *arena, const struct counters *c, const struct errors *e,
                enum metric metric)

@@ -153,8 +153,8 @@ continues(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* The bytes of the character at TEXT, or of a sign that goes out in ASCII; *RET_COLUMNS is what
- * that takes. */
+/* Return the length in bytes of the character at TEXT, or of a sign that has an ASCII replacement.
+ * *RET_COLUMNS is its width in the output. */
 static size_t
 character_at(const char *text, size_t *ret_columns)
 {
@@ -203,8 +203,8 @@ style_clean(struct arena *arena, const char *text)
     return out;
 }
 
-/* TEXT without what takes its first SKIP columns. A sign that takes more than are left of them goes
- * only if it may BE_CUT. */
+/* Return TEXT after its first SKIP columns. A character that is wider than the remaining columns is
+ * skipped only if it may BE_CUT. */
 static const char *
 skip_columns(const char *text, size_t skip, bool be_cut)
 {

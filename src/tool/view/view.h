@@ -22,7 +22,8 @@ struct view {
     const char *filter;     // As given, or NULL.
     struct tag_filter tags; // Likewise.
     const char *label;      // For tables by the values of one label.
-    const struct examined *memory; // That P is of (image/examined.h); NULL = it is of a file.
+    const struct examined *memory; // The memory that P describes (image/examined.h); NULL = P is
+                                   // from a file.
     struct arena *arena;    // Backs data made for display.
     size_t limit;           // Rows or sites shown; 0 = the view's default.
     const struct view_extra *extra; // NULL = nothing.
