@@ -60,7 +60,7 @@ parse_index(const char *text, unsigned long *ret)
     return strcmp(end, "]") == 0;
 }
 
-/* The entries that --function asks for: those that match best. */
+/* List the entries that match --function best. */
 static size_t
 find_nodes(const struct callgraph *g, const char *wanted, uint32_t *ret)
 {

@@ -55,7 +55,7 @@ close_side(struct side *s)
     arena_release(&s->names);
 }
 
-/* What --fail-over says. A limit without a name is of the metric that was asked for. */
+/* Set the limits of --fail-over. A limit without a name applies to the selected metric. */
 static int
 read_limits(const struct diff_options *o, struct limits *ret)
 {

@@ -46,7 +46,7 @@ struct leaks_run {
     struct live *live; // Sum over all processes shown.
 };
 
-/* Options that only a table of paths has a use for ask for that table. */
+/* Return true if an option requests the table of paths, or has a meaning only for it. */
 static bool
 wants_paths(const struct leaks_options *o)
 {

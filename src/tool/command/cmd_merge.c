@@ -75,7 +75,7 @@ is_new_file(struct inputs *in, const char *path)
     return is_new;
 }
 
-/* Add what NAME stands for: a profile, a process, or all in a directory. */
+/* Add the profiles that NAME stands for: a profile, a process, or all in a directory. */
 static int
 add_input(struct inputs *in, const char *name)
 {

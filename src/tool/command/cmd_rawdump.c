@@ -84,7 +84,7 @@ choose_kind(const struct dump *d)
     return kind;
 }
 
-/* The program was loaded where the user says. */
+/* Take the load address of the program from the user. */
 static int
 place_program(struct dump *d, struct err *err)
 {
@@ -247,7 +247,7 @@ find(struct dump *d)
         fputs("\r\x1b[K", stderr);
 }
 
-/* The kind, other than the one believed, that most have; -1 = none has any. */
+/* Return the most frequent kind other than the chosen one; -1 if no block has another. */
 static int
 other_kind(const struct annotated_memory *m)
 {
@@ -271,7 +271,7 @@ misplaced_part(const struct annotated_memory *m)
     return NULL;
 }
 
-/* The last part of a sentence about blocks of another kind: what to do. */
+/* Return the end of a sentence about blocks of another kind: the remedy. */
 static const char *
 kind_advice(struct dump *d, enum annotation_kind other)
 {
@@ -389,7 +389,8 @@ make_profile(struct dump *d)
     d->p = p;
 }
 
-/* A program that was moved when it was loaded has its code elsewhere than its file says. */
+/* The code of a program that was relocated when it was loaded is not at the addresses in its
+ * file. */
 static void
 warn_of_place(const struct dump *d)
 {

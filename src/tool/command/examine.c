@@ -69,7 +69,7 @@ say_unrecorded(const struct memory *m)
     return EXIT_BAD_INPUT;
 }
 
-/* PROGRAM was given: it must be what M is of. */
+/* Warn if PROGRAM, the program that the user named, is not among the files of M. */
 static void
 check_program(const struct memory *m, const char *program)
 {

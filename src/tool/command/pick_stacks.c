@@ -45,7 +45,7 @@ any(const bool *v, size_t count)
     return v == NULL;
 }
 
-/* The names of P's heaps, as far as they fit into a message. */
+/* Return the names of P's heaps that fit into a message. */
 static const char *
 heap_names(const struct profile *p, struct arena *arena)
 {

@@ -1,4 +1,4 @@
-/* pick_stacks.h: the stacks that the common options ask for. */
+/* pick_stacks.h: the stacks that the common options select. */
 #ifndef COMMAND_PICK_STACKS_H
 #define COMMAND_PICK_STACKS_H
 

@@ -1,4 +1,4 @@
-/* run_summary.h: what `heaptap run` says when the program has ended. */
+/* run_summary.h: the summary that `heaptap run` prints when the program has ended. */
 #ifndef COMMAND_RUN_SUMMARY_H
 #define COMMAND_RUN_SUMMARY_H
 

@@ -69,7 +69,7 @@ open_file(struct sink *s)
     s->rc = EXIT_USAGE;
 }
 
-/* Write what B has; after a failure it is only dropped. */
+/* Write the contents of B; after a failure only drop them. */
 static void
 drain(struct strbuf *b)
 {

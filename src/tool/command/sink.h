@@ -1,4 +1,4 @@
-/* sink.h: where a command's results go. */
+/* sink.h: the destination of a command's results. */
 #ifndef COMMAND_SINK_H
 #define COMMAND_SINK_H
 

@@ -9,7 +9,7 @@
  * stderr what could not be read of it. Returns 0, or the exit code after saying why. */
 int symbolise(struct profile *p, const struct symbol_choice *choice);
 
-/* Like symbolise, without saying what could not be read. */
+/* Like symbolise, without messages about unreadable files. */
 int symbolise_quietly(struct profile *p, const struct symbol_choice *choice);
 
 /* Find the types of a symbolised P. */

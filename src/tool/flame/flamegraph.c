@@ -341,7 +341,7 @@ lay_out(struct picture *pic)
     pic->height = FLAME_HEAD + (pic->depth + 1) * FLAME_ROW + FLAME_FOOT;
 }
 
-/* FUNCTION as it is written into a box. */
+/* Return FUNCTION in the form for a box. */
 static const char *
 short_name(const struct picture *pic, const char *function)
 {

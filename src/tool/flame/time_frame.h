@@ -1,5 +1,5 @@
-/* time_frame.h: what pictures over time share: page, title, time axis, named snapshots, colours.
- * Private to src/tool/flame. */
+/* time_frame.h: common parts of pictures over time: page, title, time axis, named snapshots,
+ * colours. Private to src/tool/flame. */
 #ifndef FLAME_TIME_FRAME_H
 #define FLAME_TIME_FRAME_H
 

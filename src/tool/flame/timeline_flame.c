@@ -337,7 +337,8 @@ highest(const struct node *n)
     return top;
 }
 
-/* Where the scale of N's curve begins: what grows on a large base would look level above 0. */
+/* Return the value where the scale of N's curve begins: growth on a large base would look level
+ * above 0. */
 static double
 lowest(const struct node *n)
 {

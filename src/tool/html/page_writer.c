@@ -66,7 +66,7 @@ put_bytes(struct page_writer *w, const unsigned char *bytes, size_t count)
     strbuf_pause(w->out);
 }
 
-/* Compress what W has; FLUSH is Z_FINISH at the end. */
+/* Compress the contents of W; FLUSH is Z_FINISH at the end. */
 static void
 compress_data(struct page_writer *w, int flush)
 {

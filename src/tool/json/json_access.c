@@ -110,7 +110,7 @@ struct rows {
     const struct access_row *const *v;
 };
 
-/* What row I has beside what every site has. */
+/* Put the members that row I has in addition to every site's. */
 static void
 put_row(struct json_tables *t, size_t i, const void *arg)
 {

@@ -1,4 +1,4 @@
-/* json_direct.c: what each function allocates itself, as one document "heaptap-direct". */
+/* json_direct.c: the document "heaptap-direct": the memory that each function allocates itself. */
 #include "json/json_direct.h"
 
 #include "json/json_members.h"

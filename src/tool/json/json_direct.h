@@ -1,4 +1,4 @@
-/* json_direct.h: what each function allocates itself, as JSON. */
+/* json_direct.h: the memory that each function allocates itself, as JSON. */
 #ifndef JSON_JSON_DIRECT_H
 #define JSON_JSON_DIRECT_H
 

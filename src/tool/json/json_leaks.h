@@ -10,7 +10,7 @@
 void json_leaks(struct json *j, const struct view *v, const struct leaks *leaks,
                 const struct suppressions *suppressions, size_t limit);
 
-/* "suppressed": what each suppression has hidden. */
+/* "suppressed": the blocks that each suppression has hidden. */
 void json_suppressions(struct json *j, const struct leaks *leaks,
                        const struct suppressions *suppressions);
 

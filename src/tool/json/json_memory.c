@@ -77,7 +77,7 @@ put_place(struct json_tables *t, const char *key, const struct view *v, const st
     json_end(j);
 }
 
-/* The block B and its stack, as KEY; null if there is none. */
+/* Put the block B and its stack as KEY; null if there is none. */
 static void
 put_culprit(struct json_tables *t, const char *key, const struct view *v, const struct examined *e,
             const struct ended_block *b)

@@ -1,4 +1,4 @@
-/* json_notes.h: what there is to note about a profile. */
+/* json_notes.h: notes on a profile. */
 #ifndef JSON_JSON_NOTES_H
 #define JSON_JSON_NOTES_H
 

@@ -377,7 +377,7 @@ put_sizes(struct json *j, const struct view *v)
     json_bins(j, v, SIZE_MAX);
 }
 
-/* What V was asked to leave out, so that nobody takes a part for the whole. */
+/* Put the parts that V omits on request, so that no reader takes a part for the whole. */
 static void
 put_filter(struct json *j, const struct view *v)
 {

@@ -1,4 +1,4 @@
-/* json_page.h: all that the page of a profile knows, as JSON. */
+/* json_page.h: all data of a profile's page, as JSON. */
 #ifndef JSON_JSON_PAGE_H
 #define JSON_JSON_PAGE_H
 

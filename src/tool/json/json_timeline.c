@@ -1,4 +1,4 @@
-/* json_timeline.c: what stacks held over time, as one document "heaptap-timeline". */
+/* json_timeline.c: the document "heaptap-timeline": memory held by stacks over time. */
 #include "json/json_timeline.h"
 
 #include "json/json_members.h"

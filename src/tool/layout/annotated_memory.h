@@ -22,7 +22,7 @@ enum refusal {
     REFUSED_NOT_ONE,     // What follows the mark is no annotation: text, code.
     REFUSED_NO_END,      // The end of the annotation is not where it should be.
     REFUSED_CUT_OFF,     // The memory ends before the annotation does.
-    REFUSED_COPY,        // It is of a block that lay elsewhere.
+    REFUSED_COPY,        // The block lay at another address.
     REFUSED_DAMAGED,     // Its check is wrong.
     REFUSED_INSIDE,      // It lies in the bytes of another block.
     REFUSED_OTHER_WORDS, // Another word size or byte order.
@@ -49,7 +49,7 @@ enum damage_kind {
 
 struct annotated_damage {
     enum damage_kind kind;
-    // What its annotation says, as far as it is whole; no head if its beginning is lost.
+    // The readable contents of its annotation; no head if its beginning is lost.
     struct annotated_block block;
     size_t front; // Index of the nearest whole block in front of it, plus 1; 0 = none.
 };

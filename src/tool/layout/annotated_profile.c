@@ -277,7 +277,7 @@ make_sites(struct maker *k, struct annotated_places *ret)
     number_sites(p);
 }
 
-/* One row that has it all: nobody knows of threads. */
+/* One row for all blocks, because threads are not known. */
 static void
 make_thread(struct profile *p)
 {

@@ -7,7 +7,7 @@
 
 enum {
     ANNOTATION_MARK_BYTES = 4,
-    ANNOTATION_SHAPE_BYTES = 8, // The mark, and what says how long the annotation is.
+    ANNOTATION_SHAPE_BYTES = 8, // The mark, and the bytes that give the length of the annotation.
     ANNOTATION_PLACES_MAX = 255,
     ANNOTATION_BYTES_MIN = 16 + 4 * (1 + 1),
     ANNOTATION_BYTES_MAX = 16 + 8 * (3 + ANNOTATION_PLACES_MAX),

@@ -1,4 +1,4 @@
-/* load_access.h: how often the blocks of sites were accessed. */
+/* load_access.h: load the counts of accesses to the blocks of sites. */
 #ifndef LOAD_LOAD_ACCESS_H
 #define LOAD_LOAD_ACCESS_H
 

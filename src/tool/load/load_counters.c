@@ -272,7 +272,7 @@ loader_judge_lives(struct loader *l)
     const struct profile *p = l->p;
     bool known = l->raw->header.compatible & DISK_COMPATIBLE_LIVES;
 
-    // Where some calls are left out, nobody knows how many there were in between.
+    // Where calls are left out, the number of calls in between is not known.
     for (size_t i = 0; i < p->way_count; i++)
         known = known && (p->ways[i].mode == MODE_EXACT || p->ways[i].mode == MODE_OFF);
     if (!known)

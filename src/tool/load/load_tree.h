@@ -24,7 +24,7 @@ uint32_t loader_site_at(struct loader *l, uint64_t id, size_t *homeless);
 /* The backing that the file's site ID is, made if new; NULL for all that is part of the totals. */
 struct profile_backing *loader_backing_at(struct loader *l, uint64_t id);
 
-/* The stack of the file's site ID; 0 if there is none. */
+/* Return the stack of the file's site ID; 0 if there is none. */
 uint32_t loader_node_at(const struct loader *l, uint64_t id);
 
 /* Symbols that came with a packed profile. After load_nodes. */

@@ -54,7 +54,7 @@ loaded_is_valid(const struct profile *p)
     map_release(&rows);
     if (!distinct)
         return false;
-    HOLDS(p->extent == EXTENT_WHOLE); // A file is of the whole time.
+    HOLDS(p->extent == EXTENT_WHOLE); // A file covers the whole run.
     HOLDS(p->way_count >= 1);       // Without one in the file one is made.
     HOLDS(counters_live_bytes(&p->totals) <= p->totals.peak_bytes); // loader_raise_peak saw to it.
     HOLDS(p->peak_error_bytes >= 0);                                // A bound from below is none.

@@ -4,7 +4,7 @@
 
 #include "merge/merger.h"
 
-/* Add what IN has counted of accesses. After merge_sites. */
+/* Add the accesses that IN has counted. Call after merge_sites. */
 void merge_accesses(struct merge *m, struct merge_input *in);
 
 /* Put them in order. After the last input. */

@@ -1,8 +1,7 @@
-/* merge_heaps.c: heaps, sets of labels, and what backs heaps, of many profiles.
+/* merge_heaps.c: merge heaps, sets of labels, and the backing of heaps.
  *
- * Heaps are one if their names are, sets if their labels are. Malloc and the empty set are number
- * 0 as in every profile; set 1 stands for all sets whose labels are not known, as in the file.
- */
+ * Heaps with equal names are one, and so are sets with equal labels. Malloc and the empty set are
+ * number 0 as in every profile; set 1 represents all sets with unknown labels, as in the file. */
 #include "merge/merge_heaps.h"
 
 #include <string.h>

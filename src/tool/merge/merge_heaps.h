@@ -1,4 +1,4 @@
-/* merge_heaps.h: heaps, sets of labels and what backs heaps into the sum. */
+/* merge_heaps.h: merge heaps, sets of labels, and the backing of heaps. */
 #ifndef MERGE_MERGE_HEAPS_H
 #define MERGE_MERGE_HEAPS_H
 
@@ -7,7 +7,7 @@
 /* The empty sum: malloc, and the sets that every profile has. */
 void merge_heaps_init(struct merge *m);
 
-/* Heaps and sets of labels, without what their sites count. */
+/* Heaps and sets of labels, without the counts of their sites. */
 void merge_heaps(struct merge *m, struct merge_input *in);
 
 /* After merge_nodes. */

@@ -1,4 +1,4 @@
-/* merge_notes.h: what tools noted of the inputs, into the sum. */
+/* merge_notes.h: merge the notes of tools. */
 #ifndef MERGE_MERGE_NOTES_H
 #define MERGE_MERGE_NOTES_H
 

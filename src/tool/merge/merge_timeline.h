@@ -21,7 +21,7 @@ struct time_sum {
     uint32_t width_bits; // The grid is 2^width_bits ns.
 };
 
-/* Add what P held over time. */
+/* Add the live bytes of P over time. */
 void time_sum_add(struct time_sum *t, const struct profile *p);
 
 /* The points of T into P, whose start is set, and whose last process ended at END_UNIX_NS. */

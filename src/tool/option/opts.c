@@ -28,7 +28,7 @@ struct parser {
     void *values;
     char **arguments;
     int count;
-    int next; // The argument after the one being looked at.
+    int next; // Index of the argument after the present one.
     struct err *err;
 };
 

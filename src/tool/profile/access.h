@@ -1,8 +1,8 @@
-/* access.h: how often blocks were read and written, in a program that was built to count that.
+/* access.h: counts of reads and writes of blocks, in a program that was built to count them.
  *
- * A block enters these numbers when it ends, or, if it never does, at a merge of live blocks: that
- * at exit, or an earlier one. So blocks here and allocations in the counters of a site may differ.
- */
+ * A block is added to these numbers when it ends or, if it never does, at a merge of live blocks:
+ * the merge at exit, or an earlier one. So the number of blocks here and the allocations in the
+ * counters of a site may differ. */
 #ifndef PROFILE_ACCESS_H
 #define PROFILE_ACCESS_H
 

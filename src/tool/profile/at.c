@@ -316,7 +316,7 @@ cut_at_peak(struct profile *p)
             counters_add(&p->row_counters[i], &rows[i]);
         counters_add(&p->threads[p->thread_sites[i].thread].counters, &rows[i]);
     }
-    // The history is of the whole run, and would contradict it.
+    // The history covers the whole run, and would contradict the cut.
     p->has_history = false;
     p->change_count = p->snapshot_count = 0;
 }

@@ -23,7 +23,8 @@ is_runtime(const struct profile *p, uint32_t node)
     return p->locations[p->nodes[node].location].runtime;
 }
 
-/* The nearest node that stays from NODE on outwards; *FLAGS gets what those that go say. */
+/* Return the nearest remaining node from NODE outwards; *FLAGS collects the flags of removed
+ * nodes. */
 static uint32_t
 outer(const struct profile *p, uint32_t node, uint32_t *flags)
 {

@@ -1,4 +1,4 @@
-/* living.h: what /proc says of a process that lives. */
+/* living.h: facts from /proc about a running process. */
 #ifndef PROFILE_LIVING_H
 #define PROFILE_LIVING_H
 

@@ -76,7 +76,7 @@ struct search {
     const struct mapping *mapping;
     bool sure;        // The kernel says which file is mapped:
     struct stat file; // this one.
-    int error;        // Why the file that was looked at last could not be read; 0 = it could.
+    int error;        // Error of the last attempt to read a file; 0 = none.
 };
 
 /* Is the file with status ST and header H the mapped file? */

@@ -1,4 +1,4 @@
-/* mapped.h: which profile a running process has mapped. */
+/* mapped.h: the profile that a running process has mapped. */
 #ifndef PROFILE_MAPPED_H
 #define PROFILE_MAPPED_H
 

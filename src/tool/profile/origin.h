@@ -13,7 +13,7 @@ int origin_read(const char *path, struct arena *arena, void **ret_data, size_t *
 
 /* The bytes of a profile file. */
 struct origin_file {
-    void *data; // NULL = it is somebody else's now.
+    void *data; // NULL = it belongs to another process now.
     size_t size_bytes;
     struct file_owner owner;
     int fd; // Descriptor of a file without a writer, whose bytes are mapped privately; else -1.

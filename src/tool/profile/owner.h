@@ -1,4 +1,4 @@
-/* owner.h: whether a process still writes a profile, and what that process is called here. */
+/* owner.h: whether a process still writes a profile, and the id of that process here. */
 #ifndef PROFILE_OWNER_H
 #define PROFILE_OWNER_H
 

@@ -31,7 +31,7 @@ used_bytes(const struct raw_table *t)
     return used < t->size_bytes ? used : t->size_bytes;
 }
 
-/* The modules in T, with what P knows of their symbols. */
+/* Return the modules in T, with the symbol detail of P. */
 static const void *
 modules_of(const struct raw_table *t, const struct profile *p, struct arena *arena)
 {

@@ -119,7 +119,7 @@ void profile_amounts_add(struct profile_amounts *sum, const struct profile_amoun
 /* Estimated part of some counters, and its error bounds. All zero when everything was recorded.
  * Numbers are finite and not negative. */
 struct error_sum {
-    double samples; // Blocks that were looked at.
+    double samples; // Number of blocks examined.
     double blocks, bytes;
     double blocks_variance, bytes_variance;
 };
@@ -154,7 +154,7 @@ enum profile_symbols {
     SYMBOLS_DEBUG = 4,   // Debug information.
 };
 
-/* What became of a module's file when its names were looked for here. */
+/* Result of the search for a module's file on this machine. */
 enum profile_file {
     FILE_NOT_SOUGHT = 0, // There was no need to.
     FILE_FOUND,
@@ -197,7 +197,7 @@ struct profile_location {
     // of it; else 0. SAME is the first location of the same such function, or this one.
     uint64_t function_start;
     uint32_t same;
-    bool at_start;        // A return address that nobody called from: a signal handler's.
+    bool at_start;        // A return address without a call: a signal handler's.
     bool exact;           // The address is an instruction's, not the one after a call.
     bool runtime; // Code of a runtime, which named frames in the same stack stand for.
 };
@@ -446,7 +446,7 @@ struct profile_note {
 /* Merged profiles: pid and parent are 0, values that differ between processes are "" or 0, and the
  * time lasts from the first start to the last end. */
 struct profile_process {
-    uint32_t pid;           // As the process itself knows it.
+    uint32_t pid;           // In the pid namespace of the process.
     uint32_t pid_here;      // Its id here if it is in another pid namespace; else 0.
     uint32_t parent_pid;
     const char *command;    // Arguments joined by blanks.

@@ -237,7 +237,7 @@ extent_is_valid(const struct profile *p)
     bool whole = p->extent == EXTENT_WHOLE;
 
     HOLDS(p->extent <= EXTENT_PEAK);                  // Views have a title for each.
-    HOLDS(p->totals.partial == !whole);               // Views ask this, not the extent.
+    HOLDS(p->totals.partial == !whole);               // Views test this instead of the extent.
     HOLDS(whole || p->bin_count == 0);                // Sizes of the whole run would be a lie,
     HOLDS(whole || p->unknown_free_count == 0);       // and so would these be,
     HOLDS(whole || p->backing_count == 0);            // and these,
@@ -283,7 +283,7 @@ tables_are_valid(const struct profile *p)
     }
     for (size_t i = 0; i < p->type_count; i++)
         HOLDS(is_string(p, p->types[i].name)); // 0 if the file repeats itself too often.
-    HOLDS(p->type_count == 0 || p->typed);     // Or they would be looked for again.
+    HOLDS(p->type_count == 0 || p->typed);     // Otherwise they would be searched for again.
     return true;
 }
 

@@ -10,10 +10,10 @@ struct profile_member {
     uint32_t name; // String.
     uint32_t type; // String: as a declaration would name it.
     uint64_t offset, size; // In bytes; of bit-fields the bytes that they touch.
-    uint32_t alignment;    // That its type asks for; at least 1.
+    uint32_t alignment;    // Required by its type; at least 1.
     uint32_t bits;         // Width of a bit-field; else 0.
     uint32_t part;         // Members of one part (a structure inside, bit-fields) move together.
-    // The structure inside that the part is, with its own padding; size 0 = it is none.
+    // The nested structure that contains the part, with its padding; size 0 = none.
     uint64_t part_offset, part_size;
     uint32_t part_alignment;
     bool may_be_empty;     // A structure of one byte, which may be no more than an address.

@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-/* The length of the run as the snapshots know it. */
+/* Return the length of the run by its snapshots. */
 static uint64_t
 last_moment(const struct raw_file *raw)
 {

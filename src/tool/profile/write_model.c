@@ -550,7 +550,7 @@ disk_access_of(const struct profile_access *a, uint32_t site)
     };
 }
 
-/* All blocks are among those that ended: a model does not know others. */
+/* All blocks are counted as ended: a model has no others. */
 static void
 write_accesses(struct writer *w)
 {

@@ -1,4 +1,4 @@
-/* elf_names.h: which names an ELF file has, and how others can reach them. */
+/* elf_names.h: the names in an ELF file, and how other objects can reach them. */
 #ifndef SYMBOL_ELF_NAMES_H
 #define SYMBOL_ELF_NAMES_H
 

@@ -10,7 +10,7 @@ struct kept_file {
     const char *path;
     uint8_t build_id[SYMCACHE_ID_MAX];
     uint32_t build_id_bytes;
-    bool without_debug; // There was no debug information when it was looked for.
+    bool without_debug; // A search found no debug information.
     bool has_frames;    // The next one was read and is not lent.
     struct symcache frames;
     void *types;                      // Data of the room type; NULL = none.

@@ -1,4 +1,4 @@
-/* package.h: which package a file came with. */
+/* package.h: the package that a file came with. */
 #ifndef SYMBOL_PACKAGE_H
 #define SYMBOL_PACKAGE_H
 

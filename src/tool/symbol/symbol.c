@@ -485,8 +485,8 @@ may_tell_more(struct group *g)
     return g->cache.entry_count > 0 && (unsigned)g->cache.detail + SYMBOLS_NONE > known;
 }
 
-/* Tell of the module M, which is G's file, what became of it and how much DETAIL its names have
- * now, if that is KNOWN. */
+/* Record in M, a module of G's file, the result of opening that file and, if KNOWN, the DETAIL that
+ * its names have now. */
 static void
 note_module(const struct group *g, struct profile_module *m, bool known, enum symbol_detail detail)
 {

@@ -1,4 +1,4 @@
-/* symbol_options.h: how symbols are looked for. */
+/* symbol_options.h: where to search for symbols. */
 #ifndef SYMBOL_SYMBOL_OPTIONS_H
 #define SYMBOL_SYMBOL_OPTIONS_H
 
@@ -14,7 +14,7 @@ enum symbol_server { SERVER_ASKED, SERVER_ANSWERED, SERVER_SILENT };
 struct symbol_paths {
     const char *sysroot; // As in struct profile; NULL = none.
     uint32_t pid;        // Process on this machine, if it may still run; 0 = none.
-    struct debug_dirs *debug_dirs; // Where the user says that debug files are; NULL = nowhere.
+    struct debug_dirs *debug_dirs; // The user's directory of debug files; NULL = none.
 };
 
 struct symbol_options {

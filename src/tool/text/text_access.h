@@ -1,4 +1,4 @@
-/* text_access.h: how blocks were used, as text. */
+/* text_access.h: the use of blocks, as text. */
 #ifndef TEXT_TEXT_ACCESS_H
 #define TEXT_TEXT_ACCESS_H
 

@@ -118,7 +118,7 @@ put_where(struct text_view *v, const struct examined *e)
                                phrase_place(p, l->first_frame + i, text_is_wide(v), a)));
 }
 
-/* The block at B, with what HAPPENED to it, and its stack. */
+/* Put the block at B, with what has HAPPENED to it, and its stack. */
 static void
 put_culprit(struct text_view *v, const struct examined *e, const struct ended_block *b,
             const char *happened)

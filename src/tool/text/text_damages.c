@@ -23,7 +23,7 @@ size_words(struct arena *a, uint64_t size_bytes)
                            : "of unknown size";
 }
 
-/* Whose doing it most likely is, and what. */
+/* The most likely culprit, and its error. */
 static const char *
 head_words(struct arena *a, const struct profile_damage *d)
 {

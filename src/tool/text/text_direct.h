@@ -1,4 +1,4 @@
-/* text_direct.h: what each function allocates itself, as text. */
+/* text_direct.h: the memory that each function allocates itself, as text. */
 #ifndef TEXT_TEXT_DIRECT_H
 #define TEXT_TEXT_DIRECT_H
 

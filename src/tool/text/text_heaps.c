@@ -158,7 +158,7 @@ text_not_in_bins(struct text_view *v)
     const struct profile *p = v->base.p;
     int64_t calls = counters_difference(p->totals.allocations, p->heaps[0].counters.allocations);
 
-    // The bins have what malloc saw: not a heap's blocks, but the chunks that they are made from.
+    // The bins have blocks of malloc: not a heap's blocks, but the chunks that back them.
     if (calls > 0)
         text_line(v, INK_DIM,
                   arena_printf(v->base.arena,

@@ -1,4 +1,4 @@
-/* text_source.h: source files with what their lines allocated, as text. */
+/* text_source.h: source files with the memory that each line allocated, as text. */
 #ifndef TEXT_TEXT_SOURCE_H
 #define TEXT_TEXT_SOURCE_H
 

@@ -1,4 +1,4 @@
-/* ascii.h: text for terminals and files that know nothing but ASCII. */
+/* ascii.h: text for terminals and files that can only show ASCII. */
 #ifndef UTIL_ASCII_H
 #define UTIL_ASCII_H
 
