@@ -8,7 +8,7 @@ import {Text} from '../view/name.jsx';
 import {amount, growth, percent} from '../view/units.js';
 import {nodeName, numbersOf, placeOf} from './flame_words.js';
 
-const WAY_SHOWN = 6; // Of a longer path only the last steps are shown.
+const WAY_SHOWN = 6; // Steps shown at the end of a longer path.
 const ROWS_SHOWN = 100;
 const TIP_WIDTH = 340, TIP_GAP = 14;
 
