@@ -1,24 +1,24 @@
-/* annotated_map.c: a byte for each 64 bytes of address space in which annotated blocks are.
+/* annotated_map.c: one state byte for each 64 bytes of address space that holds annotated blocks.
  *
- * Whoever is given a pointer, to free it or to say how large it is, must know whether there is an
- * annotation in front of it before he reads there: it may be of another allocator, or older than
- * we are, and then what is in front of it may not be readable. The ledger (ledger.c) would know,
- * but a block leaves that before it is given back, and some blocks never enter it; and a forked
- * child has a new ledger, while the blocks of its parent live on in it with all they carry. So this
- * is a map of its own, in memory that children inherit.
+ * A function that is given a pointer, to free it or to return its size, must not read in front of
+ * it before it is certain that an annotation lies there. The block may belong to another allocator
+ * or predate the recorder, and then the memory in front may be unreadable. The ledger (ledger.c)
+ * cannot decide this: a block leaves it before its memory is released, and some blocks never enter
+ * it. A forked child also starts with an empty ledger, while its parent's annotated blocks live on
+ * in it. Hence this separate map, in memory that children inherit.
  *
  *     address ── top 12 bits ──► part, 16 KiB ── 11 bits ──► leaf: a byte for each 64 bytes of
  *                                                            2^24, and a link
  *
  *     byte:  sub (where in the 64 bytes, in steps of 8) | LIVE | LOOKED | PADDED | REPORTED
  *
- * LIVE has one owner, the thread that holds the block. LOOKED is of somebody who goes over all
- * blocks: while it is set, the memory stays. An owner who gives the block up meanwhile clears LIVE,
- * and leaves the rest to him who looks: nobody waits for anybody. What has ended keeps its other
- * bits until a block begins there, so that a second free of it finds the same memory as the first.
+ * LIVE has one owner, the thread that holds the block. LOOKED is set by a thread that walks all
+ * blocks; while it is set, the block's memory must stay mapped and unreleased. If the owner ends
+ * the block meanwhile, it clears LIVE and leaves the release of the memory to the walker, so no
+ * thread waits for another. An ended block keeps its other bits until a new block begins there, so
+ * that a second free finds the same memory as the first.
  *
- * Leaves are in a list, the latest first, which dumps have; internals/core.md says how.
- */
+ * Leaves form a list, the latest first, which core dumps contain; see internals/core.md. */
 #include "account/annotated_map.h"
 
 #include <sys/mman.h>
@@ -49,7 +49,7 @@ struct map_part {
 static struct map_part *map_parts[1 << (ARCH_ADDRESS_BITS - PART_BITS)]; // Atomic.
 static struct map_leaf *map_leaves; // Atomic.
 
-/* Memory that a forked child inherits. */
+/* Map SIZE_BYTES of memory that a forked child inherits. Return NULL on failure. */
 static void *
 map_memory(size_t size_bytes)
 {
@@ -62,7 +62,7 @@ map_memory(size_t size_bytes)
     return p;
 }
 
-/* The part of the map that ADDRESS is in; NULL if there is none. */
+/* Return the part of the map that holds ADDRESS; NULL if there is none. */
 static inline struct map_part *
 part_of(uintptr_t address)
 {
@@ -96,7 +96,7 @@ place_in(struct map_leaf *l, uintptr_t address)
     return &l->state[address % SPAN_BYTES / GRANULE];
 }
 
-/* The byte of P; NULL if there is none. */
+/* Return P's state byte; NULL if there is none. */
 static uint8_t *
 place_of(const void *p)
 {
@@ -115,7 +115,7 @@ link_leaf(struct map_leaf *l)
     } while (!cas_acq_rel(&map_leaves, &first, l));
 }
 
-/* The part of ADDRESS, made if there is none. NULL without memory. */
+/* Return the part for ADDRESS, created on demand. NULL without memory. */
 static struct map_part *
 make_part(uintptr_t address)
 {
@@ -236,7 +236,7 @@ annotated_reports(const void *p)
                              CORE_ANNOTATED_REPORTED) == 0;
 }
 
-/* The block of the granule in L that AT is in; NULL if none lives there. */
+/* Return the live block of the granule that contains AT, in leaf L; NULL if there is none. */
 static void *
 block_in(const struct map_leaf *l, uintptr_t at)
 {
@@ -246,7 +246,7 @@ block_in(const struct map_leaf *l, uintptr_t at)
     return (byte & CORE_ANNOTATED_LIVE) != 0 ? (void *)address : NULL;
 }
 
-/* Where the first leaf is whose span ends above AT; 0 = there is none. */
+/* Return the start of the lowest leaf whose span ends above AT; 0 = none. */
 static uintptr_t
 first_span(uintptr_t at)
 {
@@ -301,7 +301,7 @@ annotated_before(const void *p, uint64_t span_bytes)
         const struct map_leaf *l = leaf_of(at - back);
         void *found;
 
-        // Nothing in eight granules, the last of which this is.
+        // These eight granules, which end with the present one, are all empty.
         if ((at - back) % (GRANULE * 8) == GRANULE * 7 &&
             (l == NULL || load_relaxed((const uint64_t *)(const void *)&l->state[
                               (at - back) % SPAN_BYTES / GRANULE - 7]) == 0)) {

@@ -1,59 +1,63 @@
-/* annotated_map.h: which addresses are annotated blocks. Lock-free; any thread may call these, also
- * in a signal handler. The answers hold in forked children, too.
+/* annotated_map.h: which addresses are annotated blocks. Lock-free, thread-safe and
+ * async-signal-safe. The answers also hold in forked children.
  *
- * Two such blocks are at least ANNOTATED_GRANULE bytes apart, which what is in front of each takes.
- */
+ * Two annotated blocks are at least ANNOTATED_GRANULE bytes apart, because the annotation in front
+ * of each is no shorter. */
 #ifndef ACCOUNT_ANNOTATED_MAP_H
 #define ACCOUNT_ANNOTATED_MAP_H
 
 #include "base/base.h"
 #include "format/core_record.h"
 
-/* Make room for the block at P, which nobody knows yet. False if there is none. */
+/* Reserve room in the map for the new block at P. Return false without memory. */
 bool annotated_reserve(const void *p);
 
-/* The annotation of P has been written; there is room for it. Until it ends, P's memory is read by
- * others. */
+/* Publish the block at P, whose annotation is complete. Requires annotated_reserve. Other threads
+ * may read P's memory until the block ends. */
 void annotated_begins(const void *p, bool padded);
 
-/* A block without annotation is at P now. */
+/* Clear the byte of an ended block at P: a block without annotation lives there now. */
 void annotated_forget(const void *p);
 
-/* P's byte (enum core_annotated); 0 if no annotated block is or was at P. */
+/* Return P's byte (enum core_annotated); 0 if no annotated block lives or lived at P. */
 uint8_t annotated_at(const void *p);
 
 enum annotated_end {
     ANNOTATED_NOT,   // No annotated block lives at P.
-    ANNOTATED_ENDED, // It did, until now, and nobody looks at it.
-    ANNOTATED_LEFT,  // It did, and somebody looks at it, who will give its memory back.
+    ANNOTATED_ENDED, // The block has ended now, and no thread is reading it.
+    ANNOTATED_LEFT,  // The block has ended now, but a thread that is reading it will release its
+                     // memory.
 };
 
-/* The block at P is to end. */
+/* End the block at P. */
 enum annotated_end annotated_ends(const void *p);
 
-/* The same, but if somebody looks at it, nothing is done. True if it has ended. */
+/* Like annotated_ends, but do nothing while a thread is reading the block. Return true if it
+ * ended. */
 bool annotated_takes(const void *p);
 
-/* Keep the memory of the block at P from being given back: true if it lives and nobody else looks
- * at it. To be ended by annotated_looked, which says whether it has been left to the caller: then
- * the block has ended meanwhile, and its memory is to be given back. */
+/* annotated_look pins the memory of the block at P. It returns true if the block is live and no
+ * other thread is reading it; the caller must then call annotated_looked. That returns true if the
+ * block has ended meanwhile: the caller must then release its memory. */
 bool annotated_look(const void *p);
 bool annotated_looked(const void *p);
 
-/* Damage of the block at P is being reported: true for the first who says so. */
+/* Claim the report of a corruption of the block at P. Return true for the first caller only. */
 bool annotated_reports(const void *p);
 
-/* The first block that lives at AT or above. At most so many bytes of address space are looked at,
- * of which *RET_NEXT is the end; NULL if there is none in these, and *RET_NEXT 0 at the end. */
+/* Return the first live block at AT or above. The search covers at most SPAN_BYTES of address space
+ * and stores in *RET_NEXT where to continue. Returns NULL if it finds none there; *RET_NEXT is 0 at
+ * the end of the map. */
 void *annotated_next(uintptr_t at, uint64_t span_bytes, uintptr_t *ret_next);
 
-/* The last block that lives below P, at most SPAN_BYTES away; NULL = none. */
+/* Return the last live block below P, at most SPAN_BYTES away; NULL = none. */
 void *annotated_before(const void *p, uint64_t span_bytes);
 
-/* When blocks around P were last looked at; a word that may be written. NULL = nowhere. */
+/* Return a word that the caller may use for the time when blocks around P were last checked; NULL =
+ * no leaf covers P. */
 uint64_t *annotated_seen_ns(const void *p);
 
-/* The address of the first leaf is in this word; for dumps. */
+/* Return the address of the word that holds the address of the first leaf, for core dumps. */
 const void *annotated_leaves(void);
 
 #endif

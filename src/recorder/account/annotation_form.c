@@ -1,16 +1,14 @@
-/* annotation_form.c: the annotation of one block, as docs/internals/annotated.md has it, for words
- * of 8 bytes and the byte order of x86-64.
+/* annotation_form.c: the annotation of one block, as docs/internals/annotated.md specifies it, for
+ * words of 8 bytes and the byte order of x86-64.
  *
  *     padding | HeaP | shape | size | birth | thread | frames | check | ProF | block | guard
  *             ◄───────────────────────── head_bytes ────────────────────►
  *
- * Places for return addresses are as many as were asked for, and perhaps one more, so that the
- * whole is a multiple of 16. All blocks of a process are built the same, so where an annotation
- * begins follows from where the block does, however damaged the annotation is.
+ * There are as many slots for return addresses as requested, plus one where needed to make the
+ * whole a multiple of 16. All blocks of a process have the same layout. The start of an annotation
+ * therefore follows from the block's address, however corrupt the annotation is.
  *
- * Memory is read and written as bytes and words of the block's owner, or of somebody who keeps him
- * from giving it back (annotated_map.h).
- */
+ * Callers own the block, or pin its memory (annotated_map.h) while they read and write here. */
 #include "account/annotation_form.h"
 
 #include <string.h>
@@ -58,14 +56,14 @@ words_of(const void *block)
     return (word *)(uintptr_t)((uintptr_t)block - annotation_form.head_bytes);
 }
 
-/* The last word: the check below, the end mark above. */
+/* The last word: the check in the low half, the end mark in the high half. */
 static inline word *
 last_word(const void *block)
 {
     return (word *)(uintptr_t)block - 1;
 }
 
-/* The first word of every annotation that is, or is not, padded. */
+/* Return the first word of every annotation with, or without, padding. */
 static inline uint64_t
 first_word(bool padded)
 {
@@ -180,7 +178,7 @@ annotation_written(const void *block, struct annotation_state s, uint8_t *ret, u
     if (s.whole) {
         from = end + annotation_size(block) + s.guard_changed;
         end += annotation_size(block) + annotation_form.guard_bytes;
-        // The rest of the guard may be as it was.
+        // A tail of the guard may be intact.
         while (end > from && end[-1] == guard_byte((uint32_t)(end - from) - 1 + s.guard_changed))
             end--;
     } else if (!s.begins) {
@@ -193,7 +191,7 @@ annotation_written(const void *block, struct annotation_state s, uint8_t *ret, u
                (uint8_t)(last >> (from - (end - 8)) * 8) ==
                    (uint8_t)(mark >> (from - (end - 8)) * 8))
             from++;
-        // Its end is there, so what has changed lies somewhere before.
+        // The end mark is intact, so the change lies before it, at an unknown offset.
         if (s.ends)
             from = end - (max_bytes < annotation_form.head_bytes ? max_bytes
                                                                  : annotation_form.head_bytes);

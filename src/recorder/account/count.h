@@ -1,5 +1,5 @@
-/* count.h: the counters of a site and the bins of sizes, as blocks come and go. Only the thread
- * that owns them calls these. */
+/* count.h: counts blocks into and out of a site's counters and the size bins. Only the thread that
+ * owns the counters may call these. */
 #ifndef ACCOUNT_COUNT_H
 #define ACCOUNT_COUNT_H
 
@@ -35,14 +35,14 @@ count_bin_free(struct thread *t, uint64_t size_bytes)
     bump_by(&range->freed_bytes, size_bytes);
 }
 
-/* Is SIZE_BYTES no smaller and no larger than what C has counted already? */
+/* Return true if SIZE_BYTES lies within the sizes that C has counted already. */
 static inline bool
 count_is_within(const struct disk_counter *c, uint64_t size_bytes)
 {
     return likely(size_bytes >= c->size_min) && likely(size_bytes <= c->size_max);
 }
 
-/* Count a block into C, which is prepared (peak.h) and whose sizes the block's is within. */
+/* Count a block into C. Requires that C is prepared (peak.h) and that count_is_within holds. */
 static inline void
 count_prepared_alloc(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
 {
@@ -63,7 +63,7 @@ count_alloc(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
     count_prepared_alloc(t, c, size_bytes);
 }
 
-/* Count a block out of C, which is prepared. */
+/* Count a block out of C, which must be prepared. */
 static inline void
 count_prepared_free(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
 {
@@ -80,7 +80,7 @@ count_free(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
     count_prepared_free(t, c, size_bytes);
 }
 
-/* Count out COUNT objects of a heap of the program's own, which the bins do not have. */
+/* Count out COUNT objects of one of the program's own heaps, which the size bins do not include. */
 static inline void
 count_objects_free(struct thread *t, struct disk_counter *c, uint64_t count, uint64_t size_bytes)
 {

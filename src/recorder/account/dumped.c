@@ -1,19 +1,19 @@
-/* dumped.c: what a core dump needs for its blocks to be told from one another.
+/* dumped.c: the data that a core dump needs to distinguish the program's blocks.
  *
- * The ledger knows every live block, and a core holds it. But its top level is 64 MiB of address
- * space, nearly all of it zeros, which tools that write dumps through a pipe would write out. So
- * that stays outside, and each leaf is listed here instead when it is made, which is once for 16
- * MiB of heap; no event comes by here.
+ * The ledger holds every live block, and a core includes it. But its top level is 64 MiB of address
+ * space, nearly all zeros, which tools that write dumps through a pipe would write in full. So the
+ * top level is excluded from dumps. Instead each leaf is listed here when it is created, once per
+ * 16 MiB of heap; no event takes this path.
  *
- * The record lies at the beginning of a page, where a reader who knows nothing of the process finds
- * it. It is private memory like all the recorder's, so that a child made by fork has none until it
- * records itself, and nobody takes the parent's ledger for the child's. A child that never does
- * keeps the parent's name and little more, in a variable: `core_origin`.
+ * The record starts at a page boundary, where a reader that knows nothing about the process can
+ * find it. It is private memory like all the recorder's. A child made by fork therefore has no
+ * record until it records itself, and the parent's ledger is never mistaken for the child's. A
+ * child that never records keeps only the parent's path and little more, in a variable:
+ * `core_origin`.
  *
- * Of what threads keep for themselves a dump has one page each, with their latest blocks: these
- * tell whose a block is, and how old in allocations. That costs a system call when a thread gets a
- * row, and nothing in an event.
- */
+ * A dump also has one page of each thread's struct, with the thread's latest blocks, which gives a
+ * block's owner and its age in allocations. That costs a system call when a thread gets a row, and
+ * nothing per event. */
 #include "account/dumped.h"
 
 #include <string.h>
@@ -71,7 +71,7 @@ publish_origin(struct core_origin *o, const struct core_record *r)
     o->annotated = r->annotated;
     o->annotation_bytes = r->annotation_bytes;
     o->guard_bytes = r->guard_bytes;
-    // Without the zeros behind it, which would touch another page.
+    // Copy only the used part: the zeros behind it would touch another page.
     memcpy(o->path, r->path, strlen(r->path) + 1);
     store_release(&o->magic, CORE_ORIGIN_MAGIC);
 }
@@ -92,7 +92,7 @@ dumped_publish(struct core_origin *origin)
     r->session_id = h->session_id;
     r->usable = state->usable;
     r->granule_shift = state->granule_shift;
-    if (state->arena == NULL) // There the kernel may not be asked later on.
+    if (state->arena == NULL) // With an arena, system calls may be forbidden later.
         r->threads = (uintptr_t)mem_dumped(CORE_THREADS * sizeof(uint64_t));
     r->recent_off = offsetof(struct thread, recent);
     r->births_off = offsetof(struct thread, births);
@@ -118,7 +118,7 @@ dumped_publish(struct core_origin *origin)
     store_release(&r->magic, CORE_MAGIC);
 }
 
-/* Chunk I of leaves, made if there is none yet. */
+/* Return chunk I of the list of leaves, created on demand; NULL without memory. */
 static struct core_leaf *
 chunk(struct core_record *r, uint64_t i)
 {

@@ -1,6 +1,5 @@
-/* dumped.h: the record by which a core dump is read; format/core_record.h says what is in it. Any
- * thread may call these, also in a signal handler's event.
- */
+/* dumped.h: the record that makes a core dump readable; its contents are in format/core_record.h.
+ * Thread-safe and async-signal-safe within an event. */
 #ifndef ACCOUNT_DUMPED_H
 #define ACCOUNT_DUMPED_H
 
@@ -10,24 +9,24 @@
 
 struct thread;
 
-/* Make the record, as yet without its magic. False without memory. Where it was never called, the
- * others here do nothing. */
+/* Create the record, still without its magic. Return false without memory. Without this call the
+ * others do nothing. */
 bool dumped_start(void);
 
-/* Fill in the record from the profile's header, which is complete, and publish it. ORIGIN, a
- * variable, gets what children inherit. */
+/* Fill in the record from the profile's header, which must be complete, and publish it. Store the
+ * part that children inherit in ORIGIN, a variable. */
 void dumped_publish(struct core_origin *origin);
 
-/* The ledger has a new LEAF for the span that begins at ADDRESS. */
+/* Register LEAF, a new leaf of the ledger for the span that contains ADDRESS. */
 void dumped_leaf(uintptr_t address, enum core_leaf_kind kind, const void *leaf);
 
-/* The ledger has side table I at TABLE. */
+/* Register TABLE, the ledger's side table I. */
 void dumped_side(uint32_t i, const void *table);
 
-/* T is a new row: have dumps hold its latest blocks. */
+/* Include the latest blocks of T, a new row, in core dumps. */
 void dumped_thread(const struct thread *t);
 
-/* The clock says ELAPSED_NS. */
+/* Record ELAPSED_NS as the latest time. */
 static inline void
 dumped_moment(uint64_t elapsed_ns)
 {

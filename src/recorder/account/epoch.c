@@ -1,9 +1,8 @@
-/* epoch.c: the epoch, by which a counter tells whether it has changed since a maximum of live bytes
- * or a snapshot. It only rises. What it rises for is announced first: the header's peak_epoch or
- * snapshot_epoch gets the number that the epoch is about to have, so who sees the new epoch knows
- * what it is for. Any number of threads may raise it at once, and a signal handler may come in
- * between. See peak.h for what counters do when it has risen.
- */
+/* epoch.c: the epoch lets a counter detect that it has not changed since a peak of live bytes or a
+ * snapshot. It only rises. The reason for a rise is announced first: the header's peak_epoch or
+ * snapshot_epoch gets the value that the epoch is about to take, so a thread that sees the new
+ * epoch also sees its reason. Any number of threads may raise it concurrently, and a signal handler
+ * may run in between. peak.h describes the work of a counter when the epoch has risen. */
 #include "account/epoch.h"
 
 #include "base/atomics.h"
@@ -18,8 +17,8 @@ raise_to(uint64_t *word, uint64_t value)
         continue;
 }
 
-/* Who raises it at the same time for something else takes this one, and the next is announced: then
- * some counters do the same once more. */
+/* If another thread raises the epoch for another reason at the same time, it takes the announced
+ * value. The loop then announces the next one, and some counters repeat their work once. */
 void
 epoch_raise(uint64_t *announced)
 {

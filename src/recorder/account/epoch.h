@@ -1,16 +1,15 @@
-/* epoch.h: the number by which counters tell what they have not been saved for; see epoch.c. Both
- * may be called by any thread and in signal handlers. */
+/* epoch.h: the number that lets counters detect that they must save their values; see epoch.c. Both
+ * functions are thread-safe and async-signal-safe. */
 #ifndef ACCOUNT_EPOCH_H
 #define ACCOUNT_EPOCH_H
 
 #include "base/base.h"
 
-/* Raise the epoch for what ANNOUNCED stands for, the header's peak_epoch or snapshot_epoch, which
- * gets that epoch first. */
+/* Raise the epoch. First store the new value in ANNOUNCED, the header's peak_epoch or
+ * snapshot_epoch, which names the reason. */
 void epoch_raise(uint64_t *announced);
 
-/* Do for a thread that was interrupted in epoch_raise, and may never come back, what is left to do
- * there. */
+/* Complete an epoch_raise for a thread that was interrupted in it and may never resume. */
 void epoch_finish_raise(void);
 
 #endif

@@ -1,35 +1,36 @@
 /* file.c: creating and growing the profile.
  *
- * Each table has address space for its maximum from the start; a front part of it is mapped from
- * the file, segment by segment. So an index is an address, and the file stays dense and small.
+ * Each table reserves address space for its maximum at the start, and only the front of it is
+ * mapped from the file, segment by segment. So an index is an address, while the file stays dense
+ * and small.
  *
- * No descriptor is kept, because daemons close and reuse them: growing opens the file by its
- * absolute path, checks that it is still the same inode, reserves the blocks (so that a full disk
- * is noticed here and not as SIGBUS at a store), closes, and maps them. When that fails the table
- * goes on in anonymous memory, once and for all tables: the live view and the counts stay whole,
- * the file says that it ends here.
+ * No descriptor stays open, because daemons close and reuse them. Growing opens the file by its
+ * absolute path and checks that it is still the same inode. It reserves the blocks, so that a full
+ * disk is noticed here and not as SIGBUS at a store, maps them and closes the descriptor. If
+ * growing fails, all tables continue in anonymous memory from then on: the live view and the counts
+ * stay complete, and the file notes that it ends here.
  *
- * A program that closes descriptors which are not its own may do so in between, and get the number
- * for a file of its own. What is written to goes through no descriptor: the new part is mapped by
- * way of the header's mapping, which is ours for sure. The blocks are reserved by a descriptor that
- * is checked just before, and has a number to which such programs do not come (sys_open). One that
- * was taken away is opened again.
+ * A program that closes descriptors which it did not open may do so in between, and reuse the
+ * number for a file of its own. Therefore no store goes through a descriptor: the new part is
+ * mapped through the header's mapping, which certainly belongs to the profile. The blocks are
+ * reserved through a descriptor that is checked just before, and whose number such programs do not
+ * reach (sys_open). A descriptor that was closed is opened again.
  *
- * A file with a reserve (HEAPTAP_RESERVE) gets all its room at the start, shared out among the
- * tables, and no more: growing would need system calls that the program may have forbidden.
+ * A file with a reserve (HEAPTAP_RESERVE) gets all its room at the start, divided among the tables,
+ * and never grows: growing would need system calls that the program may have forbidden.
  *
- * A profile that core dumps are to hold (state->in_memory) is private memory laid out as the file
- * would be, directory and all, because the kernel leaves named shared files out of dumps. Then the
- * file is a copy, made now and then by file_copy.c; docs/internals/core.md says why.
+ * A profile that core dumps must contain (state->in_memory) is private memory with the layout of
+ * the file, directory included, because the kernel leaves named shared files out of dumps. The file
+ * is then a copy that file_copy.c makes from time to time; docs/internals/core.md gives the
+ * reasons.
  *
- * What a process does costs as much as all its events, if it is short. So the first segments of
- * tables that few processes use are in the file and its directory, but mapped only when they are
- * used (first_off), and pages of the others come one by one.
+ * In a short process, starting costs as much as all events. So the first segments of tables that
+ * few processes use are in the file and its directory, but are mapped on first use (first_off).
+ * Pages of the other segments are read one by one.
  *
- * Concurrency: the space in the file and the directory entry are taken with atomic additions; one
- * thread at a time grows a table (`growing`), others wait a bounded while. Order of publication:
- * mapping, then the directory entry's fields, then its kind.
- */
+ * Concurrency: space in the file and directory entries are taken with atomic additions. One thread
+ * at a time grows a table (`growing`); others wait up to a bound. Order of publication: the
+ * mapping, then the directory entry's fields, then its kind. */
 #include "account/file.h"
 
 #include <errno.h>
@@ -45,34 +46,36 @@
 #include "platform/output.h"
 #include "platform/sys.h"
 
-/* How often the file is opened for one piece of it, if the program takes the descriptor away. */
+/* How often the file is opened for one piece of it if the program closes the descriptor. */
 enum { REOPENED_MAX = 8 };
 
-/* Below this a table doubles, above it grows by half: few segments, little left over. */
+/* Below this size a table doubles, above it grows by half: few segments, little slack. */
 enum { DOUBLE_BELOW_BYTES = 1 << 20 };
 
-/* The kernel reads a file ahead of the first page that is used and around it, as far as eight
- * megabytes on some machines, and one event waits. So it is told not to, and asked for so much at
- * a time, which takes some 50 microseconds. */
+/* Amount of the file that one request reads ahead, which takes some 50 microseconds. The kernel's
+ * own readahead around the first page used can reach eight megabytes on some machines, and one
+ * event waits for it. So that is turned off with MADV_RANDOM. */
 enum { READ_BYTES = 256 << 10 };
 
-/* With a limit on memory it takes no more than this part of what is left, but as much as these two
- * at least, lest the directory be full of segments. */
+/* With a memory limit, growth takes no more than 1/LEFT_SHARE of the memory that is left. But it
+ * takes at least 1/LEAST_SHARE of the table and LEAST_BYTES, so that the directory does not fill
+ * with segments. */
 enum { LEFT_SHARE = 4, LEAST_SHARE = 16, LEAST_BYTES = 64 << 10 };
 
-/* A table takes no more than this part of a limit on address space. */
+/* With a limit on address space, a table takes no more than this share of it. */
 enum { FILE_LIMIT_SHARE = 64 };
 
-/* Where a table starts and ends. First sizes are such that a small program never grows anything.
- * One that cannot grow, as its first size is its largest, is mapped together with the next. */
+/* First and maximum size of each table. The first sizes are such that a small program never grows a
+ * table. A table whose first size is its maximum cannot grow and is mapped together with the
+ * next. */
 static const struct {
     uint32_t kind;
     uint32_t record_bytes;
     uint32_t first_bytes;
-    uint32_t reserve_share; // Of a reserve, in 64ths.
-    uint32_t spare_share;   // Of the spare bytes under a limit, in 128ths; nodes.c adds 34.
+    uint32_t reserve_share; // Share of a reserve, in 64ths.
+    uint32_t spare_share;   // Share of the spare bytes under a limit, in 128ths; nodes.c adds 34.
     uint64_t max_bytes;
-    bool later; // Most processes never use it, so it is mapped when it is first used.
+    bool later; // Few processes use it, so it is mapped on first use.
 } layout[] = {
     {DISK_STRINGS, 1, 8 << 10, 1, 1, LIMIT_STRINGS, false},
     {DISK_MODULES, sizeof(struct disk_module), 4 << 10, 1, 1,
@@ -131,15 +134,15 @@ publish_segment(const struct table *t, uint64_t file_off, uint64_t table_off, ui
     store_release(&s->kind, t->kind);
 }
 
-/* A page of the first segments that is touched comes alone: with those around it, which the kernel
- * would else read ahead although there is nothing to read, the first costs 60 us. */
+/* Have a page of the first segments read alone when it is first touched. Readahead would also read
+ * the pages around it, although these hold nothing yet: the first touch would cost 60 us. */
 static void
 read_alone(void *where, uint64_t size_bytes)
 {
     sys_madvise(where, size_bytes, MADV_RANDOM);
 }
 
-/* What is mapped there of the file is not locked, and neither children nor dumps get it. */
+/* Unlock these pages of the file's mapping, and hide them from children and core dumps. */
 static void
 keep_apart(unsigned char *where, uint64_t size_bytes)
 {
@@ -148,7 +151,7 @@ keep_apart(unsigned char *where, uint64_t size_bytes)
     sys_madvise(where, size_bytes, MADV_DONTDUMP);
 }
 
-/* Map that part of the file, still to be kept apart: 0, or a negative error number. */
+/* Map that part of the file, without keep_apart. Return 0, or a negative error number. */
 static int
 map_file(int fd, unsigned char *where, uint64_t file_off, uint64_t size_bytes)
 {
@@ -158,35 +161,34 @@ map_file(int fd, unsigned char *where, uint64_t file_off, uint64_t size_bytes)
     return sys_failed(p) ? (int)(intptr_t)p : 0;
 }
 
-/* Reserve [OFF, OFF + SIZE_BYTES) of the file: 0, or a negative error number. A file system without
- * fallocate gets a sparse file: there a full disk cannot be noticed beforehand (docs/format.md,
- * section 6). */
+/* Reserve [OFF, OFF + SIZE_BYTES) of the file. Return 0, or a negative error number. On a file
+ * system without fallocate the file is sparse: there a full disk cannot be noticed beforehand
+ * (docs/format.md, section 6). */
 static int
 reserve_blocks(int fd, uint64_t off, uint64_t size_bytes)
 {
     long r;
 
-    // Beyond the limit the kernel would not only refuse but send SIGXFSZ, which kills.
+    // Beyond the limit the kernel would not only refuse but also send SIGXFSZ, which kills.
     if (off + size_bytes > sys_limit(RLIMIT_FSIZE))
         return -EFBIG;
     r = sys_fallocate(fd, off, size_bytes);
     if (r != -EOPNOTSUPP && r != -ENOSYS)
         return (int)r;
-    // Its last byte, which nobody has written yet. To set the size could make it less than what
-    // another thread has just reserved.
+    // Write the last byte, which no thread has written yet. Setting the size instead could cut off
+    // what another thread has just reserved.
     r = sys_pwrite(fd, "", 1, off + size_bytes - 1);
     if (r < 0)
         return (int)r;
     return r == 1 ? 0 : -ENOSPC;
 }
 
-/* What stands at the file's place is looked at first, because opening a FIFO or a device may do
- * things to others. */
+/* Examine the path with lstat first, because opening a FIFO or a device can have side effects. */
 int
 file_reopen(void)
 {
     struct stat st;
-    // Before the file is looked at: another thread may make both more at any time, the file first.
+    // Read it before lstat: another thread may extend both at any time, the file first.
     uint64_t bytes = load_acquire(&state->file_bytes);
     int fd = sys_lstat(state->path, &st);
 
@@ -194,7 +196,7 @@ file_reopen(void)
         return fd;
     if (fd != 0 || (uint64_t)st.st_dev != state->device || (uint64_t)st.st_ino != state->inode)
         return -ESTALE;
-    // Growing a file that has been cut short would make what was cut out read as zeros.
+    // If a file that was cut short grew, the lost part would read as zeros.
     if ((uint64_t)st.st_size < bytes)
         return -ENODATA;
     return sys_open_again(state->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, state->device,
@@ -226,8 +228,9 @@ file_close(int fd)
         sys_close(fd);
 }
 
-/* Map that part of the file without a descriptor: 0, or a negative error number. All of the file up
- * to its end is mapped once more, by way of the header, and that end moved to WHERE. */
+/* Map that part of the file without a descriptor. Return 0, or a negative error number. Maps the
+ * file up to the end of the part once more through the header's mapping, then moves the part to
+ * WHERE. */
 static int
 map_again(unsigned char *where, uint64_t file_off, uint64_t size_bytes)
 {
@@ -242,11 +245,11 @@ map_again(unsigned char *where, uint64_t file_off, uint64_t size_bytes)
     if (sys_failed(p))
         return (int)(intptr_t)p;
     sys_munlock(p, size_bytes);
-    return 0; // Other advice is that of the header.
+    return 0; // Other madvise settings are inherited from the header's mapping.
 }
 
-/* Reserve that part of the file: 0, or a negative error number. RET_FD is a descriptor of it, which
- * may not be ours any more. */
+/* Reserve that part of the file. Return 0, or a negative error number. *RET_FD is a descriptor of
+ * the file; the program may have closed it since. */
 static int
 reserve_room(uint64_t file_off, uint64_t size_bytes, int *ret_fd)
 {
@@ -269,7 +272,7 @@ reserve_room(uint64_t file_off, uint64_t size_bytes, int *ret_fd)
     return r;
 }
 
-/* The same in memory, where dumps find it. */
+/* Like grow_from_file, in memory that core dumps contain. */
 static int
 grow_in_memory(struct table *t, uint64_t table_off, uint64_t size_bytes)
 {
@@ -283,8 +286,8 @@ grow_in_memory(struct table *t, uint64_t table_off, uint64_t size_bytes)
     return 0;
 }
 
-/* Have the kernel read what table T has in the file from BEGIN on, which ends at END, up to a
- * multiple of READ_BYTES. */
+/* Have the kernel read T's part of the file from BEGIN up to the next multiple of READ_BYTES, but
+ * not beyond END. */
 static void
 read_ahead(const struct table *t, uint64_t begin, uint64_t end)
 {
@@ -310,7 +313,7 @@ grow_from_file(struct table *t, uint64_t table_off, uint64_t size_bytes)
         return r;
     file_note_size(file_off + size_bytes);
     r = map_again(where, file_off, size_bytes);
-    // Where there is too little address space for the file as a whole, and on systems that are like
+    // Fallback where address space is too small to map the whole file, and on systems that imitate
     // Linux.
     if (r != 0 && sys_is_file(fd, state->device, state->inode)) {
         r = map_file(fd, where, file_off, size_bytes);
@@ -325,11 +328,11 @@ grow_from_file(struct table *t, uint64_t table_off, uint64_t size_bytes)
     if (r == 0)
         publish_segment(t, file_off, table_off, size_bytes);
     else
-        store_relaxed(&t->full, 1u); // The reservation may be gone, and its place taken.
+        store_relaxed(&t->full, 1u); // The reservation may be gone, and its address range reused.
     return r;
 }
 
-/* Put zeroed memory, which a forked child does not see, in place of the file's. */
+/* Replace that part of the file's mapping by zeroed memory that a forked child does not inherit. */
 static bool
 map_memory(unsigned char *where, uint64_t size_bytes)
 {
@@ -343,7 +346,7 @@ map_memory(unsigned char *where, uint64_t size_bytes)
     return true;
 }
 
-/* By how much a table of which MAPPED_BYTES are there grows. Near a limit on memory it is little,
+/* Return by how much a table with MAPPED_BYTES mapped grows. Near a memory limit it grows little,
  * so that no table takes what others still need. */
 static uint64_t
 growth_bytes(uint64_t mapped_bytes)
@@ -352,14 +355,15 @@ growth_bytes(uint64_t mapped_bytes)
     uint64_t share = mem_left() / LEFT_SHARE, least = mapped_bytes / LEAST_SHARE;
 
     if (load_relaxed(&state->segment_count) > DISK_SEGMENT_MAX / 2)
-        return round_up(wanted, DISK_PAGE_BYTES); // What is left of the directory is worth more.
+        return round_up(wanted, DISK_PAGE_BYTES); // Few directory entries are left, and those are
+                                                  // scarcer than memory.
 
     least = least > LEAST_BYTES ? least : LEAST_BYTES;
     share = share > least ? share : least;
     return round_up(wanted < share ? wanted : share, DISK_PAGE_BYTES);
 }
 
-/* Map the first segment of T, which is in the file already. */
+/* Map the first segment of T, which exists in the file already. */
 static COLD void
 map_later(struct table *t)
 {
@@ -375,7 +379,7 @@ map_later(struct table *t)
     store_release(&t->mapped_bytes, t->first_bytes);
 }
 
-/* Map more of T. Called by the one thread that set `growing`. */
+/* Map more of T. Only the thread that set `growing` may call this. */
 static COLD void
 grow(struct table *t)
 {
@@ -396,7 +400,8 @@ grow(struct table *t)
     error = grow_from_file(t, table_off, size_bytes);
     if (error != 0) {
         file_fails(error == -ENODATA ? OUTPUT_CUT_SHORT : OUTPUT_CANNOT_GROW, error);
-        // Values of counters that are missing in the file would make what is there wrong.
+        // Continuing these two in memory would leave the file with snapshots that lack values, and
+        // so with wrong history.
         if (load_relaxed(&t->full) || t->kind == DISK_HISTORY || t->kind == DISK_SNAPSHOTS ||
             !mem_populate(t->base + table_off, size_bytes)) {
             store_relaxed(&t->full, 1u);
@@ -428,7 +433,7 @@ wait_until_mapped(struct table *t, uint64_t end_bytes)
     return load_acquire(&t->mapped_bytes) >= end_bytes;
 }
 
-/* See to the pages of T up to END_BYTES and some more. */
+/* Prefault the pages of T up to END_BYTES and some beyond. */
 static COLD void
 make_pages(struct table *t, uint64_t end_bytes)
 {
@@ -451,7 +456,7 @@ table_take(struct table *t, uint64_t count)
     end_bytes = (index + count) * t->record_bytes;
     if (unlikely(end_bytes > load_acquire(&t->mapped_bytes)) && !wait_until_mapped(t, end_bytes))
         return TABLE_NONE;
-    // Of its bins a thread uses a few pages.
+    // A thread uses only a few pages of bins.
     if (unlikely(end_bytes > load_relaxed(&t->made_bytes)) && t->kind != DISK_BINS)
         make_pages(t, end_bytes);
     return index;
@@ -485,7 +490,7 @@ file_string(const char *text, size_t size_bytes)
     return (struct disk_string){(uint32_t)off, (uint32_t)size_bytes};
 }
 
-/* The size of the first segment of table I. */
+/* Return the size of the first segment of table I. */
 static uint64_t
 first_segment(size_t i)
 {
@@ -496,7 +501,7 @@ first_segment(size_t i)
     return round_up(share > layout[i].first_bytes ? share : layout[i].first_bytes, DISK_PAGE_BYTES);
 }
 
-/* How much address space table I of the layout gets: less when the host's is limited. */
+/* Return how much address space table I of the layout gets: less when the host's is limited. */
 static uint64_t
 most_bytes(size_t i, uint64_t address_limit)
 {
@@ -511,9 +516,9 @@ most_bytes(size_t i, uint64_t address_limit)
     return round_up(max_bytes > first_bytes ? max_bytes : first_bytes, DISK_PAGE_BYTES);
 }
 
-/* Address space for all tables, one after another, in *RET_BASE and *RET_BYTES: one piece takes a
- * tenth of the system calls that one for each table would, and a process that only forks and exits
- * does little else. */
+/* Reserve address space for all tables in one piece, *RET_BASE and *RET_BYTES. That takes a tenth
+ * of the system calls of one reservation per table, which matters in a process that only forks and
+ * exits. */
 static bool
 reserve_tables(unsigned char **ret_base, uint64_t *ret_bytes)
 {
@@ -539,7 +544,7 @@ reserve_tables(unsigned char **ret_base, uint64_t *ret_bytes)
     return true;
 }
 
-/* Give back the address space of T, except for what is mapped and SPARE_BYTES more. */
+/* Unmap the address space of T beyond the mapped part and SPARE_BYTES. */
 static void
 give_back(struct table *t, uint64_t spare_bytes)
 {
@@ -553,7 +558,7 @@ give_back(struct table *t, uint64_t spare_bytes)
     }
     keep_bytes = load_relaxed(&t->mapped_bytes);
     if (keep_bytes == 0)
-        keep_bytes = t->first_bytes; // Mapped when it is first used.
+        keep_bytes = t->first_bytes; // Not mapped until its first use.
     keep_bytes += spare_bytes;
     if (keep_bytes < t->max_bytes) {
         sys_munmap(t->base + keep_bytes, t->max_bytes - keep_bytes);
@@ -584,8 +589,8 @@ map_header(int fd)
     return 0;
 }
 
-/* Make the header, as it is in the file FD, and the first segment of each table in memory: 0, or a
- * negative error number. */
+/* Create the header, a copy of the one in the file FD, and the first segment of each table in
+ * memory. Return 0, or a negative error number. */
 static int
 make_first(int fd)
 {
@@ -615,7 +620,7 @@ make_first(int fd)
     return 0;
 }
 
-/* A part of the file that is still to be mapped. */
+/* A part of the file that is not mapped yet. */
 struct piece {
     unsigned char *where;
     uint64_t off, size_bytes;
@@ -627,8 +632,8 @@ piece_map(int fd, const struct piece *p)
     return p->size_bytes != 0 ? map_file(fd, p->where, p->off, p->size_bytes) : 0;
 }
 
-/* Add to P what is behind it in the file and in memory; anything else takes its place after it has
- * been mapped: 0, or a negative error number. */
+/* Extend P by a part that follows it both in the file and in memory. For any other part, map P
+ * first and start a new piece. Return 0, or a negative error number. */
 static int
 piece_add(int fd, struct piece *p, unsigned char *where, uint64_t off, uint64_t size_bytes)
 {
@@ -642,7 +647,8 @@ piece_add(int fd, struct piece *p, unsigned char *where, uint64_t off, uint64_t 
     return r;
 }
 
-/* Map the header and the first segment of each table from FD: 0, or a negative error number. */
+/* Map the header and the first segment of each table from FD. Return 0, or a negative error
+ * number. */
 static int
 map_first(int fd)
 {
@@ -676,7 +682,8 @@ map_first(int fd)
     }
     if (r == 0)
         r = piece_map(fd, &piece);
-    if (base != NULL) { // Also on failure: a child must not get what is about to be unmapped.
+    if (base != NULL) { // Also on failure: a child must not inherit a mapping that is about to be
+                        // unmapped.
         keep_apart(base, all_bytes);
         read_alone(base, all_bytes);
     }

@@ -1,30 +1,30 @@
-/* file_copy.c: a profile in memory, copied into its file.
+/* file_copy.c: copies a profile in memory into its file.
  *
- * The copy is made by whoever allocates when one is due, inside a call of malloc. So it takes no
- * more than a hundredth of the time, and no call waits for long: what can be copied within a
- * millisecond is copied at once, and so is a copy of one moment if there is one thread; more than
- * that is copied in pieces, with rests between them. The time is the thread's own on a processor:
- * by the clock on the wall, a copy that other programs interrupt would look so long that the next
- * one came seconds later, and a program killed meanwhile left nothing. A slow disk is spared by
- * that other clock, with a tenth of the time.
+ * The thread that allocates when a copy is due makes it, inside a call of malloc. So copying takes
+ * no more than a hundredth of the time, and no call waits for long. A copy that fits in a
+ * millisecond is made at once, as a consistent state if there is one thread; a longer copy is made
+ * in pieces, with pauses between them. The time is the thread's processor time. With wall-clock
+ * time, a copy that other programs interrupt would look so long that the next one came seconds
+ * later, and a program killed meanwhile would leave nothing. A second bound, a tenth of the
+ * wall-clock time, spares a slow disk.
  *
  *     | header, directory | copy, whole | copy that is being made  |
  *              └───────────► here, until the other one is whole
  *
- * A program may be killed at any time, so a copy in pieces goes beside the last whole one. Only
- * when all of it is there, header and directory are written, in one call, and lead there. What is
- * left in front is room for the next but one, if it is large enough.
+ * A program may be killed at any time, so a copy in pieces is written beside the last complete one.
+ * Only when it is complete, one call writes header and directory, which then refer to it. The space
+ * in front is reused for the next copy but one, if it is large enough.
  *
- * The parts of such a copy are of different moments, each counter of one. So counters come first
- * and stacks last: what a counter is of is in the copy for sure. Of the stacks those are copied
- * that there were when the last counter was, because the table fills up meanwhile: a node could be
- * there whose parent had not been when its part was copied. The last copy is made at once, at
- * the beginning of the file, and the file is cut to its size.
+ * The parts of such a copy are of different moments, but each counter is of one. Counters are
+ * copied first and stacks last, so the copy certainly contains the stack of every counter. Of the
+ * nodes, only those are copied that existed when the last counter was copied, because the table
+ * keeps filling: a later node could refer to a parent whose part was copied before that parent
+ * existed. The last copy is made in one go, at the start of the file, and the file is truncated to
+ * its size.
  *
- * What keeps a copy from being made (a full disk, a path that the process may no longer follow
- * after chroot or setuid) may pass. It is told once, and tried again; the profile lacks nothing.
- * Only a file that somebody has cut short is left alone.
- */
+ * The obstacles to a copy (a full disk, a path that the process may no longer follow after chroot
+ * or setuid) may be temporary. So a failure is reported once, and the copy is tried again; the
+ * profile loses nothing. Only a file that was cut short is given up. */
 #include "account/file_copy.h"
 
 #include <errno.h>
@@ -37,8 +37,9 @@
 #include "platform/output.h"
 #include "platform/sys.h"
 
-/* A copy is made after so long first, then after twice that each time, up to a second, and takes no
- * more than this part of the time. */
+/* The first copy is made after COPY_WAIT_NS; the wait then doubles each time, up to
+ * COPY_WAIT_MOST_NS. Copies take no more than 1/COPY_SHARE of the processor time and
+ * 1/COPY_WALL_SHARE of the wall-clock time. */
 enum {
     COPY_WAIT_NS = 16000000,
     COPY_WAIT_MOST_NS = 1000000000,
@@ -46,11 +47,11 @@ enum {
     COPY_WALL_SHARE = 10,
 };
 
-/* So much is copied at once; of more, pieces until so much time has gone, and while there are
- * more of them they take no more than that part of the time. */
+/* Up to AT_ONCE_BYTES are copied at once. More is copied in steps of pieces until STEP_NS have
+ * passed; while more is left, the steps take no more than 1/STEP_SHARE of the time. */
 enum { AT_ONCE_BYTES = 1 << 20, PIECE_BYTES = 64 << 10, STEP_NS = 500000, STEP_SHARE = 10 };
 
-/* Referred to, and so copied last. */
+/* The tables that others refer to, copied in the last pass. */
 enum { PASSES = 2 };
 #define KINDS_LAST                                                                                 \
     (1u << DISK_STRINGS | 1u << DISK_MODULES | 1u << DISK_NODES | 1u << DISK_THREADS |             \
@@ -59,20 +60,21 @@ enum { PASSES = 2 };
 
 enum copied { COPIED_ALL, COPIED_PART };
 
-/* A copy that is being made. Private memory, of the one thread that has set copy_busy. */
+/* A copy in progress. Private memory of the one thread that has set copy_busy. */
 struct copying {
-    uint64_t from, end;   // Of the file: where the last whole copy is.
-    uint64_t base, limit; // It is moved by so much, and must not come to that; of the new one.
-    uint32_t pass;        // 0: those first, 1: those last.
-    uint32_t segment;     // The one that is next.
-    uint64_t done_bytes;  // Of that.
-    uint64_t node_bytes;  // So much of NODES is copied.
-    uint64_t reached;     // The end of what was written.
-    uint32_t count;       // Entries of the directory.
-    uint64_t work_ns;     // Processor time of all steps together.
-    uint64_t wall_ns;     // The same by the clock.
+    uint64_t from, end;   // File offsets of the last complete copy.
+    uint64_t base, limit; // Offset shift of the new copy, and the file offset that it must not
+                          // pass.
+    uint32_t pass;        // 0: all tables but KINDS_LAST; 1: KINDS_LAST.
+    uint32_t segment;     // Index of the next segment.
+    uint64_t done_bytes;  // Bytes of it copied.
+    uint64_t node_bytes;  // Bytes of NODES to copy.
+    uint64_t reached;     // File offset of the end of the new copy.
+    uint32_t count;       // Directory entries written.
+    uint64_t work_ns;     // Processor time of all steps.
+    uint64_t wall_ns;     // Wall-clock time of all steps.
     bool begun;
-    // What the file will begin with.
+    // The future start of the file: header and directory.
     unsigned char head[DISK_DATA_OFF];
 };
 
@@ -101,8 +103,8 @@ write_whole(int fd, const unsigned char *bytes, uint64_t size_bytes, uint64_t of
     return 0;
 }
 
-/* Begin a copy: in front of the last one if there is room, or behind it; at the beginning of the
- * file if it is made AT_ONCE. */
+/* Begin a copy in front of the last one if it fits there, else behind it; AT_ONCE, at the start of
+ * the file. */
 static void
 begin(struct copying *c, bool at_once)
 {
@@ -119,11 +121,11 @@ begin(struct copying *c, bool at_once)
     c->reached = c->base + DISK_DATA_OFF;
     c->begun = true;
     memset(c->head, 0, sizeof c->head);
-    // As of the moment of the first counter rather than of the last stack.
+    // The header then matches the first counter rather than the last stack.
     memcpy(c->head, state->header, DISK_DIRECTORY_OFF);
 }
 
-/* How much of segment S is to be copied. */
+/* Return how many bytes of segment S belong in the copy. */
 static uint64_t
 wanted_bytes(const struct copying *c, const struct disk_segment *s)
 {
@@ -132,8 +134,8 @@ wanted_bytes(const struct copying *c, const struct disk_segment *s)
     return c->node_bytes > s->table_off ? c->node_bytes - s->table_off : 0;
 }
 
-/* Copy what is left of segment S, a piece if it is not to be AT_ONCE: COPIED_ALL when it is all
- * there, COPIED_PART, or a negative error number. */
+/* Copy the rest of segment S, or one piece of it unless AT_ONCE. Return COPIED_ALL when S is
+ * complete, COPIED_PART, or a negative error number. */
 static int
 copy_segment(struct copying *c, int fd, const struct disk_segment *s, bool at_once)
 {
@@ -142,7 +144,7 @@ copy_segment(struct copying *c, int fd, const struct disk_segment *s, bool at_on
     int r;
 
     if (!at_once && left > PIECE_BYTES) {
-        // A record is copied as a whole.
+        // Never split a record.
         left = PIECE_BYTES;
         left -= (s->table_off + c->done_bytes + left) % s->record_bytes;
     }
@@ -159,7 +161,7 @@ copy_segment(struct copying *c, int fd, const struct disk_segment *s, bool at_on
     return c->done_bytes < wanted ? COPIED_PART : COPIED_ALL;
 }
 
-/* Segment S is there: note it in the directory. */
+/* Enter the complete segment S in the directory. */
 static void
 list_segment(struct copying *c, const struct disk_segment *s)
 {
@@ -173,7 +175,7 @@ list_segment(struct copying *c, const struct disk_segment *s)
     c->count++;
 }
 
-/* All segments are there: have the file lead to them. */
+/* All segments are complete: write header and directory, which refer to them. */
 static int
 finish(struct copying *c, int fd)
 {
@@ -188,8 +190,8 @@ finish(struct copying *c, int fd)
     return COPIED_ALL;
 }
 
-/* Go on with the copy, to its end if it is to be AT_ONCE: enum copied, or a negative error number.
- * Tables may grow meanwhile: of the directory only what was copied is written. */
+/* Continue the copy; AT_ONCE, up to its end. Return an enum copied, or a negative error number.
+ * Tables may grow meanwhile: the written directory lists only the copied part. */
 static int
 go_on(struct copying *c, int fd, bool at_once, uint64_t work_ns)
 {
@@ -204,7 +206,7 @@ go_on(struct copying *c, int fd, bool at_once, uint64_t work_ns)
             uint32_t kind = load_acquire(&s->kind);
             int r = COPIED_ALL;
 
-            if (kind == 0) // Whoever takes it is about to say what it is of.
+            if (kind == 0) // A thread has taken this entry and is about to store its kind.
                 break;
             if ((KINDS_LAST >> kind & 1) != c->pass)
                 continue;
@@ -223,7 +225,7 @@ go_on(struct copying *c, int fd, bool at_once, uint64_t work_ns)
     return finish(c, fd);
 }
 
-/* Go on, or make all of it AT_ONCE; FD is the file. */
+/* Begin or continue a copy; AT_ONCE, make all of it. FD is the file. */
 static int
 copy_some(struct copying *c, int fd, bool at_once, uint64_t work_ns)
 {
@@ -235,7 +237,7 @@ copy_some(struct copying *c, int fd, bool at_once, uint64_t work_ns)
     if (r == COPIED_PART)
         return r;
     c->begun = false;
-    // It has grown into the last one: behind that there is room.
+    // The copy has grown into the last one. Restart it behind that one, where there is room.
     if (r == -EAGAIN) {
         c->from = DISK_DATA_OFF;
         return COPIED_PART;
@@ -249,8 +251,8 @@ larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Set when it is to go on, after a step that began at these times: there is more to be copied of
- * the present copy, if R says so. */
+/* Set the time of the next step, after one that began at WORK_NS and WALL_NS and returned R:
+ * COPIED_PART means that the present copy is incomplete. */
 static void
 set_next(int r, uint64_t work_ns, uint64_t wall_ns)
 {
@@ -277,7 +279,7 @@ copy_now(bool last)
     struct copying *c = state->copying;
     uint64_t work_ns = sys_work_ns(), wall_ns = sys_clock_ns();
     uint64_t bytes = load_relaxed(&state->file_end);
-    // A limit on the size of files has no room for two.
+    // With a limit on file size, two copies may not fit.
     bool at_once = last || c->end == 0 || bytes <= AT_ONCE_BYTES ||
                    3 * bytes + c->end > sys_limit(RLIMIT_FSIZE);
     int fd = file_reopen(), r = fd < 0 ? fd : copy_some(c, fd, at_once, work_ns);
@@ -292,7 +294,7 @@ copy_now(bool last)
         state->copy_told = true;
         output_message(r == -ENODATA ? OUTPUT_CUT_SHORT : OUTPUT_CANNOT_GROW, r, state->path);
     }
-    // What was there would read as zeros.
+    // If the copy grew the file again, the lost part would read as zeros.
     if (r == -ENODATA)
         store_relaxed(&state->file_failed, 1u);
     set_next(r, work_ns, wall_ns);
@@ -313,7 +315,7 @@ file_copy(enum file_copy when)
         return;
     mask = sys_block_signals();
     while (!cas_acq_rel(&state->copy_busy, &idle, 1u)) {
-        // What the other copies has not what came last.
+        // The copy that another thread is making may lack the last changes, so the last copy waits.
         if (when != FILE_COPY_LAST || waits == LIMIT_GROW_WAITS) {
             sys_unblock_signals(mask);
             return;

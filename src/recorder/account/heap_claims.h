@@ -1,11 +1,11 @@
 /* heap_claims.h: which instances have objects in one piece of the shadow.
  *
- * A piece has a few claims; an object's word names one of them by its number. A claim holds the
- * number of an instance and how often that has been emptied, so emptying an instance makes all its
- * claims stale at once. Words of a stale claim are free places. Before another instance gets the
- * number of a stale claim, it is marked HEAP_CLAIM_BUSY and its words are wiped.
+ * A piece has a few claims, and an object's word names one of them by its number. A claim combines
+ * the number of an instance and its count of resets, so resetting an instance makes all its
+ * claims stale at once. Words of a stale claim are free slots. Before the number of a stale claim
+ * is given to another instance, the claim is marked HEAP_CLAIM_BUSY and its words are wiped.
  *
- * All of these may be called by several threads at once and in signal handlers. */
+ * All functions are thread-safe and async-signal-safe. */
 #ifndef ACCOUNT_HEAP_CLAIMS_H
 #define ACCOUNT_HEAP_CLAIMS_H
 
@@ -15,13 +15,13 @@
 
 enum { HEAP_CLAIMS = 6 };
 
-/* No instance's: somebody is about to wipe words; there have been several. */
+/* Claims of no instance: a thread is about to wipe the words; several claims have existed. */
 #define HEAP_CLAIM_BUSY UINT64_C(1)
 #define HEAP_CLAIM_SEVERAL UINT64_C(2)
 
 #define HEAP_CLAIM_TURN_MASK ((UINT64_C(1) << HEAP_CLAIM_TURN_BITS) - 1)
 
-/* Return whether CLAIM is that of an instance, and current: not emptied since. */
+/* Return true if CLAIM belongs to an instance that was not reset since. */
 static inline bool
 heap_claim_is_current(uint64_t claim)
 {
@@ -50,7 +50,7 @@ heap_claims_add(uint64_t claims[HEAP_CLAIMS], uint64_t claim)
     for (uint32_t i = 0; i < HEAP_CLAIMS; i++) {
         uint64_t there = 0;
 
-        // Another thread may have come with the same one.
+        // Another thread may have added the same claim.
         if (cas_acq_rel(&claims[i], &there, claim) || there == claim)
             return i;
     }

@@ -1,18 +1,19 @@
-/* heap_instance.c: the program's own heaps, one by one.
+/* heap_instance.c: the instances of the program's own heaps.
  *
- * What the program calls a heap is an instance here, and it may make millions, one for each
- * request; an instance that was destroyed is used again.
+ * Each heap that the program creates is an instance here. It may create millions, one for each
+ * request; the instance of a destroyed heap is reused.
  *
- * The handle that the program has is not an address but numbers: which name, how many frames to
- * skip, which instance and which use of it. So a child made by fork, which sees all private memory
- * as zeros, still knows the name; there the instance begins empty, and frees of what was live
- * before count as inherited. A handle that does not fit its instance is one that was destroyed.
- */
+ * The handle that the program holds is not an address but a set of numbers: the name, the number of
+ * frames to skip, the instance, and which use of that instance. So the name survives in a child
+ * made by fork, which sees all private memory as zeros. There the instance begins empty, and frees
+ * of blocks that were live before count as inherited. A handle that does not match its instance
+ * belongs to a destroyed heap. */
 #include "account/heap_instance.h"
 
 #include "platform/mem.h"
 
-/* Indexes given out. A process constant, so that a child gives out none that it has inherited. */
+/* Number of indexes assigned. A process constant, so that a child assigns none that it
+ * inherited. */
 static uint32_t instance_count;
 
 static struct heap_instance *
@@ -34,7 +35,7 @@ instance_at(uint32_t index)
     return &chunk[number % HEAP_CHUNK];
 }
 
-/* O is what instance INDEX holds; more than once does no harm. */
+/* Set the claim of O, the objects of instance INDEX. Idempotent. */
 static void
 begin_claims(struct heap_objects *o, uint32_t index)
 {

@@ -1,10 +1,9 @@
 /* heap_names.c: the names of the program's own heaps.
  *
- * A program may make millions of heaps, but of few names; the profile has a record for each name.
- * Texts are process constants, so a child made by fork goes on under the same names; its records
- * are made when it first needs them. When there are too many names, what comes later is one more,
- * "other heaps".
- */
+ * A program may create millions of heaps, but with few names, and the profile has one record for
+ * each name. The texts are process constants, so a child made by fork keeps the same names; it
+ * creates its records on first use. When the table of names is full, further names share one more,
+ * "other heaps". */
 #include "account/heap_names.h"
 
 #include <string.h>
@@ -35,7 +34,8 @@ heap_names_start(void)
     return state->heap_names != NULL && state->heaps != NULL;
 }
 
-/* A full tree must not mix this heap's bytes with others: it has nodes below "other". */
+/* Create the nodes of N below "other", which keep this heap's bytes apart even when the tree is
+ * full. */
 static void
 make_others(struct heap_name *n)
 {
@@ -49,7 +49,7 @@ make_others(struct heap_name *n)
     }
 }
 
-/* Give the name NUMBER a record: the one of "other heaps" when there are no more. */
+/* Create the record of the name NUMBER and return its index; 0 without room. */
 static COLD uint32_t
 make_record(uint32_t number)
 {

@@ -13,14 +13,15 @@ struct heap_name {
 /* Make the table of names when recording starts. False without memory. */
 bool heap_names_start(void);
 
-/* The number of NAME (NULL: ""), that of "other heaps" when there are no more. It holds for the
- * life of the program and its children. */
+/* Return the number of NAME (NULL: ""), or the number of "other heaps" when the table is full.
+ * Numbers hold for the life of the program and its children. */
 uint32_t heap_name_number(const char *name);
 
-/* The name of that number in this process, with a record. */
+/* Return the name with that number in this process, with its record created. */
 struct heap_name *heap_name(uint32_t number);
 
-/* A collector ends the objects of heaps of that number, also in children. */
+/* Mark the heaps with that number as collected: a collector ends their objects, also in
+ * children. */
 void heap_name_collects(uint32_t number);
 
 #endif

@@ -1,30 +1,29 @@
-/* heap_table.c: address -> block and site -> live values of one instance of a heap. Of the former
- * only what finds no place in the shadow of the address space (heap_objects.c).
+/* heap_table.c: tables of one instance of a heap: address -> block, and site -> live values. The
+ * first holds only blocks that find no place in the shadow of the address space (heap_objects.c).
  *
- * Both are sequences of open hash tables, each several times the one before; nothing is ever moved.
- * A request's arena fits in the first levels, a few kilobytes.
+ * Both are sequences of open-addressing hash tables, each several times the size of the one before.
+ * Nothing is ever moved. The arena of one request fits in the first levels, a few kilobytes.
  *
- * The map's levels are made of buckets of eight words, which are a line of the cache. An entry is
- * in one of four buckets, in the second only if the first was full when it came. The first is that
- * of its neighbourhood, so that blocks one after another are found in lines that were just read.
- * Each new one goes into the last level that has any, and when all its buckets there are full, a
- * level is added. So nearly all entries are in the last level, where a search begins; what came
- * before the heap grew is further down, and becomes less.
+ * The map's levels consist of buckets of eight words, one cache line each. An entry is in any of
+ * four buckets; it is in the second only if the first was full at its insertion, and so on. The
+ * first bucket is chosen by the neighbourhood of the address, so that consecutive blocks are found
+ * in lines that were just read. A new entry goes into the last level in use, and when all its
+ * buckets there are full, a level is added. So nearly all entries are in the last level, where a
+ * search begins; entries from before the heap grew are in earlier levels, and become fewer.
  *
- * An entry's word says all, so that one CAS claims a place:
+ * An entry's word is complete, so one CAS claims a slot:
  *
  *     63                      17 16         0
  *     |      address + 1        | emptying  |     address + 1: 0 = gone, 1 = being filled in
  *
- * A word of another emptying is a free place. It ends the search of a bucket as a place never used
- * does, and shows that the second bucket has not been needed: so to empty the map is to count up,
- * and the map begins again at its first level. When the 17 bits have gone round, all words are
- * cleared, once in 131071 times.
+ * "emptying" counts the resets of the map. A word of another emptying is a free slot. It ends the
+ * search of a bucket as a slot never used does, and proves that the later buckets were not needed.
+ * So a reset only increments the counter, and the map starts again at its first level. When the 17
+ * bits wrap around, all words are cleared, once in 131071 resets.
  *
- * A place is filled in before its word shows the address. A block has one owner from before its
- * insertion until after its removal, so two threads never insert one address at once; should a
- * program do so, one entry hides the other.
- */
+ * A slot is filled in before its word shows the address. A block has one owner from before its
+ * insertion until after its removal, so two threads never insert one address concurrently. If a
+ * program does so nevertheless, one entry hides the other. */
 #include "account/heap_table.h"
 
 #include "base/atomics.h"
@@ -43,7 +42,7 @@ enum {
     LIVE_SHIFT = 2,
     EMPTYING_BITS = 17,
     EMPTYINGS = (1 << EMPTYING_BITS) - 1,
-    TOP_BITS = 5, // Of struct heap_map, for the level.
+    TOP_BITS = 5, // For the level in heap_map.top.
     LINE_BYTES = 64,
     SLAB_BYTES = 1 << 20,
 };
@@ -54,7 +53,7 @@ static_assert(HEAP_MAP_LEVELS <= 1 << TOP_BITS && TOP_BITS + EMPTYING_BITS <= 32
 #define WORD_CLAIMED (UINT64_C(1) << EMPTYING_BITS)
 #define ADDRESS_MAX ((UINT64_C(1) << (64 - EMPTYING_BITS)) - 3)
 
-/* The blocks stand behind the words, so that a search reads little. */
+/* The blocks follow the words, so that a search reads little. */
 struct heap_map_level {
     uint64_t mask; // Places minus one.
     uint64_t reserved[LINE_BYTES / sizeof(uint64_t) - 1];
@@ -115,7 +114,8 @@ heap_memory_once(void *place, size_t size_bytes, size_t charged_bytes)
     return there;
 }
 
-/* The level at PLACE, made with COUNT places of PLACE_BYTES if it is not there. */
+/* Return the level at PLACE, created on demand with COUNT slots of PLACE_BYTES; NULL without
+ * memory. */
 static void *
 level_make(void **place, size_t count, size_t place_bytes)
 {
@@ -139,8 +139,9 @@ map_blocks(struct heap_map_level *level)
 
 enum { NOWHERE = UINT32_MAX };
 
-/* The first place of the bucket that ATTEMPT has for WORD: one for the neighbourhood of the
- * address, as neighbours often come and go together, and others for the address itself. */
+/* Return the first slot of the bucket for WORD and ATTEMPT. The first attempt hashes the
+ * neighbourhood of the address, as neighbours often live and die together; the others hash the
+ * address itself. */
 static uint32_t
 bucket_of(const struct heap_map_level *level, uint64_t word, uint32_t attempt)
 {
@@ -151,7 +152,7 @@ bucket_of(const struct heap_map_level *level, uint64_t word, uint32_t attempt)
     return (uint32_t)(hash & level->mask) / BUCKET * BUCKET;
 }
 
-/* Where the block with WORD is; NOWHERE if it is not in this level. */
+/* Return the slot of the block with WORD; NOWHERE if it is not in this level. */
 static uint32_t
 map_find(const struct heap_map_level *level, uint64_t word)
 {
@@ -170,7 +171,7 @@ map_find(const struct heap_map_level *level, uint64_t word)
     return NOWHERE;
 }
 
-/* Claim a place for WORD; NOWHERE if its buckets are full. */
+/* Claim a slot for WORD; NOWHERE if its buckets are full. */
 static uint32_t
 map_claim(struct heap_map_level *level, uint64_t word)
 {
@@ -191,8 +192,8 @@ map_claim(struct heap_map_level *level, uint64_t word)
     return NOWHERE;
 }
 
-/* A reset while blocks come and go may hand a place to a thread that writes while another still
- * reads; the word tells that one that it was too late. */
+/* A reset while blocks come and go may give a slot to a writing thread while another still reads
+ * it. The reader detects that by its CAS of the word. */
 static void
 put_block(struct heap_block *there, struct heap_block b)
 {
@@ -216,7 +217,7 @@ map_word(const struct heap_map *m, const void *address)
            (load_acquire(&m->emptied) % EMPTYINGS + 1);
 }
 
-/* The last level of M that has entries of EMPTYING; the first if none has. */
+/* Return the last level of M with entries of EMPTYING; 0 if there are none. */
 static uint32_t
 map_top(const struct heap_map *m, uint64_t emptying)
 {
@@ -225,13 +226,14 @@ map_top(const struct heap_map *m, uint64_t emptying)
     return top >> TOP_BITS == emptying ? top & ((1 << TOP_BITS) - 1) : 0;
 }
 
-/* Level I of M gets an entry of EMPTYING. Before that is to be found. */
+/* Level I of M gets an entry of EMPTYING. Call before publishing the entry. */
 static void
 raise_top(struct heap_map *m, uint64_t emptying, uint32_t i)
 {
     uint32_t top = load_relaxed(&m->top);
 
-    // Of another emptying, or lower. One that comes too late after a reset finds it higher.
+    // The present top belongs to another emptying, or is lower. An insertion that a reset overtakes
+    // may set it back.
     while ((top >> TOP_BITS != emptying || (top & ((1 << TOP_BITS) - 1)) < i) &&
            !cas_acq_rel(&m->top, &top, (uint32_t)emptying << TOP_BITS | i))
         ;
@@ -307,8 +309,8 @@ heap_map_empty(struct heap_map *m)
         map_clear(m);
 }
 
-/* A new entry is in the first free place of those it may be in, from the first level on, so that
- * two threads do not make two. It is looked for from the last level on, where most are. */
+/* Add SITE in the first free slot of its windows, from the first level on, so that two threads do
+ * not add it twice. A lookup starts at the last level, where most entries are. */
 static struct heap_live *
 live_make(struct heap_lives *l, uint32_t site)
 {
@@ -380,8 +382,8 @@ heap_live_next(struct heap_lives *l, uint64_t *i)
     return NULL;
 }
 
-/* Take what OWN and OTHERS come to. Only OTHERS is written, so that the owner, who does not look,
- * may go on meanwhile. */
+/* Return the sum of OWN and OTHERS and make the sum zero. Only OTHERS is written, so the owner,
+ * whose additions are not atomic, may continue meanwhile. */
 static int64_t
 take(const int64_t *own, int64_t *others)
 {

@@ -1,8 +1,7 @@
 /* heap_table.h: tables of one of the program's own heaps; see heap_table.c.
  *
- * All of these may be called by several threads at once and in signal handlers. All zero is empty.
- * Memory is never given back but used again, so an instance costs what it held at its largest.
- */
+ * Thread-safe and async-signal-safe. Zeroed memory is an empty table. Memory is reused but never
+ * released, so an instance costs its largest size. */
 #ifndef ACCOUNT_HEAP_TABLE_H
 #define ACCOUNT_HEAP_TABLE_H
 
@@ -11,30 +10,32 @@
 
 enum { HEAP_MAP_LEVELS = 24, HEAP_LIVE_LEVELS = 10 };
 
-/* Live blocks by address, those that heap_objects.c has no other place for. */
+/* Live blocks by address, those for which heap_objects.c has no other place. */
 struct heap_map {
-    uint32_t emptied;              // How many times; entries from before mean nothing.
-    uint32_t top;                  // Atomic: of which emptying, and the last level with entries.
+    uint32_t emptied;              // Number of resets; entries from before the last are invalid.
+    uint32_t top;                  // Atomic: a reset's number, and the last level with entries
+                                   // since it.
     void *levels[HEAP_MAP_LEVELS]; // struct heap_map_level
 };
 
 struct heap_block {
     uint32_t site;  // 0 = there is none.
-    uint32_t birth; // Of recent.h.
+    uint32_t birth; // Birth number (recent.h).
     uint64_t count, size_bytes;
 };
 
-/* Remember BLOCK at ADDRESS, where none is. False: no memory, or no such address. */
+/* Insert BLOCK at ADDRESS, where no block may be. Return false without memory, or if ADDRESS is too
+ * large. */
 bool heap_map_insert(struct heap_map *m, const void *address, struct heap_block block);
 
 /* Take out the block at ADDRESS and return it; its site is 0 if there is none. */
 struct heap_block heap_map_remove(struct heap_map *m, const void *address);
 
-/* Forget all blocks. It takes no longer if there are many. */
+/* Remove all blocks, in constant time (but for one call in 131071). */
 void heap_map_empty(struct heap_map *m);
 
-/* Live objects and bytes at one site: what the thread that the heap belongs to has counted, which
- * no other thread writes, so that it needs no atomic addition, and what all others have. */
+/* Live objects and bytes at one site, as two sums: one for the thread that the heap belongs to,
+ * which alone writes it and needs no atomic addition, and one for all other threads. */
 struct heap_live {
     uint32_t site; // Atomic; 0 = unused.
     uint32_t reserved;
@@ -42,8 +43,8 @@ struct heap_live {
     int64_t count, size_bytes;    // Atomic.
 };
 
-/* COUNT objects of SIZE_BYTES more are at L, or less if they are negative. OWN: the caller is the
- * one thread that the heap belongs to. */
+/* Add COUNT objects of SIZE_BYTES in all to L; both may be negative. OWN: the caller is the one
+ * thread that the heap belongs to. */
 static inline void
 heap_live_add(struct heap_live *l, bool own, int64_t count, int64_t size_bytes)
 {
@@ -56,15 +57,16 @@ heap_live_add(struct heap_live *l, bool own, int64_t count, int64_t size_bytes)
     }
 }
 
-/* Take all out of L. What the owner or others add meanwhile is still there after it. */
+/* Return all values of L and subtract them. Concurrent additions remain in L. */
 void heap_live_take(struct heap_live *l, int64_t *ret_count, int64_t *ret_bytes);
 
 struct heap_live_level;
 
 struct heap_lives {
     void *levels[HEAP_LIVE_LEVELS]; // struct heap_live_level
-    uint32_t used;                  // Atomic: levels that may have something.
-    struct heap_live_level *last;   // Atomic: the last of these, where nearly all are; or another.
+    uint32_t used;                  // Atomic: levels that may have entries.
+    struct heap_live_level *last;   // Atomic: the last of these, which has nearly all entries; may
+                                    // be outdated.
 };
 
 struct heap_live_level {
@@ -79,24 +81,25 @@ heap_live_hash(uint32_t site)
     return site * UINT64_C(0x9e3779b97f4a7c15) >> 32;
 }
 
-/* What heap_live_at does when it does not find SITE at once. */
+/* Slow path of heap_live_at. */
 struct heap_live *heap_live_find(struct heap_lives *l, uint32_t site);
 
-/* The entry of SITE if it is in the first place of the last level, where most are; else NULL. */
+/* Return the entry of SITE if it is in the first slot of the last level, where most are; else
+ * NULL. */
 static inline struct heap_live *
 heap_live_first(struct heap_lives *l, uint32_t site)
 {
     struct heap_live_level *level = load_acquire(&l->last);
     struct heap_live *p;
 
-    // One that was there reads as none where a handler has forked meanwhile (event/orphan.c).
+    // A pointer set before reads as NULL if a handler has forked meanwhile (event/orphan.c).
     if (unlikely(level == NULL))
         return NULL;
     p = &level->places[heap_live_hash(site) & level->mask];
     return likely(load_acquire(&p->site) == site) ? p : NULL;
 }
 
-/* The entry of SITE, made if it is new; NULL without memory. */
+/* Return the entry of SITE, created on demand; NULL without memory. */
 static inline struct heap_live *
 heap_live_at(struct heap_lives *l, uint32_t site)
 {
@@ -105,19 +108,19 @@ heap_live_at(struct heap_lives *l, uint32_t site)
     return likely(p != NULL) ? p : heap_live_find(l, site);
 }
 
-/* The first entry in use from number *I on, and in *I the number after it; NULL after the last. To
- * see all takes as many steps as there are places, which are a few times the sites. */
+/* Return the first entry in use from number *I on, and store the number after it in *I; NULL after
+ * the last. A full walk takes as many steps as there are slots, a few times the number of sites. */
 struct heap_live *heap_live_next(struct heap_lives *l, uint64_t *i);
 
-/* Forget all entries, whose values must be zero by now. */
+/* Remove all entries, whose values must be zero by now. */
 void heap_live_clear(struct heap_lives *l);
 
-/* SIZE_BYTES of private memory for such tables, zeroed and never given back; NULL if there is
- * none. */
+/* Return SIZE_BYTES of zeroed private memory for such tables, which is never released; NULL without
+ * memory. */
 void *heap_memory(size_t size_bytes);
 
-/* Return the SIZE_BYTES of zeroed memory at *PLACE, an atomic pointer; make them if it is NULL, and
- * charge CHARGED_BYTES then. NULL without memory, or if all memory is reserved. */
+/* Return the SIZE_BYTES of zeroed memory at *PLACE, an atomic pointer. If it is NULL, allocate them
+ * and charge CHARGED_BYTES. Return NULL without memory, or if all memory is reserved. */
 void *heap_memory_once(void *place, size_t size_bytes, size_t charged_bytes);
 
 #endif

@@ -1,18 +1,18 @@
-/* label.c: what a thread says it is working for.
+/* label.c: labels that a thread sets for its work.
  *
- * A thread has a *set* of labels, text sorted by key, and the set has a number. The number is all
- * that a thread carries, in its own memory, so labels end with the thread and a child made by fork
- * keeps those of the thread that forked; that is why the texts are process constants (texts.h).
- * The profile has a table of its own: a set gets its record when a process first counts something
- * under it, and blocks are charged to a node below that of their stack, a tag with the record.
+ * A thread has a *set* of labels, text sorted by key, and each set has a number. A thread stores
+ * only the number, in its own memory. So labels end with the thread, and a child made by fork keeps
+ * the labels of the thread that forked; for that, the texts are process constants (texts.h). The
+ * profile has a table of label sets. A set gets its record when a process first counts something
+ * under it. Blocks are charged to a node below the node of their stack, a tag with the index of the
+ * record.
  *
- * Threads without labels pay nothing. One that has some is THREAD_APART instead of THREAD_READY,
- * so that its allocations miss every short way, and on the general way label_here finds the tag.
+ * Threads without labels pay nothing. A thread with labels is THREAD_APART instead of THREAD_READY,
+ * so its allocations miss every fast path, and on the slow path label_here finds the tag.
  *
- * There are no more sets than the profile has records for. Beyond, events go to record 1, "other",
- * and that is counted. When even the texts find no room, the thread has the set "other" until a
- * label is taken away or another set is put back.
- */
+ * There are no more sets than the profile has records. Events beyond that go to record 1, "other",
+ * and are counted. When not even the texts have room, the thread has the set "other" until a label
+ * is removed or another set is restored. */
 #include "account/label.h"
 
 #include <string.h>
@@ -56,14 +56,14 @@ label_checked(uint32_t set)
     return size_bytes != 0 ? set : (uint32_t)SET_NONE;
 }
 
-/* A text that is being put together; too long when it no longer fits. */
+/* A text under construction; too_long is set when it no longer fits. */
 struct draft {
     size_t size_bytes;
     bool too_long;
     char text[TEXTS_LENGTH_MAX];
 };
 
-/* Add S with its NUL. */
+/* Append S with its NUL. */
 static void
 draft_add(struct draft *d, const char *s)
 {
@@ -77,7 +77,7 @@ draft_add(struct draft *d, const char *s)
     d->size_bytes += size_bytes;
 }
 
-/* The labels of SET but for KEY, and KEY=VALUE in its place. */
+/* Build the labels of SET without KEY, plus KEY=VALUE unless VALUE is NULL. */
 static void
 put_together(struct draft *d, uint32_t set, const char *key, const char *value)
 {
@@ -128,8 +128,8 @@ label_with(uint32_t set, const char *key, const char *value)
     return SET_OTHER;
 }
 
-/* Handlers that interrupted the recorder have structs of their own; all of this thread's must look
- * at its labels before their next event. */
+/* Handlers that interrupted the recorder have separate structs. Invalidate all of this
+ * thread's, so that each reads the labels before its next event. */
 void
 label_adopt(uint32_t set)
 {

@@ -8,20 +8,21 @@
 /* Make the table of labels when recording starts. False without memory. */
 bool label_start(void);
 
-/* The number of the set with the labels of SET plus KEY=VALUE, or without KEY when VALUE is NULL.
- * Numbers hold for the life of the program and its children; 0 is the empty set. Signal-safe. */
+/* Return the number of the set with the labels of SET plus KEY=VALUE, or without KEY when VALUE is
+ * NULL. Numbers hold for the life of the program and its children; 0 is the empty set.
+ * Async-signal-safe. */
 uint32_t label_with(uint32_t set, const char *key, const char *value);
 
-/* SET, a number that comes from the program; 0 if it is no set's. */
+/* Return SET, a number from the program; 0 if there is no such set. */
 uint32_t label_checked(uint32_t set);
 
-/* From now on the calling thread has the labels SET. */
+/* Give the calling thread the labels SET from now on. */
 void label_adopt(uint32_t set);
 
-/* The child of NODE for the calling thread's labels, of which there must be some. */
+/* Return the child of NODE for the calling thread's labels. Requires that it has some. */
 uint32_t label_node(uint32_t node);
 
-/* NODE, or its child for the calling thread's labels if that has any. */
+/* Return NODE, or its child for the calling thread's labels if it has any. */
 static inline uint32_t
 label_here(uint32_t node)
 {

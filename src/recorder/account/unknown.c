@@ -48,7 +48,7 @@ make_record(enum disk_free_kind kind, uint32_t node, uint32_t site)
     return (uint32_t)id;
 }
 
-/* The record of KIND, NODE and SITE, made if it is new; 0 if there is no room. */
+/* Return the record of KIND, NODE and SITE, created on demand; 0 without room. */
 static uint32_t
 find_record(enum disk_free_kind kind, uint32_t node, uint32_t site)
 {

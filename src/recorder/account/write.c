@@ -1,18 +1,18 @@
-/* write.c: the profile, written by the process that it is of.
+/* write.c: writes the profile from within its own process.
  *
- * "pprof" is the text that google-pprof and go tool pprof read (pprof/pprof_text.c tells how): a
+ * "pprof" is the text format of google-pprof and go tool pprof (described in pprof/pprof_text.c): a
  * line of sums, one line for each stack, then the lines of /proc/self/maps. Values are summed over
- * the threads' counters as they go out, and a stack's tags are left out, so that stacks that differ
- * in them stand in several lines, which consumers add up. So are named frames, which have no
- * addresses. What backs a heap is left out too: its bytes are in the heap's lines.
+ * the threads' counters during output. A stack's tags are omitted, so stacks that differ only in
+ * tags take several lines, which consumers add up. Named frames are omitted as well, because they
+ * have no addresses. The blocks that back a heap are omitted, since their bytes are in the heap's
+ * lines.
  *
  * "heaptap" is the profile file's own bytes, in the order of the file, holes as zeros.
  *
- * Text is put together in a buffer on the stack and written whenever that is full, so the profile
- * may be of any size. Other threads go on meanwhile: a line is right when it is written, and the
- * sums, made in a pass before, may differ from the lines by what happened in between. Consumers
- * take nothing from them.
- */
+ * Text is built in a buffer on the stack and written whenever that is full, so the profile may have
+ * any size. Other threads continue meanwhile. A line is correct when it is written; the sums, from
+ * an earlier pass, may differ from the lines by events in between. Consumers do not use the
+ * sums. */
 #include "account/write.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ flush(struct out *o)
     o->f = fmt_init(o->text, sizeof o->text);
 }
 
-/* There is room for FIELD_BYTES_MAX more characters. */
+/* Make room for FIELD_BYTES_MAX more characters. */
 static struct fmt *
 room(struct out *o)
 {
@@ -83,7 +83,7 @@ add_counter(struct row *sum, const struct disk_counter *c)
     sum->live_bytes += bytes - (int64_t)load_relaxed(&c->freed_bytes);
 }
 
-/* Add what all threads have counted at SITE. */
+/* Add all threads' counters of SITE. */
 static void
 add_site(struct row *sum, uint32_t site)
 {
@@ -104,15 +104,15 @@ is_tag(const struct disk_node *n)
     return (n->flags & DISK_NODE_TAG) != 0;
 }
 
-/* Does N stand for something that has no address: a tag, a named frame, or DISK_SHORTENED? */
+/* Return true if N has no address: a tag, a named frame, or DISK_SHORTENED. */
 static bool
 is_without_address(const struct disk_node *n)
 {
     return is_tag(n) || n->frame >> DISK_ADDRESS_BITS == DISK_NAMED_FRAME;
 }
 
-/* What is charged to node N itself, as consumers accept it: a row in flight may be negative or have
- * bytes without blocks. */
+/* Return the values charged to node N itself, as consumers accept them: a row in flight may be
+ * negative or have bytes without blocks. */
 static struct row
 row_of(const struct disk_node *n)
 {
@@ -166,8 +166,9 @@ put_address(struct out *o, uint64_t address)
         fmt_char(f, "0123456789abcdef"[address >> shift & 15]);
 }
 
-/* The frames of node ID, innermost first: callers as return addresses, the innermost one byte
- * before, which lies in the call for those that subtract one and for those that do not. */
+/* Print the frames of node ID, innermost first. Callers are return addresses. The innermost is one
+ * byte less, which lies in the call both for consumers that subtract one and for those that do
+ * not. */
 static void
 put_stack(struct out *o, uint32_t id)
 {
@@ -182,7 +183,7 @@ put_stack(struct out *o, uint32_t id)
             put_address(o, innermost ? inside : inside + 1);
             innermost = false;
         }
-        // The file is open to others; what they write there must not lead round and round.
+        // Other processes can write the file; their changes must not cause a cycle.
         id = load_relaxed(&n->parent) < id ? load_relaxed(&n->parent) : (uint32_t)DISK_NODE_ROOT;
     }
     if (innermost)
@@ -252,8 +253,7 @@ write_pprof(int fd)
 
 /* --- The file itself -------------------------------------------------------------------------- */
 
-/* The segment of the file that begins at OFF or, if none does, the first after it; NULL at the
- * end. */
+/* Find the first segment of the file that begins at OFF or after it. Return false at the end. */
 static bool
 next_segment(uint64_t off, struct disk_segment *ret)
 {
@@ -270,11 +270,12 @@ next_segment(uint64_t off, struct disk_segment *ret)
             found = s;
     }
     if (found != NULL)
-        *ret = *found; // What is checked is what is used.
+        *ret = *found; // Copy first, then check the copy, which the caller uses.
     return found != NULL && ret->off >= off && ret->bytes != 0;
 }
 
-/* Is that part of its table mapped, whatever others have written into the directory? */
+/* Return true if that part of the table is mapped, whatever others have written into the
+ * directory. */
 static bool
 is_mapped(const struct disk_segment *s)
 {
@@ -284,7 +285,8 @@ is_mapped(const struct disk_segment *s)
     return s->table_off <= mapped && s->bytes <= mapped - s->table_off;
 }
 
-/* The same; a thread that has just published it may not have said so yet. */
+/* Like is_mapped, but wait: a thread that has just published the segment may not have raised
+ * mapped_bytes yet. */
 static bool
 becomes_mapped(const struct disk_segment *s)
 {
@@ -308,7 +310,8 @@ write_zeros(int fd, uint64_t size_bytes)
     return error;
 }
 
-/* Write out segment S. That of a table which is to be mapped when it is used has nothing in it. */
+/* Write out segment S. The segment of a table that is mapped on first use, and not yet, is
+ * empty. */
 static int
 write_segment(int fd, const struct disk_segment *s)
 {
