@@ -1,40 +1,41 @@
-/* history.c: snapshots, of which nothing is copied.
+/* history.c: snapshots without copying.
  *
  *     snapshot ─► announce: latest id, its epoch ─► raise the epoch     (any thread, at any moment)
  *     event ─► counter older than the epoch? (peak.h) ─► older than the latest snapshot?
  *                                                         └► HISTORY: id, counter, its values
  *
- * A snapshot takes an id and raises the epoch by one. Each counter compares its own epoch with that
- * before it changes, which it does for the peak anyway, and one that is behind first writes down
- * the values that it had until now: those of the latest snapshot, and of all since it last wrote
- * some. A counter that never changes again writes nothing: it has its values still. So a snapshot
- * costs what changes after it, an event costs what it did, and the file is right at every instant.
+ * A snapshot takes an id and raises the epoch by one. Before it changes, each counter compares its
+ * own epoch with the current one, as the peak requires anyway. A counter that lags first writes
+ * down its values so far: they are its values at the latest snapshot, and at every snapshot since
+ * its previous record. A counter that never changes again writes nothing: it still has its values.
+ * So the cost of a snapshot is the number of counters that change after it, the cost of an event is
+ * unchanged, and the file is correct at every instant.
  *
- * Announced first, raised last. A thread reads the epoch, then whether it is behind, then the id.
- * Thus whoever sees the new epoch knows the new snapshot. Who sees an announcement whose epoch is
- * still to come writes its values under the new id, too early by the length of one call, and writes
- * others under the same id later, which a reader ignores: the first record of a counter for a
- * snapshot counts. Nothing waits and nothing is locked, so threads may take snapshots at once. Ids
- * are then announced in any order; one that comes after a higher one shares its values.
+ * The announcement comes first, raising the epoch last. A thread reads the epoch, then whether its
+ * counter lags, then the id. Thus a thread that sees the new epoch also sees the new snapshot. A
+ * thread that sees an announcement before its epoch is raised writes its values under the new id,
+ * too early by the length of one call. Later it writes others under the same id, which a reader
+ * ignores: the first record of a counter for a snapshot counts. Nothing waits and nothing is
+ * locked, so threads may take snapshots concurrently. Their ids are then announced in any order; a
+ * snapshot announced after one with a higher id shares the values of that one.
  *
- * The timeline is snapshots too, so it knows every stack. What is bounded is their number and the
- * room in HISTORY: their distance doubles when either has used its share. A doubling may cost a
- * fortieth of HISTORY at most, and 28 make 16 milliseconds into 50 days. Snapshots that a tool
- * takes periodically thin out by the same rule.
+ * The timeline consists of snapshots as well, so it covers every stack. Both the number of timeline
+ * snapshots and their room in HISTORY are bounded: their distance doubles when either has used its
+ * share. A doubling costs at most a fortieth of HISTORY, and 28 doublings stretch 16 milliseconds
+ * to 50 days. Snapshots that a tool takes periodically thin out by the same rule.
  *
- * A snapshot needs room for a record of each counter. It is refused when less is left, since a
- * counter without room seems to have had a later value at that snapshot. Such losses are counted;
- * they occur only with more counters than a quarter of HISTORY, or when the file cannot grow. What
- * does not get into the file is not kept in memory either.
+ * A snapshot needs room for a record of each counter. It is refused when less is left, because a
+ * counter without room would appear to have had a later value at that snapshot. Such losses are
+ * counted. They occur only with more counters than a quarter of HISTORY holds, or when the file
+ * cannot grow. Records that do not get into the file are not kept in memory either.
  *
- * Between two ticks a program may rest. Then the values of now are those of the last tick, by and
- * large, and the snapshot gets the time of that tick; else the curve would show the burst before
- * the rest for as long as the rest lasts. Live bytes decide: if they changed more before the last
- * tick than since, the change came before the rest. A snapshot that is requested during a rest is
- * preceded by such a snapshot. Later ones keep their own time, so that times rise with ids.
+ * A program may rest between two ticks. Its present values are then roughly the last tick's, and
+ * the snapshot gets the time of that tick; otherwise the curve would show the burst before the rest
+ * for the whole rest. Live bytes decide: if they changed more before the last tick than since, the
+ * change preceded the rest. A snapshot that is requested during a rest is preceded by such a
+ * snapshot. Later ones keep their own time, so that times rise with ids.
  *
- * docs/internals/history.md has the proof and the figures.
- */
+ * docs/internals/history.md has the proof and the figures. */
 #include "account/history.h"
 
 #include <sys/mman.h>
@@ -50,17 +51,19 @@
 
 #define FIRST_WIDTH_NS (UINT64_C(16) * 1000 * 1000)
 
-/* Shares of the tables: a width lasts for a 64th of SNAPSHOTS, and for an 80th of HISTORY; it
- * doubles once more for each 40th. The timeline leaves a quarter of HISTORY to others. */
+/* Shares of the tables: the width doubles after a 64th of SNAPSHOTS or an 80th of HISTORY, and once
+ * more for each 40th of HISTORY used. The timeline leaves a quarter of HISTORY to other
+ * snapshots. */
 enum { WIDTH_SNAPSHOTS = 64, WIDTH_HISTORY = 80, DOUBLING_HISTORY = 40, WIDTH_SHIFT_MAX = 38 };
 
-/* A period was asked for, so it lasts for more of SNAPSHOTS. */
+/* A requested period keeps its width for a larger share of SNAPSHOTS. */
 enum { PERIOD_SNAPSHOTS = 8 };
 
-/* Records after which those before are let go: six pages, since one event waits for that. */
+/* After so many records, earlier pages are dropped: six pages at a time, since one event waits for
+ * that. */
 enum { LET_GO_RECORDS = 512 };
 
-/* What the environment asks for; a constant of the process, also in its children. */
+/* Settings from the environment; constants of the process and its children. */
 static struct {
     uint64_t growth_bytes;
     uint32_t signal;
@@ -70,7 +73,7 @@ void
 history_start(void)
 {
     state->timed.width_ns = state->snapshot_next_ns = FIRST_WIDTH_NS;
-    // Kept: a daemon may clear its environment and then fork.
+    // Saved here because a daemon may clear its environment and then fork.
     if (!state->forked) {
         asked.growth_bytes = host_number(ENVIRONMENT_SNAPSHOT_GROWTH);
         asked.signal = (uint32_t)host_number(ENVIRONMENT_SNAPSHOT_SIGNAL);
@@ -81,7 +84,7 @@ history_start(void)
 
 /* --- Taking one ------------------------------------------------------------------------------- */
 
-/* How many snapshots of KIND and of all others there may be. */
+/* Return how many snapshots there may be in all before KIND is refused. */
 static uint64_t
 snapshots_max(enum disk_snapshot_kind kind)
 {
@@ -94,7 +97,8 @@ snapshots_max(enum disk_snapshot_kind kind)
     kept = all / (LIMIT_SNAPSHOTS / LIMIT_SNAPSHOTS_ASKED);
     if (kind == DISK_SNAPSHOT_TIMED)
         return all - kept;
-    // Nobody decides on these one by one.
+    // These two kinds are automatic: half of the room for requested snapshots stays free for the
+    // others.
     return kind == DISK_SNAPSHOT_GROWTH || kind == DISK_SNAPSHOT_PERIOD ? all - kept / 2 : all;
 }
 
@@ -104,7 +108,8 @@ history_bytes(void)
     return load_relaxed(&state->tables[DISK_HISTORY].used) * sizeof(struct disk_history);
 }
 
-/* The room that records of a new snapshot may take: one for each counter, a quarter at most. */
+/* Return the room that the records of a new snapshot may take: one for each counter, but at most a
+ * quarter of BYTES_MAX. */
 static uint64_t
 owed_bytes(uint64_t bytes_max)
 {
@@ -180,7 +185,7 @@ enum disk_answer
 history_snapshot(const char *name, enum disk_snapshot_kind kind)
 {
     const struct disk_shared *s = &state->header->shared;
-    // A handler that jumped out of here would leave an announcement that nobody keeps.
+    // If a handler jumped out of here, the announcement would have no snapshot.
     uint64_t mask = sys_block_signals();
     uint64_t elapsed_ns = sys_clock_ns() - state->start_ns;
     enum disk_answer answer;
@@ -191,7 +196,7 @@ history_snapshot(const char *name, enum disk_snapshot_kind kind)
     return answer;
 }
 
-/* Take a snapshot that cannot be answered: one that is refused is counted. */
+/* Take a snapshot for a caller that cannot receive an answer: a refusal is counted as a loss. */
 static void
 take_numbered(const char *what, uint32_t number, enum disk_snapshot_kind kind)
 {
@@ -213,7 +218,8 @@ history_signal(void)
 
 /* --- When one is due -------------------------------------------------------------------------- */
 
-/* Make P coarser if its width has used its share: 1 / SHARE of SNAPSHOTS, or that of HISTORY. */
+/* Widen P if its width has used its share: 1 / SHARE of SNAPSHOTS, or 1 / WIDTH_HISTORY of
+ * HISTORY. */
 static void
 widen(struct snapshot_pace *p, uint64_t share)
 {
@@ -254,15 +260,15 @@ distance(int64_t a, int64_t b)
     return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
 }
 
-/* Return the time that a snapshot at ELAPSED_NS gets, if the last tick was at BEFORE, whose live
- * bytes were BEFORE_BYTES. */
+/* Return the time for a snapshot at ELAPSED_NS. The last tick was at BEFORE_NS, with BEFORE_BYTES
+ * live. */
 static uint64_t
 time_of(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int64_t before_bytes)
 {
     int64_t rested = (int64_t)(elapsed_ns - before_ns);
 
-    // Another thread may have read the clock since. Ids rise with time, so a snapshot since the
-    // tick rules the tick out. Without snapshot_busy the result is a hint.
+    // Another thread may have read the clock after this one. Ids rise with time, so a snapshot
+    // taken since the tick excludes the tick's time. Without snapshot_busy the result is a hint.
     if (rested < (int64_t)load_relaxed(&state->timed.width_ns) ||
         load_relaxed(&state->snapshot_last_ns) > before_ns ||
         distance(live_bytes(t), before_bytes) >=
@@ -277,7 +283,7 @@ take_timed(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int6
     uint64_t mask = sys_block_signals();
     uint32_t idle = 0;
 
-    // Whoever comes second need not: it is the same moment.
+    // A second thread need not take one: it would be of the same moment.
     if (cas_acq_rel(&state->snapshot_busy, &idle, 1u)) {
         widen(&state->timed, WIDTH_SNAPSHOTS);
         state->timed.taken++;
@@ -289,8 +295,8 @@ take_timed(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int6
     sys_unblock_signals(mask);
 }
 
-/* Live bytes are to be seen growing, also again after they have fallen: what counts is how far they
- * are above the least since the latest such snapshot. */
+/* Take a snapshot when live bytes have grown, also when they grow again after a fall: the base is
+ * their minimum since the latest such snapshot. */
 static COLD void
 look_at_growth(const struct thread *t)
 {
@@ -321,9 +327,9 @@ history_end(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int
         take_timed(t, elapsed_ns, before_ns, before_bytes);
 }
 
-/* --- What the counters were ------------------------------------------------------------------- */
+/* --- Values of the counters ------------------------------------------------------------------- */
 
-/* As in struct disk_history. */
+/* Return the index of C as struct disk_history defines it. */
 static uint32_t
 counter_index(const struct disk_counter *c)
 {
@@ -334,8 +340,8 @@ counter_index(const struct disk_counter *c)
     return (uint32_t)(off / sizeof(struct disk_block) * DISK_BLOCK_SITES + within / sizeof *c);
 }
 
-/* Records are never read here again, so their pages need not stay in the process where the file has
- * them. Whole pages, and the latest stay, because other threads may still be writing. */
+/* The recorder never reads records again, so their pages can leave the process where the file holds
+ * them. Drop whole pages, and keep the latest, to which other threads may still be writing. */
 static void
 let_go_before(const struct table *t, uint64_t index)
 {
@@ -356,8 +362,9 @@ history_note(struct disk_counter *c)
     struct disk_history *h;
     uint64_t index;
 
-    // A new one: that it was zero needs no record. Bytes may come without a call: those of an
-    // object of the program's own heap that has grown, which heap_alloc gets with a count of 0.
+    // A new counter: no record is needed for its zeros. It may have bytes without a call:
+    // heap_alloc is called with a count of 0 when an object of one of the program's own heaps has
+    // grown.
     if (c->allocations == 0 && c->frees == 0 && c->allocated_bytes == 0 && c->freed_bytes == 0) {
         store_relaxed(&c->born, latest);
         return;

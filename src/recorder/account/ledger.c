@@ -1,33 +1,32 @@
 /* ledger.c: the flat shadow.
  *
- * Address space is cut into granules, small enough that at most one block starts in each: 32
+ * Address space is divided into granules, small enough that at most one block starts in each: 32
  * bytes with glibc, whose chunks are no smaller, else 16. Each granule has four bytes of shadow:
  *
  *     31        24 23  22 21                     0
  *     |  slack    | sub |         site           |       0 = no block has started here
  *
- * sub says where in the granule the block starts (in steps of 8), slack is the room that the
- * allocator has given the block minus the requested size. Its room is known from the allocator
- * when the block is freed, so the requested size costs no space. What does not fit
+ * sub is the offset of the block in its granule (in steps of 8). slack is the size that the
+ * allocator gave the block minus the requested size. The allocator provides its size again when the
+ * block is freed, so the requested size costs no space. A slack that does not fit
  * (LEDGER_SLACK_SIDE) is in the side table, and so are blocks that are not 16-byte aligned, which
- * may share a granule. A block that has ended leaves its entry with slack ENDED, which tells a
- * second free from a free of what never was ours.
+ * may share a granule. A block that has ended leaves its entry with slack ENDED. That distinguishes
+ * a second free from the free of a pointer that was never recorded.
  *
  *     address ── top 23 bits ──► top level (pointers, touched on demand)
  *                                 └► leaf: shadow of 2^24 bytes, mapped on demand, never unmapped
  *
  * Behind its entries a leaf has one more byte for each granule, the birth of its block (recent.h),
- * so that who has found the one has found the other. It says nothing once the block has ended.
+ * found with the same index. It is meaningless once the block has ended.
  *
- * One entry has one owner, the thread that holds the block, so plain loads and stores do. The
- * heap itself is left exactly as it is, and a pointer that is not ours finds no entry.
+ * One entry has one owner, the thread that holds the block, so plain loads and stores suffice. The
+ * heap itself is left exactly as it is, and a pointer that was not recorded finds no entry.
  *
- * A core dump holds the leaves and the side table, and dumped.c lists them there, so that blocks
- * can be told from one another when the process is dead. So what entries look like is a promise to
- * those who read them (docs/internals/core.md).
+ * A core dump contains the leaves and the side table. dumped.c lists them there, so that blocks can
+ * be distinguished after the process has died. The layout of entries is therefore a promise to
+ * readers of core dumps (docs/internals/core.md).
  *
- * Keys with LEDGER_HOOKED set are of blocks that did not come from malloc: ledger_hooked.c.
- */
+ * Keys with LEDGER_HOOKED set belong to blocks that did not come from malloc: ledger_hooked.c. */
 #include "account/ledger.h"
 
 #include <malloc.h>
@@ -51,7 +50,7 @@ ledger_start(void)
     return state->ledger != NULL;
 }
 
-/* What the slack of block P is taken from. */
+/* Return the allocator's size of block P, the base of its slack. */
 static inline uint64_t
 room_bytes(const void *p)
 {
@@ -79,7 +78,7 @@ place_make(uintptr_t address)
     return ledger_place(address);
 }
 
-/* What the entry E of the block at ADDRESS says, which is at AT. */
+/* Decode E, the entry at AT of the live block at ADDRESS. */
 static inline struct ledger_entry
 decode(uint32_t e, uintptr_t address, struct ledger_place at)
 {
@@ -107,9 +106,9 @@ insert(uintptr_t address, uint64_t slack, uint64_t size_bytes, uint32_t site, ui
         return false;
     slot = ledger_slot_at(at);
     if (unlikely(ledger_is_live(*slot))) {
-        // A free went unseen. If the old block began elsewhere in this granule its size word is
-        // gone, so its bytes stay counted as live; otherwise the chunk is the same one, or at
-        // least as good a guess.
+        // A free went unseen. If the old block began elsewhere in this granule, its size word is
+        // gone, so its bytes stay counted as live. Otherwise the chunk is the same one, or at least
+        // as good a guess.
         if ((*slot & 3u << LEDGER_SUB_SHIFT) == ledger_sub(address, state->granule_shift))
             *ret_old = decode(*slot, address, at);
         else
@@ -185,7 +184,7 @@ ledger_remove(const void *p)
 
     if (likely(e.site != 0) || !ledger_hooked_is_used())
         return e;
-    // Many allocators take back by free what they gave out by another name, and the other way.
+    // Many allocators accept blocks of their hooked functions in free, and the other way round.
     other = hooked ? remove_from(address & ~LEDGER_HOOKED)
                    : ledger_hooked_remove(address | LEDGER_HOOKED);
     return other.site != 0 ? other : e;

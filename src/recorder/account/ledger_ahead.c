@@ -1,36 +1,35 @@
-/* ledger_ahead.c: the ledger follows a heap that grows.
+/* ledger_ahead.c: prefaults the ledger for a growing heap.
  *
- * The place of a new block in the ledger is first read, whether somebody still lives there, and
- * then written. On a page that nobody has touched the first is a page fault which maps the page of
- * zeros, and the second is another one which replaces it: three times the price of a page that the
- * kernel is asked for, with others, before it is needed. A heap of 64 MiB has 2,600 such pages.
+ * An insertion first reads the entry's slot, to detect a block that still lives there, and then
+ * writes it. On an untouched page the read faults in the zero page, and the write faults again and
+ * replaces it. Together they cost three times as much as a page that is prefaulted with others
+ * before it is needed. A heap of 64 MiB has 2,600 such pages.
  *
- * What is asked for must not be more than what the heap will take, since it is memory at once. So
- * only a heap that has been seen to grow is followed, no further ahead than half of what it has
- * grown by, nor than AHEAD_MAX_BYTES, for which the ledger has 80 KiB. One block in some hundred is
- * looked at, one at each tick. A block below the highest is one whose place was used before, and
- * says nothing. One far away begins a new stretch, but only if what comes behind it in the ledger
- * is not there yet: blocks from all over a large heap would otherwise look like a heap that grows
- * by leaps.
+ * Prefaulted pages are memory at once, so there must be no more of them than the heap will use.
+ * Only a heap that was seen to grow is followed, no further ahead than half the growth and
+ * AHEAD_MAX_BYTES, which takes 80 KiB of ledger. One block in some hundred is examined, one at each
+ * tick. A block below the highest one gives no information, because its slot was used before. A
+ * distant block begins a new stretch, but only if the ledger behind it is not populated yet:
+ * otherwise blocks from all over a large heap would look like a heap that grows by leaps.
  *
- * The call of the program that waits for this should not be told from others, and a page takes a
- * microsecond. So pages come in small steps: two or three for STEP_BYTES of the heap. Only a heap
- * that grows by more from one look to the next gets as much as that at once.
- */
+ * The call of the program that waits for this must not be noticeably slower than others, and a page
+ * takes a microsecond. So pages are prefaulted in small steps, two or three for each STEP_BYTES of
+ * the heap. Only if the heap grows by more between two ticks does one step cover as much. */
 #include "account/ledger_ahead.h"
 
 #include "account/ledger.h"
 #include "platform/mem.h"
 #include "platform/state.h"
 
-/* Of the program's address space. */
+/* Distances in the program's address space. */
 #define FAR_BELOW_BYTES ((uintptr_t)64 << 20)
 #define FAR_ABOVE_BYTES ((uintptr_t)2 << 20)
 #define AHEAD_MAX_BYTES ((uintptr_t)512 << 10)
 #define AHEAD_MIN_BYTES ((uintptr_t)64 << 10)
 #define STEP_BYTES ((uintptr_t)64 << 10)
 
-/* Up to where pages are made from START on when the heap's highest block is ADDRESS. */
+/* Return the end of the range to prefault from START on, if the heap's highest block is at
+ * ADDRESS. */
 static uintptr_t
 end_of_step(const struct ledger_ahead *a, uintptr_t start, uintptr_t address, uintptr_t step)
 {
@@ -43,7 +42,7 @@ end_of_step(const struct ledger_ahead *a, uintptr_t start, uintptr_t address, ui
     return end < last ? end : last;
 }
 
-/* Has the ledger been used behind ADDRESS? */
+/* Return true if the ledger behind ADDRESS is populated. */
 static bool
 is_used_behind(uintptr_t address)
 {

@@ -1,11 +1,12 @@
-/* ledger_ahead.h: pages of the ledger that a growing heap will need are made before it does. */
+/* ledger_ahead.h: prefaults pages of the ledger that a growing heap will need. */
 #ifndef ACCOUNT_LEDGER_AHEAD_H
 #define ACCOUNT_LEDGER_AHEAD_H
 
 #include "account/ledger_entry.h"
 
-/* A was told of some of a thread's latest blocks, now of P, of malloc's. Makes pages, or nothing.
- * Signal-safe; A is the thread's own. */
+/* Prefault pages of the ledger, if any, that the heap of P is about to need. P is a recent
+ * block of the thread, from malloc. A is the thread's own and remembers earlier calls.
+ * Async-signal-safe. */
 void ledger_look_ahead(struct ledger_ahead *a, const void *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* ledger_entry.h: what the ledger knows of a block, and how keys and sites are packed. */
+/* ledger_entry.h: the contents of a ledger entry, and the packing of keys and sites. */
 #ifndef ACCOUNT_LEDGER_ENTRY_H
 #define ACCOUNT_LEDGER_ENTRY_H
 
@@ -11,14 +11,15 @@ enum {
     LEDGER_SLACK_SHIFT = 24,
     LEDGER_SPAN_BITS = 24,
     LEDGER_TOP_ENTRIES = 1 << (ARCH_ADDRESS_BITS - LEDGER_SPAN_BITS),
-    LEDGER_GLIBC_SHIFT = 5, // Of a granule when the allocator is glibc's.
+    LEDGER_GLIBC_SHIFT = 5, // log2 of a granule with glibc's allocator.
     LEDGER_SLACK_SIDE = 254,
     LEDGER_SLACK_ENDED = 255,
 };
 
 #define LEDGER_SITE_MASK ((1u << LEDGER_SITE_BITS) - 1)
 
-/* Above all addresses: the key of a block of another allocator than malloc's (ledger_hooked.c). */
+/* A bit above all addresses, set in the key of a block that another allocator than malloc returned
+ * (ledger_hooked.c). */
 #define LEDGER_HOOKED (UINT64_C(1) << 62)
 
 static inline void *
@@ -33,39 +34,40 @@ ledger_is_hooked(const void *p)
     return (uintptr_t)p >> ARCH_ADDRESS_BITS == LEDGER_HOOKED >> ARCH_ADDRESS_BITS;
 }
 
-/* In a sample's entry the bits above the site say how it was chosen. */
+/* In a sample's entry, the bits above the site say how the sample was chosen. */
 #define LEDGER_ROUNDED_UP (1u << LEDGER_SITE_BITS)
-enum { LEDGER_WAY_SHIFT = LEDGER_SITE_BITS + 1 }; // Way plus 1.
+enum { LEDGER_WAY_SHIFT = LEDGER_SITE_BITS + 1 }; // Recording mode plus 1.
 
-/* All of these bits of a block that backs one of the program's own heaps: no way of recording,
- * rounded up. */
+/* The value of all these bits for a block that backs one of the program's own heaps: rounded up,
+ * without a recording mode. */
 #define LEDGER_BACKING LEDGER_ROUNDED_UP
 
 struct ledger_entry {
-    uint32_t site;       // 0 = not known to be live. A sample: more than LEDGER_SITE_BITS.
-    // By ledger_remove: the site of a block that was here and has ended.
+    uint32_t site;       // 0 = not recorded as live. A sample uses more than LEDGER_SITE_BITS.
+    // Set by ledger_remove: the site of a block that was here and has ended.
     uint32_t freed_site : LEDGER_SITE_BITS;
-    uint32_t birth : 8;  // Of recent.h.
-    uint32_t odd : 1;    // By ledger_remove: no allocator must be asked about it.
+    uint32_t birth : 8;  // Birth number (recent.h).
+    uint32_t odd : 1;    // Set by ledger_remove: no allocator may be asked about it.
     uint64_t size_bytes; // Requested.
 };
 
-/* Where a thread's heap grows, as far as seen. All zero at first. */
+/* The growth of a thread's heap as observed so far. Initially all zero. */
 struct ledger_ahead {
-    uintptr_t first; // Of the stretch in which it has grown.
+    uintptr_t first; // Start of the stretch where it grew.
     uintptr_t top;   // The highest block seen there.
-    uintptr_t made;  // What is below has its pages.
-    uintptr_t looks; // So many blocks have been looked at since `top` was.
+    uintptr_t made;  // The ledger is prefaulted below this address.
+    uintptr_t looks; // Blocks examined since `top` was set.
 };
 
-/* Is it the entry of a block that was recorded as it is, neither unknown nor a sample? */
+/* Return true if E is the entry of a block that was recorded exactly: neither unknown nor a
+ * sample. */
 static inline bool
 ledger_is_exact(struct ledger_entry e)
 {
     return e.site - 1 < LEDGER_SITE_MASK;
 }
 
-/* Is it that of a block that backs one of the program's own heaps? */
+/* Return true if E is the entry of a block that backs one of the program's own heaps. */
 static inline bool
 ledger_is_backing(struct ledger_entry e)
 {

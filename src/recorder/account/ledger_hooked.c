@@ -1,25 +1,24 @@
-/* ledger_hooked.c: blocks of allocators that are hooked by name (hooks_dynamic.c), told from
- * malloc's.
+/* ledger_hooked.c: the ledger of blocks from allocators that are hooked by name (hooks_dynamic.c).
  *
- * Nobody says how much room such a block has, and two may lie in one granule of malloc's ledger.
- * So they have a ledger of their own, flat as the other one, with eight bytes for 16 of address
- * space, site and size in full:
+ * The size of such a block cannot be read from its allocator, and two blocks may lie in one granule
+ * of malloc's ledger. So these blocks have a separate ledger, flat like the other one, with eight
+ * bytes for each 16 of address space, and site and size in full:
  *
  *     63                32 31                      0
  *     |       size        |          site          |       0 = no block has started here
  *
- * Behind its entries a leaf has a byte for each, the birth of the block (recent.h).
+ * Behind its entries a leaf has one byte for each, the birth of the block (recent.h).
  *
- * SIZE_SIDE: the size is in the side table, being 4 GiB or more; SIZE_ENDED: the block that was
- * here has ended. Blocks that are not 16-byte aligned, which may share a granule, are in the side
- * table altogether.
+ * SIZE_SIDE: the size is 4 GiB or more and in the side table. SIZE_ENDED: the block that was here
+ * has ended. Blocks that are not 16-byte aligned, which may share a granule, are entirely in the
+ * side table.
  *
- * The rest of the recorder knows such a block by a key, its address with a bit above all addresses
- * (ledger_hooked_key), which no short way takes for an address of malloc's. So a wrapper and the
- * malloc behind it may give out the same address, and both blocks are kept.
+ * The rest of the recorder identifies such a block by a key, its address with a bit above all
+ * addresses (ledger_hooked_key), which no fast path mistakes for an address from malloc. So a
+ * wrapper and the malloc behind it may return the same address, and both blocks are recorded.
  *
- * As in ledger.c an entry has one owner, the thread that holds the block, and leaves stay.
- */
+ * As in ledger.c, an entry has one owner, the thread that holds the block, and leaves are never
+ * unmapped. */
 #include "account/ledger_hooked.h"
 
 #include "account/dumped.h"
@@ -43,7 +42,8 @@ is_live(uint64_t e)
     return site_of(e) != 0 && e >> 32 != SIZE_ENDED;
 }
 
-/* Memory of SIZE_BYTES by MAKE at *PLACE, made if there is none yet; *RET_NEW tells. */
+/* Return the memory at *PLACE, allocated on demand with SIZE_BYTES by MAKE; NULL without memory.
+ * *RET_NEW is true if this call allocated it. */
 static void *
 take(void *place, void *(*make)(size_t), size_t size_bytes, bool *ret_new)
 {
@@ -76,7 +76,7 @@ in_leaf(uint64_t *leaf, uintptr_t address)
     return &leaf[(address & ((1u << LEDGER_SPAN_BITS) - 1)) >> GRANULE_SHIFT];
 }
 
-/* The birth of the block at ADDRESS, whose entry is in SLOT. */
+/* Return the place of the birth of the block at ADDRESS, whose entry is in SLOT. */
 static inline uint8_t *
 birth_at(uint64_t *slot, uintptr_t address)
 {
@@ -114,7 +114,7 @@ make_slot(uintptr_t address)
     return leaf != NULL ? in_leaf(leaf, address) : NULL;
 }
 
-/* What the live entry E of KEY in SLOT says. */
+/* Decode E, the live entry of KEY in SLOT. */
 static inline struct ledger_entry
 says(uint64_t e, uintptr_t key, uint64_t *slot)
 {
@@ -135,7 +135,7 @@ ledger_hooked_insert(uintptr_t key, uint64_t size_bytes, uint32_t site, uint8_t 
     struct ledger_entry none;
 
     *ret_old = (struct ledger_entry){0};
-    // Also for a block that goes to the side table: ledger_hooked_is_used must know.
+    // Also for a block that goes to the side table: ledger_hooked_is_used tests the top level.
     if (unlikely(slot == NULL) && (slot = make_slot(address)) == NULL)
         return false;
     if (unlikely(address & 15))

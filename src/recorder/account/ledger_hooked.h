@@ -12,7 +12,7 @@ bool ledger_hooked_insert(uintptr_t key, uint64_t size_bytes, uint32_t site, uin
 struct ledger_entry ledger_hooked_remove(uintptr_t key);
 void ledger_hooked_forget(uintptr_t key);
 
-/* Has anything ever been in it? */
+/* Return true if the hooked ledger was ever used. */
 static inline bool
 ledger_hooked_is_used(void)
 {

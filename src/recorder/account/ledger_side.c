@@ -1,15 +1,14 @@
-/* ledger_side.c: pointer -> {size, site} for blocks with more slack than a byte can say, for those
- * that share a granule, for allocators that cannot tell a block's size, and for samples, whose
- * entry says how they were chosen.
+/* ledger_side.c: pointer -> {size, site} for blocks whose slack exceeds a byte, for blocks that
+ * share a granule, for allocators that cannot return a block's size, and for samples, whose entry
+ * records how they were chosen.
  *
- * A sequence of tables, each four times the one before; a key may lie in any of them, within one
- * window of WINDOW slots that starts where its hash says. So a lookup reads at most one window
- * per table, mostly one cache line or two of one table, and nothing is ever moved.
+ * A sequence of tables, each four times the size of the one before. A key may lie in any of them,
+ * within one window of WINDOW slots that starts at its hash. So a lookup reads at most one window
+ * per table, mostly one or two cache lines of one table, and nothing is ever moved.
  *
- * No locks: a slot is claimed by a CAS of its key from EMPTY or GONE. The value needs none: a
- * block has one owner from before its insertion until after its removal. Two entries for one key
- * cannot arise because the insertion first takes out an old one, and the owner is alone.
- */
+ * No locks: a slot is claimed by a CAS of its key from EMPTY or GONE. The value needs none, because
+ * a block has one owner from before its insertion until after its removal. Two entries for one key
+ * cannot arise, because the insertion first removes an old one and the owner is alone. */
 #include "account/ledger_side.h"
 
 #include "account/dumped.h"
@@ -30,8 +29,8 @@ enum {
 struct side_slot {
     uint64_t key;   // The block's address, KEY_EMPTY or KEY_GONE.
     uint64_t value; // Size in the low SIZE_BITS bits, site above.
-    uint64_t how;   // The bits above a sample's site, 0 for others; from HOW_BITS on the birth,
-                    // at CORE_HOW_ODD_SHIFT whether it is odd.
+    uint64_t how;   // Bits above a sample's site, 0 for others; from HOW_BITS on the birth; at
+                    // CORE_HOW_ODD_SHIFT whether it is odd.
 };
 
 struct side {
@@ -73,7 +72,7 @@ claim(struct side *s, uint64_t key, uint64_t hash, uint64_t value, uint64_t how)
     return false;
 }
 
-/* Table I, made if it is not there yet; NULL without memory. */
+/* Return table I, created on demand; NULL without memory. */
 static struct side *
 table(uint32_t i)
 {
@@ -134,7 +133,8 @@ ledger_side_remove(uintptr_t block)
             uint64_t value = load_acquire(&slot->value);
             uint64_t how = slot->how;
 
-            // A claim that a jump cuts off before its value is there must not show this one.
+            // A later claim may be cut off by a longjmp before it stores its value, and must not
+            // expose this one.
             store_relaxed(&slot->value, UINT64_C(0));
             store_release(&slot->key, (uint64_t)KEY_GONE);
             return (struct ledger_entry){.site = (uint32_t)(value >> SIZE_BITS) |

@@ -1,6 +1,6 @@
-/* ledger_side.h: the ledger's side table, for the few blocks that its four bytes cannot describe.
- * These promise what ledger_insert_odd and ledger_remove do. Any thread may call them, also in a
- * signal handler's event, for blocks that are its own. */
+/* ledger_side.h: the ledger's side table, for the few blocks that four bytes cannot describe. Same
+ * contracts as ledger_insert_odd and ledger_remove. Thread-safe in an event, a signal handler's
+ * included, for blocks that the caller owns. */
 #ifndef ACCOUNT_LEDGER_SIDE_H
 #define ACCOUNT_LEDGER_SIDE_H
 

@@ -1,8 +1,8 @@
 /* limit.c: address space for a program that limits its own.
  *
- * RLIMIT_AS counts reservations, and the recorder has gigabytes of them. So it gives back what is
- * unused as soon as there is a limit, and keeps 16 MiB for its tables to grow, or a 64th of a
- * larger limit. A limit arrives in three ways:
+ * RLIMIT_AS counts reservations, and the recorder has gigabytes of them. So when a limit appears,
+ * it unmaps unused reservations and keeps 16 MiB for its tables to grow, or a 64th of a larger
+ * limit. A limit arrives in three ways:
  *
  *     the program calls setrlimit or prlimit ........ entry/rlimit_dynamic.c calls limit_follow
  *     another process or a raw system call sets it .. nobody reports it. limit_look reads it once
@@ -12,14 +12,13 @@
  *                                                     tries once more. When a mapping of the
  *                                                     recorder fails, so does that
  *
- * A forked child unmaps its parent's private memory, which nothing refers to.
+ * A forked child unmaps its parent's private memory: nothing refers to it.
  *
- * What stays in address space: the tables in use, the top level of the ledger (64 MiB), some 2 MiB
- * for each thread. Tables stay small when the limit is lifted again.
+ * These stay reserved: the tables in use, the top level of the ledger (64 MiB) and some 2 MiB for
+ * each thread. Tables stay small after the limit is lifted.
  *
- * RLIMIT_DATA needs only that unmapping: nothing else that is large is charged to it
- * (platform/mem.c).
- */
+ * RLIMIT_DATA needs only the unmapping of the parent's memory: nothing else that is large is
+ * charged to it (platform/mem.c). */
 #include "account/limit.h"
 
 #include <sys/resource.h>
@@ -35,7 +34,8 @@
 #define SPARE_BYTES ((uint64_t)16 << 20)
 enum { SPARE_LIMIT_SHARE = 64, LOOK_NS = 1000000 };
 
-/* A child made by vfork has limits of its own, but its parent's memory. */
+/* Return true if this process is the one being recorded. A child made by vfork has its own limits,
+ * but its parent's memory. */
 static bool
 is_recorded_here(void)
 {
@@ -44,9 +44,9 @@ is_recorded_here(void)
 }
 
 /* A forked child that has not started recording has its parent's memory. Unmap that, unless a
- * thread is starting: true if that was news. The child then starts as a new process does. After a
- * fork by a raw system call the forking thread still refers to its struct. Keep that, and leave the
- * unmapping to that thread, the child's main thread. */
+ * thread is starting, and return true if there was any. The child then starts as a new process
+ * does. After a fork by a raw system call the forking thread still refers to its struct. Keep that,
+ * and leave the unmapping to that thread, the child's main thread. */
 static bool
 drop_parents(void)
 {
@@ -64,7 +64,7 @@ drop_parents(void)
     return had_pool || had_others;
 }
 
-/* Unmap the places of sites that the table of nodes has no room for. */
+/* Unmap the array entries of sites for which the table of nodes has no room. */
 static void
 give_back_errors(void)
 {
@@ -78,7 +78,8 @@ give_back_errors(void)
     mem_shrink(state->errors, before * sizeof *state->errors, count * sizeof *state->errors);
 }
 
-/* Shrink all reservations to SPARE_BYTES beyond what is in use: true if that was news. */
+/* Shrink all reservations to SPARE_BYTES beyond their used part. Return false if that was done
+ * before, or another thread is doing it. */
 static bool
 give_back(uint64_t spare_bytes)
 {

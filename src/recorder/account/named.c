@@ -1,20 +1,19 @@
 /* named.c: names of frames of the program's own language.
  *
- * An adapter (stack/language_adapters.c) tells each name once and gets an id, which it keeps as
- * long as it likes: so do children made by fork, which is why ids and texts lie in memory that a
- * child sees as it was. It is address space until there is an adapter.
+ * An adapter (stack/language_adapters.c) passes each name once and gets an id, which it may keep
+ * indefinitely. Children made by fork keep the ids as well. Ids and texts therefore lie in memory
+ * that a child inherits unchanged; it is only reserved until there is an adapter.
  *
  *     id ──► {function, file, line, language} ──► texts
  *      │                                             │
  *      └► record in the profile's NAMED table        └► place in the profile's STRINGS
  *
- * What is below belongs to the process: a profile gets a record of a frame when it is first part of
- * a stack, and each text once. Two threads that come first at once may leave a record behind that
- * was never published, or write a text twice; both cost a few bytes.
+ * The lower row exists once per profile. A frame gets a record when it is first part of a stack,
+ * and each text is written once. If two threads do that concurrently, a record may stay behind
+ * unpublished, or a text may be written twice; both cost a few bytes.
  *
- * Beyond the last record, and for what found no room among the ids, stands record 1, "other
- * functions".
- */
+ * Record 1, "other functions", replaces all records beyond the last, and frames for which the ids
+ * had no room. */
 #include "account/named.h"
 
 #include <string.h>
@@ -36,7 +35,7 @@ enum {
     RECORD_OTHER = 1,
 };
 
-/* What an id stands for: numbers of texts, TEXTS_NONE for an empty one. */
+/* The definition of an id: numbers of texts, TEXTS_NONE for an empty one. */
 struct named {
     uint32_t function, file, line, language;
 };
@@ -50,7 +49,7 @@ struct names {
     struct texts texts;
 };
 
-/* Of one profile. */
+/* The state of one profile. */
 struct named_records {
     uint32_t record[LIMIT_NAMED + 1]; // Atomic, by id: index in NAMED; 0 = none yet.
     uint64_t strings[TEXT_PLACES];    // Atomic, by text: offset and bytes; 0 = not written.
@@ -67,7 +66,7 @@ named_start(void)
     return true;
 }
 
-/* The process's names; NULL without memory. */
+/* Return the process's names, created on demand; NULL without memory. */
 static struct names *
 all_names(void)
 {
@@ -90,7 +89,7 @@ all_names(void)
     return none;
 }
 
-/* The number of TEXT; false if there is no room for it. */
+/* Store the number of TEXT in *RET_NUMBER; return false without room. */
 static bool
 text_number(struct names *n, const char *text, uint32_t *ret_number)
 {
@@ -105,7 +104,7 @@ text_number(struct names *n, const char *text, uint32_t *ret_number)
     return *ret_number != TEXTS_NONE;
 }
 
-/* Put F among the frames: its index plus 1, or 0 without room. */
+/* Append F to the frames. Return its index plus 1, or 0 without room. */
 static uint32_t
 add_frame(struct names *n, const struct named *f)
 {
@@ -147,7 +146,7 @@ named_id(const char *function, const char *file, uint32_t line, const char *lang
     return 0;
 }
 
-/* The profile's records; NULL without memory. */
+/* Return the profile's records, created on demand; NULL without memory. */
 static struct named_records *
 all_records(void)
 {
@@ -162,7 +161,7 @@ all_records(void)
     return none;
 }
 
-/* The text NUMBER of N in the profile, written if it is not there yet. */
+/* Return the position of text NUMBER of N in the profile, written on demand. */
 static struct disk_string
 string_of(struct named_records *r, const struct names *n, uint32_t number)
 {
@@ -183,7 +182,7 @@ string_of(struct named_records *r, const struct names *n, uint32_t number)
     return s;
 }
 
-/* Record 1, which may have been written already. */
+/* Return record 1, written on demand. */
 static uint32_t
 other_record(struct named_records *r)
 {

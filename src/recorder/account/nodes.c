@@ -1,6 +1,6 @@
-/* nodes.c: interning frames.
+/* nodes.c: interns frames.
  *
- * The nodes are in the file; the index to find a child is private memory:
+ * The nodes are in the file; the index that finds a child is private memory:
  *
  *     first_children[parent]  one child, frame beside node id, and where the others are
  *     children[more]          one cache line: up to NODES_FANOUT others; few nodes have any
@@ -8,27 +8,26 @@
  *                             four times the one before; a node lies in any level, within one
  *                             window from its hash
  *
- * Lock-free. A thread prepares a node completely, then publishes its id by a CAS on the first
- * free place (of the line, of the window), then fills in the frame beside it. Whoever meets an id
- * without a frame reads the frame from the node itself, so that no child is added twice to a
- * line. Two threads that overflow at the same instant into different levels may add a child
- * twice; the loader merges equal nodes.
+ * Lock-free. A thread prepares a node completely, then publishes its id by a CAS on the first free
+ * slot (of the line, of the window), then fills in the frame beside it. A thread that finds an id
+ * without a frame reads the frame from the node itself, so that no child is added twice to a line.
+ * Two threads that overflow at the same instant into different levels may add a child twice; the
+ * loader merges equal nodes.
  *
- * A node that lost the race is left in the file, unreachable and without counts; so is a line.
+ * A node that lost the race stays in the file, unreachable and without counts; so does a line.
  *
- * A tree that fills keeps what is innermost. Whole stacks get three quarters of it, and those that
- * come later only their innermost frames, fewer and fewer of them, below a node that says so:
+ * A tree that fills keeps the innermost frames. Whole stacks get three quarters of it. Later stacks
+ * keep only their innermost frames, fewer and fewer of them, below a node that marks them as
+ * shortened:
  *
  *     whole stacks ............................................| 16 | 6 | 2 | 1 | tags
  *     0                                                       3/4                  1
  *
- * There are few different ends of stacks, however many stacks there are, so that the function that
- * allocates is known to the last. A program has no more places that allocate than it has code;
- * should even these not fit, all others are charged to "other". What is there already is used,
- * however full the tree is.
+ * However many stacks there are, their inner ends are few, so the function that allocates is
+ * recorded to the last. A program has no more places that allocate than it has code; if even these
+ * do not fit, the rest is charged to "other". Existing nodes are used however full the tree is.
  *
- * With a limit on memory it is the same by what is left of that, in two steps.
- */
+ * A memory limit has the same effect in two steps, by the amount of memory left. */
 #include "account/nodes.h"
 
 #include "account/file.h"
@@ -39,7 +38,8 @@
 enum { LINES_IN_FLIGHT = 4096 };
 enum { LEVEL_FIRST = 4096, LEVEL_SHIFT = 2, WINDOW = 16 };
 
-/* By use: up to how many 64ths of the tree it may make nodes, and with how many frames. */
+/* By use: the 64ths of the tree up to which it may create nodes, and the number of frames
+ * recorded. */
 static const struct {
     uint8_t share, frames;
 } uses[NODES_USES] = {
@@ -54,7 +54,7 @@ nodes_max(void)
     return load_relaxed(&state->tables[DISK_NODES].max_bytes) / sizeof(struct disk_node);
 }
 
-/* So many nodes at most can have more than one child. */
+/* Return an upper bound of the number of nodes with more than one child. */
 static uint64_t
 lines_max(void)
 {
@@ -72,10 +72,10 @@ nodes_start(void)
     if (state->first_children == NULL || state->children == NULL ||
         table_take(t, DISK_NODE_FIRST) != 0)
         return false;
-    // Written before it is read a page costs one fault instead of two.
+    // Writing a page before it is read costs one fault instead of two.
     store_relaxed((volatile uint64_t *)(void *)state->first_children, UINT64_C(0));
     store_relaxed((volatile uint64_t *)(void *)state->children, UINT64_C(0));
-    // Sites 1 to 4 belong to "other"; the tree cannot be without them.
+    // Sites 1 to 4 belong to "other", and must always exist.
     for (uint32_t i = 0; i < DISK_SIZE_CLASSES; i++)
         state->nodes[DISK_NODE_OTHER].site[i] = i + 1;
     state->sites = DISK_SIZE_CLASSES + 1;
@@ -89,12 +89,12 @@ nodes_give_back(uint64_t before_bytes)
     struct first_child *first = state->first_children;
 
     mem_shrink(first, before * sizeof *first, nodes_max() * sizeof *first);
-    // A thread may be about to take a line that was within the maximum before.
+    // A thread may be about to take a line that was below the old maximum.
     mem_shrink(state->children, before / 2 * sizeof(struct children),
                (lines_max() + LINES_IN_FLIGHT) * sizeof(struct children));
 }
 
-/* May a node be made for what FLAGS name? */
+/* Return true if a node may be created for the use in FLAGS. */
 static bool
 is_room(uint32_t flags)
 {
@@ -113,7 +113,7 @@ nodes_are_scarce(void)
            nodes_max() * SCARCE_SHARE / WHOLE_SHARE;
 }
 
-/* A new node, complete but not reachable. */
+/* Create a node, complete but unreachable. Return 0 without room. */
 static uint32_t
 make_node(uint32_t parent, uint64_t frame, uint32_t flags)
 {
@@ -166,7 +166,7 @@ is_child(uint32_t node, uint32_t parent, uint64_t frame)
     return state->nodes[node].frame == frame && state->nodes[node].parent == parent;
 }
 
-/* The child in the overflow tables; 0 if it is not there. */
+/* Find the child in the overflow tables; 0 if it is not there. */
 static uint32_t
 overflow_find(uint32_t parent, uint64_t frame)
 {
@@ -211,8 +211,9 @@ overflow_add(uint32_t parent, uint64_t frame, uint32_t flags)
     return DISK_NODE_OTHER;
 }
 
-/* The child of PARENT for FRAME at PLACE, with *FRAME_THERE beside it, if it is there already or
- * the place was free, and then *MADE, made if it is 0. 0 if the place is another's. */
+/* Return the child of PARENT for FRAME at PLACE, whose frame is cached in *FRAME_THERE. If the
+ * place is free, publish *MADE there, created if it is 0. Return 0 if the place holds another
+ * child. */
 static uint32_t
 settle(uint32_t *place, uint64_t *frame_there, uint32_t parent, uint64_t frame, uint32_t flags,
        uint32_t *made)
@@ -230,8 +231,8 @@ settle(uint32_t *place, uint64_t *frame_there, uint32_t parent, uint64_t frame, 
     return state->nodes[there].frame == frame ? there : 0;
 }
 
-/* The line of the other children of the node of FIRST, made if need be; NULL if there are no
- * more. */
+/* Return the line with the other children of the node of FIRST, created on demand; NULL without
+ * room. */
 static struct children *
 line_of(struct first_child *first, uint32_t flags)
 {
@@ -239,7 +240,7 @@ line_of(struct first_child *first, uint32_t flags)
     uint64_t taken;
 
     if (more == 0) {
-        // Where no node can be made, a line would be taken for nothing.
+        // A line would be useless if no node can be created.
         if (!is_room(flags) || load_relaxed(&state->tables[DISK_NODES].full))
             return NULL;
         taken = add_relaxed(&state->children_used, UINT64_C(1));
@@ -302,9 +303,9 @@ nodes_make_site(uint32_t *sites, uint32_t size_class)
     uint32_t there = load_relaxed(&sites[size_class]);
     uint64_t site;
 
-    if (there != 0) // Another thread's by now, or garbage.
+    if (there != 0) // Another thread has set it by now, or it is garbage.
         return nodes_is_site(there) ? there : other;
-    // A new site without counters would be lost; in "other" it is at least counted.
+    // A new site without counters would be lost; "other" at least counts it.
     if (load_relaxed(&state->tables[DISK_COUNTERS].full) || mem_is_used_up())
         return other;
     site = add_relaxed(&state->sites, UINT64_C(1));
@@ -317,8 +318,8 @@ nodes_make_site(uint32_t *sites, uint32_t size_class)
     return nodes_is_site(there) ? there : other;
 }
 
-/* The frame of what has number ID of KIND in place of an address. A reader that does not know of
- * that, as FLAG says, would take it for one. */
+/* Return the frame for the item with number ID of KIND, in place of an address. Set FLAG in the
+ * header, because a reader without support for it would take the frame for an address. */
 static uint64_t
 numbered_frame(uint32_t kind, uint32_t id, enum disk_incompatible flag)
 {
@@ -341,7 +342,7 @@ nodes_named(uint32_t record)
     return numbered_frame(DISK_NAMED_FRAME, record, DISK_INCOMPATIBLE_NAMED);
 }
 
-/* The node for the N innermost of FRAMES below ROOT. */
+/* Return the node for the N innermost of FRAMES below ROOT. */
 static uint32_t
 make_path(const struct nodes_frame *frames, uint32_t n, uint32_t root, enum nodes_use use)
 {

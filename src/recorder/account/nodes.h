@@ -1,16 +1,17 @@
-/* nodes.h: the call tree, and the sites on it. Lock-free: any thread may call these in an event,
- * also in a signal handler's. */
+/* nodes.h: the call tree and its sites. Lock-free and thread-safe in an event, a signal handler's
+ * included. */
 #ifndef ACCOUNT_NODES_H
 #define ACCOUNT_NODES_H
 
 #include "base/atomics.h"
 #include "platform/state.h"
 
-/* Make the tree's first nodes and its index when recording starts. False without memory. */
+/* Create the tree's first nodes and its index when recording starts. Return false without
+ * memory. */
 bool nodes_start(void);
 
-/* Unmap the part of the index for nodes that the table of nodes cannot hold any more. BEFORE_BYTES
- * is how large that table could become when the index was made, or last shrunk. One thread at a
+/* Unmap the part of the index for nodes that no longer fit in the table of nodes. BEFORE_BYTES is
+ * the maximum size of that table when the index was created or last shrunk. One thread at a
  * time. */
 void nodes_give_back(uint64_t before_bytes);
 
@@ -32,11 +33,11 @@ struct children {
 };
 static_assert(sizeof(struct children) == 64, "one cache line");
 
-/* What new nodes are for. Each of these may use more of the tree than the one before, so that a
- * tree which fills has room for the innermost frames of all stacks; nodes.c. */
+/* The use of a new node. Each use may fill more of the tree than the one before, so that a tree
+ * that fills has room for the innermost frames of all stacks; nodes.c. */
 enum nodes_use {
-    NODES_WHOLE = 0, // A stack with all of its frames.
-    NODES_SHORT = 1, // One with fewer; this and all before NODES_TAG by how many.
+    NODES_WHOLE = 0, // A stack with all its frames.
+    NODES_SHORT = 1, // A shortened stack; the values up to NODES_TAG have fewer and fewer frames.
     NODES_TAG = 5,
     NODES_USES
 };
@@ -44,20 +45,20 @@ enum nodes_use {
 /* As a part of FLAGS below. */
 #define NODES_USE(use) ((uint32_t)(use) << 24)
 
-/* The slow halves of the two functions below. */
+/* Slow paths of the two functions below. */
 uint32_t nodes_find_child(uint32_t parent, uint64_t frame, uint32_t flags);
 uint32_t nodes_make_site(uint32_t *sites, uint32_t size_class);
 
-/* Whether SITE may be one of ours. It was read from the file, which another process can write to,
- * and becomes an index. */
+/* Return true if SITE may be a site of this process. SITE is used as an index, but was read from
+ * the file, which another process can write. */
 static inline bool
 nodes_is_site(uint32_t site)
 {
     return site - 1 < LIMIT_SITES;
 }
 
-/* The child of PARENT for FRAME, added with FLAGS if new; DISK_NODE_OTHER when there is no more
- * room for the use that FLAGS name. */
+/* Return the child of PARENT for FRAME, added with FLAGS if new; DISK_NODE_OTHER without room for
+ * the use in FLAGS. */
 static inline uint32_t
 nodes_child(uint32_t parent, uint64_t frame, uint32_t flags)
 {
@@ -68,8 +69,8 @@ nodes_child(uint32_t parent, uint64_t frame, uint32_t flags)
     return nodes_find_child(parent, frame, flags);
 }
 
-/* The site, among SITES of a node, of blocks of SIZE_BYTES; one of DISK_NODE_OTHER when there are
- * no more. */
+/* Return the site for blocks of SIZE_BYTES among SITES of a node; a site of DISK_NODE_OTHER
+ * without room. */
 static inline uint32_t
 nodes_site(uint32_t *sites, uint64_t size_bytes)
 {
@@ -79,7 +80,7 @@ nodes_site(uint32_t *sites, uint64_t size_bytes)
     return likely(nodes_is_site(site)) ? site : nodes_make_site(sites, size_class);
 }
 
-/* The node that SITES belong to. */
+/* Return the node that SITES belong to. */
 static inline uint32_t
 nodes_of(const uint32_t *sites)
 {
@@ -88,10 +89,10 @@ nodes_of(const uint32_t *sites)
     return (uint32_t)(offset / sizeof *state->nodes);
 }
 
-/* Like nodes_child, for a tag, an enum disk_tag, with index ID below NODE. */
+/* Like nodes_child, for a tag (enum disk_tag) with index ID below NODE. */
 uint32_t nodes_tag(uint32_t node, uint32_t tag, uint32_t id);
 
-/* What stands in place of an address for a named frame, of which there is RECORD in the profile. */
+/* Return the value that replaces an address in a named frame, for record RECORD of the profile. */
 uint64_t nodes_named(uint32_t record);
 
 /* A frame of a stack that is not in the tree yet. */
@@ -100,23 +101,24 @@ struct nodes_frame {
     uint32_t flags; // enum disk_node_flags.
 };
 
-/* So many frames nodes_shorten looks at, at most. */
+/* Maximum number of frames that nodes_shorten examines. */
 enum { NODES_SHORT_FRAMES = 32 };
 
-/* The node of a stack for which there is no room: with its innermost frames alone, as many as there
- * still is room for. It has COUNT frames in all, of which the innermost (no more than
- * NODES_SHORT_FRAMES) are FRAMES, from the innermost out; what hangs on ROOT. DISK_NODE_OTHER when
- * there is no room even for one. */
+/* Return the node of a stack that does not fit as a whole: with its innermost frames only, as many
+ * as
+ * still have room. COUNT is the number of frames of the stack. FRAMES are the innermost, from the
+ * innermost out, up to NODES_SHORT_FRAMES. ROOT is the parent of the outermost. Return
+ * DISK_NODE_OTHER without room for a single frame. */
 uint32_t nodes_shorten(const struct nodes_frame *frames, uint32_t count, uint32_t root);
 
-/* Has so much of the tree been used that stacks should have no more frames than readers show? */
+/* Return true if the tree is so full that stacks should have no more frames than readers show. */
 bool nodes_are_scarce(void);
 
-/* A native frame turned out to be one of a runtime's: NODE gets FLAGS besides what it has. */
+/* Add FLAGS to NODE: a native frame turned out to belong to a runtime. */
 void nodes_flag(uint32_t node, uint32_t flags);
 
-/* A new node for a tag below "other", with all its sites: to be kept by the caller, nodes_tag does
- * not find it. 0 without room. */
+/* Create a node for a tag below "other", with all its sites. nodes_tag does not find it, so the
+ * caller must keep it. Return 0 without room. */
 uint32_t nodes_make_tag(uint32_t tag, uint32_t id);
 
 #endif

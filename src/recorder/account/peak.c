@@ -1,56 +1,58 @@
-/* peak.c: the slow parts of peak.h, and how threads come to know of a new maximum.
+/* peak.c: the slow paths of peak.h, and how threads detect a new maximum.
  *
- * With several threads nobody sees live bytes as they are. Each thread has its own part of them,
- * live_bytes, and keeps changes to itself while they lie in its span; when they leave it the thread
- * *settles*. Others know two words of it, and the sums of both over all threads:
+ * With several threads no thread sees live bytes exactly. Each thread has its own part of them,
+ * live_bytes, and keeps changes to itself while they lie in its span. When they leave the span the
+ * thread *settles*. Other threads see two words of it, and the sums of both words over all threads:
  *
- *     told_bytes     its part when it last told it         the sum: nearly live bytes
- *     spare_bytes    how much more it may have untold      both sums: live bytes are no more
+ *     told_bytes     its part when last published          the sum: nearly live bytes
+ *     spare_bytes    its slack: by how much its part may   the sum of both: an upper bound of
+ *                    exceed the published one              live bytes
  *
- * A word is changed by an exchange and its sum by the difference, so the sums are right whoever
- * does that, in whatever order.
+ * A word is changed by an exchange and its sum by the difference, so the sums are correct whichever
+ * threads do that, in any order.
  *
- *     far      Both sums together are not above the peak. So there is no new maximum, whatever
- *              anybody keeps back. The room up to the peak is shared out; a thread that has used up
- *              its part and finds none left calls.
- *     called   All others must settle before their next event. What they have not told the caller
- *              adds to the sum itself, and their spare is taken back: they may sleep for long, or
- *              have ended.
- *     near     Spans are so small that the sum of what is told is live bytes to within half of the
- *              allowed error. When it is above the peak, it is the new one. After some settles, if
- *              there is room again, it is far. Near takes longer the sooner it came back.
+ *     far      The total of both sums is within the peak. So there is no new maximum, whatever
+ *              the threads keep back. The room up to the peak is divided among them; a thread that
+ *              has used up its part and finds no room left calls the others.
+ *     called   All others must settle before their next event. The caller itself adds their
+ *              unpublished changes to the sum and takes their slack back, because they may sleep,
+ *              or have ended.
+ *     near     Spans are so small that the sum of published bytes equals live bytes to within half
+ *              of the allowed error. When it exceeds the peak, it is the new peak. After some
+ *              settles, if there is room again, the mode becomes far. The sooner near is entered
+ *              again, the longer it lasts.
  *
- * How well the peak is known. Live bytes really were what the counters have saved for it, R, when
- * it was raised; and they never were above most_bytes of the header, which is the peak or both sums
- * together, whichever was more at any time. So the true peak lies between the two, and a reader
- * says how far they are apart. Far, both sums are not above the peak. Near, with a slack of s for
- * each of n threads, they are at most n * s above what is told, and R at most n * s below: that
- * makes 2 * n * s, which is the allowed error. An event that is under way while others call counts
- * as not yet made: its thread settles before the next one.
+ * Accuracy of the peak. R is the peak for which the counters have saved values. Live bytes really
+ * were R when it was raised. They never exceeded most_bytes of the header, which is the largest
+ * value so far of the peak and of the total of both sums. So the true peak lies between the two,
+ * and a reader reports their distance. While far, the total does not exceed the peak. While near,
+ * with a slack of s for each of n threads, the total is at most n * s above the published sum, and
+ * R at most n * s below it: that makes 2 * n * s, which is the allowed error. An event in flight
+ * during a call counts as not made yet: its thread settles before the next one.
  *
  * R never exceeds most_bytes, not for an instant. The sum may fall between two readings, when
- * another thread tells of a free. So a thread reads the sum once, raises most_bytes to that and the
- * spare, and only then raises R (raise_peak). A signal handler may jump out in between: most_bytes
- * is an upper bound all the same. A thread that was alone may raise R while a second one joins.
- * It looks for others again afterwards; the second one sets multi before it reads R. One of them
- * sees the other.
+ * another thread publishes a free. So a thread reads the sum once, raises most_bytes to that plus
+ * the slack, and only then raises R (raise_peak). A signal handler may jump out in between:
+ * most_bytes remains an upper bound. A thread that was alone may raise R while a second one joins.
+ * The first checks for other threads again afterwards, and the second sets multi before it reads R,
+ * so one of them sees the other.
  *
- * The allowed error is a 1024th of the peak. If it is small and live bytes keep close to the peak,
- * every event settles, and each time a cache line comes from another processor. So when there are
- * some thousand settles and they are more than one in 64 events, the error is doubled; when they
- * have become rare it is halved. It is 64 KiB and a 16th of the peak at the most, or a 1024th.
+ * The allowed error is a 1024th of the peak. If that is small and live bytes stay close to the
+ * peak, every event settles, and each settle moves a cache line between processors. So after some
+ * thousand settles that are more than one in 64 events, the error is doubled; when they have become
+ * rare it is halved. Its maximum is the smaller of 64 KiB and a 16th of the peak, but a 1024th of
+ * the peak is always allowed.
  *
- * Threads that free one another's blocks settle no more often than others: whose part rises meets
- * the end of its span sooner, but the sums stay as they are, and so does the room. One event in 285
- * settles in either case of bench/micro.c with two threads, one in 155 with four, and without any
- * settles they take as long (internals/performance.md).
+ * Threads that free one another's blocks settle no more often than others. A thread whose part
+ * rises reaches the end of its span sooner, but the sums stay the same, and so does the room. One
+ * event in 285 settles in either case of bench/micro.c with two threads, one in 155 with four, and
+ * without any settles they take as long (internals/performance.md).
  *
- * Far from the peak spans are bounded as well, so that the timeline and snapshots know live bytes
+ * Spans are bounded far from the peak as well, so that the timeline and snapshots have live bytes
  * to within LIMIT_PEAK_ERROR_BYTES, or a 1024th of the peak.
  *
- * A thread that is alone is exact by itself (peak.h) and leaves most_bytes at 0. The second one
- * first collects what the first one knows, which may not have an event for long.
- */
+ * A single thread is exact without all this (peak.h) and leaves most_bytes at 0. The second thread
+ * first collects the values of the first one, which may have no event for long. */
 #include "account/peak.h"
 
 #include "account/epoch.h"
@@ -62,23 +64,25 @@ enum peak_mode {
     PEAK_FAR = 2,
 };
 
-/* What a thread that is alone keeps back at the most, because the timeline has what is told. */
+/* Maximum that a single thread keeps back, because the timeline contains published bytes only. */
 #define ALONE_SLACK_BYTES (LIMIT_PEAK_ERROR_BYTES / 4)
 
 enum {
-    PEAK_ERROR_SHIFT = 10, // The allowed error is this part of the peak.
-    // With fewer settles of each thread while far, near takes twice as long the next time, up to so
-    // many doublings of one settle each.
+    PEAK_ERROR_SHIFT = 10, // The allowed error is the peak shifted right by this.
+    // With fewer settles than this per thread while far, the next near lasts twice as long, up to
+    // NEAR_SHIFT_MAX doublings of one settle per thread.
     FAR_SETTLES = 4,
     NEAR_SHIFT_MAX = 6,
-    // After so many settles somebody calls again: the thread that called may have jumped out of it.
+    // After so many settles another thread calls again: the first caller may have jumped out of it.
     CALL_SETTLES = 64,
-    // So many settles, and so many more in LIMIT_TICK_EVENTS, may be before the error grows.
+    // The error does not grow before FLOOR_SETTLES, and FLOOR_TICK_SETTLES more for each
+    // LIMIT_TICK_EVENTS.
     FLOOR_SETTLES = 2048,
     FLOOR_TICK_SETTLES = LIMIT_TICK_EVENTS / 64,
-    // If in so many times LIMIT_TICK_EVENTS there are fewer settles than those, it shrinks.
+    // It shrinks after FLOOR_TICKS times LIMIT_TICK_EVENTS with fewer than one settle for each of
+    // these.
     FLOOR_TICKS = 1024,
-    FLOOR_SHIFT = 4, // It does not grow above this part of the peak.
+    FLOOR_SHIFT = 4, // The floor of the error is at most the peak shifted right by this.
     FLOOR_FIRST_BYTES = 16,
 };
 
@@ -90,7 +94,7 @@ larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Down to a power of 2: what is promised seldom changes then. */
+/* Round down to a power of 2, so that slack seldom changes. */
 static int64_t
 rounded(int64_t bytes)
 {
@@ -111,15 +115,15 @@ far_error(void)
                   LIMIT_PEAK_ERROR_BYTES);
 }
 
-/* The part of ERROR that each thread may keep back. Half of it is for what they keep back at the
- * peak, half for what they kept back before. */
+/* Return the part of ERROR that each thread may keep back. Half of the error covers bytes kept back
+ * when the peak is raised, the other half the slack for bytes kept back since. */
 static int64_t
 share_of(int64_t error)
 {
     return rounded(error / 2 >> load_relaxed(&state->share_shift));
 }
 
-/* See to it that settles stay rare, and the error small. */
+/* Adapt the floor of the error so that settles stay rare and the error small. */
 static COLD void
 fit_floor(uint32_t settles)
 {
@@ -144,7 +148,7 @@ fit_floor(uint32_t settles)
 
 /* --- Maxima ----------------------------------------------------------------------------------- */
 
-/* *WORD to VALUE, unless it is that high already. */
+/* Raise *WORD to VALUE. Return false if it is that high already. */
 static bool
 raise_bytes(int64_t *word, int64_t value)
 {
@@ -167,7 +171,8 @@ raise_peak(struct disk_shared *shared, int64_t value, int64_t live_max)
         raise_bytes(&shared->most_bytes, live_max);
     if (!raise_bytes(&shared->peak_bytes, value))
         return false;
-    // Paired with peak_share, which sets multi and then reads the peak: one of the two sees both.
+    // Paired with peak_share, which sets multi and then reads the peak: one of the two threads sees
+    // the other's store.
     if (load_seq_cst(&state->multi))
         raise_bytes(&shared->most_bytes, live_max);
     return true;
@@ -176,7 +181,7 @@ raise_peak(struct disk_shared *shared, int64_t value, int64_t live_max)
 COLD void
 peak_catch_up(struct thread *t, struct disk_counter *c)
 {
-    // In this order. What is announced after that is for a newer epoch, hence for the next time.
+    // The order matters. A later announcement belongs to a newer epoch, hence to the next call.
     uint64_t epoch = load_acquire(&t->shared->epoch);
     uint64_t peak = load_acquire(&t->shared->peak_epoch);
 
@@ -190,9 +195,9 @@ peak_catch_up(struct thread *t, struct disk_counter *c)
         peak_save(t, c, epoch);
 }
 
-/* --- What is told, and what is promised ------------------------------------------------------- */
+/* --- Publishing live bytes and slack ---------------------------------------------------------- */
 
-/* Tell all of T's part. */
+/* Publish all of T's part. */
 static void
 tell(struct thread *t)
 {
@@ -201,7 +206,7 @@ tell(struct thread *t)
     add_relaxed(&state->sums.told_bytes, part - exchange_seq_cst(&t->told_bytes, part));
 }
 
-/* T's part will not exceed what it has told by more than SPARE. */
+/* Publish T's slack, SPARE: its part will not exceed the published one by more. */
 static void
 promise(struct thread *t, int64_t spare)
 {
@@ -209,8 +214,8 @@ promise(struct thread *t, int64_t spare)
         add_relaxed(&state->sums.spare_bytes, spare - exchange_seq_cst(&t->spare_bytes, spare));
 }
 
-/* What live bytes are at most. To be asked after telling and promising: of two threads that do so
- * at once, the later one sees what both have told. */
+/* Return an upper bound of live bytes. Call after publishing part and slack: of two threads that do
+ * so concurrently, the later one sees the values of both. */
 static int64_t
 top_bytes(void)
 {
@@ -224,20 +229,20 @@ set_span(struct thread *t, int64_t low, int64_t high)
     t->live_span = (uint64_t)(high - low);
 }
 
-/* Tell for T, whoever has it, what its thread may not tell for long, and take its spare back. The
- * thread has to look up before its next event. */
+/* Publish T's part and take its slack back, on behalf of the owner, which may not do so for long.
+ * Invalidates T, so its owner looks up before its next event. */
 static void
 collect(struct thread *t)
 {
     thread_tell(t);
     tell(t);
     promise(t, 0);
-    // It may have looked up in between, and told and promised what has now been overwritten.
+    // The owner may have looked up in between, and its published values are overwritten now.
     if (load_relaxed(&t->ready) != THREAD_STALE)
         thread_tell(t);
 }
 
-/* The maximum that T has seen alone. After its part was told. */
+/* Publish the maximum that T has seen as the single thread. Call after its part was published. */
 static void
 publish_for(struct thread *t)
 {
@@ -281,7 +286,7 @@ peak_publish(struct thread *t)
     raise_peak(t->shared, t->peak_seen, t->peak_seen);
 }
 
-/* T's span while it is alone: as much as the timeline allows, and no more than there is up to the
+/* Set T's span while it is the single thread: as far as the timeline permits, and not beyond the
  * maximum. */
 static void
 set_span_alone(struct thread *t)
@@ -303,7 +308,7 @@ settle_alone(struct thread *t)
         t->raised_from = t->peak_seen;
         t->raised_after = load_relaxed(&t->shared->peak_epoch);
         epoch_raise(&t->shared->peak_epoch);
-        signal_fence(); // A handler that jumps out in between leaves another maximum to come.
+        signal_fence(); // If a handler jumps out in between, the next maximum starts again.
         store_relaxed(&t->at_peak, true);
     }
     if (untold > ALONE_SLACK_BYTES || untold < -ALONE_SLACK_BYTES) {
@@ -315,7 +320,7 @@ settle_alone(struct thread *t)
 
 /* --- Several threads -------------------------------------------------------------------------- */
 
-/* Far, if there is as much room up to the peak as T has to have. */
+/* Settle while far. Return false if the room up to the peak does not suffice for T's slack. */
 static bool
 settle_far(struct thread *t)
 {
@@ -323,7 +328,7 @@ settle_far(struct thread *t)
     int64_t peak = load_relaxed(&t->shared->peak_bytes);
     int64_t spare = load_relaxed(&t->spare_bytes);
     int64_t room = peak - top_bytes();
-    // The shift counts more threads than there are, and not all of them allocate.
+    // The shift is for more threads than exist, and not all of them allocate.
     int64_t fair = rounded((room + spare) * 2 >> load_relaxed(&state->share_shift));
 
     if (fair > most)
@@ -336,12 +341,12 @@ settle_far(struct thread *t)
         if (top_bytes() > peak)
             return false;
     }
-    // Downwards no error comes of it.
+    // Downwards, unpublished changes add no error.
     set_span(t, part - most, part + spare);
     return true;
 }
 
-/* Near takes longer the sooner it came back. */
+/* Double the duration of near if it is entered again soon after far, else halve it. */
 static void
 fit_near(uint32_t settles)
 {
@@ -355,13 +360,13 @@ fit_near(uint32_t settles)
     store_relaxed(&state->near_shift, shift);
 }
 
-/* Have all told what they kept back? Call them, unless another thread does. SETTLES is the number
- * of this one. */
+/* Return true if all threads have published their live bytes. If no thread has called them yet,
+ * call them now. SETTLES is the number of this settle. */
 static bool
 is_near(uint32_t settles)
 {
-    // After the sum was changed. It is far before any thread has a larger span, so if it is not far
-    // yet, no more was missing from the sum than may be.
+    // Read after the sum was changed. The mode becomes far before any thread has a larger span. So
+    // if it is not far here, the sum lacks no more than the allowed error.
     uint32_t mode = load_acquire(&state->peak_mode);
 
     if (mode == PEAK_NEAR)
@@ -377,7 +382,8 @@ is_near(uint32_t settles)
     return true;
 }
 
-/* After so many settles, is there room again for each thread to have more than when near? */
+/* Switch to far if near has lasted long enough and each thread can have more slack than when
+ * near. */
 static void
 leave_near(const struct thread *t, uint32_t settles, int64_t slack)
 {
@@ -390,14 +396,14 @@ leave_near(const struct thread *t, uint32_t settles, int64_t slack)
         store_relaxed(&state->far_since, settles);
 }
 
-/* Make the sum of what is told the peak if it is above it. */
+/* Raise the peak to the sum of published bytes if that is higher. */
 static void
 look_for_peak(struct thread *t)
 {
     int64_t told = load_relaxed(&state->sums.told_bytes);
     int64_t spare = load_relaxed(&state->sums.spare_bytes);
 
-    // From one reading of the sum: it may fall before it is read again.
+    // Read the sum only once: it may fall before a second reading.
     if (raise_peak(t->shared, told, told + larger(spare, 0)))
         epoch_raise(&t->shared->peak_epoch);
 }
@@ -409,7 +415,7 @@ settle_among_others(struct thread *t)
     int64_t slack;
 
     tell(t);
-    // Two at once may count as one.
+    // Two concurrent settles may count as one.
     settles = load_relaxed(&state->sums.settles) + 1;
     store_relaxed(&state->sums.settles, settles);
     if (unlikely(settles % CALL_SETTLES == 0))
@@ -420,7 +426,7 @@ settle_among_others(struct thread *t)
         look_for_peak(t);
     slack = share_of(near_error());
     promise(t, slack);
-    // Before anybody uses what was promised.
+    // Before any thread uses its slack.
     raise_bytes(&t->shared->most_bytes, top_bytes());
     set_span(t, t->live_bytes - slack, t->live_bytes + slack);
     leave_near(t, settles, slack);
@@ -450,7 +456,7 @@ peak_share(void)
     uint32_t before = load_relaxed(&state->share_shift), shift = 1;
     uint32_t threads = load_relaxed(&state->live_threads);
 
-    // In steps of two, so that not every new thread concerns all others.
+    // In powers of two, so that not every new thread invalidates all others.
     while ((uint32_t)1 << shift < threads + 1)
         shift++;
     store_relaxed(&state->share_shift, shift);
@@ -474,7 +480,7 @@ peak_look_up(struct thread *t)
         set_span_alone(t);
         return;
     }
-    // What it has seen alone since the others came.
+    // The maximum that it has seen as the single thread, before others came.
     peak_publish(t);
     store_relaxed(&t->at_peak, false);
     raise_bytes(&t->shared->most_bytes, load_relaxed(&t->shared->peak_bytes));
@@ -483,7 +489,8 @@ peak_look_up(struct thread *t)
 
 /* --- Taking back ------------------------------------------------------------------------------ */
 
-/* While T is alone, at a maximum no counter has saved for it. */
+/* Take the block back while T is the single thread and at a maximum for which no counter has saved
+ * values. */
 static bool
 take_back_alone(struct thread *t, int64_t size_bytes)
 {
@@ -494,7 +501,7 @@ take_back_alone(struct thread *t, int64_t size_bytes)
     store_relaxed(&t->live_bytes, t->live_bytes - size_bytes);
     live = t->live_besides + t->live_bytes;
     if (live <= t->raised_from) {
-        // The one before it is the maximum still, and all that was saved for it is there.
+        // The previous maximum remains the peak, and the values saved for it are complete.
         live = t->raised_from;
         store_relaxed(&t->shared->peak_epoch, t->raised_after);
         store_relaxed(&t->at_peak, false);
@@ -502,7 +509,7 @@ take_back_alone(struct thread *t, int64_t size_bytes)
     store_relaxed(&t->peak_seen, live);
     if (load_relaxed(&t->shared->peak_bytes) > live)
         store_relaxed(&t->shared->peak_bytes, live);
-    // The span is around what is told, and that may still have the block.
+    // The span is centred on the published bytes, which may still include the block.
     tell(t);
     set_span_alone(t);
     return true;
@@ -511,7 +518,7 @@ take_back_alone(struct thread *t, int64_t size_bytes)
 bool
 peak_take_back(struct thread *t, const struct disk_counter *c, uint64_t size_bytes)
 {
-    // What it was at a snapshot is to be written down first.
+    // C must write down its values at a snapshot first.
     if (peak_is_behind(t, c))
         return false;
     return !load_relaxed(&state->multi) && take_back_alone(t, (int64_t)size_bytes);

@@ -1,59 +1,59 @@
-/* peak.h: the exact peak, attributed lazily; and what a counter does before it changes.
+/* peak.h: the exact peak, attributed lazily; and the work of a counter before it changes.
  *
- * The epoch rises whenever live bytes come to a new maximum, and with each snapshot. Before its
- * first change in a newer epoch a counter saves its live value, if there has been a new maximum,
- * and writes down all its values, if there has been a snapshot (history.c). So its share of the
- * peak is at any time the saved value if it was saved since the epoch of the peak, else its live
- * value as it is. Nothing is copied when a peak is reached or a snapshot is taken.
+ * The epoch rises whenever live bytes reach a new maximum, and with each snapshot. Before its first
+ * change in a newer epoch, a counter saves its live value if there has been a new maximum, and
+ * writes down all its values if there has been a snapshot (history.c). So its share of the peak is
+ * at any time the saved value, if it was saved since the epoch of the peak, else its present live
+ * value. Nothing is copied when a peak is reached or a snapshot is taken.
  *
  * With one thread every event sees the exact sum. While that only grows (at_peak), each allocation
- * makes a new maximum: all of them share one epoch, in which nothing is saved until the first
- * decrease. So a program that builds up its data pays for none of this. A counter that writes
- * values of a snapshot meanwhile gets the epoch just before that of the peak, so as not to count
- * as saved for it: thus no counter ever has the present epoch while t->at_peak. A snapshot with a
- * newer epoch than the peak's leaves no epoch in between; then the run of maxima ends at the next
- * event, like by a decrease, and the next maximum begins another.
+ * makes a new maximum. All of these share one epoch, and nothing is saved until the first
+ * decrease, so a program that builds up its data pays nothing for the peak. A counter that writes
+ * values of a snapshot meanwhile gets the epoch just before the peak's, so that it does not count
+ * as saved for the peak. Thus no counter ever has the present epoch while t->at_peak. If a snapshot
+ * has a newer epoch than the peak, no epoch lies in between; then the run of maxima ends at the
+ * next event, as after a decrease, and the next maximum begins another.
  *
- * With several threads, each keeps changes to itself as long as they lie in a span. Far from the
- * peak that costs no exactness; near it the spans are small, and the most that may have been missed
- * is in the file: peak.c.
- */
+ * With several threads, each keeps changes to itself while they lie in a span. Far from the peak
+ * that costs no accuracy. Near the peak the spans are small, and the file holds an upper bound of
+ * the true peak: peak.c. */
 #ifndef ACCOUNT_PEAK_H
 #define ACCOUNT_PEAK_H
 
 #include "account/thread.h"
 #include "base/atomics.h"
 
-/* T gets a new owner, the calling thread. */
+/* Initialise T for a new owner, the calling thread. */
 void peak_join(struct thread *t);
 
-/* One more thread: share the allowed error out anew, and tell those who must know. */
+/* Divide the allowed error anew for one more thread, and invalidate the threads that this
+ * concerns. */
 void peak_share(void);
 
-/* The thread of T has ended: what it kept back goes to the others. */
+/* Publish the unpublished changes of T, whose thread has ended. */
 void peak_collect_ended(struct thread *t);
 
-/* Let T catch up on what it may keep to itself: when T begins, and after thread_tell. */
+/* Set T's span anew: when T begins, and after thread_tell. */
 void peak_look_up(struct thread *t);
 
-/* Let all know of the maximum that T has seen. */
+/* Publish the maximum that T has seen. */
 void peak_publish(struct thread *t);
 
-/* T's latest event has added a block of SIZE_BYTES to counter C, and that is to have never been: if
- * it has made a new maximum, take that back, and the bytes out of T's sum. The counter is left to
- * the caller. False: do as for any block that ends.
+/* Undo T's latest event, which added a block of SIZE_BYTES to counter C. If it made a new maximum,
+ * revert that, and subtract the bytes from T's sum; the caller restores the counter. Return false
+ * if that is impossible: then handle the block as one that ends.
  *
- * Alone, T knows what the maximum was before. With several threads others may have gone on from a
- * new one and saved for it, so there it stands. */
+ * A single thread T has stored the previous maximum. With several threads others may have built on
+ * a new maximum and saved values for it, so it remains. */
 bool peak_take_back(struct thread *t, const struct disk_counter *c, uint64_t size_bytes);
 
-/* T's live bytes have left their span. */
+/* Settle: T's live bytes have left their span. */
 void peak_settle(struct thread *t);
 
-/* Before counter C of T changes: all that is to be done for a snapshot and the peak. */
+/* Slow path before counter C of T changes: record its values for a snapshot and the peak. */
 void peak_catch_up(struct thread *t, struct disk_counter *c);
 
-/* Save in C what it has to have for EPOCH, which was read before. */
+/* Save C's values for EPOCH, which must have been read before. */
 static inline void
 peak_save(const struct thread *t, struct disk_counter *c, uint64_t epoch)
 {
@@ -66,15 +66,16 @@ peak_save(const struct thread *t, struct disk_counter *c, uint64_t epoch)
     store_relaxed(&c->peak_epoch, epoch);
 }
 
-/* Has C not changed since before the latest snapshot? The epoch must have been read before. */
+/* Return true if C has not changed since before the latest snapshot. The epoch must have been read
+ * before. */
 static inline bool
 peak_is_behind(const struct thread *t, const struct disk_counter *c)
 {
     return c->peak_epoch < load_acquire(&t->shared->snapshot_epoch);
 }
 
-/* To be called before a block is added to counter C. False: C is as it was, and peak_catch_up must
- * be called. */
+/* Call before a block is added to counter C. Return false if C is unchanged and the caller must
+ * call peak_catch_up. */
 static inline bool
 peak_prepares_alloc(const struct thread *t, struct disk_counter *c)
 {
@@ -90,7 +91,7 @@ peak_prepares_alloc(const struct thread *t, struct disk_counter *c)
     return true;
 }
 
-/* Note that live bytes are about to fall from their maximum. */
+/* End the run of maxima: live bytes are about to fall. */
 static inline void
 peak_ends(struct thread *t)
 {
@@ -99,7 +100,7 @@ peak_ends(struct thread *t)
     t->live_span = (uint64_t)(t->live_bytes - t->live_low);
 }
 
-/* The same before a block is taken away from counter C. */
+/* Like peak_prepares_alloc, before a block is removed from counter C. */
 static inline bool
 peak_prepares_free(struct thread *t, struct disk_counter *c)
 {
@@ -107,7 +108,7 @@ peak_prepares_free(struct thread *t, struct disk_counter *c)
 
     if (likely(c->peak_epoch == load_relaxed(&t->shared->epoch)))
         return true;
-    // No counter has saved in the epoch of a maximum that lasts, so its end is noticed here.
+    // No counter has saved in the epoch of a run of maxima, so this path always detects its end.
     if (t->at_peak)
         peak_ends(t);
     epoch = load_acquire(&t->shared->epoch);
@@ -117,7 +118,7 @@ peak_prepares_free(struct thread *t, struct disk_counter *c)
     return true;
 }
 
-/* Like these two, but they call peak_catch_up themselves: for places where a call does no harm. */
+/* Like these two, but they call peak_catch_up themselves: for callers where a call does no harm. */
 static inline void
 peak_before_alloc(struct thread *t, struct disk_counter *c)
 {
@@ -132,7 +133,8 @@ peak_before_free(struct thread *t, struct disk_counter *c)
         peak_catch_up(t, c);
 }
 
-/* The counters have changed by CHANGE_BYTES; may T keep that to itself? Otherwise peak_settle. */
+/* Add CHANGE_BYTES to T's live bytes. Return true if T may keep that to itself; otherwise the
+ * caller must call peak_settle. */
 static inline bool
 peak_keeps(struct thread *t, int64_t change_bytes)
 {
@@ -142,7 +144,7 @@ peak_keeps(struct thread *t, int64_t change_bytes)
     return (uint64_t)(live - t->live_low) <= t->live_span;
 }
 
-/* To be called after the counters have changed by CHANGE_BYTES. */
+/* Call after the counters have changed by CHANGE_BYTES. */
 static inline void
 peak_change(struct thread *t, int64_t change_bytes)
 {

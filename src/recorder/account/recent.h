@@ -1,34 +1,33 @@
-/* recent.h: the latest blocks of a thread, which tell how long a block has lived.
+/* recent.h: the latest blocks of a thread, which show how long a short-lived block has lived.
  *
- * A life is counted in allocations of the thread that allocated the block: how many came after it.
- * Of a block that lives long nobody wants to know more than that; of one that does not, the latest
- * 256 of the thread tell, which fit into 2 KiB.
+ * A life is counted in allocations of the thread that allocated the block, from its allocation to
+ * its free. For long-lived blocks the exact number is of no interest. Short lives are found among
+ * the latest 256 blocks of the thread, which fit in 2 KiB.
  *
  *     thread    recent[256]    which are the latest blocks, by the number of their birth
  *               births         the number of the next, modulo 256
  *     ledger    birth          that number, a byte for each block
  *
- * An allocation writes its key into its place and the number into the ledger. A free takes the
- * number from the ledger, which it reads anyway, and looks into that place of its own thread: if
- * the key is still there, the block is this thread's, and as many have come since as the numbers
- * differ by. If not, 256 others have come, or the block is another thread's: neither is a short
- * life. So a free reads one word and compares it once. Only the latest block was known before, and
- * that was not much cheaper.
+ * An allocation writes the block's key into recent[births] and the number into the ledger. A free
+ * takes the number from the ledger, which it reads anyway, and compares the present thread's slot
+ * with the key. If they are equal, the block belongs to this thread, and the difference of the
+ * numbers is the life. If not, either 256 other blocks followed or the block is another thread's:
+ * neither is a short life. So a free reads one word and compares it once. Before, only the latest
+ * block was recorded, and that was not much cheaper.
  *
- * What else was thought of: the number in full beside each block would be eight bytes for 32 of
- * heap, twice the ledger; a list of recent blocks to be searched costs most for the frees that find
- * nothing, and these are many. A clock would tell of the machine's load rather than of the program.
+ * Alternatives rejected: the full number beside each block takes eight bytes for 32 of heap, twice
+ * the ledger. A list of recent blocks to search costs most for the frees that find nothing, which
+ * are many. A clock would measure the machine's load rather than the program.
  *
- * A block that is moved by realloc begins anew at its new site, as in all that is counted, and has
- * not ended at the old one.
+ * A block that realloc moves begins anew at its new site, as in all counts, and has not ended at
+ * the old one.
  *
- * Where it errs. The key has no thread in it. A block that one thread allocates and another frees
- * stays in the first one's place. If the other then gets the same address from the same stack, the
- * number is the same by chance, one in 256, and the first one frees it, before 256 allocations of
- * its own, then it takes the life for that of its former block. And a handler that interrupts the
- * recorder has a struct of its own, so what it allocates there and the thread frees is taken for
- * another thread's.
- */
+ * Known errors. The key does not include the thread. A block that one thread allocates and another
+ * frees stays in the first one's slot. Suppose that the other thread then gets the same address
+ * from the same stack, with the same number by chance (one in 256), and that the first thread frees
+ * it before 256 further allocations. Then the first thread counts the life of the former block.
+ * Also, a handler that interrupts the recorder has its own struct, so blocks that it allocates
+ * there and the thread frees count as another thread's. */
 #ifndef ACCOUNT_RECENT_H
 #define ACCOUNT_RECENT_H
 
@@ -38,48 +37,49 @@
 #include "account/thread.h"
 #include "base/atomics.h"
 
-/* The key of P. ENTRY is what the ledger has for it, or would have if it were plain; of that only
- * site and place in the granule matter. Blocks less than a TiB apart have distinct keys. */
+/* Return the key of P. ENTRY is its ledger entry, or the one that it would have if it were plain;
+ * only site and sub matter. Blocks less than a TiB apart have distinct keys. */
 static inline uint64_t
 recent_key(const void *p, uint32_t entry)
 {
     return (uint64_t)entry << (64 - LEDGER_SLACK_SHIFT) ^ (uintptr_t)p;
 }
 
-/* What to give as ENTRY for P of SITE. */
+/* Return the ENTRY to pass for P of SITE. */
 static inline uint32_t
 recent_entry(const void *p, uint32_t site)
 {
     return (site & LEDGER_SITE_MASK) | ledger_sub((uintptr_t)p, LEDGER_GLIBC_SHIFT);
 }
 
-/* T has allocated P, of ENTRY. Returns the number of the birth, which the ledger is to keep. */
+/* Record that T has allocated P, with ENTRY. Return the number of the birth, which the ledger must
+ * keep. */
 static inline uint8_t
 recent_begins(struct thread *t, const void *p, uint32_t entry)
 {
     size_t birth = t->births;
 
-    __asm__("" : "+m"(t->births)); // Else it would be counted up in a register of its own.
+    __asm__("" : "+m"(t->births)); // Keep the compiler from incrementing a copy in a register.
     t->births++;
     t->recent[birth] = recent_key(p, entry);
     return (uint8_t)birth;
 }
 
-/* T has allocated a block that is not to be found. */
+/* Record that T has allocated a block whose life is not measured. */
 static inline void
 recent_begins_unseen(struct thread *t)
 {
     t->recent[t->births++] = 0;
 }
 
-/* Was P, a block of SITE, the latest allocation of T, and is it still there? */
+/* Return true if P, a block of SITE, is the latest allocation of T and has not ended or moved. */
 static inline bool
 recent_is_latest(const struct thread *t, const void *p, uint32_t site)
 {
     return t->recent[(uint8_t)(t->births - 1)] == recent_key(p, recent_entry(p, site));
 }
 
-/* T ends P, of ENTRY and with that BIRTH, whose counter of T is C: count how long it has lived. It
+/* Count the life of P, which T ends, in C, its counter in T. ENTRY and BIRTH are the block's. It
  * stands for COUNT blocks. */
 static inline void
 recent_ends(struct thread *t, struct disk_counter *c, const void *p, uint32_t entry, uint8_t birth,
@@ -101,7 +101,7 @@ recent_ends(struct thread *t, struct disk_counter *c, const void *p, uint32_t en
         bump_by(&c->ended_256, count);
 }
 
-/* P, of ENTRY, has moved, or is to count as long-lived. */
+/* Forget P, of ENTRY and BIRTH, which has moved or must count as long-lived. */
 static inline void
 recent_drop_entry(struct thread *t, const void *p, uint32_t entry, uint8_t birth)
 {
@@ -109,14 +109,14 @@ recent_drop_entry(struct thread *t, const void *p, uint32_t entry, uint8_t birth
         t->recent[birth] = 0;
 }
 
-/* The same of a block of malloc's. */
+/* Like recent_drop_entry, for a block of malloc's with SITE. */
 static inline void
 recent_drop(struct thread *t, const void *p, uint32_t site, uint8_t birth)
 {
     recent_drop_entry(t, p, recent_entry(p, site), birth);
 }
 
-/* None of the blocks so far is to be found. */
+/* Forget all blocks so far. */
 static inline void
 recent_forget(struct thread *t)
 {

@@ -1,6 +1,5 @@
-/* thread.c: what threads do to one another's structs, and what one adds to its own. How a thread
- * comes to have one: join.c.
- */
+/* thread.c: accesses of threads to one another's structs, and additions to a thread's own. join.c
+ * gives a thread its struct. */
 #include "account/thread.h"
 
 #include <string.h>
@@ -54,7 +53,7 @@ thread_tell(struct thread *t)
 {
     uint32_t ready = load_relaxed(&t->ready);
 
-    // After what there is to tell was written; join_look_up does the opposite.
+    // Runs after the change was written; join_look_up reads in the opposite order.
     while (ready != THREAD_NOT && !cas_seq_cst(&t->ready, &ready, (uint32_t)THREAD_STALE))
         continue;
 }

@@ -1,4 +1,4 @@
-/* thread.h: what one thread keeps between events. */
+/* thread.h: the state that one thread keeps between events. */
 #ifndef ACCOUNT_THREAD_H
 #define ACCOUNT_THREAD_H
 
@@ -6,32 +6,32 @@
 #include "base/atomics.h"
 #include "platform/state.h"
 
-/* A frame of a stack, being walked or remembered. */
+/* A frame of a stack, being walked or remembered in the memo. */
 struct stack_frame {
     uint64_t slot;  // Address of the word with the return address.
     uint64_t frame; // Return address and module, as in struct disk_node.
-    uint64_t rbp;   // The register's value in this frame.
-    // The word it was restored from on the way here; 0 = unchanged from the inner frame.
+    uint64_t rbp;   // Value of the register in this frame.
+    // Address of the word that this value was restored from; 0 = unchanged from the inner frame.
     uint64_t rbp_slot;
-    // The word that holds the CFA of a function that realigned its stack; 0 = the rule computes it.
+    // Address of the word that holds the CFA of a function that realigned its stack; 0 = the rule
+    // computes it.
     uint64_t cfa_slot;
-    uint32_t node; // In the call tree, or an id of outside.c; remembered frames only.
-    // Checks [0, check_start) belong to the frames outside this one; remembered only.
+    uint32_t node; // In the call tree, or an id of outside.c; memo only.
+    // Checks [0, check_start) belong to the frames outside this one; memo only.
     uint32_t check_start;
     uint8_t uses_rbp;  // Stepping out of this frame needs rbp.
-    uint8_t needs_rbp; // This frame or one outside it needs this rbp; remembered only.
+    uint8_t needs_rbp; // This frame or one outside it needs this rbp; memo only.
     uint8_t flags;     // enum disk_node_flags.
 };
 
-/* A word of the stack that must still hold VALUE for the remembered frames to be the present
- * ones. */
+/* A word of the stack that must still hold VALUE for the memo's frames to be current. */
 struct stack_check {
     uint64_t address, value;
 };
 
 enum {
-    // Checks are made in groups of so many. In front of a memo's are enough that always hold for
-    // its outermost group to be whole.
+    // Checks are made in groups of this size. A memo begins with enough checks that always hold to
+    // complete the outermost frame's group.
     CHECK_GROUP = 4,
     CHECKS_HELD = CHECK_GROUP - 1,
     CHECKS_MAX = CHECKS_HELD + 3 * LIMIT_DEPTH,
@@ -43,54 +43,56 @@ enum {
     RECENT_BLOCKS = 256,
 };
 
-/* Where the blocks of one stack are counted. */
+/* The counters for the blocks of one stack. */
 struct stack_target {
-    uint32_t *sites; // Of its node in the call tree.
-    uint32_t frames; // Of the stack.
-    // By size class, as far as known: this thread's counters, or one that no block fits; their
-    // site.
+    uint32_t *sites; // Sites of the stack's node.
+    uint32_t frames; // Number of frames of the stack.
+    // By size class, as far as known: the site, and this thread's counters or one that no block
+    // fits.
     uint32_t site[DISK_SIZE_CLASSES];
-    // Another one whenever a stack was walked, so that equal ones mean the same C frames at the
-    // same addresses, as long as the memo is the same too. 0 = this one cannot be told again.
+    // A new value whenever a stack was walked. Equal stamps mean the same C frames at the same
+    // addresses, as long as the memo is the same too. 0 = the target cannot be recognised again.
     uint32_t stamp;
     struct disk_counter *counter[DISK_SIZE_CLASSES];
 };
 static_assert(sizeof(struct stack_target) == 64, "one cache line");
 
-/* An earlier stack that went on from a remembered frame, but was not remembered itself: a cache
- * line for what it is, one for its target, and one for each group of checks. */
+/* A passing stack: an earlier stack that shares the outer frames of the memo, but was not
+ * remembered itself. One cache line identifies it, one holds its target, and one each group of
+ * checks. */
 struct stack_passing {
-    uint64_t slot; // Of the innermost frame; 0 = unused.
-    uint64_t rbp;  // The caller's; matters if needs_rbp.
+    uint64_t slot; // Slot of the innermost frame; 0 = unused.
+    uint64_t rbp;  // The caller's rbp; compared if needs_rbp.
     uint64_t join_slot, join_rbp;
-    uint64_t version; // The memo's when the remembered frame was last found to be the same.
-    uint32_t join_node;    // As it was remembered.
-    uint32_t outer_checks; // How many the frames outside the remembered one have.
-    uint16_t join;         // Index of the remembered frame.
+    uint64_t version; // memo_version when the joining frame was last found unchanged.
+    uint32_t join_node;    // The joining frame's node.
+    uint32_t outer_checks; // Number of checks of the frames outside the joining frame.
+    uint16_t join;         // Index of the joining frame, the innermost one shared with the memo.
     uint8_t needs_rbp;
-    uint8_t check_count; // Whole groups.
-    // Of one whose frames have no nodes: what its outermost hangs on if `join` is 0, and which of
-    // its checks are return addresses of frames inside of the remembered one.
+    uint8_t check_count; // Whole groups only.
+    // For a stack without nodes: the parent of its outermost frame if `join` is 0, and a bit for
+    // each check that is the return address of a frame inside the joining frame.
     uint8_t root;
     uint16_t slots;
     struct stack_target target __attribute__((aligned(64)));
-    // Of the remembered frame itself and all inside it, and the first once more to fill the group.
+    // Checks of the joining frame and all frames inside it; the first is repeated to fill the
+    // group.
     struct stack_check checks[PASSING_CHECKS];
 };
 static_assert(sizeof(struct stack_passing) == (2 + PASSING_CHECKS / CHECK_GROUP) * 64, "lines");
 
-/* A block that a function of the next allocator has asked for and that is not counted yet: nest.c.
- * */
+/* A block that a function of the real allocator has requested and that is not counted yet:
+ * nest.c. */
 struct inner_block {
     void *p;
     uint64_t size_bytes;
-    uint32_t *sites; // Of its stack.
-    bool odd;        // The allocator behind us cannot tell its size.
+    uint32_t *sites; // Sites of the stack.
+    bool odd;        // The real allocator cannot return its size.
 };
 
-/* How to step out of a frame, in a thread's cache: 16 bytes. kind RULE_NONE = empty. A rule of kind
- * RULE_RSP is one that leads further out by whole words and has the caller's rbp, if it was saved,
- * between the two; what the tables say besides is RULE_FULL. */
+/* A cached table step: how to step out of a frame, 16 bytes. Kind RULE_NONE = empty. A rule of kind
+ * RULE_RSP leads outwards by whole words and has the caller's rbp, if saved, between the two; all
+ * other rules of the tables are RULE_FULL. */
 struct rule_entry {
     uint64_t frame; // The address with its module, as in struct disk_node.
     struct unwind_rule rule;
@@ -99,44 +101,44 @@ struct rule_entry {
 enum thread_ready {
     THREAD_NOT = 0, // Not joined, or wiped in a forked child.
     THREAD_READY = 1,
-    THREAD_STALE = 2,    // Joined, and must look up what has changed before its next event.
-    THREAD_APART = 3,    // As READY, but tls.apart: what it allocates goes the general way.
+    THREAD_STALE = 2,    // Joined, and must look up changes before its next event.
+    THREAD_APART = 3,    // Like READY, but tls.apart: its allocations take the slow path.
 };
 
-/* Private memory, one per row of the thread table, passed on from an ended thread to a new one.
- * Only the owner touches it, except `owner_tid`, `ready` and what peak.c says. Wiped in a forked
- * child, so that ready is 0 there. */
+/* Private memory, one per row of the thread table; a new thread inherits it from an ended one. Only
+ * the owner touches it, except for `owner_tid`, `ready` and the fields that peak.c names. Wiped in
+ * a forked child, so that ready is 0 there. */
 struct thread {
-    /* What every event touches. */
+    /* Fields that every event touches. */
     uint32_t ready;     // enum thread_ready.
     uint32_t countdown; // Events until the next tick.
-    // By how much all its events have changed live bytes. While that lies in
-    // [live_low, live_low + live_span] nobody else needs to know. Others read the first.
+    // Sum of the changes of live bytes by all its events. While it lies in [live_low, live_low +
+    // live_span], the thread may keep changes to itself. Others read live_bytes.
     int64_t live_bytes, live_low;
     uint64_t live_span;
-    uint8_t births; // Number of its next block, modulo RECENT_BLOCKS.
-    bool at_peak;   // See peak.h.
+    uint8_t births; // Birth number of the next block, modulo RECENT_BLOCKS.
+    bool at_peak;   // In a run of maxima: peak.h.
     bool leaf_needs_rbp;
     struct disk_bins *bins;
     struct disk_block **blocks; // By site / DISK_BLOCK_SITES.
-    struct disk_shared *shared; // Of the header.
+    struct disk_shared *shared; // In the header.
     uint32_t **ledger;          // state->ledger.
     uint64_t plain_units;       // ledger_plain_units.
-    // The innermost remembered frame, if it is that of the latest stack; slot 0 = there is none.
+    // Innermost frame of the memo, if it is the latest stack's; slot 0 = none.
     uint64_t leaf_slot, leaf_rbp;
     struct stack_target leaf;
     uint32_t memo_count;
-    uint32_t check_count;  // Those in front included.
-    uint64_t memo_version; // Rises whenever the memo has changed.
+    uint32_t check_count;  // Includes those in front of the memo.
+    uint64_t memo_version; // Incremented whenever the memo has changed.
     uint32_t history;      // Hash of the latest of `passings`.
     uint32_t row;
-    uint64_t frames_reused; // In the file as of the latest tick.
+    uint64_t frames_reused; // The file has its value as of the latest tick.
     struct disk_thread *disk;
     uint64_t recent[RECENT_BLOCKS]; // Its latest blocks, by number: recent.h. 0 = none, or ended.
-    // As long as T is the only thread: the maximum of live bytes, which others read when they
-    // come, and what live bytes are without live_bytes.
+    // While T is the only thread: the maximum of live bytes, which others read when they join, and
+    // live bytes without this thread's live_bytes.
     int64_t peak_seen, live_besides;
-    // When at_peak began: the maximum before, and its epoch.
+    // When at_peak began: the previous maximum, and its epoch.
     int64_t raised_from;
     uint64_t raised_after;
     uint64_t epoch_before, epoch_raised;
@@ -150,68 +152,72 @@ struct thread {
 
     struct ledger_ahead ahead;
     uint32_t owner_tid; // Atomic; 0 = the row is free. See owner_word in join.c.
-    // Atomic: what of live_bytes the others know, and how much more it may be (peak.c).
+    // Atomic: the published part of live_bytes, and the slack, the bound of unpublished additions
+    // unpublished (peak.c).
     int64_t told_bytes, spare_bytes;
-    // For events of signal handlers that interrupt the recorder at work with this struct; NULL
-    // until there is one.
+    // Struct for events of signal handlers that interrupt the recorder while it uses this one; NULL
+    // until needed.
     struct thread *nested;
-    struct thread *outer;        // Its `nested` is this one; NULL if none is.
-    uint32_t level;              // How many structs this one is nested in.
-    uint32_t inner_count;        // Of `inner`, oldest first.
+    struct thread *outer;        // The struct that has this one as its `nested`; NULL = none.
+    uint32_t level;              // Nesting depth of this struct.
+    uint32_t inner_count;        // Entries of `inner`, oldest first.
     struct inner_block inner[INNER_BLOCKS];
     uint64_t outer_entered;      // tls.entered of the event of `outer` that was interrupted last.
-    struct stack_target strange; // Of the latest stack that could not be remembered.
-    uint32_t stamps;             // Of struct stack_target; the latest.
-    bool memo_is_cut;            // It has not the outermost frames of its stack.
+    struct stack_target strange; // Target of the latest stack that could not be remembered.
+    uint32_t stamps;             // Latest stamp of a struct stack_target.
+    bool memo_is_cut;            // The memo lacks the outermost frames.
     bool merges;                 // Its stacks get frames of languages: C frames have no nodes.
-    uint32_t memo_root;          // The node that the outermost remembered frame hangs on.
-    uint32_t walked_root;        // The same of what walk_full has walked,
-    uint32_t walked_count;       // and how many frames that are.
-    uint32_t outside_ids;        // outside.c: the next id.
-    struct outside *outside;     // NULL until it was needed.
-    uint32_t memo_same;          // So many frames of the memo, from 1 on, language_natives.c knows.
-    struct language_memo *language; // language_memo.h; NULL until it was needed.
-    struct heap_memo *heaps;        // event/heap.c; NULL until it was needed.
-    // Which of `passings` came: by history and innermost frame, and by innermost frame alone.
+    uint32_t memo_root;          // Parent node of the outermost frame of the memo.
+    uint32_t walked_root;        // The same for the frames that walk_full has walked,
+    uint32_t walked_count;       // and their number.
+    uint32_t outside_ids;        // Next id of outside.c.
+    struct outside *outside;     // NULL until needed.
+    uint32_t memo_same;          // Frames of the memo, from 1 on, that language_natives.c has
+                                 // examined.
+    struct language_memo *language; // language_memo.h; NULL until needed.
+    struct heap_memo *heaps;        // event/heap.c; NULL until needed.
+    // Index in `passings` of the stack that came before: by history and innermost frame (the
+    // predicted stack), and by innermost frame alone.
     uint16_t foreseen[FORESEEN], latest[FORESEEN];
-    // Which of `passings` a stack has, by hash of its innermost frames: one of two places that
-    // differ in the lowest bit; 0 = none yet. They are taken in order, so that those of a short
-    // process are in a few pages.
+    // Index in `passings` by hash of the innermost frames: two possible slots differ in the
+    // lowest bit; 0 = none yet. Entries are assigned in order, so that those of a short process lie
+    // in few pages.
     uint16_t passing_at[PASSINGS];
     uint32_t passing_count;
-    // From 1 on; the one at 0 is never used.
+    // Indexed from 1; entry 0 is unused.
     struct stack_passing passings[PASSINGS + 1] __attribute__((aligned(64)));
     struct stack_check checks[CHECKS_MAX];
-    // Outermost first, from 1 on; the one at 0 is further out than any.
+    // Outermost first, indexed from 1; entry 0 lies outside any frame.
     struct stack_frame memo[LIMIT_DEPTH + 1];
     struct stack_frame walked[LIMIT_DEPTH]; // Innermost first; scratch.
     struct rule_entry rules[RULE_CACHE_ENTRIES];
-    char text[4096]; // Scratch for what the kernel says: /proc/self/maps, which pages are there.
-    uint32_t tick_events;      // Events between the latest two ticks, as planned: tick.c.
+    char text[4096]; // Scratch for output of the kernel: /proc/self/maps, or which pages are
+                     // resident.
+    uint32_t tick_events;      // Planned number of events between the latest two ticks: tick.c.
     uint64_t ticked_ns;        // Elapsed time at the latest tick.
     uint32_t timed_phase;      // Ticks since the last one whose event was timed, of TIMED_TICKS.
-    uint64_t work_ns;          // Processor time at the tick before; 0 = not looked at.
-    uint64_t work_cycles;      // The cycle counter then.
+    uint64_t work_ns;          // Processor time at the previous tick; 0 = not read.
+    uint64_t work_cycles;      // Cycle counter at that time.
 };
 
-/* Is T, which may be NULL, joined, and not a parent's? */
+/* Return true if T has joined in this process; T may be NULL. */
 static inline bool
 thread_is_ready(const struct thread *t)
 {
     return likely(t != NULL) && likely(load_relaxed(&t->ready) != THREAD_NOT);
 }
 
-/* Something has changed that every thread must look at before its next event: code was unloaded, or
- * what it may keep back of the peak. */
+/* Invalidate all threads: each must look up changes before its next event, because code was
+ * unloaded, or its allowance for the peak has changed. */
 void thread_tell_all(void);
 
-/* The same for T alone. */
+/* Invalidate T alone. */
 void thread_tell(struct thread *t);
 
-/* How many rows there are; those at the end of state->threads may still be NULL. */
+/* Return the number of rows; the last entries of state->threads may still be NULL. */
 uint32_t thread_row_count(void);
 
-/* The counters of T at SITE, or NULL without memory. */
+/* Create the counters of T at SITE; NULL without memory. */
 struct disk_counter *thread_counter_make(struct thread *t, uint32_t site);
 
 static inline struct disk_counter *
@@ -222,10 +228,11 @@ thread_counter(struct thread *t, uint32_t site)
     return likely(b != NULL) ? &b->counters[site % DISK_BLOCK_SITES] : thread_counter_make(t, site);
 }
 
-/* Take the calling thread's present name into its row. */
+/* Store the calling thread's present name in its row. */
 void thread_refresh_name(struct thread *t);
 
-/* NAME has 16 bytes, as the kernel gives it. Other threads may be reading or writing the same. */
+/* NAME has 16 bytes, as the kernel returns it. Safe while other threads read or write the same
+ * name. */
 void thread_set_name(struct disk_thread *d, const char *name);
 bool thread_has_name(const struct disk_thread *d, const char *name);
 
