@@ -1,4 +1,4 @@
-/* access_state.h: what the counting of accesses knows of this process. */
+/* access_state.h: the process's state for counting accesses. */
 #ifndef ACCESS_ACCESS_STATE_H
 #define ACCESS_ACCESS_STATE_H
 
@@ -7,65 +7,65 @@
 #include "platform/state.h"
 
 enum {
-    /* Granules of a block of which FIELDS knows. */
+    /* Granules of a block that FIELDS records. */
     ACCESS_WORDS_MAX = 512,
     ACCESS_RUNS = ACCESS_WORDS_MAX / DISK_FIELD_WORDS,
-    /* Sites and parts that have fields. */
+    /* Maximum number of pairs of site and part with fields. */
     ACCESS_FIELD_SITES = 1 << 20,
 };
 
-/* Where the records of one site are, by part. */
+/* Positions of the records of one site, by part. */
 struct access_site {
     uint32_t record[DISK_ACCESS_PARTS]; // Atomic: index in ACCESS plus 1; 0 = none yet.
     uint32_t runs[DISK_ACCESS_PARTS];   // Atomic: index into field_runs; 0 = none yet.
 };
 
-/* Where those of one site and part are in FIELDS, by their first granule / DISK_FIELD_WORDS. */
+/* Positions in FIELDS of the records of one site and part, by first granule / DISK_FIELD_WORDS. */
 struct access_runs {
     uint32_t record[ACCESS_RUNS]; // Atomic: index plus 1; 0 = none yet.
 };
 
-/* What live.c has been doing: for whoever has his turn. */
+/* Progress of live.c; belongs to the thread that has set `merging`. */
 struct live_merging {
     bool under_way;
     struct live_place {
-        uint64_t leaf; // Of the ledger, the one that is next,
-        uint32_t page; // and the page of its memory;
-        uint32_t side; // then the side table.
+        uint64_t leaf; // Next leaf of the ledger,
+        uint32_t page; // and the next page of memory in it;
+        uint32_t side; // then the next side table.
     } place;
-    uint64_t began_us, took_us; // Elapsed, and all steps together.
+    uint64_t began_us, took_us; // Elapsed time at the start, and duration of all steps.
     struct live_page {
         uintptr_t from;
-        uint64_t bytes; // 0 = nothing is known.
+        uint64_t bytes; // 0 = empty.
         uint64_t words[4096 / 8 + 2];
-    } page; // A copy of memory of the program's, with what stands in front of the page.
+    } page; // Copy of a page of the program's memory, with the words in front of it.
 };
 
 /* Private memory, which a forked child sees as zeros. */
 struct access_state {
-    uint32_t ready; // Atomic: 1 = there is all that follows.
-    uint32_t merging; // Atomic: a thread has its turn to merge live blocks, or to forget.
+    uint32_t ready; // Atomic: 1 = all fields below are initialised.
+    uint32_t merging; // Atomic: 1 = a thread is merging or forgetting live blocks.
     struct access_site *sites;
     struct access_runs *runs;
     uint32_t runs_used; // Atomic.
     struct cycles cycles;
     struct live_merging live;
-    uint64_t next_step_us; // Atomic: elapsed, when to go on with merging.
-    // live.c: which merge a block was last in, modulo 255, plus 1; a byte for each granule of the
-    // ledger, by spans of LEDGER_SPAN_BITS. NULL = none was.
+    uint64_t next_step_us; // Atomic: elapsed time of the next merging step.
+    // live.c: number of the last merge that included a block, modulo 255, plus 1; a byte for each
+    // granule of the ledger, by spans of LEDGER_SPAN_BITS. NULL = no merge yet.
     uint8_t **seen;
 };
 
 extern struct access_state *access_state;
 
-/* What is not known is counted here. */
+/* Return the header's record of access counting, which also holds the losses. */
 static inline struct disk_counting *
 access_counting(void)
 {
     return &state->header->counting;
 }
 
-/* Add V to *P, which other threads add to as well once there are any. */
+/* Add V to *P. Atomic once there are several threads. */
 static inline void
 access_add(uint64_t *p, uint64_t v)
 {

@@ -1,14 +1,13 @@
 /* carries.c: counts beyond 2^32.
  *
- * Where reads and writes are counted apart, both are in the word that is the counter of both
- * elsewhere, 32 bits each, so that counting apart takes no more memory; for granules of 16 bytes
- * and less there would be no addresses for a second shadow, either. Few granules are read four
- * thousand million times before their block ends. Of these the carries are kept here, in a list,
- * which is looked through only as long as there is any.
+ * Where reads and writes are counted apart, both share the 64-bit word that is otherwise one
+ * counter, 32 bits each. So counting apart takes no more memory; for granules of 16 bytes and less
+ * there would be no address space for a second shadow. Few granules are read four thousand million
+ * times before their block ends. For these, the carries are kept here, in a list that is searched
+ * only while it is not empty.
  *
- * Between the addition that passes the end and the carry a reader sees 2^32 too few. A block that
- * ends has no such moment, or the program uses what it frees.
- */
+ * Between the addition that overflows and its carry, a reader sees 2^32 too few. When a block ends
+ * there is no such moment, unless the program uses memory that it frees. */
 #include "access/carries.h"
 
 #include <stddef.h>
@@ -47,7 +46,7 @@ carries_add(const uint32_t *half)
 {
     struct carry *c = entry_of(half);
 
-    // Nobody else looks for the same: that would be after as many accesses again.
+    // No other thread handles the same half: its next overflow is as many accesses away.
     if (c == NULL)
         c = make_entry(half);
     add_relaxed(c != NULL ? &c->count : &carries.lost, UINT64_C(1));

@@ -1,4 +1,4 @@
-/* carries.h: what halves of counters have carried, where reads and writes are counted apart. */
+/* carries.h: carries of counter halves, where reads and writes are counted apart. */
 #ifndef ACCESS_CARRIES_H
 #define ACCESS_CARRIES_H
 
@@ -8,20 +8,20 @@
 enum { CARRIES_MAX = 1024 };
 
 struct carries {
-    uint32_t used; // Atomic: entries from there on are empty.
+    uint32_t used; // Atomic: entries from here on are unused.
     struct carry {
-        const uint32_t *half; // Atomic: whose; NULL = nobody's.
-        uint64_t count;       // Atomic: so many times 2^32.
+        const uint32_t *half; // Atomic: the half; NULL = unused.
+        uint64_t count;       // Atomic: number of carries, 2^32 each.
     } v[CARRIES_MAX];
-    uint64_t lost; // Atomic: carries for which there was no entry.
+    uint64_t lost; // Atomic: carries without a free entry.
 };
 
 extern struct carries carries;
 
-/* HALF has passed its end. */
+/* Record that HALF has overflowed. Thread-safe. */
 void carries_add(const uint32_t *half);
 
-/* Forget what the COUNT counters at COUNTER have carried. */
+/* Discard the carries of the COUNT counters at COUNTER. */
 void carries_forget_all(const uint64_t *counter, uint64_t count);
 
 static inline void
@@ -31,7 +31,7 @@ carries_forget(const uint64_t *counter, uint64_t count)
         carries_forget_all(counter, count);
 }
 
-/* The accesses that HALF has carried. */
+/* Return the accesses that HALF has carried. */
 uint64_t carries_find(const uint32_t *half);
 
 static inline uint64_t

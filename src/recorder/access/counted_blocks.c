@@ -1,19 +1,18 @@
-/* counted_blocks.c: what becomes of a block's counters when it begins and ends.
+/* counted_blocks.c: handles a block's counters when it begins and ends.
  *
- *     begins   its facts are written behind it, and its counters set to zero: whatever had been
- *              there before, blocks, stacks or mappings of the program, may have left something
- *     ends     its counters are added up and go to the records of its site
+ *     begins   the facts are written behind it, and its counters set to zero: blocks, stacks or
+ *              mappings that were there before may have left counts
+ *     ends     its counters are added up into the records of its site
  *
- * An instrumented instruction counts whatever it accesses. Counters of what is no block are never
- * looked at.
+ * An instrumented instruction counts every access. Counters of memory outside blocks are never
+ * read.
  *
- * The recorder's state is one thing and the counters another: counters are there as soon as code
- * begins that uses them, recorded or not. A block that begins before that needs no clearing.
+ * The recorder's state and the counters are independent. Counters exist as soon as the first code
+ * starts that uses them, recorded or not. A block that begins before that needs no clearing.
  *
- * A reallocation may fail when the block has already been taken out of the ledger, and then nothing
- * must have happened. It cannot be added later, since by then another block may have its place. So
- * it is taken out of its records again.
- */
+ * A reallocation may fail after the block has been removed from the ledger, and then nothing may
+ * have changed. Adding the block only after success is impossible, because by then another block
+ * may have its address. So a failed reallocation subtracts the block from its records again. */
 #include "access/counted_blocks.h"
 
 #include "access/access_state.h"
@@ -28,7 +27,7 @@
 
 struct access_state *access_state;
 
-/* The block that has left the ledger to be reallocated. */
+/* The block that was removed from the ledger for a reallocation. */
 static __thread struct {
     struct access_block block;
     uint32_t site;
@@ -82,8 +81,8 @@ access_start(void)
     access_publish();
 }
 
-/* The latest reallocation is over. Has it failed, so that P, which comes into the ledger, is what
- * it was? */
+/* End the latest reallocation. Return true if it failed, so that P, which enters the ledger, is the
+ * same block as before. */
 static bool
 has_stayed(const void *p)
 {
@@ -110,7 +109,8 @@ access_begins(const void *p, uint64_t size_bytes, bool odd)
         shadow_clear((uintptr_t)p, size_bytes);
 }
 
-/* What is known of the block OLD at P now that it ends; false if nothing is. */
+/* Read the counters and facts of block P, which ends, into B. OLD was its ledger entry. Return
+ * false if it has no counters. */
 static inline bool
 read_block(struct access_block *b, const void *p, struct ledger_entry old)
 {
@@ -130,7 +130,8 @@ read_block(struct access_block *b, const void *p, struct ledger_entry old)
     return true;
 }
 
-/* Is the block P of SITE one of malloc's, and its program's own? */
+/* Return true if the accesses of block P of SITE are counted: it is malloc's and does not back one
+ * of the program's own heaps. */
 static inline bool
 is_counted(const void *p, uint32_t site)
 {

@@ -1,7 +1,7 @@
-/* counted_blocks.h: what events tell those who count accesses of the blocks that they record. In
- * products that count none this is nothing.
+/* counted_blocks.h: events report the blocks that they record to the counting of accesses. In
+ * products without that, all of these do nothing.
  *
- * All of these are called in an event, by the owner of the block, while the block is there. */
+ * Requires an event, by the owner of the block, while the block exists, unless stated otherwise. */
 #ifndef ACCESS_COUNTED_BLOCKS_H
 #define ACCESS_COUNTED_BLOCKS_H
 
@@ -10,34 +10,35 @@
 
 #ifdef HEAPTAP_ACCESS
 
-/* Recording has begun in this process. */
+/* Start counting: recording has begun in this process. */
 void access_start(void);
 
-/* The block P of SIZE_BYTES has come into the ledger, of which no allocator must be asked if
- * it is ODD. */
+/* Register block P of SIZE_BYTES, which has entered the ledger. If it is ODD, no allocator may be
+ * asked about it. */
 void access_begins(const void *p, uint64_t size_bytes, bool odd);
 
-/* It leaves the ledger, which has said OLD of it (site 0: it was not there). It ends, or it is
- * about to be reallocated, which may fail. */
+/* Handle the removal of block P from the ledger, which returned OLD (site 0: not recorded). With
+ * access_ends it ends; with access_leaves it is about to be reallocated, which may fail. */
 void access_ends(const void *p, struct ledger_entry old);
 void access_leaves(const void *p, struct ledger_entry old);
 
-/* The reallocation has failed: P is about to come into the ledger again, by access_begins. */
+/* Undo access_leaves: the reallocation has failed, and P is about to enter the ledger again,
+ * through access_begins. */
 void access_again(const void *p);
 
-/* A tool wishes (enum disk_access_wish). False: that makes no sense. */
+/* Carry out a tool's request (enum disk_access_wish). Return false if that is impossible. */
 bool access_wish(uint64_t wish);
 
-/* Some time has passed. */
+/* Merge live blocks if a step is due. Call now and then. */
 void access_look(void);
 
-/* The exit handlers have run. */
+/* Merge all live blocks at exit, after the exit handlers have run. */
 void access_process_ends(void);
 
-/* An object may be unloaded. */
+/* Look for uncounted accesses before an object may be unloaded. */
 void access_unloads(void);
 
-/* There are counters: say so in the profile, if there is one. */
+/* Record in the profile, if there is one, that counters exist. */
 void access_publish(void);
 
 /* Count accesses of an intercepted function to its caller's memory: READ_BYTES read at READ, and
@@ -49,7 +50,7 @@ void access_looks_up(void);
 
 #else
 
-// Not functions, so that not even the order in which the compiler looks at their arguments is left.
+// Macros, not functions, so that not even the evaluation order of their arguments matters.
 #define access_start()                        ((void)0)
 #define access_begins(p, size_bytes, odd)     ((void)0)
 #define access_ends(p, old)                   ((void)0)

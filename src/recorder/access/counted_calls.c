@@ -1,19 +1,17 @@
 /* counted_calls.c: functions of libc that access the caller's memory.
  *
- * libc is not instrumented, so what strlen or read do to a block would not be seen. These functions
- * have libc's names in the library: objcopy renames them, because the recorder uses some of the
- * names for itself (bytes.c). They count one access for each word of eight bytes that libc's
- * function touches, and call that. A function that stops when it has found something is counted
- * as far as that.
+ * libc is not instrumented, so its accesses to blocks, in strlen or read, would be missed. These
+ * functions have libc's names in the library: objcopy renames them, because the recorder uses some
+ * of the names for itself (bytes.c). They call libc's function and count one access for each word
+ * of eight bytes that it touches. A function that stops at a match is counted up to there.
  *
  * counted_table.h lists all of them. This file has the fast path and the functions that a row of
  * the table cannot describe. In the archive their names are weak: a program may define functions of
  * these names, which it would call without us.
  *
- * Calls from libraries that are not instrumented come here as well. Calls inside libc do not, but
- * for static executables, where the linker redirects all calls (--wrap). There counting_enter keeps
- * what one of these functions does inside from counting twice.
- */
+ * Calls from libraries that are not instrumented come here as well. Calls inside libc do not,
+ * except in static executables, where the linker redirects all calls (--wrap). There counting_enter
+ * keeps calls inside these functions from counting twice. */
 #include "access/counted_calls.h"
 
 #include <string.h>
@@ -56,8 +54,8 @@ counted_memset(void *to, int c, size_t size_bytes)
     return likely(real.memset != NULL) ? real.memset(to, c, size_bytes) : memset(to, c, size_bytes);
 }
 
-/* How many bytes a comparison of A and B that is not equal looks at; ends with a zero byte unless
- * they are WHOLE. */
+/* Return the number of bytes that a comparison of A and B reads. They differ somewhere; it ends at
+ * a zero byte unless they are WHOLE. */
 static inline size_t
 compared(const unsigned char *a, const unsigned char *b, size_t max_bytes, bool whole_bytes)
 {
@@ -202,7 +200,7 @@ counted_strncmp(const char *a, const char *b, size_t max_bytes)
     return real.strncmp(a, b, max_bytes);
 }
 
-/* Bytes up to the first that differs but for its case. */
+/* Return the number of bytes up to the first that differs in more than case. */
 static size_t
 compared_caseless(const char *a, const char *b, size_t max_bytes)
 {
@@ -409,8 +407,8 @@ counted_bcopy(const void *from, void *to, size_t size_bytes)
     counted_memmove(to, from, size_bytes);
 }
 
-/* How often an array is read and written while it is sorted is libc's own affair: it counts once.
- * The comparison is the program's, and may call what counts. */
+/* The number of accesses to an array during sorting is libc's business: it counts as read and
+ * written once. The comparison belongs to the program and may call counted functions. */
 static void
 sorted(const void *v, size_t count, size_t each_bytes)
 {
@@ -437,7 +435,7 @@ order_outside(const void *a, const void *b, void *order)
     return r;
 }
 
-/* Where libc's calls come here, keep its own copying from counting, but not the comparison. */
+/* Where libc's calls come here, do not count libc's copying, but count the comparison. */
 static void
 sort_inside(void *v, size_t count, size_t each_bytes, struct order *order)
 {
@@ -470,8 +468,8 @@ counted_qsort_r(void *v, size_t count, size_t each_bytes,
     sorted(v, count, each_bytes);
 }
 
-/* A token found in S, or behind the latest one if that is NULL. Whether the byte behind it was made
- * zero CHANGES. */
+/* Count the search for a token in S, or behind the latest token if S is NULL. If it CHANGES the
+ * string, the byte behind the token became zero. */
 static char *
 token(const char *s, const char *set, char *found, bool changes)
 {
@@ -485,7 +483,7 @@ token(const char *s, const char *set, char *found, bool changes)
     return found;
 }
 
-/* Only libc knows where it goes on; it counts as if a delimiter ended the token. */
+/* Only libc stores where the search continues; count as if one delimiter ended the token. */
 EXPORT char *
 counted_strtok(char *s, const char *set)
 {

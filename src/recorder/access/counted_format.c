@@ -1,13 +1,12 @@
-/* counted_format.c: reading formats.
+/* counted_format.c: parses formats.
  *
  * A conversion is % [position$] [flags] [width] [.precision] [size] letter. Width and precision may
  * be arguments themselves (*, *position$). With positions, the types of all arguments must be known
- * before the first can be fetched, so such formats are read twice.
+ * before the first can be fetched, so such formats are parsed twice.
  *
- * An unknown letter ends the reading, because a program may have registered it with arguments of
- * any type. Arguments behind it are not counted, nor are those of formats with more than 64
- * positions. Such a call withholds the verdict "never" in the whole process.
- */
+ * An unknown letter ends the parsing, because a program may have registered it with arguments of
+ * any type. Arguments behind it are not counted, and neither are arguments of formats with more
+ * than 64 positions. Such a call withholds the verdict "never" in the whole process. */
 #include "access/counted_format.h"
 
 #include "access/counting.h"
@@ -17,17 +16,17 @@ enum { POSITIONS_MAX = 64, SCANNED_MAX = 4096 };
 
 enum argument { ARGUMENT_INT, ARGUMENT_WORD, ARGUMENT_DOUBLE, ARGUMENT_LONG_DOUBLE };
 
-/* A number of a format: given, or an argument of its own. */
+/* A number in a format: literal, or a separate argument. */
 struct number {
     int value;         // -1 = none.
     bool is_argument;  // `*`
-    uint32_t position; // Of that argument; 0 = the next.
+    uint32_t position; // Position of that argument; 0 = the next.
 };
 
 struct conversion {
     uint32_t position; // 0 = the next.
     struct number width, precision;
-    uint32_t size_bytes; // Of an integer; 16 = long double.
+    uint32_t size_bytes; // Size of an integer; 16 = long double.
     bool suppressed, allocates; // scanf's * and m.
     uint32_t letter;
 };
@@ -79,7 +78,7 @@ digits(struct format *f)
     return (int)n;
 }
 
-/* "12$" is a position; else nothing is taken. */
+/* Parse a position such as "12$"; otherwise consume nothing. */
 static uint32_t
 position(struct format *f)
 {
@@ -124,7 +123,7 @@ size_of_integer(struct format *f)
     return 4;
 }
 
-/* The next conversion of F, behind texts; false at the end. */
+/* Parse the next conversion of F, behind literal text; return false at the end. */
 static bool
 next_print(struct format *f, struct conversion *c)
 {
@@ -149,8 +148,8 @@ next_print(struct format *f, struct conversion *c)
     return c->letter != '\0';
 }
 
-/* Whether C has an argument, of *RET_TYPE. False for a letter that nobody knows, and *RET_KNOWN
- * is too. */
+/* Return true if C has an argument, and store its type in *RET_TYPE. For an unknown letter return
+ * false, and store false in *RET_KNOWN. */
 static bool
 has_argument(const struct conversion *c, enum argument *ret_type, bool *ret_known)
 {
@@ -185,7 +184,7 @@ fetch(struct arguments *a, enum argument type)
     return 0;
 }
 
-/* Count what C reads by VALUE, a pointer, or writes there. */
+/* Count the accesses of C to VALUE, a pointer. */
 static void
 count_printed(const struct conversion *c, uint64_t value, int precision)
 {
@@ -229,7 +228,7 @@ print_in_order(struct format *f, struct arguments *a)
     }
 }
 
-/* Note that the argument at POSITION is of TYPE. False if it is too far on. */
+/* Set the type of the argument at POSITION to TYPE. Return false if the position is too large. */
 static bool
 note(uint8_t *types, uint32_t *count, uint32_t position, enum argument type)
 {
@@ -333,8 +332,8 @@ skip_set(struct format *f)
         f->at++;
 }
 
-/* The next conversion of F. False at the end, and where a text comes first that need not have
- * matched, unless MATCHED. */
+/* Parse the next conversion of F. Return false at the end and, unless MATCHED, at literal text in
+ * front of it, which need not have matched. */
 static bool
 next_scan(struct format *f, struct conversion *c, bool matched)
 {
@@ -355,7 +354,7 @@ next_scan(struct format *f, struct conversion *c, bool matched)
     return c->letter != '\0';
 }
 
-/* The pointer for C: the next of A, or the one at its position in ALL. */
+/* Return the pointer for C: the next of A, or the one at its position in ALL. */
 static void *
 scan_pointer(const struct conversion *c, struct arguments *a, struct arguments *all)
 {
@@ -371,7 +370,7 @@ scan_pointer(const struct conversion *c, struct arguments *a, struct arguments *
     return p;
 }
 
-/* Count what was written to P by C. */
+/* Count the write of C to P. */
 static void
 count_scanned(const struct conversion *c, const void *p)
 {

@@ -1,4 +1,4 @@
-/* counted_libc.h: the functions behind ours of the names in counted_table.h. */
+/* counted_libc.h: the real functions for the names in counted_table.h. */
 #ifndef ACCESS_COUNTED_LIBC_H
 #define ACCESS_COUNTED_LIBC_H
 
@@ -46,18 +46,19 @@ struct counted_libc {
     COUNTED_SCANS(COUNTED_SCAN_MEMBER)
 };
 
-/* A member that nobody behind us has, or that is not found yet, is NULL. */
+/* A member is NULL if no library defines it, or it is not found yet. */
 extern struct counted_libc counted_libc;
 
-extern uint32_t counted_libc_found; // Atomic: need not be looked for any more.
+extern uint32_t counted_libc_found; // Atomic: 1 = the search is over.
 
-/* Look for them. */
+/* Find the real functions. */
 void counted_libc_find(void);
 
-/* Do libc's own calls of these functions come to us as well? */
+/* Return true if libc's own calls of these functions come here as well. */
 extern const bool counted_libc_comes_here;
 
-/* Is getline libc's? Programs had functions of that name, with other parameters, before libc. */
+/* Return true if getline is libc's. Programs had functions of that name, with other parameters,
+ * before libc did. */
 bool counted_libc_has_lines(void);
 
 #endif

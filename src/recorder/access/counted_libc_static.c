@@ -1,6 +1,5 @@
-/* counted_libc_static.c: libc's functions in a static executable, which the linker knows by these
- * names (--wrap). It gives us the calls that libc's own objects make, too.
- */
+/* counted_libc_static.c: libc's functions in a static executable, which the linker names thus
+ * (--wrap). It redirects calls from libc's own objects to us as well. */
 #include "access/counted_libc.h"
 
 // NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names

@@ -1,12 +1,11 @@
-/* counted_numbers.c: functions that make numbers of texts, and stop where a number ends. Where that
- * is, only they know, so they are always given a place to tell.
- */
+/* counted_numbers.c: functions that parse numbers and stop where a number ends. Only libc knows
+ * that position, so these functions always pass a pointer for it. */
 #include <stdlib.h>
 
 #include "access/counted_calls.h"
 #include "access/counting.h"
 
-/* Read a number at S whose end is END, and the character behind it. */
+/* Count the read of a number at S that ends at END, and of the character behind it. */
 #define NUMBER_ENDS(s, end, type)                                                                  \
     R(s, ((size_t)((end) - (s)) + 1) * sizeof(type))
 
@@ -42,7 +41,7 @@ COUNTED_NUMBERS(NUMBER)
     }
 COUNTED_REALS(REAL)
 
-/* Those that do not tell where they end: a second call of one that does. */
+/* These do not return the end of the number: call a related function that does. */
 #define PLAIN(result, name, measure)                                                               \
     EXPORT result counted_##name(const char *s)                                                    \
     {                                                                                              \

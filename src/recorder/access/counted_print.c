@@ -1,8 +1,7 @@
 /* counted_print.c: printf and scanf.
  *
- * Count the text of the program's that they write or read, and what the arguments lead to. Each
- * calls the form that takes a va_list.
- */
+ * Each function counts the program's text that it reads or writes, and the accesses through its
+ * arguments. It calls the form that takes a va_list. */
 #include "access/counted_format.h"
 #include "access/counted_calls.h"
 #include "access/counting.h"
@@ -59,7 +58,7 @@ count_wchar_t(const wchar_t *format, va_list arguments)
     VARIADIC(name, forward, type, parameters, arguments)
 COUNTED_PRINTS(PRINT)
 
-/* A text that is read may be where one is written, so it is counted first. */
+/* The text that is read may overlap memory that is written, so it is counted first. */
 #define SCAN(name, forward, parameters, arguments, ...)                                            \
     EXPORT int counted_##forward(COUNTED_UNPACK parameters const char *format, va_list list)       \
     {                                                                                              \

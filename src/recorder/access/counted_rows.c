@@ -1,6 +1,5 @@
-/* counted_rows.c: a function for each row of counted_table.h and counted_objects.h. It has the name
- * of libc's in the library, as those of counted_calls.c have.
- */
+/* counted_rows.c: a function for each row of counted_table.h and counted_objects.h. In the library
+ * it has libc's name, like the functions of counted_calls.c. */
 #include "access/counted_calls.h"
 #include "access/counting.h"
 
@@ -22,7 +21,7 @@ COUNTED_ROWS(ROW)
 /* Read and write all of *O. */
 #define OBJECT(o)                                                                                  \
     (R((const void *)(uintptr_t)(o), sizeof *(o)), W((const void *)(uintptr_t)(o), sizeof *(o)))
-/* Read *A, which NULL stands in for. */
+/* Read *A; A may be NULL. */
 #define ATTRIBUTES(a) R(a, (a) != NULL ? sizeof *(a) : 0)
 
 /* Not inside libc: pthread_once calls the program, and a cancelled wait runs its handlers. */

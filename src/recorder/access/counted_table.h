@@ -6,7 +6,7 @@
  * counted_objects.h those that count before the call.
  *
  * Effects come after the call because only its result shows what was accessed. A path that the
- * kernel refuses may be no text at all: path() looks at errno first.
+ * kernel refuses may not be a text: path() looks at errno first.
  */
 #ifndef ACCESS_COUNTED_TABLE_H
 #define ACCESS_COUNTED_TABLE_H
@@ -114,7 +114,7 @@
     X(size_t, wcstombs, (char *to, const wchar_t *from, size_t n), (to, from, n), \
       if (r != SIZE_MAX) { wide(from); W(to, to != NULL ? (r < n ? r + 1 : n) : 0); })
 
-/* Paths, and what is known of files. */
+/* Paths, and file status. */
 #define COUNTED_FILES(X) \
     X(int, access, (const char *file, int mode), (file, mode), path(r == 0, file)) \
     X(int, faccessat, (int at, const char *file, int mode, int flags), (at, file, mode, flags), \
@@ -202,7 +202,7 @@
     X(char *, __realpath_chk, (const char *file, char *to, size_t room), (file, to, room), \
       path(r != NULL, file); if (r != NULL) W(r, length(r) + 1))
 
-/* What goes through descriptors. */
+/* Transfers through descriptors. */
 #define COUNTED_TRANSFERS(X) \
     X(ssize_t, readv, (int fd, const struct iovec *v, int n), (fd, v, n), \
       vector(v, n, r, SHADOW_WRITE)) \
@@ -352,7 +352,7 @@
       W(to, r != NULL ? sizeof *to : sizeof to->tm_sec)) \
     X(clock_t, times, (struct tms *to), (to), if (to != NULL) WROTE(r != -1, to))
 
-/* Without arguments and effects: functions of their own. */
+/* Without arguments and effects: separate functions. */
 #define COUNTED_BY_HAND(X) \
     X(void *, memcpy, (void *, const void *, size_t)) \
     X(void *, memmove, (void *, const void *, size_t)) \

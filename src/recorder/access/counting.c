@@ -1,8 +1,7 @@
-/* counting.c: what a function of libc has accessed, where that takes more than an expression.
+/* counting.c: accesses of libc's functions that take more than an expression to describe.
  *
- * What a pointer leads to is looked at only after the call, and only if that has succeeded or has
- * failed after it had looked there: the kernel refuses a bad address with EFAULT, and so must we.
- */
+ * The target of a pointer is read only after the call, and only if the call has succeeded or has
+ * failed after reading there: the kernel refuses a bad address with EFAULT, and so must we. */
 #include "access/counting.h"
 
 #include "platform/process.h"

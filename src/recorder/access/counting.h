@@ -1,6 +1,5 @@
-/* counting.h: the words in which counted_table.h says what a function of libc has accessed. Nothing
- * here changes errno, and all of it may run in a signal handler.
- */
+/* counting.h: the vocabulary of counted_table.h for the accesses of libc's functions. Preserves
+ * errno. Async-signal-safe. */
 #ifndef ACCESS_COUNTING_H
 #define ACCESS_COUNTING_H
 
@@ -36,7 +35,7 @@ counting_add(const void *p, size_t size_bytes, enum shadow_access kind)
 
 #define WIDE(count)      ((size_t)(count) * sizeof(wchar_t))
 
-/* Find the functions behind us before the first call. */
+/* Find the real functions before the first call. */
 static inline void
 look(void)
 {
@@ -162,8 +161,8 @@ given(const void *p, size_t size_bytes)
 /* Read TIME, and write LEFT if a signal ended the sleep. RESULT is nanosleep's. */
 void slept(const struct timespec *time, const struct timespec *left, int result);
 
-/* Search the environment for NAME, whose value was FOUND; NULL searches all of it. Each string
- * counts as a read of its first byte. */
+/* Count a search of the environment for NAME, which returned FOUND; NULL searches all of it. Each
+ * string counts as a read of the first byte. */
 void environment(const char *name, const char *found);
 
 /* memccpy's END is behind the byte that it looked for. */
@@ -183,7 +182,7 @@ void joined_wide(const wchar_t *to, const wchar_t *from, size_t max);
 void vector(const struct iovec *v, int n, ssize_t size_bytes, enum shadow_access kind);
 void message(const struct msghdr *m, ssize_t size_bytes, enum shadow_access kind);
 
-/* Write what the kernel says of an address; *SIZE_BYTES may be more than A has room for. */
+/* Count the write of an address by the kernel; *SIZE_BYTES may exceed the size of A. */
 void address(const void *a, const socklen_t *size_bytes);
 
 /* Look at N descriptors and write back their states; RESULT is poll's. */

@@ -1,13 +1,12 @@
-/* cycles.c: what a cycle is in microseconds.
+/* cycles.c: converts cycles to microseconds.
  *
- * The cpu is in a word that the kernel keeps for each thread (rseq), if libc has asked for that;
- * glibc has since 2.35. If not, the instruction rdtscp gives both, as Linux has set it up.
+ * The kernel keeps the number of the cpu in a word for each thread (rseq), if libc has registered
+ * it; glibc does since 2.35. Otherwise the instruction rdtscp returns both time and cpu, as Linux
+ * sets it up.
  *
- * What a cycle lasts is found by comparing with the clock: for some microseconds at the start, so
- * that there is an answer, and then again each time that the time since has doubled, so that the
- * answer soon has more digits than anybody needs. Blocks that are merged meanwhile have the times
- * of the answer that there was.
- */
+ * The duration of a cycle is measured against the clock: for some microseconds at the start, for a
+ * first estimate, and again whenever the elapsed time has doubled, so that the estimate soon has
+ * more digits than needed. Blocks that are merged in the meantime use the present estimate. */
 #include "access/cycles.h"
 
 #include <sys/syscall.h>
@@ -19,13 +18,14 @@
 enum { FIRST_NS = 20000, USUAL_NS_PER_TICK = 100 };
 #define LOOK_AFTER_TICKS_MAX (UINT64_C(1) << 26) // Some seconds.
 
-/* glibc's: where a thread's struct rseq is, if it has one. Weak, since others have none. */
+/* glibc's: offset of a thread's struct rseq, if it has one. Weak, since other libcs have none. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));  // NOLINT: libc's name
 extern const unsigned int __rseq_size __attribute__((weak)); // NOLINT: libc's name
 
-enum { RSEQ_CPU_OFF = 4 }; // Of cpu_id in struct rseq; above all numbers if there is none.
+enum { RSEQ_CPU_OFF = 4 }; // Offset of cpu_id in struct rseq; negative (as a signed number) without
+                           // registration.
 
-/* The clock that is exact; 0 = it may not be asked. */
+/* Return the precise clock's time; 0 = the system call is not permitted. */
 static uint64_t
 clock_ns(void)
 {

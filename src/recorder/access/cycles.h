@@ -1,4 +1,4 @@
-/* cycles.h: time and cpu in few instructions, because every block asks for both. */
+/* cycles.h: time and cpu in few instructions, because every block records both. */
 #ifndef ACCESS_CYCLES_H
 #define ACCESS_CYCLES_H
 
@@ -9,18 +9,18 @@
 enum { CYCLES_CPU_BITS = 12, CYCLES_SHIFT = 8 };
 
 struct cycles {
-    uint64_t start; // Of the cycle counter.
-    // Where, from the thread pointer on, the kernel keeps the number of the cpu; 0 = nowhere.
+    uint64_t start; // Cycle counter at the start.
+    // Offset from the thread pointer of the kernel's word with the cpu number; 0 = none.
     uint64_t cpu_off;
-    uint64_t us_per_tick; // In 2^-32.
-    uint64_t next_look; // In ticks: when to compare with the clock again.
+    uint64_t us_per_tick; // In units of 2^-32.
+    uint64_t next_look; // In ticks: time of the next comparison with the clock.
     uint64_t start_ns;
 };
 
-/* Begin C. */
+/* Initialise C and take a first measurement. */
 void cycles_start(struct cycles *c);
 
-/* Compare with the clock. */
+/* Measure the cycle against the clock again. */
 void cycles_look(struct cycles *c, uint64_t ticks);
 
 static inline uint64_t
@@ -33,7 +33,7 @@ cycles_now(const struct cycles *c)
         return 0;
     if (likely(c->cpu_off != 0))
         cpu = *(const volatile uint32_t *)(arch_thread_pointer() + c->cpu_off);
-    // Twice as fast as the instruction that gives the cpu as well. Above all numbers: not known.
+    // Twice as fast as the instruction that returns the cpu as well. A negative cpu is unknown.
     now = likely((int32_t)cpu >= 0) ? __builtin_ia32_rdtsc() : __builtin_ia32_rdtscp(&cpu);
     now = (now - c->start) >> CYCLES_SHIFT;
     return now << CYCLES_CPU_BITS | (cpu & ((1u << CYCLES_CPU_BITS) - 1));
@@ -45,7 +45,7 @@ cycles_cpu(uint64_t moment)
     return moment & ((1u << CYCLES_CPU_BITS) - 1);
 }
 
-/* The microseconds since recording began. */
+/* Convert MOMENT to microseconds since recording began. */
 static inline uint64_t
 cycles_us(struct cycles *c, uint64_t moment)
 {

@@ -1,15 +1,14 @@
-/* facts.h: when and where a block began, in a word behind it.
+/* facts.h: the time and the cpu of a block's beginning, in a word behind it.
  *
- * The allocator is asked for eight bytes more (padded.c), and the first word behind the block is
- * ours. What else was thought of: a header in front would move every block away from where the
- * program would have it, and so change what shares a line with what, which is what people want to
- * see; and malloc_usable_size, memalign and realloc would all have to know. An array beside the
- * ledger is eight bytes for 32 of address space, a quarter of the heap for programs whose blocks
- * are pages; in half of all sizes the eight bytes here are in what the allocator rounds up to.
+ * The allocator is asked for eight bytes more (padded.c), and the first word behind the block holds
+ * the facts. Alternatives rejected: a header in front would move every block away from its usual
+ * address. That would change which data share a cache line, the very thing that users want to see,
+ * and malloc_usable_size, memalign and realloc would all need to handle it. An array beside the
+ * ledger takes eight bytes for 32 of address space, a quarter of the heap for programs whose blocks
+ * are pages. For half of all sizes the eight bytes here fit in the allocator's rounding.
  *
- * Blocks that come by other ways (libc's own malloc, called past us) have no such word, unless the
- * allocator has given them more than they asked for: of them it is not known when they began.
- */
+ * Blocks from other paths (direct calls of libc's own malloc) have no such word, unless the
+ * allocator gave them more than requested. The time of their beginning is unknown. */
 #ifndef ACCESS_FACTS_H
 #define ACCESS_FACTS_H
 
@@ -19,21 +18,22 @@
 
 enum { FACTS_BYTES = 8, FACTS_MMAPPED = 2 };
 
-/* How many bytes the block of SIZE_BYTES may take with its facts. */
+/* Return the size that a block of SIZE_BYTES takes with its facts. */
 static inline uint64_t
 facts_end(uint64_t size_bytes)
 {
     return round_up(size_bytes, FACTS_BYTES) + FACTS_BYTES;
 }
 
-/* The same for a call for so many; one that is bound to fail is to fail. */
+/* Like facts_end, for a request of SIZE_BYTES; one that must fail is returned unchanged, and so
+ * still fails. */
 static inline uint64_t
 facts_padded(uint64_t size_bytes)
 {
     return size_bytes <= PTRDIFF_MAX - 128 ? facts_end(size_bytes) : size_bytes;
 }
 
-/* How many bytes the allocator has given glibc's block P, whose size word is WORD. */
+/* Return the size that the allocator gave glibc's block P, whose size word is WORD. */
 static inline uint64_t
 facts_glibc_usable(uint64_t word)
 {
@@ -48,7 +48,7 @@ facts_usable(const void *p)
     return state->usable == USABLE_CALL ? behind_usable(p) : 0;
 }
 
-/* Where the facts of block P are; NULL if they have no room. */
+/* Return the place of block P's facts; NULL if they have no room. */
 static inline uint64_t *
 facts_of(const void *p, uint64_t size_bytes)
 {

@@ -1,9 +1,9 @@
-/* granule_mark.h: the header that heaptap cc includes in front of every file. As the first action
- * of an object file when it is loaded, it calls the function of memprof.c whose name ends with the
+/* granule_mark.h: the header that heaptap cc includes in front of every file. When an object file
+ * is loaded, its first action is to call the function of memprof.c whose name ends with the
  * HEAPTAP_GRANULE of the build. gcc's objects also report that their code may copy structures
  * uncounted.
  *
- * It serves programs of all kinds and languages, so it holds only pointers to functions of
+ * It is included in programs of all kinds and languages, so it holds only pointers to functions of
  * libheaptap-access, in the section of the functions that are called first. */
 #if !defined(__ASSEMBLER__) && defined(HEAPTAP_GRANULE) && !defined(HEAPTAP_GRANULE_MARKED)
 #define HEAPTAP_GRANULE_MARKED

@@ -1,26 +1,26 @@
-/* live.c: merging the blocks that live.
+/* live.c: merges live blocks into the records.
  *
- * The ledger knows them. Each is added to the live records of its site as if it ended now, and gets
- * a mark, so that when it ends it goes to the late records: there what a view of the merge has of
- * it already is kept apart (docs/format.md, 4.16). A mark is a byte for each granule of the ledger,
- * in memory that is there only once there was a merge.
+ * The ledger has all live blocks. Each is added to the live records of its site as if it ended now,
+ * and gets a mark. When a marked block ends it goes to the late records, which keep apart the
+ * counts that a view of the merge includes already (docs/format.md, 4.16). A mark is a byte for
+ * each granule of the ledger, in memory that exists only after the first merge.
  *
- * A program that is killed has what its live blocks had come to at the latest merge, so there is
- * one each second. It is done by whoever allocates, inside a call of malloc, and so in steps that
- * are over soon, with rests between them. What a block had come to is that of the moment when the
- * walk was there. Blocks that begin where it has been are not in this merge, those that end where
- * it has not been are as if it had not begun. Nothing is published before the end.
+ * There is a merge each second, so that the profile of a killed program includes the counts of its
+ * live blocks up to then. The thread that allocates when a merge is due makes it, inside a call of
+ * malloc. It therefore runs in short steps with pauses between them. The counts of a block are from
+ * the moment when the walk passes it. Blocks that begin behind the walk are not in this merge;
+ * blocks that end before the walk reaches them are treated as if it had not begun. Nothing is
+ * published before the end.
  *
- * Other threads go on meanwhile. A block may be freed, and its memory given back to the kernel,
- * while it is looked at; so where there are other threads what stands in the program's memory, its
- * size and its facts, is read by a system call that fails where there is nothing, a page at a time,
- * and the ledger is asked again afterwards. Counters are ours and always there. A block that ends
- * in just that moment may be counted both as live and as ended.
+ * Other threads continue meanwhile. A block may be freed, and its memory returned to the kernel,
+ * while it is read. So with several threads its size and facts, which lie in the program's memory,
+ * are read through a system call that fails on unmapped memory, one page at a time. The ledger is
+ * then read again to confirm the block. Counters belong to the recorder and are always mapped. A
+ * block that ends at that very moment may be counted both as live and as ended.
  *
- * Where such a call cannot be made (sys_be_quiet), or where only the allocator knows how large a
- * block is, which must not be asked about one that has gone, nothing is merged from the second
- * thread on: what was merged before stays, and the profile says of when that is.
- */
+ * In two cases nothing is merged from the second thread on: where such a call is forbidden
+ * (sys_be_quiet), and where only the allocator can return a block's size, because it must not be
+ * asked about a block that has ended. Earlier merges remain, and the profile has their time. */
 #include "access/live.h"
 
 #include <sys/syscall.h>
@@ -37,24 +37,25 @@
 #include "platform/mem.h"
 #include "platform/sys.h"
 
-/* A walk over the blocks that live. */
+/* A walk over the live blocks. */
 struct walk {
-    uint64_t merge; // 0 = they are to begin anew.
+    uint64_t merge; // Number of the merge; 0 = forget all counts instead.
     uint8_t mark;
     uint64_t now;
-    bool alone; // No other thread changes anything.
-    uint64_t stop_us; // Elapsed; the step is over then. 0 = it goes to the end.
-    struct live_page *page; // What has been read of the program's memory.
+    bool alone; // No other thread exists.
+    uint64_t stop_us; // Elapsed time at which the step ends; 0 = walk to the end.
+    struct live_page *page; // The page of the program's memory read last.
 };
 
 enum {
     MERGE_EACH_US = 1000000,
-    // A step takes so long, and no more than this part of the time; nor do all steps of a merge.
+    // Maximum duration of a step. Steps, and all steps of a merge together, take no more than
+    // 1/STEP_SHARE of the time.
     STEP_US = 1000,
     STEP_SHARE = 20,
     PAGE_BYTES = 4096,
     PAGE_ENTRIES = PAGE_BYTES / 16,
-    STEP_PAGES = 64, // Of the ledger, between two looks at the time.
+    STEP_PAGES = 64, // Pages of memory walked between two readings of the time.
 };
 
 static inline uint8_t
@@ -76,7 +77,7 @@ live_part_seen(uint8_t *seen)
     uint8_t mark = load_relaxed(seen);
 
     store_relaxed(seen, (uint8_t)0);
-    // The next one may be under way.
+    // The next merge may be in progress.
     for (uint64_t m = merge; m <= merge + 1; m++)
         if (mark == mark_of(m))
             return (enum disk_access_part)late_part(m);
@@ -89,7 +90,7 @@ is_alone(void)
     return !load_relaxed(&state->multi);
 }
 
-/* Can blocks be looked at? ALONE: there is no other thread. */
+/* Return true if blocks can be read safely. ALONE: there is no other thread. */
 static bool
 can_look(bool alone)
 {
@@ -97,7 +98,7 @@ can_look(bool alone)
            (state->usable == USABLE_GLIBC && !sys_is_quiet());
 }
 
-/* Read SIZE_BYTES of the program's memory at ADDRESS. */
+/* Read SIZE_BYTES of the program's memory at ADDRESS. Return false if that fails. */
 static bool
 read_memory(uintptr_t address, void *to, uint64_t size_bytes)
 {
@@ -108,7 +109,8 @@ read_memory(uintptr_t address, void *to, uint64_t size_bytes)
            (long)size_bytes;
 }
 
-/* Read the page at ADDRESS, with the size word of a block that begins there. False: it has gone. */
+/* Read the page at ADDRESS, with the size word of a block that begins there. Return false if it is
+ * unmapped. */
 static bool
 read_page(struct live_page *page, uintptr_t address)
 {
@@ -127,7 +129,7 @@ read_page(struct live_page *page, uintptr_t address)
     return true;
 }
 
-/* The word at ADDRESS; false if there is none. */
+/* Read the word at ADDRESS. Return false if it is unmapped. */
 static bool
 read_word(const struct walk *w, uintptr_t address, uint64_t *ret_word)
 {
@@ -144,7 +146,7 @@ read_word(const struct walk *w, uintptr_t address, uint64_t *ret_word)
     return read_memory(address, ret_word, sizeof *ret_word);
 }
 
-/* The mark of the block at P, made if there is no room for it yet; NULL without memory. */
+/* Return the mark of the block at P, created on demand; NULL without memory. */
 static uint8_t *
 seen_make(uintptr_t p)
 {
@@ -165,7 +167,7 @@ seen_make(uintptr_t p)
     return live_seen(p);
 }
 
-/* Where the facts of block P of SIZE_BYTES are; 0 if it has none. */
+/* Return the address of the facts of block P of SIZE_BYTES; 0 if it has none. */
 static uintptr_t
 facts_place(const struct walk *w, uintptr_t p, uint64_t size_bytes)
 {
@@ -179,8 +181,8 @@ facts_place(const struct walk *w, uintptr_t p, uint64_t size_bytes)
     return p + round_up(size_bytes, FACTS_BYTES);
 }
 
-/* The block P lives, and its facts are at FACTS (0: nowhere). ENTRY, which says so, is at SLOT,
- * NULL if it says no more than that. */
+/* Merge the live block P, whose facts are at FACTS (0 = none). SLOT holds its ledger entry, ENTRY,
+ * and is read again to confirm that the block is still live; NULL = no such check. */
 static void
 merge_block(const struct walk *w, uintptr_t p, uint64_t size_bytes, uintptr_t facts, uint32_t site,
             const uint32_t *slot, uint32_t entry)
@@ -200,7 +202,7 @@ merge_block(const struct walk *w, uintptr_t p, uint64_t size_bytes, uintptr_t fa
         return;
     }
     if (facts != 0 && !read_word(w, facts, &began))
-        return; // Its memory is gone.
+        return; // The memory is unmapped.
     seen = seen_make(p);
     if (seen == NULL) {
         access_add(&access_counting()->unmerged_blocks, 1);
@@ -234,7 +236,7 @@ walk_entry(const struct walk *w, uintptr_t granule, const uint32_t *slot, uint32
                 entry);
 }
 
-/* The blocks that begin in the page at ADDRESS, whose entries begin at SLOT. */
+/* Merge the blocks that begin in the page at ADDRESS, whose entries begin at SLOT. */
 static void
 walk_page(const struct walk *w, uintptr_t address, const uint32_t *slot)
 {
@@ -244,7 +246,7 @@ walk_page(const struct walk *w, uintptr_t address, const uint32_t *slot)
         any |= entries[i] = load_relaxed(&slot[i]);
     if (any == 0)
         return;
-    // Read when it is known what is there: not what had been there before.
+    // Read the page after the entries, so that it cannot show an earlier block.
     if (!w->alone && state->usable == USABLE_GLIBC && !read_page(w->page, address))
         return;
     for (uint32_t i = 0; i < count; i++)
@@ -259,7 +261,8 @@ is_over(const struct walk *w)
            cycles_us(&access_state->cycles, cycles_now(&access_state->cycles)) >= w->stop_us;
 }
 
-/* Go on in LEAF, of SPAN, at *PAGE. False if the step is over before the leaf is. */
+/* Walk LEAF, the leaf of SPAN, from *PAGE on. Return false if the step ends before the leaf
+ * does. */
 static bool
 walk_leaf(const struct walk *w, uintptr_t span, const uint32_t *leaf, uint32_t *page)
 {
@@ -286,7 +289,7 @@ walk_side(const struct walk *w, uint32_t i)
         uint32_t site = (uint32_t)(value >> (64 - LEDGER_SITE_BITS)) |
                         (uint32_t)slots[j].how << LEDGER_SITE_BITS;
 
-        // 1 is one that has gone.
+        // Key 1 marks a removed entry.
         if (key > 1 && value != 0 && !ledger_is_hooked((void *)key) &&
             !ledger_is_backing((struct ledger_entry){.site = site}))
             merge_block(w, key, size_bytes, odd ? 0 : facts_place(w, key, size_bytes), site, NULL,
@@ -294,14 +297,14 @@ walk_side(const struct walk *w, uint32_t i)
     }
 }
 
-/* Go on at PLACE. False if the step is over before the walk is. */
+/* Walk from PLACE on. Return false if the step ends before the walk does. */
 static bool
 walk_on(const struct walk *w, struct live_place *place)
 {
     const struct core_record *r = state->core;
     uint64_t count = load_acquire(&r->leaf_count), most = CORE_CHUNKS * CORE_CHUNK_LEAVES;
 
-    // Dumps have a list of the leaves, which is shorter than the ledger's top level.
+    // Use the list of leaves for core dumps, which is shorter than the ledger's top level.
     for (; place->leaf < count && place->leaf < most; place->leaf++, place->page = 0) {
         const struct core_leaf *chunk = (const struct core_leaf *)load_acquire(
             &r->leaf_chunks[place->leaf / CORE_CHUNK_LEAVES]);
@@ -312,7 +315,7 @@ walk_on(const struct walk *w, struct live_place *place)
             !walk_leaf(w, l->span, (const uint32_t *)leaf, &place->page))
             return false;
     }
-    w->page->bytes = 0; // What it had may have changed.
+    w->page->bytes = 0; // The copy may be outdated.
     for (; place->side < countof(state->side); place->side++) {
         if (is_over(w))
             return false;
@@ -346,8 +349,8 @@ elapsed_us(uint64_t moment)
     return cycles_us(&access_state->cycles, moment);
 }
 
-/* Go on with the merge that is under way, or begin one; no longer than STEP_US, or to the END. It
- * is our turn, and blocks can be looked at. */
+/* Continue the merge in progress, or begin one, for STEP_US at most; with END, up to its end.
+ * Requires that the caller has set `merging`, and can_look. */
 static void
 merge_on(bool alone, bool end)
 {
@@ -395,15 +398,15 @@ live_step(void)
         return;
     mask = sys_block_signals();
     if (take_turn()) {
-        // One that a second thread would cut off for good must not be left half made.
+        // If a second thread would end merging for good, do not leave this merge incomplete.
         merge_on(alone, !can_look(false));
         store_release(&access_state->merging, 0u);
     }
     sys_unblock_signals(mask);
 }
 
-/* Begin what has to be done in one go, by us alone: what was under way is over. False if another
- * thread does not come to an end, or blocks cannot be looked at. */
+/* Prepare work that must be done in one go: set `merging` and complete any merge in progress.
+ * Return false if another thread does not finish in time, or blocks cannot be read. */
 static bool
 begin_whole(bool alone)
 {

@@ -1,25 +1,25 @@
-/* live.h: blocks that live: which of them have been merged, and merging them; see live.c. */
+/* live.h: merges live blocks, and marks the merged ones; see live.c. */
 #ifndef ACCESS_LIVE_H
 #define ACCESS_LIVE_H
 
 #include "access/records.h"
 
-/* When the first merge is due. */
+/* Elapsed time of the first merge. */
 enum { LIVE_FIRST_US = 1000000 };
 
 enum live_merge { LIVE_GOES_ON, LIVE_AT_EXIT };
 
-/* Go on with the merge of this second, for a moment. */
+/* Make a step of the merge that is due. */
 void live_step(void);
 
-/* Merge what lives now. False if another thread does not come to an end with that, or if blocks
- * cannot be looked at while there are others. */
+/* Merge all live blocks now. Return false if another thread does not finish its merge in time, or
+ * if blocks cannot be read while there are other threads. */
 bool live_merge(enum live_merge when);
 
-/* Forget all that was counted; what lives begins anew. False as above. */
+/* Discard all counts; live blocks start from zero. Return false as live_merge does. */
 bool live_forget(void);
 
-/* B began when FACTS say, and ends at NOW. */
+/* Set the times of B, which began at FACTS (0 = unknown) and ends at NOW. */
 static inline void
 live_date(struct access_block *b, uint64_t facts, uint64_t now)
 {
@@ -31,12 +31,12 @@ live_date(struct access_block *b, uint64_t facts, uint64_t now)
                               : 0;
 }
 
-/* The part to which the block at P belongs that was in a merge; it is in none any more. */
+/* Return the part for the block with the mark SEEN, which ends, and clear the mark. */
 enum disk_access_part live_part_seen(uint8_t *seen);
 
 enum { LIVE_SPAN_BITS = 24 };
 
-/* The mark of the block at P; NULL if it has none. */
+/* Return the mark of the block at P; NULL if it has none. */
 static inline uint8_t *
 live_seen(uintptr_t p)
 {
@@ -48,7 +48,7 @@ live_seen(uintptr_t p)
     return leaf == NULL ? NULL : &leaf[(p & ((1u << LIVE_SPAN_BITS) - 1)) >> state->granule_shift];
 }
 
-/* The part to which the block at P belongs, which ends. */
+/* Return the part for the block at P, which ends. */
 static inline enum disk_access_part
 live_part(uintptr_t p)
 {

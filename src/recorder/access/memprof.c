@@ -1,17 +1,15 @@
-/* memprof.c: what instrumented code calls.
+/* memprof.c: the functions that instrumented code calls.
  *
- * Nearly all of it counts by itself. What it calls is this: at its start, once for each object
- * file, and for what the compiler would copy or fill by instructions of its own.
+ * Most instrumented code counts inline. It calls these functions at its start, once for each object
+ * file, and for operations that the compiler would otherwise copy or fill inline.
  *
- * The compiler's options decide about granules, and nothing in an object file tells what they were.
- * So heaptap cc has each object call, before all else, a function whose name says it. What was
- * built without heaptap cc calls none, and has the compiler's default, 64 bytes. Since each object
- * file calls __memprof_init once, one more of these calls than of the others means that one has
- * been built without.
+ * The compiler's options determine the granules, and an object file does not record them. So
+ * heaptap cc has each object first call a function whose name states them. Objects built without
+ * heaptap cc make no such call, and have the compiler's default, 64 bytes. Each object file calls
+ * __memprof_init once. If these calls outnumber the others, an object was built without heaptap cc.
  *
- * With --reads-writes and --exact-threads the program calls us for each access: then we know which
- * of the two it is, or can add atomically.
- */
+ * With --reads-writes and --exact-threads the program calls a function for each access. The
+ * function can distinguish the two kinds, or add atomically. */
 #include "access/memprof.h"
 
 #include <string.h>
@@ -36,7 +34,7 @@ granule_is(uint32_t granule_bytes, bool apart, uint32_t exact)
     uint32_t all_exact = add_relaxed(&objects.exact, exact) + exact;
 
     shadow_start(granule_bytes, apart);
-    // One object that counts as usual is enough for counts to be lost.
+    // A single object with ordinary counting is enough to lose counts.
     shadow.exact = all_exact == add_relaxed(&objects.said, 1u) + 1;
     shadow.atomic = all_exact != 0;
     access_publish();
@@ -87,14 +85,14 @@ __memprof_memset(void *to, int c, size_t size_bytes)
     return counted_memset(to, c, size_bytes);
 }
 
-/* Do what WISH says, out of the program's own code. */
+/* Carry out WISH, called from the program's code. Return false if that is impossible. */
 static bool
 wish(enum disk_access_wish wish)
 {
     uint32_t busy = tls.busy;
     bool done;
 
-    if (busy == BUSY_RECORDER) // In a signal handler.
+    if (busy == BUSY_RECORDER) // A signal handler has interrupted the recorder.
         return false;
     tls.busy = BUSY_RECORDER;
     signal_fence();

@@ -1,5 +1,5 @@
-/* memprof.h: what code that was built with -fmemory-profile calls, and what heaptap cc adds to it.
- * The names are the compiler's. */
+/* memprof.h: the functions called by code built with -fmemory-profile, and by the additions of
+ * heaptap cc. The names are the compiler's. */
 #ifndef ACCESS_MEMPROF_H
 #define ACCESS_MEMPROF_H
 
@@ -7,8 +7,8 @@
 
 // NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
-/* Called by each object file when it is loaded: before its constructors, and by those that heaptap
- * cc has built, before that, one that says what they were built for. */
+/* Called by each object file when it is loaded, before its constructors. Objects built by heaptap
+ * cc first call a function that states their granules. */
 void __memprof_init(void);
 void __memprof_version_mismatch_check_v1(void);
 
@@ -31,16 +31,16 @@ GRANULES(GRANULE_PROTOTYPE)
  * and by __builtin_memcpy. */
 void __heaptap_structures_by_value(void);
 
-/* What replaces the compiler's own copying and filling. */
+/* Replacements of the compiler's inline copying and filling. */
 void *__memprof_memcpy(void *to, const void *from, size_t size_bytes);
 void *__memprof_memmove(void *to, const void *from, size_t size_bytes);
 void *__memprof_memset(void *to, int c, size_t size_bytes);
 
-/* For programs: merge what lives, so that the profile has it; 0 = done. Forget what was counted. */
+/* For programs: merge live blocks into the profile (0 = done), and discard all counts. */
 int __memprof_profile_dump(void);
 void __memprof_profile_reset(void);
 
-/* With -mllvm -memprof-use-callbacks: an access at ADDRESS. */
+/* Count an access at ADDRESS; called with -mllvm -memprof-use-callbacks. */
 void __memprof_load(uintptr_t address);
 void __memprof_store(uintptr_t address);
 

@@ -1,19 +1,18 @@
-/* padded.c: asking the allocator for a little more.
+/* padded.c: asks the allocator for a little more.
  *
- * Each call asks for the block and a word behind it (facts.h). With granules of 64 bytes a block
- * has to be aligned to 64 as well, or neighbours would share a granule; with smaller ones the
- * alignment that every allocator gives is enough. Asking for an alignment is slow, and leaves gaps.
- * But if all sizes are multiples of 64 for the allocator, what follows an aligned block is aligned.
- * So we ask for a size, look at what came, and only ask for an alignment if it is not what we want.
+ * Each call requests the block and a word behind it (facts.h). With granules of 64 bytes a block
+ * must also be aligned to 64, or neighbours would share a granule; with smaller granules every
+ * allocator's alignment suffices. Requesting an alignment is slow and leaves gaps. But if all sizes
+ * are multiples of 64 to the allocator, each block behind an aligned one is aligned. So
+ * padded_malloc requests such a size, and requests an alignment only if the result is not aligned.
  *
- * A call that must fail, or that means something special (realloc to no bytes), is passed on as it
- * is.
+ * A call that must fail, or that has a special meaning (realloc to no bytes), is passed on
+ * unchanged.
  *
- * What malloc_usable_size says ends where the facts begin, if the ledger's entry tells where that
- * is. Of blocks with more slack it is all that the allocator has given: the rest of the page
- * belongs to whoever had the block from pvalloc. A program that uses it overwrites the facts, and
- * when that block began is not known any more.
- */
+ * malloc_usable_size returns the size up to the facts, if the ledger's entry gives their position.
+ * For blocks with more slack it returns the allocator's whole size, since the rest of the page
+ * belongs to the caller of pvalloc. A program that uses it overwrites the facts, and the time of
+ * the block's beginning becomes unknown. */
 #include "access/padded.h"
 
 #include <errno.h>
@@ -26,21 +25,21 @@
 
 static struct next behind;
 
-/* From so many bytes on the allocator may take a mapping, which is never aligned enough. */
+/* From this size on the allocator may use a mapping, which is never aligned enough. */
 enum { MAPPING_BYTES = 64 << 10 };
 
-/* Blocks that are not aligned and stay unused: how large, and how many. */
+/* Limits of the size and number of unaligned blocks that stay unused. */
 enum { KEPT_BYTES = 1024, KEPT_MAX = 1024 };
 
-/* The alignment that blocks need beyond the allocator's own; 0 = none. */
+/* Return the alignment that blocks need beyond the allocator's; 0 = none. */
 static inline size_t
 needed_alignment(void)
 {
     return unlikely(shadow.granule_bytes > 16) ? shadow.granule_bytes : 0;
 }
 
-/* How much to ask for. With an alignment, so much that what glibc makes of it is a multiple of
- * that. */
+/* Return the size to request. With an alignment, glibc's chunk for it is a multiple of the
+ * alignment. */
 static inline size_t
 padded(size_t size_bytes)
 {
@@ -62,9 +61,9 @@ no_memory(void)
     return NULL;
 }
 
-/* Give back P of SIZE_BYTES, which is not aligned. A small one would be the next that the allocator
- * gives for that size, and the next, so the first few are kept from it for good: a thread, or an
- * arena, has one until its memory goes on from an aligned block. */
+/* Release P of SIZE_BYTES, which is not aligned. The allocator would return a small block for the
+ * next request of that size, again and again. So the first few are kept for good: a thread, or an
+ * arena, has one until its memory continues from an aligned block. */
 static void
 give_back(void *p, size_t size_bytes)
 {
@@ -98,7 +97,7 @@ calloc_aligned(size_t size_bytes)
 {
     void *p = malloc_aligned(size_bytes);
 
-    // What has just been mapped is zero.
+    // A new mapping is zero.
     if (p != NULL && (behind_usable_mode() != USABLE_GLIBC ||
                       (((const uint64_t *)p)[-1] & FACTS_MMAPPED) == 0))
         memset(p, 0, size_bytes);
@@ -116,14 +115,15 @@ padded_calloc(size_t count, size_t each_bytes)
                                            : calloc_aligned(size_bytes);
 }
 
-/* P, of which SIZE_BYTES are used and which is not aligned, elsewhere. */
+/* Move the SIZE_BYTES in use of P, which is not aligned, to an aligned block. Return the new block,
+ * or P without memory. */
 static void *
 moved(void *p, size_t size_bytes)
 {
     void *q = behind.memalign(needed_alignment(), padded(size_bytes));
 
     if (q == NULL)
-        return p; // Its neighbours' counters are better than no block.
+        return p; // Sharing the neighbours' counters is better than no block.
     memcpy(q, p, size_bytes);
     behind.free(p);
     return q;
@@ -150,7 +150,8 @@ padded_reallocarray(void *p, size_t count, size_t each_bytes)
     return padded_realloc(p, size_bytes);
 }
 
-/* What to ask for instead of ALIGN, which must be a power of two and at least LEAST. */
+/* Return the alignment to request instead of ALIGN, which must be a power of two and at least
+ * LEAST. */
 static inline size_t
 raised(size_t align, size_t least)
 {
@@ -171,7 +172,7 @@ padded_aligned_alloc(size_t align, size_t size_bytes)
     return behind.aligned_alloc(raised(align, 1), padded(size_bytes));
 }
 
-/* It takes any alignment. */
+/* memalign accepts any alignment. */
 static void *
 padded_memalign(size_t align, size_t size_bytes)
 {
@@ -189,7 +190,7 @@ padded_memalign(size_t align, size_t size_bytes)
 PAGED(valloc)
 PAGED(pvalloc)
 
-/* Does ENTRY, from the slot of P, say how much slack the live block at P has? */
+/* Return true if ENTRY, from the slot of P, holds the slack of the live block at P. */
 static inline bool
 tells_slack(uint32_t entry, const void *p)
 {
@@ -214,7 +215,8 @@ padded_usable(void *p)
         return usable;
     room = state->usable == USABLE_GLIBC ? ledger_glibc_room(p) : usable;
     end = round_up(room - (entry >> LEDGER_SLACK_SHIFT), FACTS_BYTES);
-    return end < usable ? end : usable; // One that was not asked for here has no room for facts.
+    return end < usable ? end : usable; // A block that was not requested here has no room for
+                                        // facts.
 }
 
 void

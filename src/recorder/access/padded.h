@@ -1,5 +1,5 @@
-/* padded.h: functions put in front of the allocator's, so that behind each block is room for its
- * facts, and no two share a granule. In products that count no accesses this is nothing. */
+/* padded.h: wrappers of the allocator's functions. They leave room for facts behind each block, and
+ * no two blocks share a granule. In products that count no accesses they do nothing. */
 #ifndef ACCESS_PADDED_H
 #define ACCESS_PADDED_H
 
@@ -7,7 +7,7 @@
 
 #ifdef HEAPTAP_ACCESS
 
-/* Put them in front of those in N. To be called once. */
+/* Replace the functions in N by the wrappers. Call once. */
 void padded_in_front(struct next *n);
 
 #else

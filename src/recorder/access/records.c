@@ -1,14 +1,12 @@
 /* records.c: the records of sites, in ACCESS and FIELDS.
  *
- * The proposal of 2020 has a table of fixed size, indexed by a hash of the stack, in which a new
- * stack drives out an old one, whose numbers are then printed and have to be added up later. Here a
- * stack has a site and a site a number, so its records are found by an index and stay for good: in
- * the file, where a reader sees them grow.
+ * The proposal of 2020 has a table of fixed size, indexed by a hash of the stack, where a new stack
+ * evicts an old one, whose values are then printed and must be added up later. Here a stack has a
+ * site and a site has a number, so its records are found by an index. They are permanent and in the
+ * file, where a reader can watch them grow.
  *
- * As long as there is one thread its additions are plain; from the second on they are atomic. Then
- * a minimum, a maximum and what is known of the latest block may come from different threads at
- * once, each right by itself.
- */
+ * Additions are plain with one thread, and atomic from the second on. Then a minimum, a maximum and
+ * the data of the latest block may come from different threads, each value correct by itself. */
 #include "access/records.h"
 
 #include <string.h>
@@ -32,7 +30,7 @@ empty_spread(struct disk_spread *s)
     *s = (struct disk_spread){.min = UINT64_MAX};
 }
 
-/* Make R, of which nobody else may be reading, a record of no blocks. */
+/* Reset R to a record of no blocks. No other thread may be reading it. */
 static void
 empty_access(struct disk_access *r)
 {
@@ -71,7 +69,7 @@ make_access(uint32_t *place, uint32_t site, enum disk_access_part part)
     return r;
 }
 
-/* The record of PART of SITE; NULL without memory. */
+/* Return the record of PART of SITE, created on demand; NULL without memory. */
 static inline struct disk_access *
 access_of(uint32_t site, enum disk_access_part part)
 {
@@ -130,7 +128,7 @@ fields_of(struct access_runs *runs, uint32_t site, enum disk_access_part part, u
 
 /* --- Blocks ----------------------------------------------------------------------------------- */
 
-/* What COUNTER has, where reads and writes are APART or not. */
+/* The value of a counter; `writes` is 0 unless reads and writes are APART. */
 struct count {
     uint64_t accesses, writes;
 };
@@ -147,7 +145,7 @@ count_of(const uint64_t *counter, bool apart)
                           writes};
 }
 
-/* Add the N counters at COUNTER up, into B. */
+/* Sum the N counters at COUNTER into B. */
 static INLINE void
 read_counters(struct access_block *b, const uint64_t *counter, uint64_t n, bool apart)
 {
@@ -178,9 +176,9 @@ records_read(struct access_block *b)
         read_counters(b, counter, n, false);
     b->granules = n;
     untouched_bytes = (n - b->touched_granules) * granule;
-    if (n > 0 && counter[n - 1] == 0) // The last one need not be the block's as a whole,
+    if (n > 0 && counter[n - 1] == 0) // The last granule may extend beyond the block,
         untouched_bytes -= (0 - (b->p + b->size_bytes)) & (granule - 1);
-    if (n > 0 && counter[0] == 0) // nor the first.
+    if (n > 0 && counter[0] == 0) // and the first may begin before it.
         untouched_bytes -= b->p & (granule - 1);
     b->untouched_bytes = untouched_bytes;
 }
@@ -203,8 +201,8 @@ raise(uint64_t *p, uint64_t v)
         continue;
 }
 
-/* access_add, where it is known whether there are others. Functions that have ALONE are inline, so
- * that the compiler makes two of each. */
+/* access_add with the number of threads known. Functions with a parameter ALONE are inline, so that
+ * the compiler specialises both cases. */
 static INLINE void
 add_word(uint64_t *p, uint64_t v, bool alone)
 {
@@ -244,8 +242,7 @@ utilised_of(const struct access_block *b)
     return b->granules > 0 ? b->touched_granules * 10000 / b->granules : 0;
 }
 
-/* Add what time and cpu say of B to R, and compare them with those of the block before, of which
- * BEFORE knows. */
+/* Add the times and cpus of B to R, and compare them with those of the block before, in BEFORE. */
 static INLINE void
 add_dates(struct disk_access *r, const struct disk_access *before, const struct access_block *b,
           bool alone)
@@ -297,7 +294,7 @@ add_block(struct disk_access *r, const struct disk_access *before, const struct 
         add_dates(r, before, b, alone);
 }
 
-/* Add N times (1, or -1 to take it back) what is known of the COUNT first granules to F. */
+/* Add the counts of the first COUNT granules to F, times N: 1, or -1 to subtract them. */
 static INLINE void
 add_fields(struct disk_fields *f, const uint64_t *counter, uint64_t count, uint64_t n, bool alone)
 {

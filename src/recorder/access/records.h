@@ -1,16 +1,16 @@
-/* records.h: adding blocks to the records of their sites. Any thread may call these in an event. */
+/* records.h: adds blocks to the records of their sites. Thread-safe in an event. */
 #ifndef ACCESS_RECORDS_H
 #define ACCESS_RECORDS_H
 
 #include "access/access_state.h"
 
-/* A block that ends, or is merged. */
+/* A block that ends, or is merged while it lives. */
 struct access_block {
     uintptr_t p;
     uint64_t size_bytes;
     bool dated;
-    uint64_t began, ended; // Of cycles.h.
-    // What its counters come to.
+    uint64_t began, ended; // Moments of cycles.h.
+    // Sums of its counters.
     uint64_t accesses, writes, granules, touched_granules, untouched_bytes;
     uint64_t lifetime_us;
 };
@@ -22,14 +22,14 @@ void records_read(struct access_block *b);
 void records_add(const struct access_block *b, uint32_t site, enum disk_access_part part,
                  uint64_t merge);
 
-/* Take B, the latest that was added to PART of SITE, out again, as far as that can be: what it has
- * made of a minimum or maximum stays. */
+/* Subtract B, the latest block that was added to PART of SITE. A minimum or maximum that B has
+ * changed stays. */
 void records_take_back(const struct access_block *b, uint32_t site, enum disk_access_part part);
 
-/* Add what the late PART of all sites has to ENDED, and leave nothing in it. */
+/* Move the contents of the late PART of all sites to ENDED. */
 void records_settle(enum disk_access_part part);
 
-/* Make all records those of no block. */
+/* Reset all records: they contain no blocks. */
 void records_forget(void);
 
 #endif

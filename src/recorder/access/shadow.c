@@ -1,16 +1,16 @@
-/* shadow.c: where the counters are.
+/* shadow.c: the location of the counters.
  *
- * Instrumented code adds one, in 64 bits, to what is at ((address & -granule) >> scale) + base. The
- * first two are constants in the code, chosen by options of the compiler, so that each granule has
- * a counter of its own beside that of its neighbour:
+ * Instrumented code adds one to the 64-bit counter at ((address & -granule) >> scale) + base.
+ * Granule and scale are constants in the code, chosen by options of the compiler, and each granule
+ * has a separate counter, adjacent to its neighbour's:
  *
  *     granule  scale   of memory   whose
  *     64       3       1/8         the compiler's default
  *     16       1       1/2         glibc's alignment: no two blocks share one
  *     8        0       all of it   each word of a block: as near as one comes to its fields
  *
- * The base is a variable, ours to set. All counters are one mapping that takes memory where it is
- * written to. It must not lie where the program's memory may be, wherever the kernel puts that:
+ * The base is a variable that the recorder sets. All counters are one mapping, which takes memory
+ * where it is written. It must not overlap the program's memory, wherever the kernel places that:
  * programs and libraries move by up to 2^44 bytes (vm.mmap_rnd_bits = 32).
  *
  *     0x0000…  programs that are not position-independent, and their heap
@@ -20,15 +20,15 @@
  *     0x6fff…  to 0x8000…   libraries, mappings, stacks
  *
  * So words have counters only in position-independent programs. Counters of 64 bytes fit anywhere.
- * Each word's counter is 2048 bytes further on than it would have to be: at the same place in its
- * page as the word, each would wait for the store to the other (x86 compares the low 12 bits).
+ * Each word's counter is displaced by 2048 bytes. At the same offset in its page as the word, each
+ * access to one would wait for the store to the other, because x86 compares the low 12 bits.
  *
- * Where code calls us for each access, reads and writes are counted apart, in the lower and the
- * upper half of the counter (carries.c). Then nothing may add to it as if it were one number.
+ * Where code calls a function for each access, reads and writes are counted apart, in the lower and
+ * the upper half of the counter (carries.c). Then no code may add to it as a single number.
  *
- * Without counters an instrumented program cannot go on, since its code writes to them whatever
- * becomes of us. So this is the one place where we end a process, before its main.
- */
+ * Without counters an instrumented program cannot continue, since its code writes to them whether
+ * it is recorded or not. So this is the only place where the recorder ends a process, before its
+ * main. */
 #include "access/shadow.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@
 #define ADDRESS_END (UINT64_C(1) << ARCH_ADDRESS_BITS)
 #define WORDS_FROM  UINT64_C(0x550000000000) // Position-independent programs begin above this.
 
-/* From so many bytes of counters on they are given back instead of written to. */
+/* Counters of this size or more are dropped with madvise instead of overwritten. */
 #define DROPPED_BYTES ((uint64_t)128 << 10)
 
 enum { EXIT_STATUS = 1 };
@@ -58,7 +58,7 @@ EXPORT uintptr_t __memprof_shadow_memory_dynamic_address;
 static const struct placement {
     uint32_t granule_bytes, granule_shift, scale;
     uint64_t low; // First address with a counter.
-    uint64_t at;  // Where the first counter is; 0 = anywhere.
+    uint64_t at;  // Address of the first counter; 0 = anywhere.
     uint64_t skew;
 } placements[] = {
     {64, 6, 3, 0, 0, 0},
@@ -94,7 +94,7 @@ map_counters(const struct placement *p)
 {
     uint64_t size_bytes = ((ADDRESS_END - p->low) >> p->scale) + 4096;
     void *wanted = (void *)p->at;
-    // Like a stack, or the kernel would charge all of it to RLIMIT_DATA (platform/mem.c).
+    // Mapped like a stack, or the kernel would charge all of it to RLIMIT_DATA (platform/mem.c).
     void *got = sys_mmap(wanted, size_bytes, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_GROWSDOWN |
                              (wanted != NULL ? MAP_FIXED_NOREPLACE : 0),
@@ -123,7 +123,7 @@ map_counters(const struct placement *p)
 COLD void
 shadow_start(uint32_t granule_bytes, bool apart)
 {
-    static uint32_t begun; // Atomic: the size, once somebody has decided, and APART.
+    static uint32_t begun; // Atomic: granule size and APART; 0 until the first call.
     uint32_t there = 0, wanted = granule_bytes | (uint32_t)apart;
 
     if (!cas_acq_rel(&begun, &there, wanted)) {
@@ -142,13 +142,13 @@ shadow_start(uint32_t granule_bytes, bool apart)
     map_counters(placement_of(granule_bytes));
 }
 
-/* Two counters wherever they lie. */
+/* Two counters at any address. */
 typedef uint64_t two_counters __attribute__((vector_size(16), aligned(8), may_alias));
 
-/* So few are just written to: a block so small hardly has a page of counters to itself. */
+/* Up to this many are simply overwritten: so small a block hardly has a whole page of counters. */
 enum { FEW_COUNTERS = 32 };
 
-/* Of more, zero is written only where something else is, so that memory which is never used has no
+/* Larger ranges are written only where they are not zero, so that memory that is never used has no
  * counters either. */
 static inline void
 clear_counters(uint64_t *counter, uint64_t count)
@@ -197,8 +197,8 @@ shadow_clear(uintptr_t p, uint64_t size_bytes)
 COLD void
 shadow_add_to_half(uint32_t *half, uint32_t n)
 {
-    // Atomically also where that is not asked for: an addition that is lost to another thread's
-    // just there would have it pass its end once more.
+    // Atomic even where that is not required: a lost addition here could make the half overflow
+    // twice.
     if (add_relaxed(half, n) > UINT32_MAX - n)
         carries_add(half);
 }
@@ -222,7 +222,7 @@ add_to_each(uint64_t *counter, uint64_t count, uint64_t n)
         *counter++ += n;
 }
 
-/* The same for halves of them. */
+/* Add N to the half for KIND of each of COUNT counters. */
 static NOINLINE void
 add_to_halves(uint64_t *counter, uint64_t count, uint32_t n, enum shadow_access kind)
 {
@@ -242,7 +242,7 @@ shadow_count(const void *p, uint64_t size_bytes, enum shadow_access kind)
     uint32_t shift = shadow.granule_shift - 3;
     uint64_t first = (uintptr_t)p >> 3, last = ((uintptr_t)p + size_bytes - 1) >> 3;
     uint64_t granule = first >> shift, more = (last >> shift) - granule;
-    uint64_t words = UINT64_C(1) << shift; // Of a granule.
+    uint64_t words = UINT64_C(1) << shift; // Words in a granule.
     uint64_t in_first = more == 0 ? last - first + 1 : words - (first & (words - 1));
     uint64_t in_last = (last & (words - 1)) + 1;
     uint64_t *counter;
@@ -250,7 +250,7 @@ shadow_count(const void *p, uint64_t size_bytes, enum shadow_access kind)
     if (size_bytes == 0 || unlikely(!shadow_has((uintptr_t)p, size_bytes)))
         return;
     counter = shadow_counter((uintptr_t)p);
-    // The first and the last need not be touched as a whole.
+    // The first and the last granule may be accessed in part.
     if (unlikely(shadow.apart)) {
         add_to_halves(counter, 1, (uint32_t)in_first, kind);
         if (more > 0) {

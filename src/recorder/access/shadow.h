@@ -1,4 +1,4 @@
-/* shadow.h: the counters of memory; see shadow.c. Any thread may call these at any time. */
+/* shadow.h: the counters of memory; see shadow.c. Thread-safe and async-signal-safe. */
 #ifndef ACCESS_SHADOW_H
 #define ACCESS_SHADOW_H
 
@@ -6,35 +6,36 @@
 #include "base/base.h"
 #include "platform/arch_x86_64.h"
 
-/* How memory is mapped to counters, a constant of the process from shadow_start on. Where what
- * belongs to address A begins: ((A & -granule) >> scale) + base. A granule has 8 bytes. */
+/* The mapping from memory to counters, constant in the process from shadow_start on. The counter of
+ * address A is at ((A & -granule) >> scale) + base and has 8 bytes. */
 struct shadow {
     uint64_t granule_bytes; // A power of two; 0 = there are no counters yet.
     uint32_t granule_shift, scale;
     uint64_t low, high; // Addresses in [low, high) have counters.
-    uint64_t base;      // As instrumented code has it.
-    bool apart;         // A counter is two halves: reads, and above them writes.
-    bool atomic;        // What is called to count adds atomically, if there are threads.
-    bool exact;         // All code does.
+    uint64_t base;      // The value that instrumented code uses.
+    bool apart;         // A counter has two halves: reads below, writes above.
+    bool atomic;        // The counting functions add atomically if there are threads.
+    bool exact;         // All code adds atomically.
 };
 
 enum shadow_access { SHADOW_READ, SHADOW_WRITE };
 
 extern struct shadow shadow __attribute__((visibility("hidden"))); // Found without a table.
 
-/* What instrumented code adds to an address to come to its counter. */
+/* The offset from a scaled address to its counter, read by instrumented code. */
 extern uintptr_t __memprof_shadow_memory_dynamic_address; // NOLINT: the compiler's name
 
-/* glibc's: no thread was ever started, or all but one are gone. Weak, since others have none. */
+/* glibc's: true while no thread was ever started, or all but one have ended. Weak, since other
+ * libcs have none. */
 extern const char __libc_single_threaded __attribute__((weak)); // NOLINT: libc's name
 
-/* Have counters for granules of GRANULE_BYTES (8, 16 or 64), for reads and writes APART or not; the
- * first call decides. Ends the process, with a message, if there is no room for them, or if
- * somebody else has decided otherwise: there is code in it that is about to write to counters which
- * are not there, or which mean something else. */
+/* Create the counters for granules of GRANULE_BYTES (8, 16 or 64), with reads and writes APART or
+ * not; the first call decides. Ends the process with a message if there is no room, or if an
+ * earlier call has decided otherwise: its code is about to write to counters that do not exist or
+ * have another meaning. */
 void shadow_start(uint32_t granule_bytes, bool apart);
 
-/* End the process, as shadow_start does, because WHY. */
+/* End the process as shadow_start does, with the reason WHY. */
 _Noreturn void shadow_fails(const char *why);
 
 static inline bool
@@ -43,7 +44,7 @@ shadow_has(uintptr_t address, uint64_t size_bytes)
     return address >= shadow.low && size_bytes <= shadow.high - address && address < shadow.high;
 }
 
-/* The counter of the granule at ADDRESS, which must have one. */
+/* Return the counter of the granule at ADDRESS, which must have one. */
 static inline uint64_t *
 shadow_counter(uintptr_t address)
 {
@@ -52,7 +53,7 @@ shadow_counter(uintptr_t address)
     return (uint64_t *)((granule >> shadow.scale) + shadow.base);
 }
 
-/* How many granules [P, P + SIZE_BYTES) has, in part at least. */
+/* Return the number of granules that [P, P + SIZE_BYTES) overlaps. */
 static inline uint64_t
 shadow_granules(uintptr_t p, uint64_t size_bytes)
 {
@@ -67,7 +68,7 @@ void shadow_clear(uintptr_t p, uint64_t size_bytes);
 /* Count an access of KIND to each 8-byte word that [P, P + SIZE_BYTES) touches. */
 void shadow_count(const void *p, uint64_t size_bytes, enum shadow_access kind);
 
-/* Whether to add atomically just now. */
+/* Return true if additions must be atomic at present. */
 static INLINE bool
 shadow_is_atomic(void)
 {
@@ -77,7 +78,7 @@ shadow_is_atomic(void)
 
 /* --- One access ------------------------------------------------------------------------------- */
 
-/* From so many on a half is close to its end. */
+/* From this value on a half is close to overflow. */
 #define SHADOW_HALF_NEAR_END UINT32_C(0xfff00000)
 
 static inline uint32_t *
@@ -86,7 +87,8 @@ shadow_half(const uint64_t *counter, enum shadow_access kind)
     return (uint32_t *)(uintptr_t)counter + (kind == SHADOW_WRITE);
 }
 
-/* Add N to HALF, which is to be exact or close to its end. */
+/* Add N to HALF atomically, and record a carry when it overflows. Required when counts must be
+ * exact or HALF is close to overflow. */
 void shadow_add_to_half(uint32_t *half, uint32_t n);
 
 /* Count an access of KIND at ADDRESS. */

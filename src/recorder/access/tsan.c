@@ -1,17 +1,16 @@
 /* tsan.c: counting in programs built by gcc.
  *
- * gcc has no option to count accesses, but one to look for races, -fsanitize=thread, by which each
- * access calls a function. Linked with these functions instead of the race detector's, a program
- * counts, at the price of a call for each access. The calls come early in the compiler, so loops
+ * gcc cannot count accesses, but its race detection, -fsanitize=thread, makes each access call a
+ * function. Linked with these functions instead of the race detector's, a program counts its
+ * accesses, at the price of a call for each. The calls are inserted early in the compiler, so loops
  * are not vectorised either.
  *
- * Atomic operations are calls, too, which have to do what they are named after. All are done in the
- * strictest order. One that reads and writes counts as a read and as a write.
+ * Atomic operations become calls as well, which must perform the operation. All of them are
+ * sequentially consistent. A read-modify-write counts as a read and as a write.
  *
- * gcc inserts no call for a structure that is passed by value or returned into memory, and none for
- * the instructions that replace __builtin_memcpy and the like. So granule_mark.h makes all its
- * objects call __heaptap_structures_by_value, which withholds verdicts that say never.
- */
+ * gcc inserts no call for a structure that is passed by value or returned in memory, or for the
+ * instructions that replace __builtin_memcpy and the like. So granule_mark.h makes all its objects
+ * call __heaptap_structures_by_value, which withholds verdicts that say never. */
 #include "access/tsan.h"
 
 #include "access/shadow.h"
@@ -49,9 +48,9 @@ __tsan_vptr_update(uintptr_t address, void *value)
     shadow_count_one(address, SHADOW_WRITE);
 }
 
-/* gcc calls these for all that has no function of its own. Up to eight bytes that is one access, of
- * a member of a packed structure for one. More bytes are a structure that is copied or a vector,
- * and nothing tells which: they count by words, as memcpy does. */
+/* gcc calls these for accesses without a specific function. Up to eight bytes that is one access,
+ * for example of a member of a packed structure. A larger range is a copied structure or a vector,
+ * which cannot be distinguished: both count by words, as memcpy does. */
 static void
 count_range(uintptr_t address, size_t size_bytes, enum shadow_access kind)
 {
@@ -87,7 +86,7 @@ __tsan_atomic_signal_fence(int order)
     signal_fence();
 }
 
-/* An operation that reads and writes: the program may use what it has read. */
+/* Count an operation that reads and writes, since the program may use the value read. */
 static void
 count_both(const volatile void *p)
 {

@@ -1,5 +1,5 @@
-/* tsan.h: what code calls that gcc has built with -fsanitize=thread. The names are the compiler's,
- * and so are the shapes. */
+/* tsan.h: the functions called by code that gcc has built with -fsanitize=thread. Their names and
+ * types are the compiler's. */
 #ifndef ACCESS_TSAN_H
 #define ACCESS_TSAN_H
 
@@ -11,7 +11,7 @@ void __tsan_init(void);
 void __tsan_func_entry(void *caller);
 void __tsan_func_exit(void);
 
-/* X(name, kind) of the functions that take the address of one access. */
+/* X(name, kind): the functions that take the address of one access. */
 #define TSAN_ACCESSES(X)                                                                           \
     X(__tsan_read1, SHADOW_READ)                                                                   \
     X(__tsan_read2, SHADOW_READ)                                                                   \
@@ -45,7 +45,7 @@ void __tsan_write_range(uintptr_t address, size_t size_bytes);
 void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_signal_fence(int order);
 
-/* X(bits, type) of the sizes of atomic words. */
+/* X(bits, type): the sizes of atomic words. */
 #define TSAN_ATOMICS(X) X(8, uint8_t) X(16, uint16_t) X(32, uint32_t) X(64, uint64_t)
 
 #define TSAN_PROTOTYPES(bits, type)                                                                \

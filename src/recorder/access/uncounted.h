@@ -1,15 +1,15 @@
-/* uncounted.h: who in this process may access blocks without counting. */
+/* uncounted.h: finds code in this process that may access blocks uncounted. */
 #ifndef ACCESS_UNCOUNTED_H
 #define ACCESS_UNCOUNTED_H
 
 #include "base/base.h"
 
-/* Look at all that is loaded now, before some of it is unloaded or the process ends. */
+/* Examine all loaded objects. Call before some are unloaded and before the process ends. */
 void uncounted_look(void);
 
 /* Reasons why the process may access blocks uncounted. */
 enum uncounted {
-    UNCOUNTED_LOOKUP = 1 << 0,   // It has looked up a function by name.
+    UNCOUNTED_LOOKUP = 1 << 0,   // The program has looked up a function by name.
     UNCOUNTED_FORMAT = 1 << 1,   // A format of printf or scanf that counted_format.c cannot read.
     UNCOUNTED_BY_VALUE = 1 << 2, // Code that may copy structures uncounted.
 };
@@ -17,7 +17,7 @@ enum uncounted {
 /* Note the reason WHAT, which withholds verdicts that say never. Thread-safe, async-signal-safe. */
 void uncounted_note(enum uncounted what);
 
-/* Write into the profile who was found. Only then do readers trust that a block was never used. */
+/* Write the names found into the profile. Readers trust only then that a block was never used. */
 void uncounted_publish(void);
 
 #endif

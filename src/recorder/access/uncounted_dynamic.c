@@ -1,22 +1,22 @@
-/* uncounted_dynamic.c: who in this process may access blocks without counting.
+/* uncounted_dynamic.c: finds code in this process that may access blocks uncounted.
  *
- * That a block was never used can be said only if nobody uses blocks unseen. These may:
+ * "This block was never used" is certain only if no code accesses blocks uncounted. The following
+ * may:
  *
  *     a library, or the program, that was not built with heaptap cc
  *     a function of libc or libm that code built with heaptap cc calls, unless its accesses count
  *     (counted_table.h, counted_objects.h) or it takes no pointer to memory of its caller's
  *     (`harmless`)
  *
- * The dynamic symbols say which. libc, libm, the dynamic linker, the unwinder and this library are
- * no users by themselves: they get the caller's memory only by calls. A function that is looked up
- * by name has none of those symbols, so dlsym counts as a user. So does an environment that is not
- * the one of the start: libc reads it when it likes.
+ * The dynamic symbols show which of these exist. libc, libm, the dynamic linker, the unwinder and
+ * this library do not count by themselves: they get the caller's memory only through calls. A
+ * function that is looked up by name has no such symbol, so dlsym counts as a user. So does an
+ * environment that differs from the initial one: libc reads it at any time.
  *
- * Not seen are objects linked into the program that heaptap cc has not compiled, system calls by
- * instructions of the program's own, and libraries loaded by dlmopen.
+ * Undetected are objects linked into the program that heaptap cc has not compiled, system calls by
+ * instructions in the program, and libraries loaded by dlmopen.
  *
- * All that is loaded is looked at when the process ends and before each dlclose.
- */
+ * All loaded objects are examined when the process ends and before each dlclose. */
 #include "access/uncounted.h"
 
 #include <string.h>
@@ -32,9 +32,9 @@
 
 enum { NAMES_BYTES = 240, NAME_BYTES = 64 };
 
-/* Functions of libc that access nothing of their caller's, or, as mmap and free, no contents. What
- * they call back counts by itself. A name here has no pointer parameter, or test/run/access/
- * pointers.py has the reason why it may be here. */
+/* Functions of libc that access no memory of their caller, or, like mmap and free, not its
+ * contents. Their callbacks count by themselves. Each name here has no pointer parameter, or
+ * test/run/access/pointers.py states why it may be here. */
 static const char harmless[] =
     " "
     "_Exit _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __assert __assert_fail "
@@ -69,7 +69,7 @@ static const char harmless[] =
     "thrd_yield timerfd_create tmpfile tmpfile64 toascii tolower toupper towlower towupper "
     "ualarm umask ungetc ungetwc usleep valloc vfork wctob ";
 
-/* Those of libm that access it. */
+/* Functions of libm that access their caller's memory. */
 static const char not_harmless_in_libm[] =
     " "
     "__gamma_r_finite __gammaf128_r_finite __gammaf_r_finite __gammal_r_finite "
@@ -90,7 +90,7 @@ static const char not_harmless_in_libm[] =
     "totalordermag totalordermagf totalordermagf128 totalordermagf32 totalordermagf32x "
     "totalordermagf64 totalordermagf64x totalordermagl ";
 
-/* What gets memory of the program's only by calls of its functions. */
+/* Objects that get the program's memory only through calls of their functions. */
 static const char no_users[] =
     " libc.so.6 libm.so.6 ld-linux-x86-64.so.2 libpthread.so.0 libdl.so.2 librt.so.1 libgcc_s.so.1 "
     "linux-vdso.so.1 libheaptap-access.so libheaptap.so libheaptap_lua.so libheaptap_python.so ";
@@ -103,17 +103,18 @@ static const char counted[] =
 #define BOTH(name, forward, ...) #name " " #forward " "
         COUNTED_PRINTS(BOTH) COUNTED_SCANS(BOTH);
 
-/* Who was found, as a text: "libz.so.1, iconv". */
+/* The names found, as a text: "libz.so.1, iconv". */
 static struct {
     uint32_t busy; // Atomic.
     char names[NAMES_BYTES];
     size_t length;
-    uint32_t more; // That had no room.
+    uint32_t more; // Names without room.
 } found;
 
 static uint32_t noted; // Atomic: enum uncounted.
 
-/* Is NAME one of LIST, whose words have a blank on both sides? An empty one is not. */
+/* Return true if NAME is in LIST, whose words have a blank on both sides. False for an empty
+ * name. */
 static bool
 is_in(const char *list, const char *name)
 {
@@ -158,7 +159,7 @@ add(const char *name)
     found.length += n;
 }
 
-/* Was O built with heaptap cc? Then it calls what its granules are named by. */
+/* Return true if O was built with heaptap cc: it then refers to a function __heaptap_granule_*. */
 static bool
 counts(const struct symbols *o)
 {
@@ -179,7 +180,7 @@ defines(const struct symbols *o, const char *name)
     return symbols_find(o, &n) != 0;
 }
 
-/* The functions that O calls of LIBC and LIBM. */
+/* Add the uncounted functions of LIBC and LIBM that O calls. */
 static void
 add_called(const struct symbols *o, const struct symbols *libc, const struct symbols *libm)
 {
@@ -245,7 +246,7 @@ look(void)
     for (const struct link_map *map = symbols_first(); map != NULL; map = map->l_next) {
         const char *name = base_name(map->l_name);
 
-        // The kernel's page has no name, like the program, which is the first.
+        // The kernel's page has no name, just like the program, which is the first.
         if (is_in(no_users, name) || (*name == '\0' && map != symbols_first()))
             continue;
         if (symbols_read(map, &o) && (map == symbols_own() || counts(&o)))

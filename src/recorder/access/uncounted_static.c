@@ -1,6 +1,5 @@
-/* uncounted_static.c: a static executable does not have the names of what its parts call, so the
- * profile never has it that all of them count.
- */
+/* uncounted_static.c: a static executable lacks the names of the functions that its parts call. So
+ * its profile never states that all of them count. */
 #include "access/uncounted.h"
 
 void
