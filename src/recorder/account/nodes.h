@@ -105,9 +105,8 @@ struct nodes_frame {
 enum { NODES_SHORT_FRAMES = 32 };
 
 /* Return the node of a stack that does not fit as a whole: with its innermost frames only, as many
- * as
- * still have room. COUNT is the number of frames of the stack. FRAMES are the innermost, from the
- * innermost out, up to NODES_SHORT_FRAMES. ROOT is the parent of the outermost. Return
+ * as still have room. COUNT is the number of frames of the stack. FRAMES are the innermost, from
+ * the innermost out, up to NODES_SHORT_FRAMES. ROOT is the parent of the outermost. Return
  * DISK_NODE_OTHER without room for a single frame. */
 uint32_t nodes_shorten(const struct nodes_frame *frames, uint32_t count, uint32_t root);
 

@@ -115,8 +115,8 @@ far_error(void)
                   LIMIT_PEAK_ERROR_BYTES);
 }
 
-/* Return the part of ERROR that each thread may keep back. Half of the error covers bytes kept back
- * when the peak is raised, the other half the slack for bytes kept back since. */
+/* Return the part of ERROR that each thread may keep back. One half of ERROR covers the bytes kept
+ * back when the peak is raised, the other half bytes kept back before. */
 static int64_t
 share_of(int64_t error)
 {
@@ -237,7 +237,8 @@ collect(struct thread *t)
     thread_tell(t);
     tell(t);
     promise(t, 0);
-    // The owner may have looked up in between, and its published values are overwritten now.
+    // The owner may have looked up in between, and its published values are overwritten now:
+    // invalidate it again.
     if (load_relaxed(&t->ready) != THREAD_STALE)
         thread_tell(t);
 }
@@ -308,7 +309,8 @@ settle_alone(struct thread *t)
         t->raised_from = t->peak_seen;
         t->raised_after = load_relaxed(&t->shared->peak_epoch);
         epoch_raise(&t->shared->peak_epoch);
-        signal_fence(); // If a handler jumps out in between, the next maximum starts again.
+        signal_fence(); // If a handler jumps out in between, the next maximum raises the epoch
+                        // again.
         store_relaxed(&t->at_peak, true);
     }
     if (untold > ALONE_SLACK_BYTES || untold < -ALONE_SLACK_BYTES) {
@@ -489,8 +491,8 @@ peak_look_up(struct thread *t)
 
 /* --- Taking back ------------------------------------------------------------------------------ */
 
-/* Take the block back while T is the single thread and at a maximum for which no counter has saved
- * values. */
+/* Take the block back while T is the single thread and no counter has saved values for the present
+ * maximum. */
 static bool
 take_back_alone(struct thread *t, int64_t size_bytes)
 {

@@ -33,7 +33,7 @@ void peak_share(void);
 /* Publish the unpublished changes of T, whose thread has ended. */
 void peak_collect_ended(struct thread *t);
 
-/* Set T's span anew: when T begins, and after thread_tell. */
+/* Publish T's values and set its span anew: when T begins, and after thread_tell. */
 void peak_look_up(struct thread *t);
 
 /* Publish the maximum that T has seen. */
@@ -41,7 +41,7 @@ void peak_publish(struct thread *t);
 
 /* Undo T's latest event, which added a block of SIZE_BYTES to counter C. If it made a new maximum,
  * revert that, and subtract the bytes from T's sum; the caller restores the counter. Return false
- * if that is impossible: then handle the block as one that ends.
+ * if that is impossible, or there was no new maximum: then handle the block as one that ends.
  *
  * A single thread T has stored the previous maximum. With several threads others may have built on
  * a new maximum and saved values for it, so it remains. */

@@ -90,9 +90,9 @@ struct inner_block {
     bool odd;        // The real allocator cannot return its size.
 };
 
-/* A cached table step: how to step out of a frame, 16 bytes. Kind RULE_NONE = empty. A rule of kind
- * RULE_RSP leads outwards by whole words and has the caller's rbp, if saved, between the two; all
- * other rules of the tables are RULE_FULL. */
+/* A cached rule for stepping out of a frame, 16 bytes. Kind RULE_NONE = empty. A rule of kind
+ * RULE_RSP leads outwards by whole words and has the caller's rbp, if saved, between rsp and the
+ * CFA. A RULE_RSP of the tables without these properties is cached as RULE_FULL. */
 struct rule_entry {
     uint64_t frame; // The address with its module, as in struct disk_node.
     struct unwind_rule rule;
@@ -153,7 +153,7 @@ struct thread {
     struct ledger_ahead ahead;
     uint32_t owner_tid; // Atomic; 0 = the row is free. See owner_word in join.c.
     // Atomic: the published part of live_bytes, and the slack, the bound of unpublished additions
-    // unpublished (peak.c).
+    // (peak.c).
     int64_t told_bytes, spare_bytes;
     // Struct for events of signal handlers that interrupt the recorder while it uses this one; NULL
     // until needed.
@@ -172,16 +172,16 @@ struct thread {
     uint32_t walked_count;       // and their number.
     uint32_t outside_ids;        // Next id of outside.c.
     struct outside *outside;     // NULL until needed.
-    uint32_t memo_same;          // Frames of the memo, from 1 on, that language_natives.c has
-                                 // examined.
+    uint32_t memo_same;          // Frames of the memo, from 1 on, unchanged since
+                                 // language_natives.c examined them.
     struct language_memo *language; // language_memo.h; NULL until needed.
     struct heap_memo *heaps;        // event/heap.c; NULL until needed.
     // Index in `passings` of the stack that came before: by history and innermost frame (the
     // predicted stack), and by innermost frame alone.
     uint16_t foreseen[FORESEEN], latest[FORESEEN];
-    // Index in `passings` by hash of the innermost frames: two possible slots differ in the
-    // lowest bit; 0 = none yet. Entries are assigned in order, so that those of a short process lie
-    // in few pages.
+    // Index in `passings` by hash of the innermost frames. A stack has two possible slots, which
+    // differ in the lowest bit; 0 = none yet. Entries are assigned in order, so that those of a
+    // short process lie in few pages.
     uint16_t passing_at[PASSINGS];
     uint32_t passing_count;
     // Indexed from 1; entry 0 is unused.
