@@ -146,6 +146,33 @@ arrays_are_folded_by_the_size_of_the_type(void **state)
     profile_free(p);
 }
 
+/* If this fails, the view claims to know all accesses to a long array, but has only its front. */
+static void
+what_lies_behind_the_counted_granules_is_not_known(void **state)
+{
+    static const struct made_member members[] = {{"a", 0, 8, 1}, {"b", 8, 8, 2}, {0}};
+    static const struct profile_access_field words[] = {{0, 0, 30, 0, 2, 2}, {0, 1, 10, 0, 2, 2}};
+    struct profile *p = profile_of("pair[]", 2, 160, words, 2);
+    struct fields f;
+
+    (void)state;
+    add_structure(p, "pair", 16, members);
+    p->accesses.granules_max = 2;
+    p->accesses.v[0].accesses.total = 100;
+    f = fields_of(p);
+    assert_int_equal(f.v[0].accesses, 40);
+    assert_int_equal(f.v[0].beyond_accesses, 60);
+    assert_int_equal(f.v[0].beyond_bytes, 2 * (160 - 16));
+    assert_int_equal(f.accesses, 40);
+    assert_int_equal(f.other_accesses, 60);
+    assert_int_equal(f.bytes, 2 * 16);
+    assert_int_equal(f.other_bytes, 2 * (160 - 16));
+    p->accesses.granules_max = 20;
+    f = fields_of(p);
+    assert_int_equal(f.beyond_bytes, 0);
+    profile_free(p);
+}
+
 /* If this fails, all fields of blocks behind an allocator's header word are shifted by one. */
 static void
 a_word_in_front_is_no_field(void **state)
@@ -465,6 +492,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_have_the_counts_of_their_words),
         cmocka_unit_test(arrays_are_folded_by_the_size_of_the_type),
+        cmocka_unit_test(what_lies_behind_the_counted_granules_is_not_known),
         cmocka_unit_test(a_word_in_front_is_no_field),
         cmocka_unit_test(hot_fields_of_three_lines_are_put_on_one),
         cmocka_unit_test(what_is_only_zeroed_is_told_apart),

@@ -154,6 +154,33 @@ find_largest(struct joiner *j)
     }
 }
 
+/* Separate the bytes and accesses of A that have no place: its blocks may be larger than what has
+ * counts. FIELD is the first of A. */
+static void
+add_beyond(struct joiner *j, struct field_structure *f, const struct profile_access *a,
+           const struct profile_access_field *field, const struct profile_access_field *end)
+{
+    const struct profile_accesses *all = &j->p->accesses;
+    uint64_t bytes = 0, accesses = 0;
+
+    if (a->size_bytes.max <= (uint64_t)all->granules_max * all->granule_bytes)
+        return;
+    for (; field < end && field->site == a->site; field++) {
+        bytes += field->reached * all->granule_bytes;
+        accesses += field->accesses;
+    }
+    bytes = bytes < a->size_bytes.total ? a->size_bytes.total - bytes : 0;
+    accesses = accesses < a->accesses.total ? a->accesses.total - accesses : 0;
+    f->beyond_bytes += bytes;
+    f->beyond_accesses += accesses;
+    j->ret->beyond_bytes += bytes;
+    j->ret->beyond_accesses += accesses;
+    j->ret->other_bytes += bytes;
+    j->ret->other_accesses += accesses;
+    j->ret->bytes -= bytes;
+    j->ret->accesses -= accesses;
+}
+
 /* Take in the blocks of A, whose fields begin at FIELD. */
 static void
 join_site(struct joiner *j, const struct profile_access *a,
@@ -184,6 +211,7 @@ join_site(struct joiner *j, const struct profile_access *a,
     f->dated += a->dated;
     j->ret->bytes += a->size_bytes.total;
     j->ret->accesses += a->accesses.total;
+    add_beyond(j, f, a, field, end);
     for (; field < end && field->site == a->site; field++)
         add_counts(f, j->ret->granule_bytes, field, front, suffix == SUFFIX_ARRAY);
 }

@@ -34,6 +34,8 @@ struct field_structure {
     uint32_t verdict;             // enum profile_verdict: the least certain verdict at the sites.
     uint64_t sites, blocks, bytes; // Blocks whose accesses are known, and their bytes.
     uint64_t elements;            // Structures in these blocks; more if they are arrays.
+    uint64_t beyond_bytes;        // Behind the granules of a block that have counts of their own.
+    uint64_t beyond_accesses;     // To these bytes; no member has them.
     uint64_t accesses, writes;    // To the members.
     uint64_t migrated, dated;     // As in struct profile_access.
     bool folded;                  // Some blocks are arrays of elements of this type.
@@ -60,8 +62,9 @@ struct fields {
     struct field_structure *v; // Most accesses first, then most bytes.
     size_t count;
     uint32_t granule_bytes;
-    uint64_t bytes, accesses;  // Accesses to blocks of such a type.
-    uint64_t other_bytes, other_accesses; // Accesses to all other blocks with counts.
+    uint64_t bytes, accesses;  // Accesses to blocks of such a type, where places are known.
+    uint64_t beyond_bytes, beyond_accesses; // To such blocks, where places are not known.
+    uint64_t other_bytes, other_accesses; // Those beyond, and of all other blocks with counts.
     struct field_other largest[FIELD_OTHERS_MAX]; // The most accessed of these: those with
     size_t largest_count;                         // FIELD_OTHER_SHARE of all, or more.
 };

@@ -124,7 +124,9 @@ json_structure(struct json *j, const struct view *v, const struct fields *all,
     json_uint(j, "bytes", f->bytes);
     json_uint(j, "accesses", f->accesses);
     json_uint(j, "migrated_cpu", f->migrated);
-    json_bool(j, "complete", f->s->is_complete);
+    json_uint(j, "beyond_bytes", f->beyond_bytes);
+    json_uint(j, "beyond_accesses", f->beyond_accesses);
+    json_bool(j, "complete", f->s->is_complete && f->beyond_bytes == 0);
     json_bool(j, "blurred", f->blurred);
     json_uint(j, "padding_bytes", f->padding_bytes);
     json_array(j, "fields");

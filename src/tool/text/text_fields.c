@@ -310,6 +310,13 @@ put_known(struct text_view *v, const struct fields *f)
                            percent(v, (double)f->accesses, accesses),
                            percent(v, (double)f->bytes,
                                    (double)f->bytes + (double)f->other_bytes)));
+    if (f->beyond_bytes > 0)
+        text_line(v, INK_DIM,
+                  arena_printf(a, "  Not of             %s of the accesses, behind the first %s of "
+                                  "a block",
+                               percent(v, (double)f->beyond_accesses, accesses),
+                               style_bytes(a, (int64_t)v->base.p->accesses.granules_max *
+                                                  v->base.p->accesses.granule_bytes)));
     for (size_t i = 0; i < f->largest_count; i++) {
         const struct field_other *o = &f->largest[i];
         const struct profile_frame *top =
