@@ -412,8 +412,8 @@ main(int argc, char **argv)
 
     word = seed * 0x9e3779b97f4a7c15u + 88172645463325252u;
     seen = argc > 2;
-    // One arena: the number of threads that want one at once depends on timing. Freed blocks
-    // merge at once: a block kept apart pins the heap below it, and block sizes decide which.
+    // One arena: the number of threads that want one at once depends on timing. Freed blocks merge
+    // at once: otherwise one kept block keeps the heap below it, and block sizes decide which.
     mallopt(M_ARENA_MAX, 1);
     mallopt(M_MXFAST, 0);
     getrlimit(RLIMIT_AS, &outer);
