@@ -185,6 +185,7 @@ core_run(const struct core_options *o, int count, char **arguments)
 
     if (rc == 0)
         rc = question_of(c.o, &c);
+    wish.all_counters = c.o->output != NULL;
     if (rc == 0)
         rc = examine_open(&wish, &c.answer, &c.e, &fd);
     if (rc != 0)

@@ -233,21 +233,25 @@ keep(const struct strbuf *file)
     return fd;
 }
 
-/* Write the profile of E's live blocks to FILE, unless FILE is the whole profile already, and keep
- * it. */
+/* Keep HELD, the whole profile, if E has one; else a profile of E's live blocks. A child's counters
+ * lack inherited blocks, so its views need the latter, unless ALL_COUNTERS. */
 static int
-make_file(struct examined *e, struct strbuf *file, int *ret_file)
+make_file(struct examined *e, const struct strbuf *held, bool all_counters, int *ret_file)
 {
+    struct strbuf live = {0};
     struct err err = {""};
     int r = 0;
 
-    if (file->length == 0)
-        r = moment_write(&e->raw, &e->blocks, e->memory.name, !e->memory.lives, file, &err);
+    e->live_only = held->length == 0 || (e->inherited.count > 0 && !all_counters);
+    if (e->live_only)
+        r = moment_write(&e->raw, &e->blocks, e->memory.name, !e->memory.lives, &live, &err);
+    if (r == 0)
+        *ret_file = keep(e->live_only ? &live : held);
+    strbuf_release(&live);
     if (r != 0) {
         say_error("%s", err.text);
         return exit_code(r);
     }
-    *ret_file = keep(file);
     return *ret_file < 0 ? EXIT_BAD_INPUT : 0;
 }
 
@@ -402,7 +406,7 @@ examine_open(const struct examine_wish *w, struct memory_answer *answer, struct 
     if (r == 0)
         r = stop ? read_stopped(ret, answer, &file) : read_blocks(ret, answer, &file, false);
     if (r == 0)
-        r = make_file(ret, &file, ret_file);
+        r = make_file(ret, &file, w->all_counters, ret_file);
     strbuf_release(&file);
     if (r != 0)
         examine_close(ret);

@@ -10,6 +10,9 @@ struct examine_wish {
     uint32_t pid;        // That process.
     const char *program; // The program that the dump is of; NULL = not given.
     const char *profile; // The profile that belongs to it; NULL = it is looked for.
+    bool all_counters;   // Keep the whole profile of a self-contained dump, without what a forked
+                         // child inherited.
+    bool counters;       // Prefer a whole profile in that memory to one of the live blocks.
 };
 
 /* Open the memory that W means, find the recorder's record in it, read the blocks, have ANSWER

@@ -22,6 +22,7 @@ struct examined {
     struct arena arena;  // For the blocks and the profile.
     struct raw_file raw; // The profile with the blocks' sites, read after the blocks.
     const char *profile; // Path of the profile; NULL = it is in the memory, or gone.
+    bool live_only;      // The profile counts live blocks alone, and no objects of own heaps.
     bool stacks_carried; // The profile is gone: the stacks are from the annotated blocks.
     struct inherited inherited;
     uint64_t read_ns;    // When the reading of blocks began, by the clock of `raw`.

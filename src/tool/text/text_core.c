@@ -202,6 +202,12 @@ put_own_heaps(struct text_view *v, const struct examined *e)
 
     if (!memory_view_lacks_heaps(p, e))
         return;
+    if (e->profile == NULL) {
+        text_line(v, INK_PLAIN,
+                  "  Objects of heaps of its own are not among them: `heaptap core -o FILE` writes "
+                  "a profile that counts them");
+        return;
+    }
     text_line(v, INK_PLAIN,
               arena_printf(a,
                            "  Objects of heaps of its own are not among them: `heaptap report %s` "

@@ -155,8 +155,7 @@ memory_view_neighbours(const struct examined *e, const struct place *place,
 bool
 memory_view_lacks_heaps(const struct profile *p, const struct examined *e)
 {
-    // A self-contained dump has the whole profile.
-    for (size_t i = 1; i < p->heap_count && e->profile != NULL; i++)
+    for (size_t i = 1; i < p->heap_count && e->live_only; i++)
         if (p->heaps[i].made > 0)
             return true;
     return false;
