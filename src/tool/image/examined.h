@@ -10,6 +10,7 @@ struct inherited {
     bool forked;  // The process is a forked child.
     bool silent;  // The child has recorded nothing: stacks and names are its parent's.
     bool unknown; // Some inherited memory cannot be separated into blocks.
+    bool sampled;    // Inherited blocks are left out: they look like unsampled ones of its own.
     uint32_t parent; // Process id; 0 = not known.
     size_t count;    // Blocks.
     uint64_t bytes;

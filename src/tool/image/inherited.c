@@ -6,7 +6,8 @@
  * found in the child's memory:
  *
  *     annotated blocks    the recorder's map of them is inherited
- *     glibc               its heaps are walked (glibc_heap.c)
+ *     glibc               its heaps are walked (glibc_heap.c), unless the child sampled: the walk
+ *                         would list its unsampled blocks as inherited ones
  *     other allocators    unknown: their whole memory is searched for pointers, so that no
  *                         block that an inherited one points to seems lost
  *
@@ -175,6 +176,19 @@ add_glibc(struct adding *a)
     }
 }
 
+/* Return true if the ledger of RAW's process may lack blocks that the process itself allocated. */
+static bool
+is_sampled(const struct raw_file *raw)
+{
+    for (size_t i = 0; i < raw_count(raw, DISK_PHASES); i++) {
+        const struct disk_phase *phase = raw_record(raw, DISK_PHASES, i);
+
+        if (phase->id != 0 && phase->mode != DISK_MODE_EXACT)
+            return true;
+    }
+    return false;
+}
+
 void
 inherited_read(struct examined *e)
 {
@@ -189,6 +203,8 @@ inherited_read(struct examined *e)
         e->inherited.unknown = true;
     else if (e->record.annotated != 0)
         annotated_leaves_each(&e->memory, &e->record, add_annotated, &a);
+    else if (!e->inherited.silent && is_sampled(&e->raw))
+        e->inherited.unknown = e->inherited.sampled = true;
     else if (e->record.usable == CORE_USABLE_GLIBC)
         add_glibc(&a);
     else

@@ -181,7 +181,11 @@ put_inherited(struct text_view *v, const struct examined *e)
                                style_count(a, (int64_t)i->count),
                                style_bytes(a, (int64_t)i->bytes), i->count == 1 ? "was" : "were",
                                i->count == 1 ? "its stack is" : "their stacks are"));
-    if (i->unknown)
+    if (i->sampled)
+        text_line(v, INK_WARNING,
+                  "  Blocks allocated before the fork are left out: they look like the child's "
+                  "unsampled blocks");
+    else if (i->unknown)
         text_line(v, INK_WARNING,
                   "  Some inherited memory cannot be separated into blocks: each word of the heap "
                   "counts as a pointer");
@@ -204,8 +208,8 @@ put_own_heaps(struct text_view *v, const struct examined *e)
         return;
     if (e->profile == NULL) {
         text_line(v, INK_PLAIN,
-                  "  Objects of heaps of its own are not among them: `heaptap core -o FILE` writes "
-                  "a profile that counts them");
+                  "  Objects of the program's heaps are not among them: `heaptap core -o FILE` "
+                  "writes a profile that counts them");
         return;
     }
     text_line(v, INK_PLAIN,
