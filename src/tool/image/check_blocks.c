@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "image/annotated_leaves.h"
+#include "image/place.h"
 #include "layout/annotation.h"
 
 enum {
@@ -290,9 +291,25 @@ check_annotated(struct checker *c)
 
 /* --- Others ----------------------------------------------------------------------------------- */
 
-/* Check glibc's words in front of block B and behind it. FRONT is the block in front, or NULL. */
+/* Set D's neighbour to the block in front, live or freed. */
 static void
-check_glibc(struct checker *c, const struct block *b, const struct block *front)
+find_front(const struct checker *c, struct check_damage *d)
+{
+    struct ended_block front = place_in_front(c->e, d->block.address);
+    const struct block *live = blocks_before(&c->e->blocks, d->block.address - 1);
+
+    if (front.address == 0 || d->block.address - front.address >= UINT64_C(1) << CORE_SPAN_BITS)
+        return;
+    d->neighbour_freed = live == NULL || live->address != front.address;
+    d->neighbour = d->neighbour_freed ? (struct block){.address = front.address,
+                                                       .site = front.site,
+                                                       .flags = BLOCK_UNSIZED}
+                                      : *live;
+}
+
+/* Check glibc's words in front of block B and behind it. */
+static void
+check_glibc(struct checker *c, const struct block *b)
 {
     const struct memory *m = &c->e->memory;
     uint64_t word, behind, room;
@@ -305,8 +322,7 @@ check_glibc(struct checker *c, const struct block *b, const struct block *front)
     c->out->looked++;
     if (b->flags & BLOCK_DAMAGED) {
         d = add(c, CHECK_OVERWRITTEN, b);
-        if (front != NULL && b->address - front->address < (UINT64_C(1) << CORE_SPAN_BITS))
-            d->neighbour = *front;
+        find_front(c, d);
         add_written(c, d, b->address - WORD, b->address);
         return;
     }
@@ -332,7 +348,7 @@ check_plain(struct checker *c)
     c->out->possible = c->e->record.usable == CORE_USABLE_GLIBC;
     for (size_t i = 0; c->out->possible && i < all->count; i++)
         if ((all->v[i].flags & BLOCK_HOOKED) == 0)
-            check_glibc(c, &all->v[i], i > 0 ? &all->v[i - 1] : NULL);
+            check_glibc(c, &all->v[i]);
 }
 
 void

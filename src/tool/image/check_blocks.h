@@ -18,6 +18,7 @@ struct check_damage {
     struct block block;     // Its site is 0 if the ledger does not list it.
     struct block neighbour; // OVERWRITTEN: the block in front. Else another block that was written
                             // to by the same write; address 0 = none.
+    bool neighbour_freed;   // Its size is unknown then.
     uint64_t at;            // The first byte known to have changed.
     uint64_t known_bytes;   // Distance from `at` to the end of the last byte known to have changed.
     uint32_t written_count;

@@ -45,6 +45,7 @@ json_check(struct json_tables *t, const struct view *v, const struct memory_view
         json_string(j, "written", hex(v->arena, d->written, d->written_count));
         put_block(t, "block", v, m->e, &d->block);
         put_block(t, "neighbour", v, m->e, d->neighbour.address != 0 ? &d->neighbour : NULL);
+        json_bool(j, "neighbour_freed", d->neighbour_freed);
         json_end(j);
     }
     json_end(j);

@@ -34,7 +34,7 @@ damage_words(struct arena *a, const struct check_damage *d)
     }
     return d->neighbour.address != 0
                ? "has most likely been written past its end: the beginning of the next one is lost"
-               : "has lost what stands in front of it, and nothing lives before it";
+               : "has lost what stands in front of it, and no block is before it";
 }
 
 /* "41 00 42  A.B" */
@@ -77,7 +77,10 @@ put_damage(struct text_view *v, const struct memory_view *m, const struct check_
 
     strbuf_char(v->out, '\n');
     text_line(v, INK_WARNING,
-              arena_printf(a, "  A block %s at 0x%" PRIx64 " %s", memory_block_size(a, culprit),
+              arena_printf(a, "  %s at 0x%" PRIx64 " %s",
+                           culprit == &d->neighbour && d->neighbour_freed
+                               ? "A freed block"
+                               : arena_printf(a, "A block %s", memory_block_size(a, culprit)),
                            culprit->address, damage_words(a, d)));
     text_line(v, INK_PLAIN,
               arena_printf(a, "    from 0x%" PRIx64 " on: %s", d->at, bytes_words(a, d)));

@@ -153,6 +153,7 @@ def aborts():
         functions = [got[k] and got[k]["allocated"][0]["function"] for k in ("block", "front")]
         tell(functions == [kind and "culprit", "neighbour" if kind == "overwritten" else None],
              "%s: the block" % way, got)
+    check_names_freed()
     text = shown("dump_abort_large_overflow/" + os.listdir("dump_abort_large_overflow")[0])
     tell("    malloc's message: free(): invalid next size" in text and
          " was being freed and most likely overflowed\n" in text and
@@ -161,6 +162,20 @@ def aborts():
     text = shown("dump_abort_small_inside/" + os.listdir("dump_abort_small_inside")[0])
     tell("which block was damaged does not follow from it" in text, "an unknown block, in words",
          text)
+
+
+def check_names_freed():
+    """--check blames the freed block that overflowed, as the cause of the abort does."""
+    dump = "dump_abort_large_overflow/" + os.listdir("dump_abort_large_overflow")[0]
+    got = run("core", "--check", "--json=nested", "--no-fold", dump)
+    found = json.loads(got.stdout)
+    culprit = found["memory"]["signal"]["abort"]["block"]["address"]
+    damaged = found["check"]["damaged"]
+    tell(got.returncode == 1 and [(d["culprit"], d["neighbour_freed"]) for d in damaged] ==
+         [(culprit, True)], "--check: the freed block overflowed", culprit, damaged)
+    text = run("core", "--check", dump).stdout
+    tell("  A freed block at %s has most likely been written past its end" % culprit in text,
+         "--check: the freed block, in words", text)
 
 
 ALLOCATORS = ["libjemalloc.so.2", "libmimalloc.so.2", "libtcmalloc.so.4",
