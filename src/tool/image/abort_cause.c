@@ -13,6 +13,9 @@
  * defect is the one. A double free leaves no damage, so there only one freed block may be among
  * these words.
  *
+ * An annotated block begins behind its annotation, so its address in the ledger is larger by the
+ * annotation's length.
+ *
  * "corrupted top size" names no block. The last block of a heap has overflowed if the word behind
  * it is no valid size. No other message of malloc() leads to a block. */
 #include "image/abort_cause.h"
@@ -179,18 +182,29 @@ block_at(const struct examined *e, uint64_t address, struct ended_block *ret, bo
 
 /* --- The block -------------------------------------------------------------------------------- */
 
+/* Set *RET to the block of the chunk at CHUNK, if the message is true of it. */
+static bool
+block_of_chunk(const struct finder *f, uint64_t chunk, struct ended_block *ret)
+{
+    const struct core_record *r = &f->e->record;
+    uint64_t start = chunk + HEAD_BYTES, head_bytes = r->annotated != 0 ? r->annotation_bytes : 0;
+    bool ended;
+
+    return block_at(f->e, start + head_bytes, ret, &ended) && is_so(f, start, ended);
+}
+
 /* Find the block on the stack of the thread that aborted. */
 static bool
 find_on_stack(const struct finder *f, struct ended_block *ret)
 {
     const struct memory *m = &f->e->memory;
     struct ended_block block;
-    bool ended, found = false;
+    bool found = false;
     uint64_t word;
 
     for (uint64_t off = 0;
          off < FRAMES_BYTES && memory_word(m, m->threads[0].sp + off, WORD, &word); off += WORD) {
-        if (!block_at(f->e, word + HEAD_BYTES, &block, &ended) || !is_so(f, block.address, ended))
+        if (!block_of_chunk(f, word, &block))
             continue;
         if (f->state != STATE_FREE && f->state != STATE_UNUSED) {
             *ret = block;

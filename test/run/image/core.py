@@ -153,6 +153,13 @@ def aborts():
         functions = [got[k] and got[k]["allocated"][0]["function"] for k in ("block", "front")]
         tell(functions == [kind and "culprit", "neighbour" if kind == "overwritten" else None],
              "%s: the block" % way, got)
+    name = "annotated_twice"
+    dump = dumps.crash(library, "dump_" + name, name + ".heaptap", [aborting, "small twice"],
+                       {"HEAPTAP_ANNOTATE": "15"})
+    got = memory("--blocks", dump)["memory"]["signal"]["abort"]
+    tell(got is not None and got["kind"] == "freed_twice" and
+         got["block"]["allocated"][0]["function"] == "culprit",
+         "an annotated block freed twice: the block", got)
     check_names_freed()
     text = shown("dump_abort_large_overflow/" + os.listdir("dump_abort_large_overflow")[0])
     tell("    malloc's message: free(): invalid next size" in text and
