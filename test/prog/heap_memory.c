@@ -1,6 +1,9 @@
-/* heap_memory.c: objects of one heaptap heap, side by side.
+/* heap_memory.c: objects of one heaptap heap.
  *
- *     heap_memory SIZE COUNT
+ *     heap_memory SIZE COUNT [STRIDE [RUN GAP]]
+ *
+ * The objects begin STRIDE bytes apart, without it side by side; behind every RUN of them is a gap
+ * of GAP bytes.
  *
  * Prints by how many bytes the process has grown with COUNT objects of SIZE bytes, then frees every
  * second one. The addresses are not memory, so all growth is the recorder's. */
@@ -27,15 +30,17 @@ int
 main(int argc, char **argv)
 {
     long size = argc > 2 ? atol(argv[1]) : 4, count = argc > 2 ? atol(argv[2]) : 1000, before;
+    long stride = argc > 3 ? atol(argv[3]) : size, run = argc > 5 ? atol(argv[4]) : count;
+    long gap = argc > 5 ? atol(argv[5]) : 0;
     heaptap_heap *heap = heaptap_heap_create("objects", 0);
 
     setvbuf(stdout, NULL, _IONBF, 0); // No block of stdio's is live at the end.
     resident_bytes();
     before = resident_bytes();
     for (long i = 0; i < count; i++)
-        heaptap_alloc(heap, base + i * size, 1, (size_t)size);
+        heaptap_alloc(heap, base + i * stride + i / run * gap, 1, (size_t)size);
     printf("%ld\n", resident_bytes() - before);
     for (long i = 0; i < count; i += 2)
-        heaptap_free(heap, base + i * size);
+        heaptap_free(heap, base + i * stride + i / run * gap);
     return 0;
 }

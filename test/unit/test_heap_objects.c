@@ -14,7 +14,9 @@
 
 #include "account/heap_instance.c"
 #include "account/heap_objects.c"
+#include "account/heap_regions.c"
 #include "account/heap_sparse.c"
+#include "account/heap_stakes.c"
 #include "account/heap_table.c"
 #include "platform/mem.c"
 #include "platform/sys.c"
@@ -404,24 +406,26 @@ static void
 an_object_at_random_distance_takes_at_most_16_bytes(void **unused)
 {
     static const struct {
-        uint32_t least, most, run, far, bytes;
+        uint32_t least, most, run, far;
     } gaps[] = {
-        {1, 64, 1, 0, 16},           {16, 500, 1, 0, 16},
-        {64, 4096, 1, 0, 16},        {1, 16384, 1, 0, 16},
-        {1000, 10000, 1, 0, 16},     {2048, 65536, 1, 0, 16},
-        {8192, 32768, 1, 0, 16},     {65536, 65536, 1, 0, 16},
-        {2048, 1 << 20, 1, 0, 16},   {1, 1 << 20, 1, 0, 16},
-        {1 << 19, 1 << 20, 1, 0, 16}, {1 << 20, 4 << 20, 1, 0, 16},
-        {16, 16, 10, 5000, 16},      {16, 16, 10, 100000, 16},
-        {16, 16, 100, 160000, 16},   {16, 16, 1000, 1600000, 20}, // Words of a run are rounded up.
-        {3, 50, 300, 100000, 20},    {256, 256, 100, 1000000, 16},
+        {1, 64, 1, 0},           {16, 500, 1, 0},
+        {64, 4096, 1, 0},        {1, 16384, 1, 0},
+        {1000, 10000, 1, 0},     {2048, 65536, 1, 0},
+        {8192, 32768, 1, 0},     {65536, 65536, 1, 0},
+        {2048, 1 << 20, 1, 0},   {1, 1 << 20, 1, 0},
+        {1 << 19, 1 << 20, 1, 0}, {1 << 20, 4 << 20, 1, 0},
+        {16, 16, 10, 5000},      {16, 16, 10, 100000},
+        {16, 16, 100, 160000},   {16, 16, 1000, 1600000},
+        {3, 50, 300, 100000},    {256, 256, 100, 1000000},
+        {1, 1, 300, 300000},     {16, 16, 300, 20000000},
+        {8, 24, 150, 300000000}, {64, 64, 520, 1 << 25},
     };
 
     for (size_t i = 0; i < countof(gaps); i++)
         for (int shuffled = 0; shuffled < 2; shuffled++) {
             assert_in_range(charged_for_gaps(gaps[i].least, gaps[i].most, gaps[i].run, gaps[i].far,
                                              shuffled),
-                            1, (uint64_t)gaps[i].bytes * FAR_OBJECTS + (512 << 10));
+                            1, 16 * FAR_OBJECTS + (512 << 10));
             end(unused);
             begin(unused);
         }
@@ -472,6 +476,33 @@ a_limit_holds_and_what_is_beyond_is_refused(void **unused)
     for (uintptr_t i = 0; i < 200000; i++)
         found += heap_objects_remove(o, (void *)(UINT64_C(0x600000000000) + 3 * i)).site != 0;
     assert_int_equal(found, kept);
+}
+
+/* If this fails, objects that lie far apart grow the recorder beyond a limit on memory, or some
+ * that were refused are found. */
+static void
+a_limit_holds_for_sparse_objects(void **unused)
+{
+    static const uint64_t strides[] = {5000, 40000, 1 << 20, 300 << 20};
+    struct heap_block b = {1, 0, 1, 3}, old;
+
+    for (size_t i = 0; i < countof(strides); i++) {
+        struct heap_objects *o = &models[0].instance->objects;
+        uint32_t kept = 0, found = 0;
+
+        state->memory_limit = 1 << 20;
+        for (uint64_t k = 0; k < 200000; k++)
+            kept += heap_objects_insert(o, (void *)(UINT64_C(0x100000000000) + strides[i] * k), b,
+                                        &old);
+        assert_in_range(state->charged, 1, 1 << 20);
+        assert_in_range(kept, 1000, 200000 - 1);
+        for (uint64_t k = 0; k < 200000; k++)
+            found += heap_objects_remove(o, (void *)(UINT64_C(0x100000000000) + strides[i] * k))
+                         .site != 0;
+        assert_int_equal(found, kept);
+        end(unused);
+        begin(unused);
+    }
 }
 
 /* The number of the turn has 40 bits. If this fails, after a day of emptying one heap, the next
@@ -635,6 +666,7 @@ main(void)
         TEST(an_object_at_random_distance_takes_at_most_16_bytes),
         TEST(sparse_heaps_keep_apart),
         TEST(a_limit_holds_and_what_is_beyond_is_refused),
+        TEST(a_limit_holds_for_sparse_objects),
         TEST(turns_do_not_run_into_the_next_heap),
         TEST(a_shadow_that_is_off_is_found),
         TEST(threads_do_not_disturb_each_other),

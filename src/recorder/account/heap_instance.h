@@ -2,6 +2,7 @@
 #ifndef ACCOUNT_HEAP_INSTANCE_H
 #define ACCOUNT_HEAP_INSTANCE_H
 
+#include "account/heap_stakes.h"
 #include "account/heap_table.h"
 #include "base/atomics.h"
 #include "platform/state.h"
@@ -20,7 +21,6 @@ struct heap_objects {
     uint32_t sparse_used; // Atomic: the same of the levels of heap_sparse.c.
     // Atomic, by tier: an address in the region claimed last, and in the one before; 0 = none.
     uint64_t latest[5], before[5];
-    uint64_t sparse[8]; // Atomic, by level of heap_sparse.c: the same as latest.
     struct heap_map table;
 };
 
@@ -36,6 +36,8 @@ struct heap_instance {
 
 /* Private memory of the process. */
 struct heap_instances {
+    struct heap_stakes stakes[5]; // By tier of heap_objects.c.
+    uint64_t forgiven_bytes;      // Atomic; heap_stakes.h.
     uint64_t free; // Atomic: the first free instance's index plus 1, and a count above.
     struct heap_instance *chunks[HEAP_CHUNKS]; // Atomic: arrays of HEAP_CHUNK of them, by number.
 };

@@ -21,7 +21,8 @@
  * Which tier. Begin with the finest one whose granule is not much shorter than the object. Where
  * touching a page takes memory, look at the region that this heap has claimed last: if few of its
  * words are used, try the next coarser tier. The same test decides whether a way is worth another
- * page. If no tier is worth it, the object is sparse (heap_sparse.c). Where it finds no room there,
+ * page. The heap's last region may mislead, so a page also needs a stake (heap_stakes.c).
+ * If no tier is worth it, the object is sparse (heap_sparse.c). Where it finds no room there,
  * take any free word, from the coarsest tier on. So pages that are touched are mostly full, and an
  * object takes 8 to 16 bytes in practice (internals/heaps.md).
  * Nothing depends on the guess but memory: a lookup tries all tiers in which the heap has a claim.
@@ -67,6 +68,14 @@
 
 enum {
     NOBODY = HEAP_CLAIMS,
+    // Charged for a leaf before it holds anything.
+    LEAF_BYTES = HEAP_PAGE_BYTES + offsetof(struct heap_leaf, regions),
+    REGION_PAGE_UNITS = 8, // Units whose regions share a page.
+    UNIT_GRANULES = 512,
+    LEAF_UNITS = (1 << HEAP_LEAF_BITS) / UNIT_GRANULES,
+    UNIT_WORTH_BYTES = 15,      // For each word of a unit that is full enough.
+    FINE_STAKED_PAGES = 96, // Of all units with a stake in the first tier,
+    COARSE_STAKED_PAGES = 48, // and in each of the others.
     COARSE_WAYS = 32, // Of a granule of all tiers but the first.
     DENSE_WORDS = 50, // Of a region's first words, when it is worth having.
     WAY_WORDS = 54,   // The same of its words of one way, when the next way is.
@@ -104,8 +113,7 @@ leaf_make(uint32_t tier, uintptr_t address)
     if (top == NULL)
         return NULL;
     // The page of the top level that has the leaf may be touched for the first time.
-    return heap_memory_once(&top[address >> span_bits], sizeof **top,
-                            HEAP_PAGE_BYTES + offsetof(struct heap_leaf, regions));
+    return heap_memory_once(&top[address >> span_bits], sizeof **top, LEAF_BYTES);
 }
 
 /* Account for page PAGE of those that BITS stand for. False: there is no room for it. */
@@ -141,6 +149,106 @@ begin_region(struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
     uint32_t index = (uint32_t)(heap_region(leaf, tier, address) - leaf->regions);
 
     return begin_page(leaf->region_pages, index / 64) && begin_way(leaf, tier, 0, address);
+}
+
+/* --- Stakes ----------------------------------------------------------------------------------- */
+
+/* The name among stakes of the unit at ADDRESS: the granules whose words share a page. */
+static uint64_t
+unit_of(uint32_t tier, uintptr_t address)
+{
+    return round_down(address, (uintptr_t)UNIT_GRANULES << heap_granule_bits(tier)) | (tier + 1);
+}
+
+static uint32_t
+unit_tier(uint64_t unit)
+{
+    return (uint32_t)(unit & (HEAP_PAGE_BYTES - 1)) - 1;
+}
+
+/* The number of pages of words that UNIT, whose leaf is LEAF, has begun. */
+static uint32_t
+unit_pages(const struct heap_leaf *leaf, uint64_t unit)
+{
+    uint32_t page = heap_page_of_words(unit_tier(unit), unit), pages = 0;
+
+    for (uint32_t way = 0; way < HEAP_WAYS; way++)
+        pages += heap_page_is_begun(leaf->pages[way], page);
+    return pages;
+}
+
+/* The number of words of WAY in UNIT, whose leaf is LEAF. */
+static uint32_t
+unit_words(struct heap_leaf *leaf, uint64_t unit, uint32_t way)
+{
+    uint32_t tier = unit_tier(unit), words = 0;
+    uintptr_t first = round_down((uintptr_t)unit, (uintptr_t)1 << heap_granule_bits(tier));
+
+    if (!heap_page_is_begun(leaf->pages[way], heap_page_of_words(tier, unit)))
+        return 0;
+    for (uintptr_t i = 0; i < UNIT_GRANULES; i++)
+        words += load_relaxed(heap_word(leaf, tier, way,
+                                        first + (i << heap_granule_bits(tier)))) != 0;
+    return words;
+}
+
+/* How many of the COUNT units of LEAF from number FIRST on have begun. */
+static uint32_t
+units_begun(const struct heap_leaf *leaf, uint32_t first, uint32_t count)
+{
+    uint32_t begun = 0;
+
+    for (uint32_t page = first; page < first + count; page++)
+        begun += heap_page_is_begun(leaf->pages[0], page);
+    return begun;
+}
+
+/* What UNIT costs beyond UNIT_WORTH_BYTES for each of its words. Units share the cost of their leaf
+ * and of the page with their regions. */
+static uint64_t
+unit_waste(uint64_t unit)
+{
+    uint32_t tier = unit_tier(unit), page = heap_page_of_words(tier, unit), near, in_leaf;
+    struct heap_leaf *leaf = heap_leaf(tier, unit);
+    uint64_t cost_bytes, words = 0;
+
+    if (leaf == NULL || !heap_page_is_begun(leaf->pages[0], page))
+        return 0;
+    near = units_begun(leaf, page / REGION_PAGE_UNITS * REGION_PAGE_UNITS, REGION_PAGE_UNITS);
+    in_leaf = units_begun(leaf, 0, LEAF_UNITS);
+    cost_bytes = (uint64_t)unit_pages(leaf, unit) * HEAP_PAGE_BYTES + HEAP_PAGE_BYTES / near +
+                 LEAF_BYTES / in_leaf;
+    for (uint32_t way = 0; way < HEAP_WAYS; way++)
+        words += unit_words(leaf, unit, way);
+    return cost_bytes > words * UNIT_WORTH_BYTES ? cost_bytes - words * UNIT_WORTH_BYTES : 0;
+}
+
+/* Do the units with a stake in TIER have few enough pages for one more? */
+static bool
+is_page_affordable(uint32_t tier)
+{
+    const struct heap_stakes *s = &state->heaps->stakes[tier];
+    uint32_t pages = 0;
+
+    for (uint32_t i = 0; i < HEAP_STAKES; i++) {
+        uint64_t unit = load_relaxed(&s->open[i]);
+        struct heap_leaf *leaf = unit != 0 ? heap_leaf(tier, unit) : NULL;
+
+        pages += leaf != NULL ? unit_pages(leaf, unit) : 0;
+    }
+    return pages < (tier == 0 ? FINE_STAKED_PAGES : COARSE_STAKED_PAGES);
+}
+
+/* May WAY of the unit at ADDRESS, whose leaf is LEAF or NULL, be used, although that may take
+ * memory? */
+static bool
+is_affordable(const struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address)
+{
+    if (leaf != NULL && heap_page_is_begun(leaf->pages[way], heap_page_of_words(tier, address)))
+        return true;
+    return heap_stakes_take(&state->heaps->stakes[tier], unit_of(tier, address), unit_waste,
+                            &state->heaps->forgiven_bytes) &&
+           (way == 0 || is_page_affordable(tier));
 }
 
 /* --- Words ------------------------------------------------------------------------------------ */
@@ -275,6 +383,7 @@ put_in_way(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier, 
         uint32_t there = load_acquire(&region->ways);
 
         if (way > there && ((thrifty && !is_way_worth(o, leaf, tier, way, address)) ||
+                            !is_affordable(leaf, tier, way, address) ||
                             !begin_way(leaf, tier, way, address)))
             return false;
         // Before the word is there, so that whoever has the object sees it.
@@ -345,9 +454,10 @@ tell_tabled(struct heap_objects *o, uintptr_t address)
     struct heap_leaf *leaf = heap_leaf(HEAP_TIERS - 1, address);
     struct heap_region *region;
 
-    if (leaf == NULL)
+    if (leaf == NULL && is_affordable(leaf, HEAP_TIERS - 1, 0, address))
         leaf = leaf_make(HEAP_TIERS - 1, address);
-    if (leaf == NULL || !begin_region(leaf, HEAP_TIERS - 1, address)) {
+    if (leaf == NULL || !is_affordable(leaf, HEAP_TIERS - 1, 0, address) ||
+        !begin_region(leaf, HEAP_TIERS - 1, address)) {
         store_relaxed(&o->untold, 1u);
         return;
     }
@@ -500,6 +610,8 @@ insert_in(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_
     struct heap_region *region;
     uint32_t number;
 
+    if (address >> ARCH_ADDRESS_BITS || !is_affordable(leaf, tier, 0, address))
+        return false;
     if (leaf == NULL && (leaf = leaf_make(tier, address)) == NULL)
         return false;
     if (!begin_region(leaf, tier, address))

@@ -38,13 +38,34 @@ for size in 1 2 3 4 8 16 24 48 64 100 128 512 1024 4096; do
         "$(number small.heaptap live_bytes)"
 done
 
+# Objects that do not lie side by side: SIZE STRIDE RUN GAP.
+while read -r size stride run gap; do
+    kind="of $size bytes each $stride bytes, $run by $run with gaps of $gap bytes,"
+    record apart.heaptap "$PROG/heap_memory" "$size" $count "$stride" "$run" "$gap"
+    same "with objects $kind the program runs" 0 "$status"
+    check "an object $kind takes at most 16 bytes" \
+        at_most "$(cat apart.heaptap.out)" $((16 * count + slack))
+    same "of objects $kind half are live" $((count / 2 * size)) \
+        "$(number apart.heaptap live_bytes)"
+done <<'END'
+16 100000 1000000 0
+3 17 300 100000
+16 16 1000 1600000
+1 1 300 300000
+32000 32000 300 20000000
+8 24 150 300000000
+END
+
 limit=$((8 << 20))
-for size in 3 16 64; do
+# SIZE COUNT [STRIDE RUN GAP]
+for size in '3 3000000' '16 3000000' '64 3000000' '16 2000000 20000' \
+    '16 2000000 16 300 1000000'; do
     rm -f limited.heaptap
-    "$HEAPTAP" run --quiet --max-memory 8M -o limited.heaptap -- "$PROG/heap_memory" $size 3000000 \
+    # shellcheck disable=SC2086 # Several arguments.
+    "$HEAPTAP" run --quiet --max-memory 8M -o limited.heaptap -- "$PROG/heap_memory" $size \
         >limited.out
     used=$(($(number limited.heaptap memory_bytes) + $(stat -c %s limited.heaptap)))
-    check "with objects of $size bytes the limit holds" at_most "$used" $limit
+    check "with objects ($size) the limit holds" at_most "$used" $limit
     check "the process grows by no more than the limit" at_most "$(cat limited.out)" $limit
     check "objects beyond it are counted as losses" \
         [ "$(number limited.heaptap ledger_events)" -gt 1000000 ]
