@@ -54,6 +54,18 @@ __heaptap_structures_by_value(void)
 }
 
 EXPORT void
+__heaptap_atomic_operations(void)
+{
+    uncounted_note(UNCOUNTED_ATOMIC);
+}
+
+EXPORT void
+__heaptap_assembler(void)
+{
+    uncounted_note(UNCOUNTED_ASSEMBLER);
+}
+
+EXPORT void
 __memprof_init(void)
 {
     if (add_relaxed(&objects.begun, 1u) >= load_relaxed(&objects.said)) {

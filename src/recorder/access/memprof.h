@@ -27,9 +27,12 @@ void __memprof_version_mismatch_check_v1(void);
 GRANULES(GRANULE_PROTOTYPE)
 #undef GRANULE_PROTOTYPE
 
-/* Called by each object file whose code may copy structures uncounted: as arguments, as results,
- * and by __builtin_memcpy. */
+/* Called by each object file that may access memory uncounted: by structures that are arguments
+ * (with gcc also results and __builtin_memcpy), by atomic operations, whose reads do not count, and
+ * by assembler statements and intrinsics. */
 void __heaptap_structures_by_value(void);
+void __heaptap_atomic_operations(void);
+void __heaptap_assembler(void);
 
 /* Replacements of the compiler's inline copying and filling. */
 void *__memprof_memcpy(void *to, const void *from, size_t size_bytes);

@@ -12,6 +12,8 @@ enum uncounted {
     UNCOUNTED_LOOKUP = 1 << 0,   // The program has looked up a function by name.
     UNCOUNTED_FORMAT = 1 << 1,   // A format of printf or scanf that counted_format.c cannot read.
     UNCOUNTED_BY_VALUE = 1 << 2, // Code that may copy structures uncounted.
+    UNCOUNTED_ATOMIC = 1 << 3,   // Code whose atomic operations count as writes only.
+    UNCOUNTED_ASSEMBLER = 1 << 4, // Assembler statements, or intrinsics with pointers.
 };
 
 /* Note the reason WHAT, which withholds verdicts that say never. Thread-safe, async-signal-safe. */

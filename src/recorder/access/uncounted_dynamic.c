@@ -113,6 +113,17 @@ static struct {
 
 static uint32_t noted; // Atomic: enum uncounted.
 
+static const struct {
+    uint32_t what; // enum uncounted.
+    const char *name;
+} notes[] = {
+    {UNCOUNTED_LOOKUP, "dlsym"},
+    {UNCOUNTED_FORMAT, "a format of printf or scanf"},
+    {UNCOUNTED_BY_VALUE, "structures by value"},
+    {UNCOUNTED_ATOMIC, "atomic operations"},
+    {UNCOUNTED_ASSEMBLER, "assembler code"},
+};
+
 /* Return true if NAME is in LIST, whose words have a blank on both sides. False for an empty
  * name. */
 static bool
@@ -228,12 +239,9 @@ look(void)
 {
     struct symbols libc, libm = {0}, o;
 
-    if (load_relaxed(&noted) & UNCOUNTED_LOOKUP)
-        add("dlsym");
-    if (load_relaxed(&noted) & UNCOUNTED_FORMAT)
-        add("a format of printf or scanf");
-    if (load_relaxed(&noted) & UNCOUNTED_BY_VALUE)
-        add("structures by value");
+    for (size_t i = 0; i < countof(notes); i++)
+        if (load_relaxed(&noted) & notes[i].what)
+            add(notes[i].name);
     if (has_new_environment())
         add("environ");
     if (behind_libc() == NULL || !symbols_read(behind_libc(), &libc)) {

@@ -66,7 +66,8 @@ run_compiler(const struct cc_options *o, enum compiler_language language, int co
                                 .compiler = o->compiler,
                                 .granule_bytes = granule_bytes[o->granule],
                                 .exact_threads = o->exact_threads,
-                                .reads_writes = o->reads_writes};
+                                .reads_writes = o->reads_writes,
+                                .only_line = o->print};
     struct arena arena = {0};
     struct err err = {""};
     char **line;

@@ -6,8 +6,8 @@
  * an executable gets the recorder. A shared library does not, because its calls bind to the
  * executable's recorder. A call without input is a query and gets none either.
  *
- * So each argument must be classified as input, option or value of an option. Compilers have
- * hundreds of options, but only the few in `with_value` take their value from the next argument.
+ * So each argument must be classified as input, option or value of an option
+ * (compiler_arguments.c).
  *
  * gcc enables its race detector, whose calls lead to the recorder (recorder/access/tsan.c).
  *
@@ -20,6 +20,8 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "launch/compiler_arguments.h"
+#include "launch/uncounted_code.h"
 
 enum { CLANG_OLDEST = 14, CLANG_NEWEST = 40, OPTIONS_MAX = 64 };
 
@@ -132,15 +134,6 @@ is_gcc(const char *compiler)
 
 /* --- What the call is for --------------------------------------------------------------------- */
 
-static const char *const with_value[] = {
-    "-o",         "-I",           "-D",         "-U",         "-L",        "-l",       "-x",
-    "-include",   "-imacros",     "-isystem",   "-iquote",    "-idirafter", "-iprefix", "-isysroot",
-    "-MF",        "-MT",          "-MQ",        "-Xlinker",   "-Xclang",   "-Xassembler",
-    "-Xpreprocessor", "-mllvm",   "-T",         "-u",         "-z",        "-arch",    "-target",
-    "-e",         "-Xanalyzer",   "--param",    "-B",         "-A",        "-G",       "-aux-info",
-    "--sysroot",  "-framework",   "-rpath",     "-soname",    "-h",
-};
-
 static bool
 is_one_of(const char *text, const char *const *list, size_t count)
 {
@@ -163,7 +156,7 @@ links_executable(int count, char **arguments)
 
         if (is_one_of(a, no_link, countof(no_link)))
             return false;
-        if (is_one_of(a, with_value, countof(with_value)))
+        if (argument_takes_value(a))
             i++;
         else if (a[0] != '-' || a[1] == '\0')
             has_input = true;
@@ -171,24 +164,14 @@ links_executable(int count, char **arguments)
     return has_input;
 }
 
-/* Return true if only the linker reads PATH. */
-static bool
-is_for_linker(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-
-    return dot != NULL && (strcmp(dot, ".o") == 0 || strcmp(dot, ".a") == 0 ||
-                           strcmp(dot, ".lo") == 0 || strcmp(dot, ".so") == 0);
-}
-
 /* Is anything in ARGUMENTS to be compiled? */
 static bool
 compiles(int count, char **arguments)
 {
     for (int i = 0; i < count; i++) {
-        if (is_one_of(arguments[i], with_value, countof(with_value)))
+        if (argument_takes_value(arguments[i]))
             i++;
-        else if (arguments[i][0] != '-' && !is_for_linker(arguments[i]))
+        else if (arguments[i][0] != '-' && !argument_is_for_linker(arguments[i]))
             return true;
     }
     return false;
@@ -300,6 +283,27 @@ add_gcc(struct line *l, const struct compiler_wishes *w, const char *mark,
     add_mark(l, w, true, mark);
 }
 
+/* Mark the object with the kinds of accesses in its source that do not count. Atomic operations
+ * matter only if reads are counted separately. */
+static void
+add_uncounted(struct line *l, const struct compiler_wishes *w, int count, char **arguments)
+{
+    static const char *const no_code[] = {"-E", "-M", "-MM", "-fsyntax-only", "--analyze", "-###",
+                                          "-emit-ast"};
+    unsigned found;
+
+    for (int i = 0; i < count; i++)
+        if (is_one_of(arguments[i], no_code, countof(no_code)))
+            return;
+    found = uncounted_code_find(l->items[0], count, arguments, l->arena);
+    if (found & UNCOUNTED_STRUCTURES)
+        add(l, "-DHEAPTAP_STRUCTURES_BY_VALUE");
+    if ((found & UNCOUNTED_ATOMICS) && w->reads_writes)
+        add(l, "-DHEAPTAP_ATOMIC_OPERATIONS");
+    if (found & UNCOUNTED_ASSEMBLER)
+        add(l, "-DHEAPTAP_ASSEMBLER");
+}
+
 /* The reference to malloc links the recorder in even if the program never calls malloc. Libraries
  * that count accesses bind to the executable's functions. */
 static void
@@ -353,6 +357,8 @@ compiler_line(const struct compiler_wishes *w, int count, char **arguments, stru
                 arena_printf(arena, "%.*s", directory_length(empty), empty));
     else
         add_counting(&l, w, mark);
+    if (!is_gcc(compiler) && !w->only_line)
+        add_uncounted(&l, w, count, arguments);
     if (links_executable(count, arguments))
         add_recorder(&l, &recorder);
     *ret_line = l.items;

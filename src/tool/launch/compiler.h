@@ -13,6 +13,7 @@ struct compiler_wishes {
     uint32_t granule_bytes; // 8, 16 or 64.
     bool exact_threads;
     bool reads_writes; // Apart; gcc's calls always have them so.
+    bool only_line;    // It is not to be run, so sources need not be examined.
 };
 
 /* The command line for the COUNT ARGUMENTS of a compiler, ended by NULL and from ARENA.

@@ -114,9 +114,8 @@ def judge_view(heaptap, compiler, profile):
     tell(document["counting"]["reads_and_writes"] is True, f"{compiler}: JSON has both")
     sites = document["sites"]
     verdicts = dict(zip((s["max"] if s else 0 for s in sites["size_bytes"]), sites["verdict"]))
-    filled = "not-seen-read" if compiler == "gcc" else "write-only"
-    tell(verdicts.get(1000) == filled, f"{compiler}: written and never read, with threads",
-         verdicts)
+    # Atomic operations of clang and all code of gcc may read uncounted.
+    tell(verdicts.get(1000) == "not-seen-read", f"{compiler}: written and not seen read", verdicts)
 
 
 def main():

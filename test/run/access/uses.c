@@ -6,7 +6,9 @@
  *     4  a function found by dlsym uses the first
  *     5  the second is the environment when the process ends
  *     6  printf with more positions than are counted reads the first
- *     7  connect, which fails, reads the first; a memcmp for equality reads the second
+ *     7  a structure passed by value reads the second
+ *     8  an atomic subtraction reads the second        9  an assembler statement does
+ *    10  connect, which fails, reads the first; a memcmp for equality reads the second
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -38,6 +40,16 @@ second(void)
     char *volatile p = malloc(6000);
 
     return p;
+}
+
+struct large {
+    char bytes[64];
+};
+
+static __attribute__((noinline)) int
+at(struct large s, int i)
+{
+    return s.bytes[i];
 }
 
 static void
@@ -86,11 +98,23 @@ use(char *p, char *q)
     q[0] = 'q';
     fprintf(stderr, "%65$s", EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, p);
 #elif USES == 7
+    memset(q, 1, 64);
+    if (at(*(struct large *)q, 5) != 1)
+        _exit(4);
+#elif USES == 8
+    *(int *)q = 1;
+    if (__atomic_fetch_sub((int *)q, 1, __ATOMIC_SEQ_CST) != 1)
+        _exit(4);
+#elif USES == 9
+    char c;
+
+    q[0] = 1;
+    __asm__ volatile("movb (%1), %0" : "=r"(c) : "r"(q) : "memory");
+#elif USES == 10
     struct sockaddr_in *a = (struct sockaddr_in *)p;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 
     a->sin_family = AF_INET;
-    a->sin_port = htons(1);
     a->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     connect(fd, (struct sockaddr *)a, sizeof *a);
     close(fd);
