@@ -1,6 +1,6 @@
 /* cflags: -O1 -g */
 /* libs: -lpthread */
-/* pool.c: a pool of equal cells in which tenants keep items, and labels for their owners.
+/* pool.c: declare a pool of equal cells as a heap, and label each cell with its tenant.
  *
  * The pool takes slabs of SLAB_CELLS cells from malloc and gives cells out and takes them back.
  * The recorder counts cells. It shows the slabs as the backing of the pool, with the share in
