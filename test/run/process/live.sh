@@ -64,6 +64,10 @@ for _ in $(seq 200); do
 done
 sleep 0.2 # Until its libraries are loaded.
 for view in report "html -o idle.html" "snapshot --wait 1"; do
+    [[ $view != html* ]] || [ -s "$BUILD/gen/page.html" ] || {
+        echo "ok - html of a process without allocations # SKIP heaptap was built without the page"
+        continue
+    }
     # shellcheck disable=SC2086
     "$HEAPTAP" $view "$pid" $([[ $view != snapshot* ]] || echo name) >idle.out 2>idle.err
     same "${view%% *} of a process without allocations: exit status" 3 $?
