@@ -17,6 +17,7 @@ SECONDS, MEMORY_BYTES = 60, 1 << 30
 SHOWN = 1 << 22  # Shown part of an output. A child's peak memory starts at this process's.
 STRINGS, MODULES, NODES, COUNTERS, THREADS, BINS, TIMELINE, FRAMES, LOCATIONS = range(1, 10)
 SITE_TYPES, HEAPS, LABELS, ACCESS, FIELDS = 15, 17, 18, 21, 22
+NODE_OTHER = SITE_OTHER = 1  # The node of all stacks that found no room, and its first site.
 RECORD = {STRINGS: 1, MODULES: 120, NODES: 32, COUNTERS: 17 * 128, THREADS: 256,
           BINS: 16 * 1025 + 32 * 40, TIMELINE: 24, FRAMES: 32, LOCATIONS: 24,
           SITE_TYPES: 16, HEAPS: 64, LABELS: 32, ACCESS: 336, FIELDS: 1048}
@@ -71,9 +72,13 @@ class Maker:
             "<IIQQQIIII32s40x", 1, len(build_id), start, end, 0, off, size, 0, 0,
             build_id))
 
-    def nodes(self, rows):
-        """ROWS of (parent, address, first of four sites or 0), from node 4 on."""
+    def nodes(self, rows, other=0):
+        """ROWS of (parent, address, first of four sites or 0), from node 4 on. OTHER is a site of
+        the stacks that found no room in the tree; 0 = none."""
         table = bytearray(4 * 32)
+        if other:
+            self.sites.add(other)
+            struct.pack_into("<I", table, NODE_OTHER * 32 + 16, other)
         for parent, address, site in rows:
             sites = [site, 0, 0, 0]
             self.sites.add(site)

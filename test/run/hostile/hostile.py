@@ -15,8 +15,8 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
-from maker import (BINS, COUNTERS, EVIL, FRAMES, MEMORY_BYTES, NODES, THREADS, ZSTD,  # noqa: E402
-                   Checks, Maker, is_clean, one_stack, run, zstd_of_zeros)
+from maker import (BINS, COUNTERS, EVIL, FRAMES, MEMORY_BYTES, NODES,  # noqa: E402
+                   SITE_OTHER, THREADS, ZSTD, Checks, Maker, is_clean, one_stack, run, zstd_of_zeros)
 
 VIEWS = {
     "report": ["report"],
@@ -226,7 +226,7 @@ def names_profile(packed=True):
     m.executable = m.string(b"/bin/" + EVIL[0])
     m.module(b"/lib/" + b"".join(EVIL))
     m.nodes([(0, 0x401000 + i, 5 + i) for i in range(len(EVIL))]
-            + [(0, 0x402000 + i, 30 + i) for i in range(len(EVIL))])
+            + [(0, 0x402000 + i, 30 + i) for i in range(len(EVIL))], other=SITE_OTHER)
     m.counters(30 + len(EVIL), name=b"\x1b[31m\xe2\x80\xae\xff")
     if packed:
         m.symbols([(m.string(b"f" + e), m.string(b"/src/" + e + b".c"), 7) for e in EVIL],

@@ -425,7 +425,7 @@ async function keyboard() {
         await page.getByRole('region', {name: 'By function'}).waitFor();
         await page.keyboard.press('/');
         await page.keyboard.type('or');
-        assert.match(page.url(), /q=or/);
+        await page.waitForURL(/q=or/);
         await page.keyboard.press('Escape');
         await page.getByRole('region', {name: 'By function'}).locator('a').first().focus();
         await page.keyboard.press('ArrowDown');
