@@ -1,5 +1,6 @@
 /* test_timeline.c: moments, cuts and trends of a profile with a past, by construction. If one
  * fails, a view shows another moment than requested, or takes rest or churn for growth. */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -133,6 +134,23 @@ moments_are_found_by_name_and_time(void **unused)
     assert_int_equal(span[1].snapshots, SNAPSHOTS + 1);
     assert_int_equal(at_find_span(p, "warm", span, &err), HEAPTAP_USAGE);
     assert_int_equal(at_find_span(p, "serve..load", span, &err), HEAPTAP_USAGE);
+    profile_free(p);
+}
+
+/* If this fails, the time of a snapshot in JSON, as a decimal number, selects the one before it. */
+static void
+a_printed_time_selects_its_own_snapshot(void **unused)
+{
+    struct profile *p = make_past();
+    char when[32];
+
+    (void)unused;
+    for (uint64_t n = 1; n <= SNAPSHOTS; n++) {
+        p->snapshots[n - 1].elapsed_ns = n * 95999997;
+        snprintf(when, sizeof when, "%" PRIu64 ".%06" PRIu64 "ms", n * 95999997 / 1000000,
+                 n * 95999997 % 1000000);
+        finds(p, when, n);
+    }
     profile_free(p);
 }
 
@@ -380,6 +398,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(moments_are_found_by_name_and_time),
+        cmocka_unit_test(a_printed_time_selects_its_own_snapshot),
         cmocka_unit_test(a_cut_profile_is_what_it_was),
         cmocka_unit_test(the_peak_is_a_moment),
         cmocka_unit_test(what_grows_is_told_from_rest_and_from_the_end),

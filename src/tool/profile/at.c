@@ -20,12 +20,11 @@
 #include "profile/profile_valid.h"
 #include "util/ensure.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 #define COUNTERS_PARTIAL                                                                           \
     ((struct counters){.size_min = SIZE_MIN_NONE, .partial = true, .lives_unknown = true})
 
-/* Hours that a time may have at most; keeps sums in range. */
-#define HOURS_MAX 1e6
+/* A time may have a million hours at most, which keeps sums in range. */
+#define NS_MAX (1e6 * 3600e9)
 
 struct profile_moment
 at_moment(const struct profile *p, size_t n)
@@ -78,8 +77,9 @@ read_part(const char **text, double *ret)
 {
     static const struct {
         const char *name;
-        double seconds;
-    } units[] = {{"ms", 1e-3}, {"min", 60}, {"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}};
+        double ns;
+    } units[] = {{"ms", 1e6},   {"min", 60e9}, {"d", 86400e9},
+                 {"h", 3600e9}, {"m", 60e9},   {"s", 1e9}};
     char *end;
     double number;
 
@@ -91,14 +91,15 @@ read_part(const char **text, double *ret)
 
         if (strncmp(end, units[i].name, length) != 0)
             continue;
-        *ret = number * units[i].seconds;
+        *ret = number * units[i].ns;
         *text = end + length;
-        return *ret <= HOURS_MAX * 3600;
+        return *ret <= NS_MAX;
     }
     return false;
 }
 
-/* TEXT as a length of time: "90s", "1h30m", "1.5 h". */
+/* TEXT as a length of time: "90s", "1h30m", "1.5 h". Rounded to the nearest nanosecond, so that a
+ * time that was printed as a decimal number is the same again. */
 static bool
 read_time(const char *text, uint64_t *ret_ns)
 {
@@ -107,10 +108,8 @@ read_time(const char *text, uint64_t *ret_ns)
     while (read_part(&text, &part)) {
         sum += part;
         if (*text == '\0') {
-            if (sum > HOURS_MAX * 3600)
-                return false;
-            *ret_ns = (uint64_t)(sum * (double)NS_PER_S);
-            return true;
+            *ret_ns = (uint64_t)(sum + 0.5);
+            return sum <= NS_MAX;
         }
     }
     return false;
