@@ -74,9 +74,9 @@ MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all test scopes scope-programs torture foreign bench bench-programs programs examples \
-        check demo run-demo roots fuzz fuzz-merge fuzz-coverage lint install uninstall man dist \
-        setup clean FORCE
+.PHONY: all test scopes scope-programs torture foreign bench programs oracle-programs \
+        harness-programs counter-programs bench-programs examples check demo run-demo roots fuzz \
+        fuzz-merge fuzz-coverage lint install uninstall man dist setup clean FORCE
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
@@ -491,7 +491,7 @@ include test/test.mk
 # --- Demo, setup, install ------------------------------------------------------------------------
 
 setup:
-	@tools/setup build demo test hooks
+	@tools/setup build demo unit test hooks
 
 demo:
 	@tools/setup build demo

@@ -201,23 +201,36 @@ $(examples): $(BUILD)/%: %.c $(BUILD)/test.flags
 
 examples: all $(examples)
 
-programs: all $(unit_tests) $(progs) $(prog_libs) $(oracle) $(oracle_tools) $(unwind_diff) \
-          $(counters) \
-          $(bench_programs) $(examples) \
-          $(fault_tools) $(interrupters) $(replays) $(harnesses)
+# Kinds of programs that test/runner/needs.py requests as a whole.
+oracle-programs: $(oracle) $(oracle_tools)
+harness-programs: $(harnesses)
+counter-programs: $(counters)
+bench-programs: all $(bench_programs)
 
-# Two steps, because the first installs the packages that the second looks up with pkg-config.
+programs: oracle-programs harness-programs counter-programs bench-programs \
+          $(unit_tests) $(progs) $(prog_libs) $(unwind_diff) $(examples) \
+          $(fault_tools) $(interrupters) $(replays)
+
+# Separate steps, because pkg-config finds only what an earlier one has installed. With ONLY, the
+# matching jobs determine the packages and the programs.
+drive := python3 test/runner/drive.py --out $(OUT) --build $(BUILD) --only '$(ONLY)'
 test:
-	@tools/setup build test
+	@tools/setup build $(if $(ONLY),unit,unit test)
+ifneq ($(ONLY),)
+	@targets=$$($(drive) --needs) && \
+	case " $$targets " in *" all "*) tools/setup test ;; esac && \
+	$(MAKE) --no-print-directory $$targets
+else
 	@$(MAKE) --no-print-directory programs
-	@python3 test/runner/drive.py --out $(OUT) --build $(BUILD) --only '$(ONLY)'
+endif
+	@$(drive)
 
 roots:
 	@tools/setup roots
 	@tools/roots --dir $(ROOTS_DIR) $(if $(SHORT),--short) $(if $(DEVELOPER),--developer) $(ROOTS)
 
 scopes:
-	@GLIBC='$(GLIBC)' GLIBC_DIR='$(BUILD)/glibc' tools/setup build test glibc
+	@GLIBC='$(GLIBC)' GLIBC_DIR='$(BUILD)/glibc' tools/setup build unit test glibc
 	@$(MAKE) --no-print-directory scope-programs
 	@python3 test/runner/drive.py --out $(OUT) --build $(BUILD) --only '^run/scopes$$'; \
 	    status=$$?; cat $(BUILD)/scopes-*.txt; exit $$status
@@ -226,12 +239,12 @@ scope-programs: all $(progs) $(prog_libs)
 
 torture:
 	@tools/setup build torture
-	@$(MAKE) --no-print-directory all $(oracle) $(oracle_tools)
+	@$(MAKE) --no-print-directory all oracle-programs
 	@python3 test/torture/torture.py --out $(OUT) --build $(BUILD) --only '$(ONLY)'
 
 foreign:
 	@tools/setup build foreign
-	@$(MAKE) --no-print-directory all $(counters) $(oracle) $(oracle_tools)
+	@$(MAKE) --no-print-directory all counter-programs oracle-programs
 	@python3 test/torture/torture.py --group foreign --jobs $$(nproc) --out $(OUT) \
 	    --build $(BUILD) --only '$(ONLY)'
 
@@ -241,8 +254,6 @@ bench:
 	@python3 bench/bench.py --out $(OUT) --build $(BUILD) --scope '$(or $(BENCH),quick)' \
 	    --only '$(ONLY)' --tools '$(TOOLS)' --rounds '$(or $(ROUNDS),$(N),0)' --compiler '$(CC)' \
 	    --before '$(BEFORE)'
-
-bench-programs: all $(bench_programs)
 
 check: all
 	@tools/tidy --build $(BUILD)

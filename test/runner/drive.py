@@ -2,6 +2,7 @@
 """drive.py: run every test and count.
 
     drive.py --out DIR --build DIR [--only REGEX] [--jobs N]
+    drive.py --out DIR --build DIR [--only REGEX] --needs     print what make must build first
 
 Started by `make test`. A job is one program: the source rules, a unit-test program, a fuzz
 target's replay, the comparison of unwinders, or a script of an area of test/run:
@@ -30,6 +31,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from needs import Needs
 
 TIME_LIMIT_S = 300
 SKIPPED = 77
@@ -214,7 +217,13 @@ def main():
     parser.add_argument("--build", required=True, help="where the recorder and programs are")
     parser.add_argument("--only", default="", help="run the jobs whose name matches")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--needs", action="store_true", help="print the targets that they need")
     options = parser.parse_args()
+    if options.needs:
+        needs = Needs(source, options.out, options.build)
+        jobs = [j for j in all_jobs(options.out, options.build) if re.search(options.only, j.name)]
+        print(*sorted(set().union(*map(needs.of, jobs))))
+        return 0
     out, build = os.path.abspath(options.out), os.path.abspath(options.build)
     os.umask(0o022)
     jobs = [j for j in all_jobs(out, build) if re.search(options.only, j.name)]

@@ -16,7 +16,8 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
 from maker import (BINS, COUNTERS, EVIL, FRAMES, MEMORY_BYTES, NODES,  # noqa: E402
-                   SITE_OTHER, THREADS, ZSTD, Checks, Maker, is_clean, one_stack, run, zstd_of_zeros)
+                   SITE_OTHER, THREADS, ZSTD, Checks, Maker, is_clean, one_stack, run,
+                   zstd_of_zeros)
 
 VIEWS = {
     "report": ["report"],
