@@ -431,7 +431,12 @@ heaptap run --quiet -o packs.heaptap -- ./lives 2>lives.err &
 packs=$!
 lives_in packs.heaptap
 kill -STOP $packs
-kill -KILL "$(pgrep -P $packs)"
+ended=$(pgrep -P $packs)
+kill -KILL "$ended"
+for _ in $(seq 200); do
+    grep -q '^State:.Z' "/proc/$ended/status" && break
+    sleep 0.05
+done
 gives "a run that still packs: the name is in use" 0 \
     "process $packs still writes packs.heaptap; the profile of this run is packs.1.heaptap" \
     heaptap run --quiet -o packs.heaptap -- ./tests
