@@ -12,6 +12,7 @@
 
 #include "account/annotated_map.c"
 #include "account/annotation_form.c"
+#include "account/core_leaves.c"
 #include "account/dumped.c"
 #include "account/ledger_hooked.c"
 #include "account/ledger.c"

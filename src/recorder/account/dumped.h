@@ -17,12 +17,6 @@ bool dumped_start(void);
  * part that children inherit in ORIGIN, a variable. */
 void dumped_publish(struct core_origin *origin);
 
-/* Register LEAF, a new leaf of the ledger for the span that contains ADDRESS. */
-void dumped_leaf(uintptr_t address, enum core_leaf_kind kind, const void *leaf);
-
-/* Register TABLE, the ledger's side table I. */
-void dumped_side(uint32_t i, const void *table);
-
 /* Include the latest blocks of T, a new row, in core dumps. */
 void dumped_thread(const struct thread *t);
 

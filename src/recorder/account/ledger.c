@@ -22,7 +22,7 @@
  * One entry has one owner, the thread that holds the block, so plain loads and stores suffice. The
  * heap itself is left exactly as it is, and a pointer that was not recorded finds no entry.
  *
- * A core dump contains the leaves and the side table. dumped.c lists them there, so that blocks can
+ * A core dump contains the leaves and the side table. core_leaves.c lists them, so that blocks can
  * be distinguished after the process has died. The layout of entries is therefore a promise to
  * readers of core dumps (docs/internals/core.md).
  *
@@ -31,7 +31,7 @@
 
 #include <malloc.h>
 
-#include "account/dumped.h"
+#include "account/core_leaves.h"
 #include "account/ledger_hooked.h"
 #include "account/ledger_side.h"
 #include "allocator/behind.h"
@@ -72,7 +72,7 @@ place_make(uintptr_t address)
     if (leaf == NULL)
         return (struct ledger_place){0};
     if (cas_acq_rel(&state->ledger[address >> LEDGER_SPAN_BITS], &none, leaf))
-        dumped_leaf(address, CORE_LEAF_MALLOC, leaf);
+        core_leaf_add(address, CORE_LEAF_MALLOC, leaf);
     else
         mem_release(leaf, size_bytes);
     return ledger_place(address);

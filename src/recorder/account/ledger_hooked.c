@@ -21,7 +21,7 @@
  * unmapped. */
 #include "account/ledger_hooked.h"
 
-#include "account/dumped.h"
+#include "account/core_leaves.h"
 #include "account/ledger_side.h"
 #include "platform/mem.h"
 
@@ -110,7 +110,7 @@ make_slot(uintptr_t address)
     leaf = take(&top[address >> LEDGER_SPAN_BITS], mem_dumped,
                 ((sizeof *leaf + sizeof(uint8_t)) << LEDGER_SPAN_BITS) >> GRANULE_SHIFT, &is_new);
     if (is_new)
-        dumped_leaf(address, CORE_LEAF_HOOKED, leaf);
+        core_leaf_add(address, CORE_LEAF_HOOKED, leaf);
     return leaf != NULL ? in_leaf(leaf, address) : NULL;
 }
 

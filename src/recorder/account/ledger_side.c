@@ -11,7 +11,7 @@
  * cannot arise, because the insertion first removes an old one and the owner is alone. */
 #include "account/ledger_side.h"
 
-#include "account/dumped.h"
+#include "account/core_leaves.h"
 #include "base/atomics.h"
 #include "base/hash.h"
 #include "platform/mem.h"
@@ -88,7 +88,7 @@ table(uint32_t i)
         return NULL;
     s->mask = slots - 1;
     if (cas_acq_rel(&state->side[i], &none, s)) {
-        dumped_side(i, s);
+        core_side_add(i, s);
         return s;
     }
     mem_release(s, size_bytes);
