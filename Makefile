@@ -109,7 +109,7 @@ adapter_sources := $(wildcard src/recorder/language/adapter_*.c)
 # neighbouring pages: each page that a process touches costs it a microsecond or two.
 large_sources := $(addprefix src/recorder/,event/way.c platform/selection.c event/start.c \
                    platform/output.c event/filter.c event/heap.c account/label.c \
-                   account/annotated_map.c)
+                   annotation/annotated_map.c)
 every_recorder_source := $(filter-out $(operators_source) $(access_sources) $(large_sources) \
                            src/recorder/language/%,$(common_sources) \
                            $(wildcard src/recorder/*/*.c)) $(large_sources)

@@ -19,11 +19,11 @@
 #include <string.h>
 
 #include "account/file.h"
-#include "account/ledger.h"
 #include "account/nodes.h"
 #include "account/peak.h"
-#include "platform/state.h"
 #include "account/thread.h"
+#include "ledger/ledger.h"
+#include "platform/state.h"
 #include "util/ensure.h"
 
 static uint64_t

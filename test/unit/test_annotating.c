@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "account/annotated_map.c"
-#include "account/annotation_form.c"
+#include "annotation/annotated_map.c"
+#include "annotation/annotation_form.c"
 #include "layout/annotation.h"
 #include "platform/sys.c"
 

@@ -12,12 +12,12 @@
 
 #include "fake_recorder.h"
 
-#include "account/heap_instance.c"
-#include "account/heap_objects.c"
-#include "account/heap_regions.c"
-#include "account/heap_sparse.c"
-#include "account/heap_stakes.c"
-#include "account/heap_table.c"
+#include "heaps/heap_instance.c"
+#include "heaps/heap_objects.c"
+#include "heaps/heap_regions.c"
+#include "heaps/heap_sparse.c"
+#include "heaps/heap_stakes.c"
+#include "heaps/heap_table.c"
 #include "platform/mem.c"
 #include "platform/sys.c"
 #include "util/ensure.h"

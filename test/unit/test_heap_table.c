@@ -11,7 +11,7 @@
 
 #include "fake_recorder.h"
 
-#include "account/heap_table.c"
+#include "heaps/heap_table.c"
 #include "platform/mem.c"
 #include "platform/sys.c"
 #include "platform/texts.c"

@@ -10,15 +10,15 @@
 
 #include "fake_recorder.h"
 
-#include "account/annotated_map.c"
-#include "account/annotation_form.c"
-#include "account/core_leaves.c"
-#include "account/dumped.c"
-#include "account/ledger_hooked.c"
-#include "account/ledger.c"
-#include "account/ledger_ahead.c"
+#include "annotation/annotated_map.c"
+#include "annotation/annotation_form.c"
+#include "ledger/core_leaves.c"
+#include "core/dumped.c"
+#include "ledger/ledger_hooked.c"
+#include "ledger/ledger.c"
+#include "ledger/ledger_ahead.c"
 #include "platform/mem.c"
-#include "account/ledger_side.c"
+#include "ledger/ledger_side.c"
 #include "platform/sys.c"
 
 static int

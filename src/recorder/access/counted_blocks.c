@@ -22,7 +22,7 @@
 #include "access/records.h"
 #include "access/shadow.h"
 #include "access/uncounted.h"
-#include "account/ledger_entry.h"
+#include "ledger/ledger_entry.h"
 #include "platform/mem.h"
 
 struct access_state *access_state;

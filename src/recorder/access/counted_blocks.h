@@ -5,8 +5,8 @@
 #ifndef ACCESS_COUNTED_BLOCKS_H
 #define ACCESS_COUNTED_BLOCKS_H
 
-#include "account/ledger_entry.h"
 #include "base/base.h"
+#include "ledger/ledger_entry.h"
 
 #ifdef HEAPTAP_ACCESS
 

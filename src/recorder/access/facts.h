@@ -12,8 +12,8 @@
 #ifndef ACCESS_FACTS_H
 #define ACCESS_FACTS_H
 
-#include "account/ledger.h"
 #include "allocator/behind.h"
+#include "ledger/ledger.h"
 #include "platform/state.h"
 
 enum { FACTS_BYTES = 8, FACTS_MMAPPED = 2 };

@@ -20,8 +20,8 @@
 
 #include "access/facts.h"
 #include "access/shadow.h"
-#include "account/ledger.h"
 #include "base/atomics.h"
+#include "ledger/ledger.h"
 
 static struct next behind;
 

@@ -14,7 +14,7 @@
 #include "access/carries.h"
 #include "access/shadow.h"
 #include "account/file.h"
-#include "account/ledger_entry.h"
+#include "ledger/ledger_entry.h"
 
 /* --- Finding ---------------------------------------------------------------------------------- */
 

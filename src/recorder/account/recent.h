@@ -33,9 +33,9 @@
 
 #include <string.h>
 
-#include "account/ledger.h"
 #include "account/thread.h"
 #include "base/atomics.h"
+#include "ledger/ledger.h"
 
 /* Return the key of P. ENTRY is its ledger entry, or the one that it would have if it were plain;
  * only site and sub matter. Blocks less than a TiB apart have distinct keys. */

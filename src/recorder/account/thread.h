@@ -2,8 +2,8 @@
 #ifndef ACCOUNT_THREAD_H
 #define ACCOUNT_THREAD_H
 
-#include "account/ledger_entry.h"
 #include "base/atomics.h"
+#include "ledger/ledger_entry.h"
 #include "platform/state.h"
 
 /* A frame of a stack, being walked or remembered in the memo. */

@@ -12,9 +12,9 @@
 #include "account/unknown.h"
 
 #include "account/file.h"
-#include "account/ledger.h"
 #include "base/atomics.h"
 #include "base/hash.h"
+#include "ledger/ledger.h"
 #include "platform/mem.h"
 
 enum { INDEX_SLOTS = 2 * LIMIT_UNKNOWN_FREES, WINDOW = 32 };

@@ -22,12 +22,12 @@
 
 #include <string.h>
 
-#include "account/annotated_map.h"
 #include "account/file.h"
-#include "account/ledger.h"
+#include "annotation/annotated_map.h"
 #include "base/atomics.h"
 #include "event/stack_frames.h"
 #include "format/environment.h"
+#include "ledger/ledger.h"
 #include "platform/host.h"
 #include "platform/state.h"
 #include "platform/sys.h"

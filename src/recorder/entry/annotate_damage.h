@@ -2,7 +2,7 @@
 #ifndef ENTRY_ANNOTATE_DAMAGE_H
 #define ENTRY_ANNOTATE_DAMAGE_H
 
-#include "account/annotation_form.h"
+#include "annotation/annotation_form.h"
 #include "format/format.h"
 #include "platform/arch_x86_64.h"
 

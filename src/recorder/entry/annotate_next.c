@@ -30,8 +30,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "account/annotated_map.h"
-#include "account/annotation_form.h"
+#include "annotation/annotated_map.h"
+#include "annotation/annotation_form.h"
 #include "base/atomics.h"
 #include "entry/annotate_damage.h"
 #include "entry/outcall.h"

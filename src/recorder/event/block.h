@@ -4,11 +4,11 @@
 
 #include "access/counted_blocks.h"
 #include "account/count.h"
-#include "account/ledger.h"
 #include "account/nodes.h"
 #include "account/peak.h"
 #include "account/recent.h"
 #include "account/thread.h"
+#include "ledger/ledger.h"
 #include "platform/arch_x86_64.h"
 #include "sampling/draw.h"
 

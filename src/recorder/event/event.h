@@ -6,9 +6,9 @@
 #ifndef EVENT_EVENT_H
 #define EVENT_EVENT_H
 
-#include "account/ledger.h"
 #include "event/enter.h"
 #include "event/tick.h"
+#include "ledger/ledger.h"
 #include "platform/arch_x86_64.h"
 #include "platform/state.h"
 

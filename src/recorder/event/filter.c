@@ -7,9 +7,9 @@
  * at the gate, so that a second free of it is seen. */
 #include "event/filter.h"
 
-#include "account/ledger.h"
-#include "account/ledger_hooked.h"
 #include "base/atomics.h"
+#include "ledger/ledger.h"
+#include "ledger/ledger_hooked.h"
 #include "platform/dormant.h"
 #include "platform/state.h"
 

@@ -28,9 +28,6 @@
 
 #include "account/count.h"
 #include "account/file.h"
-#include "account/heap_instance.h"
-#include "account/heap_names.h"
-#include "account/heap_objects.h"
 #include "account/label.h"
 #include "account/nodes.h"
 #include "account/peak.h"
@@ -43,6 +40,9 @@
 #include "event/heap_backing.h"
 #include "event/heap_ordinary.h"
 #include "event/way.h"
+#include "heaps/heap_instance.h"
+#include "heaps/heap_names.h"
+#include "heaps/heap_objects.h"
 #include "platform/mem.h"
 #include "stack/language_frames.h"
 

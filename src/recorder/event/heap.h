@@ -2,8 +2,8 @@
 #ifndef EVENT_HEAP_H
 #define EVENT_HEAP_H
 
-#include "account/heap_instance.h"
 #include "account/thread.h"
+#include "heaps/heap_instance.h"
 #include "platform/arch_x86_64.h"
 
 enum heap_form {

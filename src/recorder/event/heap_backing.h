@@ -2,8 +2,8 @@
 #ifndef EVENT_HEAP_BACKING_H
 #define EVENT_HEAP_BACKING_H
 
-#include "account/ledger_entry.h"
 #include "account/thread.h"
+#include "ledger/ledger_entry.h"
 
 /* Flags in the size that the ledger keeps. BACKING_FOREIGN: the bytes were no block of malloc.
  * BACKING_SAMPLE: they were a sample, whose bins have been settled. */

@@ -24,9 +24,6 @@
 #define EVENT_HEAP_ORDINARY_H
 
 #include "account/count.h"
-#include "account/heap_instance.h"
-#include "account/heap_objects.h"
-#include "account/heap_table.h"
 #include "account/peak.h"
 #include "account/recent.h"
 #include "account/thread.h"
@@ -34,6 +31,9 @@
 #include "event/enter.h"
 #include "event/ordinary.h"
 #include "event/way.h"
+#include "heaps/heap_instance.h"
+#include "heaps/heap_objects.h"
+#include "heaps/heap_table.h"
 #include "stack/stack.h"
 
 /* A thread's cache of lookups. All zero is empty; after a fork in a handler, the child sees

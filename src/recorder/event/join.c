@@ -11,15 +11,15 @@
 #include <errno.h>
 #include <string.h>
 
-#include "account/dumped.h"
 #include "account/file.h"
-#include "account/ledger.h"
 #include "account/peak.h"
 #include "account/recent.h"
 #include "base/atomics.h"
+#include "core/dumped.h"
 #include "event/guard.h"
 #include "event/orphan.h"
 #include "event/start.h"
+#include "ledger/ledger.h"
 #include "platform/identity.h"
 #include "platform/mem.h"
 #include "platform/sys.h"

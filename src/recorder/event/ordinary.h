@@ -10,12 +10,12 @@
 
 #include "access/counted_blocks.h"
 #include "account/count.h"
-#include "account/ledger.h"
 #include "account/peak.h"
 #include "account/recent.h"
 #include "account/thread.h"
 #include "base/atomics.h"
 #include "event/enter.h"
+#include "ledger/ledger.h"
 
 enum ordinary {
     ORDINARY_DONE,

@@ -2,9 +2,9 @@
 #ifndef EVENT_SAMPLED_H
 #define EVENT_SAMPLED_H
 
-#include "account/ledger.h"
 #include "account/thread.h"
 #include "event/gate.h"
+#include "ledger/ledger.h"
 #include "platform/arch_x86_64.h"
 
 /* Like event_alloc, for a block P (NULL: the call failed) that the gate has chosen as a sample. */

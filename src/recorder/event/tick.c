@@ -20,12 +20,12 @@
 #include "event/tick.h"
 
 #include "access/counted_blocks.h"
-#include "account/dumped.h"
 #include "account/file_copy.h"
 #include "account/history.h"
 #include "account/limit.h"
 #include "account/peak.h"
 #include "base/atomics.h"
+#include "core/dumped.h"
 #include "event/request.h"
 #include "platform/arch_x86_64.h"
 #include "platform/mem.h"

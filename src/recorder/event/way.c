@@ -6,15 +6,15 @@
  * its next event when it records them all. */
 #include "event/way.h"
 
-#include "account/annotation_form.h"
 #include "account/file.h"
-#include "account/ledger_entry.h"
 #include "account/recent.h"
 #include "account/thread.h"
+#include "annotation/annotation_form.h"
 #include "base/atomics.h"
 #include "event/filter.h"
 #include "format/environment.h"
 #include "format/format.h"
+#include "ledger/ledger_entry.h"
 #include "platform/host.h"
 #include "platform/mem.h"
 #include "platform/sys.h"

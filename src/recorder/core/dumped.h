@@ -1,0 +1,31 @@
+/* dumped.h: the record that makes a core dump readable; its contents are in format/core_record.h.
+ * Thread-safe and async-signal-safe within an event. */
+#ifndef CORE_DUMPED_H
+#define CORE_DUMPED_H
+
+#include "base/atomics.h"
+#include "format/core_record.h"
+#include "platform/state.h"
+
+struct thread;
+
+/* Create the record, still without its magic. Return false without memory. Without this call the
+ * others do nothing. */
+bool dumped_start(void);
+
+/* Fill in the record from the profile's header, which must be complete, and publish it. Store the
+ * part that children inherit in ORIGIN, a variable. */
+void dumped_publish(struct core_origin *origin);
+
+/* Include the latest blocks of T, a new row, in core dumps. */
+void dumped_thread(const struct thread *t);
+
+/* Record ELAPSED_NS as the latest time. */
+static inline void
+dumped_moment(uint64_t elapsed_ns)
+{
+    if (state->core != NULL)
+        store_relaxed(&state->core->last_ns, elapsed_ns);
+}
+
+#endif

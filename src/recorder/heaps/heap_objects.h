@@ -1,0 +1,368 @@
+/* heap_objects.h: which objects one of the program's own heaps holds, by address; see
+ * heap_objects.c. What nearly every event needs is here.
+ *
+ * All of these may be called by several threads at once and in signal handlers. */
+#ifndef HEAPS_HEAP_OBJECTS_H
+#define HEAPS_HEAP_OBJECTS_H
+
+#include "base/atomics.h"
+#include "base/base.h"
+#include "heaps/heap_claims.h"
+#include "heaps/heap_instance.h"
+#include "heaps/heap_table.h"
+#include "ledger/ledger_entry.h"
+#include "platform/arch_x86_64.h"
+#include "platform/state.h"
+
+enum {
+    HEAP_TIERS = 5,
+    HEAP_LEAF_BITS = 18, // Granules of a leaf.
+    HEAP_REGION_WORDS = 64,
+    HEAP_WAY_GROUPS = 6, // Beyond the first way; the next one has twice as many ways.
+    HEAP_WAYS = 1 << HEAP_WAY_GROUPS,
+    HEAP_PAGE_BYTES = 4096,
+    HEAP_LINE_BITS = 3, // Words of a cache line.
+    HEAP_PAGE_LINES = 64,
+    HEAP_FINE_BYTES = 112, // Larger objects are in a coarser tier than the first.
+    // An object's word, from the lowest bit on. Its site is not 0, so no word is.
+    HEAP_WORD_BIRTH = LEDGER_SITE_BITS,
+    HEAP_WORD_CLAIM = HEAP_WORD_BIRTH + 8,
+    HEAP_WORD_SUB = HEAP_WORD_CLAIM + 3, // Where in the granule it begins; count; size.
+};
+static_assert(HEAP_CLAIMS <= 8, "a word");
+
+/* A tier of the shadow: which part of the address space a granule is, and what fits in a word. */
+static inline uint32_t
+heap_granule_bits(uint32_t tier)
+{
+    return 6 + 2 * tier;
+}
+
+static inline uint32_t
+heap_count_bits(uint32_t tier)
+{
+    return tier < HEAP_TIERS - 1 ? 6 : 2;
+}
+
+static inline uint32_t
+heap_word_bytes_shift(uint32_t tier)
+{
+    return HEAP_WORD_SUB + heap_granule_bits(tier) + heap_count_bits(tier);
+}
+
+/* The size in the word of an object whose count or size is in the table. */
+static inline uint64_t
+heap_word_bytes_max(uint32_t tier)
+{
+    return (UINT64_C(1) << (64 - heap_word_bytes_shift(tier))) - 1;
+}
+
+/* The objects that begin in 64 neighbouring granules. */
+struct heap_region {
+    uint64_t claims[HEAP_CLAIMS]; // Atomic: of instances; 0 = free, HEAP_CLAIM_BUSY.
+    // Atomic. Of the first tier: by granule, whether an object that is kept elsewhere may begin
+    // there. Of the last tier: the claim whose table has objects without a word that begin here;
+    // 0 = none, HEAP_CLAIM_SEVERAL.
+    uint64_t elsewhere;
+    uint32_t ways; // Atomic: how many have been used beyond the first.
+    uint32_t reserved;
+};
+static_assert(sizeof(struct heap_region) == 64, "a line of the cache");
+
+struct heap_leaf {
+    uint64_t *further[HEAP_WAY_GROUPS]; // Atomic: NULL = none yet.
+    // Atomic: which pages have been accounted for (mem_charge); of regions, and of each way.
+    uint64_t region_pages[1];
+    uint64_t pages[HEAP_WAYS][8];
+    struct heap_region regions[1 << HEAP_LEAF_BITS >> 6] __attribute__((aligned(HEAP_PAGE_BYTES)));
+    uint64_t first[1 << HEAP_LEAF_BITS]; // Atomic.
+};
+static_assert(sizeof(struct heap_region) * (1 << HEAP_LEAF_BITS >> 6) / HEAP_PAGE_BYTES == 64 &&
+                  sizeof(uint64_t) * (1 << HEAP_LEAF_BITS) / HEAP_PAGE_BYTES == 8 * 64,
+              "a bit for each page");
+
+/* Remember block B at P, not NULL. *RET_OLD gets the block that was still there, with site 0 if
+ * there was none. False: no memory, or no such address. */
+bool heap_objects_insert_slowly(struct heap_objects *o, const void *p, struct heap_block b,
+                                struct heap_block *ret_old);
+
+/* Take out the block at P and return it; its site is 0 if there is none. */
+struct heap_block heap_objects_remove_slowly(struct heap_objects *o, const void *p);
+
+/* Find the object at ADDRESS, of whatever instance, in the tiers beyond the first. Return its
+ * place, and where that is in *RET_TIER and *RET_LEAF; NULL if there is none. */
+uint64_t *heap_objects_at_coarse(uintptr_t address, uint32_t *ret_tier,
+                                 struct heap_leaf **ret_leaf);
+
+/* Forget all blocks. It takes no longer if there are many. */
+void heap_objects_empty(struct heap_objects *o);
+
+static inline struct heap_leaf *
+heap_leaf(uint32_t tier, uintptr_t address)
+{
+    struct heap_leaf **top = load_acquire(&state->heap_shadow[tier]);
+
+    if (unlikely(address >> ARCH_ADDRESS_BITS) || unlikely(top == NULL))
+        return NULL;
+    return load_acquire(&top[address >> heap_granule_bits(tier) >> HEAP_LEAF_BITS]);
+}
+
+static inline struct heap_region *
+heap_region(struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
+{
+    return &leaf->regions[address >> heap_granule_bits(tier) >> 6 & (countof(leaf->regions) - 1)];
+}
+
+/* Number of the page of a way that has the words of the granule at ADDRESS. */
+static inline uint32_t
+heap_page_of_words(uint32_t tier, uintptr_t address)
+{
+    return address >> heap_granule_bits(tier) >> 9 & 511;
+}
+
+static inline bool
+heap_page_is_begun(const uint64_t *bits, uint32_t page)
+{
+    return load_acquire(&bits[page / 64]) >> page % 64 & 1;
+}
+
+/* Have the region at ADDRESS and its first words been accounted for? Others are zeros, and a
+ * page of theirs must not even be read: the kernel then counts it as resident. */
+static inline bool
+heap_is_begun(const struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
+{
+    return heap_page_is_begun(leaf->pages[0], heap_page_of_words(tier, address));
+}
+
+/* The word of WAY of the granule at ADDRESS. Requires a region with that way. */
+static inline uint64_t *
+heap_word(struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address)
+{
+    size_t granule = address >> heap_granule_bits(tier) & (countof(leaf->first) - 1);
+    uint32_t group;
+
+    if (likely(way == 0))
+        return &leaf->first[granule];
+    group = 31 - (uint32_t)__builtin_clz(way);
+    // Ways are a power of two apart. Without this their words would share one set of the cache.
+    granule ^= (size_t)(way % HEAP_PAGE_LINES) << HEAP_LINE_BITS;
+    return &load_acquire(&leaf->further[group])[(size_t)(way - (1u << group)) << HEAP_LEAF_BITS |
+                                                granule];
+}
+
+static inline uint64_t
+heap_word_of(uint32_t tier, uintptr_t address, struct heap_block b, uint64_t claim)
+{
+    uint32_t granule_bits = heap_granule_bits(tier);
+
+    return b.site | (uint64_t)b.birth << HEAP_WORD_BIRTH | claim << HEAP_WORD_CLAIM |
+           (uint64_t)(address & ((UINT64_C(1) << granule_bits) - 1)) << HEAP_WORD_SUB |
+           b.count << (HEAP_WORD_SUB + granule_bits) |
+           b.size_bytes << heap_word_bytes_shift(tier);
+}
+
+static inline struct heap_block
+heap_word_says(uint32_t tier, uint64_t word)
+{
+    return (struct heap_block){
+        .site = (uint32_t)word & LEDGER_SITE_MASK,
+        .birth = word >> HEAP_WORD_BIRTH & 0xff,
+        .count = word >> (HEAP_WORD_SUB + heap_granule_bits(tier)) &
+                 ((1u << heap_count_bits(tier)) - 1),
+        .size_bytes = word >> heap_word_bytes_shift(tier),
+    };
+}
+
+/* Does the table have the count and the size of WORD's object? */
+static inline bool
+heap_word_is_wide(uint32_t tier, uint64_t word)
+{
+    return word >> heap_word_bytes_shift(tier) == heap_word_bytes_max(tier);
+}
+
+/* Does B fit into a word? */
+static inline bool
+heap_word_holds(uint32_t tier, struct heap_block b)
+{
+    return likely(b.size_bytes < heap_word_bytes_max(tier)) &&
+           likely(b.count < 1u << heap_count_bits(tier));
+}
+
+/* By number among the claims of a region. */
+static inline uint32_t
+heap_word_claim(uint64_t word)
+{
+    return word >> HEAP_WORD_CLAIM & 7;
+}
+
+/* Does WORD's object begin at ADDRESS? */
+static inline bool
+heap_word_is_at(uint32_t tier, uint64_t word, uintptr_t address)
+{
+    uintptr_t mask = ((uintptr_t)1 << heap_granule_bits(tier)) - 1;
+
+    return likely(word != 0) && likely(((word >> HEAP_WORD_SUB ^ address) & mask) == 0);
+}
+
+/* Is WORD, which is of REGION, that of an object at ADDRESS of the instance with CLAIM? A word of 0
+ * is none: its site, at least, is not. */
+static inline bool
+heap_word_is(uint32_t tier, uint64_t word, const struct heap_region *region, uint64_t claim,
+             uintptr_t address)
+{
+    return heap_word_is_at(tier, word, address) &&
+           likely(load_acquire(&region->claims[heap_word_claim(word)]) == claim);
+}
+
+/* WORD, whose claim is CLAIM, comes to PLACE of REGION, in which THERE is. */
+static inline bool
+heap_word_put(uint64_t *place, uint64_t there, const struct heap_region *region, uint64_t word,
+              uint64_t claim)
+{
+    if (likely(!load_relaxed(&state->multi)))
+        return likely(arch_cas_alone(place, &there, word));
+    if (unlikely(!cas_seq_cst(place, &there, word)))
+        return false;
+    // Paired with take_stale: either it sees the word, or we see that the claim has gone.
+    if (likely(load_seq_cst(&region->claims[heap_word_claim(word)]) == claim))
+        return true;
+    cas_seq_cst(place, &word, UINT64_C(0));
+    return false;
+}
+
+/* The number of CLAIM, that of O, in REGION; HEAP_CLAIMS if it has none. Nearly always it is the
+ * one that it had in the region before. */
+static inline uint32_t
+heap_claim_number(struct heap_objects *o, const struct heap_region *region, uint64_t claim)
+{
+    uint32_t number = load_relaxed(&o->number);
+
+    if (likely(load_acquire(&region->claims[number]) == claim))
+        return number;
+    for (number = 0; number < HEAP_CLAIMS; number++)
+        if (load_acquire(&region->claims[number]) == claim) {
+            store_relaxed(&o->number, number);
+            break;
+        }
+    return number;
+}
+
+/* Is THERE, a word of REGION, none, or what an instance has left that was emptied since and has
+ * CLAIM now? */
+static inline bool
+heap_word_is_free(uint64_t there, const struct heap_region *region, uint64_t claim)
+{
+    uint64_t of;
+
+    if (there == 0)
+        return true;
+    of = load_acquire(&region->claims[heap_word_claim(there)]);
+    return of != claim && of >> HEAP_CLAIM_TURN_BITS == claim >> HEAP_CLAIM_TURN_BITS;
+}
+
+/* The place of the first object at ADDRESS in a tier, of whatever instance; NULL if none is
+ * there. */
+static INLINE uint64_t *
+heap_objects_at(struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
+{
+    uint64_t *place = heap_word(leaf, tier, 0, address);
+    uint32_t ways;
+
+    if (unlikely(!heap_is_begun(leaf, tier, address)))
+        return NULL;
+    if (likely(heap_word_is_at(tier, load_relaxed(place), address)))
+        return place;
+    ways = load_acquire(&heap_region(leaf, tier, address)->ways);
+    for (uint32_t way = 1; way <= ways; way++) {
+        place = heap_word(leaf, tier, way, address);
+        if (heap_word_is_at(tier, load_relaxed(place), address))
+            return place;
+    }
+    return NULL;
+}
+
+/* A free place for the object at ADDRESS in a tier; NULL if there is none in the ways that REGION
+ * has, or the instance with CLAIM has an object at ADDRESS. */
+static INLINE uint64_t *
+heap_objects_free_place(struct heap_leaf *leaf, uint32_t tier, const struct heap_region *region,
+                        uintptr_t address, uint64_t claim)
+{
+    uint64_t *place = heap_word(leaf, tier, 0, address), *free;
+    uint32_t ways = load_acquire(&region->ways);
+
+    free = heap_word_is_free(load_relaxed(place), region, claim) ? place : NULL;
+    if (likely(ways == 0))
+        return free;
+    for (uint32_t way = 0; way <= ways; way++) {
+        place = heap_word(leaf, tier, way, address);
+        if (heap_word_is(tier, load_relaxed(place), region, claim, address))
+            return NULL;
+        if (free == NULL && heap_word_is_free(load_relaxed(place), region, claim))
+            free = place;
+    }
+    return free;
+}
+
+/* Remember B at P, not NULL, in the first tier. False: nothing was done, and
+ * heap_objects_insert_slowly is to be called. */
+static INLINE bool
+heap_objects_insert_first(struct heap_objects *o, const void *p, struct heap_block b)
+{
+    uintptr_t address = (uintptr_t)p;
+    uint64_t claim = load_relaxed(&o->claim), *place, there;
+    const struct heap_region *region;
+    struct heap_leaf *leaf;
+    uint32_t number;
+
+    static_assert(HEAP_FINE_BYTES < (1 << (64 - HEAP_WORD_SUB - 6 - 6)) - 1, "it fits in a word");
+    if (unlikely(b.size_bytes > HEAP_FINE_BYTES) || unlikely(b.count >= 1u << heap_count_bits(0)) ||
+        unlikely((leaf = heap_leaf(0, address)) == NULL) ||
+        unlikely(!heap_is_begun(leaf, 0, address)))
+        return false;
+    region = heap_region(leaf, 0, address);
+    number = heap_claim_number(o, region, claim);
+    if (unlikely(number == HEAP_CLAIMS))
+        return false;
+    // An object that was here and whose end went unseen may be elsewhere.
+    if (unlikely((load_relaxed(&region->elsewhere) >>
+                      (address >> heap_granule_bits(0) & (HEAP_REGION_WORDS - 1)) & 1) |
+                 load_relaxed(&o->untold)))
+        return false;
+    place = heap_objects_free_place(leaf, 0, region, address, claim);
+    if (unlikely(place == NULL))
+        return false;
+    there = load_relaxed(place);
+    return likely(heap_word_is_free(there, region, claim)) &&
+           heap_word_put(place, there, region, heap_word_of(0, address, b, number), claim);
+}
+
+/* See heap_objects_insert_slowly. */
+static INLINE bool
+heap_objects_insert(struct heap_objects *o, const void *p, struct heap_block b,
+                    struct heap_block *ret_old)
+{
+    ret_old->site = 0;
+    return likely(heap_objects_insert_first(o, p, b)) ||
+           heap_objects_insert_slowly(o, p, b, ret_old);
+}
+
+/* See heap_objects_remove_slowly. */
+static INLINE struct heap_block
+heap_objects_remove(struct heap_objects *o, const void *p)
+{
+    uintptr_t address = (uintptr_t)p;
+    struct heap_leaf *leaf = heap_leaf(0, address);
+    uint64_t *place = likely(leaf != NULL) ? heap_objects_at(leaf, 0, address) : NULL, word;
+
+    if (unlikely(place == NULL))
+        return heap_objects_remove_slowly(o, p);
+    word = load_relaxed(place);
+    if (unlikely(!heap_word_is(0, word, heap_region(leaf, 0, address), load_relaxed(&o->claim),
+                               address)) ||
+        unlikely(heap_word_is_wide(0, word)))
+        return heap_objects_remove_slowly(o, p);
+    store_relaxed(place, UINT64_C(0));
+    return heap_word_says(0, word);
+}
+
+#endif

@@ -1,0 +1,241 @@
+/* heap_regions.c: the regions and lines of heap_sparse.c.
+ *
+ * Regions and lines have 64 bytes and are numbered. Both come from pools, which are filled page by
+ * page, so that a region far from all others takes 64 bytes and not a page. A directory for each
+ * level maps an address to its region:
+ *
+ *     directory   tables of 512, 2048, … entries; entry: address / length (39) | number (25)
+ *
+ * An entry is in the first free place of three buckets of eight places, else in the next table. The
+ * first bucket depends on the neighbourhood, so regions side by side share a cache line. Entries
+ * are never removed, so a search ends at the first free place. A table is made when the ones before
+ * have no place: at three quarters of their entries or less, so that the directory takes 26 bytes
+ * for a region (SPARSE_REGION_BYTES), and less in the mean.
+ *
+ * Two threads that make one region meet in one place of the directory, since both search in the
+ * same order. The loser's region is lost.
+ *
+ * Pages are charged (mem_charge) before they are touched. Nothing is given back.
+ */
+#include "heaps/heap_regions.h"
+
+#include "base/atomics.h"
+#include "base/hash.h"
+#include "heaps/heap_table.h"
+#include "platform/arch_x86_64.h"
+#include "platform/mem.h"
+#include "platform/state.h"
+
+enum {
+    PIECE_BYTES = 64, // A line or a region.
+    PIECE_PAGE_BYTES = 4096,
+    POOL_SEGMENTS = 512,
+    LINE_SEGMENT_BITS = 20, // 2^20 lines make a segment.
+    REGION_SEGMENT_BITS = 16,
+    NUMBER_BITS = 25, // A region number in the directory.
+    DIRECTORY_TABLES = 9,
+    FIRST_ENTRIES = 512,
+    TABLE_SHIFT = 2,
+    BUCKET_ENTRIES = 8,
+    BUCKETS = 3,
+    NEIGHBOUR_BITS = 2,
+};
+
+static_assert(ARCH_ADDRESS_BITS - SPARSE_FINEST_BITS + NUMBER_BITS <= 64 &&
+                  POOL_SEGMENTS << REGION_SEGMENT_BITS == 1 << NUMBER_BITS,
+              "an entry of the directory holds both");
+
+struct pool {
+    uint64_t used;                // Atomic: pieces; number 0 is none.
+    void *segments[POOL_SEGMENTS]; // Atomic.
+};
+
+struct heap_sparse {
+    struct pool lines, regions;
+    uint64_t *tables[SPARSE_LEVELS][DIRECTORY_TABLES]; // Atomic.
+    struct heap_stakes stakes[SPARSE_LEVELS];
+    uint64_t forgiven_bytes; // Atomic; heap_stakes.h.
+};
+
+static struct heap_sparse *
+sparse_make(void)
+{
+    return heap_memory_once(&state->heap_sparse, sizeof(struct heap_sparse),
+                            round_up(sizeof(struct heap_sparse), PIECE_PAGE_BYTES));
+}
+
+/* --- Pools ------------------------------------------------------------------------------------ */
+
+static void *
+piece_at(struct pool *p, uint32_t segment_bits, uint32_t number)
+{
+    unsigned char *segment = load_acquire(&p->segments[number >> segment_bits]);
+
+    return segment + (size_t)(number & ((1u << segment_bits) - 1)) * PIECE_BYTES;
+}
+
+/* Return the number of an unused piece of P; 0 without memory. */
+static uint32_t
+piece_take(struct pool *p, uint32_t segment_bits)
+{
+    uint64_t used = load_relaxed(&p->used);
+
+    for (;;) {
+        uint64_t number = used == 0 ? 1 : used;
+        size_t segment = number >> segment_bits;
+        bool charged = number % (PIECE_PAGE_BYTES / PIECE_BYTES) == 0 || used == 0;
+
+        if (segment >= POOL_SEGMENTS ||
+            heap_memory_once(&p->segments[segment], (size_t)PIECE_BYTES << segment_bits, 0) ==
+                NULL ||
+            (charged && !mem_charge(PIECE_PAGE_BYTES)))
+            return 0;
+        if (cas_acq_rel(&p->used, &used, number + 1))
+            return (uint32_t)number;
+        if (charged)
+            mem_uncharge(PIECE_PAGE_BYTES);
+    }
+}
+
+struct sparse_line *
+sparse_line_at(uint32_t number)
+{
+    return piece_at(&load_acquire(&state->heap_sparse)->lines, LINE_SEGMENT_BITS, number);
+}
+
+struct sparse_line *
+sparse_line_append(uint32_t *link)
+{
+    uint32_t number = load_acquire(link), made;
+
+    if (number != 0)
+        return sparse_line_at(number);
+    made = piece_take(&load_acquire(&state->heap_sparse)->lines, LINE_SEGMENT_BITS);
+    if (made == 0)
+        return NULL;
+    return sparse_line_at(cas_acq_rel(link, &number, made) ? made : number);
+}
+
+/* --- The directory ---------------------------------------------------------------------------- */
+
+static size_t
+table_entries(uint32_t table)
+{
+    return (size_t)FIRST_ENTRIES << (TABLE_SHIFT * table);
+}
+
+/* Return the first place of bucket number BUCKET for KEY in the table ENTRIES of number TABLE. */
+static uint64_t *
+directory_bucket(uint64_t *entries, uint32_t table, uint64_t key, uint32_t bucket)
+{
+    uint64_t hash = hash_u64(bucket == 0 ? key >> NEIGHBOUR_BITS : ~key - ((uint64_t)bucket << 56));
+
+    return &entries[(hash & (table_entries(table) - 1)) / BUCKET_ENTRIES * BUCKET_ENTRIES];
+}
+
+/* Return the place of KEY among those of table TABLE at ENTRIES, or the free place where it should
+ * be; NULL if there is neither. */
+static uint64_t *
+find_place(uint64_t *entries, uint32_t table, uint64_t key)
+{
+    for (uint32_t bucket = 0; bucket < BUCKETS; bucket++) {
+        uint64_t *place = directory_bucket(entries, table, key, bucket);
+
+        for (uint32_t i = 0; i < BUCKET_ENTRIES; i++) {
+            uint64_t there = load_acquire(&place[i]);
+
+            if (there == 0 || there >> NUMBER_BITS == key)
+                return &place[i];
+        }
+    }
+    return NULL;
+}
+
+static struct sparse_region *
+region_of(struct heap_sparse *sparse, uint64_t entry)
+{
+    return piece_at(&sparse->regions, REGION_SEGMENT_BITS,
+                    (uint32_t)(entry & ((UINT64_C(1) << NUMBER_BITS) - 1)));
+}
+
+struct sparse_region *
+sparse_region_there(uint32_t level, uintptr_t address)
+{
+    struct heap_sparse *sparse = load_acquire(&state->heap_sparse);
+    uint64_t key = address >> sparse_region_bits(level);
+
+    if (sparse == NULL || address >> ARCH_ADDRESS_BITS)
+        return NULL;
+    for (uint32_t table = 0; table < DIRECTORY_TABLES; table++) {
+        uint64_t *entries = load_acquire(&sparse->tables[level][table]), *place;
+
+        if (entries == NULL)
+            return NULL;
+        place = find_place(entries, table, key);
+        if (place != NULL) {
+            uint64_t entry = load_acquire(place);
+
+            return entry >> NUMBER_BITS == key && entry != 0 ? region_of(sparse, entry) : NULL;
+        }
+    }
+    return NULL;
+}
+
+/* Make the region with KEY in the table TABLE of LEVEL, or find it. Return its entry; 0 if there is
+ * no place. *MADE is the number of a region that nobody uses, 0 = none yet; all ones without
+ * memory. */
+static uint64_t
+make_in(struct heap_sparse *sparse, uint32_t level, uint32_t table, uint64_t key, uint32_t *made)
+{
+    size_t bytes = table_entries(table) * sizeof(uint64_t);
+    uint64_t *entries = heap_memory_once(&sparse->tables[level][table], bytes, bytes), *place;
+
+    if (entries == NULL) {
+        *made = UINT32_MAX;
+        return 0;
+    }
+    while ((place = find_place(entries, table, key)) != NULL) {
+        uint64_t there = load_acquire(place);
+
+        if (there != 0 && there >> NUMBER_BITS == key)
+            return there;
+        if (there != 0)
+            continue; // Taken meanwhile.
+        if (*made == 0 && (*made = piece_take(&sparse->regions, REGION_SEGMENT_BITS)) == 0) {
+            *made = UINT32_MAX;
+            return 0;
+        }
+        if (cas_acq_rel(place, &there, key << NUMBER_BITS | *made))
+            return key << NUMBER_BITS | *made;
+    }
+    return 0;
+}
+
+struct sparse_region *
+sparse_region_make(uint32_t level, uintptr_t address)
+{
+    struct heap_sparse *sparse;
+    uint32_t made = 0;
+
+    if (address >> ARCH_ADDRESS_BITS || (sparse = sparse_make()) == NULL)
+        return NULL;
+    for (uint32_t table = 0; table < DIRECTORY_TABLES && made != UINT32_MAX; table++) {
+        uint64_t entry =
+            make_in(sparse, level, table, address >> sparse_region_bits(level), &made);
+
+        if (entry != 0)
+            return region_of(sparse, entry);
+    }
+    return NULL;
+}
+
+struct heap_stakes *
+sparse_stakes(uint32_t level, uint64_t **ret_forgiven_bytes)
+{
+    struct heap_sparse *sparse = sparse_make();
+
+    if (sparse == NULL)
+        return NULL;
+    *ret_forgiven_bytes = &sparse->forgiven_bytes;
+    return &sparse->stakes[level];
+}

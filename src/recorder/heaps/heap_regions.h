@@ -1,0 +1,60 @@
+/* heap_regions.h: the regions and lines of heap_sparse.c; see heap_regions.c.
+ *
+ * All of these may be called by several threads at once and in signal handlers. */
+#ifndef HEAPS_HEAP_REGIONS_H
+#define HEAPS_HEAP_REGIONS_H
+
+#include "base/base.h"
+#include "heaps/heap_claims.h"
+#include "heaps/heap_stakes.h"
+
+enum {
+    SPARSE_LEVELS = 11,
+    SPARSE_FINEST_BITS = 8, // Shortest region: 256 bytes; each level has four times the one before.
+    SPARSE_LEVEL_BITS = 2,
+    SPARSE_CHAINS = 4, // Chains of each region.
+    SPARSE_LINE_ENTRIES = 5,
+    // Charged for a region: the region itself and its place in the directory.
+    SPARSE_REGION_BYTES = 64 + 26,
+    SPARSE_LINE_BYTES = 64,
+};
+
+struct sparse_region {
+    uint64_t claims[HEAP_CLAIMS];  // Atomic; heap_claims.h.
+    uint32_t heads[SPARSE_CHAINS]; // Atomic: numbers of lines; 0 = none.
+};
+
+struct sparse_line {
+    uint32_t keys[SPARSE_LINE_ENTRIES]; // Atomic.
+    uint32_t next;                      // Atomic: 0 = none.
+    uint64_t words[SPARSE_LINE_ENTRIES];
+};
+
+static_assert(sizeof(struct sparse_region) == 64 &&
+                  sizeof(struct sparse_line) == SPARSE_LINE_BYTES,
+              "a line of the cache");
+
+/* Number of address bits within a region of LEVEL. */
+static inline uint32_t
+sparse_region_bits(uint32_t level)
+{
+    return SPARSE_FINEST_BITS + SPARSE_LEVEL_BITS * level;
+}
+
+/* Return the region of LEVEL at ADDRESS; NULL if there is none. */
+struct sparse_region *sparse_region_there(uint32_t level, uintptr_t address);
+
+/* Return the region of LEVEL at ADDRESS, made if there is none; NULL without memory. */
+struct sparse_region *sparse_region_make(uint32_t level, uintptr_t address);
+
+/* Return line NUMBER, not 0. */
+struct sparse_line *sparse_line_at(uint32_t number);
+
+/* Return the line whose number is *LINK; append one if that is 0. NULL without memory. */
+struct sparse_line *sparse_line_append(uint32_t *link);
+
+/* Return the stakes of LEVEL, and where forgiven bytes are summed in *RET_FORGIVEN_BYTES; NULL
+ * without memory. */
+struct heap_stakes *sparse_stakes(uint32_t level, uint64_t **ret_forgiven_bytes);
+
+#endif

@@ -1,0 +1,364 @@
+/* heap_sparse.c: objects of the program's own heaps that lie far apart.
+ *
+ * The shadow (heap_objects.c) has a word for every granule, so it wastes most of a page where
+ * objects lie far apart or at random distances. Here only objects take memory: an entry has 12
+ * bytes, five entries share a cache line with the number of the next one, and a region of the
+ * address space has four chains of such lines. A hash of the address selects the chain.
+ *
+ *     address ──► level ──► directory ──► region ──► chain: line ──► line
+ *
+ *     region   6 claims of 8 bytes | 4 numbers of lines
+ *     line     5 keys of 4 bytes | number of the next | 5 words of 8 bytes
+ *
+ *     key      1 | claim (3 bits) | offset in the region (28)      0 = free, KEY_BUSY
+ *     word     size (34) | birth (8) | site (22)
+ *
+ * Levels. A region with its place in the directory (heap_regions.c) costs 90 bytes and, on average,
+ * half a line for each chain. With 96 objects it costs 15 bytes for each. There are eleven levels,
+ * with regions of 256 bytes to 256 MiB. An object goes to the finest level in which its heap has a
+ * region with room. A new region is claimed in the finest level that has a stake for it
+ * (heap_stakes.c), in the coarsest one otherwise. A chain holds 100 objects; an object that finds
+ * it full goes to the next finer level. Nothing is moved, so a lookup tries all levels.
+ *
+ * Bound. A region is claimed with a stake, below a full region, or in the coarsest level. Regions
+ * with a stake fill up, but for a constant number. Four new regions with a line in each chain cost
+ * 1384 bytes, 1128 more than 16 for each of their objects. The 400 objects of the full region above
+ * them save 1190, if the hash spreads them evenly. So only regions of the coarsest level can be
+ * wasted: objects at a mean distance of more than 2 MiB may take more than 16 bytes each, and 154
+ * where they are 256 MiB apart.
+ *
+ * Claims and threads are as in the shadow: heap_claims.h. A free entry is taken by a CAS of its
+ * key to KEY_BUSY, filled in, and published by its key. Whoever has published looks whether its
+ * claim is still there, and takes the entry back if not. Objects have one owner, but a program may
+ * reset a heap that others use; so an entry is taken out by a CAS, after its word was read.
+ *
+ * Lines are never given back, but their entries are used again. A line is lost if two threads
+ * append to one chain at once, or a handler jumps out of it.
+ *
+ * Rejected: a hash table of all objects either moves entries when it grows, which a handler may
+ * interrupt, or doubles without moving and is half empty. Tiers of the shadow with longer granules
+ * have no bits left for sizes, and waste words where objects lie at random distances. A flat array
+ * of regions takes a page for each group of objects with a wide gap behind it.
+ */
+#include "heaps/heap_sparse.h"
+
+#include "base/atomics.h"
+#include "heaps/heap_claims.h"
+#include "heaps/heap_regions.h"
+#include "heaps/heap_stakes.h"
+#include "ledger/ledger_entry.h"
+#include "platform/state.h"
+
+enum {
+    CHAIN_LINES = 20,
+    REGION_WORTH_BYTES = 15, // For each object of a region that is full enough.
+    KEY_CLAIM = 28,
+    WORD_BIRTH = LEDGER_SITE_BITS,
+    WORD_BYTES = WORD_BIRTH + 8,
+};
+
+#define KEY_THERE (UINT32_C(1) << 31)
+#define KEY_BUSY UINT32_C(1)
+#define BYTES_MAX ((UINT64_C(1) << (64 - WORD_BYTES)) - 1)
+
+static_assert(SPARSE_FINEST_BITS + SPARSE_LEVEL_BITS * (SPARSE_LEVELS - 1) <= KEY_CLAIM &&
+                  HEAP_CLAIMS <= 8,
+              "a key has room for an offset and a claim");
+
+/* The head of the chain of R that ADDRESS is in. */
+static uint32_t *
+chain_of(struct sparse_region *r, uintptr_t address)
+{
+    return &r->heads[(address * UINT64_C(0x9e3779b97f4a7c15) >> 32) % SPARSE_CHAINS];
+}
+
+/* --- Entries ---------------------------------------------------------------------------------- */
+
+static uint32_t
+key_of(uint32_t level, uintptr_t address, uint32_t number)
+{
+    return KEY_THERE | number << KEY_CLAIM |
+           (uint32_t)(address & ((UINT64_C(1) << sparse_region_bits(level)) - 1));
+}
+
+static uint32_t
+key_claim(uint32_t key)
+{
+    return key >> KEY_CLAIM & 7;
+}
+
+/* Is an entry of R with KEY free, or what an instance has left that was emptied since? */
+static bool
+is_entry_free(const struct sparse_region *r, uint32_t key)
+{
+    uint64_t claim;
+
+    if ((key & KEY_THERE) == 0)
+        return key == 0;
+    claim = load_acquire(&r->claims[key_claim(key)]);
+    return claim != HEAP_CLAIM_BUSY && !heap_claim_is_current(claim);
+}
+
+/* Put KEY and WORD of CLAIM into entry I of L, which is of R. False: it is not free, or the claim
+ * has gone. */
+static bool
+put_entry(struct sparse_region *r, struct sparse_line *l, uint32_t i, uint32_t key, uint64_t word,
+          uint64_t claim)
+{
+    uint32_t there = load_relaxed(&l->keys[i]);
+
+    if (!is_entry_free(r, there) || !cas_acq_rel(&l->keys[i], &there, KEY_BUSY))
+        return false;
+    store_relaxed(&l->words[i], word);
+    exchange_seq_cst(&l->keys[i], key);
+    // Paired with wipe_region: either it sees the key, or we see that the claim has gone.
+    if (likely(load_seq_cst(&r->claims[key_claim(key)]) == claim))
+        return true;
+    cas_seq_cst(&l->keys[i], &key, UINT32_C(0));
+    return false;
+}
+
+/* Put KEY and WORD into the chain of LIMIT lines that begins at *LINK. False: it is full, or no
+ * memory. */
+static bool
+put_in_chain(struct sparse_region *r, uint32_t *link, uint32_t limit, uint32_t key, uint64_t word,
+             uint64_t claim)
+{
+    for (uint32_t n = 0; n < limit; n++) {
+        struct sparse_line *l = sparse_line_append(link);
+
+        for (uint32_t i = 0; l != NULL && i < SPARSE_LINE_ENTRIES; i++)
+            if (put_entry(r, l, i, key, word, claim))
+                return true;
+        if (l == NULL)
+            return false;
+        link = &l->next;
+    }
+    return false;
+}
+
+/* Free the entries of R whose claim is in GONE. */
+static void
+wipe_region(struct sparse_region *r, uint32_t gone)
+{
+    for (uint32_t chain = 0; chain < SPARSE_CHAINS; chain++)
+        for (uint32_t number = load_acquire(&r->heads[chain]); number != 0;) {
+            struct sparse_line *l = sparse_line_at(number);
+
+            for (uint32_t i = 0; i < SPARSE_LINE_ENTRIES; i++) {
+                uint32_t key = load_relaxed(&l->keys[i]);
+
+                if ((key & KEY_THERE) != 0 && (gone >> key_claim(key) & 1) != 0)
+                    cas_seq_cst(&l->keys[i], &key, UINT32_C(0));
+            }
+            number = load_acquire(&l->next);
+        }
+}
+
+/* Where the object of O at ADDRESS is in LEVEL: *RET_LINE and the number of its entry, and its key
+ * in *RET_KEY. SPARSE_LINE_ENTRIES: it is not there. */
+static uint32_t
+find_entry(const struct heap_objects *o, uint32_t level, uintptr_t address,
+           struct sparse_line **ret_line, uint32_t *ret_key)
+{
+    struct sparse_region *r = sparse_region_there(level, address);
+    uint32_t number = r != NULL ? heap_claims_find(r->claims, load_acquire(&o->claim))
+                                : (uint32_t)HEAP_CLAIMS, line;
+
+    if (number == HEAP_CLAIMS)
+        return SPARSE_LINE_ENTRIES;
+    *ret_key = key_of(level, address, number);
+    for (line = load_acquire(chain_of(r, address)); line != 0;) {
+        struct sparse_line *l = sparse_line_at(line);
+
+        for (uint32_t i = 0; i < SPARSE_LINE_ENTRIES; i++)
+            if (load_acquire(&l->keys[i]) == *ret_key) {
+                *ret_line = l;
+                return i;
+            }
+        line = load_acquire(&l->next);
+    }
+    return SPARSE_LINE_ENTRIES;
+}
+
+bool
+heap_sparse_has(const struct heap_objects *o, uintptr_t address)
+{
+    struct sparse_line *l;
+    uint32_t key;
+
+    for (uint32_t levels = load_relaxed(&o->sparse_used); levels != 0; levels &= levels - 1) {
+        uint32_t level = (uint32_t)__builtin_ctz(levels);
+
+        if (find_entry(o, level, address, &l, &key) != SPARSE_LINE_ENTRIES)
+            return true;
+    }
+    return false;
+}
+
+struct heap_block
+heap_sparse_remove(struct heap_objects *o, uintptr_t address)
+{
+    for (uint32_t levels = load_relaxed(&o->sparse_used); levels != 0; levels &= levels - 1) {
+        struct sparse_line *l;
+        uint32_t key, i = find_entry(o, (uint32_t)__builtin_ctz(levels), address, &l, &key);
+        uint64_t word;
+
+        if (i == SPARSE_LINE_ENTRIES)
+            continue;
+        word = load_relaxed(&l->words[i]);
+        if (!cas_acq_rel(&l->keys[i], &key, UINT32_C(0)))
+            break;
+        return (struct heap_block){
+            .site = (uint32_t)word & LEDGER_SITE_MASK,
+            .birth = word >> WORD_BIRTH & 0xff,
+            .count = 1,
+            .size_bytes = word >> WORD_BYTES,
+        };
+    }
+    return (struct heap_block){0};
+}
+
+/* --- Where an object goes --------------------------------------------------------------------- */
+
+/* The name of the region of LEVEL at ADDRESS among stakes. */
+static uint64_t
+stake_of(uint32_t level, uintptr_t address)
+{
+    static_assert(SPARSE_LEVELS < 1 << SPARSE_FINEST_BITS, "a level fits below an address");
+    return round_down(address, (uintptr_t)1 << sparse_region_bits(level)) | (level + 1);
+}
+
+/* What the region of STAKE costs beyond REGION_WORTH_BYTES for each of its objects. */
+static uint64_t
+region_waste(uint64_t stake)
+{
+    uint32_t level = (uint32_t)(stake & ((1 << SPARSE_FINEST_BITS) - 1)) - 1;
+    struct sparse_region *r = sparse_region_there(level, stake);
+    uint64_t cost_bytes = SPARSE_REGION_BYTES, worth_bytes = 0;
+
+    for (uint32_t chain = 0; r != NULL && chain < SPARSE_CHAINS; chain++)
+        for (uint32_t number = load_acquire(&r->heads[chain]); number != 0;) {
+            const struct sparse_line *l = sparse_line_at(number);
+
+            cost_bytes += SPARSE_LINE_BYTES;
+            for (uint32_t i = 0; i < SPARSE_LINE_ENTRIES; i++)
+                worth_bytes += load_relaxed(&l->keys[i]) != 0 ? REGION_WORTH_BYTES : 0;
+            number = load_acquire(&l->next);
+        }
+    return r != NULL && cost_bytes > worth_bytes ? cost_bytes - worth_bytes : 0;
+}
+
+/* The number of the claim of O in R, which is of LEVEL; HEAP_CLAIMS if all are others'. */
+static uint32_t
+claim_region(struct heap_objects *o, struct sparse_region *r, uint32_t level, uint64_t claim)
+{
+    uint32_t number = heap_claims_find(r->claims, claim), gone;
+
+    if (number != HEAP_CLAIMS)
+        return number;
+    if ((load_relaxed(&o->sparse_used) >> level & 1) == 0)
+        or_seq_cst(&o->sparse_used, 1u << level); // Before an object is there.
+    number = heap_claims_add(r->claims, claim);
+    if (number == HEAP_CLAIMS && (gone = heap_claims_mark_stale(r->claims)) != 0) {
+        wipe_region(r, gone);
+        number = heap_claims_reuse(r->claims, gone, claim);
+    }
+    return number;
+}
+
+/* Put B at ADDRESS into R of LEVEL, where CLAIM has NUMBER. */
+static bool
+insert_entry(struct sparse_region *r, uint32_t level, uintptr_t address, struct heap_block b,
+             uint32_t number, uint64_t claim)
+{
+    // Behind the finest level there is no other.
+    return put_in_chain(r, chain_of(r, address), level > 0 ? CHAIN_LINES : UINT32_MAX,
+                        key_of(level, address, number),
+                        b.site | (uint64_t)b.birth << WORD_BIRTH | b.size_bytes << WORD_BYTES,
+                        claim);
+}
+
+/* The finest level that may have a region at ADDRESS. */
+static uint32_t
+level_to_claim(uintptr_t address)
+{
+    for (uint32_t level = 0; level < SPARSE_LEVELS - 1; level++) {
+        uint64_t *forgiven;
+        struct heap_stakes *s = sparse_stakes(level, &forgiven);
+
+        if (s == NULL || sparse_region_there(level, address) != NULL ||
+            heap_stakes_take(s, stake_of(level, address), region_waste, forgiven))
+            return level;
+    }
+    return SPARSE_LEVELS - 1;
+}
+
+bool
+heap_sparse_insert(struct heap_objects *o, uintptr_t address, struct heap_block b)
+{
+    uint64_t claim = load_acquire(&o->claim);
+
+    if (b.count != 1 || b.size_bytes > BYTES_MAX)
+        return false;
+    for (uint32_t levels = load_relaxed(&o->sparse_used); levels != 0; levels &= levels - 1) {
+        uint32_t level = (uint32_t)__builtin_ctz(levels);
+        struct sparse_region *r = sparse_region_there(level, address);
+        uint32_t number = r != NULL ? heap_claims_find(r->claims, claim) : (uint32_t)HEAP_CLAIMS;
+
+        if (number != HEAP_CLAIMS && insert_entry(r, level, address, b, number, claim))
+            return true;
+    }
+    for (uint32_t level = level_to_claim(address) + 1; level-- > 0;) {
+        struct sparse_region *r = sparse_region_make(level, address);
+        uint32_t number =
+            r != NULL ? claim_region(o, r, level, claim) : (uint32_t)HEAP_CLAIMS;
+
+        if (number != HEAP_CLAIMS && insert_entry(r, level, address, b, number, claim))
+            return true;
+    }
+    return false;
+}
+
+/* The bits of heap_sparse_granules for the chain whose first line is NUMBER, of the region at
+ * REGION. */
+static uint64_t
+granules_in(uint32_t number, uintptr_t region, uintptr_t start, uintptr_t granule_bytes)
+{
+    uint64_t bits = 0;
+
+    while (number != 0) {
+        const struct sparse_line *l = sparse_line_at(number);
+
+        for (uint32_t i = 0; i < SPARSE_LINE_ENTRIES; i++) {
+            uint32_t key = load_relaxed(&l->keys[i]);
+            uintptr_t at = region + (key & ((UINT32_C(1) << KEY_CLAIM) - 1));
+            uintptr_t granule = (at - start) / granule_bytes;
+
+            if ((key & KEY_THERE) != 0 && granule < 64)
+                bits |= UINT64_C(1) << granule;
+        }
+        number = load_acquire(&l->next);
+    }
+    return bits;
+}
+
+uint64_t
+heap_sparse_granules(uintptr_t start, uintptr_t granule_bytes)
+{
+    uint64_t bits = 0;
+
+    for (uint32_t level = 0; level < SPARSE_LEVELS; level++) {
+        uintptr_t region_bytes = (uintptr_t)1 << sparse_region_bits(level), at = start;
+
+        // Regions of the finest levels are shorter than the 64 granules.
+        for (; at - start < 64 * granule_bytes; at += region_bytes) {
+            struct sparse_region *r = sparse_region_there(level, at);
+            uintptr_t first = round_down(at, region_bytes);
+
+            for (uint32_t chain = 0; r != NULL && chain < SPARSE_CHAINS; chain++)
+                bits |= granules_in(load_acquire(&r->heads[chain]), first, start, granule_bytes);
+        }
+    }
+    return bits;
+}

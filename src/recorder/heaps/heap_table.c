@@ -1,0 +1,417 @@
+/* heap_table.c: tables of one instance of a heap: address -> block, and site -> live values. The
+ * first holds only blocks that find no place in the shadow of the address space (heap_objects.c).
+ *
+ * Both are sequences of open-addressing hash tables, each several times the size of the one before.
+ * Nothing is ever moved. The arena of one request fits in the first levels, a few kilobytes.
+ *
+ * The map's levels consist of buckets of eight words, one cache line each. An entry is in any of
+ * four buckets; it is in the second only if the first was full at its insertion, and so on. The
+ * first bucket is chosen by the neighbourhood of the address, so that consecutive blocks are found
+ * in lines that were just read. A new entry goes into the last level in use, and when all its
+ * buckets there are full, a level is added. So nearly all entries are in the last level, where a
+ * search begins; entries from before the heap grew are in earlier levels, and become fewer.
+ *
+ * An entry's word is complete, so one CAS claims a slot:
+ *
+ *     63                      17 16         0
+ *     |      address + 1        | emptying  |     address + 1: 0 = gone, 1 = being filled in
+ *
+ * "emptying" counts the resets of the map. A word of another emptying is a free slot. It ends the
+ * search of a bucket as a slot never used does, and proves that the later buckets were not needed.
+ * So a reset only increments the counter, and the map starts again at its first level. When the 17
+ * bits wrap around, all words are cleared, once in 131071 resets.
+ *
+ * A slot is filled in before its word shows the address. A block has one owner from before its
+ * insertion until after its removal, so two threads never insert one address concurrently. If a
+ * program does so nevertheless, one entry hides the other. */
+#include "heaps/heap_table.h"
+
+#include "base/atomics.h"
+#include "base/hash.h"
+#include "platform/mem.h"
+#include "platform/state.h"
+
+enum {
+    MAP_FIRST = 64,
+    BUCKET = 8,
+    NEIGHBOURHOOD_BYTES = 128,
+    LIVE_FIRST = 16,
+    LIVE_WINDOW = 8, // With 16, tables fill up to nine tenths, and a search takes twice as long.
+    MAP_ATTEMPTS = 4, // Buckets that an entry may be in.
+    MAP_SHIFT = 1,
+    LIVE_SHIFT = 2,
+    EMPTYING_BITS = 17,
+    EMPTYINGS = (1 << EMPTYING_BITS) - 1,
+    TOP_BITS = 5, // For the level in heap_map.top.
+    LINE_BYTES = 64,
+    SLAB_BYTES = 1 << 20,
+};
+static_assert(HEAP_MAP_LEVELS <= 1 << TOP_BITS && TOP_BITS + EMPTYING_BITS <= 32, "top holds both");
+
+#define EMPTYING_MASK ((UINT64_C(1) << EMPTYING_BITS) - 1)
+#define WORD_GONE UINT64_C(0)
+#define WORD_CLAIMED (UINT64_C(1) << EMPTYING_BITS)
+#define ADDRESS_MAX ((UINT64_C(1) << (64 - EMPTYING_BITS)) - 3)
+
+/* The blocks follow the words, so that a search reads little. */
+struct heap_map_level {
+    uint64_t mask; // Places minus one.
+    uint64_t reserved[LINE_BYTES / sizeof(uint64_t) - 1];
+    uint64_t words[]; // Atomic.
+};
+
+static_assert(sizeof(struct heap_map_level) == LINE_BYTES &&
+                  sizeof(struct heap_live_level) == LINE_BYTES &&
+                  BUCKET * sizeof(uint64_t) == LINE_BYTES,
+              "places begin there, and a bucket is a line");
+
+/* A piece of memory that small tables are cut from. */
+struct heap_slab {
+    uint64_t used; // Atomic; may run past the end.
+    uint64_t reserved[LINE_BYTES / sizeof(uint64_t) - 1];
+    unsigned char memory[];
+};
+
+void *
+heap_memory(size_t size_bytes)
+{
+    size_t whole = round_up(size_bytes, LINE_BYTES);
+
+    if (!mem_charge(whole))
+        return NULL;
+    if (whole > SLAB_BYTES / 4)
+        return mem_private(whole);
+    for (;;) {
+        struct heap_slab *slab = load_acquire(&state->heap_slab), *made;
+        uint64_t off = slab != NULL ? add_relaxed(&slab->used, whole) : SLAB_BYTES;
+
+        if (off + whole <= SLAB_BYTES - sizeof *slab)
+            return slab->memory + off;
+        made = mem_private(SLAB_BYTES);
+        if (made == NULL)
+            return NULL;
+        if (!cas_acq_rel(&state->heap_slab, &slab, made))
+            mem_release(made, SLAB_BYTES);
+    }
+}
+
+void *
+heap_memory_once(void *place, size_t size_bytes, size_t charged_bytes)
+{
+    void **at = place;
+    void *there = load_acquire(at), *own;
+
+    if (there != NULL)
+        return there;
+    if (state->arena != NULL || !mem_charge(charged_bytes))
+        return NULL;
+    own = mem_private(size_bytes);
+    if (own != NULL && cas_acq_rel(at, &there, own))
+        return own;
+    mem_uncharge(charged_bytes);
+    if (own != NULL)
+        mem_release(own, size_bytes);
+    return there;
+}
+
+/* Return the level at PLACE, created on demand with COUNT slots of PLACE_BYTES; NULL without
+ * memory. */
+static void *
+level_make(void **place, size_t count, size_t place_bytes)
+{
+    uint64_t *there = load_acquire(place);
+    void *none = NULL;
+
+    if (likely(there != NULL))
+        return there;
+    there = heap_memory(LINE_BYTES + count * place_bytes);
+    if (there == NULL)
+        return NULL;
+    *there = count - 1; // Both kinds begin with their mask.
+    return cas_acq_rel(place, &none, (void *)there) ? there : none;
+}
+
+static struct heap_block *
+map_blocks(struct heap_map_level *level)
+{
+    return (struct heap_block *)(void *)(level->words + level->mask + 1);
+}
+
+enum { NOWHERE = UINT32_MAX };
+
+/* Return the first slot of the bucket for WORD and ATTEMPT. The first attempt hashes the
+ * neighbourhood of the address, as neighbours often live and die together; the others hash the
+ * address itself. */
+static uint32_t
+bucket_of(const struct heap_map_level *level, uint64_t word, uint32_t attempt)
+{
+    uint64_t address = word >> EMPTYING_BITS;
+    uint64_t hash = hash_u64(attempt == 0 ? address / NEIGHBOURHOOD_BYTES
+                                          : ~address - ((uint64_t)attempt << 56));
+
+    return (uint32_t)(hash & level->mask) / BUCKET * BUCKET;
+}
+
+/* Return the slot of the block with WORD; NOWHERE if it is not in this level. */
+static uint32_t
+map_find(const struct heap_map_level *level, uint64_t word)
+{
+    for (uint32_t attempt = 0; attempt < MAP_ATTEMPTS; attempt++) {
+        uint32_t first = bucket_of(level, word, attempt);
+
+        for (uint32_t place = first; place < first + BUCKET; place++) {
+            uint64_t there = load_acquire(&level->words[place]);
+
+            if (there == word)
+                return place;
+            if ((there ^ word) & EMPTYING_MASK)
+                return NOWHERE;
+        }
+    }
+    return NOWHERE;
+}
+
+/* Claim a slot for WORD; NOWHERE if its buckets are full. */
+static uint32_t
+map_claim(struct heap_map_level *level, uint64_t word)
+{
+    uint64_t emptying = word & EMPTYING_MASK;
+
+    for (uint32_t attempt = 0; attempt < MAP_ATTEMPTS; attempt++) {
+        uint32_t first = bucket_of(level, word, attempt);
+
+        for (uint32_t place = first; place < first + BUCKET; place++) {
+            uint64_t there = load_relaxed(&level->words[place]);
+
+            if ((there & EMPTYING_MASK) == emptying && there != (WORD_GONE | emptying))
+                continue;
+            if (cas_acq_rel(&level->words[place], &there, WORD_CLAIMED | emptying))
+                return place;
+        }
+    }
+    return NOWHERE;
+}
+
+/* A reset while blocks come and go may give a slot to a writing thread while another still reads
+ * it. The reader detects that by its CAS of the word. */
+static void
+put_block(struct heap_block *there, struct heap_block b)
+{
+    store_relaxed(&there->site, b.site);
+    store_relaxed(&there->birth, b.birth);
+    store_relaxed(&there->count, b.count);
+    store_relaxed(&there->size_bytes, b.size_bytes);
+}
+
+static struct heap_block
+get_block(const struct heap_block *there)
+{
+    return (struct heap_block){load_relaxed(&there->site), load_relaxed(&there->birth),
+                               load_relaxed(&there->count), load_relaxed(&there->size_bytes)};
+}
+
+static uint64_t
+map_word(const struct heap_map *m, const void *address)
+{
+    return ((uint64_t)(uintptr_t)address + 1) << EMPTYING_BITS |
+           (load_acquire(&m->emptied) % EMPTYINGS + 1);
+}
+
+/* Return the last level of M with entries of EMPTYING; 0 if there are none. */
+static uint32_t
+map_top(const struct heap_map *m, uint64_t emptying)
+{
+    uint32_t top = load_acquire(&m->top);
+
+    return top >> TOP_BITS == emptying ? top & ((1 << TOP_BITS) - 1) : 0;
+}
+
+/* Level I of M gets an entry of EMPTYING. Call before publishing the entry. */
+static void
+raise_top(struct heap_map *m, uint64_t emptying, uint32_t i)
+{
+    uint32_t top = load_relaxed(&m->top);
+
+    // The present top belongs to another emptying, or is lower. An insertion that a reset overtakes
+    // may set it back.
+    while ((top >> TOP_BITS != emptying || (top & ((1 << TOP_BITS) - 1)) < i) &&
+           !cas_acq_rel(&m->top, &top, (uint32_t)emptying << TOP_BITS | i))
+        ;
+}
+
+bool
+heap_map_insert(struct heap_map *m, const void *address, struct heap_block block)
+{
+    uint64_t word = map_word(m, address), emptying = word & EMPTYING_MASK;
+
+    if ((uintptr_t)address > ADDRESS_MAX)
+        return false;
+    for (uint32_t i = map_top(m, emptying); i < HEAP_MAP_LEVELS; i++) {
+        struct heap_map_level *level =
+            level_make(&m->levels[i], (size_t)MAP_FIRST << (MAP_SHIFT * i),
+                       sizeof level->words[0] + sizeof(struct heap_block));
+        uint32_t place;
+
+        if (level == NULL)
+            return false;
+        place = map_claim(level, word);
+        if (place == NOWHERE)
+            continue;
+        if (i > 0)
+            raise_top(m, emptying, i);
+        put_block(&map_blocks(level)[place], block);
+        store_release(&level->words[place], word);
+        return true;
+    }
+    return false;
+}
+
+struct heap_block
+heap_map_remove(struct heap_map *m, const void *address)
+{
+    uint64_t word = map_word(m, address), emptying = word & EMPTYING_MASK;
+
+    if (unlikely((uintptr_t)address > ADDRESS_MAX))
+        return (struct heap_block){0};
+    for (uint32_t i = map_top(m, emptying) + 1; i-- > 0;) {
+        struct heap_map_level *level = load_acquire(&m->levels[i]);
+        struct heap_block b;
+        uint32_t place = level != NULL ? map_find(level, word) : (uint32_t)NOWHERE;
+
+        if (place == NOWHERE)
+            continue;
+        b = get_block(&map_blocks(level)[place]);
+        if (cas_acq_rel(&level->words[place], &word, WORD_GONE | emptying))
+            return b;
+        break;
+    }
+    return (struct heap_block){0};
+}
+
+static COLD void
+map_clear(struct heap_map *m)
+{
+    for (uint32_t i = 0; i < HEAP_MAP_LEVELS; i++) {
+        struct heap_map_level *level = load_acquire(&m->levels[i]);
+
+        if (level == NULL)
+            break;
+        for (uint64_t k = 0; k <= level->mask; k++)
+            store_relaxed(&level->words[k], UINT64_C(0));
+    }
+    store_release(&m->top, 0u);
+}
+
+void
+heap_map_empty(struct heap_map *m)
+{
+    if (unlikely((add_relaxed(&m->emptied, 1u) + 1) % EMPTYINGS == 0))
+        map_clear(m);
+}
+
+/* Add SITE in the first free slot of its windows, from the first level on, so that two threads do
+ * not add it twice. A lookup starts at the last level, where most entries are. */
+static struct heap_live *
+live_make(struct heap_lives *l, uint32_t site)
+{
+    uint64_t hash = heap_live_hash(site);
+
+    for (uint32_t i = 0; i < HEAP_LIVE_LEVELS; i++) {
+        struct heap_live_level *level = level_make(
+            &l->levels[i], (size_t)LIVE_FIRST << (LIVE_SHIFT * i), sizeof level->places[0]);
+
+        if (level == NULL)
+            return NULL;
+        if (unlikely(load_relaxed(&l->used) <= i)) {
+            store_release(&l->used, i + 1);
+            store_release(&l->last, level);
+        }
+        for (uint32_t k = 0; k < LIVE_WINDOW; k++) {
+            struct heap_live *p = &level->places[(hash + k) & level->mask];
+            uint32_t there = load_acquire(&p->site);
+
+            if (there == 0 && cas_acq_rel(&p->site, &there, site))
+                return p;
+            if (there == site)
+                return p;
+        }
+    }
+    return NULL;
+}
+
+struct heap_live *
+heap_live_find(struct heap_lives *l, uint32_t site)
+{
+    uint64_t hash = heap_live_hash(site);
+
+    for (uint32_t i = load_acquire(&l->used); i-- > 0;) {
+        struct heap_live_level *level = load_acquire(&l->levels[i]);
+        uint32_t there = 1;
+
+        for (uint32_t k = 0; level != NULL && k < LIVE_WINDOW && there != 0; k++) {
+            struct heap_live *p = &level->places[(hash + k) & level->mask];
+
+            there = load_acquire(&p->site);
+            if (there == site)
+                return p;
+        }
+    }
+    return live_make(l, site);
+}
+
+struct heap_live *
+heap_live_next(struct heap_lives *l, uint64_t *i)
+{
+    uint64_t before = 0;
+
+    for (uint32_t k = 0; k < load_acquire(&l->used); k++) {
+        struct heap_live_level *level = load_acquire(&l->levels[k]);
+
+        if (level == NULL)
+            break;
+        for (; *i - before <= level->mask; (*i)++) {
+            struct heap_live *p = &level->places[*i - before];
+
+            if (load_acquire(&p->site) != 0) {
+                (*i)++;
+                return p;
+            }
+        }
+        before += level->mask + 1;
+    }
+    return NULL;
+}
+
+/* Return the sum of OWN and OTHERS and make the sum zero. Only OTHERS is written, so the owner,
+ * whose additions are not atomic, may continue meanwhile. */
+static int64_t
+take(const int64_t *own, int64_t *others)
+{
+    int64_t there = load_relaxed(others), mine;
+
+    do
+        mine = load_relaxed(own);
+    while (!cas_seq_cst(others, &there, -mine));
+    return mine + there;
+}
+
+void
+heap_live_take(struct heap_live *l, int64_t *ret_count, int64_t *ret_bytes)
+{
+    *ret_count = take(&l->own_count, &l->count);
+    *ret_bytes = take(&l->own_bytes, &l->size_bytes);
+}
+
+void
+heap_live_clear(struct heap_lives *l)
+{
+    uint64_t i = 0;
+    struct heap_live *p;
+
+    while ((p = heap_live_next(l, &i)) != NULL) {
+        store_relaxed(&p->site, 0u);
+        p->own_count = p->own_bytes = p->count = p->size_bytes = 0;
+    }
+    store_relaxed(&l->used, 0u);
+    store_relaxed(&l->last, NULL);
+}

@@ -1,0 +1,52 @@
+/* core_leaves.c: lists the parts of the ledger in the core record.
+ *
+ * The ledger's top level is 64 MiB of address space, nearly all zeros, which tools that write dumps
+ * through a pipe would write in full. So it is excluded from dumps. Instead each leaf is listed
+ * here when it is created, once per 16 MiB of heap; no event takes this path. */
+#include "ledger/core_leaves.h"
+
+#include "base/atomics.h"
+#include "platform/mem.h"
+#include "platform/state.h"
+
+/* Return chunk I of the list of leaves, created on demand; NULL without memory. */
+static struct core_leaf *
+chunk(struct core_record *r, uint64_t i)
+{
+    uint64_t there = load_acquire(&r->leaf_chunks[i]);
+    size_t size_bytes = sizeof(struct core_leaf) * CORE_CHUNK_LEAVES;
+    struct core_leaf *made;
+
+    if (there != 0)
+        return (struct core_leaf *)(uintptr_t)there;
+    made = mem_dumped(size_bytes);
+    if (made == NULL || cas_acq_rel(&r->leaf_chunks[i], &there, (uint64_t)(uintptr_t)made))
+        return made;
+    mem_release(made, size_bytes);
+    return (struct core_leaf *)(uintptr_t)there;
+}
+
+void
+core_leaf_add(uintptr_t address, enum core_leaf_kind kind, const void *leaf)
+{
+    struct core_record *r = state->core;
+    struct core_leaf *leaves;
+    uint64_t i;
+
+    if (r == NULL)
+        return;
+    i = add_relaxed(&r->leaf_count, UINT64_C(1));
+    leaves = i / CORE_CHUNK_LEAVES < CORE_CHUNKS ? chunk(r, i / CORE_CHUNK_LEAVES) : NULL;
+    if (leaves == NULL)
+        return;
+    leaves += i % CORE_CHUNK_LEAVES;
+    leaves->span = round_down(address, UINT64_C(1) << CORE_SPAN_BITS) + kind;
+    store_release(&leaves->leaf, (uint64_t)(uintptr_t)leaf);
+}
+
+void
+core_side_add(uint32_t i, const void *table)
+{
+    if (state->core != NULL)
+        store_release(&state->core->sides[i], (uint64_t)(uintptr_t)table);
+}

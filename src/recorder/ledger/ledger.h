@@ -1,0 +1,181 @@
+/* ledger.h: live block -> site and requested size, without touching the heap. See ledger.c; this
+ * header has the code that nearly every event needs. Thread-safe in an event, a signal handler's
+ * included, for blocks that the caller owns. */
+#ifndef LEDGER_LEDGER_H
+#define LEDGER_LEDGER_H
+
+#include "base/atomics.h"
+#include "base/base.h"
+#include "ledger/ledger_entry.h"
+#include "platform/state.h"
+
+/* Create the top level when recording starts. Return false without memory. */
+bool ledger_start(void);
+
+/* Insert block P, whose BIRTH is a number of recent.h. *RET_OLD gets the live entry that was still
+ * there, if any: a block whose free went unseen. Return false without memory: the block is then not
+ * recorded. */
+bool ledger_insert(const void *p, uint64_t size_bytes, uint32_t site, uint8_t birth,
+                   struct ledger_entry *ret_old);
+
+/* Clear the trace of an ended block at P, where no block lives now. */
+void ledger_forget(const void *p);
+
+/* Remove the entry of P, which ends, and return it; its site is 0 if P was not recorded. Call while
+ * P still belongs to the caller. */
+struct ledger_entry ledger_remove(const void *p);
+
+/* Return the site of the block that lives at P or lived there last; 0 = unknown. */
+uint32_t ledger_site(const void *p);
+
+/* Like ledger_insert, for a pointer whose size word cannot be trusted (it is not the one that the
+ * allocator returned), and for a sample, whose SITE has the bits of ledger_entry.h above it. */
+bool ledger_insert_odd(const void *p, uint64_t size_bytes, uint32_t site, uint8_t birth,
+                       struct ledger_entry *ret_old);
+
+/* Return true if no allocator may be asked about a sample: it may be libc's while another allocator
+ * is the real one. */
+static inline bool
+ledger_doubts_samples(void)
+{
+    return state->usable == USABLE_CALL;
+}
+
+/* Return the approximate size of P, which is not in the ledger; 0 = unknown. */
+uint64_t ledger_usable(const void *p);
+
+/* Return an upper bound of the size of glibc's block P, from the chunk's size word in front of it,
+ * whose low three bits are flags. The block may use a word or two less, always the same number. */
+static inline uint64_t
+ledger_glibc_room(const void *p)
+{
+    return ((const uint64_t *)p)[-1] & ~UINT64_C(7);
+}
+
+/* The position of a granule's entry and birth. */
+struct ledger_place {
+    uint32_t *leaf; // NULL = nowhere.
+    size_t index;
+};
+
+static inline uint32_t *
+ledger_slot_at(struct ledger_place at)
+{
+    return &at.leaf[at.index];
+}
+
+/* Return the place of the block's birth, for granules of 2^GRANULE_SHIFT bytes. */
+static inline uint8_t *
+ledger_birth_at(struct ledger_place at, uint32_t granule_shift)
+{
+    return (uint8_t *)(at.leaf + ((size_t)1 << (LEDGER_SPAN_BITS - granule_shift))) + at.index;
+}
+
+/* Return the position of the granule at ADDRESS; its leaf is NULL if none exists yet. */
+static inline struct ledger_place
+ledger_place(uintptr_t address)
+{
+    uintptr_t within = address & ((1u << LEDGER_SPAN_BITS) - 1);
+
+    if (unlikely(address >> ARCH_ADDRESS_BITS))
+        return (struct ledger_place){0};
+    return (struct ledger_place){load_acquire(&state->ledger[address >> LEDGER_SPAN_BITS]),
+                                 within >> state->granule_shift};
+}
+
+/* Return the entry of the granule at ADDRESS; NULL if none exists yet. */
+static inline uint32_t *
+ledger_slot(uintptr_t address)
+{
+    struct ledger_place at = ledger_place(address);
+
+    return likely(at.leaf != NULL) ? ledger_slot_at(at) : NULL;
+}
+
+/* Return true if E is the entry of a live block. One comparison excludes both 0 (never used) and
+ * ended blocks. */
+static inline bool
+ledger_is_live(uint32_t e)
+{
+    return e - 1 < ((uint32_t)LEDGER_SLACK_ENDED << LEDGER_SLACK_SHIFT) - 1;
+}
+
+/* Return the offset of ADDRESS in its granule, shifted to its bits in an entry. */
+static inline uint32_t
+ledger_sub(uintptr_t address, uint32_t granule_shift)
+{
+    return (uint32_t)(address & ((1u << granule_shift) - 8)) << (LEDGER_SUB_SHIFT - 3);
+}
+
+/* Return the number of 16-byte units of address space that may hold plain blocks: 0 unless the
+ * allocator is glibc's. */
+static inline uint64_t
+ledger_plain_units(void)
+{
+    return state->granule_shift == LEDGER_GLIBC_SHIFT ? UINT64_C(1) << (ARCH_ADDRESS_BITS - 4) : 0;
+}
+
+/* Return the position of P in the plain case, the most frequent one: a block of glibc's, aligned
+ * like malloc's, whose slack fits. LEDGER is state->ledger and UNITS is ledger_plain_units. The
+ * leaf is NULL in all other cases, and for a P of NULL. */
+static inline struct ledger_place
+ledger_plain_place(uint32_t **ledger, uint64_t units, const void *p)
+{
+    // The rotation moves the bits that must be 0 to the top.
+    uintptr_t unit = (uintptr_t)p >> 4 | (uintptr_t)p << 60;
+
+    if (unlikely(unit - 1 >= units))
+        return (struct ledger_place){0};
+    return (struct ledger_place){load_acquire(&ledger[unit >> (LEDGER_SPAN_BITS - 4)]),
+                                 (uintptr_t)p >> LEDGER_GLIBC_SHIFT &
+                                     ((1u << (LEDGER_SPAN_BITS - LEDGER_GLIBC_SHIFT)) - 1)};
+}
+
+/* The birth of the block at a plain place. */
+static inline uint8_t *
+ledger_plain_birth(struct ledger_place at)
+{
+    return ledger_birth_at(at, LEDGER_GLIBC_SHIFT);
+}
+
+/* Compute in *RET_ENTRY the entry for block P of SITE in the plain SLOT. Return false if P is not a
+ * plain case. */
+static inline bool
+ledger_plain_entry(const void *p, uint64_t size_bytes, uint32_t site, const uint32_t *slot,
+                   uint32_t *ret_entry)
+{
+    uint64_t slack;
+
+    if (unlikely(ledger_is_live(load_relaxed(slot))))
+        return false;
+    // A block smaller than requested would be the allocator's error; as an unsigned number its
+    // slack is huge.
+    slack = ledger_glibc_room(p) - size_bytes;
+    *ret_entry =
+        site | ledger_sub((uintptr_t)p, LEDGER_GLIBC_SHIFT) | (uint32_t)slack << LEDGER_SLACK_SHIFT;
+    return likely(slack < LEDGER_SLACK_SIDE);
+}
+
+/* Return true if ENTRY, from the plain slot of P, is a live block at P and holds all its data. */
+static inline bool
+ledger_is_plain(uint32_t entry, const void *p)
+{
+    return likely(entry - 1 < ((uint32_t)LEDGER_SLACK_SIDE << LEDGER_SLACK_SHIFT) - 1) &&
+           likely((entry & 3u << LEDGER_SUB_SHIFT) == ledger_sub((uintptr_t)p, LEDGER_GLIBC_SHIFT));
+}
+
+/* Return the requested size of the live block at P, whose plain slot holds ENTRY. */
+static inline uint64_t
+ledger_plain_size(uint32_t entry, const void *p)
+{
+    return ledger_glibc_room(p) - (entry >> LEDGER_SLACK_SHIFT);
+}
+
+/* Return the entry that replaces ENTRY when its block has ended. */
+static inline uint32_t
+ledger_ended(uint32_t entry)
+{
+    return entry | (uint32_t)LEDGER_SLACK_ENDED << LEDGER_SLACK_SHIFT;
+}
+
+#endif

@@ -1,0 +1,77 @@
+/* ledger_entry.h: the contents of a ledger entry, and the packing of keys and sites. */
+#ifndef LEDGER_LEDGER_ENTRY_H
+#define LEDGER_LEDGER_ENTRY_H
+
+#include "base/base.h"
+#include "platform/arch_x86_64.h"
+
+enum {
+    LEDGER_SITE_BITS = 22, // Sites must fit in this.
+    LEDGER_SUB_SHIFT = LEDGER_SITE_BITS,
+    LEDGER_SLACK_SHIFT = 24,
+    LEDGER_SPAN_BITS = 24,
+    LEDGER_TOP_ENTRIES = 1 << (ARCH_ADDRESS_BITS - LEDGER_SPAN_BITS),
+    LEDGER_GLIBC_SHIFT = 5, // log2 of a granule with glibc's allocator.
+    LEDGER_SLACK_SIDE = 254,
+    LEDGER_SLACK_ENDED = 255,
+};
+
+#define LEDGER_SITE_MASK ((1u << LEDGER_SITE_BITS) - 1)
+
+/* A bit above all addresses, set in the key of a block that another allocator than malloc returned
+ * (ledger_hooked.c). */
+#define LEDGER_HOOKED (UINT64_C(1) << 62)
+
+static inline void *
+ledger_hooked_key(uintptr_t address)
+{
+    return (void *)(address | LEDGER_HOOKED);
+}
+
+static inline bool
+ledger_is_hooked(const void *p)
+{
+    return (uintptr_t)p >> ARCH_ADDRESS_BITS == LEDGER_HOOKED >> ARCH_ADDRESS_BITS;
+}
+
+/* In a sample's entry, the bits above the site say how the sample was chosen. */
+#define LEDGER_ROUNDED_UP (1u << LEDGER_SITE_BITS)
+enum { LEDGER_WAY_SHIFT = LEDGER_SITE_BITS + 1 }; // Recording mode plus 1.
+
+/* The value of all these bits for a block that backs one of the program's own heaps: rounded up,
+ * without a recording mode. */
+#define LEDGER_BACKING LEDGER_ROUNDED_UP
+
+struct ledger_entry {
+    uint32_t site;       // 0 = not recorded as live. A sample uses more than LEDGER_SITE_BITS.
+    // Set by ledger_remove: the site of a block that was here and has ended.
+    uint32_t freed_site : LEDGER_SITE_BITS;
+    uint32_t birth : 8;  // Birth number (recent.h).
+    uint32_t odd : 1;    // Set by ledger_remove: no allocator may be asked about it.
+    uint64_t size_bytes; // Requested.
+};
+
+/* The growth of a thread's heap as observed so far. Initially all zero. */
+struct ledger_ahead {
+    uintptr_t first; // Start of the stretch where it grew.
+    uintptr_t top;   // The highest block seen there.
+    uintptr_t made;  // The ledger is prefaulted below this address.
+    uintptr_t looks; // Blocks examined since `top` was set.
+};
+
+/* Return true if E is the entry of a block that was recorded exactly: neither unknown nor a
+ * sample. */
+static inline bool
+ledger_is_exact(struct ledger_entry e)
+{
+    return e.site - 1 < LEDGER_SITE_MASK;
+}
+
+/* Return true if E is the entry of a block that backs one of the program's own heaps. */
+static inline bool
+ledger_is_backing(struct ledger_entry e)
+{
+    return e.site >> LEDGER_SITE_BITS == LEDGER_BACKING >> LEDGER_SITE_BITS;
+}
+
+#endif

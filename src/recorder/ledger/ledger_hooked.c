@@ -1,0 +1,181 @@
+/* ledger_hooked.c: the ledger of blocks from allocators that are hooked by name (hooks_dynamic.c).
+ *
+ * The size of such a block cannot be read from its allocator, and two blocks may lie in one granule
+ * of malloc's ledger. So these blocks have a separate ledger, flat like the other one, with eight
+ * bytes for each 16 of address space, and site and size in full:
+ *
+ *     63                32 31                      0
+ *     |       size        |          site          |       0 = no block has started here
+ *
+ * Behind its entries a leaf has one byte for each, the birth of the block (recent.h).
+ *
+ * SIZE_SIDE: the size is 4 GiB or more and in the side table. SIZE_ENDED: the block that was here
+ * has ended. Blocks that are not 16-byte aligned, which may share a granule, are entirely in the
+ * side table.
+ *
+ * The rest of the recorder identifies such a block by a key, its address with a bit above all
+ * addresses (ledger_hooked_key), which no fast path mistakes for an address from malloc. So a
+ * wrapper and the malloc behind it may return the same address, and both blocks are recorded.
+ *
+ * As in ledger.c, an entry has one owner, the thread that holds the block, and leaves are never
+ * unmapped. */
+#include "ledger/ledger_hooked.h"
+
+#include "ledger/core_leaves.h"
+#include "ledger/ledger_side.h"
+#include "platform/mem.h"
+
+enum { GRANULE_SHIFT = CORE_HOOKED_SHIFT };
+
+#define SIZE_SIDE ((uint64_t)CORE_HOOKED_SIDE)
+#define SIZE_ENDED ((uint64_t)CORE_HOOKED_ENDED)
+
+static inline uint32_t
+site_of(uint64_t e)
+{
+    return (uint32_t)e;
+}
+
+static inline bool
+is_live(uint64_t e)
+{
+    return site_of(e) != 0 && e >> 32 != SIZE_ENDED;
+}
+
+/* Return the memory at *PLACE, allocated on demand with SIZE_BYTES by MAKE; NULL without memory.
+ * *RET_NEW is true if this call allocated it. */
+static void *
+take(void *place, void *(*make)(size_t), size_t size_bytes, bool *ret_new)
+{
+    void **at = place;
+    void *there = load_acquire(at);
+    void *made;
+
+    *ret_new = false;
+    if (likely(there != NULL))
+        return there;
+    made = make(size_bytes);
+    if (made == NULL)
+        return NULL;
+    *ret_new = cas_acq_rel(at, &there, made);
+    if (*ret_new)
+        return made;
+    mem_release(made, size_bytes);
+    return there;
+}
+
+static inline uintptr_t
+address_of(uintptr_t key)
+{
+    return key & ~LEDGER_HOOKED;
+}
+
+static inline uint64_t *
+in_leaf(uint64_t *leaf, uintptr_t address)
+{
+    return &leaf[(address & ((1u << LEDGER_SPAN_BITS) - 1)) >> GRANULE_SHIFT];
+}
+
+/* Return the place of the birth of the block at ADDRESS, whose entry is in SLOT. */
+static inline uint8_t *
+birth_at(uint64_t *slot, uintptr_t address)
+{
+    size_t index = (address & ((1u << LEDGER_SPAN_BITS) - 1)) >> GRANULE_SHIFT;
+
+    return (uint8_t *)(slot - index + (1 << (LEDGER_SPAN_BITS - GRANULE_SHIFT))) + index;
+}
+
+static uint64_t *
+find_slot(uintptr_t address)
+{
+    uint64_t **top = load_acquire(&state->hooked_ledger);
+    uint64_t *leaf;
+
+    if (top == NULL || address >> ARCH_ADDRESS_BITS)
+        return NULL;
+    leaf = load_acquire(&top[address >> LEDGER_SPAN_BITS]);
+    return leaf != NULL ? in_leaf(leaf, address) : NULL;
+}
+
+static COLD uint64_t *
+make_slot(uintptr_t address)
+{
+    bool is_new;
+    uint64_t **top =
+        take(&state->hooked_ledger, mem_private, LEDGER_TOP_ENTRIES * sizeof *top, &is_new);
+    uint64_t *leaf;
+
+    if (top == NULL || address >> ARCH_ADDRESS_BITS)
+        return NULL;
+    leaf = take(&top[address >> LEDGER_SPAN_BITS], mem_dumped,
+                ((sizeof *leaf + sizeof(uint8_t)) << LEDGER_SPAN_BITS) >> GRANULE_SHIFT, &is_new);
+    if (is_new)
+        core_leaf_add(address, CORE_LEAF_HOOKED, leaf);
+    return leaf != NULL ? in_leaf(leaf, address) : NULL;
+}
+
+/* Decode E, the live entry of KEY in SLOT. */
+static inline struct ledger_entry
+says(uint64_t e, uintptr_t key, uint64_t *slot)
+{
+    if (unlikely(e >> 32 == SIZE_SIDE))
+        return ledger_side_remove(key);
+    return (struct ledger_entry){.site = site_of(e),
+                                 .birth = load_relaxed(birth_at(slot, address_of(key))),
+                                 .size_bytes = e >> 32};
+}
+
+bool
+ledger_hooked_insert(uintptr_t key, uint64_t size_bytes, uint32_t site, uint8_t birth,
+                     struct ledger_entry *ret_old)
+{
+    uintptr_t address = address_of(key);
+    uint64_t size = size_bytes < SIZE_ENDED ? size_bytes : SIZE_SIDE;
+    uint64_t *slot = find_slot(address);
+    struct ledger_entry none;
+
+    *ret_old = (struct ledger_entry){0};
+    // Also for a block that goes to the side table: ledger_hooked_is_used tests the top level.
+    if (unlikely(slot == NULL) && (slot = make_slot(address)) == NULL)
+        return false;
+    if (unlikely(address & 15))
+        return ledger_side_insert(key, size_bytes, site, birth, false, ret_old);
+    if (unlikely(is_live(load_relaxed(slot))))
+        *ret_old = says(load_relaxed(slot), key, slot); // Its free went unseen.
+    if (unlikely(size == SIZE_SIDE) &&
+        !ledger_side_insert(key, size_bytes, site, birth, false, &none)) {
+        store_relaxed(slot, UINT64_C(0));
+        return false;
+    }
+    store_relaxed(birth_at(slot, address), birth);
+    store_relaxed(slot, size << 32 | site);
+    return true;
+}
+
+struct ledger_entry
+ledger_hooked_remove(uintptr_t key)
+{
+    uintptr_t address = address_of(key);
+    uint64_t *slot;
+    uint64_t e;
+
+    if (unlikely(address & 15))
+        return ledger_side_remove(key);
+    slot = find_slot(address);
+    if (unlikely(slot == NULL))
+        return (struct ledger_entry){0};
+    e = load_relaxed(slot);
+    if (unlikely(!is_live(e)))
+        return (struct ledger_entry){.freed_site = site_of(e) & LEDGER_SITE_MASK};
+    store_relaxed(slot, SIZE_ENDED << 32 | site_of(e));
+    return says(e, key, slot);
+}
+
+void
+ledger_hooked_forget(uintptr_t key)
+{
+    uint64_t *slot = key & 15 ? NULL : find_slot(address_of(key));
+
+    if (slot != NULL && !is_live(load_relaxed(slot)))
+        store_relaxed(slot, UINT64_C(0));
+}

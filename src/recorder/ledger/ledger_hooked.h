@@ -1,0 +1,22 @@
+/* ledger_hooked.h: the ledger of blocks that do not come from malloc. See ledger_hooked.c. */
+#ifndef LEDGER_LEDGER_HOOKED_H
+#define LEDGER_LEDGER_HOOKED_H
+
+#include "base/atomics.h"
+#include "ledger/ledger_entry.h"
+#include "platform/state.h"
+
+/* Like ledger_insert_odd, ledger_remove and ledger_forget, for a KEY of ledger_hooked_key. */
+bool ledger_hooked_insert(uintptr_t key, uint64_t size_bytes, uint32_t site, uint8_t birth,
+                          struct ledger_entry *ret_old);
+struct ledger_entry ledger_hooked_remove(uintptr_t key);
+void ledger_hooked_forget(uintptr_t key);
+
+/* Return true if the hooked ledger was ever used. */
+static inline bool
+ledger_hooked_is_used(void)
+{
+    return unlikely(load_relaxed(&state->hooked_ledger) != NULL);
+}
+
+#endif

@@ -1,0 +1,148 @@
+/* ledger_side.c: pointer -> {size, site} for blocks whose slack exceeds a byte, for blocks that
+ * share a granule, for allocators that cannot return a block's size, and for samples, whose entry
+ * records how they were chosen.
+ *
+ * A sequence of tables, each four times the size of the one before. A key may lie in any of them,
+ * within one window of WINDOW slots that starts at its hash. So a lookup reads at most one window
+ * per table, mostly one or two cache lines of one table, and nothing is ever moved.
+ *
+ * No locks: a slot is claimed by a CAS of its key from EMPTY or GONE. The value needs none, because
+ * a block has one owner from before its insertion until after its removal. Two entries for one key
+ * cannot arise, because the insertion first removes an old one and the owner is alone. */
+#include "ledger/ledger_side.h"
+
+#include "base/atomics.h"
+#include "base/hash.h"
+#include "ledger/core_leaves.h"
+#include "platform/mem.h"
+#include "platform/state.h"
+
+enum {
+    WINDOW = 32,
+    FIRST_SLOTS = 1024,
+    KEY_EMPTY = 0,
+    KEY_GONE = 1,
+    SIZE_BITS = 64 - LEDGER_SITE_BITS,
+    HOW_BITS = 32 - LEDGER_SITE_BITS,
+};
+
+struct side_slot {
+    uint64_t key;   // The block's address, KEY_EMPTY or KEY_GONE.
+    uint64_t value; // Size in the low SIZE_BITS bits, site above.
+    uint64_t how;   // Bits above a sample's site, 0 for others; from HOW_BITS on the birth; at
+                    // CORE_HOW_ODD_SHIFT whether it is odd.
+};
+
+struct side {
+    uint64_t mask; // Slots minus one.
+    uint64_t pad;
+    struct side_slot slots[];
+};
+
+static struct side_slot *
+find(struct side *s, uint64_t key, uint64_t hash)
+{
+    for (uint32_t i = 0; i < WINDOW; i++) {
+        struct side_slot *slot = &s->slots[(hash + i) & s->mask];
+        uint64_t there = load_acquire(&slot->key);
+
+        if (there == key)
+            return slot;
+        if (there == KEY_EMPTY)
+            return NULL;
+    }
+    return NULL;
+}
+
+static bool
+claim(struct side *s, uint64_t key, uint64_t hash, uint64_t value, uint64_t how)
+{
+    for (uint32_t i = 0; i < WINDOW; i++) {
+        struct side_slot *slot = &s->slots[(hash + i) & s->mask];
+        uint64_t there = load_relaxed(&slot->key);
+
+        if (there != KEY_EMPTY && there != KEY_GONE)
+            continue;
+        if (cas_acq_rel(&slot->key, &there, key)) {
+            store_relaxed(&slot->how, how);
+            store_release(&slot->value, value);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Return table I, created on demand; NULL without memory. */
+static struct side *
+table(uint32_t i)
+{
+    struct side *s = load_acquire(&state->side[i]);
+    struct side *none = NULL;
+    size_t slots = (size_t)FIRST_SLOTS << (2 * i);
+    size_t size_bytes = sizeof *s + slots * sizeof s->slots[0];
+
+    if (s != NULL)
+        return s;
+    s = mem_dumped(size_bytes);
+    if (s == NULL)
+        return NULL;
+    s->mask = slots - 1;
+    if (cas_acq_rel(&state->side[i], &none, s)) {
+        core_side_add(i, s);
+        return s;
+    }
+    mem_release(s, size_bytes);
+    return none;
+}
+
+bool
+ledger_side_insert(uintptr_t block, uint64_t size_bytes, uint32_t site, uint8_t birth,
+                   bool odd, struct ledger_entry *ret_old)
+{
+    uint64_t hash = hash_u64(block);
+    uint64_t size_max = (UINT64_C(1) << SIZE_BITS) - 1;
+    uint64_t value = (size_bytes < size_max ? size_bytes : size_max) | (uint64_t)site << SIZE_BITS;
+    uint64_t how = site >> LEDGER_SITE_BITS | (uint64_t)birth << HOW_BITS |
+                   (uint64_t)odd << CORE_HOW_ODD_SHIFT;
+
+    *ret_old = ledger_side_remove(block);
+    for (uint32_t i = 0; i < countof(state->side); i++) {
+        struct side *s = table(i);
+
+        if (s == NULL)
+            return false;
+        if (claim(s, block, hash, value, how))
+            return true;
+    }
+    return false;
+}
+
+struct ledger_entry
+ledger_side_remove(uintptr_t block)
+{
+    uint64_t hash = hash_u64(block);
+
+    for (uint32_t i = 0; i < countof(state->side); i++) {
+        struct side *s = load_acquire(&state->side[i]);
+        struct side_slot *slot;
+
+        if (s == NULL)
+            break;
+        slot = find(s, block, hash);
+        if (slot != NULL) {
+            uint64_t value = load_acquire(&slot->value);
+            uint64_t how = slot->how;
+
+            // A later claim may be cut off by a longjmp before it stores its value, and must not
+            // expose this one.
+            store_relaxed(&slot->value, UINT64_C(0));
+            store_release(&slot->key, (uint64_t)KEY_GONE);
+            return (struct ledger_entry){.site = (uint32_t)(value >> SIZE_BITS) |
+                                                 (uint32_t)how << LEDGER_SITE_BITS,
+                                         .birth = (uint8_t)(how >> HOW_BITS),
+                                         .odd = how >> CORE_HOW_ODD_SHIFT & 1,
+                                         .size_bytes = value & ((UINT64_C(1) << SIZE_BITS) - 1)};
+        }
+    }
+    return (struct ledger_entry){0};
+}
