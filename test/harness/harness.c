@@ -18,6 +18,7 @@
  * Does not cover signal handlers, foreign stacks, longjmp, or allocators met in the wild: the
  * scripts of test/run do, without sanitizers. */
 #include "harness.h"
+#include "account/account_state.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -434,7 +435,7 @@ child_main(void)
     heap_enter();
     run_events(w, CHILD_EVENTS, false);
     check_structures();
-    return check_profile(state->path, &w->expected, false) == 0 ? 0 : 1;
+    return check_profile(account_state()->path, &w->expected, false) == 0 ? 0 : 1;
 }
 
 static int
@@ -505,7 +506,7 @@ main(int argc, char **argv)
     }
     for (uint32_t i = 0; i < options.threads; i++)
         expect_add(&all, &workers[i].expected);
-    bad += check_profile(state->path, &all, options.threads == 1);
+    bad += check_profile(account_state()->path, &all, options.threads == 1);
     bad += check_validity();
     for (uint32_t i = 0; i < SHARED_BLOCKS; i++)
         free(shared[i]);

@@ -12,6 +12,7 @@
  *
  * Each promise is one line, as in the tools' validity functions (util/ensure.h). unit/heap_objects
  * and unit/heap_table check the tables of the program's heaps, which they can access. */
+#include "account/account_state.h"
 #include "harness.h"
 
 #include <stdio.h>
@@ -23,6 +24,7 @@
 #include "account/peak.h"
 #include "account/thread.h"
 #include "ledger/ledger.h"
+#include "ledger/ledger_state.h"
 #include "platform/state.h"
 #include "util/ensure.h"
 
@@ -48,7 +50,7 @@ count_live(int64_t *live)
         const struct disk_block *b = block_at(i);
 
         for (uint32_t s = 0; s < DISK_BLOCK_SITES && b->thread != 0; s++)
-            if (b->first_site + s < state->sites)
+            if (b->first_site + s < account_state()->sites)
                 live[b->first_site + s] +=
                     (int64_t)(b->counters[s].allocations - b->counters[s].frees);
     }
@@ -58,7 +60,7 @@ count_live(int64_t *live)
 static bool
 entries_are_valid(uintptr_t from, uintptr_t to, int64_t *live)
 {
-    uintptr_t granule = (uintptr_t)1 << state->granule_shift;
+    uintptr_t granule = (uintptr_t)1 << ledger_state()->granule_shift;
 
     for (uintptr_t address = from; address < to; address += granule) {
         const uint32_t *slot = ledger_slot(address);
@@ -67,7 +69,7 @@ entries_are_valid(uintptr_t from, uintptr_t to, int64_t *live)
         if (slot == NULL || !ledger_is_live(*slot))
             continue;
         site = *slot & LEDGER_SITE_MASK;
-        HOLDS(site != 0 && site < state->sites); // A site exists before its first block.
+        HOLDS(site != 0 && site < account_state()->sites); // A site exists before its first block.
         live[site]--;
     }
     return true;
@@ -77,9 +79,10 @@ entries_are_valid(uintptr_t from, uintptr_t to, int64_t *live)
 static bool
 rest_is_valid(const int64_t *live)
 {
-    for (uint64_t i = 0; i < state->sites; i++) {
+    for (uint64_t i = 0; i < account_state()->sites; i++) {
         HOLDS(live[i] >= 0); // No block is in the ledger that was not counted,
-        HOLDS(live[i] == 0 || state->usable == USABLE_CALL); // and no counted block is missing.
+        HOLDS(live[i] == 0 ||
+              ledger_state()->usable == USABLE_CALL); // and no counted block is missing.
     }
     return true;
 }
@@ -87,7 +90,7 @@ rest_is_valid(const int64_t *live)
 bool
 ledger_is_valid(void)
 {
-    int64_t *live = calloc(state->sites, sizeof *live);
+    int64_t *live = calloc(account_state()->sites, sizeof *live);
     uintptr_t from, to;
     bool valid;
 
@@ -111,8 +114,8 @@ static bool
 child_is_valid(uint32_t parent, uint32_t child, uint64_t frame)
 {
     HOLDS(is_node(child));                       // A node is complete before its id is seen.
-    HOLDS(state->nodes[child].parent == parent); // It was made for this parent,
-    HOLDS(state->nodes[child].frame == frame);   // and FRAME is set when all have left.
+    HOLDS(account_state()->nodes[child].parent == parent); // It was made for this parent,
+    HOLDS(account_state()->nodes[child].frame == frame);   // and FRAME is set when all have left.
     return true;
 }
 
@@ -120,11 +123,11 @@ child_is_valid(uint32_t parent, uint32_t child, uint64_t frame)
 static bool
 children_are_valid(uint32_t node)
 {
-    const struct first_child *first = &state->first_children[node];
-    const struct children *line = &state->children[first->more];
+    const struct first_child *first = &account_state()->first_children[node];
+    const struct children *line = &account_state()->children[first->more];
 
     HOLDS(first->node != 0 || first->more == 0); // Others come after the first.
-    HOLDS(first->more < state->children_used);   // A line is reserved before it is used.
+    HOLDS(first->more < account_state()->children_used); // A line is reserved before it is used.
     if (first->node != 0 && !child_is_valid(node, first->node, first->frame))
         return false;
     for (uint32_t i = 0; first->more != 0 && i < NODES_FANOUT && line->node[i] != 0; i++) {
@@ -143,14 +146,14 @@ children_are_valid(uint32_t node)
 static bool
 node_is_valid(uint32_t node, bool *taken)
 {
-    const struct disk_node *n = &state->nodes[node];
+    const struct disk_node *n = &account_state()->nodes[node];
 
     HOLDS(n->frame != 0 || node == DISK_NODE_OTHER);    // A node in the table has been made.
     HOLDS(n->parent < node || node == DISK_NODE_OTHER); // Its parent existed before.
     for (uint32_t c = 0; c < DISK_SIZE_CLASSES; c++) {
         if (n->site[c] == 0)
             continue;
-        HOLDS(n->site[c] < state->sites); // Ids are handed out first.
+        HOLDS(n->site[c] < account_state()->sites); // Ids are handed out first.
         HOLDS(!taken[n->site[c]]);        // Each to one node.
         taken[n->site[c]] = true;
     }
@@ -160,7 +163,7 @@ node_is_valid(uint32_t node, bool *taken)
 bool
 nodes_are_valid(void)
 {
-    bool *taken = calloc(state->sites, sizeof *taken);
+    bool *taken = calloc(account_state()->sites, sizeof *taken);
     bool valid = node_is_valid(DISK_NODE_OTHER, taken);
 
     for (uint32_t i = DISK_NODE_FIRST; i < records(DISK_NODES) && valid; i++)
@@ -191,10 +194,10 @@ epochs_are_valid(void)
 static bool *
 find_backing(void)
 {
-    bool *backing = calloc(state->sites + DISK_BLOCK_SITES, sizeof *backing);
+    bool *backing = calloc(account_state()->sites + DISK_BLOCK_SITES, sizeof *backing);
 
     for (uint32_t i = DISK_NODE_FIRST; i < records(DISK_NODES); i++) {
-        const struct disk_node *n = &state->nodes[i];
+        const struct disk_node *n = &account_state()->nodes[i];
 
         for (uint32_t c = 0; c < DISK_SIZE_CLASSES; c++)
             if (n->flags & DISK_NODE_TAG && n->frame >> DISK_ADDRESS_BITS == DISK_TAG_BACKING)
@@ -229,7 +232,7 @@ peak_is_valid(void)
     const struct disk_shared *s = &state->header->shared;
 
     for (uint32_t i = 0; i < thread_row_count(); i++) {
-        const struct thread *t = state->threads[i];
+        const struct thread *t = account_state()->threads[i];
 
         if (t == NULL)
             continue;
@@ -240,8 +243,8 @@ peak_is_valid(void)
         HOLDS(!state->multi || t->live_bytes - t->told_bytes <= t->spare_bytes ||
               t->ready == THREAD_STALE);
     }
-    HOLDS(told == state->sums.told_bytes);   // A word and its sum change by the same,
-    HOLDS(spare == state->sums.spare_bytes); // in any thread.
+    HOLDS(told == account_state()->sums.told_bytes);   // A word and its sum change by the same,
+    HOLDS(spare == account_state()->sums.spare_bytes); // in any thread.
     HOLDS(live == live_of_counters());       // Each event changes both.
     HOLDS(s->peak_bytes <= s->most_bytes || !state->multi); // The known peak is within its bound,
     HOLDS(live <= s->most_bytes || !state->multi);          // and so have live bytes always been.
@@ -287,7 +290,7 @@ live_slot(void)
     uint32_t *slot;
 
     heap_area(&from, &to);
-    for (; from < to; from += (uintptr_t)1 << state->granule_shift)
+    for (; from < to; from += (uintptr_t)1 << ledger_state()->granule_shift)
         if ((slot = ledger_slot(from)) != NULL && ledger_is_live(*slot))
             return slot;
     abort();
@@ -298,7 +301,7 @@ static uint32_t
 node_with_line(void)
 {
     for (uint32_t i = DISK_NODE_FIRST; i < records(DISK_NODES); i++)
-        if (state->children[state->first_children[i].more].node[1] != 0)
+        if (account_state()->children[account_state()->first_children[i].more].node[1] != 0)
             return i;
     abort();
 }
@@ -312,7 +315,7 @@ ledger_notices(void)
 
     bad += notices_half(ledger_is_valid, slot, 1, "live[i] >= 0");
     bad += notices(ledger_is_valid, &c->frees, c->allocations + 1, "live[i] >= 0");
-    if (state->usable != USABLE_CALL)
+    if (ledger_state()->usable != USABLE_CALL)
         bad += notices_half(ledger_is_valid, slot, 0, "live[i] == 0");
     return bad;
 }
@@ -320,21 +323,25 @@ ledger_notices(void)
 static int
 nodes_notice(void)
 {
-    struct first_child *first = &state->first_children[node_with_line()];
-    struct children *line = &state->children[first->more];
-    struct disk_node *child = &state->nodes[line->node[1]]; // Not one that lost a race.
+    struct first_child *first = &account_state()->first_children[node_with_line()];
+    struct children *line = &account_state()->children[first->more];
+    struct disk_node *child = &account_state()->nodes[line->node[1]]; // Not one that lost a race.
     uint64_t was = child->frame;
     int bad = 0;
 
     bad += notices_half(nodes_are_valid, &first->node, 0, "first->node != 0 || first->more == 0");
     bad += notices_half(nodes_are_valid, &first->node, UINT32_MAX, "is_node(child)");
-    bad += notices(nodes_are_valid, &first->frame, 1, "state->nodes[child].frame == frame");
-    bad += notices(nodes_are_valid, &state->children_used, 1, "first->more < state->children_used");
+    bad +=
+        notices(nodes_are_valid, &first->frame, 1, "account_state()->nodes[child].frame == frame");
+    bad += notices(nodes_are_valid, &account_state()->children_used, 1,
+                   "first->more < account_state()->children_used");
     bad += notices_half(nodes_are_valid, &line->node[0], 0, "line->node[i] == 0 ||");
     bad += notices(nodes_are_valid, &child->frame, 0, "n->frame != 0");
     bad += notices_half(nodes_are_valid, &child->parent, UINT32_MAX, "n->parent < node");
-    bad += notices_half(nodes_are_valid, &child->parent, 1, "state->nodes[child].parent == parent");
-    bad += notices_half(nodes_are_valid, &child->site[0], UINT32_MAX, "n->site[c] < state->sites");
+    bad += notices_half(nodes_are_valid, &child->parent, 1,
+                        "account_state()->nodes[child].parent == parent");
+    bad += notices_half(nodes_are_valid, &child->site[0], UINT32_MAX,
+                        "n->site[c] < account_state()->sites");
     bad += notices_half(nodes_are_valid, &child->site[0], 1, "!taken[n->site[c]]");
     child->frame = line->frame[0];
     bad +=
@@ -351,13 +358,13 @@ peak_notices(void)
 {
     struct disk_counter *c = (struct disk_counter *)(uintptr_t)&block_at(0)->counters[0];
     struct disk_shared *s = &state->header->shared;
-    struct thread *t = state->threads[1];
+    struct thread *t = account_state()->threads[1];
     int64_t peak_bytes = s->peak_bytes;
     uint32_t ready = t->ready;
     int bad = 0;
 
-    bad += notices(peak_is_valid, (uint64_t *)&state->sums.told_bytes, 1, "told ==");
-    bad += notices(peak_is_valid, (uint64_t *)&state->sums.spare_bytes, 1, "spare ==");
+    bad += notices(peak_is_valid, (uint64_t *)&account_state()->sums.told_bytes, 1, "told ==");
+    bad += notices(peak_is_valid, (uint64_t *)&account_state()->sums.spare_bytes, 1, "spare ==");
     bad += notices(peak_is_valid, &c->allocated_bytes, c->allocated_bytes + 1, "live ==");
     bad += notices(peak_is_valid, &s->peak_epoch, s->epoch + 1, "s->peak_epoch <= s->epoch");
     bad += notices(peak_is_valid, &s->snapshot_epoch, s->epoch + 1, "s->snapshot_epoch <=");

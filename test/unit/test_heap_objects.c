@@ -38,7 +38,7 @@ begin(void **unused)
     (void)unused;
     fake_state_begin();
     state->header = calloc(1, sizeof *state->header);
-    state->heaps = calloc(1, sizeof *state->heaps);
+    heaps_state()->heaps = calloc(1, sizeof *heaps_state()->heaps);
     instance_count = 0;
     random_state = 1;
     memset(models, 0, sizeof models);
@@ -51,7 +51,7 @@ static int
 end(void **unused)
 {
     (void)unused;
-    free(state->heaps);
+    free(heaps_state()->heaps);
     free(state->header);
     fake_state_end();
     return 0;
@@ -90,8 +90,8 @@ shadow_is_valid(void)
     for (uint32_t tier = 0; tier < HEAP_TIERS; tier++) {
         size_t leaves = (size_t)1 << (ARCH_ADDRESS_BITS - heap_granule_bits(tier) - HEAP_LEAF_BITS);
 
-        for (size_t top = 0; state->heap_shadow[tier] != NULL && top < leaves; top++) {
-            struct heap_leaf *leaf = state->heap_shadow[tier][top];
+        for (size_t top = 0; heaps_state()->heap_shadow[tier] != NULL && top < leaves; top++) {
+            struct heap_leaf *leaf = heaps_state()->heap_shadow[tier][top];
 
             for (size_t i = 0; leaf != NULL && i < countof(leaf->regions); i++)
                 if (!region_is_valid(leaf, tier, i))
@@ -257,7 +257,7 @@ without_a_shadow_all_is_in_tables(void **unused)
     state->arena_bytes = sizeof arena;
     replay_many(3, 2000, 100000);
     for (uint32_t tier = 0; tier < HEAP_TIERS; tier++)
-        assert_null(state->heap_shadow[tier]);
+        assert_null(heaps_state()->heap_shadow[tier]);
 }
 
 /* If this fails, objects that were added while there was no memory for a shadow are not found once
@@ -275,7 +275,7 @@ objects_from_before_the_shadow_are_found(void **unused)
     assert_true(heap_objects_insert(o, address(2), b, &old));
     state->arena = NULL;
     assert_true(heap_objects_insert(o, address(7), b, &old));
-    assert_non_null(state->heap_shadow[0]);
+    assert_non_null(heaps_state()->heap_shadow[0]);
     assert_true(heap_objects_insert(o, address(2), b, &old));
     assert_int_equal(old.site, 5);
     assert_int_equal(heap_objects_remove(o, address(2)).site, 5);

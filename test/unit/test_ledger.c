@@ -26,8 +26,8 @@ begin(void **unused)
 {
     (void)unused;
     fake_state_begin();
-    state->granule_shift = 4;
-    state->usable = USABLE_CALL;
+    ledger_state()->granule_shift = 4;
+    ledger_state()->usable = USABLE_CALL;
     return ledger_start() ? 0 : -1;
 }
 
@@ -65,7 +65,7 @@ a_block_comes_back_with_its_site_and_size(void **unused)
 static const uint32_t *
 listed_leaf(uintptr_t address, enum core_leaf_kind kind)
 {
-    const struct core_record *r = state->core;
+    const struct core_record *r = ledger_state()->core;
     uint64_t span = (address & ~((UINT64_C(1) << CORE_SPAN_BITS) - 1)) + kind;
 
     for (uint64_t i = 0; i < r->leaf_count; i++) {
@@ -92,14 +92,15 @@ every_leaf_and_side_table_is_listed_for_a_dump(void **unused)
     assert_true(ledger_insert(p, 100, 7, 0, &old));
     leaf = listed_leaf((uintptr_t)p, CORE_LEAF_MALLOC);
     assert_non_null(leaf);
-    assert_int_equal(leaf[((uintptr_t)p & 0xffffff) >> state->granule_shift] & CORE_SITE_MASK, 7);
+    assert_int_equal(
+        leaf[((uintptr_t)p & 0xffffff) >> ledger_state()->granule_shift] & CORE_SITE_MASK, 7);
     // Invalid addresses: a block whose slack goes to the side table asks no allocator.
     for (uint64_t i = 1; i <= spans; i++)
         assert_true(ledger_insert_odd((void *)(uintptr_t)(i << CORE_SPAN_BITS), 10, 9, 0, &old));
     for (uint64_t i = 1; i <= spans; i++)
         assert_non_null(listed_leaf(i << CORE_SPAN_BITS, CORE_LEAF_MALLOC));
-    assert_int_equal(state->core->leaf_count, spans + 1);
-    assert_int_equal(state->core->sides[0], (uintptr_t)state->side[0]);
+    assert_int_equal(ledger_state()->core->leaf_count, spans + 1);
+    assert_int_equal(ledger_state()->core->sides[0], (uintptr_t)ledger_state()->side[0]);
     assert_true(ledger_insert(ledger_hooked_key((uintptr_t)p), 100, 8, 0, &old));
     assert_non_null(listed_leaf((uintptr_t)p, CORE_LEAF_HOOKED));
     free(p);

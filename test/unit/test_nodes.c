@@ -38,7 +38,7 @@ begin(void **unused)
     t->record_bytes = sizeof(struct disk_node);
     t->mapped_bytes = t->max_bytes = node_limit * sizeof(struct disk_node);
     t->base = mem_private(t->max_bytes);
-    state->nodes = (struct disk_node *)(void *)t->base;
+    account_state()->nodes = (struct disk_node *)(void *)t->base;
     return nodes_start() ? 0 : -1;
 }
 
@@ -60,7 +60,7 @@ static int
 end(void **unused)
 {
     (void)unused;
-    mem_release(state->children, node_limit * sizeof(struct children));
+    mem_release(account_state()->children, node_limit * sizeof(struct children));
     fake_state_end();
     return 0;
 }
@@ -79,7 +79,7 @@ children_are_found_again(void **unused)
     for (uint32_t i = 0; i < CHILDREN; i++) {
         assert_int_equal(nodes_child(DISK_NODE_ROOT, 0x400000 + i * UINT64_C(7), 0), ids[i]);
         assert_true(ids[i] >= DISK_NODE_FIRST);
-        assert_int_equal(state->nodes[ids[i]].frame, 0x400000 + i * UINT64_C(7));
+        assert_int_equal(account_state()->nodes[ids[i]].frame, 0x400000 + i * UINT64_C(7));
         for (uint32_t k = i + 1; k < CHILDREN && k < i + 10; k++)
             assert_int_not_equal(ids[i], ids[k]);
     }
@@ -94,7 +94,7 @@ the_same_frame_under_two_parents_is_two_nodes(void **unused)
 
     (void)unused;
     assert_int_not_equal(nodes_child(a, 3, 0), nodes_child(b, 3, 0));
-    assert_int_equal(state->nodes[nodes_child(a, 3, 0)].parent, a);
+    assert_int_equal(account_state()->nodes[nodes_child(a, 3, 0)].parent, a);
 }
 
 /* If this fails, a program with more stacks than the tree can hold loses events, or writes beyond
@@ -109,8 +109,8 @@ a_full_tree_gives_other(void **unused)
         last = nodes_child(DISK_NODE_ROOT, 0x1000 + i, 0);
     assert_int_equal(last, DISK_NODE_OTHER);
     assert_int_equal(nodes_child(last, 5, 0), DISK_NODE_OTHER);
-    assert_int_equal(nodes_site(state->nodes[DISK_NODE_OTHER].site, 1), 1);
-    assert_int_equal(nodes_site(state->nodes[DISK_NODE_OTHER].site, 1 << 20), 4);
+    assert_int_equal(nodes_site(account_state()->nodes[DISK_NODE_OTHER].site, 1), 1);
+    assert_int_equal(nodes_site(account_state()->nodes[DISK_NODE_OTHER].site, 1 << 20), 4);
 }
 
 static int
@@ -147,8 +147,8 @@ depth_of(uint32_t node)
 {
     uint32_t depth = 0;
 
-    for (; node >= DISK_NODE_FIRST && state->nodes[node].frame != DISK_SHORTENED; depth++)
-        node = state->nodes[node].parent;
+    for (; node >= DISK_NODE_FIRST && account_state()->nodes[node].frame != DISK_SHORTENED; depth++)
+        node = account_state()->nodes[node].parent;
     return depth;
 }
 
@@ -170,7 +170,7 @@ a_filling_tree_keeps_the_innermost_frames(void **unused)
         if (node == DISK_NODE_OTHER)
             node = nodes_shorten(frames, DEEP, DISK_NODE_ROOT);
         assert_int_not_equal(node, DISK_NODE_OTHER);
-        assert_int_equal(state->nodes[node].frame, frames[0].frame);
+        assert_int_equal(account_state()->nodes[node].frame, frames[0].frame);
         depth = depth_of(node);
         assert_true(depth <= depth_before);
         depth_before = depth;
@@ -193,8 +193,8 @@ a_tree_full_of_stacks_has_room_for_tags(void **unused)
     }
     tag = nodes_tag(node, DISK_TAG_LABELS, 1);
     assert_int_not_equal(tag, DISK_NODE_OTHER);
-    assert_int_equal(state->nodes[tag].parent, node);
-    assert_int_equal(state->nodes[tag].flags, DISK_NODE_TAG);
+    assert_int_equal(account_state()->nodes[tag].parent, node);
+    assert_int_equal(account_state()->nodes[tag].flags, DISK_NODE_TAG);
 }
 
 /* If this fails, a stack that is whole, or short, looks truncated. */
@@ -210,8 +210,10 @@ a_stack_of_few_frames_is_not_shortened(void **unused)
         add_whole(frames);
     }
     node = nodes_shorten(frames, 3, DISK_NODE_BROKEN);
-    assert_int_equal(state->nodes[node].frame, frames[0].frame);
-    node = state->nodes[state->nodes[state->nodes[node].parent].parent].parent;
+    assert_int_equal(account_state()->nodes[node].frame, frames[0].frame);
+    node = account_state()
+               ->nodes[account_state()->nodes[account_state()->nodes[node].parent].parent]
+               .parent;
     assert_int_equal(node, DISK_NODE_BROKEN);
 }
 
@@ -223,12 +225,14 @@ size_classes_are_sites_of_their_own(void **unused)
     uint32_t n = nodes_child(DISK_NODE_ROOT, 9, 0);
 
     (void)unused;
-    assert_int_equal(nodes_site(state->nodes[n].site, 0), nodes_site(state->nodes[n].site, 32));
-    assert_int_not_equal(nodes_site(state->nodes[n].site, 32),
-                         nodes_site(state->nodes[n].site, 33));
-    assert_int_equal(nodes_site(state->nodes[n].site, 256), nodes_site(state->nodes[n].site, 33));
-    assert_int_not_equal(nodes_site(state->nodes[n].site, 2048),
-                         nodes_site(state->nodes[n].site, 2049));
+    assert_int_equal(nodes_site(account_state()->nodes[n].site, 0),
+                     nodes_site(account_state()->nodes[n].site, 32));
+    assert_int_not_equal(nodes_site(account_state()->nodes[n].site, 32),
+                         nodes_site(account_state()->nodes[n].site, 33));
+    assert_int_equal(nodes_site(account_state()->nodes[n].site, 256),
+                     nodes_site(account_state()->nodes[n].site, 33));
+    assert_int_not_equal(nodes_site(account_state()->nodes[n].site, 2048),
+                         nodes_site(account_state()->nodes[n].site, 2049));
 }
 
 enum { THREADS = 4, FRAMES = 3000 };
@@ -261,7 +265,7 @@ threads_agree_on_children(void **unused)
     for (uint32_t f = 0; f < FRAMES; f++) {
         for (int i = 1; i < THREADS; i++)
             differing += seen[i][f] != seen[0][f];
-        assert_int_equal(state->nodes[seen[0][f]].frame, 0x10000 + f);
+        assert_int_equal(account_state()->nodes[seen[0][f]].frame, 0x10000 + f);
         assert_int_equal(nodes_child(DISK_NODE_ROOT, 0x10000 + f, 0),
                          nodes_child(DISK_NODE_ROOT, 0x10000 + f, 0));
     }

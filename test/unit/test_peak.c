@@ -60,7 +60,7 @@ begin(void **unused)
     memset(rows, 0, sizeof rows);
     memset(&header, 0, sizeof header);
     state->header = &header;
-    state->threads = row_pointers;
+    account_state()->threads = row_pointers;
     for (int i = 0; i < 2; i++) {
         row_pointers[i] = &rows[i];
         rows[i].shared = &header.shared;
@@ -101,7 +101,7 @@ the_bound_holds_when_another_thread_frees(void **unused)
 {
     (void)unused;
     state->multi = 1;
-    state->peak_mode = PEAK_NEAR;
+    account_state()->peak_mode = PEAK_NEAR;
     peak_change(&rows[1], 500000);
     assert_int_equal(header.shared.peak_bytes, 500000);
     meanwhile = the_other_frees;
@@ -114,7 +114,7 @@ the_bound_holds_when_another_thread_frees(void **unused)
 static void
 the_other_joins(void)
 {
-    state->live_threads = 2;
+    account_state()->live_threads = 2;
     peak_share();
     assert_int_equal(state->multi, 1);
     assert_bound_holds();
@@ -126,7 +126,7 @@ static void
 the_bound_holds_when_another_thread_joins(void **unused)
 {
     (void)unused;
-    state->live_threads = 1;
+    account_state()->live_threads = 1;
     meanwhile = the_other_joins;
     peak_change(&rows[0], 500000);
     assert_null(meanwhile);

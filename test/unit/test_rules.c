@@ -64,7 +64,7 @@ static int
 end(void **unused)
 {
     (void)unused;
-    free(state->rules);
+    free(stack_state()->rules);
     fake_state_end();
     return 0;
 }

@@ -106,7 +106,7 @@ begin(void **unused)
     memset(&row, 0, sizeof row);
     memset(&thread, 0, sizeof thread);
     state->header = &header;
-    state->next_point_ns = UINT64_MAX;
+    event_state()->next_point_ns = UINT64_MAX;
     thread.disk = &row;
     cycles_now = work_now = 1000000;
     work_reads = 0;
@@ -204,7 +204,7 @@ static void
 with_a_reserve_no_clock_is_asked(void **state_)
 {
     (void)state_;
-    state->reserve_bytes = 1;
+    account_state()->reserve_bytes = 1;
     until_timed();
     run_tick(SLICE_CYCLES, 0);
     assert_int_equal(row.timed_events, 0);

@@ -9,6 +9,8 @@
  *
  * The parts of the recorder that walk.c calls are the real ones, except for memory, modules and the
  * call tree. It determines the bounds of stacks itself. */
+#include "account/account_state.h"
+#include "stack/stack_state.h"
 #include "stackdiff.h"
 
 #include <stdatomic.h>
@@ -100,9 +102,9 @@ nodes_shorten(const struct nodes_frame *frames, uint32_t count, uint32_t root)
 void
 recorder_start(void)
 {
-    state->first_children = no_children;
-    state->children = no_others;
-    state->depth_max = LIMIT_DEPTH;
+    account_state()->first_children = no_children;
+    account_state()->children = no_others;
+    stack_state()->depth_max = LIMIT_DEPTH;
     unwind_begin(&(struct unwind_process){.headers = getauxval(AT_PHDR),
                                           .header_count = getauxval(AT_PHNUM)});
     bounds_process_begins();

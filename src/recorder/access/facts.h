@@ -14,6 +14,7 @@
 
 #include "allocator/behind.h"
 #include "ledger/ledger.h"
+#include "ledger/ledger_state.h"
 #include "platform/state.h"
 
 enum { FACTS_BYTES = 8, FACTS_MMAPPED = 2 };
@@ -43,9 +44,9 @@ facts_glibc_usable(uint64_t word)
 static inline uint64_t
 facts_usable(const void *p)
 {
-    if (likely(state->usable == USABLE_GLIBC))
+    if (likely(ledger_state()->usable == USABLE_GLIBC))
         return facts_glibc_usable(((const uint64_t *)p)[-1]);
-    return state->usable == USABLE_CALL ? behind_usable(p) : 0;
+    return ledger_state()->usable == USABLE_CALL ? behind_usable(p) : 0;
 }
 
 /* Return the place of block P's facts; NULL if they have no room. */

@@ -33,6 +33,7 @@
 #include "format/core_record.h"
 #include "ledger/ledger.h"
 #include "ledger/ledger_side.h"
+#include "ledger/ledger_state.h"
 #include "platform/arch_x86_64.h"
 #include "platform/mem.h"
 #include "platform/sys.h"
@@ -94,8 +95,8 @@ is_alone(void)
 static bool
 can_look(bool alone)
 {
-    return alone || state->usable == USABLE_NONE ||
-           (state->usable == USABLE_GLIBC && !sys_is_quiet());
+    return alone || ledger_state()->usable == USABLE_NONE ||
+           (ledger_state()->usable == USABLE_GLIBC && !sys_is_quiet());
 }
 
 /* Read SIZE_BYTES of the program's memory at ADDRESS. Return false if that fails. */
@@ -160,7 +161,7 @@ seen_make(uintptr_t p)
         store_release(&access_state->seen, top);
     }
     if (load_acquire(&access_state->seen[p >> LIVE_SPAN_BITS]) == NULL) {
-        leaf = mem_private((size_t)1 << (LIVE_SPAN_BITS - state->granule_shift));
+        leaf = mem_private((size_t)1 << (LIVE_SPAN_BITS - ledger_state()->granule_shift));
         if (leaf == NULL || !cas_acq_rel(&access_state->seen[p >> LIVE_SPAN_BITS], &none, leaf))
             return NULL;
     }
@@ -173,7 +174,7 @@ facts_place(const struct walk *w, uintptr_t p, uint64_t size_bytes)
 {
     uint64_t word;
 
-    if (w->alone || state->usable != USABLE_GLIBC)
+    if (w->alone || ledger_state()->usable != USABLE_GLIBC)
         return (uintptr_t)facts_of((void *)p, size_bytes);
     if ((p & 7) != 0 || !read_word(w, p - sizeof word, &word) ||
         facts_end(size_bytes) > facts_glibc_usable(word))
@@ -227,7 +228,7 @@ walk_entry(const struct walk *w, uintptr_t granule, const uint32_t *slot, uint32
 
     if (!ledger_is_live(entry) || entry >> LEDGER_SLACK_SHIFT == LEDGER_SLACK_SIDE)
         return;
-    if (state->usable == USABLE_CALL)
+    if (ledger_state()->usable == USABLE_CALL)
         word = behind_usable((void *)p);
     else if (!read_word(w, p - sizeof word, &word))
         return;
@@ -240,18 +241,19 @@ walk_entry(const struct walk *w, uintptr_t granule, const uint32_t *slot, uint32
 static void
 walk_page(const struct walk *w, uintptr_t address, const uint32_t *slot)
 {
-    uint32_t entries[PAGE_ENTRIES], count = PAGE_BYTES >> state->granule_shift, any = 0;
+    uint32_t entries[PAGE_ENTRIES], count = PAGE_BYTES >> ledger_state()->granule_shift, any = 0;
 
     for (uint32_t i = 0; i < count; i++)
         any |= entries[i] = load_relaxed(&slot[i]);
     if (any == 0)
         return;
     // Read the page after the entries, so that it cannot show an earlier block.
-    if (!w->alone && state->usable == USABLE_GLIBC && !read_page(w->page, address))
+    if (!w->alone && ledger_state()->usable == USABLE_GLIBC && !read_page(w->page, address))
         return;
     for (uint32_t i = 0; i < count; i++)
         if (entries[i] != 0)
-            walk_entry(w, address + ((uintptr_t)i << state->granule_shift), &slot[i], entries[i]);
+            walk_entry(w, address + ((uintptr_t)i << ledger_state()->granule_shift), &slot[i],
+                       entries[i]);
 }
 
 static inline bool
@@ -266,7 +268,7 @@ is_over(const struct walk *w)
 static bool
 walk_leaf(const struct walk *w, uintptr_t span, const uint32_t *leaf, uint32_t *page)
 {
-    uint32_t count = PAGE_BYTES >> state->granule_shift;
+    uint32_t count = PAGE_BYTES >> ledger_state()->granule_shift;
 
     for (; *page < 1u << (LEDGER_SPAN_BITS - 12); ++*page) {
         if (*page % STEP_PAGES == STEP_PAGES - 1 && is_over(w))
@@ -279,7 +281,7 @@ walk_leaf(const struct walk *w, uintptr_t span, const uint32_t *leaf, uint32_t *
 static void
 walk_side(const struct walk *w, uint32_t i)
 {
-    const uint64_t *table = (const uint64_t *)(const void *)load_acquire(&state->side[i]);
+    const uint64_t *table = (const uint64_t *)(const void *)load_acquire(&ledger_state()->side[i]);
     const struct core_side_slot *slots = (const struct core_side_slot *)(const void *)(table + 2);
 
     for (uint64_t j = 0; table != NULL && j <= table[0]; j++) {
@@ -301,7 +303,7 @@ walk_side(const struct walk *w, uint32_t i)
 static bool
 walk_on(const struct walk *w, struct live_place *place)
 {
-    const struct core_record *r = state->core;
+    const struct core_record *r = ledger_state()->core;
     uint64_t count = load_acquire(&r->leaf_count), most = CORE_CHUNKS * CORE_CHUNK_LEAVES;
 
     // Use the list of leaves for core dumps, which is shorter than the ledger's top level.
@@ -316,7 +318,7 @@ walk_on(const struct walk *w, struct live_place *place)
             return false;
     }
     w->page->bytes = 0; // The copy may be outdated.
-    for (; place->side < countof(state->side); place->side++) {
+    for (; place->side < countof(ledger_state()->side); place->side++) {
         if (is_over(w))
             return false;
         walk_side(w, place->side);

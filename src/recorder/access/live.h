@@ -3,6 +3,7 @@
 #define ACCESS_LIVE_H
 
 #include "access/records.h"
+#include "ledger/ledger_state.h"
 
 /* Elapsed time of the first merge. */
 enum { LIVE_FIRST_US = 1000000 };
@@ -45,7 +46,9 @@ live_seen(uintptr_t p)
     if (likely(load_relaxed(&access_state->seen) == NULL))
         return NULL;
     leaf = load_acquire(&access_state->seen[p >> LIVE_SPAN_BITS]);
-    return leaf == NULL ? NULL : &leaf[(p & ((1u << LIVE_SPAN_BITS) - 1)) >> state->granule_shift];
+    return leaf == NULL
+               ? NULL
+               : &leaf[(p & ((1u << LIVE_SPAN_BITS) - 1)) >> ledger_state()->granule_shift];
 }
 
 /* Return the part for the block at P, which ends. */

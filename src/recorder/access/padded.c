@@ -22,6 +22,7 @@
 #include "access/shadow.h"
 #include "base/atomics.h"
 #include "ledger/ledger.h"
+#include "ledger/ledger_state.h"
 
 static struct next behind;
 
@@ -195,7 +196,8 @@ static inline bool
 tells_slack(uint32_t entry, const void *p)
 {
     return ledger_is_live(entry) && entry >> LEDGER_SLACK_SHIFT != LEDGER_SLACK_SIDE &&
-           (entry & 3u << LEDGER_SUB_SHIFT) == ledger_sub((uintptr_t)p, state->granule_shift);
+           (entry & 3u << LEDGER_SUB_SHIFT) ==
+               ledger_sub((uintptr_t)p, ledger_state()->granule_shift);
 }
 
 static size_t
@@ -213,7 +215,7 @@ padded_usable(void *p)
     entry = slot != NULL ? load_relaxed(slot) : 0;
     if (!tells_slack(entry, p))
         return usable;
-    room = state->usable == USABLE_GLIBC ? ledger_glibc_room(p) : usable;
+    room = ledger_state()->usable == USABLE_GLIBC ? ledger_glibc_room(p) : usable;
     end = round_up(room - (entry >> LEDGER_SLACK_SHIFT), FACTS_BYTES);
     return end < usable ? end : usable; // A block that was not requested here has no room for
                                         // facts.

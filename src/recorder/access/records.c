@@ -13,6 +13,7 @@
 
 #include "access/carries.h"
 #include "access/shadow.h"
+#include "account/account_state.h"
 #include "account/file.h"
 #include "ledger/ledger_entry.h"
 
@@ -473,7 +474,7 @@ settle_fields(struct access_runs *to_runs, struct access_runs *from_runs, uint32
 static uint32_t
 site_count(void)
 {
-    uint64_t sites = load_relaxed(&state->sites);
+    uint64_t sites = load_relaxed(&account_state()->sites);
 
     return sites <= LIMIT_SITES ? (uint32_t)sites : LIMIT_SITES + 1;
 }

@@ -39,6 +39,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "account/account_state.h"
 #include "base/atomics.h"
 #include "format/environment.h"
 #include "platform/host.h"
@@ -119,7 +120,7 @@ publish_segment(const struct table *t, uint64_t file_off, uint64_t table_off, ui
 {
     struct disk_segment *directory =
         (struct disk_segment *)(void *)((unsigned char *)state->header + DISK_DIRECTORY_OFF);
-    uint32_t index = add_relaxed(&state->segment_count, 1u);
+    uint32_t index = add_relaxed(&account_state()->segment_count, 1u);
     struct disk_segment *s = &directory[index];
 
     if (index >= DISK_SEGMENT_MAX) {
@@ -189,42 +190,43 @@ file_reopen(void)
 {
     struct stat st;
     // Read it before lstat: another thread may extend both at any time, the file first.
-    uint64_t bytes = load_acquire(&state->file_bytes);
-    int fd = sys_lstat(state->path, &st);
+    uint64_t bytes = load_acquire(&account_state()->file_bytes);
+    int fd = sys_lstat(account_state()->path, &st);
 
     if (fd == -EACCES || fd == -EPERM || fd == -ENOMEM)
         return fd;
-    if (fd != 0 || (uint64_t)st.st_dev != state->device || (uint64_t)st.st_ino != state->inode)
+    if (fd != 0 || (uint64_t)st.st_dev != account_state()->device ||
+        (uint64_t)st.st_ino != account_state()->inode)
         return -ESTALE;
     // If a file that was cut short grew, the lost part would read as zeros.
     if ((uint64_t)st.st_size < bytes)
         return -ENODATA;
-    return sys_open_again(state->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, state->device,
-                          state->inode);
+    return sys_open_again(account_state()->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
+                          account_state()->device, account_state()->inode);
 }
 
 static void
 file_fails(enum output_event event, int error)
 {
-    if (add_relaxed(&state->file_failed, 1u) != 0)
+    if (add_relaxed(&account_state()->file_failed, 1u) != 0)
         return;
     or_relaxed(&state->header->process_flags, (uint32_t)DISK_PROCESS_FILE_FAILED);
-    output_message(event, error, state->path);
+    output_message(event, error, account_state()->path);
 }
 
 void
 file_note_size(uint64_t end)
 {
-    uint64_t known = load_relaxed(&state->file_bytes);
+    uint64_t known = load_relaxed(&account_state()->file_bytes);
 
-    while (known < end && !cas_acq_rel(&state->file_bytes, &known, end))
+    while (known < end && !cas_acq_rel(&account_state()->file_bytes, &known, end))
         continue;
 }
 
 void
 file_close(int fd)
 {
-    if (sys_is_file(fd, state->device, state->inode))
+    if (sys_is_file(fd, account_state()->device, account_state()->inode))
         sys_close(fd);
 }
 
@@ -266,7 +268,7 @@ reserve_room(uint64_t file_off, uint64_t size_bytes, int *ret_fd)
         *ret_fd = fd;
         if (r != 0)
             file_close(fd);
-        else if (!sys_is_file(fd, state->device, state->inode))
+        else if (!sys_is_file(fd, account_state()->device, account_state()->inode))
             r = -EBADF;
     }
     return r;
@@ -305,7 +307,7 @@ grow_from_file(struct table *t, uint64_t table_off, uint64_t size_bytes)
 
     if (state->in_memory)
         return grow_in_memory(t, table_off, size_bytes);
-    if (load_relaxed(&state->file_failed))
+    if (load_relaxed(&account_state()->file_failed))
         return -ENOSPC;
     file_off = add_relaxed(&state->file_end, size_bytes);
     r = reserve_room(file_off, size_bytes, &fd);
@@ -315,7 +317,7 @@ grow_from_file(struct table *t, uint64_t table_off, uint64_t size_bytes)
     r = map_again(where, file_off, size_bytes);
     // Fallback where address space is too small to map the whole file, and on systems that imitate
     // Linux.
-    if (r != 0 && sys_is_file(fd, state->device, state->inode)) {
+    if (r != 0 && sys_is_file(fd, account_state()->device, account_state()->inode)) {
         r = map_file(fd, where, file_off, size_bytes);
         if (r == 0)
             keep_apart(where, size_bytes);
@@ -354,7 +356,7 @@ growth_bytes(uint64_t mapped_bytes)
     uint64_t wanted = mapped_bytes < DOUBLE_BELOW_BYTES ? mapped_bytes : mapped_bytes / 2;
     uint64_t share = mem_left() / LEFT_SHARE, least = mapped_bytes / LEAST_SHARE;
 
-    if (load_relaxed(&state->segment_count) > DISK_SEGMENT_MAX / 2)
+    if (load_relaxed(&account_state()->segment_count) > DISK_SEGMENT_MAX / 2)
         return round_up(wanted, DISK_PAGE_BYTES); // Few directory entries are left, and those are
                                                   // scarcer than memory.
 
@@ -494,7 +496,7 @@ file_string(const char *text, size_t size_bytes)
 static uint64_t
 first_segment(size_t i)
 {
-    uint64_t share = state->reserve_bytes / 64 * layout[i].reserve_share;
+    uint64_t share = account_state()->reserve_bytes / 64 * layout[i].reserve_share;
 
     if (share > layout[i].max_bytes)
         share = layout[i].max_bytes;
@@ -506,7 +508,7 @@ static uint64_t
 most_bytes(size_t i, uint64_t address_limit)
 {
     uint64_t first_bytes = first_segment(i);
-    uint64_t max_bytes = state->reserve_bytes ? first_bytes : layout[i].max_bytes;
+    uint64_t max_bytes = account_state()->reserve_bytes ? first_bytes : layout[i].max_bytes;
     uint64_t nodes = layout[i].kind == DISK_NODES ? host_number(ENVIRONMENT_NODES) : 0;
 
     if (nodes != 0 && nodes < LIMIT_NODES)
@@ -662,7 +664,7 @@ map_first(int fd)
     r = reserve_blocks(fd, 0, file_off);
     if (r == 0)
         r = map_header(fd);
-    state->file_end = state->file_bytes = file_off;
+    state->file_end = account_state()->file_bytes = file_off;
     file_off = DISK_DATA_OFF;
     if (r == 0 && !reserve_tables(&base, &all_bytes))
         r = -ENOMEM;
@@ -670,7 +672,7 @@ map_first(int fd)
         struct table *t = &state->tables[layout[i].kind];
         uint64_t size_bytes = first_segment(i);
 
-        if (layout[i].later && state->reserve_bytes == 0) {
+        if (layout[i].later && account_state()->reserve_bytes == 0) {
             t->first_off = file_off;
             t->first_bytes = size_bytes;
         } else {
@@ -701,22 +703,22 @@ file_remove(void)
     }
     if (state->header != NULL)
         sys_munmap(state->header, DISK_DATA_OFF);
-    sys_unlink(state->path);
+    sys_unlink(account_state()->path);
 }
 
 int
 file_create(void)
 {
     struct stat st;
-    int fd = output_open(state->path, sizeof state->path);
+    int fd = output_open(account_state()->path, sizeof account_state()->path);
     int r;
 
     if (fd < 0)
         return fd;
     r = sys_fstat(fd, &st);
     if (r == 0) {
-        state->device = (uint64_t)st.st_dev;
-        state->inode = (uint64_t)st.st_ino;
+        account_state()->device = (uint64_t)st.st_dev;
+        account_state()->inode = (uint64_t)st.st_ino;
         r = state->in_memory ? make_first(fd) : map_first(fd);
         file_close(fd);
     } else {
@@ -726,7 +728,7 @@ file_create(void)
         file_remove();
         return r;
     }
-    state->nodes = (struct disk_node *)(void *)state->tables[DISK_NODES].base;
+    account_state()->nodes = (struct disk_node *)(void *)state->tables[DISK_NODES].base;
     return 0;
 }
 

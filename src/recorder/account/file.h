@@ -2,13 +2,14 @@
 #ifndef ACCOUNT_FILE_H
 #define ACCOUNT_FILE_H
 
+#include "account/account_state.h"
 #include "base/base.h"
 #include "platform/state.h"
 
 #define TABLE_NONE UINT64_MAX
 
 /* Create the profile and map its header and the first part of each table; with
- * state->reserve_bytes, map all of it. Return 0, or a negative error number after undoing
+ * account_state()->reserve_bytes, map all of it. Return 0, or a negative error number after undoing
  * everything. */
 int file_create(void);
 

@@ -31,6 +31,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "account/account_state.h"
 #include "account/file.h"
 #include "base/atomics.h"
 #include "platform/mem.h"
@@ -81,12 +82,12 @@ struct copying {
 static void
 prepare(void)
 {
-    state->copying = mem_private(sizeof *state->copying);
-    state->copy_wait_ns = COPY_WAIT_NS;
-    state->copy_next_ns = COPY_WAIT_NS;
-    if (state->copying == NULL) {
-        store_relaxed(&state->file_failed, 1u);
-        output_message(OUTPUT_CANNOT_GROW, -ENOMEM, state->path);
+    account_state()->copying = mem_private(sizeof *account_state()->copying);
+    account_state()->copy_wait_ns = COPY_WAIT_NS;
+    account_state()->copy_next_ns = COPY_WAIT_NS;
+    if (account_state()->copying == NULL) {
+        store_relaxed(&account_state()->file_failed, 1u);
+        output_message(OUTPUT_CANNOT_GROW, -ENOMEM, account_state()->path);
     }
 }
 
@@ -256,7 +257,7 @@ larger(uint64_t a, uint64_t b)
 static void
 set_next(int r, uint64_t work_ns, uint64_t wall_ns)
 {
-    struct copying *c = state->copying;
+    struct copying *c = account_state()->copying;
     uint64_t now_ns = sys_clock_ns();
     uint64_t worked_ns = sys_work_ns() - work_ns, passed_ns = now_ns - wall_ns;
     uint64_t wait_ns = larger(worked_ns * STEP_SHARE, passed_ns);
@@ -266,17 +267,17 @@ set_next(int r, uint64_t work_ns, uint64_t wall_ns)
     if (r != COPIED_PART) {
         wait_ns = larger(c->work_ns * COPY_SHARE, c->wall_ns * COPY_WALL_SHARE);
         c->work_ns = c->wall_ns = 0;
-        if (state->copy_wait_ns < COPY_WAIT_MOST_NS)
-            state->copy_wait_ns *= 2;
-        wait_ns = larger(wait_ns, state->copy_wait_ns);
+        if (account_state()->copy_wait_ns < COPY_WAIT_MOST_NS)
+            account_state()->copy_wait_ns *= 2;
+        wait_ns = larger(wait_ns, account_state()->copy_wait_ns);
     }
-    store_relaxed(&state->copy_next_ns, now_ns - state->start_ns + wait_ns);
+    store_relaxed(&account_state()->copy_next_ns, now_ns - state->start_ns + wait_ns);
 }
 
 static void
 copy_now(bool last)
 {
-    struct copying *c = state->copying;
+    struct copying *c = account_state()->copying;
     uint64_t work_ns = sys_work_ns(), wall_ns = sys_clock_ns();
     uint64_t bytes = load_relaxed(&state->file_end);
     // With a limit on file size, two copies may not fit.
@@ -284,19 +285,20 @@ copy_now(bool last)
                    3 * bytes + c->end > sys_limit(RLIMIT_FSIZE);
     int fd = file_reopen(), r = fd < 0 ? fd : copy_some(c, fd, at_once, work_ns);
 
-    if (r == COPIED_ALL && last && c->end < load_relaxed(&state->file_bytes)) {
-        store_relaxed(&state->file_bytes, c->end);
+    if (r == COPIED_ALL && last && c->end < load_relaxed(&account_state()->file_bytes)) {
+        store_relaxed(&account_state()->file_bytes, c->end);
         sys_ftruncate(fd, c->end);
     }
     if (fd >= 0)
         file_close(fd);
-    if (r < 0 && !state->copy_told) {
-        state->copy_told = true;
-        output_message(r == -ENODATA ? OUTPUT_CUT_SHORT : OUTPUT_CANNOT_GROW, r, state->path);
+    if (r < 0 && !account_state()->copy_told) {
+        account_state()->copy_told = true;
+        output_message(r == -ENODATA ? OUTPUT_CUT_SHORT : OUTPUT_CANNOT_GROW, r,
+                       account_state()->path);
     }
     // If the copy grew the file again, the lost part would read as zeros.
     if (r == -ENODATA)
-        store_relaxed(&state->file_failed, 1u);
+        store_relaxed(&account_state()->file_failed, 1u);
     set_next(r, work_ns, wall_ns);
 }
 
@@ -308,13 +310,13 @@ file_copy(enum file_copy when)
 
     if (state->in_memory && when == FILE_COPY_FIRST)
         prepare();
-    if (!state->in_memory || load_relaxed(&state->file_failed))
+    if (!state->in_memory || load_relaxed(&account_state()->file_failed))
         return;
     now_ns = load_relaxed(&state->header->shared.last_ns);
-    if (when == FILE_COPY_DUE && now_ns < load_relaxed(&state->copy_next_ns))
+    if (when == FILE_COPY_DUE && now_ns < load_relaxed(&account_state()->copy_next_ns))
         return;
     mask = sys_block_signals();
-    while (!cas_acq_rel(&state->copy_busy, &idle, 1u)) {
+    while (!cas_acq_rel(&account_state()->copy_busy, &idle, 1u)) {
         // The copy that another thread is making may lack the last changes, so the last copy waits.
         if (when != FILE_COPY_LAST || waits == LIMIT_GROW_WAITS) {
             sys_unblock_signals(mask);
@@ -326,6 +328,6 @@ file_copy(enum file_copy when)
     if (when == FILE_COPY_LAST)
         state->header->process_flags &= ~(uint32_t)DISK_PROCESS_IN_MEMORY;
     copy_now(when == FILE_COPY_LAST);
-    store_release(&state->copy_busy, 0u);
+    store_release(&account_state()->copy_busy, 0u);
     sys_unblock_signals(mask);
 }

@@ -40,6 +40,7 @@
 
 #include <sys/mman.h>
 
+#include "account/account_state.h"
 #include "account/epoch.h"
 #include "account/file.h"
 #include "base/atomics.h"
@@ -72,14 +73,14 @@ static struct {
 void
 history_start(void)
 {
-    state->timed.width_ns = state->snapshot_next_ns = FIRST_WIDTH_NS;
+    account_state()->timed.width_ns = account_state()->snapshot_next_ns = FIRST_WIDTH_NS;
     // Saved here because a daemon may clear its environment and then fork.
     if (!state->forked) {
         asked.growth_bytes = host_number(ENVIRONMENT_SNAPSHOT_GROWTH);
         asked.signal = (uint32_t)host_number(ENVIRONMENT_SNAPSHOT_SIGNAL);
     }
-    state->growth_bytes = asked.growth_bytes;
-    state->snapshot_signal = asked.signal;
+    account_state()->growth_bytes = asked.growth_bytes;
+    account_state()->snapshot_signal = asked.signal;
 }
 
 /* --- Taking one ------------------------------------------------------------------------------- */
@@ -126,17 +127,17 @@ is_room(enum disk_snapshot_kind kind)
     uint64_t bytes_max = load_relaxed(&history->max_bytes);
 
     bytes_max -= kind == DISK_SNAPSHOT_TIMED ? bytes_max / 4 : owed_bytes(bytes_max);
-    return !load_relaxed(&history->full) && !load_relaxed(&state->file_failed) && !mem_is_full() &&
-           history_bytes() < bytes_max &&
+    return !load_relaxed(&history->full) && !load_relaxed(&account_state()->file_failed) &&
+           !mem_is_full() && history_bytes() < bytes_max &&
            load_relaxed(&state->tables[DISK_SNAPSHOTS].used) < snapshots_max(kind);
 }
 
 static void
 announce(uint32_t id)
 {
-    uint32_t latest = load_relaxed(&state->snapshot_latest);
+    uint32_t latest = load_relaxed(&account_state()->snapshot_latest);
 
-    while (latest < id && !cas_acq_rel(&state->snapshot_latest, &latest, id))
+    while (latest < id && !cas_acq_rel(&account_state()->snapshot_latest, &latest, id))
         continue;
     // Paired with history_note, by way of peak_catch_up.
     epoch_raise(&state->header->shared.snapshot_epoch);
@@ -145,9 +146,9 @@ announce(uint32_t id)
 static void
 raise_last(uint64_t elapsed_ns)
 {
-    uint64_t last = load_relaxed(&state->snapshot_last_ns);
+    uint64_t last = load_relaxed(&account_state()->snapshot_last_ns);
 
-    while (last < elapsed_ns && !cas_acq_rel(&state->snapshot_last_ns, &last, elapsed_ns))
+    while (last < elapsed_ns && !cas_acq_rel(&account_state()->snapshot_last_ns, &last, elapsed_ns))
         continue;
 }
 
@@ -155,7 +156,7 @@ static int64_t
 live_bytes(const struct thread *t)
 {
     return load_relaxed(&state->multi) || !thread_is_ready(t)
-               ? load_relaxed(&state->sums.told_bytes)
+               ? load_relaxed(&account_state()->sums.told_bytes)
                : t->live_besides + t->live_bytes;
 }
 
@@ -174,7 +175,7 @@ take(const char *name, enum disk_snapshot_kind kind, uint64_t elapsed_ns)
     s->live_bytes = live_bytes(tls.self);
     s->id = (uint32_t)index + 1;
     s->kind = (uint32_t)kind;
-    s->collections = load_relaxed(&state->collections);
+    s->collections = load_relaxed(&account_state()->collections);
     announce(s->id);
     raise_last(elapsed_ns);
     store_release(&s->elapsed_ns, elapsed_ns + 1);
@@ -213,7 +214,8 @@ take_numbered(const char *what, uint32_t number, enum disk_snapshot_kind kind)
 void
 history_signal(void)
 {
-    take_numbered("signal", add_relaxed(&state->signal_count, 1u) + 1, DISK_SNAPSHOT_SIGNAL);
+    take_numbered("signal", add_relaxed(&account_state()->signal_count, 1u) + 1,
+                  DISK_SNAPSHOT_SIGNAL);
 }
 
 /* --- When one is due -------------------------------------------------------------------------- */
@@ -240,7 +242,7 @@ widen(struct snapshot_pace *p, uint64_t share)
 enum disk_answer
 history_periodic(const char *name)
 {
-    struct snapshot_pace *p = &state->period;
+    struct snapshot_pace *p = &account_state()->period;
     uint64_t elapsed_ns = sys_clock_ns() - state->start_ns, since_ns = elapsed_ns - p->last_ns;
 
     // A tick may be a little late, and the next request then comes a little early.
@@ -269,10 +271,10 @@ time_of(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int64_t
 
     // Another thread may have read the clock after this one. Ids rise with time, so a snapshot
     // taken since the tick excludes the tick's time. Without snapshot_busy the result is a hint.
-    if (rested < (int64_t)load_relaxed(&state->timed.width_ns) ||
-        load_relaxed(&state->snapshot_last_ns) > before_ns ||
+    if (rested < (int64_t)load_relaxed(&account_state()->timed.width_ns) ||
+        load_relaxed(&account_state()->snapshot_last_ns) > before_ns ||
         distance(live_bytes(t), before_bytes) >=
-            distance(before_bytes, load_relaxed(&state->snapshot_live_bytes)))
+            distance(before_bytes, load_relaxed(&account_state()->snapshot_live_bytes)))
         return elapsed_ns;
     return before_ns;
 }
@@ -284,13 +286,14 @@ take_timed(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int6
     uint32_t idle = 0;
 
     // A second thread need not take one: it would be of the same moment.
-    if (cas_acq_rel(&state->snapshot_busy, &idle, 1u)) {
-        widen(&state->timed, WIDTH_SNAPSHOTS);
-        state->timed.taken++;
+    if (cas_acq_rel(&account_state()->snapshot_busy, &idle, 1u)) {
+        widen(&account_state()->timed, WIDTH_SNAPSHOTS);
+        account_state()->timed.taken++;
         take(NULL, DISK_SNAPSHOT_TIMED, time_of(t, elapsed_ns, before_ns, before_bytes));
-        store_relaxed(&state->snapshot_live_bytes, live_bytes(t));
-        store_relaxed(&state->snapshot_next_ns, elapsed_ns + state->timed.width_ns);
-        store_release(&state->snapshot_busy, 0u);
+        store_relaxed(&account_state()->snapshot_live_bytes, live_bytes(t));
+        store_relaxed(&account_state()->snapshot_next_ns,
+                      elapsed_ns + account_state()->timed.width_ns);
+        store_release(&account_state()->snapshot_busy, 0u);
     }
     sys_unblock_signals(mask);
 }
@@ -301,28 +304,29 @@ static COLD void
 look_at_growth(const struct thread *t)
 {
     int64_t live = live_bytes(t);
-    int64_t base = load_relaxed(&state->growth_base);
+    int64_t base = load_relaxed(&account_state()->growth_base);
 
     if (live < base)
-        store_relaxed(&state->growth_base, live);
-    else if ((uint64_t)(live - base) >= state->growth_bytes &&
-             cas_acq_rel(&state->growth_base, &base, live))
-        take_numbered("growth", add_relaxed(&state->growth_count, 1u) + 1, DISK_SNAPSHOT_GROWTH);
+        store_relaxed(&account_state()->growth_base, live);
+    else if ((uint64_t)(live - base) >= account_state()->growth_bytes &&
+             cas_acq_rel(&account_state()->growth_base, &base, live))
+        take_numbered("growth", add_relaxed(&account_state()->growth_count, 1u) + 1,
+                      DISK_SNAPSHOT_GROWTH);
 }
 
 void
 history_look(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int64_t before_bytes)
 {
-    if (unlikely(elapsed_ns >= load_relaxed(&state->snapshot_next_ns)))
+    if (unlikely(elapsed_ns >= load_relaxed(&account_state()->snapshot_next_ns)))
         take_timed(t, elapsed_ns, before_ns, before_bytes);
-    if (unlikely(state->growth_bytes != 0))
+    if (unlikely(account_state()->growth_bytes != 0))
         look_at_growth(t);
 }
 
 void
 history_end(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int64_t before_bytes)
 {
-    if (elapsed_ns >= load_relaxed(&state->snapshot_next_ns) &&
+    if (elapsed_ns >= load_relaxed(&account_state()->snapshot_next_ns) &&
         time_of(t, elapsed_ns, before_ns, before_bytes) == before_ns)
         take_timed(t, elapsed_ns, before_ns, before_bytes);
 }
@@ -350,14 +354,14 @@ let_go_before(const struct table *t, uint64_t index)
     uint64_t end = index * sizeof(struct disk_history);
 
     if (index % LET_GO_RECORDS == 0 && end >= 2 * size_bytes && !state->in_memory &&
-        !load_relaxed(&state->file_failed))
+        !load_relaxed(&account_state()->file_failed))
         sys_madvise(t->base + end - 2 * size_bytes, size_bytes, MADV_DONTNEED);
 }
 
 COLD void
 history_note(struct disk_counter *c)
 {
-    uint32_t latest = load_acquire(&state->snapshot_latest);
+    uint32_t latest = load_acquire(&account_state()->snapshot_latest);
     struct table *t = &state->tables[DISK_HISTORY];
     struct disk_history *h;
     uint64_t index;

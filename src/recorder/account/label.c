@@ -17,6 +17,7 @@
 
 #include <string.h>
 
+#include "account/account_state.h"
 #include "account/file.h"
 #include "account/thread.h"
 #include "base/atomics.h"
@@ -41,8 +42,9 @@ bool
 label_start(void)
 {
     table_keep(&state->tables[DISK_LABELS], RECORD_OTHER + 1);
-    state->label_records = mem_private(sizeof *state->label_records * (PLACES + SET_FIRST));
-    return state->label_records != NULL;
+    account_state()->label_records =
+        mem_private(sizeof *account_state()->label_records * (PLACES + SET_FIRST));
+    return account_state()->label_records != NULL;
 }
 
 uint32_t
@@ -147,7 +149,7 @@ static COLD uint32_t
 make_record(uint32_t set)
 {
     struct table *t = &state->tables[DISK_LABELS];
-    uint32_t *place = &state->label_records[set];
+    uint32_t *place = &account_state()->label_records[set];
     struct disk_label_set *r;
     uint32_t none = 0;
     uint64_t id = TABLE_NONE;
@@ -176,7 +178,7 @@ make_record(uint32_t set)
 COLD uint32_t
 label_node(uint32_t node)
 {
-    uint32_t record = load_acquire(&state->label_records[tls.labels]);
+    uint32_t record = load_acquire(&account_state()->label_records[tls.labels]);
 
     if (unlikely(record == 0))
         record = make_record(tls.labels);

@@ -23,6 +23,7 @@
 
 #include <sys/resource.h>
 
+#include "account/account_state.h"
 #include "account/file.h"
 #include "account/nodes.h"
 #include "account/thread.h"
@@ -68,14 +69,15 @@ drop_parents(void)
 static void
 give_back_errors(void)
 {
-    uint64_t before = load_relaxed(&state->errors_count);
+    uint64_t before = load_relaxed(&account_state()->errors_count);
     uint64_t nodes = load_relaxed(&state->tables[DISK_NODES].max_bytes) / sizeof(struct disk_node);
-    uint64_t count = load_relaxed(&state->sites) + nodes * DISK_SIZE_CLASSES;
+    uint64_t count = load_relaxed(&account_state()->sites) + nodes * DISK_SIZE_CLASSES;
 
     if (count >= before)
         return;
-    store_relaxed(&state->errors_count, count);
-    mem_shrink(state->errors, before * sizeof *state->errors, count * sizeof *state->errors);
+    store_relaxed(&account_state()->errors_count, count);
+    mem_shrink(account_state()->errors, before * sizeof *account_state()->errors,
+               count * sizeof *account_state()->errors);
 }
 
 /* Shrink all reservations to SPARE_BYTES beyond their used part. Return false if that was done
@@ -83,10 +85,11 @@ give_back_errors(void)
 static bool
 give_back(uint64_t spare_bytes)
 {
-    uint64_t known = load_relaxed(&state->spare_bytes), nodes_bytes, mask;
+    uint64_t known = load_relaxed(&account_state()->spare_bytes), nodes_bytes, mask;
     uint32_t idle = 0;
 
-    if ((known != 0 && known <= spare_bytes) || !cas_acq_rel(&state->giving_back, &idle, 1u))
+    if ((known != 0 && known <= spare_bytes) ||
+        !cas_acq_rel(&account_state()->giving_back, &idle, 1u))
         return false;
     mask = sys_block_signals();
     nodes_bytes = load_relaxed(&state->tables[DISK_NODES].max_bytes);
@@ -95,9 +98,9 @@ give_back(uint64_t spare_bytes)
     give_back_errors();
     mem_give_back();
     mem_drop_parents(NULL);
-    store_relaxed(&state->spare_bytes, spare_bytes);
+    store_relaxed(&account_state()->spare_bytes, spare_bytes);
     sys_unblock_signals(mask);
-    store_release(&state->giving_back, 0u);
+    store_release(&account_state()->giving_back, 0u);
     return true;
 }
 
@@ -119,14 +122,14 @@ limit_look(uint64_t now_ns)
 {
     uint64_t limit;
 
-    if (now_ns < load_relaxed(&state->limit_next_ns) || sys_is_quiet())
+    if (now_ns < load_relaxed(&account_state()->limit_next_ns) || sys_is_quiet())
         return;
-    store_relaxed(&state->limit_next_ns, now_ns + LOOK_NS);
+    store_relaxed(&account_state()->limit_next_ns, now_ns + LOOK_NS);
     limit = sys_limit(RLIMIT_AS);
     // Tables that were made under a limit fit into it.
-    if (limit >= load_relaxed(&state->limit_seen))
+    if (limit >= load_relaxed(&account_state()->limit_seen))
         return;
-    store_relaxed(&state->limit_seen, limit);
+    store_relaxed(&account_state()->limit_seen, limit);
     limit_follow(limit);
 }
 
@@ -150,5 +153,5 @@ void
 limit_start(void)
 {
     mem_on_shortage(limit_gives_back);
-    state->limit_seen = sys_limit(RLIMIT_AS);
+    account_state()->limit_seen = sys_limit(RLIMIT_AS);
 }

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "account/account_state.h"
 #include "account/file.h"
 #include "base/atomics.h"
 #include "base/hash.h"
@@ -150,12 +151,12 @@ named_id(const char *function, const char *file, uint32_t line, const char *lang
 static struct named_records *
 all_records(void)
 {
-    struct named_records *r = load_acquire(&state->named), *none = NULL;
+    struct named_records *r = load_acquire(&account_state()->named), *none = NULL;
 
     if (likely(r != NULL))
         return r;
     r = mem_private(sizeof *r);
-    if (r == NULL || cas_acq_rel(&state->named, &none, r))
+    if (r == NULL || cas_acq_rel(&account_state()->named, &none, r))
         return r;
     mem_release(r, sizeof *r);
     return none;

@@ -30,6 +30,7 @@
  * A memory limit has the same effect in two steps, by the amount of memory left. */
 #include "account/nodes.h"
 
+#include "account/account_state.h"
 #include "account/file.h"
 #include "base/atomics.h"
 #include "base/hash.h"
@@ -66,19 +67,20 @@ nodes_start(void)
 {
     struct table *t = &state->tables[DISK_NODES];
 
-    state->first_children = mem_private(nodes_max() * sizeof *state->first_children);
-    state->children = mem_private(lines_max() * sizeof(struct children));
-    state->children_used = 1;
-    if (state->first_children == NULL || state->children == NULL ||
+    account_state()->first_children =
+        mem_private(nodes_max() * sizeof *account_state()->first_children);
+    account_state()->children = mem_private(lines_max() * sizeof(struct children));
+    account_state()->children_used = 1;
+    if (account_state()->first_children == NULL || account_state()->children == NULL ||
         table_take(t, DISK_NODE_FIRST) != 0)
         return false;
     // Writing a page before it is read costs one fault instead of two.
-    store_relaxed((volatile uint64_t *)(void *)state->first_children, UINT64_C(0));
-    store_relaxed((volatile uint64_t *)(void *)state->children, UINT64_C(0));
+    store_relaxed((volatile uint64_t *)(void *)account_state()->first_children, UINT64_C(0));
+    store_relaxed((volatile uint64_t *)(void *)account_state()->children, UINT64_C(0));
     // Sites 1 to 4 belong to "other", and must always exist.
     for (uint32_t i = 0; i < DISK_SIZE_CLASSES; i++)
-        state->nodes[DISK_NODE_OTHER].site[i] = i + 1;
-    state->sites = DISK_SIZE_CLASSES + 1;
+        account_state()->nodes[DISK_NODE_OTHER].site[i] = i + 1;
+    account_state()->sites = DISK_SIZE_CLASSES + 1;
     return true;
 }
 
@@ -86,11 +88,11 @@ void
 nodes_give_back(uint64_t before_bytes)
 {
     uint64_t before = before_bytes / sizeof(struct disk_node);
-    struct first_child *first = state->first_children;
+    struct first_child *first = account_state()->first_children;
 
     mem_shrink(first, before * sizeof *first, nodes_max() * sizeof *first);
     // A thread may be about to take a line that was below the old maximum.
-    mem_shrink(state->children, before / 2 * sizeof(struct children),
+    mem_shrink(account_state()->children, before / 2 * sizeof(struct children),
                (lines_max() + LINES_IN_FLIGHT) * sizeof(struct children));
 }
 
@@ -122,10 +124,10 @@ make_node(uint32_t parent, uint64_t frame, uint32_t flags)
 
     if (id == TABLE_NONE)
         return 0;
-    mem_fill(state->first_children, &state->first_children_made,
-             (id + 1) * sizeof *state->first_children,
-             nodes_max() * sizeof *state->first_children);
-    n = &state->nodes[id];
+    mem_fill(account_state()->first_children, &account_state()->first_children_made,
+             (id + 1) * sizeof *account_state()->first_children,
+             nodes_max() * sizeof *account_state()->first_children);
+    n = &account_state()->nodes[id];
     n->parent = parent;
     n->flags = flags & (NODES_USE(1) - 1);
     store_release(&n->frame, frame);
@@ -135,14 +137,14 @@ make_node(uint32_t parent, uint64_t frame, uint32_t flags)
 static uint32_t *
 level_table(uint32_t level)
 {
-    uint32_t *table = load_acquire(&state->overflow[level]);
+    uint32_t *table = load_acquire(&account_state()->overflow[level]);
     uint32_t *none = NULL;
     size_t size_bytes = sizeof(uint32_t) * ((size_t)LEVEL_FIRST << (LEVEL_SHIFT * level));
 
     if (table != NULL)
         return table;
     table = mem_private(size_bytes);
-    if (table == NULL || cas_acq_rel(&state->overflow[level], &none, table))
+    if (table == NULL || cas_acq_rel(&account_state()->overflow[level], &none, table))
         return table;
     mem_release(table, size_bytes);
     return none;
@@ -163,7 +165,8 @@ hash_child(uint32_t parent, uint64_t frame)
 static inline bool
 is_child(uint32_t node, uint32_t parent, uint64_t frame)
 {
-    return state->nodes[node].frame == frame && state->nodes[node].parent == parent;
+    return account_state()->nodes[node].frame == frame &&
+           account_state()->nodes[node].parent == parent;
 }
 
 /* Find the child in the overflow tables; 0 if it is not there. */
@@ -172,8 +175,8 @@ overflow_find(uint32_t parent, uint64_t frame)
 {
     uint64_t hash = hash_child(parent, frame);
 
-    for (uint32_t level = 0; level < countof(state->overflow); level++) {
-        uint32_t *table = load_acquire(&state->overflow[level]);
+    for (uint32_t level = 0; level < countof(account_state()->overflow); level++) {
+        uint32_t *table = load_acquire(&account_state()->overflow[level]);
 
         if (table == NULL)
             break;
@@ -195,7 +198,7 @@ overflow_add(uint32_t parent, uint64_t frame, uint32_t flags)
     uint64_t hash = hash_child(parent, frame);
     uint32_t made = make_node(parent, frame, flags);
 
-    for (uint32_t level = 0; made != 0 && level < countof(state->overflow); level++) {
+    for (uint32_t level = 0; made != 0 && level < countof(account_state()->overflow); level++) {
         uint32_t *table = level_table(level);
 
         for (uint32_t i = 0; table != NULL && i < WINDOW; i++) {
@@ -228,7 +231,7 @@ settle(uint32_t *place, uint64_t *frame_there, uint32_t parent, uint64_t frame, 
             return *made;
         }
     }
-    return state->nodes[there].frame == frame ? there : 0;
+    return account_state()->nodes[there].frame == frame ? there : 0;
 }
 
 /* Return the line with the other children of the node of FIRST, created on demand; NULL without
@@ -243,21 +246,22 @@ line_of(struct first_child *first, uint32_t flags)
         // A line would be useless if no node can be created.
         if (!is_room(flags) || load_relaxed(&state->tables[DISK_NODES].full))
             return NULL;
-        taken = add_relaxed(&state->children_used, UINT64_C(1));
+        taken = add_relaxed(&account_state()->children_used, UINT64_C(1));
         if (taken >= lines_max())
             return NULL;
-        mem_fill(state->children, &state->children_made, (taken + 1) * sizeof *state->children,
-                 lines_max() * sizeof *state->children);
+        mem_fill(account_state()->children, &account_state()->children_made,
+                 (taken + 1) * sizeof *account_state()->children,
+                 lines_max() * sizeof *account_state()->children);
         if (cas_acq_rel(&first->more, &more, (uint32_t)taken))
             more = (uint32_t)taken;
     }
-    return &state->children[more];
+    return &account_state()->children[more];
 }
 
 static COLD uint32_t
 add_child(uint32_t parent, uint64_t frame, uint32_t flags)
 {
-    struct first_child *first = &state->first_children[parent];
+    struct first_child *first = &account_state()->first_children[parent];
     uint32_t made = 0;
     uint32_t node = settle(&first->node, &first->frame, parent, frame, flags, &made);
     struct children *line;
@@ -280,8 +284,8 @@ add_child(uint32_t parent, uint64_t frame, uint32_t flags)
 uint32_t
 nodes_find_child(uint32_t parent, uint64_t frame, uint32_t flags)
 {
-    uint32_t more = load_acquire(&state->first_children[parent].more);
-    const struct children *line = &state->children[more];
+    uint32_t more = load_acquire(&account_state()->first_children[parent].more);
+    const struct children *line = &account_state()->children[more];
     uint32_t found;
 
     if (unlikely(parent == DISK_NODE_OTHER))
@@ -308,9 +312,9 @@ nodes_make_site(uint32_t *sites, uint32_t size_class)
     // A new site without counters would be lost; "other" at least counts it.
     if (load_relaxed(&state->tables[DISK_COUNTERS].full) || mem_is_used_up())
         return other;
-    site = add_relaxed(&state->sites, UINT64_C(1));
+    site = add_relaxed(&account_state()->sites, UINT64_C(1));
     if (site > LIMIT_SITES) {
-        store_relaxed(&state->sites, (uint64_t)LIMIT_SITES + 1);
+        store_relaxed(&account_state()->sites, (uint64_t)LIMIT_SITES + 1);
         return other;
     }
     if (cas_acq_rel(&sites[size_class], &there, (uint32_t)site))
@@ -374,8 +378,9 @@ nodes_shorten(const struct nodes_frame *frames, uint32_t count, uint32_t root)
 void
 nodes_flag(uint32_t node, uint32_t flags)
 {
-    if (node >= DISK_NODE_FIRST && (load_relaxed(&state->nodes[node].flags) & flags) != flags)
-        or_relaxed(&state->nodes[node].flags, flags);
+    if (node >= DISK_NODE_FIRST &&
+        (load_relaxed(&account_state()->nodes[node].flags) & flags) != flags)
+        or_relaxed(&account_state()->nodes[node].flags, flags);
 }
 
 uint32_t
@@ -391,7 +396,7 @@ nodes_make_tag(uint32_t tag, uint32_t id)
         make_node(DISK_NODE_OTHER, tag_frame(tag, id), DISK_NODE_TAG | NODES_USE(NODES_TAG));
 
     for (uint32_t i = 0; node != 0 && i < DISK_SIZE_CLASSES; i++)
-        if (nodes_make_site(state->nodes[node].site, i) <= DISK_SIZE_CLASSES)
+        if (nodes_make_site(account_state()->nodes[node].site, i) <= DISK_SIZE_CLASSES)
             return 0;
     return node;
 }

@@ -3,6 +3,7 @@
 #ifndef ACCOUNT_NODES_H
 #define ACCOUNT_NODES_H
 
+#include "account/account_state.h"
 #include "base/atomics.h"
 #include "platform/state.h"
 
@@ -19,7 +20,7 @@ void nodes_give_back(uint64_t before_bytes);
 struct first_child {
     uint64_t frame; // 0 = not filled in yet.
     uint32_t node;  // Atomic; 0 = none.
-    uint32_t more;  // Atomic: index of the others in state->children; 0 = none.
+    uint32_t more;  // Atomic: index of the others in account_state()->children; 0 = none.
 };
 static_assert(sizeof(struct first_child) == 16, "four nodes to a cache line");
 
@@ -62,7 +63,7 @@ nodes_is_site(uint32_t site)
 static inline uint32_t
 nodes_child(uint32_t parent, uint64_t frame, uint32_t flags)
 {
-    const struct first_child *first = &state->first_children[parent];
+    const struct first_child *first = &account_state()->first_children[parent];
 
     if (likely(load_acquire(&first->frame) == frame))
         return load_relaxed(&first->node);
@@ -84,9 +85,9 @@ nodes_site(uint32_t *sites, uint64_t size_bytes)
 static inline uint32_t
 nodes_of(const uint32_t *sites)
 {
-    size_t offset = (size_t)((const char *)sites - (const char *)state->nodes->site);
+    size_t offset = (size_t)((const char *)sites - (const char *)account_state()->nodes->site);
 
-    return (uint32_t)(offset / sizeof *state->nodes);
+    return (uint32_t)(offset / sizeof *account_state()->nodes);
 }
 
 /* Like nodes_child, for a tag (enum disk_tag) with index ID below NODE. */

@@ -55,6 +55,7 @@
  * first collects the values of the first one, which may have no event for long. */
 #include "account/peak.h"
 
+#include "account/account_state.h"
 #include "account/epoch.h"
 #include "account/history.h"
 
@@ -105,7 +106,7 @@ static int64_t
 near_error(void)
 {
     return larger(load_relaxed(&state->header->shared.peak_bytes) >> PEAK_ERROR_SHIFT,
-                  load_relaxed(&state->floor_bytes));
+                  load_relaxed(&account_state()->floor_bytes));
 }
 
 static int64_t
@@ -120,17 +121,18 @@ far_error(void)
 static int64_t
 share_of(int64_t error)
 {
-    return rounded(error / 2 >> load_relaxed(&state->share_shift));
+    return rounded(error / 2 >> load_relaxed(&account_state()->share_shift));
 }
 
 /* Adapt the floor of the error so that settles stay rare and the error small. */
 static COLD void
 fit_floor(uint32_t settles)
 {
-    uint64_t events = load_relaxed(&state->ticked_events) - load_relaxed(&state->floor_ticked);
+    uint64_t events = load_relaxed(&account_state()->ticked_events) -
+                      load_relaxed(&account_state()->floor_ticked);
     uint64_t ticks = events / LIMIT_TICK_EVENTS;
-    uint32_t since = settles - load_relaxed(&state->floor_settles);
-    int64_t floor = load_relaxed(&state->floor_bytes);
+    uint32_t since = settles - load_relaxed(&account_state()->floor_settles);
+    int64_t floor = load_relaxed(&account_state()->floor_bytes);
     int64_t most = load_relaxed(&state->header->shared.peak_bytes) >> FLOOR_SHIFT;
 
     if (since > FLOOR_SETTLES + ticks * FLOOR_TICK_SETTLES)
@@ -141,9 +143,9 @@ fit_floor(uint32_t settles)
         return;
     if (most > LIMIT_PEAK_ERROR_BYTES)
         most = LIMIT_PEAK_ERROR_BYTES;
-    store_relaxed(&state->floor_bytes, floor < most ? floor : most);
-    store_relaxed(&state->floor_settles, settles);
-    add_relaxed(&state->floor_ticked, events);
+    store_relaxed(&account_state()->floor_bytes, floor < most ? floor : most);
+    store_relaxed(&account_state()->floor_settles, settles);
+    add_relaxed(&account_state()->floor_ticked, events);
 }
 
 /* --- Maxima ----------------------------------------------------------------------------------- */
@@ -203,7 +205,7 @@ tell(struct thread *t)
 {
     int64_t part = load_relaxed(&t->live_bytes);
 
-    add_relaxed(&state->sums.told_bytes, part - exchange_seq_cst(&t->told_bytes, part));
+    add_relaxed(&account_state()->sums.told_bytes, part - exchange_seq_cst(&t->told_bytes, part));
 }
 
 /* Publish T's slack, SPARE: its part will not exceed the published one by more. */
@@ -211,7 +213,8 @@ static void
 promise(struct thread *t, int64_t spare)
 {
     if (load_relaxed(&t->spare_bytes) != spare)
-        add_relaxed(&state->sums.spare_bytes, spare - exchange_seq_cst(&t->spare_bytes, spare));
+        add_relaxed(&account_state()->sums.spare_bytes,
+                    spare - exchange_seq_cst(&t->spare_bytes, spare));
 }
 
 /* Return an upper bound of live bytes. Call after publishing part and slack: of two threads that do
@@ -219,7 +222,8 @@ promise(struct thread *t, int64_t spare)
 static int64_t
 top_bytes(void)
 {
-    return load_relaxed(&state->sums.told_bytes) + load_relaxed(&state->sums.spare_bytes);
+    return load_relaxed(&account_state()->sums.told_bytes) +
+           load_relaxed(&account_state()->sums.spare_bytes);
 }
 
 static void
@@ -247,7 +251,7 @@ collect(struct thread *t)
 static void
 publish_for(struct thread *t)
 {
-    int64_t seen = load_relaxed(&t->at_peak) ? load_relaxed(&state->sums.told_bytes)
+    int64_t seen = load_relaxed(&t->at_peak) ? load_relaxed(&account_state()->sums.told_bytes)
                                              : load_relaxed(&t->peak_seen);
 
     raise_peak(t->shared, seen, seen);
@@ -259,7 +263,7 @@ collect_all(bool were_alone)
     uint32_t rows = thread_row_count();
 
     for (uint32_t i = 0; i < rows; i++) {
-        struct thread *t = load_acquire(&state->threads[i]);
+        struct thread *t = load_acquire(&account_state()->threads[i]);
 
         if (t == NULL)
             continue;
@@ -294,7 +298,7 @@ set_span_alone(struct thread *t)
 {
     int64_t told = load_relaxed(&t->told_bytes), high = told + ALONE_SLACK_BYTES;
 
-    t->live_besides = load_relaxed(&state->sums.told_bytes) - told;
+    t->live_besides = load_relaxed(&account_state()->sums.told_bytes) - told;
     if (!t->at_peak && t->peak_seen - t->live_besides < high)
         high = t->peak_seen - t->live_besides;
     set_span(t, told - ALONE_SLACK_BYTES, high);
@@ -331,7 +335,7 @@ settle_far(struct thread *t)
     int64_t spare = load_relaxed(&t->spare_bytes);
     int64_t room = peak - top_bytes();
     // The shift is for more threads than exist, and not all of them allocate.
-    int64_t fair = rounded((room + spare) * 2 >> load_relaxed(&state->share_shift));
+    int64_t fair = rounded((room + spare) * 2 >> load_relaxed(&account_state()->share_shift));
 
     if (fair > most)
         fair = most;
@@ -352,14 +356,14 @@ settle_far(struct thread *t)
 static void
 fit_near(uint32_t settles)
 {
-    uint32_t shift = load_relaxed(&state->near_shift);
-    uint32_t far = settles - load_relaxed(&state->far_since);
+    uint32_t shift = load_relaxed(&account_state()->near_shift);
+    uint32_t far = settles - load_relaxed(&account_state()->far_since);
 
-    if (far < (uint32_t)FAR_SETTLES << load_relaxed(&state->share_shift))
+    if (far < (uint32_t)FAR_SETTLES << load_relaxed(&account_state()->share_shift))
         shift += shift < NEAR_SHIFT_MAX;
     else
         shift -= shift > 0;
-    store_relaxed(&state->near_shift, shift);
+    store_relaxed(&account_state()->near_shift, shift);
 }
 
 /* Return true if all threads have published their live bytes. If no thread has called them yet,
@@ -369,18 +373,18 @@ is_near(uint32_t settles)
 {
     // Read after the sum was changed. The mode becomes far before any thread has a larger span. So
     // if it is not far here, the sum lacks no more than the allowed error.
-    uint32_t mode = load_acquire(&state->peak_mode);
+    uint32_t mode = load_acquire(&account_state()->peak_mode);
 
     if (mode == PEAK_NEAR)
         return true;
-    if (mode == PEAK_FAR ? !cas_acq_rel(&state->peak_mode, &mode, (uint32_t)PEAK_CALLED)
+    if (mode == PEAK_FAR ? !cas_acq_rel(&account_state()->peak_mode, &mode, (uint32_t)PEAK_CALLED)
                          : settles % CALL_SETTLES != 0)
         return false;
     collect_all(false);
     fit_near(settles);
-    store_relaxed(&state->near_since, settles);
+    store_relaxed(&account_state()->near_since, settles);
     mode = PEAK_CALLED;
-    cas_acq_rel(&state->peak_mode, &mode, (uint32_t)PEAK_NEAR);
+    cas_acq_rel(&account_state()->peak_mode, &mode, (uint32_t)PEAK_NEAR);
     return true;
 }
 
@@ -389,21 +393,22 @@ is_near(uint32_t settles)
 static void
 leave_near(const struct thread *t, uint32_t settles, int64_t slack)
 {
-    uint32_t shift = load_relaxed(&state->share_shift), mode = PEAK_NEAR;
-    uint32_t since = settles - load_relaxed(&state->near_since);
+    uint32_t shift = load_relaxed(&account_state()->share_shift), mode = PEAK_NEAR;
+    uint32_t since = settles - load_relaxed(&account_state()->near_since);
     int64_t room = load_relaxed(&t->shared->peak_bytes) - top_bytes();
 
-    if (since >> load_relaxed(&state->near_shift) >> shift != 0 && room > slack << shift &&
-        cas_acq_rel(&state->peak_mode, &mode, (uint32_t)PEAK_FAR))
-        store_relaxed(&state->far_since, settles);
+    if (since >> load_relaxed(&account_state()->near_shift) >> shift != 0 &&
+        room > slack << shift &&
+        cas_acq_rel(&account_state()->peak_mode, &mode, (uint32_t)PEAK_FAR))
+        store_relaxed(&account_state()->far_since, settles);
 }
 
 /* Raise the peak to the sum of published bytes if that is higher. */
 static void
 look_for_peak(struct thread *t)
 {
-    int64_t told = load_relaxed(&state->sums.told_bytes);
-    int64_t spare = load_relaxed(&state->sums.spare_bytes);
+    int64_t told = load_relaxed(&account_state()->sums.told_bytes);
+    int64_t spare = load_relaxed(&account_state()->sums.spare_bytes);
 
     // Read the sum only once: it may fall before a second reading.
     if (raise_peak(t->shared, told, told + larger(spare, 0)))
@@ -418,11 +423,11 @@ settle_among_others(struct thread *t)
 
     tell(t);
     // Two concurrent settles may count as one.
-    settles = load_relaxed(&state->sums.settles) + 1;
-    store_relaxed(&state->sums.settles, settles);
+    settles = load_relaxed(&account_state()->sums.settles) + 1;
+    store_relaxed(&account_state()->sums.settles, settles);
     if (unlikely(settles % CALL_SETTLES == 0))
         fit_floor(settles);
-    if (load_acquire(&state->peak_mode) == PEAK_FAR && settle_far(t))
+    if (load_acquire(&account_state()->peak_mode) == PEAK_FAR && settle_far(t))
         return;
     if (is_near(settles))
         look_for_peak(t);
@@ -455,19 +460,20 @@ peak_join(struct thread *t)
 COLD void
 peak_share(void)
 {
-    uint32_t before = load_relaxed(&state->share_shift), shift = 1;
-    uint32_t threads = load_relaxed(&state->live_threads);
+    uint32_t before = load_relaxed(&account_state()->share_shift), shift = 1;
+    uint32_t threads = load_relaxed(&account_state()->live_threads);
 
     // In powers of two, so that not every new thread invalidates all others.
     while ((uint32_t)1 << shift < threads + 1)
         shift++;
-    store_relaxed(&state->share_shift, shift);
+    store_relaxed(&account_state()->share_shift, shift);
     or_relaxed(&state->header->compatible, (uint64_t)DISK_COMPATIBLE_MOST);
     if (threads > 1 && !load_relaxed(&state->multi)) {
-        store_relaxed(&state->floor_ticked, load_relaxed(&state->ticked_events));
+        store_relaxed(&account_state()->floor_ticked,
+                      load_relaxed(&account_state()->ticked_events));
         exchange_seq_cst(&state->multi, 1u); // Before the peak is read: raise_peak.
         collect_all(true);
-        store_release(&state->peak_mode, (uint32_t)PEAK_NEAR);
+        store_release(&account_state()->peak_mode, (uint32_t)PEAK_NEAR);
         raise_bytes(&state->header->shared.most_bytes,
                     larger(load_relaxed(&state->header->shared.peak_bytes), 1));
     } else if (shift > before && load_relaxed(&state->multi)) {

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "account/account_state.h"
 #include "account/file.h"
 #include "platform/sys.h"
 
@@ -64,7 +65,7 @@ thread_tell_all(void)
     uint32_t rows = thread_row_count();
 
     for (uint32_t i = 1; i < rows; i++) { // Nobody has row 0.
-        struct thread *t = load_acquire(&state->threads[i]);
+        struct thread *t = load_acquire(&account_state()->threads[i]);
 
         if (t != NULL)
             thread_tell(t);

@@ -2,8 +2,10 @@
 #ifndef ACCOUNT_THREAD_H
 #define ACCOUNT_THREAD_H
 
+#include "account/account_state.h"
 #include "base/atomics.h"
 #include "ledger/ledger_entry.h"
+#include "ledger/ledger_state.h"
 #include "platform/state.h"
 
 /* A frame of a stack, being walked or remembered in the memo. */
@@ -122,7 +124,7 @@ struct thread {
     struct disk_bins *bins;
     struct disk_block **blocks; // By site / DISK_BLOCK_SITES.
     struct disk_shared *shared; // In the header.
-    uint32_t **ledger;          // state->ledger.
+    uint32_t **ledger;          // ledger_state()->ledger.
     uint64_t plain_units;       // ledger_plain_units.
     // Innermost frame of the memo, if it is the latest stack's; slot 0 = none.
     uint64_t leaf_slot, leaf_rbp;
@@ -214,7 +216,7 @@ void thread_tell_all(void);
 /* Invalidate T alone. */
 void thread_tell(struct thread *t);
 
-/* Return the number of rows; the last entries of state->threads may still be NULL. */
+/* Return the number of rows; the last entries of account_state()->threads may still be NULL. */
 uint32_t thread_row_count(void);
 
 /* Create the counters of T at SITE; NULL without memory. */

@@ -11,6 +11,7 @@
  */
 #include "account/unknown.h"
 
+#include "account/account_state.h"
 #include "account/file.h"
 #include "base/atomics.h"
 #include "base/hash.h"
@@ -22,9 +23,9 @@ enum { INDEX_SLOTS = 2 * LIMIT_UNKNOWN_FREES, WINDOW = 32 };
 bool
 unknown_start(void)
 {
-    state->unknown = mem_private(sizeof *state->unknown * INDEX_SLOTS);
+    account_state()->unknown = mem_private(sizeof *account_state()->unknown * INDEX_SLOTS);
     table_keep(&state->tables[DISK_UNKNOWN_FREES], 1);
-    return state->unknown != NULL;
+    return account_state()->unknown != NULL;
 }
 
 static struct disk_unknown_free *
@@ -56,7 +57,7 @@ find_record(enum disk_free_kind kind, uint32_t node, uint32_t site)
     uint32_t made = 0;
 
     for (uint32_t i = 0; i < WINDOW; i++) {
-        uint32_t *place = &state->unknown[(hash + i) % INDEX_SLOTS];
+        uint32_t *place = &account_state()->unknown[(hash + i) % INDEX_SLOTS];
         uint32_t id = load_acquire(place);
 
         if (id == 0) {

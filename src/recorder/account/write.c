@@ -19,6 +19,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "account/account_state.h"
 #include "account/file.h"
 #include "account/nodes.h"
 #include "account/thread.h"
@@ -90,7 +91,7 @@ add_site(struct row *sum, uint32_t site)
     uint64_t rows = load_acquire(&state->tables[DISK_THREADS].used);
 
     for (uint64_t i = 1; i < rows && i < LIMIT_THREADS; i++) {
-        struct thread *t = load_acquire(&state->threads[i]);
+        struct thread *t = load_acquire(&account_state()->threads[i]);
         struct disk_block *b = t != NULL ? load_acquire(&t->blocks[site / DISK_BLOCK_SITES]) : NULL;
 
         if (b != NULL)
@@ -175,7 +176,7 @@ put_stack(struct out *o, uint32_t id)
     bool innermost = true;
 
     while (id >= DISK_NODE_FIRST) {
-        const struct disk_node *n = &state->nodes[id];
+        const struct disk_node *n = &account_state()->nodes[id];
         uint64_t address = n->frame & DISK_ADDRESS_MASK;
         uint64_t inside = address - !(n->flags & DISK_NODE_EXACT);
 
@@ -195,7 +196,7 @@ static void
 put_lines(struct out *o)
 {
     for (uint32_t i = DISK_NODE_OTHER; i < node_count() && o->error == 0; i++) {
-        struct row r = row_of(&state->nodes[i]);
+        struct row r = row_of(&account_state()->nodes[i]);
 
         if (r.allocations == 0 && r.live_blocks == 0)
             continue;
@@ -239,7 +240,7 @@ write_pprof(int fd)
     o.error = 0;
     o.f = fmt_init(o.text, sizeof o.text);
     for (uint32_t i = DISK_NODE_OTHER; i < node_count(); i++) {
-        struct row r = row_of(&state->nodes[i]);
+        struct row r = row_of(&account_state()->nodes[i]);
 
         add_row(&total, &r);
     }

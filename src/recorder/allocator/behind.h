@@ -100,6 +100,13 @@ const struct link_map *behind_part(uint32_t i);
 const struct link_map *behind_libc(void);
 bool behind_is_libc(void);
 
+/* How the requested size of a block is recovered when it is freed. */
+enum usable_mode {
+    USABLE_NONE,  // The allocator does not report it: every size goes to the ledger's side table.
+    USABLE_CALL,  // By malloc_usable_size.
+    USABLE_GLIBC, // From the chunk's size word in front of the block.
+};
+
 /* Return how sizes of blocks are found: an enum usable_mode. */
 uint32_t behind_usable_mode(void);
 

@@ -16,11 +16,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "account/account_state.h"
 #include "account/thread.h"
 #include "annotation/annotated_map.h"
 #include "annotation/annotation_form.h"
 #include "base/atomics.h"
 #include "ledger/ledger_entry.h"
+#include "ledger/ledger_state.h"
 #include "platform/mem.h"
 #include "platform/sys.h"
 
@@ -39,7 +41,7 @@ static_assert((int)CORE_USABLE_NONE == (int)USABLE_NONE &&
                   (int)CORE_USABLE_CALL == (int)USABLE_CALL &&
                   (int)CORE_USABLE_GLIBC == (int)USABLE_GLIBC,
               "internals/core.md");
-static_assert(countof(((struct state *)0)->side) == CORE_SIDES, "internals/core.md");
+static_assert(countof(((struct ledger_state *)0)->side) == CORE_SIDES, "internals/core.md");
 
 static_assert((int)CORE_RECENT == (int)RECENT_BLOCKS &&
                   offsetof(struct thread, recent) + sizeof(((struct thread *)0)->recent) <=
@@ -50,8 +52,8 @@ static_assert((int)CORE_RECENT == (int)RECENT_BLOCKS &&
 bool
 dumped_start(void)
 {
-    state->core = mem_dumped(sizeof *state->core);
-    return state->core != NULL;
+    ledger_state()->core = mem_dumped(sizeof *ledger_state()->core);
+    return ledger_state()->core != NULL;
 }
 
 static void
@@ -76,7 +78,7 @@ publish_origin(struct core_origin *o, const struct core_record *r)
 void
 dumped_publish(struct core_origin *origin)
 {
-    struct core_record *r = state->core;
+    struct core_record *r = ledger_state()->core;
     const struct disk_header *h = state->header;
 
     r->version = CORE_VERSION;
@@ -87,8 +89,8 @@ dumped_publish(struct core_origin *origin)
     r->start_unix_ns = h->start_unix_ns;
     r->start_monotonic_ns = h->start_monotonic_ns;
     r->session_id = h->session_id;
-    r->usable = state->usable;
-    r->granule_shift = state->granule_shift;
+    r->usable = ledger_state()->usable;
+    r->granule_shift = ledger_state()->granule_shift;
     if (state->arena == NULL) // With an arena, system calls may be forbidden later.
         r->threads = (uintptr_t)mem_dumped(CORE_THREADS * sizeof(uint64_t));
     r->recent_off = offsetof(struct thread, recent);
@@ -110,7 +112,7 @@ dumped_publish(struct core_origin *origin)
         r->annotation_bytes = annotation_form.head_bytes;
         r->guard_bytes = annotation_form.guard_bytes;
     }
-    memcpy(r->path, state->path, sizeof r->path - 1);
+    memcpy(r->path, account_state()->path, sizeof r->path - 1);
     publish_origin(origin, r);
     store_release(&r->magic, CORE_MAGIC);
 }
@@ -118,7 +120,7 @@ dumped_publish(struct core_origin *origin)
 void
 dumped_thread(const struct thread *t)
 {
-    struct core_record *r = state->core;
+    struct core_record *r = ledger_state()->core;
 
     if (r == NULL || r->threads == 0 || t->row >= CORE_THREADS)
         return;

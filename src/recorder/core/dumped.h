@@ -5,6 +5,7 @@
 
 #include "base/atomics.h"
 #include "format/core_record.h"
+#include "ledger/ledger_state.h"
 #include "platform/state.h"
 
 struct thread;
@@ -24,8 +25,8 @@ void dumped_thread(const struct thread *t);
 static inline void
 dumped_moment(uint64_t elapsed_ns)
 {
-    if (state->core != NULL)
-        store_relaxed(&state->core->last_ns, elapsed_ns);
+    if (ledger_state()->core != NULL)
+        store_relaxed(&ledger_state()->core->last_ns, elapsed_ns);
 }
 
 #endif

@@ -10,12 +10,14 @@
  * from the program and may have any value; a name that is NULL is taken as empty. */
 #include "entry/api.h"
 
+#include "account/account_state.h"
 #include "account/history.h"
 #include "account/label.h"
 #include "account/write.h"
 #include "base/atomics.h"
 #include "event/enter.h"
 #include "event/event.h"
+#include "event/event_state.h"
 #include "event/heap.h"
 #include "event/heap_ordinary.h"
 #include "event/nest.h"
@@ -57,7 +59,7 @@ call_begins(struct call *c, struct arch_caller caller)
 {
     *c = (struct call){0};
     // A child that has just ended its parent's event is off until its next event: orphan.c.
-    if (state != NULL && load_acquire(&state->ready) == READY_OFF && state->orphan_tid == 0)
+    if (state != NULL && load_acquire(&state->ready) == READY_OFF && event_state()->orphan_tid == 0)
         return false;
     if (unlikely(tls.busy != BUSY_NO) && !nest(c, caller.slot))
         return false;
@@ -116,7 +118,7 @@ api_collected(heaptap_heap *const *heaps, size_t count)
 
         for (size_t i = 0; i < count; i++)
             heap_collected(handle_of(heaps[i]), elapsed_ns);
-        collections = add_relaxed(&state->collections, UINT64_C(1)) + 1;
+        collections = add_relaxed(&account_state()->collections, UINT64_C(1)) + 1;
     }
     call_ends(&call);
     return collections;

@@ -6,6 +6,7 @@
  * a program linked with the recorder, it starts before there are threads; no other place is certain
  * to do so. */
 #include "access/counted_blocks.h"
+#include "account/account_state.h"
 #include "account/file_copy.h"
 #include "base/atomics.h"
 #include "entry/announce.h"
@@ -39,7 +40,7 @@ process_begins(void)
         (dormant_starts_early() || host_environment(ENVIRONMENT_RESERVE) != NULL ||
          host_environment(ENVIRONMENT_SNAPSHOT_SIGNAL) != NULL))
         join_thread();
-    if (is_recording() && state->reserve_bytes != 0) {
+    if (is_recording() && account_state()->reserve_bytes != 0) {
         libc_prepare();
         start_seal();
     }

@@ -9,6 +9,7 @@
  * Nothing here begins or ends an event: the caller does, and settles the change of live bytes. */
 #include "event/block.h"
 
+#include "account/account_state.h"
 #include "account/label.h"
 #include "event/errors.h"
 #include "event/filter.h"
@@ -126,7 +127,8 @@ block_sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_
               struct draw_weight *ret_weight, int64_t *ret_change)
 {
     const struct draw_way *way = &sample.ways[tls.sampled_way];
-    uint32_t site = nodes_site(state->nodes[label_here(language_node(t, caller))].site, size_bytes);
+    uint32_t site =
+        nodes_site(account_state()->nodes[label_here(language_node(t, caller))].site, size_bytes);
     struct disk_counter *c = thread_counter(t, site);
     bool up = draw_rounds_up(way, size_bytes, &tls.random);
     uint32_t how = (tls.sampled_way + 1) << LEDGER_WAY_SHIFT | (up ? LEDGER_ROUNDED_UP : 0);

@@ -4,8 +4,10 @@
  * these estimates, for all threads together, since few events get here. */
 #include "event/errors.h"
 
+#include "account/account_state.h"
 #include "account/file.h"
 #include "base/atomics.h"
+#include "event/event_state.h"
 #include "platform/state.h"
 
 static void
@@ -53,7 +55,7 @@ error_of(uint32_t site)
 {
     struct table *t = &state->tables[DISK_ERRORS];
     uint32_t *place =
-        site < load_relaxed(&state->errors_count) ? &state->errors[site] : NULL;
+        site < load_relaxed(&account_state()->errors_count) ? &account_state()->errors[site] : NULL;
     uint32_t known = place != NULL ? load_acquire(place) : 0;
     uint64_t made;
 
@@ -95,7 +97,7 @@ errors_count(const struct thread *t, uint32_t site, const struct draw_weight *w,
 {
     struct disk_error *e = error_of(site);
 
-    add_relaxed(&state->sampled_events, w->blocks);
+    add_relaxed(&event_state()->sampled_events, w->blocks);
     if (e == NULL)
         return;
     if (event == ERRORS_FREE || !t->at_peak)

@@ -22,6 +22,7 @@
 #include "base/atomics.h"
 #include "event/block.h"
 #include "event/enter.h"
+#include "event/event_state.h"
 #include "event/ordinary.h"
 #include "event/sampled.h"
 #include "ledger/ledger_ahead.h"
@@ -195,7 +196,7 @@ unusual_free(struct thread *t, const void *p, struct ledger_entry old, struct ar
         peak_change(t, block_sample_ends(t, old, p, false));
         return;
     }
-    if (state->gaps) {
+    if (event_state()->gaps) {
         sampled_unknown_free(t, p, old.freed_site, caller);
         return;
     }

@@ -10,6 +10,7 @@
 #include "base/atomics.h"
 #include "ledger/ledger.h"
 #include "ledger/ledger_hooked.h"
+#include "ledger/ledger_state.h"
 #include "platform/dormant.h"
 #include "platform/state.h"
 
@@ -61,7 +62,7 @@ COLD bool
 filter_is_nothing(const void *p)
 {
     uintptr_t address = (uintptr_t)p;
-    const struct state *s = state;
+    const struct ledger_state *s = ledger_state();
     const uint32_t *leaf;
 
     if (unlikely(dormant_here()))

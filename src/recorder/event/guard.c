@@ -28,10 +28,12 @@
 #include <sys/ucontext.h>
 
 #include "access/counted_blocks.h"
+#include "account/account_state.h"
 #include "account/file.h"
 #include "account/history.h"
 #include "allocator/behind.h"
 #include "base/atomics.h"
+#include "event/event_state.h"
 #include "platform/identity.h"
 #include "platform/selection.h"
 #include "platform/sys.h"
@@ -117,10 +119,10 @@ guard_start(void)
 {
     int saved_errno = errno;
 
-    if (state->reserve_bytes == 0)
+    if (account_state()->reserve_bytes == 0)
         take_signal(SIGBUS, on_sigbus, SA_NODEFER);
-    if (may_be_snapshot((int)state->snapshot_signal))
-        take_signal((int)state->snapshot_signal, on_snapshot, 0);
+    if (may_be_snapshot((int)account_state()->snapshot_signal))
+        take_signal((int)account_state()->snapshot_signal, on_snapshot, 0);
     errno = saved_errno;
 }
 
@@ -129,7 +131,7 @@ guard_settle(void)
 {
     if (identity_is_guest())
         return false;
-    state->guard_due = false;
+    event_state()->guard_due = false;
     guard_start();
     return true;
 }

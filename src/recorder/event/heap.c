@@ -26,6 +26,7 @@
  * sums stay right. */
 #include "event/heap.h"
 
+#include "account/account_state.h"
 #include "account/count.h"
 #include "account/file.h"
 #include "account/label.h"
@@ -36,6 +37,7 @@
 #include "base/atomics.h"
 #include "event/block.h"
 #include "event/event.h"
+#include "event/event_state.h"
 #include "event/filter.h"
 #include "event/heap_backing.h"
 #include "event/heap_ordinary.h"
@@ -43,6 +45,7 @@
 #include "heaps/heap_instance.h"
 #include "heaps/heap_names.h"
 #include "heaps/heap_objects.h"
+#include "ledger/ledger_state.h"
 #include "platform/mem.h"
 #include "stack/language_frames.h"
 
@@ -134,12 +137,12 @@ static uint32_t
 skip_frames(uint32_t node, uint32_t skip)
 {
     for (; skip > 0; skip--) {
-        uint32_t parent = load_relaxed(&state->nodes[node].parent);
+        uint32_t parent = load_relaxed(&account_state()->nodes[node].parent);
 
         // Other processes can write to the file, so a parent must lead outwards. The parent of a
         // shortened stack is no frame.
         if (parent < DISK_NODE_FIRST || parent >= node ||
-            load_relaxed(&state->nodes[parent].frame) == DISK_SHORTENED)
+            load_relaxed(&account_state()->nodes[parent].frame) == DISK_SHORTENED)
             break;
         node = parent;
     }
@@ -158,13 +161,13 @@ site_at(uint32_t node, uint64_t handle, enum disk_tag tag, uint64_t size_bytes,
     node = skip_frames(node, heap_handle_part(handle, HANDLE_SKIP, HANDLE_SKIP_BITS));
     node = label_here(node);
     node = nodes_tag(node, tag, load_relaxed(&n->record));
-    *ret_sites = node != DISK_NODE_OTHER ? state->nodes[node].site : NULL;
+    *ret_sites = node != DISK_NODE_OTHER ? account_state()->nodes[node].site : NULL;
     site = *ret_sites != NULL ? nodes_site(*ret_sites, size_bytes) : 0;
     if (likely(site > DISK_SIZE_CLASSES))
         return site;
     *ret_sites = NULL;
     node = load_acquire(&n->other[tag - DISK_TAG_HEAP]);
-    site = node != 0 ? nodes_site(state->nodes[node].site, size_bytes) : 0;
+    site = node != 0 ? nodes_site(account_state()->nodes[node].site, size_bytes) : 0;
     return site > DISK_SIZE_CLASSES ? site : 0;
 }
 
@@ -173,7 +176,8 @@ static NOINLINE uint32_t
 find_site(struct thread *t, uint32_t node, uint64_t handle, uint64_t size_bytes)
 {
     uint32_t *sites, site = site_at(node, handle, DISK_TAG_HEAP, size_bytes, &sites);
-    uint64_t key = heap_place_key(state->nodes[node].site, handle, disk_size_class(size_bytes));
+    uint64_t key =
+        heap_place_key(account_state()->nodes[node].site, handle, disk_size_class(size_bytes));
     struct heap_place *p;
 
     if (sites == NULL || tls.labels != 0)
@@ -198,7 +202,8 @@ object_site(struct thread *t, uint32_t node, uint64_t handle, uint64_t size_byte
     uint32_t site = 0;
 
     if (likely(t->heaps != NULL) && likely(tls.labels == 0)) {
-        uint64_t key = heap_place_key(state->nodes[node].site, handle, disk_size_class(size_bytes));
+        uint64_t key =
+            heap_place_key(account_state()->nodes[node].site, handle, disk_size_class(size_bytes));
         const struct heap_place *p = heap_place(t->heaps, key);
 
         if (likely(p->key == key))
@@ -449,7 +454,7 @@ not_there(struct thread *t, struct heap_instance *h, const void *p, struct arch_
 {
     if (heap_is_off())
         return; // The block probably began while recording was off as well.
-    if (state->gaps)
+    if (event_state()->gaps)
         bump(&t->disk->unrecorded_frees);
     else
         unknown_count(t, h->inherited ? DISK_FREE_INHERITED : DISK_FREE_FOREIGN,
@@ -688,7 +693,7 @@ back_to_malloc(struct thread *t, void *p, uint64_t size_bytes, struct arch_calle
     uint32_t *sites = language_sites(t, stack_target(t, caller));
     // The ledger did not keep which allocator it came from, so no size word is trusted.
     struct ledger_entry now = {.site = nodes_site(sites, size_bytes),
-                               .odd = state->usable == USABLE_CALL,
+                               .odd = ledger_state()->usable == USABLE_CALL,
                                .size_bytes = size_bytes};
     struct disk_counter *c = thread_counter(t, now.site);
 

@@ -11,15 +11,18 @@
 #include <errno.h>
 #include <string.h>
 
+#include "account/account_state.h"
 #include "account/file.h"
 #include "account/peak.h"
 #include "account/recent.h"
 #include "base/atomics.h"
 #include "core/dumped.h"
+#include "event/event_state.h"
 #include "event/guard.h"
 #include "event/orphan.h"
 #include "event/start.h"
 #include "ledger/ledger.h"
+#include "ledger/ledger_state.h"
 #include "platform/identity.h"
 #include "platform/mem.h"
 #include "platform/sys.h"
@@ -27,6 +30,7 @@
 #include "stack/language_frames.h"
 #include "stack/outside.h"
 #include "stack/stack.h"
+#include "stack/stack_state.h"
 
 enum {
     SWEEP_ROWS = 8,        // Rows whose owner a new thread checks.
@@ -54,8 +58,8 @@ sweep(uint32_t own_tid)
     uint32_t rows = thread_row_count();
 
     for (uint32_t i = 0; i < SWEEP_ROWS && i < rows; i++) {
-        uint32_t row = add_relaxed(&state->sweep, 1u) % rows;
-        struct thread *t = load_acquire(&state->threads[row]);
+        uint32_t row = add_relaxed(&account_state()->sweep, 1u) % rows;
+        struct thread *t = load_acquire(&account_state()->threads[row]);
         uint32_t owner = t != NULL ? load_relaxed(&t->owner_tid) : 0;
         uint32_t tid = owner & ((1u << TID_BITS) - 1);
 
@@ -64,8 +68,8 @@ sweep(uint32_t own_tid)
             continue;
         peak_collect_ended(t);
         if (cas_acq_rel(&t->owner_tid, &owner, 0u)) {
-            add_relaxed(&state->live_threads, -1u);
-            add_relaxed(&state->free_rows, 1u);
+            add_relaxed(&account_state()->live_threads, -1u);
+            add_relaxed(&account_state()->free_rows, 1u);
         }
     }
 }
@@ -75,10 +79,12 @@ static struct thread *
 take_over(uint32_t tid, const char *name)
 {
     uint32_t rows = thread_row_count();
-    uint32_t first = load_relaxed(&state->sweep); // The rows just before it were freed last.
+    uint32_t first =
+        load_relaxed(&account_state()->sweep); // The rows just before it were freed last.
 
-    for (uint32_t i = 1; i <= rows && load_relaxed(&state->free_rows) != 0; i++) {
-        struct thread *t = load_acquire(&state->threads[(first % rows + rows - i) % rows]);
+    for (uint32_t i = 1; i <= rows && load_relaxed(&account_state()->free_rows) != 0; i++) {
+        struct thread *t =
+            load_acquire(&account_state()->threads[(first % rows + rows - i) % rows]);
         uint32_t nobody = 0;
 
         if (t == NULL || load_relaxed(&t->owner_tid) != 0)
@@ -86,7 +92,7 @@ take_over(uint32_t tid, const char *name)
         if (rows < NAMED_ROWS_MAX && !thread_has_name(t->disk, name))
             continue;
         if (cas_acq_rel(&t->owner_tid, &nobody, owner_word(tid, load_relaxed(&t->disk->uses)))) {
-            add_relaxed(&state->free_rows, -1u);
+            add_relaxed(&account_state()->free_rows, -1u);
             return t;
         }
     }
@@ -118,7 +124,7 @@ new_row(uint32_t tid)
     t->bins = table_record(all_bins, bins);
     t->owner_tid = owner_word(tid, 0);
     t->shared = &state->header->shared;
-    t->ledger = state->ledger;
+    t->ledger = ledger_state()->ledger;
     t->plain_units = ledger_plain_units();
     t->generation = load_acquire(&state->generation);
     // A few walks touch each page of the cache, first to read and then to write. All events touch
@@ -126,7 +132,7 @@ new_row(uint32_t tid)
     mem_touch(t->rules, t->blocks + TOUCHED_BLOCKS);
     store_release(&t->disk->id, (uint32_t)row);
     t->disk->bins = (uint32_t)bins;
-    store_release(&state->threads[row], t);
+    store_release(&account_state()->threads[row], t);
     dumped_thread(t);
     return t;
 }
@@ -149,7 +155,7 @@ join(uint32_t tid)
     bump(&t->disk->uses);
     // Passing stacks of a few frames have no join frame to prove that they can be read: they may
     // lie further out than this thread's stack reaches.
-    if (state->depth_max != LIMIT_DEPTH)
+    if (stack_state()->depth_max != LIMIT_DEPTH)
         stack_forget_all(t);
     else
         stack_forget(t);
@@ -160,7 +166,7 @@ join(uint32_t tid)
     t->nested = NULL; // Its owner has ended like T's, so it is free for any thread.
     t->outer = NULL;
     t->level = 0;
-    add_relaxed(&state->live_threads, 1u);
+    add_relaxed(&account_state()->live_threads, 1u);
     store_relaxed(&t->ready, (uint32_t)THREAD_STALE);
     peak_share();
     return t;
@@ -184,7 +190,7 @@ join_first(void)
 
     // In quiet mode ended threads cannot be found: the own id is made up, and may equal a live
     // thread's. A guest finds none of its parent's threads. A new process has no earlier threads.
-    if (!sys_is_quiet() && !guest && load_relaxed(&state->live_threads) != 0)
+    if (!sys_is_quiet() && !guest && load_relaxed(&account_state()->live_threads) != 0)
         sweep(tid);
     t = join(tid);
     if (t == NULL)
@@ -226,7 +232,7 @@ join_thread(void)
     }
     tls.self = NULL;
     if (is_started()) {
-        if (unlikely(state->orphan_events != 0))
+        if (unlikely(event_state()->orphan_events != 0))
             orphan_report();
         tls.self = join_first();
         if (tls.self == NULL)
@@ -278,7 +284,7 @@ join_look_up(struct thread *t)
         t->merges = languages;
     }
     peak_look_up(t);
-    if (unlikely(state->guard_due) && !guard_settle())
+    if (unlikely(event_state()->guard_due) && !guard_settle())
         thread_tell(t); // Look again when the owner runs.
 }
 

@@ -19,8 +19,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "account/account_state.h"
 #include "account/thread.h"
 #include "base/atomics.h"
+#include "event/event_state.h"
 #include "platform/mem.h"
 #include "platform/sys.h"
 
@@ -55,7 +57,7 @@ static void
 put_back(const struct orphan *o)
 {
     memcpy(state, &o->state, sizeof *state);
-    store_relaxed(&state->file_failed, 1u);
+    store_relaxed(&account_state()->file_failed, 1u);
     map_nothing(state->header, DISK_DATA_OFF);
     for (uint32_t i = 0; i < DISK_KINDS; i++) {
         struct table *t = &state->tables[i];
@@ -68,8 +70,8 @@ put_back(const struct orphan *o)
         memcpy(o->where[i], &o->threads[i], sizeof o->threads[i]);
         store_relaxed(&o->where[i]->ready, 0u);
     }
-    state->orphan_tid = (uint32_t)sys_gettid();
-    state->orphan_events = 0;
+    event_state()->orphan_tid = (uint32_t)sys_gettid();
+    event_state()->orphan_events = 0;
     store_release(&state->ready, (uint32_t)READY_OFF);
 }
 
@@ -104,22 +106,22 @@ orphan_waits(void)
 {
     uint64_t lost;
 
-    if (state->orphan_tid == 0)
+    if (event_state()->orphan_tid == 0)
         return true;
-    if (tls.nests != 0 || state->orphan_tid != (uint32_t)sys_gettid()) {
-        add_relaxed(&state->orphan_events, UINT64_C(1));
+    if (tls.nests != 0 || event_state()->orphan_tid != (uint32_t)sys_gettid()) {
+        add_relaxed(&event_state()->orphan_events, UINT64_C(1));
         return true;
     }
-    lost = state->orphan_events;
+    lost = event_state()->orphan_events;
     memset(state, 0, sizeof *state);
     mem_wipe_pool(); // The interrupted event has written to it.
-    state->orphan_events = lost;
+    event_state()->orphan_events = lost;
     return false;
 }
 
 void
 orphan_report(void)
 {
-    add_relaxed(&state->header->losses.reentrant_events, state->orphan_events);
-    state->orphan_events = 0;
+    add_relaxed(&state->header->losses.reentrant_events, event_state()->orphan_events);
+    event_state()->orphan_events = 0;
 }

@@ -8,6 +8,7 @@
 #include "access/counted_blocks.h"
 #include "account/history.h"
 #include "base/atomics.h"
+#include "event/event_state.h"
 #include "event/way.h"
 #include "platform/state.h"
 #include "platform/sys.h"
@@ -42,7 +43,7 @@ take_turn(void)
     for (uint32_t i = 0; i < LIMIT_GROW_WAITS; i++) {
         uint32_t idle = 0;
 
-        if (cas_acq_rel(&state->change_busy, &idle, 1u))
+        if (cas_acq_rel(&event_state()->change_busy, &idle, 1u))
             return true;
         sys_wait(i);
     }
@@ -64,7 +65,7 @@ request_switch(bool on)
             way_change(sample.wanted.mode != DISK_MODE_OFF ? &sample.wanted : &exact);
         else if (!on && is_on)
             way_change(&off);
-        store_release(&state->change_busy, 0u);
+        store_release(&event_state()->change_busy, 0u);
     }
     sys_unblock_signals(mask);
     way_adopt();
@@ -82,7 +83,7 @@ take_request(uint64_t generation)
     // Another request is being written over this one: a later poll will see it.
     if (load_acquire(&h->control_generation) != generation)
         return;
-    state->control_seen = generation;
+    event_state()->control_seen = generation;
     if (words[0] == DISK_CONTROL_PHASE)
         answer = set_way(words[1], words[2]);
     else if (words[0] == DISK_CONTROL_SNAPSHOT)
@@ -112,7 +113,7 @@ keep_time(uint64_t now_ns)
 static bool
 is_due(uint64_t now_ns)
 {
-    return load_acquire(&state->header->control_generation) != state->control_seen ||
+    return load_acquire(&state->header->control_generation) != event_state()->control_seen ||
            (sample.begin_ns != 0 && now_ns >= sample.begin_ns) ||
            (sample.end_ns != 0 && now_ns >= sample.end_ns);
 }
@@ -123,13 +124,13 @@ poll_now(uint64_t now_ns)
     uint64_t mask = sys_block_signals();
     uint32_t idle = 0;
 
-    if (cas_acq_rel(&state->change_busy, &idle, 1u)) {
+    if (cas_acq_rel(&event_state()->change_busy, &idle, 1u)) {
         uint64_t generation = load_acquire(&state->header->control_generation);
 
         keep_time(now_ns);
-        if (generation != state->control_seen)
+        if (generation != event_state()->control_seen)
             take_request(generation);
-        store_release(&state->change_busy, 0u);
+        store_release(&event_state()->change_busy, 0u);
     }
     sys_unblock_signals(mask);
     way_adopt();

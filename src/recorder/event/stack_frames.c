@@ -11,6 +11,7 @@
  * afterwards. */
 #include "event/stack_frames.h"
 
+#include "account/account_state.h"
 #include "account/nodes.h"
 #include "account/thread.h"
 #include "base/atomics.h"
@@ -74,10 +75,10 @@ frames_of_node(uint32_t node, uint64_t *ret_frames, uint32_t max, uint32_t *ret_
 {
     uint32_t count = 0;
 
-    for (; node >= DISK_NODE_FIRST && count < max; node = state->nodes[node].parent) {
-        if (state->nodes[node].frame == DISK_SHORTENED)
+    for (; node >= DISK_NODE_FIRST && count < max; node = account_state()->nodes[node].parent) {
+        if (account_state()->nodes[node].frame == DISK_SHORTENED)
             return false;
-        ret_frames[count++] = state->nodes[node].frame & DISK_ADDRESS_MASK;
+        ret_frames[count++] = account_state()->nodes[node].frame & DISK_ADDRESS_MASK;
     }
     *ret_count = count;
     return count == max || node != DISK_NODE_OTHER;

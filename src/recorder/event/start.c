@@ -13,6 +13,7 @@
 #include <sys/utsname.h>
 
 #include "access/counted_blocks.h"
+#include "account/account_state.h"
 #include "account/file.h"
 #include "account/file_copy.h"
 #include "account/history.h"
@@ -28,12 +29,14 @@
 #include "base/fmt.h"
 #include "base/version.h"
 #include "core/dumped.h"
+#include "event/event_state.h"
 #include "event/guard.h"
 #include "event/tick.h"
 #include "event/way.h"
 #include "format/environment.h"
 #include "heaps/heap_names.h"
 #include "ledger/ledger.h"
+#include "ledger/ledger_state.h"
 #include "platform/arch_x86_64.h"
 #include "platform/dormant.h"
 #include "platform/host.h"
@@ -46,6 +49,7 @@
 #include "stack/bounds.h"
 #include "stack/modules.h"
 #include "stack/rules.h"
+#include "stack/stack_state.h"
 
 enum { STATUS_BYTES = 4096 };
 enum { COMMAND_BYTES_MAX = 32 * 1024, FIRST_INTERVAL_NS = 1000000, START_STACK_BYTES = 256 << 10 };
@@ -171,8 +175,8 @@ fill_header(void)
 
     process_learn();
     state->start_ns = sys_clock_ns();
-    state->interval_ns = FIRST_INTERVAL_NS;
-    h->depth_max = state->depth_max = selection_depth();
+    event_state()->interval_ns = FIRST_INTERVAL_NS;
+    h->depth_max = stack_state()->depth_max = selection_depth();
     h->shared.epoch = h->shared.peak_epoch = 1;
     describe_process(h);
     describe_system(h);
@@ -191,14 +195,14 @@ choose_ledger(void)
 {
     const char *allocator = host_environment("HEAPTAP_ALLOCATOR");
 
-    state->usable = behind_usable_mode();
+    ledger_state()->usable = behind_usable_mode();
     if (allocator != NULL && strcmp(allocator, "glibc") == 0)
-        state->usable = USABLE_GLIBC;
+        ledger_state()->usable = USABLE_GLIBC;
     // An annotated block has no size word of the allocator in front. Its size from
     // malloc_usable_size is only as true as the annotation.
     if (annotation_is_on())
-        state->usable = USABLE_NONE;
-    state->granule_shift = state->usable == USABLE_GLIBC ? LEDGER_GLIBC_SHIFT : 4;
+        ledger_state()->usable = USABLE_NONE;
+    ledger_state()->granule_shift = ledger_state()->usable == USABLE_GLIBC ? LEDGER_GLIBC_SHIFT : 4;
 }
 
 /* Return true if WANTED is at most half of the rest of LIMIT after USED. The program comes
@@ -258,7 +262,7 @@ take_reserve(void)
         return true;
     if (limit != 0 && bytes > limit / 2)
         bytes = limit / 2;
-    state->reserve_bytes = bytes < RESERVE_BYTES_MAX ? bytes : RESERVE_BYTES_MAX;
+    account_state()->reserve_bytes = bytes < RESERVE_BYTES_MAX ? bytes : RESERVE_BYTES_MAX;
     return mem_use_arena(host_address_limit() == UINT64_MAX ? ARENA_BYTES
                                                               : host_address_limit() / 4);
 }
@@ -266,13 +270,12 @@ take_reserve(void)
 static bool
 start_tables(void)
 {
-    state->threads = mem_private(sizeof *state->threads * LIMIT_THREADS);
+    account_state()->threads = mem_private(sizeof *account_state()->threads * LIMIT_THREADS);
     choose_ledger();
     bounds_process_begins();
-    return state->threads != NULL && table_take(&state->tables[DISK_THREADS], 1) == 0 &&
-           dumped_start() && ledger_start() && nodes_start() && rules_start() &&
-           modules_start() && unknown_start() && label_start() && named_start() &&
-           heap_names_start();
+    return account_state()->threads != NULL && table_take(&state->tables[DISK_THREADS], 1) == 0 &&
+           dumped_start() && ledger_start() && nodes_start() && rules_start() && modules_start() &&
+           unknown_start() && label_start() && named_start() && heap_names_start();
 }
 
 static bool
@@ -304,15 +307,15 @@ start_all(void)
     }
     if (error != 0) {
         mem_release_all();
-        if (!load_relaxed(&state->file_failed)) // Otherwise that was reported.
-            output_message(OUTPUT_NOT_RECORDING, error, state->path);
+        if (!load_relaxed(&account_state()->file_failed)) // Otherwise that was reported.
+            output_message(OUTPUT_NOT_RECORDING, error, account_state()->path);
         return false;
     }
     fill_header();
     access_start();
     dumped_publish(&starting.origin);
     file_copy(FILE_COPY_FIRST);
-    state->guard_due = identity_is_guest();
+    event_state()->guard_due = identity_is_guest();
     guard_start();
     limit_start();
     return true;
@@ -360,7 +363,8 @@ make_state(void)
 static void
 settle_early_events(void)
 {
-    uint64_t events = __atomic_exchange_n(&state->early_events, UINT64_C(0), __ATOMIC_ACQ_REL);
+    uint64_t events =
+        __atomic_exchange_n(&event_state()->early_events, UINT64_C(0), __ATOMIC_ACQ_REL);
 
     add_relaxed(&state->header->early_events, events);
 }
@@ -410,7 +414,7 @@ start_recording(void)
     } else {
         // Waiting could be a deadlock: the other thread may want the loader's lock, and this one
         // may have it.
-        add_relaxed(&state->early_events, UINT64_C(1));
+        add_relaxed(&event_state()->early_events, UINT64_C(1));
         if (load_acquire(&state->ready) == READY_YES)
             settle_early_events();
     }

@@ -20,12 +20,14 @@
 #include "event/tick.h"
 
 #include "access/counted_blocks.h"
+#include "account/account_state.h"
 #include "account/file_copy.h"
 #include "account/history.h"
 #include "account/limit.h"
 #include "account/peak.h"
 #include "base/atomics.h"
 #include "core/dumped.h"
+#include "event/event_state.h"
 #include "event/request.h"
 #include "platform/arch_x86_64.h"
 #include "platform/mem.h"
@@ -81,14 +83,14 @@ add_point(uint64_t elapsed_ns)
 
     if (index * sizeof *points >= t->mapped_bytes)
         return;
-    points[index].live_bytes = load_relaxed(&state->sums.told_bytes);
-    points[index].events =
-        load_relaxed(&state->ticked_events) + load_relaxed(&state->sampled_events);
+    points[index].live_bytes = load_relaxed(&account_state()->sums.told_bytes);
+    points[index].events = load_relaxed(&account_state()->ticked_events) +
+                           load_relaxed(&event_state()->sampled_events);
     store_release(&points[index].elapsed_ns, elapsed_ns);
     t->used = index + 1;
     if (t->used == LIMIT_TIME_POINTS) {
         t->used = thin_out(points);
-        state->interval_ns *= 2;
+        event_state()->interval_ns *= 2;
     }
 }
 
@@ -98,13 +100,13 @@ timeline(uint64_t elapsed_ns)
     uint32_t idle = 0;
     uint64_t mask;
 
-    if (elapsed_ns < load_relaxed(&state->next_point_ns))
+    if (elapsed_ns < load_relaxed(&event_state()->next_point_ns))
         return;
     mask = sys_block_signals();
-    if (cas_acq_rel(&state->timeline_busy, &idle, 1u)) {
+    if (cas_acq_rel(&event_state()->timeline_busy, &idle, 1u)) {
         add_point(elapsed_ns);
-        store_relaxed(&state->next_point_ns, elapsed_ns + state->interval_ns);
-        store_release(&state->timeline_busy, 0u);
+        store_relaxed(&event_state()->next_point_ns, elapsed_ns + event_state()->interval_ns);
+        store_release(&event_state()->timeline_busy, 0u);
     }
     sys_unblock_signals(mask);
 }
@@ -122,9 +124,9 @@ tick_look(struct thread *t)
     t->ticked_bytes = t->live_bytes;
     store_relaxed(&t->disk->frames_reused, t->frames_reused);
     peak_publish(t);
-    store_relaxed(&s->flushed_bytes, load_relaxed(&state->sums.told_bytes));
-    if (epoch != load_relaxed(&state->dated_epoch) || t->at_peak) {
-        store_relaxed(&state->dated_epoch, epoch);
+    store_relaxed(&s->flushed_bytes, load_relaxed(&account_state()->sums.told_bytes));
+    if (epoch != load_relaxed(&event_state()->dated_epoch) || t->at_peak) {
+        store_relaxed(&event_state()->dated_epoch, epoch);
         store_relaxed(&s->peak_ns, now_ns);
     }
     timeline(now_ns);
@@ -184,7 +186,7 @@ count_timed(struct thread *t, uint64_t cycles)
 static void
 expect_timed(struct thread *t)
 {
-    t->work_ns = state->reserve_bytes == 0 ? sys_work_ns() : 0;
+    t->work_ns = account_state()->reserve_bytes == 0 ? sys_work_ns() : 0;
     t->work_cycles = arch_cycles();
 }
 
@@ -209,7 +211,7 @@ plan_next(struct thread *t)
 void
 tick(struct thread *t, uint64_t cycles)
 {
-    uint64_t after = add_relaxed(&state->ticked_events, t->tick_events) + t->tick_events;
+    uint64_t after = add_relaxed(&account_state()->ticked_events, t->tick_events) + t->tick_events;
     uint64_t before = after - t->tick_events;
     bool doubled = after >= LIMIT_TICK_EVENTS && (after ^ before) > before;
 

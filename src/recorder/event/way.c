@@ -6,11 +6,13 @@
  * its next event when it records them all. */
 #include "event/way.h"
 
+#include "account/account_state.h"
 #include "account/file.h"
 #include "account/recent.h"
 #include "account/thread.h"
 #include "annotation/annotation_form.h"
 #include "base/atomics.h"
+#include "event/event_state.h"
 #include "event/filter.h"
 #include "format/environment.h"
 #include "format/format.h"
@@ -91,7 +93,7 @@ make_present(uint32_t index)
         filter_fill();
     state->header->sample_period_bytes = p->mode == DISK_MODE_BYTES ? p->period : 0;
     if (p->mode != DISK_MODE_EXACT)
-        store_relaxed(&state->gaps, 1u);
+        store_relaxed(&event_state()->gaps, 1u);
     store_relaxed(&sample.present, index);
     store_relaxed(&sample.mode, p->mode);
     // After the stores that it publishes; paired with way_adopt.
@@ -106,8 +108,9 @@ way_start(void)
         learn();
     else
         sample.ways[0] = sample.ways[sample.present];
-    state->errors = mem_private(sizeof *state->errors * (size_t)(LIMIT_SITES + 1));
-    state->errors_count = state->errors != NULL ? LIMIT_SITES + 1 : 0;
+    account_state()->errors =
+        mem_private(sizeof *account_state()->errors * (size_t)(LIMIT_SITES + 1));
+    account_state()->errors_count = account_state()->errors != NULL ? LIMIT_SITES + 1 : 0;
     add_way(&sample.ways[0]);
     make_present(0);
 }

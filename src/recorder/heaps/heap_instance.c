@@ -10,6 +10,7 @@
  * belongs to a destroyed heap. */
 #include "heaps/heap_instance.h"
 
+#include "heaps/heaps_state.h"
 #include "platform/mem.h"
 
 /* Number of indexes assigned. A process constant, so that a child assigns none that it
@@ -20,7 +21,7 @@ static struct heap_instance *
 instance_at(uint32_t index)
 {
     uint32_t number = index + 1;
-    struct heap_instance **place = &state->heaps->chunks[number / HEAP_CHUNK];
+    struct heap_instance **place = &heaps_state()->heaps->chunks[number / HEAP_CHUNK];
     struct heap_instance *chunk = load_acquire(place), *none = NULL;
 
     if (unlikely(chunk == NULL)) {
@@ -78,18 +79,18 @@ void
 heap_instance_give_back(struct heap_instance *h, uint64_t handle)
 {
     uint32_t index_plus_1 = heap_handle_part(handle, HANDLE_INDEX, HANDLE_INDEX_BITS);
-    uint64_t head = load_acquire(&state->heaps->free);
+    uint64_t head = load_acquire(&heaps_state()->heaps->free);
 
     do
         store_relaxed(&h->next_free, (uint32_t)head);
-    while (!cas_acq_rel(&state->heaps->free, &head, free_head(head, index_plus_1)));
+    while (!cas_acq_rel(&heaps_state()->heaps->free, &head, free_head(head, index_plus_1)));
 }
 
 /* The index of one that nobody uses. */
 static uint32_t
 take_index(void)
 {
-    uint64_t head = load_acquire(&state->heaps->free);
+    uint64_t head = load_acquire(&heaps_state()->heaps->free);
     uint32_t count = load_relaxed(&instance_count);
 
     while ((uint32_t)head != 0) {
@@ -98,7 +99,7 @@ take_index(void)
 
         if (first == NULL)
             break;
-        if (cas_acq_rel(&state->heaps->free, &head,
+        if (cas_acq_rel(&heaps_state()->heaps->free, &head,
                         free_head(head, load_relaxed(&first->next_free))))
             return index;
     }

@@ -5,6 +5,7 @@
 #include "base/atomics.h"
 #include "heaps/heap_stakes.h"
 #include "heaps/heap_table.h"
+#include "heaps/heaps_state.h"
 #include "platform/state.h"
 
 struct thread;
@@ -88,7 +89,7 @@ static inline struct heap_instance *
 heap_instance_peek(uint32_t number)
 {
     struct heap_instance *chunk =
-        load_acquire(&state->heaps->chunks[number / HEAP_CHUNK % HEAP_CHUNKS]);
+        load_acquire(&heaps_state()->heaps->chunks[number / HEAP_CHUNK % HEAP_CHUNKS]);
 
     return likely(chunk != NULL) ? &chunk[number % HEAP_CHUNK] : NULL;
 }

@@ -12,6 +12,7 @@
 #include "account/nodes.h"
 #include "base/atomics.h"
 #include "heaps/heap_instance.h"
+#include "heaps/heaps_state.h"
 #include "platform/mem.h"
 #include "platform/sys.h"
 #include "platform/texts.h"
@@ -28,10 +29,10 @@ static struct texts names = {
 bool
 heap_names_start(void)
 {
-    state->heap_names = mem_private((HEAP_NAMES + 1) * sizeof *state->heap_names);
-    state->heaps = mem_private(sizeof *state->heaps);
+    heaps_state()->heap_names = mem_private((HEAP_NAMES + 1) * sizeof *heaps_state()->heap_names);
+    heaps_state()->heaps = mem_private(sizeof *heaps_state()->heaps);
     table_keep(&state->tables[DISK_HEAPS], RECORD_OTHER + 1);
-    return state->heap_names != NULL && state->heaps != NULL;
+    return heaps_state()->heap_names != NULL && heaps_state()->heaps != NULL;
 }
 
 /* Create the nodes of N below "other", which keep this heap's bytes apart even when the tree is
@@ -53,7 +54,7 @@ make_others(struct heap_name *n)
 static COLD uint32_t
 make_record(uint32_t number)
 {
-    struct heap_name *n = &state->heap_names[number];
+    struct heap_name *n = &heaps_state()->heap_names[number];
     size_t size_bytes = sizeof other_heaps - 1;
     const void *text = number != NAME_OTHER ? texts_get(&names, number, &size_bytes) : other_heaps;
     struct table *records = &state->tables[DISK_HEAPS];
@@ -81,11 +82,11 @@ make_record(uint32_t number)
 struct heap_name *
 heap_name(uint32_t number)
 {
-    struct heap_name *n = &state->heap_names[number];
+    struct heap_name *n = &heaps_state()->heap_names[number];
 
     if (likely(load_acquire(&n->record) != 0) || make_record(number) != 0)
         return n;
-    n = &state->heap_names[NAME_OTHER];
+    n = &heaps_state()->heap_names[NAME_OTHER];
     if (load_acquire(&n->record) == 0)
         make_record(NAME_OTHER);
     return n;

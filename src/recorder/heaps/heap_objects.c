@@ -64,6 +64,7 @@
 
 #include "heaps/heap_instance.h"
 #include "heaps/heap_sparse.h"
+#include "heaps/heaps_state.h"
 #include "platform/mem.h"
 
 enum {
@@ -81,7 +82,7 @@ enum {
     WAY_WORDS = 54,   // The same of its words of one way, when the next way is.
 };
 
-static_assert(countof(((struct state *)0)->heap_shadow) == HEAP_TIERS &&
+static_assert(countof(((struct heaps_state *)0)->heap_shadow) == HEAP_TIERS &&
                   countof(((struct heap_objects *)0)->latest) == HEAP_TIERS,
               "one for each tier");
 
@@ -108,7 +109,7 @@ leaf_make(uint32_t tier, uintptr_t address)
 
     if (address >> ARCH_ADDRESS_BITS)
         return NULL;
-    top = heap_memory_once(&state->heap_shadow[tier],
+    top = heap_memory_once(&heaps_state()->heap_shadow[tier],
                            sizeof *top << (ARCH_ADDRESS_BITS - span_bits), 0);
     if (top == NULL)
         return NULL;
@@ -227,7 +228,7 @@ unit_waste(uint64_t unit)
 static bool
 is_page_affordable(uint32_t tier)
 {
-    const struct heap_stakes *s = &state->heaps->stakes[tier];
+    const struct heap_stakes *s = &heaps_state()->heaps->stakes[tier];
     uint32_t pages = 0;
 
     for (uint32_t i = 0; i < HEAP_STAKES; i++) {
@@ -246,8 +247,8 @@ is_affordable(const struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr
 {
     if (leaf != NULL && heap_page_is_begun(leaf->pages[way], heap_page_of_words(tier, address)))
         return true;
-    return heap_stakes_take(&state->heaps->stakes[tier], unit_of(tier, address), unit_waste,
-                            &state->heaps->forgiven_bytes) &&
+    return heap_stakes_take(&heaps_state()->heaps->stakes[tier], unit_of(tier, address), unit_waste,
+                            &heaps_state()->heaps->forgiven_bytes) &&
            (way == 0 || is_page_affordable(tier));
 }
 

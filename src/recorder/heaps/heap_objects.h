@@ -10,6 +10,7 @@
 #include "heaps/heap_claims.h"
 #include "heaps/heap_instance.h"
 #include "heaps/heap_table.h"
+#include "heaps/heaps_state.h"
 #include "ledger/ledger_entry.h"
 #include "platform/arch_x86_64.h"
 #include "platform/state.h"
@@ -100,7 +101,7 @@ void heap_objects_empty(struct heap_objects *o);
 static inline struct heap_leaf *
 heap_leaf(uint32_t tier, uintptr_t address)
 {
-    struct heap_leaf **top = load_acquire(&state->heap_shadow[tier]);
+    struct heap_leaf **top = load_acquire(&heaps_state()->heap_shadow[tier]);
 
     if (unlikely(address >> ARCH_ADDRESS_BITS) || unlikely(top == NULL))
         return NULL;

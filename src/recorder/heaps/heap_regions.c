@@ -22,6 +22,7 @@
 #include "base/atomics.h"
 #include "base/hash.h"
 #include "heaps/heap_table.h"
+#include "heaps/heaps_state.h"
 #include "platform/arch_x86_64.h"
 #include "platform/mem.h"
 #include "platform/state.h"
@@ -60,7 +61,7 @@ struct heap_sparse {
 static struct heap_sparse *
 sparse_make(void)
 {
-    return heap_memory_once(&state->heap_sparse, sizeof(struct heap_sparse),
+    return heap_memory_once(&heaps_state()->heap_sparse, sizeof(struct heap_sparse),
                             round_up(sizeof(struct heap_sparse), PIECE_PAGE_BYTES));
 }
 
@@ -100,7 +101,7 @@ piece_take(struct pool *p, uint32_t segment_bits)
 struct sparse_line *
 sparse_line_at(uint32_t number)
 {
-    return piece_at(&load_acquire(&state->heap_sparse)->lines, LINE_SEGMENT_BITS, number);
+    return piece_at(&load_acquire(&heaps_state()->heap_sparse)->lines, LINE_SEGMENT_BITS, number);
 }
 
 struct sparse_line *
@@ -110,7 +111,7 @@ sparse_line_append(uint32_t *link)
 
     if (number != 0)
         return sparse_line_at(number);
-    made = piece_take(&load_acquire(&state->heap_sparse)->lines, LINE_SEGMENT_BITS);
+    made = piece_take(&load_acquire(&heaps_state()->heap_sparse)->lines, LINE_SEGMENT_BITS);
     if (made == 0)
         return NULL;
     return sparse_line_at(cas_acq_rel(link, &number, made) ? made : number);
@@ -161,7 +162,7 @@ region_of(struct heap_sparse *sparse, uint64_t entry)
 struct sparse_region *
 sparse_region_there(uint32_t level, uintptr_t address)
 {
-    struct heap_sparse *sparse = load_acquire(&state->heap_sparse);
+    struct heap_sparse *sparse = load_acquire(&heaps_state()->heap_sparse);
     uint64_t key = address >> sparse_region_bits(level);
 
     if (sparse == NULL || address >> ARCH_ADDRESS_BITS)

@@ -28,6 +28,7 @@
 
 #include "base/atomics.h"
 #include "base/hash.h"
+#include "heaps/heaps_state.h"
 #include "platform/mem.h"
 #include "platform/state.h"
 
@@ -82,7 +83,7 @@ heap_memory(size_t size_bytes)
     if (whole > SLAB_BYTES / 4)
         return mem_private(whole);
     for (;;) {
-        struct heap_slab *slab = load_acquire(&state->heap_slab), *made;
+        struct heap_slab *slab = load_acquire(&heaps_state()->heap_slab), *made;
         uint64_t off = slab != NULL ? add_relaxed(&slab->used, whole) : SLAB_BYTES;
 
         if (off + whole <= SLAB_BYTES - sizeof *slab)
@@ -90,7 +91,7 @@ heap_memory(size_t size_bytes)
         made = mem_private(SLAB_BYTES);
         if (made == NULL)
             return NULL;
-        if (!cas_acq_rel(&state->heap_slab, &slab, made))
+        if (!cas_acq_rel(&heaps_state()->heap_slab, &slab, made))
             mem_release(made, SLAB_BYTES);
     }
 }

@@ -6,6 +6,7 @@
 #include "ledger/core_leaves.h"
 
 #include "base/atomics.h"
+#include "ledger/ledger_state.h"
 #include "platform/mem.h"
 #include "platform/state.h"
 
@@ -29,7 +30,7 @@ chunk(struct core_record *r, uint64_t i)
 void
 core_leaf_add(uintptr_t address, enum core_leaf_kind kind, const void *leaf)
 {
-    struct core_record *r = state->core;
+    struct core_record *r = ledger_state()->core;
     struct core_leaf *leaves;
     uint64_t i;
 
@@ -47,6 +48,6 @@ core_leaf_add(uintptr_t address, enum core_leaf_kind kind, const void *leaf)
 void
 core_side_add(uint32_t i, const void *table)
 {
-    if (state->core != NULL)
-        store_release(&state->core->sides[i], (uint64_t)(uintptr_t)table);
+    if (ledger_state()->core != NULL)
+        store_release(&ledger_state()->core->sides[i], (uint64_t)(uintptr_t)table);
 }

@@ -36,6 +36,7 @@
 #include "ledger/core_leaves.h"
 #include "ledger/ledger_hooked.h"
 #include "ledger/ledger_side.h"
+#include "ledger/ledger_state.h"
 #include "platform/arch_x86_64.h"
 #include "platform/mem.h"
 #include "platform/state.h"
@@ -46,23 +47,23 @@ static_assert((uint32_t)LIMIT_SITES <= LEDGER_SITE_MASK, "every site fits");
 bool
 ledger_start(void)
 {
-    state->ledger = mem_private((size_t)LEDGER_TOP_ENTRIES * sizeof *state->ledger);
-    return state->ledger != NULL;
+    ledger_state()->ledger =
+        mem_private((size_t)LEDGER_TOP_ENTRIES * sizeof *ledger_state()->ledger);
+    return ledger_state()->ledger != NULL;
 }
 
 /* Return the allocator's size of block P, the base of its slack. */
 static inline uint64_t
 room_bytes(const void *p)
 {
-    return likely(state->usable == USABLE_GLIBC) ? ledger_glibc_room(p)
-                                                 : behind_usable(p);
+    return likely(ledger_state()->usable == USABLE_GLIBC) ? ledger_glibc_room(p) : behind_usable(p);
 }
 
 static COLD struct ledger_place
 place_make(uintptr_t address)
 {
     size_t each_bytes = sizeof(uint32_t) + sizeof(uint8_t);
-    size_t size_bytes = (each_bytes << LEDGER_SPAN_BITS) >> state->granule_shift;
+    size_t size_bytes = (each_bytes << LEDGER_SPAN_BITS) >> ledger_state()->granule_shift;
     uint32_t *none = NULL;
     uint32_t *leaf;
 
@@ -71,7 +72,7 @@ place_make(uintptr_t address)
     leaf = mem_dumped(size_bytes);
     if (leaf == NULL)
         return (struct ledger_place){0};
-    if (cas_acq_rel(&state->ledger[address >> LEDGER_SPAN_BITS], &none, leaf))
+    if (cas_acq_rel(&ledger_state()->ledger[address >> LEDGER_SPAN_BITS], &none, leaf))
         core_leaf_add(address, CORE_LEAF_MALLOC, leaf);
     else
         mem_release(leaf, size_bytes);
@@ -86,9 +87,10 @@ decode(uint32_t e, uintptr_t address, struct ledger_place at)
 
     if (unlikely(slack == LEDGER_SLACK_SIDE))
         return ledger_side_remove(address);
-    return (struct ledger_entry){.site = e & LEDGER_SITE_MASK,
-                                 .birth = load_relaxed(ledger_birth_at(at, state->granule_shift)),
-                                 .size_bytes = room_bytes((const void *)address) - slack};
+    return (struct ledger_entry){
+        .site = e & LEDGER_SITE_MASK,
+        .birth = load_relaxed(ledger_birth_at(at, ledger_state()->granule_shift)),
+        .size_bytes = room_bytes((const void *)address) - slack};
 }
 
 static bool
@@ -109,12 +111,12 @@ insert(uintptr_t address, uint64_t slack, uint64_t size_bytes, uint32_t site, ui
         // A free went unseen. If the old block began elsewhere in this granule, its size word is
         // gone, so its bytes stay counted as live. Otherwise the chunk is the same one, or at least
         // as good a guess.
-        if ((*slot & 3u << LEDGER_SUB_SHIFT) == ledger_sub(address, state->granule_shift))
+        if ((*slot & 3u << LEDGER_SUB_SHIFT) == ledger_sub(address, ledger_state()->granule_shift))
             *ret_old = decode(*slot, address, at);
         else
             *ret_old = (struct ledger_entry){.site = *slot & LEDGER_SITE_MASK};
     }
-    entry = (site & LEDGER_SITE_MASK) | ledger_sub(address, state->granule_shift);
+    entry = (site & LEDGER_SITE_MASK) | ledger_sub(address, ledger_state()->granule_shift);
     if (unlikely(slack >= LEDGER_SLACK_SIDE)) {
         struct ledger_entry none;
 
@@ -124,7 +126,7 @@ insert(uintptr_t address, uint64_t slack, uint64_t size_bytes, uint32_t site, ui
         }
         slack = LEDGER_SLACK_SIDE;
     }
-    store_relaxed(ledger_birth_at(at, state->granule_shift), birth);
+    store_relaxed(ledger_birth_at(at, ledger_state()->granule_shift), birth);
     store_relaxed(slot, entry | (uint32_t)slack << LEDGER_SLACK_SHIFT);
     return true;
 }
@@ -137,7 +139,7 @@ ledger_insert(const void *p, uint64_t size_bytes, uint32_t site, uint8_t birth,
 
     if (unlikely(ledger_is_hooked(p)))
         return ledger_hooked_insert((uintptr_t)p, size_bytes, site, birth, ret_old);
-    slack = state->usable == USABLE_NONE ? LEDGER_SLACK_SIDE : room_bytes(p) - size_bytes;
+    slack = ledger_state()->usable == USABLE_NONE ? LEDGER_SLACK_SIDE : room_bytes(p) - size_bytes;
     *ret_old = (struct ledger_entry){0};
     return insert((uintptr_t)p, slack, size_bytes, site, birth, false, ret_old);
 }
@@ -167,7 +169,8 @@ remove_from(uintptr_t address)
         return (struct ledger_entry){0};
     slot = ledger_slot_at(at);
     e = load_relaxed(slot);
-    if (unlikely((e & 3u << LEDGER_SUB_SHIFT) != ledger_sub(address, state->granule_shift)))
+    if (unlikely((e & 3u << LEDGER_SUB_SHIFT) !=
+                 ledger_sub(address, ledger_state()->granule_shift)))
         return (struct ledger_entry){0};
     if (unlikely(!ledger_is_live(e)))
         return (struct ledger_entry){.freed_site = e & LEDGER_SITE_MASK};
@@ -209,7 +212,7 @@ ledger_site(const void *p)
     const uint32_t *slot = address & 15 ? NULL : ledger_slot(address);
     uint32_t e = slot != NULL ? load_relaxed(slot) : 0;
 
-    return (e & 3u << LEDGER_SUB_SHIFT) == ledger_sub(address, state->granule_shift)
+    return (e & 3u << LEDGER_SUB_SHIFT) == ledger_sub(address, ledger_state()->granule_shift)
                ? e & LEDGER_SITE_MASK
                : 0;
 }
@@ -217,6 +220,5 @@ ledger_site(const void *p)
 uint64_t
 ledger_usable(const void *p)
 {
-    return p != NULL && state->usable != USABLE_NONE ? behind_usable(p)
-                                                     : 0;
+    return p != NULL && ledger_state()->usable != USABLE_NONE ? behind_usable(p) : 0;
 }

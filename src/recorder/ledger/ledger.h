@@ -7,6 +7,7 @@
 #include "base/atomics.h"
 #include "base/base.h"
 #include "ledger/ledger_entry.h"
+#include "ledger/ledger_state.h"
 #include "platform/state.h"
 
 /* Create the top level when recording starts. Return false without memory. */
@@ -38,7 +39,7 @@ bool ledger_insert_odd(const void *p, uint64_t size_bytes, uint32_t site, uint8_
 static inline bool
 ledger_doubts_samples(void)
 {
-    return state->usable == USABLE_CALL;
+    return ledger_state()->usable == USABLE_CALL;
 }
 
 /* Return the approximate size of P, which is not in the ledger; 0 = unknown. */
@@ -79,8 +80,8 @@ ledger_place(uintptr_t address)
 
     if (unlikely(address >> ARCH_ADDRESS_BITS))
         return (struct ledger_place){0};
-    return (struct ledger_place){load_acquire(&state->ledger[address >> LEDGER_SPAN_BITS]),
-                                 within >> state->granule_shift};
+    return (struct ledger_place){load_acquire(&ledger_state()->ledger[address >> LEDGER_SPAN_BITS]),
+                                 within >> ledger_state()->granule_shift};
 }
 
 /* Return the entry of the granule at ADDRESS; NULL if none exists yet. */
@@ -112,12 +113,14 @@ ledger_sub(uintptr_t address, uint32_t granule_shift)
 static inline uint64_t
 ledger_plain_units(void)
 {
-    return state->granule_shift == LEDGER_GLIBC_SHIFT ? UINT64_C(1) << (ARCH_ADDRESS_BITS - 4) : 0;
+    return ledger_state()->granule_shift == LEDGER_GLIBC_SHIFT
+               ? UINT64_C(1) << (ARCH_ADDRESS_BITS - 4)
+               : 0;
 }
 
 /* Return the position of P in the plain case, the most frequent one: a block of glibc's, aligned
- * like malloc's, whose slack fits. LEDGER is state->ledger and UNITS is ledger_plain_units. The
- * leaf is NULL in all other cases, and for a P of NULL. */
+ * like malloc's, whose slack fits. LEDGER is the top level, UNITS is ledger_plain_units. In all
+ * other cases, and for a P of NULL, the leaf is NULL. */
 static inline struct ledger_place
 ledger_plain_place(uint32_t **ledger, uint64_t units, const void *p)
 {

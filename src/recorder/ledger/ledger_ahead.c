@@ -18,6 +18,7 @@
 #include "ledger/ledger_ahead.h"
 
 #include "ledger/ledger.h"
+#include "ledger/ledger_state.h"
 #include "platform/mem.h"
 #include "platform/state.h"
 
@@ -77,6 +78,6 @@ ledger_look_ahead(struct ledger_ahead *a, const void *p)
         return;
     a->made = end;
     mem_touch(ledger_slot_at(from), ledger_slot_at(to));
-    mem_touch(ledger_birth_at(from, state->granule_shift),
-              ledger_birth_at(to, state->granule_shift));
+    mem_touch(ledger_birth_at(from, ledger_state()->granule_shift),
+              ledger_birth_at(to, ledger_state()->granule_shift));
 }

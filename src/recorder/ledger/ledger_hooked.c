@@ -23,6 +23,7 @@
 
 #include "ledger/core_leaves.h"
 #include "ledger/ledger_side.h"
+#include "ledger/ledger_state.h"
 #include "platform/mem.h"
 
 enum { GRANULE_SHIFT = CORE_HOOKED_SHIFT };
@@ -88,7 +89,7 @@ birth_at(uint64_t *slot, uintptr_t address)
 static uint64_t *
 find_slot(uintptr_t address)
 {
-    uint64_t **top = load_acquire(&state->hooked_ledger);
+    uint64_t **top = load_acquire(&ledger_state()->hooked_ledger);
     uint64_t *leaf;
 
     if (top == NULL || address >> ARCH_ADDRESS_BITS)
@@ -101,8 +102,8 @@ static COLD uint64_t *
 make_slot(uintptr_t address)
 {
     bool is_new;
-    uint64_t **top =
-        take(&state->hooked_ledger, mem_private, LEDGER_TOP_ENTRIES * sizeof *top, &is_new);
+    uint64_t **top = take(&ledger_state()->hooked_ledger, mem_private,
+                          LEDGER_TOP_ENTRIES * sizeof *top, &is_new);
     uint64_t *leaf;
 
     if (top == NULL || address >> ARCH_ADDRESS_BITS)

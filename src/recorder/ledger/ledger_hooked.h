@@ -4,6 +4,7 @@
 
 #include "base/atomics.h"
 #include "ledger/ledger_entry.h"
+#include "ledger/ledger_state.h"
 #include "platform/state.h"
 
 /* Like ledger_insert_odd, ledger_remove and ledger_forget, for a KEY of ledger_hooked_key. */
@@ -16,7 +17,7 @@ void ledger_hooked_forget(uintptr_t key);
 static inline bool
 ledger_hooked_is_used(void)
 {
-    return unlikely(load_relaxed(&state->hooked_ledger) != NULL);
+    return unlikely(load_relaxed(&ledger_state()->hooked_ledger) != NULL);
 }
 
 #endif

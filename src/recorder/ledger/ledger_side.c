@@ -14,6 +14,7 @@
 #include "base/atomics.h"
 #include "base/hash.h"
 #include "ledger/core_leaves.h"
+#include "ledger/ledger_state.h"
 #include "platform/mem.h"
 #include "platform/state.h"
 
@@ -76,7 +77,7 @@ claim(struct side *s, uint64_t key, uint64_t hash, uint64_t value, uint64_t how)
 static struct side *
 table(uint32_t i)
 {
-    struct side *s = load_acquire(&state->side[i]);
+    struct side *s = load_acquire(&ledger_state()->side[i]);
     struct side *none = NULL;
     size_t slots = (size_t)FIRST_SLOTS << (2 * i);
     size_t size_bytes = sizeof *s + slots * sizeof s->slots[0];
@@ -87,7 +88,7 @@ table(uint32_t i)
     if (s == NULL)
         return NULL;
     s->mask = slots - 1;
-    if (cas_acq_rel(&state->side[i], &none, s)) {
+    if (cas_acq_rel(&ledger_state()->side[i], &none, s)) {
         core_side_add(i, s);
         return s;
     }
@@ -106,7 +107,7 @@ ledger_side_insert(uintptr_t block, uint64_t size_bytes, uint32_t site, uint8_t 
                    (uint64_t)odd << CORE_HOW_ODD_SHIFT;
 
     *ret_old = ledger_side_remove(block);
-    for (uint32_t i = 0; i < countof(state->side); i++) {
+    for (uint32_t i = 0; i < countof(ledger_state()->side); i++) {
         struct side *s = table(i);
 
         if (s == NULL)
@@ -122,8 +123,8 @@ ledger_side_remove(uintptr_t block)
 {
     uint64_t hash = hash_u64(block);
 
-    for (uint32_t i = 0; i < countof(state->side); i++) {
-        struct side *s = load_acquire(&state->side[i]);
+    for (uint32_t i = 0; i < countof(ledger_state()->side); i++) {
+        struct side *s = load_acquire(&ledger_state()->side[i]);
         struct side_slot *slot;
 
         if (s == NULL)

@@ -1,4 +1,4 @@
-/* state.h: the recorder's whole state, in one place.
+/* state.h: the recorder's state: what all rooms share, and a place for what each room adds.
  *
  * Two kinds of memory. *Process constants* (the next allocator's functions) live in ordinary data
  * and survive fork. *State* lives in private memory that a forked child sees as zeros (mem.h). So
@@ -24,13 +24,6 @@ enum ready {
     READY_OFF = 2, // Start failed or recording is not wanted: pass everything through.
 };
 
-/* How the requested size of a block is recovered when it is freed. */
-enum usable_mode {
-    USABLE_NONE,  // The allocator does not report it: every size goes to the ledger's side table.
-    USABLE_CALL,  // By malloc_usable_size.
-    USABLE_GLIBC, // From the chunk's size word in front of the block.
-};
-
 /* A table of the profile: reserved address space with a growing front part mapped from the file. */
 struct table {
     unsigned char *base;
@@ -46,19 +39,13 @@ struct table {
     uint32_t full;    // Set when growing failed for good.
 };
 
-/* Sums of the threads' published live bytes, on a separate cache line; peak.c. All atomic. */
-struct peak_sums {
-    int64_t told_bytes;  // Sum of published live bytes: the total, except for unpublished changes.
-    int64_t spare_bytes; // Sum of the threads' slack: an upper bound of unpublished growth.
-    uint32_t settles;    // Approximate number of publications. May wrap around.
-} __attribute__((aligned(64)));
-
-/* The distance of snapshots of one kind; history.c. */
-struct snapshot_pace {
-    uint64_t width_ns;      // Atomic: minimum distance; 0 = any.
-    uint64_t last_ns;       // Elapsed time of the last one.
-    uint64_t history_bytes; // History in use when the distance last doubled.
-    uint32_t taken;         // Snapshots since then.
+/* Bytes of the state for each room above, which declares the fields in ROOM_state.h. */
+enum {
+    STATE_LEDGER_BYTES = 192,
+    STATE_ACCOUNT_BYTES = 4992,
+    STATE_HEAPS_BYTES = 128,
+    STATE_STACK_BYTES = 128,
+    STATE_EVENT_BYTES = 128,
 };
 
 struct state {
@@ -67,141 +54,33 @@ struct state {
     uint32_t multi;      // More than one thread has been seen.
     uint32_t generation; // Atomic: rises when code may have been unloaded.
     struct disk_header *header;
-    struct disk_node *nodes;            // tables[DISK_NODES].base
-    struct first_child *first_children; // By node; nodes.c.
-    struct children *children;
-    uint64_t children_used;  // Atomic: indexes into it handed out, 0 included.
-    uint64_t first_children_made, children_made; // Atomic: prefaulted bytes (mem_fill).
-    uint32_t **ledger;        // Top level; ledger.c.
-    uint64_t **hooked_ledger; // Atomic: top level; ledger_hooked.c. NULL = none.
-    uint32_t granule_shift;  // 5 with glibc, else 4.
-    uint32_t usable;         // enum usable_mode.
-    uint32_t depth_max;      // Innermost frames kept of a stack.
-    bool forked;
-
-    uint64_t early_events;     // Atomic: events while another thread was starting, not yet counted.
-    uint64_t sites;            // Atomic: site ids handed out, 0 and the sites of "other" included.
-    uint64_t ticked_events;    // Atomic: events that all threads counted up to their latest ticks.
-    uint32_t *overflow[6];     // nodes.c: hash tables of nodes that found no place in `children`.
-    struct side *side[12];     // ledger_side.c: tables of growing size.
-    uint32_t *unknown;         // unknown.c: hash table of record ids.
-    struct rule_bucket *rules; // rules.c: the second level.
-    uint64_t rules_added;      // Atomic.
     struct table tables[DISK_KINDS];
-
-    /* heap.c, heap_instance.c, heap_objects.c, heap_sparse.c, heap_table.c, label.c */
-    struct heap_name *heap_names;    // By number.
-    struct heap_instances *heaps;
-    struct heap_leaf **heap_shadow[5]; // Atomic, by tier: top level; heap_objects.c. NULL = none.
-    struct heap_sparse *heap_sparse;   // Atomic; heap_sparse.c. NULL = none.
-    struct heap_slab *heap_slab; // Atomic; heap_table.c.
-    uint32_t *label_records; // By set: index of its record in DISK_LABELS; 0 = none yet.
-    struct named_records *named; // Atomic; named.c. NULL = no frame was named yet.
+    uint64_t start_ns;
+    uint64_t file_end; // Atomic: bytes of the file handed out to segments.
+    bool in_memory;    // The profile is private memory, and the file is a copy of it.
+    bool forked;
 
     /* mem.c */
     uint32_t first_region; // In mem.c's table; earlier ones belong to the parent.
     unsigned char *growing_page; // Atomic: see grow_page; NULL = a thread holds it.
     unsigned char *arena;        // Source of all private memory; NULL = the kernel.
     uint64_t arena_bytes;
-    uint64_t arena_used; // Atomic.
-    uint64_t spare_bytes;   // Atomic: see limit.c; 0 = no limit on address space was seen.
-    uint32_t giving_back;   // Atomic: a thread is shrinking reservations.
-    uint64_t limit_seen;    // Atomic: that limit at its last reading.
-    uint64_t limit_next_ns; // Atomic: elapsed time of its next reading.
+    uint64_t arena_used;    // Atomic.
     uint64_t memory_limit;  // Atomic: limit on the recorder's memory and file; 0 = none.
     uint64_t nodes_counted; // Atomic: nodes when the private memory was last measured.
     uint64_t charged;         // Atomic: bytes accounted for before they were touched,
     uint64_t charged_counted; // and their number when the private memory was last measured.
-
-    /* peak.c */
-    uint32_t peak_mode;   // Atomic, enum peak_mode.
-    uint32_t near_since;  // Atomic: settles when it became PEAK_NEAR.
-    uint32_t far_since;   // Atomic: settles when it became PEAK_FAR.
-    uint32_t near_shift;  // Atomic: log2 of the settles of each thread in PEAK_NEAR.
-    uint32_t share_shift; // Atomic: log2 of the number of shares of the error.
-    uint32_t floor_settles; // Atomic: settles when floor_bytes was last changed,
-    uint64_t floor_ticked;  // Atomic: ticked_events then.
-    int64_t floor_bytes;    // Atomic: error allowed even if the peak is small.
-
-    /* file.c */
-    char path[4096];
-    uint64_t device, inode;
-    uint64_t reserve_bytes; // Size of the file from the start, which never grows; 0 = it grows.
-    uint64_t file_end;      // Atomic: bytes of the file handed out to segments.
-    uint64_t file_bytes;    // Atomic: last known size of the file.
-    uint32_t segment_count; // Atomic.
-    uint32_t file_failed;   // Atomic.
-
-    /* thread.c */
-    struct thread **threads; // By row id.
-    uint32_t sweep;          // Atomic: where the search for dead owners continues.
-    uint32_t live_threads;   // Atomic: rows with an owner, dead ones not yet swept included.
-    uint32_t free_rows;      // Atomic: rows without an owner, to skip a vain search.
-    uint32_t block_off;      // Atomic: offset of glibc's record of a stack; bounds.c. 0 = unknown.
-
-    /* way.c, request.c, errors.c */
-    uint32_t gaps;           // Set once some blocks may have been left out.
-    uint32_t change_busy;    // Atomic: a thread is changing the way of recording or setting a mark.
-    uint64_t control_seen;   // Generation of the latest request that was answered.
-    uint64_t sampled_events; // Atomic: events that samples stand for.
-    uint32_t *errors;        // By site: index of its record in DISK_ERRORS plus 1.
-    uint64_t errors_count;   // Atomic: number of sites with a place there.
-
-    /* guard.c */
-    bool guard_due; // A guest (identity.h) has started: the owner lacks the recorder's handlers.
-
-    /* orphan.c */
-    uint32_t orphan_tid;    // The thread that must finish a parent's event; 0 = none.
-    uint64_t orphan_events; // Atomic: events lost until then.
-
-    /* modules.c */
-    struct module_range *modules; // By module id.
-    uint32_t module_count;        // Atomic.
-    uint32_t modules_busy;        // Atomic.
-
-    /* tick.c */
-    uint64_t start_ns;
-    uint64_t interval_ns;   // The timeline's.
-    uint64_t next_point_ns; // Atomic.
-    uint64_t dated_epoch;   // The peak epoch whose time is in the header.
-    uint32_t timeline_busy; // Atomic.
-    uint64_t stack_top;     // Upper end of the main thread's stack.
-    uint64_t stack_limit;   // Lower end to which it may grow.
-
-    /* history.c */
-    uint32_t snapshot_latest;  // Atomic: the highest announced id; 0 = none.
-    uint32_t snapshot_busy;    // Atomic: a thread is taking the timeline's next snapshot.
-    uint64_t snapshot_next_ns; // Atomic: elapsed time when that is due.
-    uint64_t snapshot_last_ns; // Atomic: elapsed time of the latest snapshot of any kind.
-    int64_t snapshot_live_bytes; // Atomic: at the timeline's latest snapshot.
-    struct snapshot_pace timed;  // The timeline's; guarded by snapshot_busy.
-    struct snapshot_pace period; // For --snapshot-every; guarded by change_busy.
-    uint64_t growth_bytes;       // Growth of live bytes that triggers a snapshot; 0 = none.
-    int64_t growth_base;         // Atomic: the least live bytes since the latest such snapshot.
-    uint32_t growth_count;       // Atomic: such snapshots.
-    uint64_t collections;        // Atomic: collections that adapters have reported.
-    uint32_t signal_count;       // Atomic: signals that requested a snapshot.
-    uint32_t snapshot_signal;    // Its number; 0 = none.
-
-    struct peak_sums sums;
-
-    struct core_record *core; // dumped.c; NULL = none.
-
-    /* mem.c */
     uint64_t dumped_bytes; // The front part of the arena, which core dumps hold.
     uint64_t dumped_used;  // Atomic: taken from that, or from the pool's such part.
     unsigned char *pool;   // Source of the first private memory; NULL = the kernel.
     uint64_t pool_used;    // Atomic.
     uint64_t pool_end;     // Its size in this process: a parent may have unmapped the rest.
 
-    bool in_memory; // The profile is private memory, and the file is a copy of it.
-
-    /* file_copy.c */
-    bool copy_told;           // A failed copy was reported.
-    struct copying *copying;
-    uint32_t copy_busy;       // Atomic: a thread is copying.
-    uint64_t copy_next_ns;    // Atomic: elapsed time when the next copy is due.
-    uint64_t copy_wait_ns;    // Time between two copies.
+    unsigned char ledger[STATE_LEDGER_BYTES] __attribute__((aligned(64)));
+    unsigned char account[STATE_ACCOUNT_BYTES] __attribute__((aligned(64)));
+    unsigned char heaps[STATE_HEAPS_BYTES] __attribute__((aligned(64)));
+    unsigned char stack[STATE_STACK_BYTES] __attribute__((aligned(64)));
+    unsigned char event[STATE_EVENT_BYTES] __attribute__((aligned(64)));
 };
 
 /* NULL before the first start; then it keeps its address, also in children. */

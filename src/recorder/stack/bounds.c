@@ -39,6 +39,7 @@
 #include "platform/arch_x86_64.h"
 #include "platform/process.h"
 #include "platform/sys.h"
+#include "stack/stack_state.h"
 
 enum {
     RED_ZONE_BYTES = 128,
@@ -123,21 +124,22 @@ bounds_process_begins(void)
 {
     note_growth(); // The first event may come before the constructors.
     // AT_RANDOM's bytes lie above the first frame, in the stack's own mapping.
-    state->stack_top = round_down(process_value(AT_RANDOM), 8);
-    state->stack_limit = state->stack_top > growth_bytes ? state->stack_top - growth_bytes : 0;
+    stack_state()->stack_top = round_down(process_value(AT_RANDOM), 8);
+    stack_state()->stack_limit =
+        stack_state()->stack_top > growth_bytes ? stack_state()->stack_top - growth_bytes : 0;
 }
 
 static bool
 on_main_stack(uint64_t slot)
 {
-    return slot >= state->stack_limit && slot < state->stack_top;
+    return slot >= stack_state()->stack_limit && slot < stack_state()->stack_top;
 }
 
 static void
 take_main_stack(struct thread *t)
 {
-    t->stack_low = state->stack_limit;
-    t->stack_high = state->stack_top;
+    t->stack_low = stack_state()->stack_limit;
+    t->stack_high = stack_state()->stack_top;
     t->thread_pointer = 0;
 }
 
@@ -193,7 +195,7 @@ learn_block_off(struct thread *t, uint64_t low)
     for (uint32_t off = 8; (b = block_at(t->thread_pointer, off)) != NULL; off += 8)
         if (b->guard_bytes != 0 && b->start + b->guard_bytes == low &&
             is_block_of(b, low, t->thread_pointer))
-            store_relaxed(&state->block_off, off);
+            store_relaxed(&stack_state()->block_off, off);
 }
 
 /* Return true if SLOT is on the stack that T's control block describes. Stores its bounds in T
@@ -201,7 +203,8 @@ learn_block_off(struct thread *t, uint64_t low)
 static bool
 is_in_block(struct thread *t, uint64_t slot)
 {
-    const struct stack_block *b = block_at(t->thread_pointer, load_relaxed(&state->block_off));
+    const struct stack_block *b =
+        block_at(t->thread_pointer, load_relaxed(&stack_state()->block_off));
 
     if (b == NULL || slot >= t->thread_pointer || !is_block_of(b, slot, t->thread_pointer))
         return false;
@@ -238,7 +241,7 @@ seek_own_stack(struct thread *t, uint64_t slot)
     uint64_t low = round_down(slot, PAGE_BYTES), high;
 
     t->stack_sought = find_mapping(t, t->thread_pointer, &low, &high);
-    if (t->stack_sought && load_relaxed(&state->block_off) == 0)
+    if (t->stack_sought && load_relaxed(&stack_state()->block_off) == 0)
         learn_block_off(t, low);
     if (is_in_block(t, slot))
         return true;

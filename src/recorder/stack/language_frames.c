@@ -30,6 +30,7 @@
 
 #include <string.h>
 
+#include "account/account_state.h"
 #include "account/label.h"
 #include "platform/mem.h"
 #include "stack/language_natives.h"
@@ -307,5 +308,5 @@ language_merge(struct thread *t, const struct stack_target *target)
 uint32_t *
 language_sites_apart(struct thread *t, const struct stack_target *target)
 {
-    return state->nodes[label_here(language_merge(t, target))].site;
+    return account_state()->nodes[label_here(language_merge(t, target))].site;
 }

@@ -8,6 +8,7 @@
 #include "account/thread.h"
 #include "heaptap/language.h"
 #include "stack/language_adapters.h"
+#include "stack/stack_state.h"
 
 enum {
     LANGUAGE_KEPT = 256,       // Cached answers with their nodes, a power of two.
@@ -155,7 +156,7 @@ language_are_all_same(const struct heaptap_frame *a, const struct heaptap_frame 
 static inline uint32_t
 language_frames_wanted(void)
 {
-    return state->depth_max < LIMIT_DEPTH ? state->depth_max + 1 : LIMIT_DEPTH;
+    return stack_state()->depth_max < LIMIT_DEPTH ? stack_state()->depth_max + 1 : LIMIT_DEPTH;
 }
 
 #endif

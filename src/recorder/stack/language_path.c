@@ -40,6 +40,7 @@
 
 #include "account/named.h"
 #include "stack/language_natives.h"
+#include "stack/stack_state.h"
 
 /* Return the number of the C frame that contains ADDRESS, from number AT outwards to OUTERMOST; 0
  * if none does. */
@@ -420,11 +421,11 @@ merge_all(struct language_memo *m, uint32_t joined, uint32_t count)
     bool keeps = placed && m->native_count > 0 && load_acquire(&language_count) == 1;
     struct path path = {.node = m->root, .folds = folds(named)};
 
-    if (unlikely(path.folds) && frames > state->depth_max)
+    if (unlikely(path.folds) && frames > stack_state()->depth_max)
         frames -= count_folded(m);
-    if (frames > state->depth_max) {
-        keeps = keeps && state->depth_max == LIMIT_DEPTH;
-        path.left_out = frames - (keeps ? LIMIT_DEPTH / 2 : state->depth_max);
+    if (frames > stack_state()->depth_max) {
+        keeps = keeps && stack_state()->depth_max == LIMIT_DEPTH;
+        path.left_out = frames - (keeps ? LIMIT_DEPTH / 2 : stack_state()->depth_max);
         path.node = DISK_NODE_TRUNCATED;
     }
     memcpy(path.left, m->ends, sizeof path.left);
@@ -481,8 +482,8 @@ shorten(struct thread *t, struct language_memo *m, uint32_t joined, uint32_t cou
     place(m, 0, count, 1);
     named = count + find_codes(m, 1, count);
     n = find_innermost(m, frames, folds(named));
-    if (n > state->depth_max)
-        return nodes_shorten(frames, state->depth_max, DISK_NODE_TRUNCATED);
+    if (n > stack_state()->depth_max)
+        return nodes_shorten(frames, stack_state()->depth_max, DISK_NODE_TRUNCATED);
     return nodes_shorten(frames, n, m->root);
 }
 
@@ -503,7 +504,7 @@ language_path(struct thread *t, struct language_memo *m, const struct stack_targ
                              .folds = folds(count)};
         if (place(m, 0, left, from + 1) &&
             path.frames + left + m->native_count - from + find_codes(m, from + 1, left) <=
-                state->depth_max) {
+                stack_state()->depth_max) {
             node = make_path(m, &path, from, joined, count, true);
             return node != DISK_NODE_OTHER ? node : shorten(t, m, joined, count);
         }

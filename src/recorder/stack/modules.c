@@ -21,23 +21,24 @@
 #include "platform/host.h"
 #include "platform/mem.h"
 #include "platform/sys.h"
+#include "stack/stack_state.h"
 
 enum { PATH_BYTES = 4096, HEADERS_MAX = 64 };
 
 bool
 modules_start(void)
 {
-    state->modules = mem_private(sizeof(struct module_range) * LIMIT_MODULES);
-    return state->modules != NULL && table_take(&state->tables[DISK_MODULES], 1) == 0;
+    stack_state()->modules = mem_private(sizeof(struct module_range) * LIMIT_MODULES);
+    return stack_state()->modules != NULL && table_take(&state->tables[DISK_MODULES], 1) == 0;
 }
 
 static uint32_t
 find_live(const struct unwind_object *o)
 {
-    uint32_t count = load_acquire(&state->module_count);
+    uint32_t count = load_acquire(&stack_state()->module_count);
 
     for (uint32_t i = 1; i <= count; i++) {
-        const struct module_range *m = &state->modules[i];
+        const struct module_range *m = &stack_state()->modules[i];
 
         if (m->start == o->start && m->end == o->end && m->link_map == o->link_map &&
             !load_relaxed(&m->gone))
@@ -135,7 +136,7 @@ mark_gone(uint32_t id)
 {
     struct disk_module *m = table_record(&state->tables[DISK_MODULES], id);
 
-    store_release(&state->modules[id].gone, 1u);
+    store_release(&stack_state()->modules[id].gone, 1u);
     m->unloaded = load_relaxed(&state->generation) + 1;
 }
 
@@ -150,11 +151,11 @@ new_generation(void)
 static void
 displace(const struct unwind_object *o)
 {
-    uint32_t count = state->module_count;
+    uint32_t count = stack_state()->module_count;
     bool any = false;
 
     for (uint32_t i = 1; i <= count; i++) {
-        struct module_range *m = &state->modules[i];
+        struct module_range *m = &stack_state()->modules[i];
 
         if (!m->gone && m->start < o->end && o->start < m->end) {
             mark_gone(i);
@@ -179,25 +180,25 @@ record(const struct unwind_object *o)
     displace(o);
     object_path(map, path, sizeof path);
     read_build_id(o, found.bias, &found);
-    for (id = 1; id <= state->module_count; id++) {
+    for (id = 1; id <= stack_state()->module_count; id++) {
         struct disk_module *old = table_record(t, id);
 
-        if (state->modules[id].gone && same_object(old, &found, path)) {
-            state->modules[id].link_map = o->link_map;
+        if (stack_state()->modules[id].gone && same_object(old, &found, path)) {
+            stack_state()->modules[id].link_map = o->link_map;
             old->unloaded = 0;
-            store_release(&state->modules[id].gone, 0u);
+            store_release(&stack_state()->modules[id].gone, 0u);
             return (uint32_t)id;
         }
     }
-    if (state->module_count + 1 >= LIMIT_MODULES || (id = table_take(t, 1)) == TABLE_NONE ||
+    if (stack_state()->module_count + 1 >= LIMIT_MODULES || (id = table_take(t, 1)) == TABLE_NONE ||
         id >= LIMIT_MODULES)
         return 0;
     found.path = file_string(path, strlen(path));
     found.loaded = load_relaxed(&state->generation);
     memcpy(table_record(t, id), &found, sizeof found);
     store_release(&((struct disk_module *)table_record(t, id))->id, (uint32_t)id);
-    state->modules[id] = (struct module_range){o->start, o->end, o->link_map, 0};
-    store_release(&state->module_count, (uint32_t)id);
+    stack_state()->modules[id] = (struct module_range){o->start, o->end, o->link_map, 0};
+    store_release(&stack_state()->module_count, (uint32_t)id);
     return (uint32_t)id;
 }
 
@@ -212,11 +213,11 @@ record_alone(const struct unwind_object *object)
     for (uint32_t i = 0; !done && i < LIMIT_GROW_WAITS; i++) {
         uint32_t idle = 0;
 
-        if (cas_acq_rel(&state->modules_busy, &idle, 1u)) {
+        if (cas_acq_rel(&stack_state()->modules_busy, &idle, 1u)) {
             id = find_live(object);
             if (id == 0)
                 id = record(object);
-            store_release(&state->modules_busy, 0u);
+            store_release(&stack_state()->modules_busy, 0u);
             done = true;
         } else {
             sys_wait(i);
@@ -241,11 +242,11 @@ modules_id(const struct unwind_object *object)
 void
 modules_sweep(void)
 {
-    uint32_t count = load_acquire(&state->module_count);
+    uint32_t count = load_acquire(&stack_state()->module_count);
     bool any = false;
 
     for (uint32_t i = 1; i <= count; i++) {
-        struct module_range *m = &state->modules[i];
+        struct module_range *m = &stack_state()->modules[i];
         struct unwind_object o;
 
         if (load_relaxed(&m->gone) ||

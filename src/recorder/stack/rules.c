@@ -20,6 +20,7 @@
 #include "base/hash.h"
 #include "platform/mem.h"
 #include "stack/modules.h"
+#include "stack/stack_state.h"
 
 enum {
     BUCKET_SLOTS = 4,
@@ -44,11 +45,11 @@ struct rule_bucket {
 bool
 rules_start(void)
 {
-    state->rules = mem_private(sizeof(struct rule_bucket) << BUCKETS_SHIFT);
-    if (state->rules == NULL)
+    stack_state()->rules = mem_private(sizeof(struct rule_bucket) << BUCKETS_SHIFT);
+    if (stack_state()->rules == NULL)
         return false;
     // Rules are scattered over the first buckets, so a short program needs all of their pages.
-    mem_touch(state->rules, state->rules + (1u << BUCKETS_FIRST_SHIFT));
+    mem_touch(stack_state()->rules, stack_state()->rules + (1u << BUCKETS_FIRST_SHIFT));
     return true;
 }
 
@@ -58,7 +59,7 @@ bucket_shift(void)
 {
     uint32_t shift = BUCKETS_FIRST_SHIFT;
 
-    while (shift < BUCKETS_SHIFT && load_relaxed(&state->rules_added) >> (shift + 1) != 0)
+    while (shift < BUCKETS_SHIFT && load_relaxed(&stack_state()->rules_added) >> (shift + 1) != 0)
         shift += BUCKETS_STEP;
     return shift;
 }
@@ -66,7 +67,7 @@ bucket_shift(void)
 static struct rule_bucket *
 bucket_of(uint64_t ra, uint32_t shift)
 {
-    return &state->rules[hash_u64(ra) & ((1u << shift) - 1)];
+    return &stack_state()->rules[hash_u64(ra) & ((1u << shift) - 1)];
 }
 
 static uint64_t
@@ -135,7 +136,7 @@ shared_add(uint64_t ra, const struct rule_entry *e)
     store_release(&b->modules[victim], (uint32_t)(e->frame >> DISK_ADDRESS_BITS));
     store_release(&b->generations[victim], generation);
     store_release(&b->slots[victim].key, key);
-    add_relaxed(&state->rules_added, UINT64_C(1));
+    add_relaxed(&stack_state()->rules_added, UINT64_C(1));
 }
 
 /* Return true if RULE has the properties that struct rule_entry requires of kind RULE_RSP. */

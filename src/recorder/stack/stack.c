@@ -32,11 +32,13 @@
  * is executing; each step must move outwards and stay inside the stack. */
 #include "stack/stack.h"
 
+#include "account/account_state.h"
 #include "account/nodes.h"
 #include "base/atomics.h"
 #include "stack/bounds.h"
 #include "stack/outside.h"
 #include "stack/rules.h"
+#include "stack/stack_state.h"
 #include "stack/walk.h"
 
 enum {
@@ -53,7 +55,7 @@ target_of(uint32_t node, uint32_t frames, uint32_t stamp)
 {
     static_assert(DISK_SIZE_CLASSES == 4, "the list");
     return (struct stack_target){
-        .sites = state->nodes[node].site,
+        .sites = account_state()->nodes[node].site,
         .frames = frames,
         .stamp = stamp,
         .counter = {&no_counter, &no_counter, &no_counter, &no_counter},
@@ -702,7 +704,7 @@ walk_few(struct walk *w, struct arch_caller caller, uint32_t key)
     uint32_t root;
 
     w->join = t->memo;
-    w->end = t->walked + state->depth_max;
+    w->end = t->walked + stack_state()->depth_max;
     outcome = walk_out(w);
     if (outcome == NOT_HERE)
         return walk_strange(t, caller);
@@ -745,7 +747,7 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
         (unlikely(caller.slot < t->stack_low || caller.slot >= t->stack_high) &&
          !bounds_own_stack(t, caller.slot)))
         return walk_strange(t, caller);
-    if (unlikely(state->depth_max != LIMIT_DEPTH))
+    if (unlikely(stack_state()->depth_max != LIMIT_DEPTH))
         return walk_few(&w, caller, key);
     outcome = walk_out(&w);
     if (is_cut_short(&w, outcome)) {

@@ -22,6 +22,7 @@
 #include "stack/bounds.h"
 #include "stack/outside.h"
 #include "stack/rules.h"
+#include "stack/stack_state.h"
 
 /* Step by the frame pointer where there is no table. Return false if its value is implausible. */
 static bool
@@ -254,7 +255,7 @@ walk_out(struct walk *w, uint32_t *ret_count)
         f->flags = w->r.exact ? DISK_NODE_EXACT : 0;
         outcome = step_out(w, &e->rule, &guessed);
         f->flags |= guessed ? DISK_NODE_GUESSED : 0;
-    } while (outcome == WALK_ON && count < state->depth_max);
+    } while (outcome == WALK_ON && count < stack_state()->depth_max);
     *ret_count = count;
     return outcome;
 }

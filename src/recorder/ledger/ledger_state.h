@@ -1,0 +1,25 @@
+/* ledger_state.h: the ledger's part of the state. See platform/state.h. */
+#ifndef LEDGER_LEDGER_STATE_H
+#define LEDGER_LEDGER_STATE_H
+
+#include "allocator/behind.h"
+#include "platform/state.h"
+
+struct ledger_state {
+    uint32_t **ledger;        // Top level; ledger.c.
+    uint64_t **hooked_ledger; // Atomic: top level; ledger_hooked.c. NULL = none.
+    uint32_t granule_shift;   // 5 with glibc, else 4.
+    uint32_t usable;          // enum usable_mode.
+    struct side *side[12];    // Atomic: tables of growing size; ledger_side.c.
+    struct core_record *core; // Lists the leaves for core dumps: core_leaves.c. NULL = none.
+};
+static_assert(sizeof(struct ledger_state) <= STATE_LEDGER_BYTES, "platform/state.h reserves it");
+
+/* Requires `state` not to be NULL. */
+static inline struct ledger_state *
+ledger_state(void)
+{
+    return (struct ledger_state *)(void *)state->ledger;
+}
+
+#endif
