@@ -1,4 +1,4 @@
-"""python_subint.py: the cost of 10,000 more objects in a sub-interpreter. See python_subint.sh.
+"""python_subint.py: the cost of 20,000 more objects in a sub-interpreter. See python_subint.sh.
 
     python_subint.py PYTHON LABEL [calls]
 
@@ -23,7 +23,7 @@ inner = interpreters.create()
 run(inner, "kept = [[i] * 3 for i in range(%s)]" % sys.argv[1])
 interpreters.destroy(inner)
 """
-FEW, MORE = 100, 10_000
+FEW, MORE = 100, 20_000
 OPTIONS = ["-I", "-S", "-c", PROGRAM]
 LIBRARIES = [os.environ["LIBHEAPTAP"],
              os.path.dirname(os.environ["LIBHEAPTAP"]) + "/libheaptap_python.so"]

@@ -3,7 +3,7 @@
 # system call or sleeps for each object of a sub-interpreter, and the program takes a hundred times
 # as long.
 #
-# Two runs differ by 10,000 objects only. Neither the recorder's probes of memory nor the sleeps of
+# Two runs differ by 20,000 objects only. Neither the recorder's probes of memory nor the sleeps of
 # the process may differ by a tenth of that.
 . "$SRCDIR/test/run/lib.subr"
 need python3
