@@ -29,7 +29,7 @@ struct symbols {
     size_t compared; // In search of wholes, so far.
 };
 
-/* The name of symbol S, which is in no more than *RET_MAX bytes; NULL if it is nowhere. */
+/* Return the name of symbol S, *RET_MAX bytes at most; NULL if it lies outside the names. */
 static const char *
 name_of(const struct symbols *all, const Elf64_Sym *s, size_t *ret_max)
 {

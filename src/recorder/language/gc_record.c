@@ -286,9 +286,9 @@ ends(const void *p, unsigned kind)
     heaptap_free(gc_heap(kind), p);
 }
 
-/* A collection is over. Those that are moments of the timeline are for people, so a program that
- * collects all the time gets fewer: each of the first, then every second one, every fourth. How
- * many there have been is in all snapshots. */
+/* Record the end of a collection, and take a named snapshot of some. People read these snapshots,
+ * so their distance grows: one for each of the first collections, then for every second, every
+ * fourth. Every snapshot has the number of collections. */
 static void
 tell(void)
 {

@@ -17,7 +17,8 @@
 
 #include "language/gc_record.h"
 
-/* Where libgc ends a function with a jump to another one, that returns to us. */
+/* The section of the shim's functions. If a function of libgc that the shim has called ends with a
+ * jump to another one, that call returns into the shim, so it is an inner one. */
 #define SHIM EXPORT __attribute__((section("gc_shim_code")))
 extern const char __start_gc_shim_code[] __attribute__((visibility("hidden")));
 extern const char __stop_gc_shim_code[] __attribute__((visibility("hidden")));

@@ -350,7 +350,8 @@ note_call(const struct answer *a, const struct walk *w, struct link *e)
     e->has_frame = read_call(y, w, f);
 }
 
-/* Is the call of W what E was? Only of 5.1 does a frame follow from the call before as well. */
+/* Return true if the call of W equals link E. In 5.1 alone, a frame also depends on the call
+ * before. */
 static inline bool
 is_call(const struct answer *a, const struct walk *w, const struct link *e, bool deep)
 {
@@ -733,8 +734,8 @@ find_states(const struct lua_layout *y, struct memo *m, struct states *s,
     }
 }
 
-/* Is the answer of the states S, which are some, the latest one? That is what many events find.
- * Where all is plain alone. */
+/* Return true if the answer for the states S equals the latest one, as it does at most events.
+ * Requires that S has a state and is plain. */
 static INLINE bool
 is_latest(const struct lua_layout *y, const struct memo *m, const struct states *s, bool deep)
 {

@@ -131,15 +131,15 @@ struct link {
 };
 
 struct python_memo {
-    // Which thread, and when the words were read: before anything had gone since.
+    // The thread, and python_gone when the words were read: equal if nothing has ended since.
     const void *thread;
     uint64_t gone;
     uintptr_t stack_end; // The C stack was proved up to here.
-    uint32_t count;      // Links from the outermost, 1, on, as they were; 0 = nothing is known.
-    uint32_t filled;     // Up to here they still belong to some answer: words determine ids.
+    uint32_t count;      // Links, numbered from the outermost, 1; 0 = nothing is cached.
+    uint32_t filled;     // Up to here links hold words and ids of some answer.
     uint32_t stop;       // Only the links further in than this are compared; 0 = all.
     bool is_cut;         // The chain does not end at [0], which is the frame that comes next.
-    uint16_t places[PLACES]; // By the hash of a frame its number, perhaps.
+    uint16_t places[PLACES]; // Hash of a frame to its number; a hint.
     struct link links[LINKS + 1]; // [0]: where they end.
     struct link new_links[LINKS + 1]; // Those further in, innermost first; scratch.
 };

@@ -136,7 +136,7 @@ encode(char *to, uint32_t c)
     return 4;
 }
 
-/* The characters of a Python string as UTF-8, cut to SIZE bytes with the end; "" if it is none. */
+/* Copy a Python string to TO as UTF-8, cut to SIZE bytes including the NUL; "" if TEXT is none. */
 static void
 copy_text(char *to, size_t size, const void *text)
 {

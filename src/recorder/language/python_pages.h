@@ -20,11 +20,11 @@ struct python_pages {
     uint64_t *leaves[1 << PYTHON_PAGES_TOP_BITS]; // Atomic; a bit for each page of 4 GiB.
 };
 
-extern struct python_pages python_arenas; // Mapped by the interpreter for objects
-extern struct python_pages python_chunks; // and for frames, and not given back.
+// Mapped by the interpreter, and not released: pages for objects, and for frames.
+extern struct python_pages python_arenas, python_chunks;
 
-/* Atomic: how many times something has ended that an adapter may have found out and kept: a page of
- * the interpreter's, an object with a frame inside, the life of a code object. */
+/* Atomic: number of ends that invalidate cached facts: the end of an interpreter's page, of an
+ * object with a frame inside, of the life of a code object. */
 extern uint64_t python_gone;
 
 /* Put the pages of the BYTES at P to PAGES, or take them out. Without memory they stay out. */

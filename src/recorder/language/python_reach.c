@@ -9,8 +9,8 @@
  *     frames of functions        chunks, mapped by the       a bit for each page, kept by the hook
  *                                interpreter                 on arenas (python_pages.c)
  *     of generators, small       an arena                    the same
- *     of generators, large       malloc's                    a table of those that were seen, out
- *                                                            of which the hook on frees takes them
+ *     of generators, large       malloc's                    a table of those seen; the hook on
+ *                                                            frees removes them
  *     outermost of a C frame     the C stack                 between here and the highest page
  *                                                            that was found readable, by thread
  *
