@@ -1,4 +1,4 @@
-/* padded.c: asks the allocator for a little more.
+/* padded.c: requests larger blocks, with room for the facts about the block.
  *
  * Each call requests the block and a word behind it (facts.h). With granules of 64 bytes a block
  * must also be aligned to 64, or neighbours would share a granule; with smaller granules every

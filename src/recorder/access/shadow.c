@@ -4,10 +4,10 @@
  * Granule and scale are constants in the code, chosen by options of the compiler, and each granule
  * has a separate counter, adjacent to its neighbour's:
  *
- *     granule  scale   of memory   whose
+ *     granule  scale   of memory   use
  *     64       3       1/8         the compiler's default
- *     16       1       1/2         glibc's alignment: no two blocks share one
- *     8        0       all of it   each word of a block: as near as one comes to its fields
+ *     16       1       1/2         glibc's alignment: no two blocks share a granule
+ *     8        0       all of it   each word of a block, the finest view of its fields
  *
  * The base is a variable that the recorder sets. All counters are one mapping, which takes memory
  * where it is written. It must not overlap the program's memory, wherever the kernel places that:

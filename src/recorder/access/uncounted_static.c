@@ -1,5 +1,5 @@
-/* uncounted_static.c: a static executable lacks the names of the functions that its parts call. So
- * its profile never states that all of them count. */
+/* uncounted_static.c: the variant for static executables. These lack the names of the functions
+ * that their parts call, so a profile never states that all parts count accesses. */
 #include "access/uncounted.h"
 
 void

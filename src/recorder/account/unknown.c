@@ -1,13 +1,13 @@
 /* unknown.c: frees that end no live block.
  *
- * They are the program's bug (freed twice, a pointer that is not malloc's), another allocator's
- * business, or the parent's past in a forked child. They are always passed on to the allocator;
- * here they are counted, per kind, stack and site of the block that was there, in a bounded table
- * of the profile.
+ * The cause is a bug of the program (a double free, a pointer that is not malloc's), a block of
+ * another allocator, or, in a forked child, a block of the parent. The free is always passed on to
+ * the allocator. A bounded table of the profile counts such frees, by kind, stack and site of the
+ * block that was last at the address.
  *
- * Records are found through an open hash table of their ids. Lock-free: a record is complete but
- * for its count before its id is published by a CAS; the count is added to atomically. A record
- * that lost the race stays behind with count 0.
+ * Records are found through an open hash table of their ids. Lock-free: a record is complete except
+ * for its count before a CAS publishes its id; the count is incremented atomically. A record that
+ * lost the race stays unused, with count 0.
  */
 #include "account/unknown.h"
 

@@ -313,7 +313,7 @@ symbols_open(struct symbols_opened *ret, const struct symbols *symbols, const vo
     struct unwind_object o;
 
     *ret = (struct symbols_opened){.start = (void *)(uintptr_t)start};
-    // An object that the dynamic linker has yet to finish lies where its header does.
+    // The dynamic linker does not list an object that it is still loading: its header shows it.
     if (!unwind_find_object((uintptr_t)place, &o) &&
         (!sys_is_readable(symbols->base) || !image_at(symbols->base, &o)))
         return false;

@@ -215,7 +215,8 @@ heap_word_is(uint32_t tier, uint64_t word, const struct heap_region *region, uin
            likely(load_acquire(&region->claims[heap_word_claim(word)]) == claim);
 }
 
-/* WORD, whose claim is CLAIM, comes to PLACE of REGION, in which THERE is. */
+/* Replace THERE by WORD at PLACE in REGION. CLAIM is the claim of WORD. Return false if another
+ * thread has taken PLACE or the claim. */
 static inline bool
 heap_word_put(uint64_t *place, uint64_t there, const struct heap_region *region, uint64_t word,
               uint64_t claim)

@@ -1,12 +1,13 @@
 /* output.c: naming and creating the profile file.
  *
- * HEAPTAP_OUT is a path in which %p is the process id, %e the program's name, %n a number from 1 on
- * that makes the name new, %% a percent sign. Without it: heaptap.%e.%p.heaptap in the current
- * directory. A path that is a directory gets that default name inside it. The file is created with
- * O_EXCL and never replaced: a name that is taken (a child of the run, or another image of the same
- * process) gets program and process id appended, then a number.
+ * HEAPTAP_OUT is a path in which %p is the process id, %e the program's name, %n the first number
+ * from 1 on with which the name is unused, %% a percent sign. The default is
+ * heaptap.%e.%p.heaptap in the current directory. A path that is a directory gets that default name
+ * inside it. The file is created with O_EXCL and never replaced: a name that is taken (a child of
+ * the run, or another image of the same process) gets program and process id appended, then a
+ * number.
  *
- * Messages. Descriptor 2 belongs to the program. It may have been closed and reused for a precious
+ * Messages. Descriptor 2 belongs to the program. It may have been closed and reused for another
  * file, or lead to a program that parses the output. So a message is written only if the descriptor
  * is still the file that it was when the program began, and the file that `heaptap run` has, which
  * the environment names. A message is not written if that would wait, raise SIGPIPE, or split the
