@@ -184,30 +184,30 @@ def right_answers(heaptap):
     leaves = by_function([s for s in sites if s["live_bytes"]], "live_bytes",
                          lambda stack: [name(f) for f in stack[:1]])
     return {
-        "What is still live, and": lambda out: json.loads(out[0]) == {
+        "Live memory, and": lambda out: json.loads(out[0]) == {
             key: d["totals"][key] for key in ("live_blocks", "live_bytes", "peak_bytes")},
-        "Was everything recorded": lambda out: out == ["all"],
+        "Is the recording": lambda out: out == ["all"],
         "The three largest sites": lambda out: out == [
             f"{s['live_bytes']}\t{' < '.join(map(name, s['stack']))}" for s in sites[:3]],
-        "Who holds the peak": lambda out: out == [
+        "The peak by function": lambda out: out == [
             f"{r['function']}\t{r['peak_bytes']}\t{r['self_peak_bytes']}" for r in rows[:10]],
-        "Bytes still live that": lambda out: int(out[0]) == sum(
+        "Live bytes allocated": lambda out: int(out[0]) == sum(
             s["live_bytes"] for s in sites if s["stack"] and s["stack"][0]["module"] == own) > 0,
         "The same by innermost": lambda out: pairs(out) == leaves,
         "Collapsed stacks": lambda out: out == [
             f"{';'.join(map(name, reversed(s['stack'])))} {s['allocated_bytes']}" for s in sites],
-        "Threads, by what": lambda out: pairs(out).popitem()[1] == d["totals"]["allocated_bytes"],
-        "Blocks of a label": lambda out: pairs(out) == {"{}": d["totals"]["live_bytes"],
-                                                        "malloc": d["totals"]["live_bytes"]},
+        "Threads by": lambda out: pairs(out).popitem()[1] == d["totals"]["allocated_bytes"],
+        "Live bytes of each": lambda out: pairs(out) == {"{}": d["totals"]["live_bytes"],
+                                                         "malloc": d["totals"]["live_bytes"]},
         "Live bytes over time": lambda out: [int(line.split("\t")[1]) for line in out] == [
             point["live_bytes"] for point in d["timeline"]],
-        "Stacks that grow": lambda out: [line.split("\t")[::2] for line in out] == [
+        "Growing stacks": lambda out: [line.split("\t")[::2] for line in out] == [
             [r["trend"], " < ".join(map(name, r["stack"][:3]))] for r in growing],
-        "What grew between": lambda out: pairs(out).pop("total") == grown["growth"]["inuse"] and
+        "Growth between": lambda out: pairs(out).pop("total") == grown["growth"]["inuse"] and
         len(out) == 1 + sum(r["growth"]["inuse"] > 0 for r in grown["rows"]) > 1,
         "All processes of": lambda out: [line.split("\t")[0] for line in out] == [
             str(p["process"]["pid"]) for p in session["profiles"]] and len(out) > 1,
-        "In Python, inclusive": lambda out: sorted(int(line.split()[0]) for line in out) == sorted(
+        "Inclusive live bytes": lambda out: sorted(int(line.split()[0]) for line in out) == sorted(
             sorted(inclusive.values())[-10:]),
     }
 
