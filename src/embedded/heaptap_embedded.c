@@ -55,7 +55,7 @@
 #elif defined(HEAPTAP_EMBEDDED_BIG_ENDIAN)
 #define IS_BIG HEAPTAP_EMBEDDED_BIG_ENDIAN
 #else
-#error "say -DHEAPTAP_EMBEDDED_BIG_ENDIAN=0 or 1: this compiler does not tell"
+#error "the byte order is unknown to this compiler: add -DHEAPTAP_EMBEDDED_BIG_ENDIAN=0 or 1"
 #endif
 
 #ifdef HEAPTAP_EMBEDDED_CLOCK

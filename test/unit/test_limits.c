@@ -69,7 +69,7 @@ a_limit_without_a_name_is_of_what_the_command_says(void **state)
     assert_int_equal(limits_parse("1K,peak=7", &growth, &limits, &err), 0);
     assert_limit(LIMIT_PEAK, false, 7);
     assert_limit(LIMIT_INUSE, false, 1024);
-    assert_refused("5", &alone, "5 of what? Name it, as in leaks=5");
+    assert_refused("5", &alone, "5 needs a name, as in leaks=5");
 }
 
 /* If this fails, a mistyped limit makes a gate that is always open. */
@@ -91,7 +91,7 @@ what_is_no_limit_is_refused(void **state)
     assert_refused("1234567890123%", &growth, "is no limit");
     assert_refused("a.name.that.is.much.too.long.to.be.one.of.the.names.of.limits.that.there.are",
                    &growth, "is no limit");
-    assert_refused("peak=5%", &alone, "5% of what? There is nothing to compare with");
+    assert_refused("peak=5%", &alone, "5% has no base: there is nothing to compare with");
 }
 
 /* Judge the growth of a stack from BEFORE bytes to AFTER by TEXT. */

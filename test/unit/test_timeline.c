@@ -301,7 +301,7 @@ pictures_say_whose_memory_they_show(void **unused)
     assert_non_null(strstr(
         out.text, "<title>merged from 2 processes of /usr/bin/prog: live bytes over time</title>"));
     assert_non_null(strstr(
-        out.text, "<title>merged from 2 processes of /usr/bin/prog: who held memory, and when"));
+        out.text, "<title>merged from 2 processes of /usr/bin/prog: memory held over time"));
     assert_non_null(strstr(out.text, ">2 of 3 stacks grow steadily; heaptap "));
     assert_null(strstr(out.text, "pid 0"));
     strbuf_release(&out);

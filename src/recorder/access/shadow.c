@@ -72,7 +72,7 @@ shadow_fails(const char *why)
     char line[512];
     struct fmt f = fmt_init(line, sizeof line - 1);
 
-    fmt_str(&f, "heaptap: this program counts its accesses, and cannot: ");
+    fmt_str(&f, "heaptap: cannot count the accesses of this program: ");
     fmt_str(&f, why);
     fmt_char(&f, '\n');
     sys_write_all(2, line, f.length);
@@ -86,7 +86,7 @@ placement_of(uint32_t granule_bytes)
     for (size_t i = 0; i < countof(placements); i++)
         if (placements[i].granule_bytes == granule_bytes)
             return &placements[i];
-    shadow_fails("nothing is known of granules of that size");
+    shadow_fails("the size of its granules is not supported");
 }
 
 static COLD void
@@ -101,14 +101,14 @@ map_counters(const struct placement *p)
                          -1, 0);
 
     if (sys_failed(got) && (intptr_t)got == -EEXIST)
-        shadow_fails("other memory lies where the counters must be. Is the address space laid out "
-                     "from below (ulimit -s unlimited)? --granule=64 needs less of it");
+        shadow_fails("other memory occupies the addresses of the counters. Is the address space "
+                     "laid out from below (ulimit -s unlimited)? --granule=64 needs less of it");
     if (sys_failed(got))
-        shadow_fails("the counters need 16 to 64 TiB of address space, of which only what is used "
-                     "becomes memory. Raise the limit (ulimit -v unlimited), and let memory be "
-                     "overcommitted (sysctl vm.overcommit_memory=0)");
+        shadow_fails("the counters need 16 to 64 TiB of address space; only the part in use takes "
+                     "memory. Raise the limit (ulimit -v unlimited), and allow overcommit (sysctl "
+                     "vm.overcommit_memory=0)");
     if (wanted != NULL && got != wanted)
-        shadow_fails("this kernel puts the counters elsewhere; Linux 4.17 or later does not");
+        shadow_fails("this kernel maps the counters at another address; use Linux 4.17 or later");
     sys_madvise(got, size_bytes, MADV_NOHUGEPAGE);
     sys_madvise(got, size_bytes, MADV_DONTDUMP);
     shadow.low = p->low;
@@ -129,10 +129,10 @@ shadow_start(uint32_t granule_bytes, bool apart)
     if (!cas_acq_rel(&begun, &there, wanted)) {
         if ((there & ~1u) != granule_bytes)
             shadow_fails("its parts were built with different --granule sizes. Build all of them "
-                         "with the same, and with heaptap cc");
+                         "with heaptap cc and one size");
         if (there != wanted)
-            shadow_fails("only some of its parts were built to count reads and writes apart, as "
-                         "gcc does. Build all of them with heaptap cc --reads-writes");
+            shadow_fails("only some parts count reads and writes separately, as gcc does. Build "
+                         "all parts with heaptap cc --reads-writes");
         return;
     }
     shadow.apart = apart;

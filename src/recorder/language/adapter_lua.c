@@ -56,11 +56,11 @@ say_unknown(const char *version)
     char line[LINE_BYTES] = "heaptap: ";
 
     if (lua_code_exports("luaJIT_setmode")) {
-        strcat(line, "LuaJIT keeps its objects in memory of its own, and its functions are not "
-                     "known: stacks are those of C\n");
+        strcat(line, "LuaJIT maps memory for its objects itself and hides its functions: stacks "
+                     "show C functions\n");
     } else {
         put_version(line, version);
-        strcat(line, " is not known, so its functions are not shown; 5.1 to 5.4 are\n");
+        strcat(line, " is not supported, so its functions are not shown; 5.1 to 5.4 are\n");
     }
     speak(line, strlen(line));
 }

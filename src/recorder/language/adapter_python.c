@@ -31,7 +31,8 @@ static void
 say_unknown(const char *version)
 {
     static const char before[] = "heaptap: Python ";
-    static const char after[] = " is not known, so its functions are not shown; 3.9 to 3.13 are\n";
+    static const char after[] = " is not supported, so its functions are not shown; 3.9 to 3.13 "
+                                "are\n";
     char line[160];
     size_t bytes = strcspn(version, " ");
 

@@ -153,8 +153,8 @@ look_at(struct dl_phdr_info *info, size_t size, void *arg)
 __attribute__((constructor)) static void
 begin(void)
 {
-    static const char other[] = "heaptap: this ECL is of another version than the adapter for Lisp "
-                                "was built for; stacks show C functions\n";
+    static const char other[] = "heaptap: the adapter for Lisp was built for another version of "
+                                "ECL; stacks show C functions\n";
     int found = dl_iterate_phdr(look_at, NULL);
     const void *boot = dlsym(RTLD_NEXT, "cl_boot");
 

@@ -78,12 +78,12 @@ static const struct {
     {ENOMEM, "no memory; raise the limits (ulimit -v, -d and -l) or free some memory"},
     {EAGAIN, "the limit on locked memory is too low; raise it with ulimit -l"},
     {ELIBBAD, "a sanitizer has taken malloc's place; run a build without it"},
-    {ENOSYS, "this system lacks a call that is needed; Linux 4.14 or later has it"},
+    {ENOSYS, "this system lacks a required system call; use Linux 4.14 or later"},
 };
 
 /* EACCES for a file that was opened before. */
 static const char no_longer_permitted[] =
-    "permission denied, as after giving up rights; try --reserve, which opens it only once";
+    "permission denied, as after dropping privileges; try --reserve, which opens the file once";
 
 static const char *
 cause_of(enum output_event event, int error)
@@ -101,9 +101,9 @@ output_message(enum output_event event, int error, const char *path)
 {
     static const char *const what[] = {
         [OUTPUT_NOT_RECORDING] = "not recording: ",
-        [OUTPUT_CANNOT_GROW] = "the profile cannot grow, what follows is missing in it: ",
-        [OUTPUT_CUT_SHORT] = ("the profile was cut short by another program, or its disk failed; "
-                              "what follows is lost, the program goes on"),
+        [OUTPUT_CANNOT_GROW] = "the profile cannot grow and lacks all later events: ",
+        [OUTPUT_CUT_SHORT] = ("another program truncated the profile, or its disk failed; later "
+                              "events are lost, the program continues"),
     };
     static char line[PIPE_BUF]; // Used once. The stack may be a coroutine's, or a signal handler's.
     struct fmt f = fmt_init(line, sizeof line - 1);

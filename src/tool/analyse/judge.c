@@ -130,8 +130,7 @@ check_known(const struct limit *l, enum limit_of what, const struct diff *d, boo
     if (l->unnamed)
         return 0;
     return err_set(err, HEAPTAP_USAGE,
-                   "a limit of '%s': it is known of a whole run only, not of a moment or a stretch "
-                   "of time",
+                   "a limit of '%s' needs a whole run, not a moment or a range of time",
                    kinds[what].name);
 }
 

@@ -82,7 +82,7 @@ parse_line(struct suppressions *s, const char *line, size_t length, const char *
         return 0;
     if (length < prefix_bytes || memcmp(line, prefix, prefix_bytes) != 0)
         return err_set(err, HEAPTAP_BAD_INPUT,
-                       "%s: a suppression is written leak:PATTERN, not '%.*s'", origin,
+                       "%s: '%.*s' is no suppression; write leak:PATTERN", origin,
                        (int)(length < 60 ? length : 60), line);
     pattern = arena_strndup(arena, line + prefix_bytes, length - prefix_bytes);
     if (*pattern == '\0')

@@ -82,7 +82,7 @@ ask_processes(const char **paths, size_t count, const struct asking *asking, str
         worst = code > worst ? code : worst;
     }
     if (living == 0) {
-        say_error("all processes of the session have ended: nothing can be asked of them");
+        say_error("all processes of the session have ended and can take no request");
         return EXIT_BAD_INPUT;
     }
     for (size_t i = 0; i < count; i++) {

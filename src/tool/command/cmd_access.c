@@ -44,7 +44,7 @@ check(struct shown *s)
     if (o->svg == NULL)
         return 0;
     if (s->set->count > 1) {
-        say_error("--svg is a picture of one process; --only PID chooses it");
+        say_error("--svg draws one process; choose it with --only PID");
         return EXIT_USAGE;
     }
     return sink_check(o->svg, s->set);
@@ -122,7 +122,7 @@ run_access(const void *given, int count, char **arguments)
     int rc;
 
     if (o->hot + o->cold + o->never + (o->fields || o->svg != NULL) > 1) {
-        say_error("--hot, --cold, --never and --fields are different views; give one of them");
+        say_error("--hot, --cold, --never and --fields are different views; choose one");
         return EXIT_USAGE;
     }
     rc = runner_run(&r, what);

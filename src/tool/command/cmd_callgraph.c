@@ -236,11 +236,12 @@ const struct command command_callgraph = {
         "Shows an entry for each function on the path to an allocation, the one with the most "
         "bytes first. Above the function are its callers, with the bytes they allocated through "
         "it. Below it are the bytes it allocated itself and through its callees. \"called\" counts "
-        "allocations: for the function, those in which it was called, + its recursive calls; for a "
+        "allocations: for the function, those below a call of it, + its recursive calls; for a "
         "caller, those through this call / through all its calls; for a callee, those through this "
-        "call / through all calls of it.\n\n"
+        "call / through all calls of it.\n"
+        "\n"
         "Functions that call each other in a circle form a cycle, which also has an entry as a "
-        "whole. All values come from whole stacks, in which a function or call counts once however "
+        "whole. All values come from whole stacks. A stack counts a function or call once, however "
         "often it recurs. So they are exact inside cycles, and never exceed the bytes allocated.",
     .examples =
         "heaptap callgraph app.heaptap\tthe largest functions\n"

@@ -16,7 +16,7 @@ run(const void *given, int count, char **arguments)
 
     o.pid = strtoull(arguments[0], &end, 10);
     if (*end != '\0' || o.pid == 0 || o.pid > INT32_MAX) {
-        say_error("'%.60s' is no process id; for a dump there is heaptap core --check",
+        say_error("'%.60s' is no process id; for a dump, use heaptap core --check",
                   arguments[0]);
         return EXIT_USAGE;
     }
@@ -25,7 +25,7 @@ run(const void *given, int count, char **arguments)
 
 static const struct opt options[] = {
     {OPT_STRING, 0, "profile", &defaults.profile, "FILE",
-     "Take stacks and names from the profile FILE instead of the one that is being recorded.",
+     "Take stacks and names from the profile FILE, not from the one being recorded.",
      NULL},
     {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
      "Show at most N damaged blocks. The default is 10, and all in JSON.", NULL},

@@ -164,12 +164,13 @@ const struct command command_control = {
     .summary = "change how a running program is recorded",
     .description =
         "Asks the recorder in a running program to change its recording mode. Without options, "
-        "prints the current mode. For a session, asks all living processes.\n\n"
-        "A thread checks for requests every 256 events or sooner, or every 256 KiB of its "
-        "allocations when not everything is recorded. A program that does not allocate never "
-        "checks; the request waits in its profile. The exit status is 0 if "
-        "the request was accepted, and 1 if it still "
-        "waits.\n\n"
+        "prints the current mode. For a session, asks all living processes.\n"
+        "\n"
+        "A thread checks for requests every 256 events or sooner, or every 256 KiB that it "
+        "allocates when not everything is recorded. A program that does not allocate never checks; "
+        "the request waits in its profile. The exit status is 0 if the request was accepted, and 1 "
+        "if it still waits.\n"
+        "\n"
         "Estimates and exact counts are added up; the report shows when each mode was in force.",
     .examples = "heaptap record 1234\thow is it recorded?\n"
                 "heaptap record 1234 --exact\trecord everything from now on\n"

@@ -57,8 +57,7 @@ check(struct shown *s)
 
     s->p->path = arena_strdup(&s->p->arena, c->e.memory.name);
     if (c->answer.question == MEMORY_LEAKS && profile_is_estimate(s->p)) {
-        say_error("--leaks has to know every block; this process was recorded in part only "
-                  "(--sample)");
+        say_error("--leaks needs every block, but this process was recorded in part (--sample)");
         return EXIT_USAGE;
     }
     if (c->e.memory.thread_count > 0)
@@ -146,7 +145,7 @@ wish_of(const struct core_options *o, int count, char **arguments, struct examin
     *ret = (struct examine_wish){.profile = o->profile, .pid = (uint32_t)o->pid};
     if (o->pid != 0) {
         if (count > 1 || o->pid > INT32_MAX) {
-            say_error("--pid takes a process id, and no dump beside it");
+            say_error("--pid takes a process id and excludes a dump");
             return EXIT_USAGE;
         }
         ret->program = count > 0 ? arguments[0] : NULL;
@@ -245,19 +244,22 @@ const struct command command_core = {
     .description =
         "Shows the blocks that lived in the memory of a process when it was dumped, by the stacks "
         "that allocated them. The process must have been recorded. Its profile must exist, because "
-        "it has the stacks, unless the process was recorded with --self-contained-core. Neither a "
-        "debugger nor the program is needed.\n\n"
+        "it has the stacks, unless the process was recorded with --self-contained-core. The "
+        "program and a debugger are not needed.\n"
+        "\n"
         "If a signal ended the process, the cause comes first: the block that contains or precedes "
-        "the address, its site, or where it had been freed.\n\n"
+        "the address, its site, or where it had been freed.\n"
+        "\n"
         "The dump may be compressed with zstd or gzip. For a truncated dump the output lists the "
         "missing parts. With -o the moment becomes a profile, for heaptap diff between two dumps "
         "of one process, and for exports.",
     .examples = "heaptap core core.4711\n"
                 "heaptap core ./server core.4711.zst\tas for a debugger\n"
                 "heaptap core --pid 4711\ta running process\n"
-                "heaptap core --leaks core.4711\twhat cannot be reached any more\n"
-                "heaptap core --check core.4711\twhich blocks were written out of\n"
-                "heaptap core --find-pointers 0x55d0c8e012a0 core.4711\twho keeps that block\n"
+                "heaptap core --leaks core.4711\tblocks that nothing reaches any more\n"
+                "heaptap core --check core.4711\toverrun blocks\n"
+                "heaptap core --find-pointers 0x55d0c8e012a0 core.4711\tpointers that keep that "
+                "block\n"
                 "heaptap core -o before.heaptap core.1\ta profile of that moment\n",
     .options = options,
     .defaults = &defaults,

@@ -296,27 +296,29 @@ const struct command command_diff = {
     .description =
         "Shows the changes from the profile BEFORE to the profile AFTER, the largest first. Each "
         "is a profile, a process being recorded, or a session, whose processes are summed (--only "
-        "selects some). A suffix of @ and a moment (see --at) takes one process as it was "
-        "then.\n\n"
+        "selects some). A suffix of @ and a moment (see --at) takes one process as it was then.\n"
+        "\n"
         "Stacks match if their functions and files are equal, in this order; addresses and lines "
         "may differ, so profiles of two builds can be compared. Files match if their paths are "
         "equal. A file missing on one side matches the other side's file whose path has the most "
         "equal final components, at least the name, so builds may be in different directories. A "
-        "stack that only one side has counts as zero on the other. A function has two "
-        "growths: self, of the bytes it allocated, and inclusive, with those of its callees.\n\n"
+        "stack that only one side has counts as zero on the other. A function has two growths: "
+        "self, in the bytes that it allocated, and inclusive, which adds its callees.\n"
+        "\n"
         "With --fail-over the exit code states whether totals grew too much, for use in tests, and "
         "stderr has a line for each that did. Unless a metric is chosen, rows then show the first "
         "of these. Percentages are of BEFORE's total. leaks counts live bytes, except those that "
-        "heaptap leaks suppresses by default.\n\n"
+        "heaptap leaks suppresses by default.\n"
+        "\n"
         "The growth of sampled profiles is known to within a range, which is shown. A growth whose "
         "range includes 0 is within noise; --fail-over fails only if the whole range exceeds the "
         "limit.",
     .examples =
-        "heaptap diff monday.heaptap today.heaptap\twhat is in use now and was not\n"
+        "heaptap diff monday.heaptap today.heaptap\tmemory that is in use now and was not\n"
         "heaptap diff --fail-over peak=5%,leaks=0 base.heaptap new.heaptap\ta gate for tests\n"
-        "heaptap diff app.heaptap@warm app.heaptap@end\twhat one run gained since its snapshot\n"
+        "heaptap diff app.heaptap@warm app.heaptap@end\tgrowth of a run since its snapshot\n"
         "heaptap diff --only cc1plus a.processes b.processes\tcompilers of two builds\n"
-        "heaptap diff --by function --alloc a.heaptap b.heaptap\twho churns more\n"
+        "heaptap diff --by function --alloc a.heaptap b.heaptap\tfunctions that churn more\n"
         "heaptap diff --flamegraph diff.svg a.heaptap b.heaptap\tthe same as a picture\n",
     .options = options,
     .defaults = &defaults,

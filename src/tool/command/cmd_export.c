@@ -67,8 +67,8 @@ choose_format(const struct export_command_options *o)
         return export_find("collapsed");
     e = export_for_path(o->output);
     if (e == NULL)
-        say_error("%s: its name does not tell the format; add -f FORMAT (heaptap export --list "
-                  "shows them)",
+        say_error("%s: the name implies no known format; add -f FORMAT (heaptap export --list "
+                  "shows the formats)",
                   o->output);
     return e;
 }
@@ -101,7 +101,8 @@ check_format(const struct export_command_options *o, const struct exporter *e)
         struct strbuf rooted = {0};
 
         add_rooted(&rooted);
-        say_error("%s has heaps and labels of its own, or no room for them; --root-by is for %s",
+        say_error("the format %s excludes --root-by: it holds heaps and labels already, or cannot; "
+                  "--root-by is for %s",
                   e->name, strbuf_text(&rooted));
         strbuf_release(&rooted);
         return EXIT_USAGE;
@@ -122,8 +123,8 @@ check(struct shown *s)
     int rc = pick_metric(s->p, metric_chosen(&run->options->metric));
 
     if (rc == 0 && s->p->extent != EXTENT_WHOLE && export_needs_whole(run->exporter)) {
-        say_error("%s shows what is known of a whole run only, such as the peak, not of a moment "
-                  "or a stretch of time",
+        say_error("the format %s needs a whole run, because it holds the peak and the like; it "
+                  "cannot show a moment or a range of time",
                   run->exporter->name);
         return EXIT_USAGE;
     }
@@ -212,7 +213,7 @@ static const struct opt options[] = {
      NULL},
     {OPT_CHOICE_OF, 0, "root-by", &defaults.root, "WHAT",
      "Add a frame at the root of each stack with the heap, the labels, or the value of the label "
-     "KEY of its blocks; for formats that hold only frames.",
+     "KEY of the blocks there; for formats that hold only frames.",
      root_names},
     VIEW_STACK_OPTIONS(defaults.view),
     SYMBOL_OPTIONS(defaults.view.symbols),
@@ -229,13 +230,16 @@ const struct command command_export = {
     .summary = "write a profile in the format of another tool",
     .description = "Writes a profile for other tools: a flame graph (one SVG file for any "
                    "browser), pprof's profile.proto, and other tools' formats; --list prints them "
-                   "all. A session is exported as the sum of its processes.\n\n"
+                   "all. For a session, the sum of all processes is exported.\n"
+                   "\n"
                    "The flame graph needs no server and no network. Click zooms, / searches, i "
                    "inverts it, 1 to 5 choose the metric. Its address stores the current view "
-                   "behind #, so that a link to it can be shared.\n\n"
+                   "behind #, so that a link to it can be shared.\n"
+                   "\n"
                    "The options --filter, --fold and --no-fold work as in report. pprof-text keeps "
                    "raw addresses, so it is never folded. go tool pprof misreads addresses of "
-                   "position-dependent programs in it; use the format pprof for them.\n\n"
+                   "position-dependent programs in it; use the format pprof for them.\n"
+                   "\n"
                    "In pprof, samples carry the program's labels, and one called heap if the "
                    "program declares heaps: see go tool pprof -tags and -tagfocus.",
     .examples =

@@ -172,7 +172,7 @@ choose_output(const struct html_options *o, const struct html_side *side,
     name = arena_printf(arena, "%s.html", name);
     // A dangling symbolic link also counts as taken: its creator would choose where we write.
     if (lstat(name, &st) == 0 && !is_page(name)) {
-        say_error("%s is there and is no page of heaptap; name the output with -o", name);
+        say_error("%s exists and is no page of heaptap; name the output with -o", name);
         return EXIT_USAGE;
     }
     *ret = name;
@@ -224,12 +224,12 @@ static void
 hint_at_sources(const struct html_sources *s, struct arena *arena)
 {
     if (s->missing > 0 && s->directory == NULL)
-        say_hint("%s not there, or not for everybody to read; --source-dir DIR says where sources "
-                 "lie",
+        say_hint("%s missing, or not readable for everybody; name their directory with "
+                 "--source-dir DIR",
                  s->missing == 1 ? "1 source file is"
                                  : arena_printf(arena, "%zu source files are", s->missing));
     if (s->too_large > 0)
-        say_hint("%s left out of the page, which takes files up to %s, and %s in all",
+        say_hint("%s left out: the page takes files of up to %s, and %s in all",
                  s->too_large == 1 ? "1 source file was"
                                    : arena_printf(arena, "%zu source files were", s->too_large),
                  style_bytes(arena, (int64_t)SOURCE_BYTES),
@@ -301,7 +301,7 @@ run_html(const void *given, int count, char **arguments)
 
     if (!o->json && page_template() == NULL) {
         say_error("this heaptap was built without the page: run tools/setup build and make again; "
-                  "--json prints what would be in it");
+                  "--json prints the data of a page");
         return EXIT_USAGE;
     }
     if (o->source_dir != NULL && !symbolise_is_directory("source-dir", o->source_dir))
@@ -333,8 +333,8 @@ static const struct opt options[] = {
      "with .html at its end, in the current directory.",
      NULL},
     {OPT_FLAG, 0, "source", &defaults.source, NULL,
-     "Put the source text of the functions that are shown into the page, as far as it is there: "
-     "files up to 2 MiB, the ones of the largest stacks first, 32 MiB in all.",
+     "Add the source text of the shown functions to the page, where it exists: files of up to 2 "
+     "MiB, those of the largest stacks first, 32 MiB in all.",
      NULL},
     {OPT_STRING, 0, "source-dir", &defaults.source_dir, "DIR",
      "Look for source files under DIR first: DIR followed by the path in the debug information or "
@@ -366,12 +366,15 @@ const struct command command_html = {
         "network. It begins with the code that holds the memory, and has tables by function, site, "
         "type, heap, label, thread and line, a flame graph, the curve of live bytes over time, "
         "callers and callees, sizes, leaks, and how it was recorded. Every function is a link to "
-        "its details.\n\n"
+        "its details.\n"
+        "\n"
         "A range of time or a moment selected in the curve applies to all tables. The page "
         "contains all moments, so there is no --at. Its address stores the current view behind #, "
-        "so a link to it can be kept.\n\n"
+        "so a link to it can be kept.\n"
+        "\n"
         "With two profiles it shows the changes from the first to the second, by the rules of "
-        "heaptap diff. For a session it shows the sum of its processes over time.\n\n"
+        "heaptap diff. For a session it shows the sum of all processes over time.\n"
+        "\n"
         "The page contains everything in the profile: the command, paths of files, names of "
         "functions, labels; and with --source the text of sources.",
     .examples = "heaptap html\tthe newest profile here\n"

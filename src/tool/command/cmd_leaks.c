@@ -210,8 +210,8 @@ judge(const struct limits *limits, const struct live *live)
     if (exceeded)
         say_error("%s are still live, more than the %s that --fail-over allows", bytes, limit);
     else
-        say_hint("%s are still live, more than the %s that --fail-over allows; but with these "
-                 "samples it may be %s; that is no failure",
+        say_hint("%s are still live, more than the %s that --fail-over allows; but the samples "
+                 "permit as little as %s, so this is no failure",
                  bytes, limit, style_bytes(&arena, live->least_bytes));
     arena_release(&arena);
     return exceeded ? EXIT_FINDINGS : judge_within(live);
@@ -241,8 +241,8 @@ static const struct opt options[] = {
     {OPT_FLAG, 0, "no-builtin-suppressions", &defaults.no_builtin, NULL,
      "Also show blocks that the C and C++ libraries keep on purpose.", NULL},
     {OPT_STRING, 0, "fail-over", &defaults.fail_over, "BYTES",
-     "Exit with code 1 when more than BYTES are still live and not suppressed; 0 allows none. Of "
-     "samples that must be certain. By default that never fails.",
+     "Exit with code 1 when more than BYTES are still live and not suppressed; 0 allows none. With "
+     "samples, the excess must be certain. The default never fails.",
      NULL},
     {OPT_FLAG, 0, "paths", &defaults.paths, NULL,
      "Add up by path: the functions of the last callers, as in || > main > load > read_line.",
@@ -251,7 +251,7 @@ static const struct opt options[] = {
      "Keep the N innermost functions of a path. The default is 5; 0 keeps all. Turns on --paths.",
      NULL},
     {OPT_FLAG, 0, "call-sites", &defaults.call_sites, NULL,
-     "Tell calls from different lines of one function apart. Turns on --paths.", NULL},
+     "Separate calls from different lines of one function. Turns on --paths.", NULL},
     {OPT_FLAG, 0, "classic", &defaults.classic, NULL,
      "Print the paths in the layout of the paper on mprof (1988). Turns on --paths.", NULL},
     {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
@@ -268,17 +268,20 @@ const struct command command_leaks = {
     .summary = "show blocks that are still live, largest first",
     .description =
         "Lists the blocks that were not freed, by the stack that allocated them. They are called "
-        "still live, not leaked: whether anything still points to them has not been checked.\n\n"
-        "Blocks of the program's own heaps appear among those of malloc, with the heap's name in "
-        "brackets.\n\n"
+        "still live, not leaked: whether anything still points to them has not been checked.\n"
+        "\n"
+        "Blocks of the program's own heaps appear among malloc's blocks, with the heap's name in "
+        "brackets.\n"
+        "\n"
         "Blocks that the C and C++ libraries keep on purpose are suppressed, and so are those that "
         "a file of --suppressions names. The output shows the bytes that each suppression has "
-        "hidden.\n\n"
+        "hidden.\n"
+        "\n"
         "--paths merges stacks with the same innermost functions, whatever their lines, and shows "
         "these functions from the outside in. \"...\" replaces callers that were cut, here or by "
         "`run --frames`.",
-    .examples = "heaptap leaks app.heaptap\twhat is left\n"
-                "heaptap leaks --paths app.heaptap\twhich functions it came through\n"
+    .examples = "heaptap leaks app.heaptap\tblocks that are left\n"
+                "heaptap leaks --paths app.heaptap\tthe functions they came through\n"
                 "heaptap leaks --fail-over 0 app.heaptap\tfail when anything is left\n"
                 "heaptap leaks --suppressions lsan.supp --json app.heaptap\tfor a script\n",
     .options = options,

@@ -40,7 +40,7 @@ static const struct opt options[] = {
     {OPT_STRING, 'o', "output", &defaults.output, "FILE", "Write the result there. Required.",
      NULL},
     {OPT_FLAG, 0, "skip-bad", &defaults.skip_bad, NULL,
-     "Leave out profiles that cannot be read, instead of ending. The result says how many.", NULL},
+     "Skip unreadable profiles instead of ending. The result states how many.", NULL},
     SYMBOL_OPTIONS(defaults.symbols),
     {0},
 };
@@ -168,7 +168,7 @@ check_output(struct inputs *in, const char *output)
         return EXIT_USAGE;
     }
     if (map_get(&in->known, (uint64_t)st.st_dev << 40 ^ st.st_ino) != NULL) {
-        say_error("%s is one of the profiles to merge; name another file for the output", output);
+        say_error("%s is an input of the merge; name another file for the output", output);
         return EXIT_USAGE;
     }
     if (origin_header(output, &h) && h.merged_processes == 0) {
@@ -304,7 +304,7 @@ add_all(struct sums *s, const struct inputs *in, bool skip_bad)
             bad++;
             rc = 0;
         } else if (rc == EXIT_BAD_INPUT) {
-            say_hint("nothing was written; --skip-bad leaves out what cannot be read");
+            say_hint("nothing was written; --skip-bad skips unreadable profiles");
         }
     }
     hide_progress();

@@ -44,13 +44,13 @@ place_for(const struct profile *p, const char *path, struct arena *a)
         cut = 0;
     beside = arena_printf(a, "%.*s.packed.heaptap", (int)(length - cut), path);
     if (access(beside, F_OK) == 0) {
-        say_error("whether a process still writes %s cannot be told from here, and %s is taken; "
+        say_error("cannot determine from here whether a process still writes %s, and %s exists; "
                   "name another file with -o",
                   path, beside);
         return NULL;
     }
-    say_warning("whether a process still writes %s cannot be told from here (another container or "
-                "machine may have it); it is left alone",
+    say_warning("cannot determine from here whether a process still writes %s (in another "
+                "container or on another machine); the file is left unchanged",
                 path);
     return beside;
 }
@@ -163,7 +163,7 @@ const struct command command_pack = {
         "cannot determine whether the process runs, for example from inside a container, it also "
         "keeps the original and writes NAME.packed.heaptap beside it.",
     .examples = "heaptap pack heaptap.server.123.heaptap\tin place\n"
-                "heaptap pack -o now.heaptap 123\ta copy of what process 123 has recorded so far",
+                "heaptap pack -o now.heaptap 123\ta copy of the recording so far of process 123",
     .options = options,
     .defaults = &defaults,
     .defaults_bytes = sizeof defaults,

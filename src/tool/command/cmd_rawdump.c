@@ -181,7 +181,7 @@ open_image(struct dump *d, const char *text, struct err *err)
     if (rc == 0)
         rc = check_machine(d, image, err);
     if (rc == 0 && image->missing_bytes > 0)
-        say_warning("%s is cut off: %s of the memory that it should have are missing", image->path,
+        say_warning("%s is truncated: %s of its memory are missing", image->path,
                     style_bytes(&d->arena, (int64_t)image->missing_bytes));
     return rc;
 }
@@ -276,7 +276,7 @@ static const char *
 kind_advice(struct dump *d, enum annotation_kind other)
 {
     if (d->o->word >= 0 || d->o->endian >= 0)
-        return "without these options the blocks say what they are";
+        return "without these options, word size and byte order come from the blocks";
     return arena_printf(&d->arena,
                         "is that the program of this memory? --word %s --endian %s shows them",
                         word_names[annotation_word_bytes(other) == 8],
@@ -310,7 +310,7 @@ say_why_none(struct dump *d)
         refused = annotated_refused_words(m, &d->arena);
         say_error("%s: no annotated block in %s of memory%s%s%s", name,
                   style_bytes(&d->arena, (int64_t)(m->read_bytes + m->hole_bytes)),
-                  refused ? "; of what begins like one, " : "", refused ? refused : "",
+                  refused ? "; of places that begin like one, " : "", refused ? refused : "",
                   refused ? "" : "; was the program built with heaptap_embedded.c?");
     }
 }
@@ -380,9 +380,9 @@ make_profile(struct dump *d)
     note = arena_alloc(&p->arena, sizeof *note);
     *note = (struct profile_note){.kind = NOTE_MEMORY, .advice = "", .process = ""};
     note->text = arena_printf(
-        &p->arena, "blocks found in memory are those that were live; when they were allocated and "
-                   "what was freed is not known%s%s%s",
-        refused ? "; of what begins like a block, " : "", refused ? refused : "",
+        &p->arena, "the blocks found in memory are the live ones; times and frees are not "
+                   "known%s%s%s",
+        refused ? "; of places that begin like a block, " : "", refused ? refused : "",
         d->found.damage_count ? "; some are damaged (heaptap rawdump shows them)" : "");
     p->run_notes = note;
     p->run_note_count = 1;
@@ -400,9 +400,8 @@ warn_of_place(const struct dump *d)
         if (p->locations[i].module != 0)
             return;
     if (d->o->elf != NULL && p->location_count > 1)
-        say_warning("no return address lies in the code of %s: if it is the program of this "
-                    "memory, it was loaded elsewhere than its file says; --loaded-at ADDR tells "
-                    "where",
+        say_warning("no return address lies in the code of %s: either it is not the program of "
+                    "this memory, or it was loaded elsewhere; then give --loaded-at ADDR",
                     d->o->elf);
 }
 
@@ -553,7 +552,7 @@ static const struct opt options[] = {
      "Show at most N stacks. The default is 10, and all in JSON.", NULL},
     {OPT_COUNT, 0, "depth", &defaults.view.depth, "N", "Show at most N frames of a stack.", NULL},
     {OPT_STRING, 0, "filter", &defaults.view.filter, "REGEX",
-     "Keep only stacks in which a function, file or module matches REGEX (extended).", NULL},
+     "Keep only stacks with a function, file or module that matches REGEX (extended).", NULL},
     {OPT_STRING, 0, "fold", &defaults.view.fold, "REGEX",
      "Charge innermost functions that match REGEX to their callers, as is done with common "
      "wrappers.",
@@ -575,21 +574,23 @@ const struct command command_rawdump = {
     .arguments = "IMAGE[@ADDR]...",
     .summary = "find annotated blocks in a copy of memory",
     .description =
-        "Finds the blocks of a program with heaptap_embedded.c in any copy of its memory: bytes "
+        "Finds the blocks of a program with heaptap_embedded.c in any copy of the memory: bytes "
         "fetched by a probe or sent by a device, in one file or several, at the given addresses; "
         "or an ELF core of any processor, which also lists its libraries. Each block carries its "
-        "size and the stack that allocated it, so only the program is needed, for its names.\n\n"
+        "size and the stack that allocated it, so only the program is needed, for its names.\n"
+        "\n"
         "Blocks with equal stacks are added up. The line below them shows their sizes, where 1023 "
         "x4 means four of 1023 bytes, and the time of their allocation if the program has a clock. "
         "Data that begins like a block but is none is counted with the reason: letters in text and "
         "code, or a copy of a block that the program has made. Overwritten bytes behind blocks "
-        "show overflows; the end of the output lists their likely culprits.\n\n"
+        "show overflows; the end of the output lists their likely culprits.\n"
+        "\n"
         "docs/guide/embedded.md describes the program's part.",
     .examples = "heaptap rawdump --elf firmware.elf ram.bin@0x20000000\tmemory from a probe\n"
                 "heaptap rawdump --elf firmware.elf ram.bin\tits blocks contain its address\n"
                 "heaptap rawdump --elf prog -o now.heaptap core\ta profile from a core\n"
                 "heaptap rawdump --elf app.axf --addr2line 'vendor-addr2line' dump.bin\tnames from "
-                "a toolchain of its own",
+                "the vendor's toolchain",
     .options = options,
     .defaults = &defaults,
     .defaults_bytes = sizeof defaults,

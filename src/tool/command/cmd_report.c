@@ -97,16 +97,16 @@ check_sizes(const struct report_options *o, enum metric metric)
     const struct view_options *v = &o->view;
 
     if (v->at || v->between) {
-        say_error("--by size is about the whole run, not about --at or --between");
+        say_error("--by size covers the whole run and excludes --at and --between");
         return EXIT_USAGE;
     }
     if (metric == METRIC_PEAK || metric == METRIC_TEMPORARY) {
-        say_error("--by size knows live bytes, allocated bytes and calls, not --metric %s",
+        say_error("--by size has live bytes, allocated bytes and calls, but not --metric %s",
                   metric_name(metric));
         return EXIT_USAGE;
     }
     if (v->filter || v->tags.heap || v->tags.label) {
-        say_error("--by size is about malloc in the whole process; it cannot be filtered");
+        say_error("--by size covers malloc in the whole process and cannot be filtered");
         return EXIT_USAGE;
     }
     return 0;
@@ -133,7 +133,7 @@ check(struct shown *s)
         return check_sizes(o, *s->runner->metric);
     if (s->p->extent == EXTENT_WHOLE || o->by.choice != BY_TYPE || s->p->typed)
         return 0;
-    say_error("types are told by the sizes of a whole run; heaptap pack %s first", s->p->path);
+    say_error("types come from the sizes of a whole run; heaptap pack %s first", s->p->path);
     return EXIT_USAGE;
 }
 
@@ -252,7 +252,8 @@ const struct command command_report = {
         "stack counts once, however often it recurses.",
     .examples = "heaptap report\tthe newest profile here\n"
                 "heaptap report 4711\ta running process\n"
-                "heaptap report --by function --peak app.heaptap\twho held memory at the peak\n"
+                "heaptap report --by function --peak app.heaptap\tfunctions that held memory at "
+                "the peak\n"
                 "heaptap report --tree --alloc app.heaptap\tchurn from main downwards\n"
                 "heaptap report --by label=tenant app.heaptap\twhat each tenant holds\n"
                 "heaptap report --filter 'json_.*' --json app.heaptap\ta part, for a script\n",

@@ -55,7 +55,7 @@ static const struct opt options[] = {
      NULL},
     {OPT_FLAG, 0, "force", &asked.force, NULL,
      "Replace an existing profile at the path of -o, and the profiles of other processes beside "
-     "it. A file that is not a profile is kept. Fails while a process still writes one of them.",
+     "it. A file that is not a profile is kept. Fails while a process still writes such a profile.",
      NULL},
     {OPT_STRING, 0, "fail-on", &fail_on, "LIMITS",
      "Exit with 99 if the program succeeded, but it or a process that it started exceeded LIMITS: "
@@ -123,12 +123,12 @@ static const struct opt options[] = {
     {OPT_SIZE, 0, "max-memory", &asked.recording.max_memory_bytes, "SIZE",
      "Limit the recorder's memory, including its file, to SIZE (at least 1M). Beyond it, new "
      "stacks count as \"other\", and objects of the program's heaps (heaptap_alloc) without room "
-     "count as losses. Memory that must grow with the program is exempt: a sixth of its heap, and "
+     "count as losses. Memory that must grow with the program is exempt: a sixth of the heap, and "
      "some per thread. Default: no limit.",
      NULL},
     {OPT_STRING, 0, "snapshot-every", &snapshot_every, "SECONDS",
-     "Request a snapshot of all processes every SECONDS. Each process takes it at one of its next "
-     "events.",
+     "Request a snapshot of all processes every SECONDS. Each process takes it at an event soon "
+     "after.",
      NULL},
     {OPT_SIZE, 0, "snapshot-growth", &asked.recording.snapshot_growth_bytes, "SIZE",
      "Take a snapshot each time that live bytes have grown by SIZE since the last such snapshot, "
@@ -195,8 +195,8 @@ check_snapshots(struct err *err)
 
     if (snapshot_signal != NULL && (r->snapshot_signal = signal_number(snapshot_signal)) == 0)
         return err_set(err, HEAPTAP_USAGE,
-                       "option '--snapshot-signal': '%.60s' is no signal that a program can be "
-                       "sent for this; use one such as USR1, USR2 or RTMIN+1",
+                       "option '--snapshot-signal': '%.60s' is no signal that can request a "
+                       "snapshot; use one such as USR1, USR2 or RTMIN+1",
                        snapshot_signal);
     if (r->max_memory_bytes != 0 && r->max_memory_bytes < MAX_MEMORY_LEAST)
         return err_set(err, HEAPTAP_USAGE,
@@ -229,12 +229,12 @@ check_annotation(bool wants_corruption, struct err *err)
                        ANNOTATION_BYTE_MAX);
     if (r->reserve_bytes != 0)
         return err_set(err, HEAPTAP_USAGE,
-                       "--annotate and --reserve exclude each other: what tells annotated blocks "
-                       "from others grows with the heap");
+                       "--annotate and --reserve exclude each other: the marks of annotated blocks "
+                       "take memory that grows with the heap");
     if (r->sample_bytes != 0 || r->sample_count != 0)
         return err_set(err, HEAPTAP_USAGE,
-                       "--annotate and --sample exclude each other: every block carries its "
-                       "stack, and that is what a sample saves");
+                       "--annotate and --sample exclude each other: annotating stores the stack of "
+                       "every block, the cost that a sample saves");
     r->annotate_frames = annotate;
     r->guard_bytes = guard_bytes;
     return 0;
@@ -249,13 +249,14 @@ check_recording(const struct limits *fails, struct err *err)
 
     if (r == 0 && asks->self_contained && asks->reserve_bytes != 0)
         r = err_set(err, HEAPTAP_USAGE,
-                    "--self-contained-core and --reserve exclude each other: the first writes the "
-                    "file again and again, the second never opens it once the program has begun");
+                    "--self-contained-core and --reserve exclude each other: the first rewrites "
+                    "the file repeatedly, the second never opens it after the start");
     if (r == 0)
         r = check_annotation(fails->v[LIMIT_CORRUPTION].given, err);
     if (r == 0 && asks->frames > DISK_DEPTH_MAX)
         r = err_set(err, HEAPTAP_USAGE,
-                    "option '--frames': at most %d frames of a stack are kept, also without it",
+                    "option '--frames': at most %d frames of a stack are kept, even without this "
+                    "option",
                     DISK_DEPTH_MAX);
     if (r == 0)
         r = parse_seconds("delay", delay, &asks->delay_ms, err);
@@ -446,7 +447,7 @@ finish(struct outcome *o, const char *program)
     else if (profiles->count == 0 && !asked.quiet && !growth_is_strange(&o->run.growth))
         say_warning(only ? "no process named '%s' left a profile"
                          : "%s left no profile: it never allocated, or the recorder could not be "
-                           "loaded or write its file (a message above tells)",
+                           "loaded or could not write its file (see the messages above)",
                     only ? only : program);
     o->processes = arena_array(&o->run.arena, profiles->count, sizeof *o->processes);
     memory_keep_freed();
@@ -504,7 +505,7 @@ run(const void *unused, int count, char **arguments)
             say_hint("%s", o.run.hint);
         if (asked.recording.self_contained && WIFSIGNALED(o.run.status) &&
             WCOREDUMP(o.run.status) && !asked.quiet)
-            say_hint("what came after the last copy is in the core dump: heaptap core CORE");
+            say_hint("the core dump has the events after the last copy: heaptap core CORE");
         over = o.run.status == 0 ? run_limits_status(&o.limits) : 0;
     } else {
         destination_others_found(&o.run.to, o.run.pid); // Removes the directory made for other
@@ -528,22 +529,25 @@ const struct command command_run = {
     .description =
         "Runs PROGRAM with the recorder preloaded and records every allocation and free with its "
         "whole stack, or the innermost 1024 frames of a deeper one. The profile is a mapped file "
-        "that is complete at every moment, even if the program is killed.\n\n"
+        "that is complete at every moment, even if the program is killed.\n"
+        "\n"
         "The program's output, exit status and signals are unchanged, and heaptap exits with the "
-        "program's status; only --fail-on can turn a success into a failure. Child processes are "
-        "recorded into profiles of their own. Signals sent to heaptap are forwarded, and job "
-        "control works as usual.\n\n"
+        "program's status; only --fail-on can turn a success into a failure. Each child process is "
+        "recorded into a separate profile. Signals sent to heaptap are forwarded, and job control "
+        "works as usual.\n"
+        "\n"
         "When the program has ended, its profiles are packed (symbols added, compressed), and a "
         "short summary goes to stderr. The profile at the requested path describes the process "
         "started here, as it was after its last exec. It describes the process that allocated most "
         "instead, if the first one is a shell and another process allocated more, or if the first "
         "one allocated less than a twentieth of another. Among several with about as much, the one "
         "with the highest peak is chosen. The summary states the choice, and the directory beside "
-        "the profile holds all others.\n\n"
+        "the profile holds all others.\n"
+        "\n"
         "To record without `heaptap run`, set LD_PRELOAD to libheaptap.so and HEAPTAP_OUT to the "
         "file.",
     .examples = "heaptap run ./server --port 80\trecord a server\n"
-                "heaptap run --snapshot-every 60 ./server\tand note each minute what is live\n"
+                "heaptap run --snapshot-every 60 ./server\twith a snapshot each minute\n"
                 "heaptap run -o before.heaptap -- jq .name big.json\tchoose the file\n"
                 "heaptap run -o profiles/ -- make -j4\tone profile for each process\n"
                 "heaptap run --only cc1,ld -- make\tonly the compiler and the linker\n"

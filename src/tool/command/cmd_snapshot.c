@@ -80,13 +80,14 @@ const struct command command_snapshot = {
     .description =
         "Takes a snapshot called NAME (at most 32 bytes) of a running program's allocations. Every "
         "view can then show the profile as it was at that moment (--at NAME), or the events since "
-        "(--between NAME..end). For a session, asks all living processes.\n\n"
-        "Names may repeat: --at NAME is the latest, --at NAME#1 the first.\n\n"
-        "A thread checks for requests every 256 events or sooner, or every 256 KiB of its "
-        "allocations when not everything is recorded. A program that does not allocate never "
-        "checks; the request waits in its profile. The exit status is 0 if "
-        "the snapshot was taken, and 1 if the "
-        "request still waits.",
+        "(--between NAME..end). For a session, asks all living processes.\n"
+        "\n"
+        "Names may repeat: --at NAME is the latest, --at NAME#1 the first.\n"
+        "\n"
+        "A thread checks for requests every 256 events or sooner, or every 256 KiB that it "
+        "allocates when not everything is recorded. A program that does not allocate never checks; "
+        "the request waits in its profile. The exit status is 0 if the snapshot was taken, and 1 "
+        "if the request still waits.",
     .examples = "heaptap snapshot 1234 warm\tafter the caches have filled\n"
                 "heaptap report --between warm..end 1234\twhat was allocated since, and kept\n"
                 "heaptap diff --flamegraph new.svg 1234@warm 1234\tthe same as a picture",

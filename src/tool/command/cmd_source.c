@@ -37,8 +37,8 @@ read_source(void *arg, const char *path, struct arena *arena, struct strbuf *ret
 
     if (source_read(r->options->directory, r->sysroot, path, arena, ret))
         return true;
-    say_hint("%s: the source is not there or not for everybody to read, so only line numbers are "
-             "shown; say where it lies with --source-dir DIR",
+    say_hint("%s: the source is missing or not readable for everybody, so only line numbers are "
+             "shown; name its directory with --source-dir DIR",
              path);
     return false;
 }
@@ -100,7 +100,7 @@ static const struct opt options[] = {
      "any end of it.",
      NULL},
     {OPT_FLAG, 0, "self", &defaults.self, NULL,
-     "Count only allocations of the line itself, not of its callees.", NULL},
+     "Count only allocations by the line itself, without callees.", NULL},
     VIEW_STACK_OPTIONS(defaults.view),
     VIEW_SHOW_OPTIONS(defaults.view),
     {.kind = OPT_END},

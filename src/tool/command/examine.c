@@ -40,14 +40,13 @@ static int
 say_unrecorded(const struct memory *m)
 {
     if (has_recorder(m) && m->missing_bytes > 0)
-        say_error("%s: the recorder's memory is in the part that is cut off; a dump that is whole "
-                  "is needed (ulimit -c unlimited, room on the disk)",
+        say_error("%s is truncated, and the recorder's memory is in the missing part; a complete "
+                  "dump is needed (ulimit -c unlimited, room on the disk)",
                   m->name);
     // gdb writes which files were mapped behind all memory.
     else if (m->missing_bytes > 0)
-        say_error("%s is cut short, and whether heaptap recorded the process is in the part that "
-                  "is cut off; a dump that is whole is needed (ulimit -c unlimited, room on the "
-                  "disk)",
+        say_error("%s is truncated, and the missing part would show whether heaptap recorded the "
+                  "process; a complete dump is needed (ulimit -c unlimited, room on the disk)",
                   m->name);
     else if (has_recorder(m) && !m->lives)
         say_error("%s: the recorder was there, but its memory is not in the dump: it recorded "
@@ -55,9 +54,8 @@ say_unrecorded(const struct memory *m)
                   "/proc/PID/coredump_filter)",
                   m->name);
     else if (has_recorder(m))
-        say_error("%s: the recorder is there, but has recorded nothing so far: a child made by "
-                  "fork is recorded from its first allocation on, unless `heaptap run` was told "
-                  "to leave it out",
+        say_error("%s: the recorder is loaded, but has recorded nothing yet: a forked child is "
+                  "recorded from its first allocation, unless options of `heaptap run` exclude it",
                   m->name);
     else if (m->lives)
         say_error("%s is not being recorded by heaptap (start it with `heaptap run`)", m->name);
@@ -78,7 +76,8 @@ check_program(const struct memory *m, const char *program)
     for (size_t i = 0; i < m->mapping_count; i++)
         if (strcmp(path_basename(m->mappings[i].path), name) == 0)
             return;
-    say_warning("%s does not seem to be of %s, which is not among its files", m->name, program);
+    say_warning("%s does not seem to be a dump of %s, which is not among its "
+                "files", m->name, program);
 }
 
 /* Read the file PATH, a profile, into RAW: 0, or an exit code after saying why. */
@@ -122,9 +121,9 @@ read_held(struct examined *e, struct strbuf *file, struct raw_file *raw)
 static int
 say_gone(struct examined *e)
 {
-    say_error("%s: its profile %s is gone, and so are the stacks of its blocks; name the profile "
-              "with --profile if it has moved, and record with `heaptap run --self-contained-core` "
-              "if dumps are to do without",
+    say_error("%s: its profile %s is gone, and with it the stacks of all blocks; if the profile "
+              "has moved, name it with --profile; to need no profile, record with `heaptap run "
+              "--self-contained-core`",
               e->memory.name, style_clean(&e->arena, e->record.path));
     return EXIT_BAD_INPUT;
 }
@@ -204,7 +203,7 @@ open_memory(const struct examine_wish *w, struct examined *e)
         return exit_code(r);
     }
     if (e->memory.missing_bytes > 0)
-        say_warning("%s is cut short: %s of memory are missing, and what was there is not known",
+        say_warning("%s is truncated: %s of memory are missing, with all blocks there",
                     e->memory.name, style_bytes(&e->arena, (int64_t)e->memory.missing_bytes));
     if (w->program != NULL)
         check_program(&e->memory, w->program);
@@ -315,8 +314,8 @@ warn_of_threads(struct examined *e, enum memory_question question)
                              "registers"
                            : "pointers that move meanwhile may be missed");
     if (e->held > 0)
-        say_warning("the kernel holds %s of %s, in vfork or waiting for a disk: what only %s "
-                    "registers point to seems to be lost",
+        say_warning("the kernel holds %s of %s, in vfork or waiting for a disk: blocks that only "
+                    "%s registers point to seem lost",
                     style_plural(&e->arena, (int64_t)e->held, "thread"), m->name,
                     e->held == 1 ? "its" : "their");
 }

@@ -176,7 +176,7 @@ set_open(const char *what, const struct view_options *options, struct view_set *
     rc = load_all(paths, count, options, ret);
     if (rc == 0 && ret->count == 0) {
         if (options->only)
-            say_error("%s: no process of it is '%s'", what, options->only);
+            say_error("%s has no process '%s'", what, options->only);
         else
             say_error("%s: there is no profile in it", what);
         return EXIT_BAD_INPUT;
@@ -224,8 +224,8 @@ set_merge(struct view_set *set, const char *what, const struct view_options *opt
     if (set->count == 1 && (set->unread_count == 0 || options->at || options->between))
         return 0;
     if (options->at || options->between) {
-        say_error("%s: %zu processes match, and each has moments of its own; pick one with --only "
-                  "PID, or name its file",
+        say_error("%s: %zu processes match, each with its own moments; pick one with --only PID, "
+                  "or name its file",
                   what, set->count);
         return EXIT_USAGE;
     }

@@ -12,13 +12,13 @@ int
 pick_metric(const struct profile *p, enum metric metric)
 {
     if (p->extent == EXTENT_PEAK && metric != METRIC_INUSE) {
-        say_error("of the peak only what was live then is known, not the metric '%s'",
+        say_error("--at peak has only the live blocks of that moment, not the metric '%s'",
                   metric_name(metric));
         return EXIT_USAGE;
     }
     if (metric_is_known(&p->totals, metric))
         return 0;
-    say_error("the metric '%s' is known of a whole run only, not of a moment or a stretch of time",
+    say_error("the metric '%s' needs a whole run, not a moment or a range of time",
               metric_name(metric));
     return EXIT_USAGE;
 }

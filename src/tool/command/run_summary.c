@@ -3,7 +3,7 @@
  *     heaptap: 3,001 allocations, 22.9 MiB in all; peak 22.9 MiB; still live at end 2.9 MiB in …
  *     heaptap: at the peak most was held by load (prog.c:7): 20.0 MiB, 87.2 %
  *     heaptap: growing to the end: grow (prog.c:6), 2.9 MiB, +483.4 MiB/min
- *     heaptap: profile w.heaptap (17.2 KiB) is of what the program became, ./prog (pid 12)
+ *     heaptap: profile w.heaptap (17.2 KiB) is of the program after exec, ./prog (pid 12)
  *     heaptap: 3 others in w.processes: bash ./wrap.sh 82.9 KiB, ls 77.0 KiB, and 1 more
  *
  * The user waits for these lines and reads at most ten. So each kind of message gets one line, for
@@ -226,7 +226,7 @@ tell_damages(struct teller *t)
         return;
     tell(t, "%s; heaptap report shows %s%s%s", corruption_text(t, &p->losses),
          p->losses.damaged_blocks > 0 ? "what was written" : "where",
-         p->damage_count > 0 ? ". The first by who has allocated in " : "",
+         p->damage_count > 0 ? ". First culprit: the block allocated in " : "",
          p->damage_count > 0 ? owner_of(t, d->kind == DAMAGED_OVERWRITTEN && d->front_node != 0
                                                ? d->front_node
                                                : d->site_node)
@@ -317,7 +317,7 @@ tell_profile(struct teller *t, const char *const *names)
     static const char *const reasons[] = {
         [HEAD_NONE] = "",
         [HEAD_FIRST] = "",
-        [HEAD_BECAME] = "what the program became, ",
+        [HEAD_BECAME] = "the program after exec, ",
         [HEAD_MOST] = "what allocated most, ",
     };
     const struct run_process *head = &t->s->processes[t->s->head];
@@ -421,7 +421,7 @@ run_summary(const struct run_summary *s)
         tell(&t, "%zu of them still being written; pack them when their processes have ended",
              s->living);
     if (s->interrupted)
-        tell(&t, "interrupted; `heaptap pack` packs what is left");
+        tell(&t, "interrupted; `heaptap pack` packs the rest");
     names_hint_say(&t.hint);
     arena_release(&t.arena);
 }

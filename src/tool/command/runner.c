@@ -108,7 +108,7 @@ begin_session(const struct runner *r, struct view_set *set, struct json *j, stru
     else if (r->session == SESSION_TABLE || r->session == SESSION_TABLE_ONLY)
         text_session(set, &style, r->options->limit, &set->arena, out);
     if (r->session == SESSION_TABLE_ONLY && !r->options->json)
-        say_hint("--only PROGRAM or --only PID shows one of them");
+        say_hint("--only PROGRAM or --only PID shows one process");
 }
 
 /* Print the part above P in the text of a session. */

@@ -39,8 +39,8 @@ show_server(void *arg, enum symbol_server what, const char *path)
     }
     if (what == SERVER_SILENT)
         say_warning("the server in DEBUGINFOD_URLS does not answer and is not asked any more; "
-                    "DEBUGINFOD_TIMEOUT is how many seconds it gets, DEBUGINFOD_URLS= heaptap … "
-                    "goes without");
+                    "DEBUGINFOD_TIMEOUT sets the seconds to wait, DEBUGINFOD_URLS= heaptap … "
+                    "disables it");
     arena_release(&a);
 }
 

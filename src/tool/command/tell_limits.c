@@ -47,8 +47,8 @@ tell_growth(const struct judgement *j, const char *option, struct arena *arena)
         say_error("%s grew by %s, %s: from %s to %s", name, grew, limit,
                   amount(arena, j->of, j->before), amount(arena, j->of, j->value));
     else
-        say_hint("%s grew by %s, %s; but that is within what the numbers may be off by: it may be "
-                 "%s; that is no failure",
+        say_hint("%s grew by %s, %s; but the error of the numbers permits as little as %s, so this "
+                 "is no failure",
                  name, grew, limit, amount(arena, j->of, j->least));
 }
 
@@ -61,7 +61,8 @@ tell_value(const struct judgement *j, const char *option, const char *who, struc
     if (j->exceeded)
         say_error("%s: %s: %s, %s", who, name, value, limit);
     else
-        say_hint("%s: %s: %s, %s; but with these samples it may be %s; that is no failure", who,
+        say_hint("%s: %s: %s, %s; but the samples permit as little as %s, so this is no "
+                 "failure", who,
                  name, value, limit, amount(arena, j->of, j->least));
 }
 

@@ -17,7 +17,7 @@ export_estimate(const struct profile *p, const struct stacks *stacks, struct are
     if (!profile_is_estimate(p))
         return "";
     if (!profile_has_errors(p))
-        return "Estimates; what they may be off by is known of the whole run only";
+        return "Estimates; error bounds exist for the whole run only";
     allocated = interval_of(&stacks->total, &stacks->errors, INTERVAL_ALLOCATED_BYTES);
     live = interval_of(&stacks->total, &stacks->errors, INTERVAL_LIVE_BYTES);
     return arena_printf(arena,

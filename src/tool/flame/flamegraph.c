@@ -167,7 +167,7 @@ flamegraph_diff(const struct flame_side *before, const struct flame_side *after,
 
     pic.lives_unknown = after->p->totals.lives_unknown;
     pic.title =
-        arena_printf(&arena, "%s: what changed in the heap", title_program(after->p, &arena));
+        arena_printf(&arena, "%s: changes in the heap", title_program(after->p, &arena));
     pic.subtitle = arena_printf(
         &arena, "From %s to %s. Width: the larger of the two sides; red grew, blue shrank.",
         path_basename(before->p->path), path_basename(after->p->path));
@@ -525,7 +525,8 @@ write_foot(struct picture *pic)
 
     write_text(pic, attributes,
                arena_printf(pic->arena,
-                            "A box is as wide as what its function and all it called allocated.%s",
+                            "The width of a box is the amount that its function and callees "
+                            "allocated.%s",
                             cut));
 }
 

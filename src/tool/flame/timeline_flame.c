@@ -440,13 +440,13 @@ put_foot(struct flame *c, double y)
 {
     size_t left_out = c->count - c->shown;
     const char *text =
-        "Curves have scales of their own. On the right is what was live at most; red: "
-        "it grows steadily; grey: nothing is left.";
+        "Each curve has its own scale. On the right: its maximum; red: it grows steadily; grey: "
+        "nothing is left.";
 
     frame_text(
         &c->f, 16, y, "class=\"muted\"",
-        "A box is a function, or several that call each other, with what they called inside; "
-        "it lasts as long as memory that was allocated from there was live.",
+        "A box is a function, or several that call each other, with their callees inside; it lasts "
+        "as long as memory allocated from there was live.",
         200);
     if (left_out)
         text = arena_printf(c->f.arena, "%s %s smaller calls are left out.", text,
@@ -462,7 +462,7 @@ put_chart(struct flame *c)
 
     frame_begin(
         &c->f, bottom + FOOT,
-        arena_printf(c->f.arena, "%s: who held memory, and when", title_program(p, c->f.arena)),
+        arena_printf(c->f.arena, "%s: memory held over time", title_program(p, c->f.arena)),
         arena_printf(c->f.arena, "%sheaptap %s", frame_process(&c->f),
                      p->process.heaptap ? p->process.heaptap : ""));
     frame_axis(&c->f, FRAME_TOP, bottom);

@@ -101,8 +101,7 @@ static bool
 put(struct expansion *e, const unsigned char *bytes, size_t size_bytes)
 {
     if (e->size_bytes + size_bytes > e->max_bytes) {
-        e->refused = "it expands to more than any dump: nothing but a made-up file is compressed "
-                     "so well";
+        e->refused = "it expands to more than any dump, so it is none";
         return false;
     }
     if (!is_room(e))

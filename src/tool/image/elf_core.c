@@ -335,8 +335,8 @@ elf_core_parse(const unsigned char *bytes, size_t size_bytes, const char *name, 
     ret->name = arena_strdup(&ret->arena, name);
     if (size_bytes < sizeof(Elf32_Ehdr) || memcmp(bytes, ELFMAG, SELFMAG) != 0) {
         err_set(err, HEAPTAP_BAD_INPUT,
-                "%s is no core dump: it does not begin like an ELF file; gcore makes one of a "
-                "process, and so does a crash after ulimit -c unlimited", name);
+                "%s is no core dump: it does not begin like an ELF file; make a dump with gcore, "
+                "or by a crash after ulimit -c unlimited", name);
         goto failed;
     }
     ret->word_bytes = bytes[EI_CLASS] == ELFCLASS64 ? 8 : 4;
@@ -352,8 +352,8 @@ elf_core_parse(const unsigned char *bytes, size_t size_bytes, const char *name, 
     read_headers(&r);
     memory_settle(ret);
     if (ret->region_count == 0) {
-        err_set(err, HEAPTAP_BAD_INPUT, "%s: the dump is cut off before any memory; a limit "
-                "(ulimit -c) or a full disk may have stopped it", name);
+        err_set(err, HEAPTAP_BAD_INPUT, "%s: the dump is truncated before any memory; a limit "
+                                        "(ulimit -c) or a full disk may have stopped it", name);
         goto failed;
     }
     return 0;

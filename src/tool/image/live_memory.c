@@ -115,7 +115,7 @@ read_maps(struct memory *m, struct err *err)
     memory_settle(m);
     if (m->region_count == 0)
         return err_set(err, HEAPTAP_BAD_INPUT,
-                       "process %u has no memory that can be seen: it has ended, or is another's",
+                       "process %u has no visible memory: it has ended, or belongs to another user",
                        m->pid);
     return 0;
 }

@@ -140,7 +140,7 @@ write_notes(struct filling *f, const char *name)
     struct strbuf notes = {0};
     const char *text = arena_printf(
         &f->w.arena,
-        "what lived in %s; what had been allocated and freed before is not in it", name);
+        "the blocks that were live in %s; blocks freed before are not included", name);
     struct disk_note note = {.kind = DISK_NOTE_MOMENT, .text = write_text(&f->w, text)};
 
     if (t->record_bytes == sizeof note)

@@ -65,8 +65,8 @@ find_file(struct arena *arena, const char *name, const char **ret_path, struct e
             return 0;
     }
     return err_set(err, HEAPTAP_BAD_INPUT,
-                   "%s is neither in %s nor in ../lib/heaptap beside it; run `make` or "
-                   "`make install`",
+                   "%s is missing in %s and in ../lib/heaptap beside it; run `make` or `make "
+                   "install`",
                    name, self);
 }
 

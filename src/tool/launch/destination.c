@@ -302,7 +302,7 @@ make_absolute(struct destination *d, struct err *err)
     if (d->wanted[0] == '/')
         return 0;
     if (getcwd(cwd, sizeof cwd) == NULL)
-        return err_errno(err, HEAPTAP_BAD_INPUT, "cannot tell the current directory");
+        return err_errno(err, HEAPTAP_BAD_INPUT, "cannot determine the current directory");
     d->pattern = arena_printf(d->arena, "%s/%s", escape(d->arena, cwd), d->wanted);
     return 0;
 }

@@ -150,8 +150,8 @@ advice_of(const struct grown *known, struct arena *arena)
         "%sno allocator known by name is in it. If it maps memory itself (mmap), see heaptap.h; if "
         "it has functions like malloc in a shared library, record them with --hook SYMBOL=KIND",
         known->recorded ? ""
-                        : "it left no profile. If the recorder has said above that it is not "
-                          "recording, that is why; if not: ");
+                        : "it left no profile. If a message above says \"not recording\", that is "
+                          "the reason. Otherwise: ");
 }
 
 static struct run_note
@@ -169,8 +169,8 @@ note_of(const struct grown *known, const struct hook_list *hooks, struct arena *
         .executable = arena_strdup(arena, known->executable),
         .note = {.kind = NOTE_UNSEEN,
                  .text = arena_printf(arena,
-                                      "about %s of the memory of %s %s: it had %s, of which the "
-                                      "recorder knows %s",
+                                      "about %s of the memory of %s %s: it had %s, and the "
+                                      "recorder counted %s",
                                       style_bytes(arena, counters_difference(had, recorded)),
                                       known->executable,
                                       unclear ? "was not recorded" : "did not come through malloc",

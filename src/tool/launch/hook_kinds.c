@@ -287,8 +287,8 @@ add_by_name(struct hook_list *list, struct arena *arena, const char *name, struc
         return err_set(err, HEAPTAP_USAGE, "option '--hook': no preset '%.60s' (did you mean %s?)",
                        name, s.nearest);
     return err_set(err, HEAPTAP_USAGE,
-                   "option '--hook': no preset '%.60s'; write SYMBOL=KIND for a function, and see "
-                   "--hook list for what there is",
+                   "option '--hook': no preset '%.60s'; write SYMBOL=KIND for a function; --hook "
+                   "list shows kinds and presets",
                    name);
 }
 
@@ -378,7 +378,7 @@ explain_kinds(struct strbuf *out)
             strbuf_fmt(out, "%s  %s%*s%s", i > 0 ? "\n" : "", arguments,
                        NAME_COLUMN - (int)style_width(arguments), "", kinds[i].name);
     }
-    strbuf_str(out, "\n\nPresets, and what they hook:\n");
+    strbuf_str(out, "\n\nPresets, and the functions that they hook:\n");
 }
 
 void

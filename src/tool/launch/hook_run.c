@@ -108,8 +108,8 @@ hook_run_end(struct hook_run *h, const char *program, bool living, struct run_no
                 note_hook(ret, why_never_called(program, hooks[i].symbol, arena));
             else if (preset != NULL && is_idle_preset(&h->list, preset, i, called))
                 note_hook(ret, arena_printf(arena,
-                                            "--hook %s: none of its functions was called by its "
-                                            "dynamic name",
+                                            "--hook %s: its functions were never called by their "
+                                            "dynamic names",
                                             preset));
         }
     }

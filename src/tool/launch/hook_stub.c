@@ -403,8 +403,8 @@ write_somewhere(const struct strbuf *data, mode_t mode, const char *last, struct
         if (write_in(places[k], data, mode, arena, ret_path))
             return 0;
     return err_set(err, HEAPTAP_BAD_INPUT,
-                   "no place for the small library that --hook needs: neither %s nor /var/tmp nor "
-                   "%s can be written and run from; set TMPDIR",
+                   "no place for the small library that --hook needs: %s, /var/tmp and %s cannot "
+                   "be written and run from; set TMPDIR",
                    places[0], last);
 }
 

@@ -189,19 +189,18 @@ explain_inside(struct lines *lines, const struct allocator *a, const char *path,
         add_line(lines, "%s has %s inside (%s). %s", path, a->name, f->symbol, a->remedy);
     else if (has_malloc(path))
         add_line(lines,
-                 "%s has %s inside as its malloc, which comes before the recorder's: link it with "
+                 "%s has %s inside as its malloc, which precedes the recorder's: link it with "
                  "libheaptap.a in front of %s (-Wl,-u,malloc -lheaptap), or %s",
                  path, a->name, a->name, a->remedy);
     else if (f->kind == ELF_NAME_NONE)
         add_line(lines,
-                 "%s has %s inside under names of its own, where neither preloading nor --hook "
-                 "reaches it: %s, or wrap its functions when you link it (heaptap/wrap.h, "
-                 "-Wl,--wrap=NAME)",
+                 "%s has %s inside under other names, which preloading and --hook cannot reach: "
+                 "%s, or wrap its functions when you link it (heaptap/wrap.h, -Wl,--wrap=NAME)",
                  path, a->name, a->remedy);
     else
         add_line(lines,
-                 "%s has %s inside and calls it directly, as %s, where neither preloading nor "
-                 "--hook reaches it: %s, or wrap its functions when you link it (heaptap/wrap.h, "
+                 "%s has %s inside and calls it directly, as %s, which preloading and --hook "
+                 "cannot reach: %s, or wrap its functions when you link it (heaptap/wrap.h, "
                  "-Wl,--wrap=%s)",
                  path, a->name, f->symbol, a->remedy, f->symbol);
 }
@@ -226,7 +225,7 @@ explain_one(struct lines *lines, size_t index, const struct names_in *in,
     }
     if (is_hooked(hooks, f.symbol)) // So the allocator has mapped the memory itself.
         return false;
-    add_line(lines, "%s is %s under names of its own (%s): record it with --hook %s", path, a->name,
+    add_line(lines, "%s is %s under other names (%s): record it with --hook %s", path, a->name,
              f.symbol, a->preset);
     return true;
 }
@@ -253,8 +252,8 @@ own_malloc_advice(const char *executable, const char *const *modules, size_t cou
         add_line(&lines, "%s cannot be recorded: %s", executable, cannot);
     else if (!known && has_malloc(executable))
         add_line(&lines,
-                 "%s has a malloc of its own linked in, which comes before the recorder's: link it "
-                 "with libheaptap.a in front of that, or " SYSTEM_MALLOC,
+                 "%s has its own malloc linked in, which precedes the recorder's: link it with "
+                 "libheaptap.a in front of that malloc, or " SYSTEM_MALLOC,
                  executable);
     else if (!known)
         return NULL;

@@ -29,7 +29,8 @@ recording_library(struct arena *arena, const char **ret_path, struct err *err)
     slash = strrchr(self, '/');
     if (slash == NULL)
         return err_set(err, HEAPTAP_BAD_INPUT,
-                       "cannot tell where heaptap is installed (/proc/self/exe is unreadable)");
+                       "cannot determine where heaptap is installed (/proc/self/exe is "
+                       "unreadable)");
     *slash = '\0';
     for (size_t i = 0; i < countof(places); i++) {
         *ret_path = arena_printf(arena, "%s/%s", self, places[i]);
@@ -43,8 +44,8 @@ recording_library(struct arena *arena, const char **ret_path, struct err *err)
         return 0;
     }
     return err_set(err, HEAPTAP_BAD_INPUT,
-                   "libheaptap.so is neither in %s nor in %s/../lib/heaptap; run `make` or "
-                   "`make install`",
+                   "libheaptap.so is missing in %s and in %s/../lib/heaptap; run `make` or `make "
+                   "install`",
                    self, self);
 }
 

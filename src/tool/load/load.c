@@ -413,8 +413,8 @@ load(struct raw_file *raw, const char *name, const char *path, struct profile **
 
     if (p == NULL)
         return err_set(err, HEAPTAP_BAD_INPUT,
-                       "%s is damaged or made up: its stacks are more than a file of its size "
-                       "can hold",
+                       "%s is damaged or forged: it has more stacks than a file of that size can "
+                       "hold",
                        name);
     // Strings that the model took over as they are must outlive the tables.
     p->process.executable = arena_strdup(&p->arena, p->process.executable);
@@ -475,7 +475,7 @@ profile_open_tables(const char *what, struct arena *arena, struct raw_file *ret_
     } else {
         r = profile_list_session(what, &scratch, &paths, &count, err);
         if (r == 0 && count > 1)
-            r = err_set(err, HEAPTAP_BAD_INPUT, "%s has %zu profiles in it; name one of them", what,
+            r = err_set(err, HEAPTAP_BAD_INPUT, "%s has %zu profiles in it; name one", what,
                         count);
         else if (r == 0)
             path = paths[0];

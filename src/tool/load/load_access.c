@@ -124,8 +124,7 @@ load_accesses(struct loader *l)
         return 0;
     if (!is_granule(c->granule_bytes)) {
         raw_damage(l->raw,
-                   "accesses were counted by %u bytes, which is no size that there is; they are "
-                   "left out",
+                   "accesses were counted by %u bytes, an unknown size; they are left out",
                    c->granule_bytes);
         return 0;
     }

@@ -213,8 +213,7 @@ shorten_names(struct loader *l, const struct measure *m)
         }
     raw_note(l->raw,
              "%zu names are longer than %" PRIu64 " bytes and are shortened: written out with all "
-             "stacks, names would be more than %" PRIu64 " MiB, which is what a file of this size "
-             "may come to",
+             "stacks, names would be more than %" PRIu64 " MiB, the limit for a file of this size",
              count, m->cut_bytes, m->limit >> 20);
 }
 

@@ -28,12 +28,11 @@ enum { HELP_COLUMN = 24, NAME_COLUMN = 13 };
 const struct help_exit_code help_exit_codes[] = {
     {0, "Success. heaptap run gives the exit code of the program instead."},
     {EXIT_FINDINGS,
-     "A check that was asked for found something: leaks over the budget, a difference over "
-     "the threshold."},
-    {EXIT_USAGE, "The command line makes no sense."},
+     "A requested check failed: leaks over the limit, a difference over the threshold."},
+    {EXIT_USAGE, "The command line is invalid."},
     {EXIT_BAD_INPUT,
-     "A profile, file or process cannot be read, is not what it should be, or is damaged and was "
-     "to be judged."},
+     "A profile, file or process cannot be read or has the wrong kind, or a check met a damaged "
+     "profile."},
     {EXIT_BUG, "A mistake in heaptap itself. Please report it."},
     {EXIT_OVER_LIMIT,
      "heaptap run --fail-on: the program succeeded, but used more than was allowed."},

@@ -87,8 +87,8 @@ parse_limit(const char *word, const struct limit_rules *rules, struct limit *ret
     if (rules->percents)
         return 0;
     return err_set(err, HEAPTAP_USAGE,
-                   "option '--%s': %s of what? There is nothing to compare with; write a number or "
-                   "a size, or use heaptap diff --fail-over",
+                   "option '--%s': %s has no base: there is nothing to compare with; write a "
+                   "number or a size, or use heaptap diff --fail-over",
                    rules->option, word);
 }
 
@@ -113,7 +113,7 @@ parse_word(char *word, const struct limit_rules *rules, struct limits *ret, stru
         rc = parse_limit(word, rules, &limit, err);
         if (rc == 0 && rules->unnamed == 0)
             return err_set(err, HEAPTAP_USAGE,
-                           "option '--%s': %s of what? Name it, as in leaks=%s or peak=%s",
+                           "option '--%s': %s needs a name, as in leaks=%s or peak=%s",
                            rules->option, word, word, word);
         limit.unnamed = true;
         if (rc == 0)

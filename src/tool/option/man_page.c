@@ -189,11 +189,13 @@ man_page_overview(const struct command_group *groups, struct strbuf *out)
 {
     man_head(out, "heaptap", HELP_SUMMARY);
     strbuf_str(
-        out, "\\fBheaptap\\fR \\fIcommand\\fR [\\fIoptions\\fR] [\\fIarguments\\fR]\n.br\n"
-             "\\fBheaptap\\fR \\fBhelp\\fR [\\fIcommand\\fR]\n.br\n"
+        out, "\\fBheaptap\\fR \\fIcommand\\fR [\\fIoptions\\fR] [\\fIarguments\\fR]\n"
+             ".br\n"
+             "\\fBheaptap\\fR \\fBhelp\\fR [\\fIcommand\\fR]\n"
+             ".br\n"
              "\\fBheaptap\\fR \\fB\\-\\-version\\fR\n"
              ".SH DESCRIPTION\n"
-             "\\fBheaptap run\\fR records every allocation of a program and of its children, with "
+             "\\fBheaptap run\\fR records every allocation of a program and all its children, with "
              "the call stacks, in a profile; the other commands show it.\n"
              "A profile can be read while the program still runs, and it is complete however the "
              "program ends.\n");

@@ -28,8 +28,8 @@ uint32_t view_json_version(const struct view_options *options);
 // clang-format off
 #define VIEW_FILTER_OPTION(of)                                                                    \
     {OPT_STRING, 0, "filter", &(of).filter, "REGEX",                                              \
-     "Keep only stacks in which a function, file or module matches REGEX (extended, without "     \
-     "back-references, of at most 4096 parts with its repetitions written out). A warning says "  \
+     "Keep only stacks with a function, file or module that matches REGEX (extended, without " \
+     "back-references, of at most 4096 parts with its repetitions written out). A warning says " \
      "when none does.", NULL}
 #define VIEW_TAG_OPTIONS(of)                                                                      \
     {OPT_STRING, 0, "heap", &(of).tags.heap, "NAME",                                              \

@@ -209,8 +209,8 @@ span_of_pair(struct profile *p, const char *span, const char *dots, struct profi
         r = at_find(p, last, &found[1], err);
     if (r == 0 && (found[0].is_peak || found[1].is_peak))
         return err_set(err, HEAPTAP_USAGE,
-                       "%s: no snapshot lies at the peak, so what happened before or after it is "
-                       "not known; --at peak shows what was live",
+                       "%s: there is no snapshot at the peak, so the events before or after it are "
+                       "not known; --at peak shows the live blocks",
                        p->path);
     if (r == 0 && found[0].snapshots >= found[1].snapshots)
         r = err_set(err, HEAPTAP_USAGE,
@@ -234,7 +234,7 @@ at_find_span(struct profile *p, const char *span, struct profile_moment ret[2], 
     }
     if (dots == NULL)
         return err_set(err, HEAPTAP_USAGE,
-                       "%s: '%s' is neither two moments, as in A..B, nor a phase of the program",
+                       "%s: '%s' is no phase of the program; write two moments as A..B",
                        p->path, span);
     return span_of_pair(p, span, dots, ret, err);
 }

@@ -33,15 +33,15 @@ check_header(const char *path, const struct disk_header *h, struct owner *ret_ow
         return err_set(err, HEAPTAP_BAD_INPUT, "%s is not a heaptap profile", path);
     if (h->state == DISK_STATE_PACKED)
         return err_set(err, HEAPTAP_BAD_INPUT,
-                       "%s is packed: no process writes it any more, so nothing can be asked of it",
+                       "%s is packed: no process writes it any more, so none can take a request",
                        path);
     if (h->state == DISK_STATE_NEW)
         return err_set(err, HEAPTAP_BAD_INPUT,
-                       "recording into %s is only beginning; ask again in a moment", path);
+                       "the recording into %s is still starting; try again in a moment", path);
     *ret_owner = owner_find(path, h);
     if (ret_owner->state == OWNER_GONE)
         return err_set(err, HEAPTAP_BAD_INPUT,
-                       "process %u, which wrote %s, has ended: nothing can be asked of it", h->pid,
+                       "process %u, which wrote %s, has ended and can take no request", h->pid,
                        path);
     return 0;
 }
@@ -88,7 +88,7 @@ control_open(const char *path, struct control *ret, struct err *err)
     fd = open_profile(path, O_RDWR, &h, err);
     if (fd < 0 && access(path, R_OK) == 0 && access(path, W_OK) != 0)
         return err_set(err, HEAPTAP_BAD_INPUT,
-                       "may not write to %s, into which a request for its process goes; run "
+                       "no permission to write %s, which carries requests to its process; run "
                        "heaptap as the user of process %u or as root",
                        path, ret->owner.pid != 0 ? ret->owner.pid : h.pid);
     if (fd < 0)
@@ -156,7 +156,7 @@ lock(struct control *c, uint64_t until_ns, struct err *err)
                              c->pid);
         if (now_ns() >= until_ns)
             return err_set(err, HEAPTAP_BAD_INPUT,
-                           "another heaptap record is at work with process %u; try again later",
+                           "another heaptap record is talking to process %u; try again later",
                            c->pid);
         wait_a_little();
     }
@@ -170,12 +170,13 @@ read_answer(const struct control *c, struct err *err)
     case DISK_ANSWER_DONE:
         return 0;
     case DISK_ANSWER_FULL:
-        return err_set(err, HEAPTAP_BAD_INPUT, "process %u has no room for another mark or change",
+        return err_set(err, HEAPTAP_BAD_INPUT, "process %u has no room for another snapshot or "
+                                               "recording mode",
                        c->pid);
     default:
         return err_set(err, HEAPTAP_BAD_INPUT,
-                       "the recorder in process %u does not understand this request; it is of "
-                       "another version",
+                       "the recorder in process %u is another version and does not support this "
+                       "request",
                        c->pid);
     }
 }
@@ -188,12 +189,12 @@ await(const struct control *c, uint64_t generation, uint64_t until_ns, struct er
             return read_answer(c, err);
         if (!owner_still_lives(&c->owner))
             return err_set(err, HEAPTAP_BAD_INPUT,
-                           "process %u has ended before it took the request", c->pid);
+                           "process %u ended before it took the request", c->pid);
         if (now_ns() >= until_ns)
             return err_set(err, HEAPTAP_NOT_FOUND,
-                           "process %u has not taken the request yet: it looks only when it "
-                           "allocates (every 256 events at most, or every 256 KiB when not all is "
-                           "recorded); the request stays and is taken then",
+                           "process %u has not taken the request yet: it checks only when it "
+                           "allocates (every 256 events or sooner, or every 256 KiB when not all "
+                           "is recorded); the request waits until then",
                            c->pid);
         wait_a_little();
     }
@@ -212,7 +213,7 @@ ask(struct control *c, const uint64_t *words, size_t count, uint64_t wait_ns, st
     if (read_word(c, offsetof(struct disk_header, control_taken)) + 1 != c->generation) {
         flock(c->fd, LOCK_UN);
         return err_set(err, HEAPTAP_NOT_FOUND,
-                       "process %u has not taken an earlier request yet; nothing else was asked",
+                       "process %u has not taken an earlier request yet; this one was not sent",
                        c->pid);
     }
     if (write_words(c, offsetof(struct disk_header, control), words, count) &&

@@ -339,8 +339,8 @@ origin_of_pid(uint32_t pid, struct arena *arena, const char **ret_path, struct e
         r = say_hidden(pid, &mapped, arena, err);
     else if (lives && mapped_recorder(pid))
         r = err_set(err, HEAPTAP_BAD_INPUT,
-                    "process %u has recorded nothing so far: its recorder is there, and makes the "
-                    "profile at the first allocation; try again then",
+                    "process %u has recorded nothing yet: its recorder makes the profile at the "
+                    "first allocation; try again then",
                     pid);
     else if (lives)
         r = err_set(err, HEAPTAP_BAD_INPUT,

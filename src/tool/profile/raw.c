@@ -316,7 +316,7 @@ look_at_segment(struct segments *all, struct raw_table *t, uint32_t i)
     if (s->bytes == 0)
         return cut ? "the file is cut short before it" : NULL;
     problem = plan_segment(all, t, i);
-    return problem == NULL && cut ? "the file is cut short; what is left was used" : problem;
+    return problem == NULL && cut ? "the file is cut short; the rest was used" : problem;
 }
 
 /* Turn COLUMNS, all first bytes, then all second bytes and so on, into RECORDS. */
@@ -557,8 +557,8 @@ parse(const void *data, size_t size_bytes, void *mapped, int fd, const char *nam
                                : (ret->header.compatible & DISK_COMPATIBLE_CHECK) != 0)
         raw_damage(ret, "it has changed since it was packed: its check does not match");
     if (ret->header.process_flags & DISK_PROCESS_IN_MEMORY)
-        raw_note(ret, "it is a copy of memory (--self-contained-core) that may lack what "
-                      "came last; heaptap core has that, from a core dump or with --pid");
+        raw_note(ret, "it is a copy of memory (--self-contained-core) that may lack the latest "
+                      "events; heaptap core has them, from a core dump or with --pid");
     return 0;
 }
 

@@ -34,7 +34,7 @@ damage_words(struct arena *a, const struct check_damage *d)
     }
     return d->neighbour.address != 0
                ? "has most likely been written past its end: the beginning of the next one is lost"
-               : "has lost what stands in front of it, and no block is before it";
+               : "has lost the bytes in front of it, and no block precedes it";
 }
 
 /* "41 00 42  A.B" */
@@ -102,8 +102,8 @@ text_check(struct text_view *v, const struct memory_view *m)
     if (!c->possible) {
         strbuf_char(v->out, '\n');
         text_line(v, INK_WARNING,
-                  "  Nothing is known of what lies between the blocks of this allocator: record "
-                  "with --annotate");
+                  "  The memory between blocks of this allocator cannot be checked: record with "
+                  "--annotate");
         return;
     }
     text_title(v, "Damaged blocks",

@@ -144,8 +144,8 @@ put_abort(struct text_view *v, const struct examined *e)
               arena_printf(a, "    malloc's message: %s", style_clean(a, cause.message)));
     if (cause.kind == ABORT_UNKNOWN)
         text_line(v, INK_PLAIN,
-                  "    which block was damaged does not follow from it; `heaptap core --check` "
-                  "looks at all");
+                  "    the message does not show which block was damaged; `heaptap core --check` "
+                  "checks all");
     else
         put_culprit(v, e, &cause.block, memory_abort_words(a, &cause));
     if (cause.front.address != 0)
@@ -214,8 +214,8 @@ put_own_heaps(struct text_view *v, const struct examined *e)
     }
     text_line(v, INK_PLAIN,
               arena_printf(a,
-                           "  Objects of heaps of its own are not among them: `heaptap report %s` "
-                           "counts them, and so does a dump after `heaptap run "
+                           "  Objects of its own heaps are not among them: `heaptap report "
+                           "%s` counts them, and so does a dump after `heaptap run "
                            "--self-contained-core`",
                            style_clean(a, path_basename(e->profile))));
 }

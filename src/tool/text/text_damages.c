@@ -35,8 +35,8 @@ head_words(struct arena *a, const struct profile_damage *d)
         by_front ? d->front_address : d->address,
         d->kind == DAMAGED_PAST_END       ? "was written past its end"
         : d->kind == DAMAGED_BEFORE_START ? "was written before its beginning"
-        : by_front ? "was written past its end, over what belongs to the next one"
-                   : "has lost what stands in front of it, and nothing lives before it");
+        : by_front ? "was written past its end, over the annotation of the next one"
+                   : "has lost its annotation, and no live block precedes it");
 }
 
 static const char *
@@ -72,7 +72,7 @@ put_damage(struct text_view *v, const struct profile_damage *d)
 {
     static const char *const finders[] = {[DAMAGE_BY_FREE] = "its free",
                                           [DAMAGE_BY_REALLOC] = "its reallocation",
-                                          [DAMAGE_BY_CHECK] = "a look at all blocks"};
+                                          [DAMAGE_BY_CHECK] = "a check of all blocks"};
     bool by_front = d->kind == DAMAGED_OVERWRITTEN && d->front_address != 0;
     struct arena *a = v->base.arena;
     const char *found;

@@ -209,7 +209,7 @@ put_ways(struct diff_text *v)
                              after));
     line(v, "Estimates: the growth lies in the range in brackets, in 95 of 100 cases.");
     if (left_out(v->d->before) || left_out(v->d->after))
-        line(v, "What was allocated while recording was off is missing from the numbers.");
+        line(v, "The numbers lack all allocations made while recording was off.");
 }
 
 static void

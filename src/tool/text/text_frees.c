@@ -46,7 +46,7 @@ text_unknown_frees(struct text_view *v)
         count += v->base.p->unknown_frees[i].kind != FREE_INHERITED;
     if (count == 0)
         return;
-    text_title(v, "Frees of what is not live",
+    text_title(v, "Frees without a live block",
                style_plural(v->base.arena, (int64_t)v->base.p->losses.unknown_frees, "free"));
     for (size_t i = 0; i < v->base.p->unknown_free_count && shown < limit; i++)
         if (v->base.p->unknown_frees[i].kind != FREE_INHERITED) {

@@ -59,7 +59,7 @@ put_process(struct text_view *v)
     const char *who = pr->pid == 0 ? "found in memory"
                                    : arena_printf(a, "pid %s", profile_pid_text(v->base.p, a));
     const char *how = pr->pid == 0
-                          ? "what was live then"
+                          ? "the live blocks"
                           : arena_printf(a, "%s %s \xc2\xb7 %s",
                                          pr->elapsed_is_least ? "ran at least"
                                          : pr->ended          ? "ran"
@@ -116,7 +116,7 @@ text_header(struct text_view *v)
                   "Some stacks have no functions of the interpreter: the call tree was filling");
     if (has_luajit(v->base.p))
         text_line(v, INK_WARNING,
-                  "LuaJIT's functions and objects are not shown: its stacks are those of C");
+                  "LuaJIT's functions and objects are not shown: its stacks show C functions");
     if (v->base.p->extent != EXTENT_WHOLE)
         text_line(v, INK_WARNING, sampling_extent(v->base.arena, v->base.p));
     if (v->base.filter)

@@ -87,7 +87,7 @@ static void
 put_lists(struct text_view *v)
 {
     text_line(v, INK_DIM, "libgc lists: objects given out many at once, at the stack that asked");
-    text_line(v, INK_DIM, "for the list. Who took one of them, or if anybody did, is not seen.");
+    text_line(v, INK_DIM, "for the list. The code that took one of them, if any, is not seen.");
 }
 
 void

@@ -86,8 +86,9 @@ put_birth(struct text_view *v, const struct memory_view *m)
     if (thread == NULL || time == NULL)
         text_line(v, INK_DIM,
                   arena_printf(a,
-                               "  %s is not known; with `heaptap run --annotate` each block tells",
-                               thread == NULL && time == NULL ? "when, and by which thread,"
+                               "  %s is not known; `heaptap run --annotate` stores it in each "
+                               "block",
+                               thread == NULL && time == NULL ? "the time and the thread"
                                : time == NULL                 ? "when"
                                                               : "by which thread"));
 }
@@ -204,11 +205,11 @@ put_leaks(struct text_view *v, const struct memory_view *m)
 
     put_sum(v, m, REACH_NONE, INK_WARNING,
             m->e->memory.missing_bytes > 0
-                ? "perhaps lost: nothing in what is left of the dump points there"
+                ? "perhaps lost: nothing in the rest of the dump points there"
                 : "lost: nothing points there");
     put_sum(v, m, REACH_THROUGH, INK_WARNING, "lost with these: only they lead there");
     put_sum(v, m, REACH_MAPPED, INK_PLAIN,
-            "kept by memory alone that the program has mapped past malloc");
+            "kept only by memory that the program mapped without malloc");
     put_sum(v, m, REACH_YES, INK_PLAIN, "can be reached");
     for (; shown < m->lost_count && shown < limit_of(v); shown++)
         put_lost(v, &m->lost[shown]);

@@ -106,7 +106,7 @@ text_recording(struct text_view *v)
     put_unseen(v);
     if (v->base.p->extent != EXTENT_WHOLE)
         text_line(v, INK_DIM,
-                  "  Estimates; what they may be off by is known of the whole run only");
+                  "  Estimates; error bounds exist for the whole run only");
 }
 
 void

@@ -244,5 +244,5 @@ text_source(const struct text_view *v, const struct source_text *t)
     }
     style_text(&v->style, v->out, INK_DIM,
                t->self ? "\n* allocates itself; only that is counted\n"
-                       : "\n* allocates itself; numbers include what the line calls\n");
+                       : "\n* allocates itself; numbers include callees\n");
 }

@@ -444,7 +444,7 @@ put_rows(struct text_view *v, const struct timeline *t)
             put_row(v, t, &t->rows[i]);
     strbuf_char(v->out, '\n');
     if (t->total.trend == TREND_UNKNOWN)
-        text_line(v, INK_WARNING, "Too few snapshots to tell what grows.");
+        text_line(v, INK_WARNING, "Too few snapshots to determine growth.");
     if (t->growing > t->row_count)
         text_line(v, INK_DIM,
                   arena_printf(
@@ -462,7 +462,7 @@ text_timeline(struct text_view *v, const struct timeline *t)
 
     text_header(v);
     if (v->base.p->merged_processes > 1)
-        text_line(v, INK_DIM, "What a process still held when it ended counts as freed then.");
+        text_line(v, INK_DIM, "Blocks that a process still held at its end count as freed then.");
     if (v->base.p->losses.history_records > 0)
         text_line(v, INK_WARNING,
                   arena_printf(v->base.arena,

@@ -142,7 +142,7 @@ pattern_compile(regex_t *ret, const char *text, const char *option, struct err *
     if (refers_back(text))
         return err_set(err, HEAPTAP_USAGE,
                        "--%s: '%s' has a back-reference, which may take hours to match; write out "
-                       "what it stands for",
+                       "the repeated text",
                        option, text);
     rc = regcomp(ret, text, REG_EXTENDED | REG_NOSUB);
     if (rc == 0)

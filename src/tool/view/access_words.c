@@ -8,7 +8,7 @@
 static const struct {
     const char *words, *name;
 } verdicts[ACCESS_VERDICTS] = {
-    [ACCESS_UNSEEN] = {"used where nothing is counted, if at all", "unseen"},
+    [ACCESS_UNSEEN] = {"used only by uncounted code, if ever", "unseen"},
     [ACCESS_NEVER] = {"never read or written", "never"},
     [ACCESS_NOT_SEEN] = {"not seen used", "not-seen"},
     [ACCESS_WRITE_ONLY] = {"written, never read", "write-only"},
@@ -74,11 +74,11 @@ access_remarks(const struct profile *p, struct arena *arena, const char *ret[ACC
         uint64_t blocks;
         const char *text;
     } losses[] = {
-        {a->losses.unmerged, "are missing, for want of memory"},
+        {a->losses.unmerged, "are missing for lack of memory"},
         {a->losses.outside, "are missing: they lay where nothing is counted"},
         {a->losses.unaligned, "may have accesses to a neighbour"},
         {a->losses.undated, "have no lifetime: they began before counting did"},
-        {a->losses.unfielded, "are missing in what is known of fields"},
+        {a->losses.unfielded, "are missing from the counts of fields"},
     };
     size_t count = 0;
 
@@ -86,19 +86,20 @@ access_remarks(const struct profile *p, struct arena *arena, const char *ret[ACC
         ret[count++] = arena_printf(arena, "%s accesses are missing: counters overflowed",
                                     style_count(arena, (int64_t)a->losses.accesses));
     if (!a->atomic && profile_has_threads(p))
-        ret[count++] = "Threads may have lost accesses to each other: there were at least so many";
+        ret[count++] = "Threads may have lost counts to each other: numbers are lower bounds";
     if (!a->ended && a->merge_ns == 0)
-        ret[count++] = "Only blocks that have ended are in here: what lives was not merged";
+        ret[count++] = "Only ended blocks are included: live blocks were not merged";
     else if (!a->ended)
-        ret[count++] = arena_printf(arena, "What lives is in here as it was after %s",
+        ret[count++] = arena_printf(arena, "Live blocks are included as they were after %s",
                                     style_duration(arena, a->merge_ns));
     if (!a->looked)
-        ret[count++] = "Who uses blocks without counting is not known, so \"not seen\" is no proof";
+        ret[count++] = "Code that uses blocks without counting is not known, so \"not seen\" is no "
+                       "proof";
     else if (!access_is_complete(a))
         ret[count++] = arena_printf(arena, "May use blocks without counting, so \"not seen\" is no "
                                            "proof: %s", a->uncounted);
     if (a->resets > 0)
-        ret[count++] = "What was counted before a reset is not in here";
+        ret[count++] = "Counts from before a reset are not included";
     for (size_t i = 0; i < countof(losses) && count < ACCESS_REMARKS; i++)
         if (losses[i].blocks > 0)
             ret[count++] = arena_printf(

@@ -154,7 +154,7 @@ field_sentences(const struct profile *p, const struct field_structure *f,
     for (size_t i = 0; i < a->conflict_count && count < FIELD_SENTENCES; i++)
         ret[count++] = arena_printf(
             arena,
-            "false sharing? %s %s on the line on which %s is %s (by whom is not counted)",
+            "false sharing? %s %s on the cache line where %s is %s (threads are not recorded)",
             field_part_name(p, f, &f->parts[a->conflicts[i].written], arena),
             f->parts[a->conflicts[i].written].shared ? "is shared by threads" : "is written",
             field_part_name(p, f, &f->parts[a->conflicts[i].read], arena),

@@ -127,8 +127,8 @@ memory_place_words(struct arena *arena, const struct examined *e, const struct p
                             thread_words(arena, e, place->thread));
     case PLACE_BELOW_STACK:
         return arena_printf(arena,
-                            "below the stack of thread %s: its stack has overflowed, most likely "
-                            "by recursion without end",
+                            "below the stack of thread %s: the stack overflowed, most likely by "
+                            "unbounded recursion",
                             thread_words(arena, e, place->thread));
     case PLACE_MODULE:
         return arena_printf(arena, "in %s, 0x%" PRIx64 " from its beginning", place->mapping->path,
@@ -169,7 +169,7 @@ memory_birth_thread(struct arena *arena, const struct birth *b)
     if (!b->has_later)
         return words;
     if (b->later_count == 0)
-        return arena_printf(arena, "%s, of which it is the latest", words);
+        return arena_printf(arena, "%s, whose latest block it is", words);
     return arena_printf(arena, "%s, which has allocated %s since", words,
                         style_plural(arena, b->later_count, "block"));
 }
@@ -256,8 +256,8 @@ memory_gaps_words(struct arena *arena, const struct examined *e)
                             e->blocks.missing_leaves == 1 ? "is" : "are");
     if (e->blocks.unsized > 0)
         text = arena_printf(arena,
-                            "%s; of %s the allocator alone knows the size, which is taken to be "
-                            "an equal share of what its site holds",
+                            "%s; only the allocator has the size of %s, so an equal share of the "
+                            "site's bytes is shown",
                             text, style_plural(arena, (int64_t)e->blocks.unsized, "block"));
     return text;
 }

@@ -31,7 +31,7 @@ sampling_how(struct arena *arena, const struct profile *p)
         return p->losses.file_failed ? "incomplete" : "exact";
     if (p->way_count == 1)
         return sampling_mode(arena, &p->ways[0]);
-    return arena_printf(arena, "%zu ways of recording", p->way_count);
+    return arena_printf(arena, "%zu recording modes", p->way_count);
 }
 
 static const char *
@@ -51,7 +51,7 @@ sampling_extent(struct arena *arena, const struct profile *p)
                             style_duration(arena, p->to.elapsed_ns));
     if (p->extent == EXTENT_AT)
         return arena_printf(arena, "As it was at %s", moment_text(&p->to, arena));
-    return arena_printf(arena, "What happened from %s to %s", moment_text(&p->from, arena),
+    return arena_printf(arena, "Events from %s to %s", moment_text(&p->from, arena),
                         moment_text(&p->to, arena));
 }
 

@@ -84,7 +84,7 @@ bash -c 'ulimit -f 8; exec "$@"' - "$HEAPTAP" run -o full/p.heaptap -- "$PROG/sw
     >full.heaptap.out 2>full.heaptap.err </dev/null
 says "not recording: said by the recorder" "not recording: the limit on file size" full.heaptap
 says "not recording: the size" "memory of .*swollen was not recorded" full.heaptap
-says "not recording: what that means" "left no profile. If the recorder has said above that" \
+says "not recording: what that means" "left no profile. If a message above says" \
     full.heaptap
 
 cat >both.c <<'END'
@@ -233,7 +233,7 @@ END
 gcc -O1 -fno-builtin -o swollen_own "$SRCDIR/test/prog/swollen.c" own.c
 ran own.heaptap -- ./swollen_own
 says "a malloc of its own: said" "$strange" own.heaptap
-says "a malloc of its own: the remedy" "has a malloc of its own linked in" own.heaptap
+says "a malloc of its own: the remedy" "has its own malloc linked in" own.heaptap
 
 # --- Shared allocators under other names ---------------------------------------------------------
 

@@ -127,7 +127,7 @@ if command -v powerpc-linux-gnu-gcc >/dev/null && command -v qemu-ppc >/dev/null
         says "big-endian core: another processor" "is the core of a program for PowerPC" \
             --elf native "$core"
         head -c 200 "$core" >head.core
-        says "big-endian core: cut off" "is cut off" --elf ppc head.core
+        says "big-endian core: cut off" "is truncated" --elf ppc head.core
     else
         echo "ok - big-endian core # SKIP the emulator left none"
     fi

@@ -68,7 +68,7 @@ def cut_short(dump):
             target.write(data[:len(data) * percent // 100])
         for name in ("cut", *compressed("cut")):
             got = run("core", name)
-            tell(got.returncode in (0, 3) and "is cut short" in got.stderr and
+            tell(got.returncode in (0, 3) and "is truncated" in got.stderr and
                  "not recorded" not in got.stderr, "%d %% of a dump: %s" % (percent, name),
                  got.returncode, got.stderr)
             if name != "cut":
@@ -167,7 +167,7 @@ def aborts():
          " was allocated by\n      culprit " in text and "neighbour" not in text[:text.find("#1")],
          "the block being freed, in words", text)
     text = shown("dump_abort_small_inside/" + os.listdir("dump_abort_small_inside")[0])
-    tell("which block was damaged does not follow from it" in text, "an unknown block, in words",
+    tell("the message does not show which block was damaged" in text, "an unknown block, in words",
          text)
 
 
@@ -250,7 +250,7 @@ def crashes():
         "step": ["Killed by SIGTRAP at the instruction 0x", "in fault "],
         "overflow": ["Ended itself by SIGABRT", "word in front of 1 block has been written over",
                      "of 24 bytes, which ends 8 bytes before it, allocated by\n      overflow "],
-        "recursion": ["    in recursion ", "its stack has overflowed"],
+        "recursion": ["    in recursion ", "the stack overflowed"],
         "threads": ["\n      first ", "\n      second ", "sizes: 1 x1024"],
     }
     ended_by = {"overflow": "SIGABRT", "threads": "SIGABRT", "illegal": "SIGILL",
@@ -274,10 +274,10 @@ def crashes():
          near == [(48, "main"), (64, "use_freed")], "the live blocks around a freed one, in JSON",
          near)
     dump = dumps.crash(library, "dump_pool", "pool.heaptap", [BLOCKS, "pool"])
-    tell("Objects of heaps of its own are not among them: `heaptap report pool.heaptap`" in
+    tell("Objects of its own heaps are not among them: `heaptap report pool.heaptap`" in
          shown(dump), "a dump says that it lacks objects of the program's heaps", shown(dump))
     text = shown("dump_null/" + os.listdir("dump_null")[0])
-    tell("heaps of its own" not in text, "a program without such heaps is not told so", text)
+    tell("Objects of its own heaps" not in text, "nothing of heaps without heaps", text)
     for way in ({"HEAPTAP_RESERVE": "4000000"}, {"HEAPTAP_SAMPLE_COUNT": "3"},
                 {"HEAPTAP_SAMPLE": "64"}):
         name = "_".join(*way.items())
@@ -326,12 +326,12 @@ def refused():
     says("no dump at all", ["no core dump, but a program"], BLOCKS)
     says("some other file", ["no core dump: it does not begin"], sys.argv[0])
     says("an empty file", ["empty", "ulimit -c"], "empty")
-    says("a dump without memory", ["cut off before any memory"], "head")
-    says("a dump with the first piece of memory only", ["cut off"], "short")
+    says("a dump without memory", ["truncated before any memory"], "head")
+    says("a dump with the first piece of memory only", ["is truncated, and"], "short")
     # The loader decides whether the recorder's memory is in the first half or the second.
     half = run("core", "half")
-    tell(half.returncode == 3 and "cut off" in half.stderr or
-         half.returncode == 0 and "cut short" in half.stderr, "a dump cut in half",
+    tell(half.returncode == 3 and "is truncated, and" in half.stderr or
+         half.returncode == 0 and "is truncated: " in half.stderr, "a dump cut in half",
          half.returncode, half.stderr)
     says("a process that does not live", ["there is no process"], "--pid", "4194301")
     says("a process that is not recorded", ["not being recorded"], "--pid", str(os.getpid()))
@@ -344,9 +344,9 @@ def refused():
          "a child that has allocated nothing", got)
     parent.end()
     tail = run("core", "tail")
-    tell("cut short" in tail.stderr, "a dump cut short by little says so", tail.stderr)
+    tell("is truncated: " in tail.stderr, "a dump cut short by little says so", tail.stderr)
     other = run("core", "/bin/true", dump)
-    tell("does not seem to be of /bin/true" in other.stderr, "a dump of another program",
+    tell("does not seem to be a dump of /bin/true" in other.stderr, "a dump of another program",
          other.stderr)
 
     dumps.crash(library, "other", "other.heaptap", [BLOCKS, "overflow"])
@@ -675,7 +675,7 @@ def grown():
         report = run("report", "--json", "grown%d.heaptap" % i)
         totals = documents.loads(report.stdout)["totals"] if report.returncode == 0 else {}
         least = int(got.stdout)
-        tell(totals.get("allocations", 0) >= least > 1000 and "cut short" not in got.stderr and
+        tell(totals.get("allocations", 0) >= least > 1000 and "truncated" not in got.stderr and
              "copy of memory" not in report.stderr, "tables that grow: the last copy has all",
              least, totals, got.stderr, report.stderr)
 
@@ -809,7 +809,7 @@ def contained():
              "a crash, from the dump alone", text)
         dumps.crash(library, "dump_killed", "killed.heaptap", [BLOCKS, "null"], alone)
         killed = run("report", "killed.heaptap")
-        tell("may lack what came last" in killed.stderr, "what a killed process leaves says so",
+        tell("may lack the latest events" in killed.stderr, "what a killed process leaves says so",
              killed.stderr)
     ended = run("run", "--self-contained-core", "-o", "ended.heaptap", "sh", "-c", "kill -9 $$")
     tell("core dump: heaptap core" not in ended.stderr, "no dump is promised that there is not",

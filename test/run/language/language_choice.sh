@@ -88,7 +88,7 @@ same "no function of the recorder's own is in it" 0 "$(grep -c 'begin;\|lua_code
 record future.heaptap "$PROG/lua_future"
 same "a program with an unknown Lua runs as it did" 2 "$(cat future.heaptap.out)"
 same "and its version is said, once" \
-    'heaptap: Lua 5.9.7 is not known, so its functions are not shown; 5.1 to 5.4 are' \
+    'heaptap: Lua 5.9.7 is not supported, so its functions are not shown; 5.1 to 5.4 are' \
     "$(cat future.heaptap.err)"
 "$HEAPTAP" report --full future.heaptap >future.txt 2>/dev/null
 check "its C functions are shown" grep -q lua_newstate future.txt

@@ -57,8 +57,8 @@ export LD_LIBRARY_PATH=$PWD
 record other ./ecl --norc --eval '(format t "~D~%" (length (make-list 777)))' --eval '(ext:quit)'
 same "other: exit status" 0 "$status"
 same "other: output" 777 "$(cat other.out)"
-same "other: it is said, once" "heaptap: this ECL is of another version than the adapter for Lisp \
-was built for; stacks show C functions" "$(cat other.err)"
+same "other: it is said, once" "heaptap: the adapter for Lisp was built for another version of \
+ECL; stacks show C functions" "$(cat other.err)"
 "$HEAPTAP" report --by heap other >text 2>hints
 check "other: recorded as a program on libgc" grep -q 'libgc' text
 check "other: without types" sh -c '! grep -q "lisp " text'

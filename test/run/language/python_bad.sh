@@ -104,7 +104,7 @@ LD_PRELOAD="$LIBHEAPTAP $adapter $PROG/libodd_python.so" HEAPTAP_OUT=$PWD/odd.he
     /bin/true 2>odd.err
 same "unknown version: status" 0 $?
 same "unknown version: what is said" \
-    "heaptap: Python 3.99.1 is not known, so its functions are not shown; 3.9 to 3.13 are" \
+    "heaptap: Python 3.99.1 is not supported, so its functions are not shown; 3.9 to 3.13 are" \
     "$(cat odd.err)"
 
 # An old version, without the functions that the adapter looks up. Its main function is one that
@@ -121,7 +121,8 @@ gcc -o old_main old_main.c -L. -lold_python -Wl,-rpath,"$PWD"
 "$HEAPTAP" run -o old.heaptap -- ./old_main 2>old.err
 same "older version: status" 0 $?
 check "older version: it is said" grep -q \
-    "^heaptap: Python 3.7.16 is not known, so its functions are not shown; 3.9 to 3.13 are$" old.err
+    "^heaptap: Python 3.7.16 is not supported, so its functions are not shown; 3.9 to 3.13 are$" \
+    old.err
 
 # A shell script in place of the interpreter, like pyenv's.
 printf '#!/usr/bin/env bash\n# "$PYENV_ROOT/libexec/pyenv"\nexec "%s" "$@"\n' "$python" >tool

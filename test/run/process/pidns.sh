@@ -99,7 +99,7 @@ mkdir -p merged
 if $apart -m bash inside.sh 2>/dev/null; then
     check "on an overlay it is packed beside" grep -q '^x.packed.heaptap$' overlay.names
     check "the original stays" grep -q '^x.heaptap$' overlay.names
-    check "which is said" grep -q "cannot be told from here" overlay.txt
+    check "which is said" grep -q "cannot determine from here" overlay.txt
 else
     echo "ok - on an overlay # SKIP it cannot be mounted here"
 fi

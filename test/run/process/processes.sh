@@ -166,7 +166,7 @@ about() {
     same "$script $*: nothing else beside it" "$file" "$(ls -d "${file%.heaptap}"*heaptap)"
 }
 about became.heaptap 0 execs.sh
-check "exec: said so" grep -q 'became.heaptap .* is of what the program became, swollen' about.err
+check "exec: said so" grep -q 'became.heaptap .* is of the program after exec, swollen' about.err
 check "exec: the shell is in the directory" ls became.processes/heaptap.bash.*
 check "exec: all are counted" grep -q '^3 processes: 4[89],' \
     <("$HEAPTAP" report became.processes 2>/dev/null)

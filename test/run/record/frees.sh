@@ -20,7 +20,7 @@ check "the report names who freed and who had allocated" python3 - "$HEAPTAP" <<
 import subprocess, sys
 text = subprocess.run([sys.argv[1], "report", "--full", "all.heaptap"], capture_output=True,
                       text=True).stdout
-section = text.split("Frees of what is not live")[1].split("\n#1")[0]
+section = text.split("Frees without a live block")[1].split("\n#1")[0]
 at = [section.index(word) for word in ("10 frees", "again", "had been allocated by", "make",
                                        "7 frees", "outside")]
 assert at == sorted(at), section

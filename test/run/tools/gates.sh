@@ -70,7 +70,7 @@ gives "shrinking" 0 "" heaptap diff --fail-over 0,leaks,peak=0% new.heaptap base
 gives "other stacks" 0 "" \
     heaptap diff --filter nobody --fail-over 0,leaks base.heaptap new.heaptap
 heaptap run --quiet --no-pack -o slow.heaptap -- "$PROG/slowleak" 12000 20000 >slow.out
-gives "a moment knows no peak" 2 "'peak': it is known of a whole run only" \
+gives "a moment knows no peak" 2 "'peak' needs a whole run" \
     heaptap diff --fail-over peak=0 slow.heaptap@start slow.heaptap
 gives "a moment, not named" 1 "inuse grew by" \
     heaptap diff --fail-over 0 slow.heaptap@start slow.heaptap
@@ -89,7 +89,7 @@ gives "leaks: to the byte" 1 "21,000 bytes are still live, more than the 20,999 
     heaptap leaks --fail-over 20999 new.heaptap
 gives "leaks: none there" 0 "" heaptap leaks --fail-over 0 base.heaptap
 gives "leaks: by name" 0 "" heaptap leaks --fail-over leaks=21000 new.heaptap
-gives "leaks: no percents" 2 "5% of what?" heaptap leaks --fail-over 5% new.heaptap
+gives "leaks: no percents" 2 "5% has no base" heaptap leaks --fail-over 5% new.heaptap
 gives "leaks: nothing else" 2 "'peak' is not one of leaks" \
     heaptap leaks --fail-over peak=5 new.heaptap
 
@@ -270,7 +270,7 @@ gives "run: nothing to judge" 99 "nothing could be judged" \
 gives "run: what samples do not tell" 99 "cannot judge it: a limit of 'temporary'" \
     forgets --sample 4K --fail-on temporary -- ./tests
 same "run: what samples do not tell: once" 1 "$(grep -c judge err)"
-gives "run: of what" 2 "5 of what? Name it, as in leaks=5" forgets --fail-on 5 -- ./tests
+gives "run: of what" 2 "5 needs a name, as in leaks=5" forgets --fail-on 5 -- ./tests
 gives "run: percents" 2 "diff --fail-over" forgets --fail-on leaks=5% -- ./tests
 
 echo "# corruption"

@@ -315,7 +315,7 @@ def sources(path):
     with open(moved, "a", encoding="utf-8") as f:
         f.write(" " * (2 << 20))
     found, said = texts("--source-dir", "moved", "typed.heaptap")
-    tell("typed.c" not in found and "1 source file was left out of the page" in said,
+    tell("typed.c" not in found and "1 source file was left out: the page" in said,
          "sources: no large ones", said)
 
 

@@ -165,7 +165,7 @@ def other_views(p):
     status, out, _ = view("report", "--at", "again", "moments.heaptap")
     tell("As it was at 12.00 s (again)" in out, "the view says which moment it shows", out)
     status, out, _ = view("report", "--between", "loading", "moments.heaptap")
-    tell("What happened from 21.00 s (loading) to 31.00 s (serving)" in out,
+    tell("Events from 21.00 s (loading) to 31.00 s (serving)" in out,
          "and between which", out)
 
 

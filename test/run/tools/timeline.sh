@@ -39,7 +39,7 @@ same "--depth 12" "4 0" "$(frames 12)"
     >sample.out
 "$HEAPTAP" report --at -300ms sample.heaptap >sample.txt 2>sample.err
 check "sampled: a moment is an estimate, and says so" grep -q \
-    "Estimates; what they may be off by is known of the whole run only" sample.txt
+    "Estimates; error bounds exist for the whole run only" sample.txt
 "$HEAPTAP" report --json --at -300ms sample.heaptap >sample.json 2>sample.err
 check "sampled: without intervals" run_python -c 'import documents
 r = documents.load(open("sample.json"))
