@@ -36,7 +36,7 @@ SHOWN = 16
 PAIRS = {"deep": 4000, "churn": 5000, "live": 100000, "cross": 40000}
 USUAL_PAIRS = 20000
 KINDS = ["headline", "depth5", "depth20", "depth60", "paths", "live", "deep", "handler",
-         "heap64", "heap256", "churn", "own-2", "cross-2"]
+         "heap64", "heap256", "heap32000", "churn", "own-2", "cross-2"]
 
 STAGES = [("shim", r"^recorder/entry/"), ("gate", r".*/(gate|way|filter|request)\.[ch]$"),
           ("clock and timeline", r".*/(tick|mem)\.[ch]$"), ("threads", r".*/(thread|join)\.[ch]$"),

@@ -13,7 +13,7 @@
  *     live       100,000 live blocks, replaced at random: memory is touched that no cache holds
  *     deep       400 frames entered anew for every pair
  *     handler    16 pairs in a signal handler, raised anew below 20 frames
- *     heap64 heap256
+ *     heap64 heap256 heap32000
  *                as depth20, but pairs of heaptap_alloc and heaptap_free: objects of so many bytes,
  *                side by side
  *     churn      threads of 50 pairs each, one after another
@@ -66,6 +66,7 @@ static const struct shape shapes[] = {
     {"handler", 20, 1, 16, 0, false, 0},
     {"heap64", 20, 1, 64, 1000, false, 64},
     {"heap256", 20, 1, 64, 1000, false, 256},
+    {"heap32000", 20, 1, 64, 1000, false, 32000},
     {"churn", 8, 4, 1, 0, false, 0},
     {"own", 8, 4, 16, THREAD_LIVE, false, 0},
     {"cross", 8, 4, 16, THREAD_LIVE, false, 0},

@@ -193,7 +193,11 @@ api_alloc(heaptap_heap *heap, const void *p, size_t count, size_t bytes)
         heap_alloc_elsewhere(handle_of(heap), p, bytes, caller);
         return;
     }
-    switch (heap_ordinary_alloc(t, handle_of(heap), p, bytes, &t->leaf, &b)) {
+    if (bytes > HEAP_FINE_BYTES) {
+        heap_alloc_coarse(handle_of(heap), p, bytes, &t->leaf);
+        return;
+    }
+    switch (heap_ordinary_alloc(t, handle_of(heap), p, bytes, &t->leaf, true, &b)) {
     case HEAP_DONE:
         break;
     case HEAP_TO_SETTLE:

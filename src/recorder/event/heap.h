@@ -35,8 +35,10 @@ void heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_byte
 void heap_backing_end(struct thread *t, uint64_t handle, void *p, struct arch_caller caller);
 
 /* Slow paths of heap_ordinary.h. Each requires that enter_begins has begun the event for an
- * ordinary thread, and ends it. These two record the allocation of one object at P, by the stack
- * that called from CALLER or belongs to TARGET. */
+ * ordinary thread, and ends it. These record the allocation of one object at P, by the stack that
+ * called from CALLER or belongs to TARGET; the first, of more than HEAP_FINE_BYTES. */
+void heap_alloc_coarse(uint64_t handle, const void *p, uint64_t size_bytes,
+                       const struct stack_target *target);
 void heap_alloc_elsewhere(uint64_t handle, const void *p, uint64_t size_bytes,
                           struct arch_caller caller);
 void heap_alloc_at(uint64_t handle, const void *p, uint64_t size_bytes,

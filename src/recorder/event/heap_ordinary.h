@@ -135,10 +135,11 @@ heap_is_leaf(struct thread *t, struct arch_caller caller)
 }
 
 /* Count the allocation of P, one object of the heap HANDLE with the stack of TARGET. *RET_BLOCK
- * describes it for HEAP_TO_KEEP. Requires a begun event; ends it on HEAP_DONE only. */
+ * describes it for HEAP_TO_KEEP. FINE: it has at most HEAP_FINE_BYTES. Requires a begun event; ends
+ * it on HEAP_DONE only. */
 static INLINE enum heap_ordinary
 heap_ordinary_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t size_bytes,
-                    const struct stack_target *target, struct heap_block *ret_block)
+                    const struct stack_target *target, bool fine, struct heap_block *ret_block)
 {
     uint64_t key = heap_place_key(target->sites, handle, disk_size_class(size_bytes));
     const struct heap_place *place;
@@ -163,7 +164,8 @@ heap_ordinary_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t s
     if (heap_has_lives(handle))
         heap_live_add(live, heap_is_own(h, t), 1, (int64_t)size_bytes);
     b.birth = recent_begins(t, p, heap_recent_entry(b.site));
-    if (p != NULL && unlikely(!heap_objects_insert_first(&h->objects, p, b))) {
+    if (p != NULL && unlikely(!(fine ? heap_objects_insert_first(&h->objects, p, b)
+                                     : heap_objects_insert_coarse(&h->objects, p, b)))) {
         *ret_block = b;
         return HEAP_TO_KEEP;
     }

@@ -19,7 +19,8 @@ struct heap_objects {
     uint32_t number; // Atomic: the one that the claim had in the region looked at last; a guess.
     // Atomic, a bit for each tier: whether this instance has ever claimed a region of it.
     uint32_t used_tiers;
-    uint32_t sparse_used; // Atomic: the same of the levels of heap_sparse.c.
+    uint32_t sparse_used;   // Atomic: the same of the levels of heap_sparse.c.
+    uint32_t sparse_latest; // Atomic: the level in which an object was found last; a guess.
     // Atomic, by tier: an address in the region claimed last, and in the one before; 0 = none.
     uint64_t latest[5], before[5];
     struct heap_map table;

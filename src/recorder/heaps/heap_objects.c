@@ -27,9 +27,12 @@
  * object takes 8 to 16 bytes in practice (internals/heaps.md).
  * Nothing depends on the guess but memory: a lookup tries all tiers in which the heap has a claim.
  *
- * Fast path. Only words of the finest tier are looked at inline. One call looks at the other tiers
- * (insert_begun, heap_objects_at_coarse), and skips those that the heap has never used. An object
- * of the finest tier may hide an older one at the same address in a coarser tier, whose end went
+ * Before it makes that choice, an object takes a free place that costs no memory: in a tier that
+ * is coarse enough for its size, finest first, else among the sparse objects (insert_begun).
+ *
+ * Fast path. Only words of the finest tier are read inline. Larger objects take one call more
+ * (heap_objects_insert_coarse, heap_free_begun), with code of its own for each tier. An object of
+ * the finest tier may hide an older one at the same address in a coarser tier, whose end went
  * unseen. So a region of the finest tier has a bit for each granule, set if an object may be
  * elsewhere; the inline part leaves those alone.
  * A bit is set after the object was put elsewhere, and by whoever claims the region, after its
@@ -97,6 +100,11 @@ heap_objects_empty(struct heap_objects *o)
     if (load_relaxed(&o->table.levels[0]) != NULL)
         heap_map_empty(&o->table);
     store_relaxed(&o->untold, 0u);
+    // The next objects may lie elsewhere, and closer together or further apart.
+    for (uint32_t tier = 0; tier < HEAP_TIERS; tier++) {
+        store_relaxed(&o->latest[tier], UINT64_C(0));
+        store_relaxed(&o->before[tier], UINT64_C(0));
+    }
 }
 
 /* --- Memory ----------------------------------------------------------------------------------- */
@@ -322,7 +330,7 @@ put(uint64_t *place, const struct heap_region *region, uint64_t word, uint64_t c
 {
     uint64_t there = load_relaxed(place);
 
-    while (there == 0 ||
+    while (likely(there == 0) ||
            !heap_claim_is_current(load_acquire(&region->claims[heap_word_claim(there)]))) {
         if (there != 0 &&
             load_acquire(&region->claims[heap_word_claim(there)]) == HEAP_CLAIM_BUSY)
@@ -414,22 +422,6 @@ find_in(uint32_t tier, uintptr_t address, uint64_t claim)
 
         if (heap_word_is(tier, load_relaxed(place), region, claim, address))
             return place;
-    }
-    return NULL;
-}
-
-uint64_t *
-heap_objects_at_coarse(uintptr_t address, uint32_t *ret_tier, struct heap_leaf **ret_leaf)
-{
-    for (uint32_t tier = 1; tier < HEAP_TIERS; tier++) {
-        struct heap_leaf *leaf = heap_leaf(tier, address);
-        uint64_t *place = leaf != NULL ? heap_objects_at(leaf, tier, address) : NULL;
-
-        if (place != NULL) {
-            *ret_tier = tier;
-            *ret_leaf = leaf;
-            return place;
-        }
     }
     return NULL;
 }
@@ -588,17 +580,13 @@ is_worth(const struct heap_objects *o, uint32_t tier, uintptr_t address)
     return (leaf != NULL && heap_is_begun(leaf, tier, address)) || !is_sparse(o, tier);
 }
 
-/* The tier that the object B of O at ADDRESS should be in: the finest that is worth it; HEAP_TIERS
- * if none is. */
+/* The tier from TIER on that an object of O at ADDRESS should be in: the finest that is worth it;
+ * HEAP_TIERS if none is. */
 static uint32_t
-tier_of(const struct heap_objects *o, uintptr_t address, struct heap_block b)
+tier_of(const struct heap_objects *o, uintptr_t address, uint32_t tier)
 {
-    uint64_t bytes = HEAP_FINE_BYTES;
-    uint32_t tier = 0;
-
-    for (; tier < HEAP_TIERS; tier++, bytes <<= 2)
-        if ((b.size_bytes <= bytes || tier == HEAP_TIERS - 1) && is_worth(o, tier, address))
-            break;
+    while (tier < HEAP_TIERS && !is_worth(o, tier, address))
+        tier++;
     return tier;
 }
 
@@ -683,45 +671,94 @@ insert_in_any(struct heap_objects *o, uint32_t first, uintptr_t address, struct 
     return tabled || heap_map_insert(&o->table, (void *)address, b);
 }
 
-/* Does O have an object at ADDRESS, except in TIER? */
+/* Does O have an object at ADDRESS in a tier but TIER, or in its table? */
 static bool
-is_elsewhere(const struct heap_objects *o, uint32_t tier, uintptr_t address, uint64_t claim)
+is_elsewhere(struct heap_objects *o, uint32_t tier, uintptr_t address, uint64_t claim)
 {
     uint32_t others = load_relaxed(&o->used_tiers) & ~(1u << tier);
 
     for (; others != 0; others &= others - 1)
         if (find_in((uint32_t)__builtin_ctz(others), address, claim) != NULL)
             return true;
-    if (unlikely(load_relaxed(&o->sparse_used)) && heap_sparse_has(o, address))
-        return true;
     return is_tabled(o, address, claim);
 }
 
-/* Remember B at ADDRESS in TIER, if that takes no memory. False: nothing was done, because there is
- * no room, or an object of O is at ADDRESS. */
+/* Find a free word for B at ADDRESS in TIER that takes no memory. Return its place, and its region
+ * and the number of the claim of O there; NULL if none is free, or O has an object there. */
+static INLINE uint64_t *
+begun_place(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_block b,
+            uint64_t claim, const struct heap_region **ret_region, uint32_t *ret_number)
+{
+    struct heap_leaf *leaf = heap_leaf(tier, address);
+
+    if (leaf == NULL || !heap_is_begun(leaf, tier, address) || !heap_word_holds(tier, b))
+        return NULL;
+    *ret_region = heap_region(leaf, tier, address);
+    *ret_number = heap_claim_number(o, *ret_region, claim);
+    return *ret_number != HEAP_CLAIMS
+               ? heap_objects_free_place(leaf, tier, *ret_region, address, claim)
+               : NULL;
+}
+
+/* Remember B at ADDRESS where that takes no memory, in TIER, the finest for its size, or one that
+ * is coarser, or else among the sparse objects. False: nothing was done, because there is no room,
+ * or an object of O is at ADDRESS. */
 static bool
 insert_begun(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_block b,
              uint64_t claim)
 {
-    struct heap_leaf *leaf = tier < HEAP_TIERS ? heap_leaf(tier, address) : NULL;
+    uint32_t tiers = load_relaxed(&o->used_tiers) >> tier << tier, number;
     const struct heap_region *region;
-    uint64_t *place;
-    uint32_t number;
+    uint64_t *place = NULL;
 
-    if (leaf == NULL || !heap_is_begun(leaf, tier, address) || !heap_word_holds(tier, b))
+    for (; tiers != 0 && place == NULL; tiers &= tiers - 1) {
+        tier = (uint32_t)__builtin_ctz(tiers);
+        place = begun_place(o, tier, address, b, claim, &region, &number);
+    }
+    if (is_elsewhere(o, place != NULL ? tier : HEAP_TIERS, address, claim))
         return false;
-    region = heap_region(leaf, tier, address);
-    number = heap_claim_number(o, region, claim);
-    if (number == HEAP_CLAIMS || is_elsewhere(o, tier, address, claim))
+    if (place == NULL) {
+        if (!load_relaxed(&o->sparse_used) || !heap_sparse_insert_free(o, address, b))
+            return false;
+    } else if ((unlikely(load_relaxed(&o->sparse_used)) && heap_sparse_has(o, address)) ||
+               !put(place, region, heap_word_of(tier, address, b, number), claim))
         return false;
-    place = heap_objects_free_place(leaf, tier, region, address, claim);
-    if (place == NULL)
-        return false;
-    if (!put(place, region, heap_word_of(tier, address, b, number), claim))
-        return false;
-    if (tier > 0)
+    if (place == NULL || tier > 0)
         note_elsewhere(address);
     return true;
+}
+
+/* Remember B at ADDRESS in TIER, if that takes no memory and O has objects in that tier alone.
+ * False: nothing was done. */
+static INLINE bool
+insert_in_only_tier(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_block b)
+{
+    uint64_t claim = load_acquire(&o->claim), *place;
+    const struct heap_region *region;
+    uint32_t number;
+
+    if (unlikely(load_relaxed(&o->used_tiers) != 1u << tier) ||
+        unlikely(load_relaxed(&o->sparse_used)) ||
+        unlikely(load_acquire(&o->table.levels[0]) != NULL) || unlikely(load_relaxed(&o->untold)))
+        return false;
+    place = begun_place(o, tier, address, b, claim, &region, &number);
+    if (unlikely(place == NULL) ||
+        unlikely(!put(place, region, heap_word_of(tier, address, b, number), claim)))
+        return false;
+    note_elsewhere(address);
+    return true;
+}
+
+bool
+heap_objects_insert_coarse(struct heap_objects *o, const void *p, struct heap_block b)
+{
+    static_assert(HEAP_TIERS == 5, "each tier but the first has a case");
+    switch (heap_tier_of_size(b.size_bytes)) {
+    case 1: return insert_in_only_tier(o, 1, (uintptr_t)p, b);
+    case 2: return insert_in_only_tier(o, 2, (uintptr_t)p, b);
+    case 3: return insert_in_only_tier(o, 3, (uintptr_t)p, b);
+    default: return insert_in_only_tier(o, 4, (uintptr_t)p, b);
+    }
 }
 
 bool
@@ -730,7 +767,7 @@ heap_objects_insert_slowly(struct heap_objects *o, const void *p, struct heap_bl
 {
     uintptr_t address = (uintptr_t)p;
     uint64_t claim = load_acquire(&o->claim);
-    uint32_t tier = tier_of(o, address, b);
+    uint32_t tier = heap_tier_of_size(b.size_bytes);
 
     if (likely(insert_begun(o, tier, address, b, claim))) {
         ret_old->site = 0;
@@ -738,7 +775,7 @@ heap_objects_insert_slowly(struct heap_objects *o, const void *p, struct heap_bl
     }
     *ret_old = heap_objects_remove_slowly(o, p);
     forget_elsewhere(address);
-    return insert_in_any(o, tier, address, b, claim);
+    return insert_in_any(o, tier_of(o, address, tier), address, b, claim);
 }
 
 struct heap_block

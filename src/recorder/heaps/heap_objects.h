@@ -87,16 +87,27 @@ static_assert(sizeof(struct heap_region) * (1 << HEAP_LEAF_BITS >> 6) / HEAP_PAG
 bool heap_objects_insert_slowly(struct heap_objects *o, const void *p, struct heap_block b,
                                 struct heap_block *ret_old);
 
+/* Remember B, of more than HEAP_FINE_BYTES, at P, not NULL, if that takes no memory and all objects
+ * of O are in the tier for that size. False: nothing was done, and heap_objects_insert_slowly is to
+ * be called. */
+bool heap_objects_insert_coarse(struct heap_objects *o, const void *p, struct heap_block b);
+
 /* Take out the block at P and return it; its site is 0 if there is none. */
 struct heap_block heap_objects_remove_slowly(struct heap_objects *o, const void *p);
 
-/* Find the object at ADDRESS, of whatever instance, in the tiers beyond the first. Return its
- * place, and where that is in *RET_TIER and *RET_LEAF; NULL if there is none. */
-uint64_t *heap_objects_at_coarse(uintptr_t address, uint32_t *ret_tier,
-                                 struct heap_leaf **ret_leaf);
-
 /* Forget all blocks. It takes no longer if there are many. */
 void heap_objects_empty(struct heap_objects *o);
+
+/* The finest tier whose granule is not much shorter than an object of SIZE_BYTES. */
+static inline uint32_t
+heap_tier_of_size(uint64_t size_bytes)
+{
+    uint32_t tier = 0;
+
+    for (uint64_t bytes = HEAP_FINE_BYTES; tier < HEAP_TIERS - 1 && size_bytes > bytes; bytes <<= 2)
+        tier++;
+    return tier;
+}
 
 static inline struct heap_leaf *
 heap_leaf(uint32_t tier, uintptr_t address)
@@ -140,15 +151,19 @@ static inline uint64_t *
 heap_word(struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address)
 {
     size_t granule = address >> heap_granule_bits(tier) & (countof(leaf->first) - 1);
+    uint64_t *further;
     uint32_t group;
 
     if (likely(way == 0))
         return &leaf->first[granule];
     group = 31 - (uint32_t)__builtin_clz(way);
+    further = load_acquire(&leaf->further[group]);
+    // In a child that a handler has forked meanwhile, the region has one way.
+    if (unlikely(further == NULL))
+        return &leaf->first[granule];
     // Ways are a power of two apart. Without this their words would share one set of the cache.
     granule ^= (size_t)(way % HEAP_PAGE_LINES) << HEAP_LINE_BITS;
-    return &load_acquire(&leaf->further[group])[(size_t)(way - (1u << group)) << HEAP_LEAF_BITS |
-                                                granule];
+    return &further[(size_t)(way - (1u << group)) << HEAP_LEAF_BITS | granule];
 }
 
 static inline uint64_t

@@ -12,6 +12,9 @@
  * have no place: at three quarters of their entries or less, so that the directory takes 26 bytes
  * for a region (SPARSE_REGION_BYTES), and less in the mean.
  *
+ * A search for a region that does not exist ends, mostly, at a bit for the hash of its number. Each
+ * level has 512 such bits, so those with few regions cost little.
+ *
  * Two threads that make one region meet in one place of the directory, since both search in the
  * same order. The loser's region is lost.
  *
@@ -40,6 +43,7 @@ enum {
     BUCKET_ENTRIES = 8,
     BUCKETS = 3,
     NEIGHBOUR_BITS = 2,
+    PRESENT_WORDS = 8,
 };
 
 static_assert(ARCH_ADDRESS_BITS - SPARSE_FINEST_BITS + NUMBER_BITS <= 64 &&
@@ -54,6 +58,7 @@ struct pool {
 struct heap_sparse {
     struct pool lines, regions;
     uint64_t *tables[SPARSE_LEVELS][DIRECTORY_TABLES]; // Atomic.
+    uint64_t present[SPARSE_LEVELS][PRESENT_WORDS];    // Atomic: a bit for each hash of a region.
     struct heap_stakes stakes[SPARSE_LEVELS];
     uint64_t forgiven_bytes; // Atomic; heap_stakes.h.
 };
@@ -159,6 +164,36 @@ region_of(struct heap_sparse *sparse, uint64_t entry)
                     (uint32_t)(entry & ((UINT64_C(1) << NUMBER_BITS) - 1)));
 }
 
+/* Return the word of SPARSE that tells whether LEVEL has a region with KEY, and its bit in
+ * *RET_BIT. */
+static inline uint64_t *
+present_word(struct heap_sparse *sparse, uint32_t level, uint64_t key, uint64_t *ret_bit)
+{
+    uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+
+    *ret_bit = UINT64_C(1) << hash % 64;
+    return &sparse->present[level][hash / 64 % PRESENT_WORDS];
+}
+
+uint32_t
+sparse_levels_there(uint32_t levels, uintptr_t address)
+{
+    struct heap_sparse *sparse = load_acquire(&heaps_state()->heap_sparse);
+    uint32_t there = 0;
+
+    if (sparse == NULL)
+        return 0;
+    for (; levels != 0; levels &= levels - 1) {
+        uint32_t level = (uint32_t)__builtin_ctz(levels);
+        uint64_t bit;
+
+        if (load_acquire(present_word(sparse, level, address >> sparse_region_bits(level), &bit)) &
+            bit)
+            there |= 1u << level;
+    }
+    return there;
+}
+
 struct sparse_region *
 sparse_region_there(uint32_t level, uintptr_t address)
 {
@@ -216,10 +251,15 @@ struct sparse_region *
 sparse_region_make(uint32_t level, uintptr_t address)
 {
     struct heap_sparse *sparse;
+    uint64_t *present, bit;
     uint32_t made = 0;
 
     if (address >> ARCH_ADDRESS_BITS || (sparse = sparse_make()) == NULL)
         return NULL;
+    // Before an object is there.
+    present = present_word(sparse, level, address >> sparse_region_bits(level), &bit);
+    if ((load_relaxed(present) & bit) == 0)
+        or_seq_cst(present, bit);
     for (uint32_t table = 0; table < DIRECTORY_TABLES && made != UINT32_MAX; table++) {
         uint64_t entry =
             make_in(sparse, level, table, address >> sparse_region_bits(level), &made);

@@ -41,6 +41,10 @@ sparse_region_bits(uint32_t level)
     return SPARSE_FINEST_BITS + SPARSE_LEVEL_BITS * level;
 }
 
+/* Return those of LEVELS, a bit for each, that may have a region at ADDRESS. All others have
+ * none. */
+uint32_t sparse_levels_there(uint32_t levels, uintptr_t address);
+
 /* Return the region of LEVEL at ADDRESS; NULL if there is none. */
 struct sparse_region *sparse_region_there(uint32_t level, uintptr_t address);
 

@@ -18,7 +18,9 @@
  * with regions of 256 bytes to 256 MiB. An object goes to the finest level in which its heap has a
  * region with room. A new region is claimed in the finest level that has a stake for it
  * (heap_stakes.c), in the coarsest one otherwise. A chain holds 100 objects; an object that finds
- * it full goes to the next finer level. Nothing is moved, so a lookup tries all levels.
+ * it full goes to the next finer level. Nothing is moved, so a lookup tries all levels. It begins
+ * with the level of the object found last, and skips those without a region there
+ * (sparse_levels_there). An insertion takes the first free entry that its lookup has passed.
  *
  * Bound. A region is claimed with a stake, below a full region, or in the coarsest level. Regions
  * with a stake fill up, but for a constant number. Four new regions with a line in each chain cost
@@ -155,68 +157,96 @@ wipe_region(struct sparse_region *r, uint32_t gone)
         }
 }
 
-/* Where the object of O at ADDRESS is in LEVEL: *RET_LINE and the number of its entry, and its key
- * in *RET_KEY. SPARSE_LINE_ENTRIES: it is not there. */
-static uint32_t
-find_entry(const struct heap_objects *o, uint32_t level, uintptr_t address,
-           struct sparse_line **ret_line, uint32_t *ret_key)
+/* An entry of a region. */
+struct spot {
+    struct sparse_region *region;
+    struct sparse_line *line; // NULL: none.
+    uint32_t entry, key;      // KEY belongs to the object, or is what it would have there.
+};
+
+/* Find the entry with KEY in the chain of R at ADDRESS. Return true and *RET_FOUND; else false, and
+ * the first free entry in *RET_FOUND if that has none yet. */
+static bool
+search_chain(struct sparse_region *r, uintptr_t address, uint32_t key, struct spot *ret_found)
+{
+    uint32_t number = load_acquire(chain_of(r, address));
+
+    while (number != 0) {
+        struct sparse_line *l = sparse_line_at(number);
+
+        for (uint32_t i = 0; i < SPARSE_LINE_ENTRIES; i++) {
+            uint32_t there = load_acquire(&l->keys[i]);
+
+            if (there != key && (there != 0 || ret_found->line != NULL))
+                continue;
+            *ret_found = (struct spot){r, l, i, key};
+            if (there == key)
+                return true;
+        }
+        number = load_acquire(&l->next);
+    }
+    return false;
+}
+
+/* Find the object of O, which has CLAIM, at ADDRESS in LEVEL: as search_chain. */
+static bool
+search_level(uint32_t level, uintptr_t address, uint64_t claim, struct spot *ret_found)
 {
     struct sparse_region *r = sparse_region_there(level, address);
-    uint32_t number = r != NULL ? heap_claims_find(r->claims, load_acquire(&o->claim))
-                                : (uint32_t)HEAP_CLAIMS, line;
+    uint32_t number = r != NULL ? heap_claims_find(r->claims, claim) : (uint32_t)HEAP_CLAIMS;
 
-    if (number == HEAP_CLAIMS)
-        return SPARSE_LINE_ENTRIES;
-    *ret_key = key_of(level, address, number);
-    for (line = load_acquire(chain_of(r, address)); line != 0;) {
-        struct sparse_line *l = sparse_line_at(line);
+    return number != HEAP_CLAIMS &&
+           search_chain(r, address, key_of(level, address, number), ret_found);
+}
 
-        for (uint32_t i = 0; i < SPARSE_LINE_ENTRIES; i++)
-            if (load_acquire(&l->keys[i]) == *ret_key) {
-                *ret_line = l;
-                return i;
-            }
-        line = load_acquire(&l->next);
+/* Find the object of O at ADDRESS in the levels that it uses: as search_chain. The first is the one
+ * that had the latest object. */
+static bool
+search(struct heap_objects *o, uintptr_t address, struct spot *ret_found)
+{
+    uint32_t levels = load_relaxed(&o->sparse_used), latest = load_relaxed(&o->sparse_latest);
+    uint64_t claim = load_acquire(&o->claim);
+
+    *ret_found = (struct spot){0};
+    if (search_level(latest, address, claim, ret_found))
+        return true;
+    levels = sparse_levels_there(levels & ~(1u << latest), address);
+    for (; levels != 0; levels &= levels - 1) {
+        uint32_t level = (uint32_t)__builtin_ctz(levels);
+
+        if (search_level(level, address, claim, ret_found)) {
+            store_relaxed(&o->sparse_latest, level);
+            return true;
+        }
     }
-    return SPARSE_LINE_ENTRIES;
+    return false;
 }
 
 bool
-heap_sparse_has(const struct heap_objects *o, uintptr_t address)
+heap_sparse_has(struct heap_objects *o, uintptr_t address)
 {
-    struct sparse_line *l;
-    uint32_t key;
+    struct spot found;
 
-    for (uint32_t levels = load_relaxed(&o->sparse_used); levels != 0; levels &= levels - 1) {
-        uint32_t level = (uint32_t)__builtin_ctz(levels);
-
-        if (find_entry(o, level, address, &l, &key) != SPARSE_LINE_ENTRIES)
-            return true;
-    }
-    return false;
+    return search(o, address, &found);
 }
 
 struct heap_block
 heap_sparse_remove(struct heap_objects *o, uintptr_t address)
 {
-    for (uint32_t levels = load_relaxed(&o->sparse_used); levels != 0; levels &= levels - 1) {
-        struct sparse_line *l;
-        uint32_t key, i = find_entry(o, (uint32_t)__builtin_ctz(levels), address, &l, &key);
-        uint64_t word;
+    struct spot found;
+    uint64_t word;
 
-        if (i == SPARSE_LINE_ENTRIES)
-            continue;
-        word = load_relaxed(&l->words[i]);
-        if (!cas_acq_rel(&l->keys[i], &key, UINT32_C(0)))
-            break;
-        return (struct heap_block){
-            .site = (uint32_t)word & LEDGER_SITE_MASK,
-            .birth = word >> WORD_BIRTH & 0xff,
-            .count = 1,
-            .size_bytes = word >> WORD_BYTES,
-        };
-    }
-    return (struct heap_block){0};
+    if (!search(o, address, &found))
+        return (struct heap_block){0};
+    word = load_relaxed(&found.line->words[found.entry]);
+    if (!cas_acq_rel(&found.line->keys[found.entry], &found.key, UINT32_C(0)))
+        return (struct heap_block){0};
+    return (struct heap_block){
+        .site = (uint32_t)word & LEDGER_SITE_MASK,
+        .birth = word >> WORD_BIRTH & 0xff,
+        .count = 1,
+        .size_bytes = word >> WORD_BYTES,
+    };
 }
 
 /* --- Where an object goes --------------------------------------------------------------------- */
@@ -267,6 +297,23 @@ claim_region(struct heap_objects *o, struct sparse_region *r, uint32_t level, ui
     return number;
 }
 
+static uint64_t
+word_of(struct heap_block b)
+{
+    return b.site | (uint64_t)b.birth << WORD_BIRTH | b.size_bytes << WORD_BYTES;
+}
+
+bool
+heap_sparse_insert_free(struct heap_objects *o, uintptr_t address, struct heap_block b)
+{
+    struct spot found;
+
+    return b.count == 1 && b.size_bytes <= BYTES_MAX && !search(o, address, &found) &&
+           found.line != NULL &&
+           put_entry(found.region, found.line, found.entry, found.key, word_of(b),
+                     load_acquire(&o->claim));
+}
+
 /* Put B at ADDRESS into R of LEVEL, where CLAIM has NUMBER. */
 static bool
 insert_entry(struct sparse_region *r, uint32_t level, uintptr_t address, struct heap_block b,
@@ -274,9 +321,7 @@ insert_entry(struct sparse_region *r, uint32_t level, uintptr_t address, struct 
 {
     // Behind the finest level there is no other.
     return put_in_chain(r, chain_of(r, address), level > 0 ? CHAIN_LINES : UINT32_MAX,
-                        key_of(level, address, number),
-                        b.site | (uint64_t)b.birth << WORD_BIRTH | b.size_bytes << WORD_BYTES,
-                        claim);
+                        key_of(level, address, number), word_of(b), claim);
 }
 
 /* The finest level that may have a region at ADDRESS. */
@@ -301,7 +346,8 @@ heap_sparse_insert(struct heap_objects *o, uintptr_t address, struct heap_block 
 
     if (b.count != 1 || b.size_bytes > BYTES_MAX)
         return false;
-    for (uint32_t levels = load_relaxed(&o->sparse_used); levels != 0; levels &= levels - 1) {
+    for (uint32_t levels = sparse_levels_there(load_relaxed(&o->sparse_used), address); levels != 0;
+         levels &= levels - 1) {
         uint32_t level = (uint32_t)__builtin_ctz(levels);
         struct sparse_region *r = sparse_region_there(level, address);
         uint32_t number = r != NULL ? heap_claims_find(r->claims, claim) : (uint32_t)HEAP_CLAIMS;

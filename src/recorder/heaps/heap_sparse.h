@@ -12,8 +12,12 @@
  * objects. */
 bool heap_sparse_insert(struct heap_objects *o, uintptr_t address, struct heap_block b);
 
+/* Remember block B at ADDRESS in an entry that takes no memory. False: O has an object there, or
+ * no entry is free, and nothing was done. */
+bool heap_sparse_insert_free(struct heap_objects *o, uintptr_t address, struct heap_block b);
+
 /* Does O have an object at ADDRESS here? */
-bool heap_sparse_has(const struct heap_objects *o, uintptr_t address);
+bool heap_sparse_has(struct heap_objects *o, uintptr_t address);
 
 /* Take out the block of O at ADDRESS and return it; its site is 0 if there is none. */
 struct heap_block heap_sparse_remove(struct heap_objects *o, uintptr_t address);
