@@ -231,11 +231,12 @@ map_top(const struct heap_map *m, uint64_t emptying)
 static void
 raise_top(struct heap_map *m, uint64_t emptying, uint32_t i)
 {
-    uint32_t top = load_relaxed(&m->top);
+    uint32_t top = load_acquire(&m->top);
 
-    // The present top belongs to another emptying, or is lower. An insertion that a reset overtakes
-    // may set it back.
+    // The present top belongs to an earlier emptying, or is lower. If a reset has overtaken the
+    // insertion, its entry is invalid. Whoever raises the top after this check makes the CAS fail.
     while ((top >> TOP_BITS != emptying || (top & ((1 << TOP_BITS) - 1)) < i) &&
+           load_acquire(&m->emptied) % EMPTYINGS + 1 == emptying &&
            !cas_acq_rel(&m->top, &top, (uint32_t)emptying << TOP_BITS | i))
         ;
 }
