@@ -112,6 +112,7 @@ enum core_annotated {
     CORE_ANNOTATED_LOOKED = 1 << 4,  // A thread is checking it at this moment.
     CORE_ANNOTATED_PADDED = 1 << 5,  // Padding precedes its annotation.
     CORE_ANNOTATED_REPORTED = 1 << 6, // It was found damaged.
+    CORE_ANNOTATED_ENDED = 1 << 7,   // It has ended, and no other block began there.
 };
 
 struct core_annotated_leaf {

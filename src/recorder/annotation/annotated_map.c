@@ -10,7 +10,8 @@
  *     address ── top 12 bits ──► part, 16 KiB ── 11 bits ──► leaf: a byte for each 64 bytes of
  *                                                            2^24, and a link
  *
- *     byte:  sub (where in the 64 bytes, in steps of 8) | LIVE | LOOKED | PADDED | REPORTED
+ *     byte:  sub (where in the 64 bytes, in steps of 8) | LIVE | LOOKED | PADDED | REPORTED |
+ *            ENDED
  *
  * LIVE has one owner, the thread that holds the block. LOOKED is set by a thread that walks all
  * blocks; while it is set, the block's memory must stay mapped and unreleased. If the owner ends
@@ -182,13 +183,20 @@ annotated_at(const void *p)
     return (byte & CORE_ANNOTATED_SUB) == sub_of((uintptr_t)p) ? byte : 0;
 }
 
+/* Return BYTE, of a live block, after its end. Never 0, which no block has. */
+static uint8_t
+ended(uint8_t byte)
+{
+    return (uint8_t)((byte & ~CORE_ANNOTATED_LIVE) | CORE_ANNOTATED_ENDED);
+}
+
 enum annotated_end
 annotated_ends(const void *p)
 {
     uint8_t byte = annotated_at(p);
 
     while ((byte & CORE_ANNOTATED_LIVE) != 0)
-        if (cas_acq_rel(place_of(p), &byte, (uint8_t)(byte & ~CORE_ANNOTATED_LIVE)))
+        if (cas_acq_rel(place_of(p), &byte, ended(byte)))
             return (byte & CORE_ANNOTATED_LOOKED) != 0 ? ANNOTATED_LEFT : ANNOTATED_ENDED;
     return ANNOTATED_NOT;
 }
@@ -199,7 +207,7 @@ annotated_takes(const void *p)
     uint8_t byte = annotated_at(p);
 
     while ((byte & (CORE_ANNOTATED_LIVE | CORE_ANNOTATED_LOOKED)) == CORE_ANNOTATED_LIVE)
-        if (cas_acq_rel(place_of(p), &byte, (uint8_t)(byte & ~CORE_ANNOTATED_LIVE)))
+        if (cas_acq_rel(place_of(p), &byte, ended(byte)))
             return true;
     return false;
 }

@@ -221,3 +221,14 @@ annotation_padding(const void *block)
 
     return (w[0] >> 56 & PADDED) != 0 ? w[-1] : 0;
 }
+
+uint64_t
+annotation_freed_padding(const void *block)
+{
+    uint64_t padding = words_of(block)[-1], head = annotation_form.head_bytes + padding;
+    uint64_t either = head | (uintptr_t)block, align = either & (0 - either);
+
+    // The head was rounded up to an alignment that the block has, so the padding is shorter.
+    // Allocators write to the first 16 bytes of freed memory: only the shortest padding is lost.
+    return padding != 0 && padding < align ? padding : ANNOTATION_ALIGNMENT;
+}

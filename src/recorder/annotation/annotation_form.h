@@ -78,4 +78,8 @@ uint64_t annotation_size(const void *block);
 uint64_t annotation_birth(const void *block);
 uint64_t annotation_padding(const void *block);
 
+/* Return the padding before the annotation of BLOCK, which had some and was freed. A guess if its
+ * memory has been used again. */
+uint64_t annotation_freed_padding(const void *block);
+
 #endif

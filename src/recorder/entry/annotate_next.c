@@ -255,6 +255,18 @@ examine(void *p, enum disk_damage_found found, uint64_t slot)
     return s;
 }
 
+/* Return what the program would pass, without an annotation, if it frees P again. */
+static void *
+freed_start(void *p)
+{
+    uint8_t state_of_p = annotated_at(p);
+    char *start = (char *)p - annotation_form.head_bytes;
+
+    if (state_of_p == 0)
+        return p;
+    return (state_of_p & CORE_ANNOTATED_PADDED) != 0 ? start - annotation_freed_padding(p) : start;
+}
+
 static void
 annotate_free(void *p)
 {
@@ -271,7 +283,7 @@ annotate_free(void *p)
         release(p);
     else if (end == ANNOTATED_NOT)
         // A second free of an annotated block must look to the allocator like a double free.
-        behind.free(annotated_at(p) != 0 ? (char *)p - annotation_form.head_bytes : p);
+        behind.free(freed_start(p));
 }
 
 /* --- Reallocation ----------------------------------------------------------------------------- */

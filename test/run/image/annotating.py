@@ -15,6 +15,7 @@ from telling import finish, tell
 heaptap, programs, library, part = sys.argv[1:5]
 CALLS = os.path.join(programs, "annotated_calls")
 OPERATORS = os.path.join(programs, "annotated_operators")
+DOUBLE_FREE = os.path.join(programs, "double_free")
 ALLOCATORS = ["libjemalloc.so.2", "libmimalloc.so.2", "libtcmalloc.so.4",
               "libtcmalloc_minimal.so.4"]
 SQL = ("create table t(a,b); with recursive c(x) as (select 1 union all select x+1 from c "
@@ -46,7 +47,21 @@ def find_allocator(name):
     return None
 
 
+def ends_alike(alignment, size_bytes):
+    command = [DOUBLE_FREE, str(alignment), str(size_bytes)]
+    name = "freed twice: alignment %s, %s bytes" % (alignment, size_bytes)
+    bare, got = run(command), run(command, recorded(name, "--annotate"))
+    # Longer blocks are freed to another list, which has another message.
+    tell(bare[:2] == got[:2] == (-6, "") and "double free" in bare[2] and
+         "double free" in got[2], name + ": glibc finds the double free", bare, got)
+    said = subprocess.run([heaptap, "report", name + ".heaptap"], capture_output=True, text=True)
+    tell("1 of them freed twice" in said.stdout, name + ": the profile has it", said.stdout)
+
+
 def same():
+    for alignment in (0, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096):
+        for size_bytes in (24, 100, 5000):
+            ends_alike(alignment, size_bytes)
     for options in (["--annotate"], ["--annotate=1", "--guard", "0"],
                     ["--annotate=255", "--guard", "255"], ["--check-every", "3"]):
         as_alone("calls " + " ".join(options), [CALLS, "5"], *options)

@@ -1,0 +1,27 @@
+/* double_free.c: frees one block twice, and prints "survived" if that has no consequence.
+ *
+ *     double_free ALIGNMENT SIZE
+ *
+ * The block is from posix_memalign; with ALIGNMENT 0, from malloc at a multiple of 64. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int
+main(int argc, char **argv)
+{
+    size_t alignment = argc > 2 ? strtoul(argv[1], NULL, 10) : 0;
+    size_t size_bytes = argc > 2 ? strtoul(argv[2], NULL, 10) : 100;
+    void *volatile p = NULL;
+    void *aligned = NULL;
+
+    if (alignment != 0 && posix_memalign(&aligned, alignment, size_bytes) != 0)
+        return 2;
+    p = aligned;
+    while (alignment == 0 && (p == NULL || (uintptr_t)p % 64 != 0))
+        p = malloc(size_bytes);
+    free(p);
+    free(p);
+    puts("survived");
+    return 0;
+}
