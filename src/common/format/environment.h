@@ -37,6 +37,7 @@
 
 /* Limits of the recorder. */
 #define ENVIRONMENT_RESERVE "HEAPTAP_RESERVE"       // Bytes of the file, all reserved at the start.
+#define RESERVE_BYTES_MAX ((uint64_t)8 << 30)       // More is cut.
 #define ENVIRONMENT_MAX_MEMORY "HEAPTAP_MAX_MEMORY" // Upper bound of memory in bytes.
 #define ENVIRONMENT_NODES "HEAPTAP_NODES" // Upper bound of nodes in the call tree, for tests.
 

@@ -63,10 +63,8 @@ enum { COMMAND_BYTES_MAX = 32 * 1024, FIRST_INTERVAL_NS = 1000000, START_STACK_B
  * threads. */
 #define START_DATA_BYTES ((uint64_t)16 << 20)
 
-/* With a reserve: address space for private memory, touched as it is used, and the maximum size of
- * the file. */
+/* With a reserve: address space for private memory, touched as it is used. */
 #define ARENA_BYTES ((uint64_t)4 << 30)
-#define RESERVE_BYTES_MAX ((uint64_t)8 << 30)
 
 /* Set by the first start. A later start, with wiped state, is then a forked child's. */
 static bool started_before;

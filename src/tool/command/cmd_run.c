@@ -13,6 +13,7 @@
 #include "command/run_summary.h"
 #include "command/sink.h"
 #include "command/symbolise.h"
+#include "format/environment.h"
 #include "format/format.h"
 #include "launch/launch.h"
 #include "launch/program.h"
@@ -84,7 +85,7 @@ static const struct opt options[] = {
      "Detect no language: stacks show the interpreter's functions.", NULL},
     {OPT_SIZE, 0, "reserve", &asked.recording.reserve_bytes, "SIZE",
      "Reserve all memory and files at the start, for programs that later forbid mmap or open "
-     "(seccomp). The profile can grow to SIZE bytes. Default: reserve nothing.",
+     "(seccomp). The profile can grow to SIZE bytes, at most 8G. Default: reserve nothing.",
      NULL},
     {OPT_FLAG, 0, "self-contained-core", &asked.recording.self_contained, NULL,
      "Keep the profile in memory that core dumps contain, so that heaptap core needs only the "
@@ -247,6 +248,9 @@ check_recording(const struct limits *fails, struct err *err)
     struct recording *asks = &asked.recording;
     int r = sample_opts_check(asks->sample_bytes, asks->sample_count, err);
 
+    if (r == 0 && asks->reserve_bytes > RESERVE_BYTES_MAX)
+        r = err_set(err, HEAPTAP_USAGE,
+                    "option '--reserve': at most 8G can be reserved; write that or less");
     if (r == 0 && asks->self_contained && asks->reserve_bytes != 0)
         r = err_set(err, HEAPTAP_USAGE,
                     "--self-contained-core and --reserve exclude each other: the first rewrites "

@@ -18,6 +18,14 @@ for bytes in 5100273664 8589934592; do
     rm -f large.heaptap
 done
 
+# More than the recorder can reserve. If this fails, the reserve is cut, and nothing says so.
+for size in 8589934593 100T 16777215T 18446744073709551615; do
+    "$HEAPTAP" run --quiet --reserve $size -o huge.heaptap -- touch ran >out 2>err
+    same "--reserve $size: refused, and nothing was run" "2 no" \
+        "$? $([ -e ran ] && echo yes || echo no)"
+    same "--reserve $size: the limit is stated" 1 "$(grep -c "at most 8G" err)"
+done
+
 # A limit below the reserve: the file takes half of it, and stacks have room.
 for limit in 2M 16M 64M; do
     "$HEAPTAP" run --quiet --force --max-memory $limit --reserve 64M -o limited.heaptap -- \
