@@ -167,6 +167,7 @@ never_is_said_only_where_everybody_counts(void **state)
 
     (void)state;
     v[1].writes = v[1].accesses;
+    v[1].write_only = v[1].blocks;
     p = profile_of(v, 2);
     t = table_of(p);
     assert_int_equal(row_of_site(&t, 0)->verdict, ACCESS_NEVER);
@@ -175,6 +176,36 @@ never_is_said_only_where_everybody_counts(void **state)
     t = table_of(p);
     assert_int_equal(row_of_site(&t, 0)->verdict, ACCESS_NOT_SEEN);
     assert_int_equal(row_of_site(&t, 1)->verdict, ACCESS_NOT_SEEN_READ);
+    profile_free(p);
+}
+
+/* If this fails, people are advised to delete code that fills a block which is read after realloc,
+ * or a log that grows and is never read looks used. */
+static void
+data_that_realloc_moves_away_is_not_unread(void **state)
+{
+    // Three blocks without reads: one moved to another stack; two of three regrown; both.
+    struct profile_access v[] = {alike(0, 3, 6400, 900, SECOND_US),
+                                 alike(1, 3, 6400, 900, SECOND_US),
+                                 alike(2, 3, 6400, 900, SECOND_US)};
+    struct profile *p;
+    struct access_table t;
+
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++)
+        v[i].writes = v[i].accesses;
+    v[0].write_only = 2;
+    v[1].write_only = 1;
+    v[1].regrown = 2;
+    v[2].regrown = 2;
+    p = profile_of(v, 3);
+    t = table_of(p);
+    assert_int_not_equal(row_of_site(&t, 0)->verdict, ACCESS_WRITE_ONLY);
+    assert_int_equal(row_of_site(&t, 1)->verdict, ACCESS_WRITE_ONLY);
+    assert_int_not_equal(row_of_site(&t, 2)->verdict, ACCESS_WRITE_ONLY);
+    assert_int_equal(access_write_only_blocks(&v[0]), 2);
+    assert_int_equal(access_write_only_blocks(&v[1]), 3);
+    assert_int_equal(access_write_only_blocks(&v[2]), 0);
     profile_free(p);
 }
 
@@ -417,6 +448,7 @@ main(void)
         cmocka_unit_test(hot_is_what_has_most_accesses_for_its_bytes),
         cmocka_unit_test(each_verdict_has_its_case),
         cmocka_unit_test(never_is_said_only_where_everybody_counts),
+        cmocka_unit_test(data_that_realloc_moves_away_is_not_unread),
         cmocka_unit_test(what_a_library_keeps_to_itself_is_unseen),
         cmocka_unit_test(picked_rows_are_those_asked_for),
         cmocka_unit_test(without_lifetimes_nothing_has_a_rate),

@@ -624,7 +624,8 @@ struct disk_access {
     uint64_t granules, touched_granules;
     uint64_t untouched_bytes; // Bytes of granules without an access.
     uint64_t never;           // Blocks without any access.
-    uint64_t write_only;      // Blocks with writes and no reads; with DISK_COUNTING_APART.
+    uint64_t write_only; // Blocks with writes and no reads; with DISK_COUNTING_APART. Blocks that
+                         // a reallocation ended are not in it: their data lives on.
     uint64_t dated;           // Blocks with a known time and cpu of allocation. Numbers of these:
     uint64_t migrated;        // blocks that began and ended on different cpus,
     uint64_t overlaps;        // blocks that overlapped in time with the block merged before,
@@ -633,7 +634,9 @@ struct disk_access {
     uint64_t alloc_us, dealloc_us; // Elapsed; of the block merged last.
     uint32_t alloc_cpu, dealloc_cpu;
     uint64_t flags; // enum disk_access_flags; with DISK_COUNTING_BY_SITE.
-    uint64_t reserved[4];
+    uint64_t regrown; // Blocks with writes and no reads that a reallocation replaced by a block
+                      // of the same stack; with DISK_COUNTING_APART.
+    uint64_t reserved[3];
 };
 static_assert(sizeof(struct disk_access) == 336, "format.md 4.16");
 

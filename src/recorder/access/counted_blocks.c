@@ -12,7 +12,11 @@
  *
  * A reallocation may fail after the block has been removed from the ledger, and then nothing may
  * have changed. Adding the block only after success is impossible, because by then another block
- * may have its address. So a failed reallocation subtracts the block from its records again. */
+ * may have its address. So a failed reallocation subtracts the block from its records again.
+ *
+ * A reallocated block that was only written may still be read: its data lives on in the new block.
+ * So it does not count as write-only. If the new block has the same stack, it counts as regrown,
+ * and the accesses of that stack show whether the data was read. */
 #include "access/counted_blocks.h"
 
 #include "access/access_state.h"
@@ -81,16 +85,16 @@ access_start(void)
     access_publish();
 }
 
-/* End the latest reallocation. Return true if it failed, so that P, which enters the ledger, is the
- * same block as before. */
+/* Return true if the latest reallocation failed, so that P, which enters the ledger, is the same
+ * block as before. That ends the reallocation. */
 static bool
 has_stayed(const void *p)
 {
-    bool stays = leaving.stays && leaving.block.p == (uintptr_t)p;
-
+    if (!leaving.stays || leaving.block.p != (uintptr_t)p)
+        return false;
     leaving.block.p = 0;
     leaving.stays = false;
-    return stays;
+    return true;
 }
 
 void
@@ -123,6 +127,7 @@ read_block(struct access_block *b, const void *p, struct ledger_entry old)
     }
     b->p = (uintptr_t)p;
     b->size_bytes = old.size_bytes;
+    b->moved = false;
     live_date(b, facts != NULL ? *facts : 0, now());
     if (unlikely((b->p & (shadow.granule_bytes - 1)) != 0))
         access_add(&access_counting()->unaligned_blocks, 1);
@@ -158,7 +163,30 @@ access_leaves(const void *p, struct ledger_entry old)
         return;
     leaving.site = old.site & LEDGER_SITE_MASK;
     leaving.part = live_part((uintptr_t)p);
+    leaving.block.moved = true;
     records_add(&leaving.block, leaving.site, leaving.part, 0);
+}
+
+static bool
+is_among(uint32_t site, const uint32_t *sites)
+{
+    for (uint32_t i = 0; i < DISK_SIZE_CLASSES; i++)
+        if (load_relaxed(&sites[i]) == site)
+            return true;
+    return false;
+}
+
+void
+access_moved(bool freed, const uint32_t *sites)
+{
+    if (leaving.block.p != 0 && is_ready()) {
+        if (freed)
+            records_end_moved(&leaving.block, leaving.site, leaving.part);
+        else if (sites != NULL && is_among(leaving.site, sites))
+            records_regrow(&leaving.block, leaving.site, leaving.part);
+    }
+    leaving.block.p = 0;
+    leaving.stays = false;
 }
 
 COLD void

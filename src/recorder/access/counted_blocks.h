@@ -26,6 +26,10 @@ void access_leaves(const void *p, struct ledger_entry old);
  * through access_begins. */
 void access_again(const void *p);
 
+/* Finish a reallocation that has succeeded. With FREED it was realloc(p, 0). SITES are those of the
+ * node where the new block has begun; NULL = not known. */
+void access_moved(bool freed, const uint32_t *sites);
+
 /* Carry out a tool's request (enum disk_access_wish). Return false if that is impossible. */
 bool access_wish(uint64_t wish);
 
@@ -56,6 +60,7 @@ void access_looks_up(void);
 #define access_ends(p, old)                   ((void)0)
 #define access_leaves(p, old)                 ((void)0)
 #define access_again(p)                       ((void)0)
+#define access_moved(freed, sites)            ((void)0)
 #define access_wish(wish)                     (false)
 #define access_look()                         ((void)0)
 #define access_process_ends()                 ((void)0)

@@ -269,9 +269,15 @@ add_dates(struct disk_access *r, const struct disk_access *before, const struct 
 }
 
 static inline bool
-is_write_only(const struct access_block *b)
+is_unread(const struct access_block *b)
 {
     return b->writes != 0 && b->writes == b->accesses;
+}
+
+static inline bool
+is_write_only(const struct access_block *b)
+{
+    return !b->moved && is_unread(b);
 }
 
 static INLINE void
@@ -405,6 +411,24 @@ records_take_back(const struct access_block *b, uint32_t site, enum disk_access_
     add_all_fields(b, site, part, 0, UINT64_MAX, false);
 }
 
+COLD void
+records_regrow(const struct access_block *b, uint32_t site, enum disk_access_part part)
+{
+    struct disk_access *r = is_unread(b) ? access_of(site, part) : NULL;
+
+    if (r != NULL)
+        access_add(&r->regrown, 1);
+}
+
+COLD void
+records_end_moved(const struct access_block *b, uint32_t site, enum disk_access_part part)
+{
+    struct disk_access *r = is_unread(b) ? access_of(site, part) : NULL;
+
+    if (r != NULL)
+        access_add(&r->write_only, 1);
+}
+
 /* --- All of them ------------------------------------------------------------------------------ */
 
 static void
@@ -438,6 +462,7 @@ settle_access(struct disk_access *to, struct disk_access *from)
     settle_word(&to->untouched_bytes, &from->untouched_bytes);
     settle_word(&to->never, &from->never);
     settle_word(&to->write_only, &from->write_only);
+    settle_word(&to->regrown, &from->regrown);
     settle_word(&to->migrated, &from->migrated);
     settle_word(&to->overlaps, &from->overlaps);
     settle_word(&to->same_alloc_cpu, &from->same_alloc_cpu);

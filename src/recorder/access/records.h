@@ -9,6 +9,7 @@ struct access_block {
     uintptr_t p;
     uint64_t size_bytes;
     bool dated;
+    bool moved; // A reallocation ended it, so its data may live on.
     uint64_t began, ended; // Moments of cycles.h.
     // Sums of its counters.
     uint64_t accesses, writes, granules, touched_granules, untouched_bytes;
@@ -25,6 +26,13 @@ void records_add(const struct access_block *b, uint32_t site, enum disk_access_p
 /* Subtract B, the latest block that was added to PART of SITE. A minimum or maximum that B has
  * changed stays. */
 void records_take_back(const struct access_block *b, uint32_t site, enum disk_access_part part);
+
+/* Count B, which was added to PART of SITE as moved, as regrown: the new block has the same
+ * stack. */
+void records_regrow(const struct access_block *b, uint32_t site, enum disk_access_part part);
+
+/* Count B, which was added to PART of SITE as moved, as a block whose data has ended with it. */
+void records_end_moved(const struct access_block *b, uint32_t site, enum disk_access_part part);
 
 /* Move the contents of the late PART of all sites to ENDED. */
 void records_settle(enum disk_access_part part);

@@ -306,13 +306,14 @@ event_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_by
     } else {
         uint64_t began = event_begins(t);
         struct disk_counter *c;
+        uint32_t *sites;
 
         left = block_moves(t, old, p, result != NULL);
         language_moves(old, p, result);
-        c = result != NULL ? block_begins(t, result, size_bytes, false,
-                                          language_sites(t, stack_target(t, caller)), &change)
-                           : NULL;
+        sites = result != NULL ? language_sites(t, stack_target(t, caller)) : NULL;
+        c = sites != NULL ? block_begins(t, result, size_bytes, false, sites, &change) : NULL;
         language_moved();
+        access_moved(result == NULL, sites);
         if (c != NULL && old.site != 0) {
             bump(&c->reallocations);
             if (size_bytes > old.size_bytes)

@@ -71,6 +71,7 @@ sampled_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_
         if (gate == GATE_SAMPLE && result != NULL)
             c = block_sample_begins(t, result, size_bytes, caller, &w, &change);
         language_moved();
+        access_moved(result == NULL, NULL);
         if (c != NULL) {
             bump_by(&c->reallocations, w.blocks);
             if (old.size_bytes != 0 && size_bytes > old.size_bytes)

@@ -12,6 +12,9 @@
  * A "never" verdict requires that every possible user of the blocks is counted. An uncounted
  * library or an uncounted function of libc may have used any of them.
  *
+ * A reallocated block that was only written is not unread: its data lives on in the new block,
+ * which may be read. If both have the same stack, the reads of that stack decide.
+ *
  * A block that libc allocates for its private use looks unused, because nothing counts there. Such
  * blocks are not reported.
  *
@@ -69,7 +72,7 @@ verdict_of(const struct profile *p, const struct own_code *own, const struct acc
         return is_unseen(own, r->stack) ? ACCESS_UNSEEN
                : a->unproven            ? ACCESS_NOT_SEEN
                                         : ACCESS_NEVER;
-    if (p->accesses.apart && a->writes.total >= a->accesses.total)
+    if (p->accesses.apart && access_write_only_blocks(a) + a->never >= a->blocks)
         return a->unproven ? ACCESS_NOT_SEEN_READ : ACCESS_WRITE_ONLY;
     if (is_touched_once(a))
         return ACCESS_ONCE;
@@ -188,12 +191,22 @@ access_build(const struct profile *p, const struct stacks *stacks, struct arena 
 }
 
 uint64_t
+access_write_only_blocks(const struct profile_access *a)
+{
+    uint64_t unread = a->write_only + a->regrown;
+
+    // Without a single read, and with no block that moved elsewhere, all data was only written.
+    return a->writes.total >= a->accesses.total && unread + a->never >= a->blocks ? unread
+                                                                                 : a->write_only;
+}
+
+uint64_t
 access_unread_bytes(const struct profile_access *a)
 {
     if (a->blocks == 0)
         return 0;
     return (uint64_t)((double)a->size_bytes.total / (double)a->blocks *
-                      ((double)a->never + (double)a->write_only));
+                      ((double)a->never + (double)access_write_only_blocks(a)));
 }
 
 static bool

@@ -70,6 +70,9 @@ enum access_pick {
 const struct access_row **access_picked(const struct access_table *t, enum access_pick pick,
                                         struct arena *arena, size_t *ret_count);
 
+/* Number of A's blocks whose data was written and never read, as far as known. */
+uint64_t access_write_only_blocks(const struct profile_access *a);
+
 /* Bytes of A's blocks that were never read, as far as known: blocks without accesses and blocks
  * that were only written, assuming that all blocks have the mean size. */
 uint64_t access_unread_bytes(const struct profile_access *a);

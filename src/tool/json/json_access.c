@@ -86,7 +86,7 @@ json_used(struct json *j, const struct profile *p, const struct profile_access *
     json_uint(j, "untouched_bytes", a->untouched_bytes);
     json_uint(j, "never_blocks", a->never);
     if (apart)
-        json_uint(j, "write_only_blocks", a->write_only);
+        json_uint(j, "write_only_blocks", access_write_only_blocks(a));
     else
         json_string(j, "write_only_blocks", NULL);
     json_uint(j, "dated_blocks", a->dated);

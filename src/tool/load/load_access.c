@@ -53,6 +53,7 @@ access_of(const struct disk_access *d, uint32_t site)
         .untouched_bytes = d->untouched_bytes,
         .never = d->never,
         .write_only = d->write_only,
+        .regrown = d->regrown,
         .dated = d->dated,
         .migrated = d->migrated,
         .overlaps = d->overlaps,

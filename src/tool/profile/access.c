@@ -30,6 +30,7 @@ access_add(struct profile_access *sum, const struct profile_access *a)
     sum->untouched_bytes += a->untouched_bytes;
     sum->never += a->never;
     sum->write_only += a->write_only;
+    sum->regrown += a->regrown;
     sum->dated += a->dated;
     sum->migrated += a->migrated;
     sum->overlaps += a->overlaps;

@@ -28,7 +28,9 @@ struct profile_access {
     uint64_t granules, touched_granules;
     uint64_t untouched_bytes;
     uint64_t never;      // Blocks without any access.
-    uint64_t write_only; // Blocks with writes and no reads; 0 unless counted separately.
+    uint64_t write_only; // Blocks with writes and no reads; 0 unless counted separately. Without
+                         // reallocated blocks, whose data lives on.
+    uint64_t regrown;    // Blocks with writes and no reads, reallocated at the same stack.
     uint64_t dated;      // Blocks with a known time and cpu of allocation. Numbers of these:
     uint64_t migrated;   // blocks that began and ended on different cpus,
     uint64_t overlaps;   // blocks that overlapped in time with the block merged before,

@@ -537,6 +537,7 @@ disk_access_of(const struct profile_access *a, uint32_t site)
         .untouched_bytes = a->untouched_bytes,
         .never = a->never,
         .write_only = a->write_only,
+        .regrown = a->regrown,
         .dated = a->dated,
         .migrated = a->migrated,
         .overlaps = a->overlaps,

@@ -116,14 +116,14 @@ static const char *
 about_unread(struct text_view *v, const struct profile_access *x)
 {
     struct arena *a = v->base.arena;
+    uint64_t write_only = access_write_only_blocks(x);
 
-    if ((x->never == 0 || x->never == x->blocks) &&
-        (x->write_only == 0 || x->write_only == x->blocks))
+    if ((x->never == 0 || x->never == x->blocks) && (write_only == 0 || write_only == x->blocks))
         return NULL;
     return arena_printf(a, x->unproven
                                ? "of these, %s not seen used, %s written and not seen read"
                                : "of these, %s never touched, %s written and never read",
-                        style_count(a, (int64_t)x->never), style_count(a, (int64_t)x->write_only));
+                        style_count(a, (int64_t)x->never), style_count(a, (int64_t)write_only));
 }
 
 /* Reason for listing the site, and its share. */

@@ -144,6 +144,23 @@ grown(void)
     free((void *)p);
 }
 
+/* 728 bytes with 1 write, freed by realloc. 23 bytes, and from there, at one place, to 151, 1217
+ * and 4863, in different classes of size: each has 1 write. */
+static NOINLINE void
+logged(void)
+{
+    static const size_t sizes[] = {23, 151, 1217, 4863};
+    volatile char *p = malloc(728);
+
+    p[0] = 1;
+    p = realloc((void *)p, 0);
+    for (int i = 0; i < 4; i++) {
+        p = realloc((void *)p, sizes[i]);
+        p[0] = 1;
+    }
+    free((void *)p);
+}
+
 static void *
 hit(void *p)
 {
@@ -178,6 +195,7 @@ main(int argc, char **argv)
     strings();
     passed();
     grown();
+    logged();
     if (argc > 1 && strcmp(argv[1], "threads") == 0)
         threads();
     kept = malloc(416); // Lives at the end: 2 writes, 1 read.

@@ -14,6 +14,7 @@ SPREADS = ("accesses", "writes", "size_bytes", "lifetime_us", "utilised", "densi
            "lifetime_density")
 WORDS = ("granules", "touched_granules", "untouched_bytes", "never", "write_only", "dated",
          "migrated", "overlaps", "same_alloc_cpu", "same_dealloc_cpu")
+REGROWN = 304  # Where its word is in a record of ACCESS.
 ENDED, LIVE, LATE = 0, 1, 3
 NONE = 2 ** 64 - 1
 
@@ -52,6 +53,7 @@ def add_site(into, r):
         into[name] = (there[0] + total, min(there[1], least), max(there[2], most))
     for i, name in enumerate(WORDS):
         into[name] = into.get(name, 0) + numbers[1 + 3 * len(SPREADS) + i]
+    into["regrown"] = into.get("regrown", 0) + struct.unpack_from("<Q", r, REGROWN)[0]
 
 
 def add_fields(fields, r, first):
