@@ -285,33 +285,31 @@ PASSES(pwrite, SHADOW_READ, OUT(off_t off), (fd, buffer, size_bytes, off))
 PASSES(pwrite64, SHADOW_READ, OUT(off_t off), (fd, buffer, size_bytes, off))
 PASSES(send, SHADOW_READ, OUT(int flags), (fd, buffer, size_bytes, flags))
 
-EXPORT size_t
-counted_fread(void *to, size_t each_bytes, size_t count, FILE *f)
-{
-    size_t n;
-    bool was;
-
-    look();
-    was = counting_enter();
-    n = real.fread(to, each_bytes, count, f);
-    counting_leave(was);
-    W(to, n * each_bytes);
-    return n;
-}
-
-EXPORT size_t
-counted_fwrite(const void *from, size_t each_bytes, size_t count, FILE *f)
-{
-    size_t n;
-    bool was;
-
-    look();
-    was = counting_enter();
-    n = real.fwrite(from, each_bytes, count, f);
-    counting_leave(was);
-    R(from, n * each_bytes);
-    return n;
-}
+/* fread and fwrite may leave an element incomplete, and their result does not show its bytes. So
+ * ask for bytes, and return elements. A product that overflows is libc's business. */
+#define ELEMENTS(name, parameters, bytes_arguments, arguments, count_bytes)                        \
+    EXPORT size_t counted_##name parameters                                                        \
+    {                                                                                              \
+        size_t size_bytes, n;                                                                      \
+        bool was, is_whole = each != 0 && !__builtin_mul_overflow(each, count, &size_bytes);       \
+                                                                                                   \
+        look();                                                                                    \
+        was = counting_enter();                                                                    \
+        n = is_whole ? real.name bytes_arguments : real.name arguments;                            \
+        counting_leave(was);                                                                       \
+        count_bytes(buffer, is_whole ? n : n * each);                                              \
+        return is_whole ? n / each : n;                                                            \
+    }
+ELEMENTS(fread, (void *buffer, size_t each, size_t count, FILE *f), (buffer, 1, size_bytes, f),
+         (buffer, each, count, f), W)
+ELEMENTS(fread_unlocked, (void *buffer, size_t each, size_t count, FILE *f),
+         (buffer, 1, size_bytes, f), (buffer, each, count, f), W)
+ELEMENTS(__fread_chk, (void *buffer, size_t room, size_t each, size_t count, FILE *f),
+         (buffer, room, 1, size_bytes, f), (buffer, room, each, count, f), W)
+ELEMENTS(fwrite, (const void *buffer, size_t each, size_t count, FILE *f),
+         (buffer, 1, size_bytes, f), (buffer, each, count, f), R)
+ELEMENTS(fwrite_unlocked, (const void *buffer, size_t each, size_t count, FILE *f),
+         (buffer, 1, size_bytes, f), (buffer, each, count, f), R)
 
 EXPORT char *
 counted_fgets(char *to, int size_bytes, FILE *f)

@@ -303,12 +303,6 @@
       if (r != NULL) W(to, length(to) + 1)) \
     X(char *, __fgets_chk, (char *to, size_t room, int n, FILE *f), (to, room, n, f), \
       if (r != NULL) W(to, length(to) + 1)) \
-    X(size_t, fread_unlocked, (void *to, size_t each, size_t n, FILE *f), (to, each, n, f), \
-      W(to, r * each)) \
-    X(size_t, __fread_chk, (void *to, size_t room, size_t each, size_t n, FILE *f), \
-      (to, room, each, n, f), W(to, r * each)) \
-    X(size_t, fwrite_unlocked, (const void *from, size_t each, size_t n, FILE *f), \
-      (from, each, n, f), R(from, r * each)) \
     X(int, fputws, (const wchar_t *s, FILE *f), (s, f), (void)r, wide(s)) \
     X(wchar_t *, fgetws, (wchar_t *to, int n, FILE *f), (to, n, f), \
       if (r != NULL) W(to, WIDE(wide_length(to) + 1))) \
@@ -398,6 +392,9 @@
     X(ssize_t, send, (int, const void *, size_t, int)) \
     X(size_t, fread, (void *, size_t, size_t, FILE *)) \
     X(size_t, fwrite, (const void *, size_t, size_t, FILE *)) \
+    X(size_t, fread_unlocked, (void *, size_t, size_t, FILE *)) \
+    X(size_t, fwrite_unlocked, (const void *, size_t, size_t, FILE *)) \
+    X(size_t, __fread_chk, (void *, size_t, size_t, size_t, FILE *)) \
     X(char *, fgets, (char *, int, FILE *)) \
     X(void *, __memcpy_chk, (void *, const void *, size_t, size_t)) \
     X(void *, __memmove_chk, (void *, const void *, size_t, size_t)) \

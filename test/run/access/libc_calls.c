@@ -112,6 +112,7 @@ enum { FIRST_SIZE = 1040, STEP = 16 };
     X(preadv) X(pwritev) X(send) X(recv) X(sendto) X(recvfrom) X(sendmsg) X(recvmsg) \
     X(getrandom) X(getentropy) X(open) X(access) X(stat) X(lstat) X(fstat) X(readlink) \
     X(getcwd) X(realpath) X(fread) X(fwrite) X(fgets) X(fputs) X(getline) X(fprintf) X(dprintf) \
+    X(fread_part) X(fread_unlocked) X(fwrite_unlocked) \
     X(snprintf) X(sprintf) X(swprintf) X(sscanf) X(fscanf) X(clock_gettime) X(gettimeofday) \
     X(time) X(gmtime_r) X(localtime_r) X(mktime) X(asctime_r) X(strftime) X(nanosleep) X(poll) \
     X(epoll_wait) X(pipe) X(socketpair) X(uname) X(gethostname) X(inet_ntop) X(inet_pton) \
@@ -595,6 +596,21 @@ BODY(fread)
     UNUSED_ARGUMENTS;
     *r = (long long)fread(P, 3, n, zero_file);
     writes(P, 3 * (n % 300 + 1) > 0 ? 3 * (size_t)*r : 0);
+}
+/* The file has 602 bytes: the last element is incomplete. */
+BODY(fread_part)
+{
+    UNUSED_ARGUMENTS; rewind(text_file);
+    *r = (long long)fread(P, 100, 10, text_file); writes(P, 602); contents();
+}
+BODY(fread_unlocked)
+{
+    UNUSED_ARGUMENTS; rewind(text_file);
+    *r = (long long)fread_unlocked(P, 100, 7, text_file); writes(P, 602); contents();
+}
+BODY(fwrite_unlocked)
+{
+    UNUSED_ARGUMENTS; *r = (long long)fwrite_unlocked(P, 2, n, null_file); reads(P, 2 * n);
 }
 BODY(fwrite) { UNUSED_ARGUMENTS; *r = (long long)fwrite(P, 2, n, null_file); reads(P, 2 * n); }
 BODY(fgets)
