@@ -10,8 +10,8 @@
 #include "fake_recorder.h"
 
 #include "sampling/draw.c"
-#include "entry/outcall.h"
 #include "event/gate.h"
+#include "event/reentry.h"
 
 struct sample sample;
 uint8_t filter_pages[FILTER_PAGES];
@@ -90,7 +90,7 @@ exact_recording_looks_when_it_is_busy(void **unused)
     (void)unused;
     tls.exact = 1;
     tls.credit = WAY_EXACT_CREDIT;
-    tls.busy = BUSY_RECORDER;
+    tls.busy = REENTRY_IN_RECORDER;
     gate_of(100, 0);
     assert_int_equal(looks, 1);
 }
@@ -163,46 +163,43 @@ frees_ask_only_where_samples_live(void **unused)
     assert_int_equal(questions, 2);
 }
 
-/* An operator's call of malloc is charged as well, and may use up the remaining distance to the
- * next sample; then that is drawn once more, without a sample. If this fails, too few or too many
- * of the blocks from operators are sampled, and their estimates are off. */
+/* An operator's call of malloc would be charged as well. If this fails, it uses up the remaining
+ * distance to the next sample, too few or too many of the blocks from operators are sampled, and
+ * their estimates are off. */
 static void
-what_is_charged_inside_moves_no_sample(void **unused)
+requests_inside_move_no_sample(void **unused)
 {
-    static const enum gate gates[] = {GATE_PASS, GATE_SAMPLE};
+    struct reentry_call c = reentry_guard(REENTRY_RECORDED, (struct arch_caller){0});
 
     (void)unused;
     tls.change = 1;
     tls.charge_mask = draw_way(DISK_MODE_BYTES, 4096).mask;
-    for (size_t i = 0; i < countof(gates); i++) {
-        struct charged c;
-
-        tls.credit = 1000;
-        tls.reserve = 300000;
-        c = charged_begins(gates[i], 2000);
-        assert_int_equal(gate_of(2000, 0), gates[i]);
-        tls.credit = 17; // As after the slow path.
-        tls.reserve = 4000;
-        charged_ends(&c);
-        assert_int_equal(tls.credit, 1000);
-        assert_int_equal(tls.reserve, 300000);
-    }
+    tls.credit = 1000;
+    tls.reserve = 300000;
+    reentry_hold_credit(&c, 2000);
+    assert_int_equal(gate_of(2000, 0), GATE_PASS);
+    tls.credit = 17; // As after the slow path.
+    tls.reserve = 4000;
+    reentry_return_credit(&c);
+    assert_int_equal(tls.credit, 1000);
+    assert_int_equal(tls.reserve, 300000);
+    assert_int_equal(c.undo, 0);
 }
 
 /* If this fails, a thread keeps a distance that was drawn for another recording mode. */
 static void
 a_change_inside_stays(void **unused)
 {
-    struct charged c;
+    struct reentry_call c = reentry_guard(REENTRY_RECORDED, (struct arch_caller){0});
 
     (void)unused;
     tls.change = 1;
     tls.credit = 1000;
-    c = charged_begins(GATE_SAMPLE, 2000);
+    reentry_hold_credit(&c, 2000);
     tls.change = 2;
     tls.credit = -1;
     tls.reserve = -1;
-    charged_ends(&c);
+    reentry_return_credit(&c);
     assert_int_equal(tls.credit, -1);
     assert_int_equal(tls.reserve, -1);
 }
@@ -218,7 +215,7 @@ main(void)
         cmocka_unit_test_setup_teardown(credit_is_spent_by_calls, begin, end),
         cmocka_unit_test_setup_teardown(absurd_sizes_leave_the_credit_sane, begin, end),
         cmocka_unit_test_setup_teardown(frees_ask_only_where_samples_live, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_charged_inside_moves_no_sample, begin, end),
+        cmocka_unit_test_setup_teardown(requests_inside_move_no_sample, begin, end),
         cmocka_unit_test_setup_teardown(a_change_inside_stays, begin, end),
     };
 

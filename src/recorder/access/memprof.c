@@ -97,35 +97,6 @@ __memprof_memset(void *to, int c, size_t size_bytes)
     return counted_memset(to, c, size_bytes);
 }
 
-/* Carry out WISH, called from the program's code. Return false if that is impossible. */
-static bool
-wish(enum disk_access_wish wish)
-{
-    uint32_t busy = tls.busy;
-    bool done;
-
-    if (busy == BUSY_RECORDER) // A signal handler has interrupted the recorder.
-        return false;
-    tls.busy = BUSY_RECORDER;
-    signal_fence();
-    done = access_wish(wish);
-    signal_fence();
-    tls.busy = busy;
-    return done;
-}
-
-EXPORT int
-__memprof_profile_dump(void)
-{
-    return wish(DISK_ACCESS_MERGE) ? 0 : -1;
-}
-
-EXPORT void
-__memprof_profile_reset(void)
-{
-    wish(DISK_ACCESS_RESET);
-}
-
 EXPORT void
 __memprof_load(uintptr_t address)
 {

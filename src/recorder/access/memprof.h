@@ -39,10 +39,6 @@ void *__memprof_memcpy(void *to, const void *from, size_t size_bytes);
 void *__memprof_memmove(void *to, const void *from, size_t size_bytes);
 void *__memprof_memset(void *to, int c, size_t size_bytes);
 
-/* For programs: merge live blocks into the profile (0 = done), and discard all counts. */
-int __memprof_profile_dump(void);
-void __memprof_profile_reset(void);
-
 /* Count an access at ADDRESS; called with -mllvm -memprof-use-callbacks. */
 void __memprof_load(uintptr_t address);
 void __memprof_store(uintptr_t address);

@@ -84,7 +84,7 @@ struct stack_passing {
 static_assert(sizeof(struct stack_passing) == (2 + PASSING_CHECKS / CHECK_GROUP) * 64, "lines");
 
 /* A block that a function of the real allocator has requested and that is not counted yet:
- * nest.c. */
+ * event/held.c. */
 struct inner_block {
     void *p;
     uint64_t size_bytes;

@@ -15,7 +15,7 @@
  * of sizes of zero. So requests that it would refuse reach it unchanged, and a request that fails
  * only because of the annotation's room is repeated without it.
  *
- * An allocator may call its own functions by names that lead here (outcall_next.c). Its inner
+ * An allocator may call its own functions by names that lead here (guarded_next.c). Its inner
  * requests pass unchanged. tls.annotating is the frame of the outer call. A frame further out than
  * that shows that the call has returned, or was left by a jump.
  *
@@ -34,7 +34,7 @@
 #include "annotation/annotation_form.h"
 #include "base/atomics.h"
 #include "entry/annotate_damage.h"
-#include "entry/outcall.h"
+#include "event/reentry.h"
 #include "event/stack_frames.h"
 #include "format/environment.h"
 #include "platform/arch_x86_64.h"
@@ -68,30 +68,8 @@ is_wanted(uint64_t slot, size_t size_bytes, size_t more_bytes)
            (state == NULL || load_relaxed(&state->ready) != READY_OFF);
 }
 
-/* A call of the next allocator, which may call back. */
-struct stay {
-    uint64_t before;
-};
-
-static inline void
-stay_ends(const struct stay *s)
-{
-    signal_fence();
-    tls.annotating = s->before;
-}
-
-static inline struct stay
-stay_begins(uint64_t slot)
-{
-    struct stay s = {tls.annotating};
-
-    tls.annotating = slot;
-    signal_fence();
-    return s;
-}
-
-#define STAY()                                                                                     \
-    UNUSED struct stay stay __attribute__((cleanup(stay_ends))) = stay_begins(ARCH_SLOT())
+/* Declare the guard of a call of the next allocator, which may call back. */
+#define GUARD() REENTRY_CALL(call) = reentry_annotate(ARCH_SLOT())
 
 static inline size_t
 more_bytes(void)
@@ -106,7 +84,7 @@ more_bytes(void)
 static struct arch_caller
 origin_of(uint64_t slot)
 {
-    if (tls.origin_slot - slot >= ORIGIN_NEAR_BYTES && tls.busy != BUSY_NEXT)
+    if (tls.origin_slot - slot >= ORIGIN_NEAR_BYTES && !reentry_is_in_real())
         return (struct arch_caller){0};
     return (struct arch_caller){tls.origin_slot, tls.origin_rbp};
 }
@@ -168,14 +146,14 @@ start_of(void *p, uint8_t state_of_p)
 static void *
 outer_malloc(size_t size_bytes)
 {
-    STAY();
+    GUARD();
     return behind.malloc(size_bytes);
 }
 
 static void
 outer_free(void *p)
 {
-    STAY();
+    GUARD();
     behind.free(p);
 }
 
@@ -208,7 +186,7 @@ annotate_malloc(size_t size_bytes)
 static void *
 outer_calloc(size_t count, size_t each_bytes)
 {
-    STAY();
+    GUARD();
     return behind.calloc(count, each_bytes);
 }
 
@@ -320,7 +298,7 @@ moved(void *p, uint8_t state_of_p, size_t size_bytes, uint64_t slot)
 static void *
 outer_realloc(void *p, size_t size_bytes)
 {
-    STAY();
+    GUARD();
     return behind.realloc(p, size_bytes);
 }
 
@@ -427,7 +405,7 @@ is_aligned_wanted(uint64_t slot, size_t align, size_t size_bytes)
 static void *
 outer_memalign(memalign_fn *f, size_t align, size_t size_bytes)
 {
-    STAY();
+    GUARD();
     return f(align, size_bytes);
 }
 
@@ -465,7 +443,7 @@ annotate_aligned_alloc(size_t align, size_t size_bytes)
 static int
 outer_posix_memalign(void **ret_p, size_t align, size_t size_bytes)
 {
-    STAY();
+    GUARD();
     return behind.posix_memalign(ret_p, align, size_bytes);
 }
 
@@ -501,7 +479,7 @@ annotate_posix_memalign(void **ret_p, size_t align, size_t size_bytes)
 static void *
 outer_paged(alloc_fn *f, size_t size_bytes)
 {
-    STAY();
+    GUARD();
     return f(size_bytes);
 }
 

@@ -15,12 +15,11 @@
 #include "account/label.h"
 #include "account/write.h"
 #include "base/atomics.h"
-#include "event/enter.h"
 #include "event/event.h"
 #include "event/event_state.h"
 #include "event/heap.h"
 #include "event/heap_ordinary.h"
-#include "event/nest.h"
+#include "event/reentry.h"
 #include "event/request.h"
 #include "heaptap/language.h"
 #include "platform/mem.h"
@@ -28,43 +27,29 @@
 
 /* One call from the program. */
 struct call {
+    struct reentry_call guard;
     struct thread *t;
-    bool nested;
     bool entered;
     uint64_t began;
-    struct nest nest;
 };
-
-/* Nest call C, which comes from SLOT, into the event in progress. Return false if it is lost. */
-static COLD bool
-nest(struct call *c, uint64_t slot)
-{
-    enum nest_kind kind = nest_begins(&c->nest, slot);
-
-    if (kind == NEST_LOST)
-        return false;
-    if (kind == NEST_CALLED_BACK) {
-        // The call comes from inside the next allocator, so the thread's struct is not in use.
-        c->nest.first = false;
-        tls.busy = BUSY_NO;
-        signal_fence();
-    }
-    c->nested = true;
-    return true;
-}
 
 /* Begin a call; call_ends must follow in any case. Return false if it cannot be recorded. */
 static bool
 call_begins(struct call *c, struct arch_caller caller)
 {
-    *c = (struct call){0};
+    c->guard = reentry_guard(REENTRY_RECORDED, caller);
+    c->t = NULL;
+    c->entered = false;
+    c->began = 0;
     // A child that has just ended its parent's event is off until its next event: orphan.c.
     if (state != NULL && load_acquire(&state->ready) == READY_OFF && event_state()->orphan_tid == 0)
         return false;
-    if (unlikely(tls.busy != BUSY_NO) && !nest(c, caller.slot))
+    if (unlikely(!reentry_is_idle()))
+        reentry_nest_own(&c->guard);
+    if (unlikely(c->guard.kind == REENTRY_LOST))
         return false;
     c->entered = true;
-    c->t = enter_cold(caller.slot);
+    c->t = reentry_enter_thread_cold(caller.slot);
     if (c->t != NULL)
         c->began = event_begins(c->t);
     return c->t != NULL;
@@ -77,9 +62,8 @@ call_ends(struct call *c)
         return;
     if (c->t != NULL)
         event_ends(c->t, c->began);
-    enter_ends_cold();
-    if (unlikely(c->nested))
-        nest_ends(&c->nest);
+    reentry_leave_cold();
+    reentry_end(&c->guard);
 }
 
 static uint64_t
@@ -152,22 +136,22 @@ alloc_slowly(heaptap_heap *heap, const void *p, size_t count, size_t bytes,
 {
     struct thread *t;
 
-    if (unlikely(tls.busy != BUSY_NO)) {
+    if (unlikely(!reentry_is_idle())) {
         alloc_in_call(heap, p, count, bytes, caller);
         return;
     }
-    enter_begins(caller.slot);
+    reentry_enter(caller.slot);
     t = tls.self;
     // True also for a thread with tls.apart set.
     if (unlikely(!ordinary_thread_frees(t))) {
-        enter_ends();
+        reentry_leave();
         alloc_in_call(heap, p, count, bytes, caller);
         return;
     }
     t->countdown--;
     heap_alloc(t, handle_of(heap), p, count, bytes, caller);
     tick_if_moved(t);
-    enter_ends();
+    reentry_leave();
 }
 
 static void
@@ -177,15 +161,15 @@ api_alloc(heaptap_heap *heap, const void *p, size_t count, size_t bytes)
     struct thread *t;
     struct heap_block b;
 
-    if (unlikely(tls.busy != BUSY_NO) || unlikely(count != 1) || heap_is_off()) {
+    if (unlikely(!reentry_is_idle()) || unlikely(count != 1) || heap_is_off()) {
         alloc_slowly(heap, p, count, bytes, caller);
         return;
     }
-    enter_begins(caller.slot);
+    reentry_enter(caller.slot);
     // Not earlier: a handler may have forked and returned in the child, or had events.
     t = tls.self;
     if (unlikely(!ordinary_thread(t))) {
-        enter_ends();
+        reentry_leave();
         alloc_slowly(heap, p, count, bytes, caller);
         return;
     }
@@ -240,14 +224,14 @@ api_free(heaptap_heap *heap, const void *p)
     struct thread *t;
     enum heap_ordinary result;
 
-    if (unlikely(tls.busy != BUSY_NO)) {
+    if (unlikely(!reentry_is_idle())) {
         free_slowly(heap, p, caller);
         return;
     }
-    enter_begins(caller.slot);
+    reentry_enter(caller.slot);
     t = tls.self; // As in api_alloc.
     if (unlikely(!ordinary_thread_frees(t))) {
-        enter_ends();
+        reentry_leave();
         free_slowly(heap, p, caller);
         return;
     }

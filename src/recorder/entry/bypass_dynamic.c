@@ -74,12 +74,13 @@ are_odd(void)
 }
 
 static inline void
-came(const struct nesting *n, enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
+came(const struct reentry_call *c, enum gate gate, void *p, size_t size_bytes,
+     struct arch_caller caller)
 {
-    if (n->kind == NEST_LOST || !are_odd()) {
-        allocated(n, gate, p, size_bytes, caller);
-    } else if (n->kind == NEST_CALLED_BACK) {
-        nest_inner_alloc(p, size_bytes, true, gate, caller);
+    if (c->kind == REENTRY_LOST || !are_odd()) {
+        allocated(c, gate, p, size_bytes, caller);
+    } else if (c->kind == REENTRY_CALLED_BACK) {
+        inner_alloc(p, size_bytes, true, gate, caller);
     } else {
         tls.nested_block = NULL;
         allocated_outer(gate, p, size_bytes, caller);
@@ -94,9 +95,9 @@ came(const struct nesting *n, enum gate gate, void *p, size_t size_bytes, struct
                                                                                                    \
         if (gate == GATE_PASS)                                                                     \
             return call;                                                                           \
-        NESTING(nesting, caller.slot);                                                             \
+        REENTRY_CALL(guard) = reentry_begin(caller);                                               \
         p = call;                                                                                  \
-        came(&nesting, gate, p, size, caller);                                                     \
+        came(&guard, gate, p, size, caller);                                                     \
         return p;                                                                                  \
     }
 
@@ -120,9 +121,9 @@ bypass_posix_memalign(const struct libc *l, struct arch_caller caller, void **re
 
     if (gate == GATE_PASS)
         return l->next.posix_memalign(ret_p, align, n);
-    NESTING(nesting, caller.slot);
+    REENTRY_CALL(guard) = reentry_begin(caller);
     error = l->next.posix_memalign(ret_p, align, n);
-    came(&nesting, gate, error != 0 ? NULL : *ret_p, n, caller);
+    came(&guard, gate, error != 0 ? NULL : *ret_p, n, caller);
     return error;
 }
 
@@ -133,33 +134,33 @@ bypass_free(const struct libc *l, struct arch_caller caller, void *p)
         l->next.free(p);
         return;
     }
-    NESTING(nesting, caller.slot);
-    if (nesting.kind == NEST_RECORDED && !behind_is_libc())
+    REENTRY_CALL(guard) = reentry_begin(caller);
+    if (guard.kind == REENTRY_RECORDED && !behind_is_libc())
         event_free_known(p, caller); // The next allocator may have called this by a jump.
     else
-        freed(&nesting, p, caller);
+        freed(&guard, p, caller);
     l->next.free(p);
 }
 
-/* Reallocate P of L for N bytes, in NESTING. This is recorded as a free and an allocation, which
+/* Reallocate P of L for N bytes, within G. This is recorded as a free and an allocation, which
  * need no size from the allocator. After a failure P is recorded as before. */
 static void *
-realloc_odd(const struct libc *l, const struct nesting *nesting, enum gate gate, void *p, size_t n,
+realloc_odd(const struct libc *l, const struct reentry_call *g, enum gate gate, void *p, size_t n,
             struct arch_caller caller)
 {
-    bool inner = nesting->kind == NEST_CALLED_BACK;
+    bool inner = g->kind == REENTRY_CALLED_BACK;
     struct ledger_entry old =
-        inner ? nest_inner_realloc_begins(p, caller) : event_realloc_begin_known(p, caller);
+        inner ? inner_realloc_begin(p, caller) : event_realloc_begin_known(p, caller);
     void *q = l->next.realloc(p, n);
     size_t refused_bytes = q == NULL ? n : 0;
 
     if (inner)
-        nest_inner_realloc_ends(p, old, NULL, refused_bytes, gate, caller);
+        inner_realloc_end(p, old, NULL, refused_bytes, gate, caller);
     else
         event_realloc_end(p, old, NULL, refused_bytes, refused_bytes == 0, caller);
     if (q != NULL) {
         event_moves(old, p, q);
-        came(nesting, gate, q, n, caller);
+        came(g, gate, q, n, caller);
         event_moved();
     }
     return q;
@@ -168,19 +169,20 @@ realloc_odd(const struct libc *l, const struct nesting *nesting, enum gate gate,
 static NOINLINE void *
 bypass_realloc(const struct libc *l, struct arch_caller caller, void *p, size_t n)
 {
+    struct realloc_arguments a = {l->next.realloc, p, n};
     bool part = is_part(caller);
     enum gate gate = part ? GATE_PASS : gate_of(n, caller.slot);
     void *q;
 
     if (part || (gate == GATE_PASS && (p == NULL || gate_leaves_out(p))))
         return l->next.realloc(p, n);
-    NESTING(nesting, caller.slot);
-    if (nesting.kind == NEST_LOST || !are_odd())
-        return realloc_in(&l->next, &nesting, gate, p, n, caller);
+    REENTRY_CALL(guard) = reentry_begin(caller);
+    if (guard.kind == REENTRY_LOST || !are_odd())
+        return realloc_in(&guard, gate, p, n, realloc_by, &a);
     if (p != NULL)
-        return realloc_odd(l, &nesting, gate, p, n, caller);
+        return realloc_odd(l, &guard, gate, p, n, caller);
     q = l->next.realloc(p, n);
-    came(&nesting, gate, q, n, caller);
+    came(&guard, gate, q, n, caller);
     return q;
 }
 

@@ -13,6 +13,7 @@
 #include "entry/libc.h"
 #include "entry/next.h"
 #include "event/join.h"
+#include "event/reentry.h"
 #include "event/start.h"
 #include "event/tick.h"
 #include "format/environment.h"
@@ -31,20 +32,22 @@ is_recording(void)
 __attribute__((constructor)) static void
 process_begins(void)
 {
-    uint32_t busy = tls.busy;
+    struct reentry_saved saved = reentry_save();
 
     next_resolve(); // A program without events may also ask which functions exist.
     announce_recorder();
     identity_own();
     if (tls.self == NULL &&
         (dormant_starts_early() || host_environment(ENVIRONMENT_RESERVE) != NULL ||
-         host_environment(ENVIRONMENT_SNAPSHOT_SIGNAL) != NULL))
+         host_environment(ENVIRONMENT_SNAPSHOT_SIGNAL) != NULL)) {
+        reentry_enter(ARCH_SLOT());
         join_thread();
+    }
     if (is_recording() && account_state()->reserve_bytes != 0) {
         libc_prepare();
         start_seal();
     }
-    tls.busy = busy;
+    reentry_restore(&saved);
 }
 
 /* The exit handlers have run, the recorder's among the last: they did not free blocks that are

@@ -8,7 +8,7 @@
  * are passed on unchanged. The entries here do for any such function what shim.c does for malloc:
  * the gate of sampling, frees recorded before the call and allocations after it, signal handlers,
  * and exceptions that pass through. A busy word distinguishes the function's own requests to malloc
- * from its result (nest.c).
+ * from its result (event/reentry.c).
  *
  * Blocks are kept separately from malloc's (ledger_hooked.c), because nothing is known about the
  * bytes around them. A free by another hooked name than the allocation's is still the free of that
@@ -158,40 +158,33 @@ block_of(const struct call *c, uintptr_t result)
     return c->gives == GIVES_BLOCK ? result : 0;
 }
 
-/* Make the call itself, within S. */
+/* Make the call of C within G. */
 static INLINE uintptr_t
-make(const struct call *c, struct outcall *s)
+make(const struct call *c, struct reentry_call *g)
 {
     uintptr_t result;
 
-    outcall_begins(s);
+    reentry_real_begin(g);
     result = c->function(c->a, c->b, c->c, c->d, c->e);
-    outcall_returned(s, (const void *)block_of(c, result));
+    reentry_real_end(g, (const void *)block_of(c, result));
     return result;
 }
-
-#define STAY_OF(name, call)                                                                        \
-    struct outcall name                                                                            \
-        __attribute__((cleanup(outcall_ends))) = {.busy = tls.busy, .caller = (call)->caller}
 
 /* Make a call that is not recorded. */
 static NOINLINE uintptr_t
 pass(const struct call *c)
 {
-    STAY_OF(stay, c);
+    REENTRY_CALL(guard) = reentry_guard(REENTRY_RECORDED, c->caller);
 
-    return make(c, &stay);
+    return make(c, &guard);
 }
 
-/* Make a call that was charged (outcall.h). */
+/* Make the call of C, for SIZE_BYTES that GATE has decided about, within G. */
 static INLINE uintptr_t
-make_charged(const struct call *c, enum gate gate, size_t size_bytes)
+make_charged(const struct call *c, struct reentry_call *g, enum gate gate, size_t size_bytes)
 {
-    UNUSED struct charged charged __attribute__((cleanup(charged_ends))) =
-        charged_begins(gate, size_bytes);
-    STAY_OF(stay, c);
-
-    return make(c, &stay);
+    charge(g, gate, size_bytes);
+    return make(c, g);
 }
 
 static INLINE void *
@@ -201,74 +194,57 @@ key_of(uintptr_t block)
 }
 
 static INLINE uintptr_t
-allocate_outermost(const struct call *c, size_t size_bytes, enum gate gate)
-{
-    uintptr_t result = make_charged(c, gate, size_bytes);
-    uintptr_t block = block_of(c, result);
-
-    if (unlikely(gate == GATE_PASS))
-        return result;
-    if (unlikely(gate == GATE_FIRST))
-        gate = gate_first(size_bytes, c->caller.slot);
-    if (likely(gate == GATE_EXACT))
-        event_alloc(key_of(block), size_bytes, c->caller);
-    else if (gate == GATE_SAMPLE)
-        sampled_alloc(key_of(block), size_bytes, c->caller);
-    return result;
-}
-
-static INLINE uintptr_t
 allocate(struct call *c, size_t size_bytes)
 {
+    uintptr_t result;
     enum gate gate;
 
     find_function(c);
     if (unlikely(is_for_malloc(c)))
         return pass(c);
     gate = gate_of(size_bytes, c->caller.slot);
-    NESTING(nesting, c->caller.slot);
-    return likely(nesting.kind == NEST_RECORDED) ? allocate_outermost(c, size_bytes, gate)
-                                                 : pass(c);
+    REENTRY_CALL(guard) = reentry_begin(c->caller);
+    if (unlikely(guard.kind != REENTRY_RECORDED))
+        return make(c, &guard);
+    result = make_charged(c, &guard, gate, size_bytes);
+    if (likely(gate != GATE_PASS))
+        allocated(&guard, gate, key_of(block_of(c, result)), size_bytes, c->caller);
+    return result;
 }
 
-static INLINE uintptr_t
-resize_outermost(const struct call *c, uintptr_t block, size_t size_bytes, enum gate gate)
-{
-    struct resized r __attribute__((cleanup(resized_ends))) = {
-        .p = key_of(block), .slot = c->caller.slot, .told = true};
+/* The arguments of a call that reallocates, and its result. */
+struct resizing {
+    const struct call *call;
+    size_t size_bytes;
+    enum gate gate;
     uintptr_t result;
-    bool ok;
+};
 
-    if (gate == GATE_PASS && gate_leaves_out(key_of(block)))
-        return make_charged(c, gate, size_bytes);
-    r.old = event_realloc_begin(key_of(block), c->caller);
-    r.told = false;
-    if (unlikely(gate == GATE_FIRST))
-        gate = gate_first(size_bytes, c->caller.slot);
-    result = make_charged(c, gate, size_bytes);
-    r.told = true;
-    ok = result != 0 || size_bytes == 0;
-    if (likely(gate == GATE_EXACT))
-        event_realloc_end(key_of(block), r.old, key_of(result), size_bytes, ok, c->caller);
-    else
-        sampled_realloc_end(key_of(block), r.old, key_of(result), size_bytes, ok, gate, c->caller);
-    return result;
+static INLINE void *
+resize_by(struct reentry_call *g, void *arguments)
+{
+    struct resizing *r = arguments;
+
+    r->result = make_charged(r->call, g, r->gate, r->size_bytes);
+    return key_of(r->result);
 }
 
 static INLINE uintptr_t
 resize(struct call *c, uintptr_t block, size_t size_bytes)
 {
-    enum gate gate;
+    struct resizing r = {.call = c, .size_bytes = size_bytes};
 
     if (block == 0)
         return allocate(c, size_bytes);
     find_function(c);
     if (unlikely(is_for_malloc(c)))
         return pass(c);
-    gate = gate_of(size_bytes, c->caller.slot);
-    NESTING(nesting, c->caller.slot);
-    return likely(nesting.kind == NEST_RECORDED) ? resize_outermost(c, block, size_bytes, gate)
-                                                 : pass(c);
+    r.gate = gate_of(size_bytes, c->caller.slot);
+    REENTRY_CALL(guard) = reentry_begin(c->caller);
+    if (unlikely(guard.kind != REENTRY_RECORDED))
+        return make(c, &guard);
+    realloc_in(&guard, r.gate, key_of(block), size_bytes, resize_by, &r);
+    return r.result;
 }
 
 static INLINE uintptr_t
@@ -277,19 +253,9 @@ release(struct call *c, uintptr_t block)
     find_function(c);
     if (block == 0 || is_for_malloc(c) || gate_leaves_out(key_of(block)))
         return pass(c);
-    NESTING(nesting, c->caller.slot);
-    freed(&nesting, key_of(block), c->caller);
-    return pass(c);
-}
-
-/* Return the product, or SIZE_MAX if it overflows: then the call fails, and no block has that
- * size. */
-static INLINE size_t
-product(size_t count, size_t each_bytes)
-{
-    size_t bytes;
-
-    return __builtin_mul_overflow(count, each_bytes, &bytes) ? SIZE_MAX : bytes;
+    REENTRY_CALL(guard) = reentry_begin(c->caller);
+    freed(&guard, key_of(block), c->caller);
+    return make(c, &guard);
 }
 
 static size_t

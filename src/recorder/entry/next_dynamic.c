@@ -7,7 +7,7 @@
 #include "access/padded.h"
 #include "base/atomics.h"
 #include "entry/annotate_next.h"
-#include "entry/outcall_next.h"
+#include "entry/guarded_next.h"
 
 static alloc_fn first_malloc, first_valloc, first_pvalloc;
 static calloc_fn first_calloc;
@@ -68,7 +68,7 @@ next_resolve(void)
         return;
     n = completed(behind_functions());
     if (behind_calls_back())
-        outcall_next_in_front(&n);
+        guarded_next_in_front(&n);
     annotate_next_in_front(&n);
     if (load_acquire(&resolved))
         return;

@@ -6,7 +6,7 @@
 
 #include "access/padded.h"
 #include "allocator/behind_static.h"
-#include "entry/outcall_next.h"
+#include "entry/guarded_next.h"
 
 // NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names
 fork_fn __real_fork, __real__Fork;
@@ -45,7 +45,7 @@ next_resolve(void)
 
     behind_resolve();
     if (next.calloc == __real_calloc && behind_calls_back())
-        outcall_next_in_front(&next);
+        guarded_next_in_front(&next);
     if (!resolved)
         padded_in_front(&next);
     resolved = true;

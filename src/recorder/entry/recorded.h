@@ -5,11 +5,10 @@
 
 #include "account/limit.h"
 #include "entry/next.h"
-#include "entry/outcall.h"
-#include "event/block.h"
 #include "event/event.h"
 #include "event/gate.h"
-#include "event/nest.h"
+#include "event/inner.h"
+#include "event/reentry.h"
 #include "event/sampled.h"
 
 /* If POINTER is NULL although SIZE_BYTES were requested, repeat CALL if the recorder could give
@@ -20,14 +19,24 @@
             (pointer) = (call);                                                                    \
     } while (0)
 
-/* Record that P was allocated for SIZE_BYTES, in the nesting N. GATE did not let it pass. */
+/* GATE has decided about SIZE_BYTES: the real allocator's own requests within C are not charged,
+ * until the next reentry_real_end. */
 static inline void
-allocated(const struct nesting *n, enum gate gate, void *p, size_t size_bytes,
+charge(struct reentry_call *c, enum gate gate, size_t size_bytes)
+{
+    // In exact recording, and before the thread has credit, they may be charged.
+    if (gate == GATE_PASS || gate == GATE_SAMPLE)
+        reentry_hold_credit(c, size_bytes);
+}
+
+/* Record that P was allocated for SIZE_BYTES, within C. GATE did not let it pass. */
+static inline void
+allocated(const struct reentry_call *c, enum gate gate, void *p, size_t size_bytes,
           struct arch_caller caller)
 {
-    if (unlikely(n->kind != NEST_RECORDED)) {
-        if (n->kind == NEST_CALLED_BACK)
-            nest_inner_alloc(p, size_bytes, false, gate, caller);
+    if (unlikely(c->kind != REENTRY_RECORDED)) {
+        if (c->kind == REENTRY_CALLED_BACK)
+            inner_alloc(p, size_bytes, false, gate, caller);
         return;
     }
     if (unlikely(gate == GATE_FIRST))
@@ -51,88 +60,92 @@ allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller c
         sampled_alloc(p, size_bytes, caller);
 }
 
-/* Record that P is about to be freed, in the nesting N. */
+/* Record that P is about to be freed, within C. */
 static inline void
-freed(const struct nesting *n, void *p, struct arch_caller caller)
+freed(const struct reentry_call *c, void *p, struct arch_caller caller)
 {
-    if (likely(n->kind == NEST_RECORDED))
+    if (likely(c->kind == REENTRY_RECORDED))
         event_free(p, caller);
-    else if (n->kind == NEST_CALLED_BACK)
-        nest_inner_free(p, caller);
+    else if (c->kind == REENTRY_CALLED_BACK)
+        inner_free(p, caller);
 }
 
-/* A block that has left the ledger to be resized. */
-struct resized {
+/* Return the size of COUNT elements; SIZE_MAX if it overflows: then the call fails, and no block
+ * has that size. */
+static inline size_t
+product(size_t count, size_t each_bytes)
+{
+    size_t bytes;
+
+    return __builtin_mul_overflow(count, each_bytes, &bytes) ? SIZE_MAX : bytes;
+}
+
+/* Make a call that reallocates, within C. Return its block by the name that the ledger has for
+ * it. */
+typedef void *resize_fn(struct reentry_call *c, void *arguments);
+
+/* Record the reallocation of P to SIZE_BYTES by RESIZE with ARGUMENTS, which this function calls
+ * once, within C. Requires REENTRY_RECORDED and P. If an exception leaves the call, P stays. */
+static INLINE void *
+realloc_recorded(struct reentry_call *c, enum gate gate, void *p, size_t size_bytes,
+                 resize_fn *resize, void *arguments)
+{
+    struct ledger_entry old = event_realloc_begin(p, c->caller);
+    void *q;
+
+    reentry_take_block(c, p, old);
+    if (unlikely(gate == GATE_FIRST))
+        gate = gate_first(size_bytes, c->caller.slot);
+    if (unlikely(gate == GATE_SAMPLE) && old.site == 0 && !ledger_is_hooked(p))
+        old.size_bytes = ledger_usable(p);
+    q = resize(c, arguments);
+    reentry_block_taken(c);
+    if (likely(gate == GATE_EXACT))
+        event_realloc_end(p, old, q, size_bytes, q != NULL || size_bytes == 0, c->caller);
+    else
+        sampled_realloc_end(p, old, q, size_bytes, q != NULL || size_bytes == 0, gate, c->caller);
+    return q;
+}
+
+/* Like realloc_recorded, in any state, on a request that may pass; P may be NULL. */
+static INLINE void *
+realloc_in(struct reentry_call *c, enum gate gate, void *p, size_t size_bytes, resize_fn *resize,
+           void *arguments)
+{
+    void *q;
+
+    if (unlikely(c->kind == REENTRY_LOST) ||
+        (gate == GATE_PASS && (p == NULL || gate_leaves_out(p))))
+        return resize(c, arguments);
+    if (unlikely(c->kind == REENTRY_CALLED_BACK)) {
+        struct ledger_entry old = inner_realloc_begin(p, c->caller);
+
+        q = resize(c, arguments);
+        inner_realloc_end(p, old, q, size_bytes, gate, c->caller);
+        return q;
+    }
+    if (p != NULL)
+        return realloc_recorded(c, gate, p, size_bytes, resize, arguments);
+    q = resize(c, arguments);
+    allocated(c, gate, q, size_bytes, c->caller);
+    return q;
+}
+
+/* The arguments of a call of realloc. */
+struct realloc_arguments {
+    realloc_fn *function;
     void *p;
-    struct ledger_entry old;
-    uint64_t slot;
-    bool told; // The call returned; else an exception is passing, and the block is unchanged.
+    size_t size_bytes;
 };
 
-static inline void
-resized_ends(const struct resized *r)
+static INLINE void *
+realloc_by(struct reentry_call *c, void *arguments)
 {
-    struct thread *t;
+    const struct realloc_arguments *a = arguments;
+    void *q = a->function(a->p, a->size_bytes);
 
-    if (likely(r->told))
-        return;
-    t = enter_cold(r->slot);
-    if (t != NULL)
-        block_keep_again(t, r->p, r->old);
-    enter_ends_cold();
-}
-
-static inline void *
-realloc_recorded(const struct next *from, enum gate gate, void *p, size_t size_bytes,
-                 struct arch_caller caller)
-{
-    struct resized r __attribute__((cleanup(resized_ends))) = {.p = p, .slot = caller.slot};
-    void *q;
-
-    r.old = event_realloc_begin(p, caller);
-    if (unlikely(gate == GATE_FIRST))
-        gate = gate_first(size_bytes, caller.slot);
-    if (gate == GATE_SAMPLE && r.old.site == 0)
-        r.old.size_bytes = ledger_usable(p);
-    q = from->realloc(p, size_bytes);
-    AGAIN(q, size_bytes, from->realloc(p, size_bytes));
-    r.told = true;
-    if (likely(gate == GATE_EXACT))
-        event_realloc_end(p, r.old, q, size_bytes, q != NULL || size_bytes == 0, caller);
-    else
-        sampled_realloc_end(p, r.old, q, size_bytes, q != NULL || size_bytes == 0, gate, caller);
-    return q;
-}
-
-/* Reallocate P by FROM, on a request of the next allocator. */
-static COLD UNUSED void *
-realloc_inner(const struct next *from, enum gate gate, void *p, size_t size_bytes,
-              struct arch_caller caller)
-{
-    struct ledger_entry old = nest_inner_realloc_begins(p, caller);
-    void *q = from->realloc(p, size_bytes);
-
-    nest_inner_realloc_ends(p, old, q, size_bytes, gate, caller);
-    return q;
-}
-
-/* Reallocate P by FROM, in the nesting N. */
-static inline void *
-realloc_in(const struct next *from, const struct nesting *n, enum gate gate, void *p,
-           size_t size_bytes, struct arch_caller caller)
-{
-    void *q;
-
-    if (unlikely(n->kind == NEST_LOST))
-        return from->realloc(p, size_bytes);
-    if (unlikely(n->kind == NEST_CALLED_BACK))
-        return realloc_inner(from, gate, p, size_bytes, caller);
-    if (p != NULL)
-        return realloc_recorded(from, gate, p, size_bytes, caller);
-    q = from->realloc(p, size_bytes);
-    AGAIN(q, size_bytes, from->realloc(p, size_bytes));
-    if (gate != GATE_PASS)
-        allocated(n, gate, q, size_bytes, caller);
+    (void)c;
+    AGAIN(q, a->size_bytes, a->function(a->p, a->size_bytes));
     return q;
 }
 

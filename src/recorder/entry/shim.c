@@ -9,10 +9,10 @@
  * function. All others run as if there were no gate.
  *
  * Some functions, such as operator new, may make the allocator (or libstdc++) call back into the
- * intercepted ones. These are called with tls.busy at BUSY_NEXT: their result is recorded once,
- * under their caller, and their other requests like any others (nest.c). A cleanup restores the
- * busy word, so that an exception thrown by operator new (bad_alloc, or a new handler's) leaves no
- * trace (outcall.h).
+ * intercepted ones. They are called in state REENTRY_IN_REAL: their result is recorded once, under
+ * their caller, and their other requests like any others (event/reentry.c). The cleanup of the
+ * re-entry guard restores the state, so that an exception thrown by operator new (bad_alloc, or a
+ * new handler's) leaves no trace.
  *
  * malloc_usable_size is passed on unchanged: there is nothing to record, but a program that finds
  * the recorder's malloc must find the function that belongs to it. */
@@ -21,16 +21,15 @@
 
 #include "access/counted_blocks.h"
 #include "base/atomics.h"
-#include "entry/annotate_origin.h"
 #include "entry/bypass.h"
 #include "entry/next.h"
-#include "entry/outcall.h"
 #include "entry/recorded.h"
 #include "event/event.h"
 #include "event/gate.h"
 #include "event/join.h"
 #include "event/ordinary.h"
 #include "event/orphan.h"
+#include "event/reentry.h"
 #include "event/sampled.h"
 #include "platform/identity.h"
 
@@ -50,11 +49,10 @@ malloc_unusual(size_t size_bytes)
 
     if (gate == GATE_PASS)
         return next.malloc(size_bytes);
-    NESTING(nesting, ARCH_SLOT());
-    ORIGIN(nesting.kind, ARCH_CALLER());
+    REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());
     p = next.malloc(size_bytes);
     AGAIN(p, size_bytes, next.malloc(size_bytes));
-    allocated(&nesting, gate, p, size_bytes, ARCH_CALLER());
+    allocated(&call, gate, p, size_bytes, ARCH_CALLER());
     return p;
 }
 
@@ -85,11 +83,10 @@ calloc_unusual(size_t count, size_t each_bytes)
 
     if (gate == GATE_PASS)
         return next.calloc(count, each_bytes);
-    NESTING(nesting, ARCH_SLOT());
-    ORIGIN(nesting.kind, ARCH_CALLER());
+    REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());
     p = next.calloc(count, each_bytes);
     AGAIN(p, count * each_bytes, next.calloc(count, each_bytes));
-    allocated(&nesting, gate, p, count * each_bytes, ARCH_CALLER());
+    allocated(&call, gate, p, count * each_bytes, ARCH_CALLER());
     return p;
 }
 
@@ -117,22 +114,21 @@ calloc(size_t count, size_t each_bytes)
 static TAIL void
 free_nested(void *p)
 {
-    NESTING(nesting, ARCH_SLOT());
-    ORIGIN(nesting.kind, ARCH_CALLER());
+    REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());
 
-    freed(&nesting, p, ARCH_CALLER());
+    freed(&call, p, ARCH_CALLER());
     next.free(p);
 }
 
 static TAIL void
 free_unusual(void *p)
 {
-    if (unlikely(tls.busy != BUSY_NO)) {
+    if (unlikely(!reentry_is_idle())) {
         free_nested(p);
         return;
     }
     event_free(p, ARCH_CALLER());
-    ORIGIN(NEST_RECORDED, ARCH_CALLER());
+    REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());
     next.free(p);
 }
 
@@ -146,7 +142,7 @@ free_settles(void *p)
 static TAIL void
 free_recorded(void *p)
 {
-    enum ordinary o = likely(tls.busy == BUSY_NO) ? ordinary_free(p, ARCH_SLOT()) : ORDINARY_NOT;
+    enum ordinary o = reentry_is_idle() ? ordinary_free(p, ARCH_SLOT()) : ORDINARY_NOT;
 
     if (likely(o == ORDINARY_DONE))
         next.free(p);
@@ -189,11 +185,10 @@ free_aligned_sized(void *p, size_t align, size_t size_bytes)
 static TAIL void *
 realloc_unusual(void *p, size_t size_bytes, enum gate gate)
 {
-    struct arch_caller caller = ARCH_CALLER();
+    struct realloc_arguments a = {next.realloc, p, size_bytes};
+    REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());
 
-    NESTING(nesting, caller.slot);
-    ORIGIN(nesting.kind, caller);
-    return realloc_in(&next, &nesting, gate, p, size_bytes, caller);
+    return realloc_in(&call, gate, p, size_bytes, realloc_by, &a);
 }
 
 static TAIL void *
@@ -225,8 +220,12 @@ realloc_anew(size_t size_bytes)
 static TAIL void *
 realloc_plain(void *p, size_t size_bytes)
 {
-    return p == NULL ? realloc_anew(size_bytes)
-                     : realloc_recorded(&next, GATE_EXACT, p, size_bytes, ARCH_CALLER());
+    struct realloc_arguments a = {next.realloc, p, size_bytes};
+
+    if (p == NULL)
+        return realloc_anew(size_bytes);
+    REENTRY_CALL(call) = reentry_guard(REENTRY_RECORDED, ARCH_CALLER());
+    return realloc_recorded(&call, GATE_EXACT, p, size_bytes, realloc_by, &a);
 }
 
 EXPORT void *
@@ -248,12 +247,11 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
         access_used(NULL, 0, error == 0 ? ret_p : NULL, sizeof *ret_p);
         return error;
     }
-    NESTING(nesting, ARCH_SLOT());
-    ORIGIN(nesting.kind, ARCH_CALLER());
+    REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());
     error = next.posix_memalign(ret_p, align, size_bytes);
     if (unlikely(error == ENOMEM) && limit_gives_back(size_bytes))
         error = next.posix_memalign(ret_p, align, size_bytes);
-    allocated(&nesting, gate, error ? NULL : *ret_p, size_bytes, ARCH_CALLER());
+    allocated(&call, gate, error ? NULL : *ret_p, size_bytes, ARCH_CALLER());
     access_used(NULL, 0, error == 0 ? ret_p : NULL, sizeof *ret_p);
     return error;
 }
@@ -266,11 +264,10 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
                                                                                                    \
         if (gate == GATE_PASS)                                                                     \
             return next.name(align, size_bytes);                                                   \
-        NESTING(nesting, ARCH_SLOT());                                                             \
-        ORIGIN(nesting.kind, ARCH_CALLER());                                                       \
+        REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());                                         \
         p = next.name(align, size_bytes);                                                          \
         AGAIN(p, size_bytes, next.name(align, size_bytes));                                        \
-        allocated(&nesting, gate, p, size_bytes, ARCH_CALLER());                                   \
+        allocated(&call, gate, p, size_bytes, ARCH_CALLER());                                   \
         return p;                                                                                  \
     }
 
@@ -283,11 +280,10 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
                                                                                                    \
         if (gate == GATE_PASS)                                                                     \
             return next.name(size_bytes);                                                          \
-        NESTING(nesting, ARCH_SLOT());                                                             \
-        ORIGIN(nesting.kind, ARCH_CALLER());                                                       \
+        REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());                                         \
         p = next.name(size_bytes);                                                                 \
         AGAIN(p, size_bytes, next.name(size_bytes));                                               \
-        allocated(&nesting, gate, p, size_bytes, ARCH_CALLER());                                   \
+        allocated(&call, gate, p, size_bytes, ARCH_CALLER());                                   \
         return p;                                                                                  \
     }
 
@@ -311,12 +307,13 @@ pid_t _Fork(void);
 static pid_t
 fork_by(fork_fn *fork_function)
 {
-    pid_t pid =
-        likely(tls.busy != BUSY_RECORDER) ? fork_function() : orphan_fork(fork_function);
+    bool interrupted = reentry_is_in_recorder();
+    pid_t pid = unlikely(interrupted) ? orphan_fork(fork_function) : fork_function();
 
     if (pid == 0) {
         identity_own();
-        join_forked();
+        if (!interrupted)
+            join_forked();
     }
     return pid;
 }
@@ -333,67 +330,46 @@ _Fork(void)
     return fork_by(next.async_fork);
 }
 
-/* glibc's, at least, calls realloc by a name that leads to the recorder. */
-static NOINLINE void *
-reallocarray_staying(void *p, size_t count, size_t each_bytes, struct arch_caller caller)
+struct reallocarray_arguments {
+    void *p;
+    size_t count, each_bytes, size_bytes;
+    enum gate gate;
+};
+
+static INLINE void *
+reallocarray_once(struct reentry_call *c, const struct reallocarray_arguments *a)
 {
-    struct outcall stay
-        __attribute__((cleanup(outcall_ends))) = {.busy = tls.busy, .caller = caller};
     void *q;
 
-    outcall_begins(&stay);
-    q = next.reallocarray(p, count, each_bytes);
-    outcall_returned(&stay, q);
+    // glibc's, at least, calls realloc by a name that leads to the recorder.
+    charge(c, a->gate, a->size_bytes);
+    reentry_real_begin(c);
+    q = next.reallocarray(a->p, a->count, a->each_bytes);
+    reentry_real_end(c, q);
     return q;
 }
 
-static inline void *
-reallocarray_recorded(const struct nesting *n, enum gate gate, void *p, size_t count,
-                      size_t each_bytes, struct arch_caller caller)
+static void *
+reallocarray_by(struct reentry_call *c, void *arguments)
 {
-    struct resized r __attribute__((cleanup(resized_ends))) = {
-        .p = p, .slot = caller.slot, .told = true};
-    size_t size_bytes;
-    bool fits = !__builtin_mul_overflow(count, each_bytes, &size_bytes);
-    bool ok;
-    void *q;
+    const struct reallocarray_arguments *a = arguments;
+    void *q = reallocarray_once(c, a);
 
-    if (p != NULL && fits) {
-        r.old = event_realloc_begin(p, caller);
-        r.told = false;
-    }
-    if (unlikely(gate == GATE_FIRST) && p != NULL)
-        gate = gate_first(count * each_bytes, caller.slot);
-    if (gate == GATE_SAMPLE && r.old.site == 0)
-        r.old.size_bytes = ledger_usable(p);
-    q = reallocarray_staying(p, count, each_bytes, caller);
-    if (fits)
-        AGAIN(q, size_bytes, reallocarray_staying(p, count, each_bytes, caller));
-    r.told = true;
-    ok = q != NULL || (fits && size_bytes == 0 && p != NULL);
-    if (p == NULL && gate != GATE_PASS)
-        allocated(n, gate, q, size_bytes, caller);
-    else if (p != NULL && likely(gate == GATE_EXACT))
-        event_realloc_end(p, r.old, q, size_bytes, ok, caller);
-    else if (p != NULL)
-        sampled_realloc_end(p, r.old, q, size_bytes, ok, gate, caller);
+    AGAIN(q, a->size_bytes, reallocarray_once(c, a));
     return q;
 }
 
 EXPORT void *
 reallocarray(void *p, size_t count, size_t each_bytes)
 {
-    struct arch_caller caller = ARCH_CALLER();
-    // The next one may call back into realloc, which would be charged again.
-    enum gate gate = gate_of(count * each_bytes, caller.slot);
-    UNUSED struct charged charged __attribute__((cleanup(charged_ends))) =
-        charged_begins(gate, count * each_bytes);
-    NESTING(nesting, caller.slot);
-    ORIGIN(nesting.kind, caller);
+    size_t size_bytes = count * each_bytes;
+    struct reallocarray_arguments a = {p, count, each_bytes, product(count, each_bytes),
+                                       gate_of(size_bytes, ARCH_SLOT())};
+    REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());
 
-    if (unlikely(nesting.kind != NEST_RECORDED))
+    if (unlikely(call.kind != REENTRY_RECORDED))
         return next.reallocarray(p, count, each_bytes);
-    return reallocarray_recorded(&nesting, gate, p, count, each_bytes, caller);
+    return realloc_in(&call, a.gate, p, a.size_bytes, reallocarray_by, &a);
 }
 
 /* The operators, by their mangled names. Their parameters are at most three words, all passed in
@@ -412,19 +388,20 @@ function_of(const struct behind_operator *o, void *otherwise)
 }
 
 static inline void *
-call_new(const struct behind_operator *o, struct outcall *s, size_t size_bytes, uintptr_t second,
-         uintptr_t third)
+call_new(const struct behind_operator *o, struct reentry_call *c, enum gate gate, size_t size_bytes,
+         uintptr_t second, uintptr_t third)
 {
     void *f = function_of(o, (void *)next.malloc);
     void *p;
 
-    outcall_begins(s);
+    charge(c, gate, size_bytes);
+    reentry_real_begin(c);
     p = ((new_fn *)f)(size_bytes, second, third);
-    outcall_returned(s, p);
+    reentry_real_end(c, p);
     return p;
 }
 
-/* Fast path of a plain operator: call malloc directly, without an outcall and its bookkeeping.
+/* Fast path of a plain operator: call malloc directly, without a guard and its bookkeeping.
  * Return NULL if the operator is not plain, or malloc fails, which is the C++ library's affair. */
 static inline void *
 plain_new(const struct behind_operator *o, size_t size_bytes)
@@ -440,21 +417,24 @@ pass_new(size_t size_bytes, uintptr_t second, uintptr_t third, const struct behi
 
     if (likely(p != NULL))
         return p;
-    UNUSED struct charged charged __attribute__((cleanup(charged_ends))) =
-        charged_begins(GATE_PASS, size_bytes);
+    REENTRY_CALL(call) =
+        reentry_guard(REENTRY_NO_EVENT, (struct arch_caller){.slot = ARCH_SLOT()});
 
-    return ((new_fn *)function_of(o, (void *)next.malloc))(size_bytes, second, third);
+    reentry_hold_credit(&call, size_bytes);
+    p = ((new_fn *)function_of(o, (void *)next.malloc))(size_bytes, second, third);
+    reentry_return_credit(&call);
+    return p;
 }
 
 static inline void
-call_delete(const struct behind_operator *o, struct outcall *s, void *p, uintptr_t second,
+call_delete(const struct behind_operator *o, struct reentry_call *c, void *p, uintptr_t second,
             uintptr_t third)
 {
     void *f = function_of(o, (void *)next.free);
 
-    outcall_begins(s);
+    reentry_real_begin(c);
     ((delete_fn *)f)(p, second, third);
-    outcall_returned(s, NULL);
+    reentry_real_end(c, NULL);
 }
 
 /* Like call_delete, for a block that was left out: the gate lets the inner free, if there is one,
@@ -472,17 +452,10 @@ pass_delete(void *p, uintptr_t second, uintptr_t third, const struct behind_oper
     static TAIL void *name##_unusual(size_t size_bytes, uintptr_t second, uintptr_t third)         \
     {                                                                                              \
         enum gate gate = gate_what(size_bytes, ARCH_SLOT());                                     \
-        NESTING(nesting, ARCH_SLOT());                                                             \
-        ORIGIN(nesting.kind, ARCH_CALLER());                                                       \
-        void *p;                                                                                   \
+        REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());                                         \
+        void *p = call_new(NEXT_OF(name), &call, gate, size_bytes, second, third);                 \
                                                                                                    \
-        {                                                                                          \
-            UNUSED struct charged charged __attribute__((cleanup(charged_ends))) =                 \
-                charged_begins(gate, size_bytes);                                                  \
-            OUTCALL(stay);                                                                         \
-            p = call_new(NEXT_OF(name), &stay, size_bytes, second, third);                         \
-        }                                                                                          \
-        if (likely(nesting.kind == NEST_RECORDED))                                                 \
+        if (likely(call.kind == REENTRY_RECORDED))                                                 \
             allocated_outer(gate, p, size_bytes, ARCH_CALLER());                                   \
         return p;                                                                                  \
     }                                                                                              \
@@ -504,17 +477,15 @@ pass_delete(void *p, uintptr_t second, uintptr_t third, const struct behind_oper
     delete_fn name;                                                                                \
     static TAIL void name##_unusual(void *p, uintptr_t second, uintptr_t third)                    \
     {                                                                                              \
-        NESTING(nesting, ARCH_SLOT());                                                             \
-        ORIGIN(nesting.kind, ARCH_CALLER());                                                       \
-        OUTCALL(stay);                                                                             \
+        REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());                                         \
                                                                                                    \
-        if (likely(nesting.kind == NEST_RECORDED))                                                 \
+        if (likely(call.kind == REENTRY_RECORDED))                                                 \
             event_free(p, ARCH_CALLER());                                                          \
-        call_delete(NEXT_OF(name), &stay, p, second, third);                                       \
+        call_delete(NEXT_OF(name), &call, p, second, third);                                       \
     }                                                                                              \
     static TAIL void name##_recorded(void *p, uintptr_t second, uintptr_t third)                   \
     {                                                                                              \
-        if (likely(tls.busy == BUSY_NO) && likely(load_relaxed(&NEXT_OF(name)->plain)))            \
+        if (reentry_is_idle() && likely(load_relaxed(&NEXT_OF(name)->plain)))            \
             free_recorded(p);                                                                      \
         else                                                                                       \
             name##_unusual(p, second, third);                                                      \

@@ -6,9 +6,9 @@
  * few plain stores of this thread. A process killed in between leaves at most one half-applied
  * event per thread.
  *
- * The guard. tls.busy is set while the thread is in here. Events of a signal handler that runs at
- * that moment are recorded like those from another thread, with a second struct thread: nothing
- * shared is ever locked while a signal can come (nest.c). */
+ * Events of a signal handler that interrupts one of these are recorded like those from another
+ * thread, with a second struct thread: nothing shared is ever locked while a signal can come
+ * (reentry.c). */
 #include "event/event.h"
 
 #include "access/counted_blocks.h"
@@ -21,9 +21,9 @@
 #include "account/unknown.h"
 #include "base/atomics.h"
 #include "event/block.h"
-#include "event/enter.h"
 #include "event/event_state.h"
 #include "event/ordinary.h"
+#include "event/reentry.h"
 #include "event/sampled.h"
 #include "ledger/ledger_ahead.h"
 #include "stack/language_frames.h"
@@ -33,7 +33,7 @@
 static inline void
 record_alloc(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
 {
-    struct thread *t = enter(caller.slot);
+    struct thread *t = reentry_enter_thread(caller.slot);
 
     if (likely(t != NULL)) {
         uint64_t began = event_begins(t);
@@ -50,7 +50,7 @@ record_alloc(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
         }
         event_ends(t, began);
     }
-    enter_ends();
+    reentry_leave();
 }
 
 /* Slow path of event_alloc, for any thread and block. */
@@ -93,7 +93,7 @@ alloc_at(void *p, size_t size_bytes, struct stack_target *target)
     } else {
         bump(&t->disk->failed_calls);
     }
-    enter_ends();
+    reentry_leave();
     return p;
 }
 
@@ -102,7 +102,7 @@ event_settle(void)
 {
     peak_settle(tls.self);
     tick_if_moved(tls.self);
-    enter_ends();
+    reentry_leave();
 }
 
 static NOINLINE void *
@@ -171,7 +171,7 @@ event_alloc(void *p, size_t size_bytes, struct arch_caller caller)
 {
     struct thread *t = tls.self;
 
-    enter_begins(caller.slot);
+    reentry_enter(caller.slot);
     if (unlikely(!ordinary_thread(t)))
         return alloc_slowly(p, size_bytes, caller);
     if (!stack_is_leaf(t, caller))
@@ -212,7 +212,7 @@ enum unknown { UNKNOWN_COUNTED, UNKNOWN_PASSED };
 static inline void
 record_free(void *p, enum unknown unknown, struct arch_caller caller)
 {
-    struct thread *t = enter(caller.slot);
+    struct thread *t = reentry_enter_thread(caller.slot);
 
     if (likely(t != NULL)) {
         uint64_t began = event_begins(t);
@@ -234,7 +234,7 @@ record_free(void *p, enum unknown unknown, struct arch_caller caller)
         }
         event_ends(t, began);
     }
-    enter_ends();
+    reentry_leave();
 }
 
 void
@@ -252,7 +252,7 @@ event_free_known(void *p, struct arch_caller caller)
 static inline struct ledger_entry
 take_out(void *p, enum unknown unknown, struct arch_caller caller)
 {
-    struct thread *t = enter(caller.slot);
+    struct thread *t = reentry_enter_thread(caller.slot);
     struct ledger_entry old = {0};
 
     if (likely(t != NULL)) {
@@ -261,7 +261,7 @@ take_out(void *p, enum unknown unknown, struct arch_caller caller)
             unusual_free(t, p, old, caller);
         access_leaves(p, old);
     }
-    enter_ends();
+    reentry_leave();
     return old;
 }
 
@@ -293,11 +293,11 @@ void
 event_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_bytes, bool ok,
                  struct arch_caller caller)
 {
-    struct thread *t = enter(caller.slot);
+    struct thread *t = reentry_enter_thread(caller.slot);
     int64_t change = 0, left;
 
     if (t == NULL) {
-        enter_ends();
+        reentry_leave();
         return;
     }
     if (!ok) {
@@ -322,21 +322,17 @@ event_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_by
         peak_change(t, change + left);
         event_ends(t, began);
     }
-    enter_ends();
+    reentry_leave();
 }
 
 void
 event_unloaded(uint64_t slot)
 {
-    uint32_t busy = tls.busy;
+    struct reentry_saved saved;
 
     if (state == NULL || load_acquire(&state->ready) != READY_YES)
         return;
-    if (busy == BUSY_NO)
-        tls.entered = slot;
-    tls.busy = BUSY_RECORDER;
-    signal_fence();
+    saved = reentry_interrupt(slot);
     modules_sweep();
-    signal_fence();
-    tls.busy = busy;
+    reentry_restore(&saved);
 }

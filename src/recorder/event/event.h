@@ -2,11 +2,11 @@
  *
  * SLOT is the address of the intercepted function's return address (arch_caller.slot). All of these
  * return in every case, leave errno alone, and count the events that they cannot record. They
- * require tls.busy to be BUSY_NO; otherwise see nest.h. */
+ * require REENTRY_IDLE; otherwise see reentry.h. */
 #ifndef EVENT_EVENT_H
 #define EVENT_EVENT_H
 
-#include "event/enter.h"
+#include "event/reentry.h"
 #include "event/tick.h"
 #include "ledger/ledger.h"
 #include "platform/arch_x86_64.h"
@@ -34,7 +34,7 @@ event_ends(struct thread *t, uint64_t began)
 void *event_alloc(void *p, size_t size_bytes, struct arch_caller caller);
 
 /* Like event_alloc, for a block from a function of the next allocator that may call back into
- * malloc. Requires an earlier call of nest_settles. */
+ * malloc. Requires an earlier call of reentry_real_end. */
 void event_alloc_outer(void *p, size_t size_bytes, struct arch_caller caller);
 
 /* Record that P, not NULL, is about to be freed. Works for any free; ordinary_free is the fast
@@ -44,7 +44,7 @@ void event_free(void *p, struct arch_caller caller);
 /* Like event_free, but ignore P if no block is known to live there. */
 void event_free_known(void *p, struct arch_caller caller);
 
-/* Settle the peak and clear tls.busy, after ORDINARY_TO_SETTLE. */
+/* Settle the peak and leave the event, after ORDINARY_TO_SETTLE. */
 void event_settle(void);
 
 /* P is about to be reallocated: remove its entry from the ledger and return it. */

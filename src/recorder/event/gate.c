@@ -8,8 +8,8 @@
 
 #include "base/fmt.h"
 #include "base/hash.h"
-#include "event/enter.h"
 #include "event/filter.h"
+#include "event/reentry.h"
 #include "event/request.h"
 #include "event/tick.h"
 #include "platform/arch_x86_64.h"
@@ -106,7 +106,7 @@ gate_look(uint64_t size_bytes, uint64_t slot)
 
     if (dormant_here())
         return pass_for_ever();
-    if (tls.busy != BUSY_NO)
+    if (!reentry_is_idle())
         return look_nested(size_bytes);
     // The next allocator may have to start before the recorder does.
     if (ready == READY_NO)
@@ -134,15 +134,13 @@ gate_first(uint64_t size_bytes, uint64_t slot)
     struct thread *t;
     bool charged;
 
-    tls.entered = slot;
-    tls.busy = BUSY_RECORDER;
-    signal_fence();
+    reentry_enter(slot);
     charged = is_charged();
     if (charged)
         gate = decide(size_bytes);
-    t = enter_cold(slot);
+    t = reentry_enter_thread_cold(slot);
     if (t == NULL) {
-        enter_ends_cold();
+        reentry_leave_cold();
         return GATE_PASS; // Lost, and counted.
     }
     way_adopt();
@@ -154,6 +152,6 @@ gate_first(uint64_t size_bytes, uint64_t slot)
     if (!charged)
         gate = decide(size_bytes);
     tls.block_credit = tls.credit;
-    enter_ends_cold();
+    reentry_leave_cold();
     return gate;
 }

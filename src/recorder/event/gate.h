@@ -10,6 +10,7 @@
 #include "account/thread.h"
 #include "base/atomics.h"
 #include "event/filter.h"
+#include "event/reentry.h"
 #include "event/way.h"
 
 enum gate {
@@ -40,7 +41,7 @@ gate_passes(uint64_t size_bytes)
 static inline bool
 gate_is_plain(void)
 {
-    return likely(tls.busy == BUSY_NO) && likely(tls.exact);
+    return reentry_is_idle() && likely(tls.exact);
 }
 
 /* Decide about a call for SIZE_BYTES from SLOT that does not pass. */

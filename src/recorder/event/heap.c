@@ -400,7 +400,7 @@ heap_alloc_at(uint64_t handle, const void *p, uint64_t size_bytes,
         peak_change(t, change);
         tick_if_moved(t);
     }
-    enter_ends();
+    reentry_leave();
 }
 
 /* Act on RESULT, of an allocation at P with the stack of TARGET that B describes. */
@@ -470,7 +470,7 @@ heap_keep_counted(uint64_t handle, const void *p, uint64_t size_bytes, uint32_t 
     }
     peak_change(t, change);
     tick_if_moved(t);
-    enter_ends();
+    reentry_leave();
 }
 
 /* Count a free of P, where no block is known. */
@@ -544,7 +544,7 @@ heap_free_begun(uint64_t handle, const void *p, struct arch_caller caller)
     t->countdown--;
     heap_free(t, handle, p, caller);
     tick_if_moved(t);
-    enter_ends();
+    reentry_leave();
 }
 
 void

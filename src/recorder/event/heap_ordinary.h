@@ -28,8 +28,8 @@
 #include "account/recent.h"
 #include "account/thread.h"
 #include "base/atomics.h"
-#include "event/enter.h"
 #include "event/ordinary.h"
+#include "event/reentry.h"
 #include "event/way.h"
 #include "heaps/heap_instance.h"
 #include "heaps/heap_objects.h"
@@ -59,8 +59,8 @@ static_assert(sizeof(struct heap_place) == 16 && sizeof(struct heap_site) == 32,
 
 enum heap_ordinary {
     HEAP_DONE,
-    HEAP_TO_SETTLE, // Done except for peak_settle; clear tls.busy afterwards.
-    HEAP_TO_KEEP,   // Only the address is not stored; tls.busy is still set.
+    HEAP_TO_SETTLE, // Done except for peak_settle; leave the event afterwards.
+    HEAP_TO_KEEP,   // Only the address is not stored; the event has not ended.
     HEAP_NOT,       // Nothing was done.
 };
 
@@ -171,7 +171,7 @@ heap_ordinary_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t s
     }
     if (unlikely(!peak_keeps(t, (int64_t)size_bytes)))
         return HEAP_TO_SETTLE;
-    enter_ends();
+    reentry_leave();
     return HEAP_DONE;
 }
 
@@ -212,7 +212,7 @@ heap_ordinary_free_at(struct thread *t, uint64_t handle, const void *p, uint32_t
     recent_ends(t, c, p, heap_recent_entry(b.site), (uint8_t)b.birth, b.count);
     if (unlikely(!peak_keeps(t, -(int64_t)b.size_bytes)))
         return HEAP_TO_SETTLE;
-    enter_ends();
+    reentry_leave();
     return HEAP_DONE;
 }
 

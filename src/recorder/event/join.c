@@ -219,8 +219,6 @@ join_thread(void)
 {
     uint64_t mask;
 
-    tls.busy = BUSY_RECORDER;
-    signal_fence();
     if (is_lost())
         return NULL;
     // A handler that jumped out of here would leave the thread without a row for good.
@@ -245,8 +243,7 @@ join_thread(void)
 void
 join_forked(void)
 {
-    // In the middle of an event the struct is still needed: orphan.c has put it back.
-    if (tls.busy != BUSY_RECORDER && !thread_is_ready(tls.self))
+    if (!thread_is_ready(tls.self))
         tls.self = NULL;
 }
 

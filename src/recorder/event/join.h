@@ -5,12 +5,12 @@
 #include "account/thread.h"
 
 /* Return the calling thread's struct, made or reused if it has none; starts recording if need be.
- * NULL: this event cannot be recorded, which is counted. Sets tls.busy to BUSY_RECORDER in any
- * case. */
+ * NULL: this event cannot be recorded, which is counted. Call in an event. */
 struct thread *join_thread(void);
 
 /* A forked child begins: drop the calling thread's reference to its parent's struct, which another
- * thread of the child could reuse or unmap. Async-signal-safe. */
+ * thread of the child could reuse or unmap. Requires that no event is in progress: there the struct
+ * is still needed, and orphan.c has put it back. Async-signal-safe. */
 void join_forked(void);
 
 /* Return the struct for events of a handler that has interrupted the recorder at work with T; NULL

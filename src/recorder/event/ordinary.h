@@ -14,12 +14,12 @@
 #include "account/recent.h"
 #include "account/thread.h"
 #include "base/atomics.h"
-#include "event/enter.h"
+#include "event/reentry.h"
 #include "ledger/ledger.h"
 
 enum ordinary {
     ORDINARY_DONE,
-    ORDINARY_TO_SETTLE, // Done except for peak_settle; clear tls.busy afterwards.
+    ORDINARY_TO_SETTLE, // Done except for peak_settle; leave the event afterwards.
     ORDINARY_NOT,       // Nothing was done.
 };
 
@@ -66,7 +66,7 @@ ordinary_alloc(struct thread *t, const void *p, uint64_t size_bytes, uint32_t si
     access_begins(p, size_bytes, false);
     if (unlikely(!peak_keeps(t, (int64_t)size_bytes)))
         return ORDINARY_TO_SETTLE;
-    enter_ends();
+    reentry_leave();
     return ORDINARY_DONE;
 }
 
@@ -105,21 +105,21 @@ ordinary_begun_free(const void *p)
     count_prepared_free(t, c, size_bytes);
     if (unlikely(!peak_keeps(t, -(int64_t)size_bytes)))
         return ORDINARY_TO_SETTLE;
-    enter_ends();
+    reentry_leave();
     return ORDINARY_DONE;
 }
 
-/* Record the free of P, called from SLOT. Requires tls.busy to be BUSY_NO. Sets it to BUSY_NO
- * again, except for ORDINARY_TO_SETTLE. */
+/* Record the free of P, called from SLOT. Requires REENTRY_IDLE. Leaves the event, except for
+ * ORDINARY_TO_SETTLE. */
 static INLINE enum ordinary
 ordinary_free(const void *p, uint64_t slot)
 {
     enum ordinary result;
 
-    enter_begins(slot);
+    reentry_enter(slot);
     result = ordinary_begun_free(p);
     if (unlikely(result == ORDINARY_NOT))
-        enter_ends();
+        reentry_leave();
     return result;
 }
 

@@ -7,7 +7,7 @@
 #include "base/base.h"
 
 /* Call the C library's FORK_FUNCTION so that the child can finish the event that the handler has
- * interrupted. Requires tls.busy to be BUSY_RECORDER. */
+ * interrupted. Requires REENTRY_IN_RECORDER. */
 pid_t orphan_fork(pid_t (*fork_function)(void));
 
 /* Return true if this is the child of such a fork, still in the interrupted event or in its

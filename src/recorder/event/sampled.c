@@ -11,8 +11,8 @@
 #include "account/unknown.h"
 #include "base/atomics.h"
 #include "event/block.h"
-#include "event/enter.h"
 #include "event/filter.h"
+#include "event/reentry.h"
 #include "event/way.h"
 #include "stack/language_frames.h"
 #include "stack/stack.h"
@@ -20,7 +20,7 @@
 void
 sampled_alloc(void *p, size_t size_bytes, struct arch_caller caller)
 {
-    struct thread *t = enter_cold(caller.slot);
+    struct thread *t = reentry_enter_thread_cold(caller.slot);
     struct draw_weight w;
     int64_t change;
 
@@ -31,7 +31,7 @@ sampled_alloc(void *p, size_t size_bytes, struct arch_caller caller)
         w = draw_weight(&sample.ways[tls.sampled_way], size_bytes, false);
         bump_by(&t->disk->failed_calls, w.blocks);
     }
-    enter_ends_cold();
+    reentry_leave_cold();
 }
 
 void
@@ -54,7 +54,7 @@ void
 sampled_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_bytes, bool ok,
                    enum gate gate, struct arch_caller caller)
 {
-    struct thread *t = enter_cold(caller.slot);
+    struct thread *t = reentry_enter_thread_cold(caller.slot);
     int64_t change = 0, left = 0;
     struct disk_counter *c = NULL;
     struct draw_weight w;
@@ -79,5 +79,5 @@ sampled_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_
         }
         peak_change(t, change + left);
     }
-    enter_ends_cold();
+    reentry_leave_cold();
 }

@@ -7,7 +7,7 @@
  * stack or the latest walk.
  *
  * This is an event within an event if operator new has called malloc. The thread's struct is free
- * to be used then, as for inner blocks (nest.c), and the outer event continues unchanged
+ * to be used then, as for inner blocks (inner.c), and the outer event continues unchanged
  * afterwards. */
 #include "event/stack_frames.h"
 
@@ -15,7 +15,7 @@
 #include "account/nodes.h"
 #include "account/thread.h"
 #include "base/atomics.h"
-#include "event/enter.h"
+#include "event/reentry.h"
 #include "stack/language_frames.h"
 #include "stack/stack.h"
 
@@ -27,44 +27,31 @@ is_off(void)
 }
 
 static struct thread *
-begin(uint64_t slot, uint32_t *ret_busy, uint64_t *ret_entered)
+begin(uint64_t slot, struct reentry_saved *ret_saved)
 {
     struct thread *t;
 
-    *ret_busy = tls.busy;
-    *ret_entered = tls.entered;
-    if (slot == 0 || is_off() || tls.busy == BUSY_RECORDER ||
-        (tls.busy == BUSY_NEXT && !thread_is_ready(tls.self)))
+    if (slot == 0 || is_off() || reentry_is_in_recorder() ||
+        (reentry_is_in_real() && !thread_is_ready(tls.self)))
         return NULL;
-    t = enter_cold(slot);
-    if (t == NULL) {
-        signal_fence();
-        tls.entered = *ret_entered;
-        tls.busy = *ret_busy;
-    }
+    *ret_saved = reentry_save();
+    t = reentry_enter_thread_cold(slot);
+    if (t == NULL)
+        reentry_restore(ret_saved);
     return t;
-}
-
-static void
-end(uint32_t busy, uint64_t entered)
-{
-    signal_fence();
-    tls.entered = entered;
-    signal_fence();
-    tls.busy = busy;
 }
 
 uint32_t
 frames_node(struct arch_caller caller)
 {
-    uint64_t entered;
-    uint32_t busy, node;
-    struct thread *t = begin(caller.slot, &busy, &entered);
+    struct reentry_saved saved;
+    struct thread *t = begin(caller.slot, &saved);
+    uint32_t node;
 
     if (t == NULL)
         return 0;
     node = language_node(t, caller);
-    end(busy, entered);
+    reentry_restore(&saved);
     return node;
 }
 
@@ -113,9 +100,9 @@ uint32_t
 frames_of(struct arch_caller caller, uint64_t *ret_frames, uint32_t max, uint64_t *ret_tid)
 {
     const struct stack_target *target;
-    uint64_t entered;
-    uint32_t busy, count = 0;
-    struct thread *t = begin(caller.slot, &busy, &entered);
+    struct reentry_saved saved;
+    uint32_t count = 0;
+    struct thread *t = begin(caller.slot, &saved);
 
     *ret_tid = 0;
     if (t == NULL)
@@ -124,6 +111,6 @@ frames_of(struct arch_caller caller, uint64_t *ret_frames, uint32_t max, uint64_
     if (!frames_of_node(nodes_of(target->sites), ret_frames, max, &count))
         count = frames_of_thread(t, target, ret_frames, max);
     *ret_tid = t->disk->tid;
-    end(busy, entered);
+    reentry_restore(&saved);
     return count;
 }

@@ -5,7 +5,7 @@
 #include "base/base.h"
 
 /* Start recording unless that is done. Return true if this process records. Never blocks: events
- * are lost and counted while another thread is starting. Requires tls.busy set and signals
+ * are lost and counted while another thread is starting. Requires an event and signals
  * blocked. */
 bool start_recording(void);
 

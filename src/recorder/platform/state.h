@@ -6,8 +6,8 @@
  * child. No static pointer into a file mapping exists outside the state.
  *
  * Invariants
- *   - tls.busy != BUSY_NO exactly while this thread is inside the recorder, or inside a function of
- *     the next allocator that may call back into the recorder.
+ *   - tls.busy is not REENTRY_IDLE exactly while this thread is inside the recorder, or inside a
+ *     function of the real allocator that may call back into the recorder (event/reentry.c).
  *   - a struct thread is used by one thread at a time; others read none of it but owner_tid.
  *   - tables only grow; an index, once handed out, stays valid as long as the process. */
 #ifndef PLATFORM_STATE_H
@@ -86,14 +86,18 @@ struct state {
 /* NULL before the first start; then it keeps its address, also in children. */
 extern struct state *state;
 
-enum busy { BUSY_NO = 0, BUSY_NEXT = 1, BUSY_RECORDER = 2 };
+enum reentry {
+    REENTRY_IDLE = 0,
+    REENTRY_IN_REAL = 1, // A function of the real allocator is at work, and may call back.
+    REENTRY_IN_RECORDER = 2,
+};
 
 struct tls {
     struct thread *self; // NULL until the thread's first event. Check ready: a child's is wiped.
     // Result of the next allocator's latest function if it came unchanged from an inner malloc.
     const void *nested_block;
     uint64_t entered; // Slot of the event that set busy.
-    uint32_t busy;    // enum busy. Plain: only this thread and its signal handlers.
+    uint32_t busy;    // enum reentry. Plain: only this thread and its signal handlers.
     uint32_t exact;   // 1 while the thread records every call; way.c.
     uint32_t labels;  // Its label set; label.h. 0 = none.
     // Its events need the slow path, as of the latest look: their node is not the C stack's,
@@ -103,7 +107,7 @@ struct tls {
     const void *moved_from, *moved_to;
     size_t moved_bytes; // As in the API (heaptap/language.h).
     uint64_t namespace_slot; // Slot of the call of dlmopen in progress; 0 = none.
-    uint32_t nests;   // Nests of an event that began before its struct existed; nest.h.
+    uint32_t nests;   // Events nested in one that began before its struct existed; reentry.h.
     // Latest return addresses of callbacks from the next allocator, newest first. No signal frame
     // was between.
     uint64_t callbacks[8];
@@ -121,7 +125,7 @@ struct tls {
     int64_t freed_credit;
     int64_t block_credit; // The credit after the thread's latest sample.
 
-    /* For annotated blocks; entry/annotate_origin.h. */
+    /* For annotated blocks; event/reentry.h, entry/annotate_next.c. */
     uint64_t origin_slot; // Caller of the intercepted function; 0 = not known.
     uint64_t origin_rbp;
     uint64_t annotating;  // Slot of the call of the next allocator; 0 = none.

@@ -1,11 +1,11 @@
-/* outcall_next.h: functions of a next allocator that call one another. */
-#ifndef ENTRY_OUTCALL_NEXT_H
-#define ENTRY_OUTCALL_NEXT_H
+/* guarded_next.h: functions of a next allocator that call one another. */
+#ifndef ENTRY_GUARDED_NEXT_H
+#define ENTRY_GUARDED_NEXT_H
 
 #include "allocator/behind.h"
 
 /* Replace the functions in N, an allocator that may call its own functions by name, by ones that
  * call them so that inner calls are no events. N must not hold the replacements already. */
-void outcall_next_in_front(struct next *n);
+void guarded_next_in_front(struct next *n);
 
 #endif

@@ -1,0 +1,44 @@
+/* access_requests.c: requests of the program about its accesses, by the names that clang's library
+ * gives them. The functions that instrumented code calls are in access/memprof.c. */
+#ifdef HEAPTAP_ACCESS
+
+#include "access/counted_blocks.h"
+#include "event/reentry.h"
+#include "format/format.h"
+
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+
+/* Merge live blocks into the profile (0 = done), and discard all counts. */
+int __memprof_profile_dump(void);
+void __memprof_profile_reset(void);
+
+/* Carry out WISH, called from the program's code at SLOT. Return false if that is impossible. */
+static bool
+carry_out(enum disk_access_wish wish, uint64_t slot)
+{
+    struct reentry_saved saved;
+    bool done;
+
+    if (reentry_is_in_recorder()) // A signal handler has interrupted the recorder.
+        return false;
+    saved = reentry_interrupt(slot);
+    done = access_wish(wish);
+    reentry_restore(&saved);
+    return done;
+}
+
+EXPORT int
+__memprof_profile_dump(void)
+{
+    return carry_out(DISK_ACCESS_MERGE, ARCH_SLOT()) ? 0 : -1;
+}
+
+EXPORT void
+__memprof_profile_reset(void)
+{
+    carry_out(DISK_ACCESS_RESET, ARCH_SLOT());
+}
+
+// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+
+#endif

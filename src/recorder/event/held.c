@@ -1,0 +1,121 @@
+/* held.c: blocks that a function of the real allocator has requested, held back until it returns.
+ *
+ * Events inside such a function are recorded like any others: an operator may log, keep lists,
+ * raise an exception, free blocks of others. The one exception is the block that the outermost call
+ * returns. It is counted at that call, under its caller, and not at the inner call that allocated
+ * it. Which inner block that will be is not known until the call returns. So the recorder holds
+ * inner blocks back, with the sites of their stacks, until the call is over. Then it counts them,
+ * except the one that is the result or contains it, as with an operator that puts a header in
+ * front, or carves up a large block. A held block that is freed earlier is counted at once.
+ *
+ *     operator new ── malloc ── 0x500 held back
+ *          │       ── malloc ── 0x600 held back
+ *          └► 0x510: within 0x500, which is dropped; 0x600 is counted
+ *
+ * Another thread that frees a held block does not find it, but functions do not publish blocks
+ * before operator new returns. */
+#include "event/held.h"
+
+#include "account/recent.h"
+#include "event/block.h"
+#include "stack/language_frames.h"
+#include "stack/stack.h"
+
+static void
+drop(struct thread *t, uint32_t i)
+{
+    for (; i + 1 < t->inner_count; i++)
+        t->inner[i] = t->inner[i + 1];
+    t->inner_count--;
+}
+
+/* Count inner block I of T. */
+static void
+count(struct thread *t, uint32_t i)
+{
+    struct inner_block b = t->inner[i];
+
+    drop(t, i); // First: a jump out of a handler must not leave it to be counted twice.
+    block_count_in(t, b.p, b.size_bytes, b.odd, b.sites);
+}
+
+/* Return the index of T's inner block, from MARK on, that begins at P or contains it;
+ * t->inner_count if there is none. */
+static uint32_t
+source_of(const struct thread *t, uint32_t mark, const void *p)
+{
+    for (uint32_t i = mark; p != NULL && i < t->inner_count; i++) {
+        uintptr_t off = (uintptr_t)p - (uintptr_t)t->inner[i].p;
+
+        if (off == 0 || off < t->inner[i].size_bytes)
+            return i;
+    }
+    return t->inner_count;
+}
+
+/* Like source_of, for a function's result P. It may also be the very end of a block: a header with
+ * nothing behind. */
+static uint32_t
+source_of_result(const struct thread *t, uint32_t mark, const void *p)
+{
+    uint32_t source = source_of(t, mark, p);
+
+    for (uint32_t i = mark; p != NULL && source == t->inner_count && i < t->inner_count; i++)
+        if ((uintptr_t)p - (uintptr_t)t->inner[i].p == t->inner[i].size_bytes)
+            return i;
+    return source;
+}
+
+void
+held_count(struct thread *t, uint32_t mark)
+{
+    while (t->inner_count > mark)
+        count(t, mark);
+}
+
+bool
+held_settle(struct thread *t, uint32_t mark, const void *result)
+{
+    uint32_t source = source_of_result(t, mark, result);
+    bool unchanged = false;
+
+    if (source < t->inner_count) {
+        unchanged = t->inner[source].p == result && !t->inner[source].odd;
+        drop(t, source);
+    }
+    held_count(t, mark);
+    return unchanged;
+}
+
+void
+held_add(struct thread *t, void *p, size_t size_bytes, bool odd, struct arch_caller caller)
+{
+    uint32_t source = source_of(t, 0, p);
+    struct inner_block b = {.p = p,
+                            .size_bytes = size_bytes,
+                            .sites = language_sites(t, stack_target(t, caller)),
+                            .odd = odd};
+
+    // An inner function may itself return part of an inner block.
+    if (source < t->inner_count)
+        drop(t, source);
+    // The result is most likely in the first or in the latest ones.
+    if (t->inner_count == INNER_BLOCKS)
+        count(t, INNER_BLOCKS / 2);
+    t->inner[t->inner_count++] = b;
+}
+
+void
+held_count_before_free(struct thread *t, const void *p)
+{
+    uint32_t i = t->inner_count;
+
+    while (i > 0 && t->inner[i - 1].p != p)
+        i--;
+    if (i == 0)
+        return;
+    count(t, i - 1);
+    // Later blocks have been allocated since, but are not counted yet.
+    for (; i <= t->inner_count; i++)
+        recent_begins_unseen(t);
+}

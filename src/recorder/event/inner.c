@@ -1,0 +1,97 @@
+/* inner.c: events of the real allocator itself.
+ *
+ * A function of the real allocator, such as operator new, has called back into the recorder. Its
+ * frees and reallocations are recorded like any others. Its blocks are held back until it returns,
+ * because one of them may be its result (held.c). A free of an unknown block is ignored: it is the
+ * function's own affair, like a block with a header in front.
+ *
+ * The event of the outer call goes on afterwards, so each event here steps out of it and back in
+ * (reentry.c). */
+#include "event/inner.h"
+
+#include "event/event.h"
+#include "event/held.h"
+#include "event/reentry.h"
+#include "stack/language_frames.h"
+
+static void
+hold_back(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
+{
+    struct thread *t = reentry_enter_thread_cold(caller.slot);
+
+    if (t != NULL)
+        held_add(t, p, size_bytes, odd, caller);
+    reentry_leave_cold();
+}
+
+/* Samples are not drawn inside: the gate decides about the function's result. */
+COLD void
+inner_alloc(void *p, size_t size_bytes, bool odd, enum gate gate, struct arch_caller caller)
+{
+    struct reentry_nest n = reentry_here();
+
+    if (p == NULL)
+        return; // If that makes the function fail, the function's failure is counted.
+    reentry_step_out(&n);
+    if (tls.change == 0 && gate == GATE_EXACT)
+        gate = gate_first(size_bytes, caller.slot);
+    if (gate == GATE_EXACT)
+        hold_back(p, size_bytes, odd, caller);
+    reentry_step_back(&n);
+}
+
+/* Count the block at P, if it is held back, in a separate event. */
+static void
+count_before_free(const void *p, uint64_t slot)
+{
+    struct thread *t = reentry_enter_thread_cold(slot);
+
+    if (t != NULL && t->inner_count != 0)
+        held_count_before_free(t, p);
+    reentry_leave_cold();
+}
+
+COLD void
+inner_free(void *p, struct arch_caller caller)
+{
+    struct reentry_nest n = reentry_here();
+
+    if (n.first)
+        return; // The thread has no blocks yet.
+    reentry_step_out(&n);
+    count_before_free(p, caller.slot);
+    event_free_known(p, caller);
+    reentry_step_back(&n);
+}
+
+struct ledger_entry
+inner_realloc_begin(void *p, struct arch_caller caller)
+{
+    struct reentry_nest n = reentry_here();
+    struct ledger_entry old = {0};
+
+    if (n.first || p == NULL)
+        return old;
+    reentry_step_out(&n);
+    count_before_free(p, caller.slot);
+    old = event_realloc_begin_known(p, caller);
+    reentry_step_back(&n);
+    return old;
+}
+
+void
+inner_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_bytes, enum gate gate,
+                  struct arch_caller caller)
+{
+    struct reentry_nest n = reentry_here();
+
+    if (old.site == 0) {
+        language_moves(old, p, result);
+        inner_alloc(result, size_bytes, false, gate, caller);
+        language_moved();
+        return;
+    }
+    reentry_step_out(&n);
+    event_realloc_end(p, old, result, size_bytes, result != NULL || size_bytes == 0, caller);
+    reentry_step_back(&n);
+}
