@@ -15,13 +15,17 @@ step=$BUILD/test/interrupt/stepper
 "$step" 0 1 "$PROG/interrupted" malloc return 1 >probe.out 2>probe.err
 [ $? -ne 96 ] || skip_all "needs ptrace"
 
-# try EVENT HANDLER FIRST STRIDE TURNS
+# try EVENT HANDLER FIRST STRIDE TURNS CHECK...
+# In a CHECK {n} is the number of turns, and {2n} is twice that.
 try() {
     local event=$1 handler=$2 first=$3 stride=$4 turns=$5 dir=$1-$2-$3 sent inner
     local name="$1, $2, from $3"
     if [ -n "${HEAPTAP_EVERY_INSTRUCTION:-}" ]; then
         turns=$((first + turns * stride)) first=0 stride=1
     fi
+    local checks=("${@:6}")
+    checks=("${checks[@]//"{n}"/$turns}")
+    checks=("${checks[@]//"{2n}"/$((2 * turns))}")
     mkdir "$dir"
     STEP_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$dir/%n.heaptap \
         "$step" "$first" "$stride" "$PROG/interrupted" "$event" "$handler" "$turns" \
@@ -36,7 +40,7 @@ try() {
         "leaf:on_inner_signal allocations=$((2 * inner)) frees=$inner" \
         "stack:turn,main allocations=$turns frees=0 allocated_bytes=$((turns * 100))" \
         "losses events=0 unknown_frees=0 overwritten_blocks=0" \
-        "${@:6}"
+        "${checks[@]}"
 }
 
 # Each event of event_NAME counts once, at its whole stack; one that a jump cut off may be missing.
@@ -44,28 +48,28 @@ whole() {
     echo "whole:event_$1,turn,main allocations=$2 frees=$3 sites=1"
 }
 
-try malloc return 0 9 120 "$(whole malloc 120 0)"
-try malloc stack 1 9 120 "$(whole malloc 120 0)"
-try malloc nested 2 9 120 "$(whole malloc 120 0)"
-try malloc thread 3 10 110 "$(whole malloc 110 0)" "leaf:other_thread allocations>=1"
-try malloc fork 6 37 30 "$(whole malloc 30 0)"
-try malloc jump 4 9 120 "leaf:event_malloc allocations=0..120 frees=0"
-try free return 0 3 100 "$(whole free 100 100)"
-try free fork 1 19 15 "$(whole free 15 15)"
+try malloc return 0 9 120 "$(whole malloc {n} 0)"
+try malloc stack 1 9 120 "$(whole malloc {n} 0)"
+try malloc nested 2 9 120 "$(whole malloc {n} 0)"
+try malloc thread 3 10 110 "$(whole malloc {n} 0)" "leaf:other_thread allocations>=1"
+try malloc fork 6 37 30 "$(whole malloc {n} 0)"
+try malloc jump 4 9 120 "leaf:event_malloc allocations=0..{n} frees=0"
+try free return 0 3 100 "$(whole free {n} {n})"
+try free fork 1 19 15 "$(whole free {n} {n})"
 # Where the thread reads the published state again, as it does after a fork.
-try free fork 88 0 12 "$(whole free 12 12)"
-try free jump 1 3 100 "leaf:event_free allocations=100 frees=0..100"
-try realloc return 0 12 90 "stack:event_realloc,turn,main allocations=180 frees=90"
-try realloc jump 3 12 90 "stack:event_realloc,turn,main allocations=90..180 frees=0..90"
-try new return 0 12 90 "$(whole new 90 0)"
-try new stack 3 12 90 "$(whole new 90 0)"
-try new jump 5 12 90 "leaf:event_new allocations=0..90"
-try delete return 0 6 60 "$(whole delete 60 60)"
-try dlclose return 0 121 40 "leaf:one_inner allocations=40 frees=40"
-try dlclose jump 17 61 40 "leaf:one_inner allocations=40 frees=40"
-try thread return 0 263 25 "leaf:event_malloc allocations=25 frees=0"
-try thread nested 50 263 25 "leaf:event_malloc allocations=25 frees=0"
-try thread jump 90 263 25 "leaf:event_malloc allocations=0..25 frees=0"
+try free fork 88 0 12 "$(whole free {n} {n})"
+try free jump 1 3 100 "leaf:event_free allocations={n} frees=0..{n}"
+try realloc return 0 12 90 "stack:event_realloc,turn,main allocations={2n} frees={n}"
+try realloc jump 3 12 90 "stack:event_realloc,turn,main allocations={n}..{2n} frees=0..{n}"
+try new return 0 12 90 "$(whole new {n} 0)"
+try new stack 3 12 90 "$(whole new {n} 0)"
+try new jump 5 12 90 "leaf:event_new allocations=0..{n}"
+try delete return 0 6 60 "$(whole delete {n} {n})"
+try dlclose return 0 121 40 "leaf:one_inner allocations={n} frees={n}"
+try dlclose jump 17 61 40 "leaf:one_inner allocations={n} frees={n}"
+try thread return 0 263 25 "leaf:event_malloc allocations={n} frees=0"
+try thread nested 50 263 25 "leaf:event_malloc allocations={n} frees=0"
+try thread jump 90 263 25 "leaf:event_malloc allocations=0..{n} frees=0"
 try fork return 0 1907 12
 try fork jump 400 1907 12
 
