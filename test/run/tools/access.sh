@@ -25,7 +25,7 @@ fails() {
 fails "a program that counts nothing" 3 'plain.heaptap: no accesses were counted' \
     access plain.heaptap
 check "what to do then" grep -qF 'build it with CC="heaptap cc"' shown.err
-fails "two lists at once" 2 "give one of them" access --hot --cold words.heaptap
+fails "two lists at once" 2 "choose one" access --hot --cold words.heaptap
 
 for form in "" --hot --cold --never "--limit 1" --fields "--fields --limit 1"; do
     # shellcheck disable=SC2086
@@ -43,7 +43,7 @@ check "a report has the accesses" grep -qE '^  Accesses +5.0M +1.2 MiB' report.o
 same "a picture of the fields: exit status" 0 $?
 check "it is XML" python3 -c 'import xml.dom.minidom as m; m.parse("fields.svg")'
 check "it has the fields" grep -q '>links.left<' fields.svg
-fails "two views at once" 2 "give one of them" access --hot --fields words.heaptap
+fails "two views at once" 2 "choose one" access --hot --fields words.heaptap
 "$HEAPTAP" diff words.heaptap lines.heaptap >diff.out 2>&1
 same "diff shows profiles with accesses" 0 $?
 finish
