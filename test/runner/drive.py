@@ -245,6 +245,7 @@ def main():
     if not jobs:
         print(f"no test matches '{options.only}'")
     line = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    os.makedirs(f"{out}/test", exist_ok=True)
     with open(f"{out}/test/counts", "w", encoding="utf-8") as f:
         f.write(line + "\n")
     print(line)

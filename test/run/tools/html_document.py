@@ -371,12 +371,12 @@ def written():
 def refusals():
     with open("typed.html", "w", encoding="ascii") as f:
         f.write("<!doctype html>\nmine\n")
-    refused("a file of that name", 2, "typed.html is there and is no page of heaptap",
+    refused("a file of that name", 2, "typed.html exists and is no page of heaptap",
             "typed.heaptap")
     with open("typed.html", encoding="ascii") as f:
         tell(f.read().endswith("mine\n"), "and it is left alone")
     os.symlink("elsewhere", "recursive.html")
-    refused("a link of that name that leads nowhere", 2, "recursive.html is there",
+    refused("a link of that name that leads nowhere", 2, "recursive.html exists",
             "recursive.heaptap")
     tell(not os.path.exists("elsewhere"), "and nothing is written where it leads")
     refused("a profile as output", 2, "is the profile that is being read", "-o", "arenas.heaptap",
