@@ -72,7 +72,7 @@ for view in report "html -o idle.html" "snapshot --wait 1"; do
     "$HEAPTAP" $view "$pid" $([[ $view != snapshot* ]] || echo name) >idle.out 2>idle.err
     same "${view%% *} of a process without allocations: exit status" 3 $?
     check "${view%% *} of a process without allocations: says so" \
-        grep -q "process $pid has recorded nothing so far" idle.err
+        grep -q "process $pid has recorded nothing yet" idle.err
 done
 kill "$pid"
 wait $runner

@@ -173,9 +173,9 @@ mkdir void
 is "an empty directory" 3 "has no heaptap profile in it" merge -o none.heaptap void
 is "all bad" 3 "none of the 2 profiles could be read" \
     merge --skip-bad -o none.heaptap bad.heaptap empty.heaptap
-is "output is an input" 2 "is one of the profiles to merge" merge -o $b $a $b
+is "output is an input" 2 "is an input of the merge" merge -o $b $a $b
 ln $b link.heaptap
-is "output is an input by another name" 2 "is one of the profiles to merge" \
+is "output is an input by another name" 2 "is an input of the merge" \
     merge -o link.heaptap $a $b
 is "output is a recording" 2 "is a recorded profile" merge -o in/deep.heaptap $a $b
 is "output is a device" 2 "is not a regular file" merge -o /dev/null $a $b
