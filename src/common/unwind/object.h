@@ -28,7 +28,13 @@ struct unwind_process {
 };
 void unwind_begin(const struct unwind_process *process);
 
-/* The object that covers ADDRESS. False if none. Lock-free (_dl_find_object, glibc 2.35). */
+/* The object that covers ADDRESS. False if none. Lock-free (_dl_find_object, glibc 2.35). Reads the
+ * object's headers, so it must not be unloaded meanwhile: its code is on the caller's stack, or the
+ * program was started with it. */
 bool unwind_find_object(uint64_t address, struct unwind_object *ret_object);
+
+/* The link map of the object that covers ADDRESS, and its start; NULL if none. Reads neither the
+ * object nor the map, so another thread may be unloading the object. */
+const void *unwind_identity(uint64_t address, uint64_t *ret_start);
 
 #endif

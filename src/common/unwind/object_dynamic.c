@@ -77,6 +77,17 @@ cover_program(struct unwind_object *object, const struct link_map *map)
     }
 }
 
+const void *
+unwind_identity(uint64_t address, uint64_t *ret_start)
+{
+    struct dl_find_object found;
+
+    if (process.find_object((void *)(uintptr_t)address, &found) != 0)
+        return NULL;
+    *ret_start = (uint64_t)(uintptr_t)found.dlfo_map_start;
+    return found.dlfo_link_map;
+}
+
 bool
 unwind_find_object(uint64_t address, struct unwind_object *ret_object)
 {

@@ -94,3 +94,14 @@ unwind_find_object(uint64_t address, struct unwind_object *ret_object)
     }
     return false;
 }
+
+const void *
+unwind_identity(uint64_t address, uint64_t *ret_start)
+{
+    struct unwind_object o;
+
+    if (!unwind_find_object(address, &o))
+        return NULL;
+    *ret_start = o.start;
+    return o.link_map;
+}

@@ -401,10 +401,10 @@ free_place(void)
     uint32_t i = 1;
 
     while (i < LIBCS) {
-        struct unwind_object o;
+        uint64_t start;
 
         if (libcs[i].map == NULL ||
-            !unwind_find_object((uintptr_t)libcs[i].next.malloc, &o) || o.link_map != libcs[i].map)
+            unwind_identity((uintptr_t)libcs[i].next.malloc, &start) != libcs[i].map)
             break;
         i++;
     }

@@ -7,7 +7,11 @@
  *
  * Unloading is noticed in two ways: dlclose is intercepted, and a new module that overlaps an old
  * one shows that the old one was unloaded without dlclose (libc unloads some itself). Either way
- * state->generation rises, which makes every cached rule and remembered stack stale. */
+ * state->generation rises, which makes every cached rule and remembered stack stale.
+ *
+ * Another thread may unload a library at any time, so the sweep after a dlclose asks the dynamic
+ * linker only where objects lie and reads none of them. A frame's object is read when its rule is
+ * compiled: its code is on the stack, so the program may not unload it. */
 #include "stack/modules.h"
 
 #include <elf.h>
@@ -247,10 +251,11 @@ modules_sweep(void)
 
     for (uint32_t i = 1; i <= count; i++) {
         struct module_range *m = &stack_state()->modules[i];
-        struct unwind_object o;
+        uint64_t start;
 
+        // Another thread may be unmapping the object, so nothing of it is read here.
         if (load_relaxed(&m->gone) ||
-            (unwind_find_object(m->start, &o) && o.link_map == m->link_map && o.start == m->start))
+            (unwind_identity(m->start, &start) == m->link_map && start == m->start))
             continue;
         mark_gone(i);
         any = true;
