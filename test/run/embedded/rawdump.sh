@@ -74,7 +74,7 @@ data=$(./moved moved.bin)
 first=$((data - $(nm moved | sed -n 's/^\([0-9a-f]*\) . __data_start$/0x\1/p')))
 holds "a program that was moved" 8 false main --elf moved --loaded-at "$first" moved.bin
 "$HEAPTAP" rawdump --elf moved moved.bin >moved.out 2>moved.err
-same "which has to be said" yes "$(grep -q 'loaded-at ADDR tells where' moved.err && echo yes)"
+same "which has to be said" yes "$(grep -q 'then give --loaded-at ADDR' moved.err && echo yes)"
 
 # --- What is not as it should be -----------------------------------------------------------------
 

@@ -291,7 +291,7 @@ def main():
     massif("containers.heaptap", "--filter", "vector")
     massif_past()
     dhat("containers.heaptap", "--filter", "vector")
-    refuses("whole run only", "-f", "dhat", "--at", "half", "made.heaptap")
+    refuses("needs a whole run", "-f", "dhat", "--at", "half", "made.heaptap")
     refuses("no room for the metric 'temporary'", "-f", "dhat", "--temporary", "made.heaptap")
     finish()
 
