@@ -3,10 +3,10 @@
  * the input (sanitizers), blocks must be in order, and a block must be found by its address.
  *
  * The corpus has dumps of either word size, and one with a record, so that the ledger is reached;
- * `annotated` has two annotated blocks as well. */
+ * `annotated` has two annotated blocks as well, and `vectors` has notes of vector registers. */
 /* covers: memory.c elf_core.c find_record.c blocks.c place.c module_end.c scan.c reach.c */
 /* covers: held_profile.c birth.c check_blocks.c glibc_heap.c inherited.c annotated_leaves.c */
-/* covers: annotated_stacks.c block_sizes.c abort_cause.c */
+/* covers: annotated_stacks.c block_sizes.c abort_cause.c saved_registers.c pointers.c */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -13,6 +13,7 @@
 #include "image/find_record.h"
 #include "image/moment.h"
 #include "image/place.h"
+#include "image/saved_registers.h"
 #include "image/scan.h"
 #include "load/load.h"
 
@@ -123,6 +124,81 @@ threads_and_files_are_read_in_either_word_size_and_byte_order(void **unused)
     check_machine(4, false, EM_386, 12, 15);
     check_machine(4, false, EM_ARM, 15, 13);
     check_machine(4, true, EM_ARM, 15, 13);
+}
+
+struct counted {
+    uint64_t words, last_place, sum;
+};
+
+static void
+count_word(void *arg, uint64_t place, uint64_t value)
+{
+    struct counted *c = arg;
+
+    if (value == 0)
+        return;
+    c->words++;
+    c->last_place = place;
+    c->sum += value;
+}
+
+/* Words in vector registers of a dump that has a note of TYPE and SIZE_BYTES, all words of which
+ * are 1, behind a note of OLD_BYTES for NT_FPREGSET, all words of which are 7. */
+static struct counted
+count_vectors(uint32_t machine, uint32_t type, size_t size_bytes, size_t old_bytes)
+{
+    uint32_t word_bytes = machine == EM_X86_64 || machine == EM_AARCH64 ? 8 : 4;
+    struct build_core c = build_core_new(word_bytes, false, machine);
+    struct counted counted = {0};
+    struct err err = {""};
+    struct strbuf b = {0};
+    unsigned char *file;
+    struct memory m;
+    size_t file_bytes;
+
+    put_thread(&c, word_bytes == 8 ? 112 : 72, word_bytes == 8 ? 32 : 24, 34, 77);
+    for (size_t i = 0; i < old_bytes; i += word_bytes)
+        build_core_word(&c, &b, 7);
+    build_core_note(&c, NT_FPREGSET, b.text, b.length);
+    b.length = 0;
+    for (size_t i = 0; i < size_bytes; i += word_bytes)
+        build_core_word(&c, &b, 1);
+    build_core_note(&c, type, b.text, size_bytes);
+    strbuf_release(&b);
+    build_core_memory(&c, 0x10000, 0x2000, PF_R, "\1", 1);
+    file = build_core_finish(&c, &file_bytes);
+    assert_int_equal(elf_core_parse(file, file_bytes, "core", &m, &err), 0);
+    assert_int_equal(m.thread_count, 1);
+    m.threads[0].register_count = 0; // Only vector registers are counted.
+    saved_registers_scan(&m, &m.threads[0], count_word, &counted);
+    m.bytes = NULL;
+    memory_close(&m);
+    free(file);
+    return counted;
+}
+
+/* If this fails, blocks that only a vector register points to are called lost, or control words
+ * keep lost ones. */
+static void
+vector_registers_are_words_but_not_their_header(void **unused)
+{
+    struct arena arena = {0};
+    struct memory m = {.machine = EM_X86_64};
+    struct counted c = count_vectors(EM_X86_64, NT_X86_XSTATE, 832, 512);
+
+    (void)unused;
+    assert_int_equal(c.words, (416 - 32) / 8 + (832 - 576) / 8);
+    assert_int_equal(c.sum, c.words);
+    assert_string_equal(saved_registers_name(&m, c.last_place, &arena), "ymm15");
+    // A larger area has more registers; one that ends within a word has no part of it.
+    assert_int_equal(count_vectors(EM_X86_64, NT_X86_XSTATE, 2695, 512).words, 48 + 264);
+    // Without an area of XSAVE, or with one that is cut, the older note counts.
+    assert_int_equal(count_vectors(EM_X86_64, NT_X86_XSTATE, 504, 512).sum, 48 * 7);
+    assert_int_equal(count_vectors(EM_X86_64, NT_FPREGSET, 504, 504).words, 0);
+    assert_int_equal(count_vectors(EM_386, NT_PRXFPREG, 512, 108).sum, (416 - 32) / 4);
+    assert_int_equal(count_vectors(EM_AARCH64, NT_FPREGSET, 528, 0).words, 64);
+    assert_int_equal(count_vectors(EM_ARM, NT_ARM_VFP, 260, 116).sum, 64);
+    arena_release(&arena);
 }
 
 /* If this fails, a dump cut short by a full disk shows blocks of size 0, and dangling pointers,
@@ -596,6 +672,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_and_files_are_read_in_either_word_size_and_byte_order),
+        cmocka_unit_test(vector_registers_are_words_but_not_their_header),
         cmocka_unit_test(what_a_dump_that_is_cut_short_lacks_is_not_read_as_zeros),
         cmocka_unit_test(what_is_no_dump_is_refused_with_a_sentence),
         cmocka_unit_test(blocks_have_the_size_that_was_requested),

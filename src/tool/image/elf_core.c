@@ -4,6 +4,8 @@
  * the kernel's filter let through, and a PT_NOTE with the state of the process:
  *
  *     NT_PRSTATUS  registers of each thread; the thread that died comes first
+ *     NT_FPREGSET, NT_X86_XSTATE, NT_ARM_VFP, NT_PRXFPREG
+ *                  vector registers of the thread before, the same ones in up to two notes
  *     NT_PRPSINFO  process id and command line
  *     NT_SIGINFO   the signal and the address that it is about
  *     NT_FILE      the mapped files and their addresses
@@ -23,6 +25,7 @@
 #include <unistd.h>
 
 #include "image/core_file.h"
+#include "image/saved_registers.h"
 
 enum {
     REGIONS_MAX = 1 << 20,
@@ -55,13 +58,9 @@ struct reader {
 static uint64_t
 number(const struct memory *m, uint64_t off, uint32_t size_bytes)
 {
-    uint64_t value = 0;
-
     if (off > m->size_bytes || size_bytes > m->size_bytes - off)
         return 0;
-    for (uint32_t i = 0; i < size_bytes; i++)
-        value |= (uint64_t)m->bytes[off + (m->big_endian ? size_bytes - 1 - i : i)] << (8 * i);
-    return value;
+    return memory_number(m, m->bytes + off, size_bytes);
 }
 
 /* Return the machine's word at OFF. */
@@ -127,6 +126,19 @@ read_thread_pointer(struct memory *m, uint64_t off, uint64_t size_bytes)
 {
     if (m->thread_count > 0 && size_bytes >= m->word_bytes)
         m->threads[m->thread_count - 1].pointer = word(m, off);
+}
+
+/* A separate note has the vector registers of the latest thread; the longest of them has all. */
+static void
+read_vectors(struct memory *m, uint32_t type, uint64_t off, uint64_t size_bytes)
+{
+    struct memory_thread *t = m->thread_count > 0 ? &m->threads[m->thread_count - 1] : NULL;
+
+    if (t == NULL || size_bytes <= t->vector_bytes ||
+        !saved_registers_are_vectors(m, type, size_bytes))
+        return;
+    t->vectors = m->bytes + off;
+    t->vector_bytes = (uint32_t)size_bytes;
 }
 
 static void
@@ -240,6 +252,12 @@ read_note(struct reader *r, uint32_t type, uint64_t off, uint64_t size_bytes)
         break;
     case NT_ARM_TLS:
         read_thread_pointer(r->m, off, size_bytes);
+        break;
+    case NT_FPREGSET:
+    case NT_X86_XSTATE:
+    case NT_ARM_VFP:
+    case NT_PRXFPREG:
+        read_vectors(r->m, type, off, size_bytes);
         break;
     default:
         break;

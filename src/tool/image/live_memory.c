@@ -41,6 +41,9 @@
 #include <time.h>
 
 #include "image/restart_call.h"
+#include "image/saved_registers.h"
+
+enum { VECTORS_MAX = 64 << 10 }; // Of any processor so far; the kernel writes no more.
 
 enum { ROUNDS_MAX = 16, PC_AT = 16, SP_AT = 19, POINTER_AT = 21 };
 
@@ -358,6 +361,25 @@ interrupt(struct memory *m, uint32_t tid, int *ret_status)
     }
 }
 
+/* Save the vector registers of the stopped thread T. An old kernel has only those up to SSE. */
+static void
+read_vectors(struct memory *m, struct memory_thread *t)
+{
+    static const unsigned types[] = {NT_X86_XSTATE, NT_FPREGSET};
+    unsigned char *buffer = xmalloc(VECTORS_MAX);
+
+    for (size_t i = 0; i < countof(types) && t->vector_bytes == 0; i++) {
+        struct iovec saved = {buffer, VECTORS_MAX};
+
+        if (ptrace(PTRACE_GETREGSET, t->tid, (void *)(uintptr_t)types[i], &saved) != 0 ||
+            !saved_registers_are_vectors(m, types[i], saved.iov_len))
+            continue;
+        t->vectors = memcpy(arena_alloc(&m->arena, saved.iov_len), buffer, saved.iov_len);
+        t->vector_bytes = (uint32_t)saved.iov_len;
+    }
+    free(buffer);
+}
+
 /* Stop thread TID and note its registers: false if that cannot be. */
 static bool
 stop_thread(struct memory *m, size_t *capacity, uint32_t tid)
@@ -381,6 +403,7 @@ stop_thread(struct memory *m, size_t *capacity, uint32_t tid)
         t.pc = t.registers[PC_AT];
         t.sp = t.registers[SP_AT];
         t.pointer = t.registers[POINTER_AT];
+        read_vectors(m, &t);
         if (status >> 16 != 0)
             restart_call(m->pid, tid, registers);
     }

@@ -210,13 +210,10 @@ bool
 memory_word(const struct memory *m, uint64_t address, uint32_t size_bytes, uint64_t *ret)
 {
     unsigned char b[8];
-    uint64_t value = 0;
 
     if (size_bytes > sizeof b || memory_read(m, address, b, size_bytes) < size_bytes)
         return false;
-    for (uint32_t i = 0; i < size_bytes; i++)
-        value |= (uint64_t)b[m->big_endian ? size_bytes - 1 - i : i] << (8 * i);
-    *ret = value;
+    *ret = memory_number(m, b, size_bytes);
     return true;
 }
 

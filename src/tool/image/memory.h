@@ -33,6 +33,9 @@ struct memory_thread {
     const char *name; // NULL = not known: a dump has none.
     uint64_t registers[MEMORY_REGISTERS];
     uint32_t register_count;  // 0 = unknown kind of processor, or not stopped.
+    // Vector registers as the kernel saved them, in the process's byte order (saved_registers.c).
+    const unsigned char *vectors;
+    uint32_t vector_bytes;    // 0 = not known.
     uint64_t pc, sp, pointer; // The last is the thread pointer; 0 = not known.
     uint32_t pending;         // Signal to deliver when we resume the thread; 0 = none.
     // Set if the thread was left asleep in a system call instead of stopped: its line of
@@ -89,6 +92,17 @@ void memory_settle(struct memory *m);
 
 /* Copy the SIZE_BYTES at ADDRESS to BUFFER, up to the first gap. Returns how many were copied. */
 size_t memory_read(const struct memory *m, uint64_t address, void *buffer, size_t size_bytes);
+
+/* Return the number of SIZE_BYTES (up to 8) at BYTES, in the byte order of M. */
+static inline uint64_t
+memory_number(const struct memory *m, const unsigned char *bytes, uint32_t size_bytes)
+{
+    uint64_t value = 0;
+
+    for (uint32_t i = 0; i < size_bytes; i++)
+        value |= (uint64_t)bytes[m->big_endian ? size_bytes - 1 - i : i] << (8 * i);
+    return value;
+}
 
 /* Read the word of SIZE_BYTES (2, 4 or 8) at ADDRESS in the byte order of M. Returns false if it is
  * not there. */

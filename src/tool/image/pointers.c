@@ -2,6 +2,8 @@
  * of the heap is not searched, because remains in freed blocks keep nothing alive. */
 #include "image/pointers.h"
 
+#include "image/saved_registers.h"
+
 struct looking {
     const struct examined *e;
     struct arena *arena;
@@ -38,8 +40,7 @@ look_at_registers(struct looking *l)
         const struct memory_thread *t = &l->e->memory.threads[i];
 
         l->like = (struct pointer){.kind = SCAN_REGISTER, .thread = t};
-        for (uint32_t k = 0; k < t->register_count; k++)
-            look(l, k, t->registers[k]);
+        saved_registers_scan(&l->e->memory, t, look, l);
     }
 }
 

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/saved_registers.h"
+
 enum { UNSEEN = REACH_NONE, PASSES = 2 };
 
 struct search {
@@ -125,8 +127,7 @@ begin_at(struct search *s, const struct scan_range *ranges, size_t count, bool m
     if (mapped)
         return;
     for (size_t i = 0; i < s->e->memory.thread_count; i++)
-        for (uint32_t k = 0; k < s->e->memory.threads[i].register_count; k++)
-            follow(s, 0, s->e->memory.threads[i].registers[k]);
+        saved_registers_scan(&s->e->memory, &s->e->memory.threads[i], follow, s);
     drain(s);
 }
 

@@ -1,7 +1,6 @@
 /* memory_view.c: questions to the memory of a process, answered once for text and JSON. */
 #include "view/memory_view.h"
 
-#include <elf.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "analyse/frame_name.h"
 #include "analyse/own_code.h"
 #include "analyse/site_node.h"
+#include "image/saved_registers.h"
 #include "symbol/variable.h"
 #include "util/path.h"
 #include "view/memory_words.h"
@@ -174,16 +174,6 @@ memory_view_function(const struct view *v, const struct stack *s)
     return frame_name(v->p, s->frames[i], s->locations[i], v->arena);
 }
 
-static const char *
-register_name(const struct memory *m, uint64_t number)
-{
-    static const char *const names[] = {"r15", "r14", "r13", "r12", "rbp", "rbx", "r11",
-                                        "r10", "r9",  "r8",  "rax", "rcx", "rdx", "rsi",
-                                        "rdi", "rax before the call", "rip"};
-
-    return m->machine == EM_X86_64 && number < countof(names) ? names[number] : "a register";
-}
-
 /* The file that MAPPING was of in the process, as far as it is known. Its path there may be another
  * one than the loader had. */
 static struct profile_module
@@ -240,7 +230,7 @@ memory_view_holder(const struct view *v, const struct examined *e, const struct 
         return arena_printf(v->arena, "stack or variable of thread %" PRIu32, tid);
     case SCAN_REGISTER:
         return arena_printf(v->arena, "%s of thread %" PRIu32,
-                            register_name(&e->memory, pointer->at), tid);
+                            saved_registers_name(&e->memory, pointer->at, v->arena), tid);
     case SCAN_MAPPED:
         break;
     }

@@ -442,6 +442,36 @@ def coroutine():
     program.end()
 
 
+def check_vectors(what, names, where):
+    """Each block that a vector register holds is reached, and the register is named."""
+    leaks = memory("--leaks", *where)["reachability"]
+    tell(sum_of(leaks, "lost") == (1, 399), what + ": only the lost block is lost", leaks)
+    at = {b["size"]: b["address"] for b in memory("--blocks", *where)["blocks"]}
+    for i, name in enumerate(names):
+        found = memory("--find-pointers", at[300 + i], *where)["pointers"]
+        tell([(p["kind"], p["holder"].split(" of ")[0]) for p in found] ==
+             [("register", "a vector register" if name[0] == "z" else name)],
+             "%s: who points to the block in %s" % (what, name), found)
+
+
+def vectors():
+    command = [os.path.join(programs, "vectors")]
+    program = dumps.Waiting(library, "vectors.heaptap", command, lines=1)
+    names = program.lines[0].split()
+    check_vectors("vector registers", names, ["--pid", str(program.pid)])
+    if dumps.have_gcore():
+        check_vectors("vector registers in a dump by gdb", names,
+                      [dumps.gcore(program.pid, "vectors")])
+    program.process.kill()
+    program.end()
+    if dumps.kernel_dumps():
+        dump = dumps.crash(library, "in_vectors", "died.heaptap", command + ["die"])
+        check_vectors("vector registers in a dump", names, [dump])
+    for name in ("ymm10", "zmm20"):
+        if name not in names:
+            print("ok - vector registers # SKIP the processor has no " + name)
+
+
 def held():
     """A thread blocked in the kernel does not delay the others, and no signal is lost."""
     program = dumps.Waiting(library, "held.heaptap", [BLOCKS, "held"])
@@ -527,6 +557,7 @@ def blocks():
     births()
     rebuilt()
     coroutine()
+    vectors()
     held()
     program = dumps.Waiting(library, "leaks.heaptap", [BLOCKS, "leaks"])
     program.asleep()
