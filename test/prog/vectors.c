@@ -4,7 +4,7 @@
  *   vectors        prints the names of these registers, then "ready", and spins until it is killed
  *   vectors die    prints both, then writes to address 0
  *
- * Each block has 300 bytes plus the index of its register in `names`. A block of 399 bytes is lost.
+ * Block N has 300 + N bytes, and register N of `names` points to it. One of 399 bytes is lost.
  * The words in registers beyond SSE are there if the processor has such registers. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ wipe_stack(void)
         wiped[i] = 0;
 }
 
-/* Move BLOCKS to registers, COUNT of which are there, print "ready", and spin or die. */
+/* Move the first COUNT blocks of FROM to registers, print "ready", and spin or die. */
 static void
 hold(void **from, int count, int dies)
 {

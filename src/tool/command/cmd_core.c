@@ -14,6 +14,7 @@
 
 #include "command/examine.h"
 #include "command/runner.h"
+#include "command/sink.h"
 #include "command/symbolise.h"
 #include "image/elf_core.h"
 #include "json/json_memory.h"
@@ -83,6 +84,17 @@ show(struct shown *s)
     else
         text_memory(&s->text, &m);
     return 0;
+}
+
+/* Refuse an output that is one of the inputs. */
+static int
+check_output(const struct examine_wish *wish, const struct coring *c)
+{
+    int rc = wish->core != NULL ? sink_check_input(c->o->output, wish->core, "core dump") : 0;
+
+    return rc == 0 && c->e.profile != NULL
+               ? sink_check_input(c->o->output, c->e.profile, "profile")
+               : rc;
 }
 
 /* Write the profile at PATH, with symbols, to the file of -o. LIVES: its process still runs. */
@@ -190,7 +202,9 @@ core_run(const struct core_options *o, int count, char **arguments)
     if (rc != 0)
         return rc;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    rc = c.o->output != NULL ? save(path, c.o, c.e.memory.lives) : runner_run(&r, path);
+    rc = c.o->output != NULL ? check_output(&wish, &c) : 0;
+    if (rc == 0)
+        rc = c.o->output != NULL ? save(path, c.o, c.e.memory.lives) : runner_run(&r, path);
     if (rc == 0 && c.answer.checked.count > 0)
         rc = EXIT_FINDINGS;
     close(fd);

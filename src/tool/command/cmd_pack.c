@@ -161,7 +161,8 @@ const struct command command_pack = {
         "kept.\n\n"
         "The profile of a running process can only be packed into another file (-o). If heaptap "
         "cannot determine whether the process runs, for example from inside a container, it also "
-        "keeps the original and writes NAME.packed.heaptap beside it.",
+        "keeps the original and writes NAME.packed.heaptap beside it. -o does not replace "
+        "another recorded profile.",
     .examples = "heaptap pack heaptap.server.123.heaptap\tin place\n"
                 "heaptap pack -o now.heaptap 123\ta copy of the recording so far of process 123",
     .options = options,

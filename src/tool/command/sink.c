@@ -36,19 +36,20 @@ is_profile(const char *path)
 }
 
 int
+sink_check_input(const char *path, const char *input, const char *what)
+{
+    if (!regular_is_same(path, input))
+        return 0;
+    say_error("%s is the %s that is being read; choose another name for the output", path, what);
+    return EXIT_USAGE;
+}
+
+int
 sink_check(const char *path, const struct view_set *set)
 {
-    struct stat mine, theirs;
-
-    if (stat(path, &mine) != 0)
-        return 0;
     for (size_t i = 0; i < set->count; i++)
-        if (stat(set->v[i]->path, &theirs) == 0 && theirs.st_dev == mine.st_dev &&
-            theirs.st_ino == mine.st_ino) {
-            say_error("%s is the profile that is being read; choose another name for the output",
-                      path);
+        if (sink_check_input(path, set->v[i]->path, "profile") != 0)
             return EXIT_USAGE;
-        }
     if (is_profile(path)) {
         say_error("%s is a profile; choose another name for the output", path);
         return EXIT_USAGE;

@@ -31,6 +31,10 @@ void sink_abandon(struct strbuf *out);
 /* Write TEXT, for people, to stdout. Returns as sink_end does. */
 int sink_print(const char *text);
 
+/* Refuse PATH as an output if it is the file INPUT, by device and inode. WHAT names the kind of
+ * INPUT. Returns as sink_end does. */
+int sink_check_input(const char *path, const char *input, const char *what);
+
 /* Refuse PATH if it is a profile, or one of SET's. Returns as sink_end does. */
 int sink_check(const char *path, const struct view_set *set);
 

@@ -13,6 +13,7 @@
 #include "profile/thin.h"
 #include "profile/writer.h"
 #include "util/bytes.h"
+#include "util/regular.h"
 
 /* The bytes of table T up to the last record that is not all zero. */
 static size_t
@@ -87,7 +88,7 @@ int
 pack_tables(const char *in_path, struct raw_file *raw, const struct profile *p,
             const char *out_path, struct err *err)
 {
-    bool in_place = strcmp(in_path, out_path) == 0;
+    bool in_place = regular_is_same(in_path, out_path);
     struct strbuf file = {0};
     int r;
 
@@ -102,7 +103,7 @@ pack_tables(const char *in_path, struct raw_file *raw, const struct profile *p,
         r = write_as_it_is(raw, p, &file, err);
     }
     if (r == 0)
-        r = in_place ? write_save(&file, out_path, &raw->owner, err)
+        r = in_place ? write_save(&file, in_path, &raw->owner, err)
                      : write_output(&file, out_path, err);
     strbuf_release(&file);
     return r;

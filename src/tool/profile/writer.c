@@ -460,7 +460,7 @@ int
 write_check(const char *path, struct err *err)
 {
     struct owner owner = {.state = OWNER_GONE};
-    struct disk_header h;
+    struct disk_header h = {0};
     struct stat st;
 
     if (stat(path, &st) != 0)
@@ -475,6 +475,10 @@ write_check(const char *path, struct err *err)
                        "process %u %s writes %s; name another file for the output",
                        owner.pid != 0 ? owner.pid : h.pid,
                        owner.state == OWNER_LIVES ? "still" : "perhaps still", path);
+    if (h.state != DISK_STATE_PACKED && h.magic == DISK_MAGIC)
+        return err_set(err, HEAPTAP_USAGE,
+                       "%s is a recorded profile; name another file for the output, or remove it "
+                       "first", path);
     return 0;
 }
 

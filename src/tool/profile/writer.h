@@ -51,8 +51,9 @@ void write_table_end(struct writer *w);
 int write_finish(struct writer *w, const struct disk_header *header, struct strbuf *ret,
                  struct err *err);
 
-/* May a file be put in the place of PATH? 0, or HEAPTAP_BAD_INPUT with ERR set if it is no regular
- * file or the profile of a process that lives. */
+/* May a file replace PATH? Returns 0, or with ERR set: HEAPTAP_BAD_INPUT if PATH is no regular file
+ * or the profile of a process that lives, HEAPTAP_USAGE if it is a recorded profile that is not
+ * packed. */
 int write_check(const char *path, struct err *err);
 
 /* Put the FILE in the place of PATH, which is no longer a link if it was one, in one step; OWNER as

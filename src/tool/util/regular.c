@@ -64,3 +64,12 @@ regular_is_trusted(const struct stat *st)
 {
     return (st->st_uid == 0 || st->st_uid == geteuid()) && (st->st_mode & S_IWOTH) == 0;
 }
+
+bool
+regular_is_same(const char *a, const char *b)
+{
+    struct stat first, second;
+
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}

@@ -12,6 +12,9 @@
  * it are followed as by a process that has ROOT as its root directory. */
 int regular_open(const char *root, const char *path, struct stat *ret_stat);
 
+/* Return true if both names lead to one file, by device and inode. */
+bool regular_is_same(const char *a, const char *b);
+
 /* Whether only root or we ourselves can have written the file of ST. */
 bool regular_is_trusted(const struct stat *st);
 

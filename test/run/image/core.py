@@ -3,6 +3,7 @@
 The programs' blocks are known by construction (test/prog/core_blocks.c).
 """
 import gzip
+import hashlib
 import json
 import os
 import shutil
@@ -75,6 +76,37 @@ def cut_short(dump):
                 os.remove(name)
 
 
+def digest(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def check_outputs(dump):
+    """An output replaces no input, whatever name it has, and no recorded profile."""
+    os.symlink(dump, "dump.link")
+    os.link("eight.heaptap", "hard.heaptap")
+    shutil.copy("eight.heaptap", "other.heaptap")
+    inputs = [(dump, dump, "is the core dump"), (dump, "dump.link", "is the core dump"),
+              (dump, "eight.heaptap", "is the profile that is being read"),
+              (dump, "./hard.heaptap", "is the profile that is being read"),
+              (dump, "other.heaptap", "is a recorded profile")]
+    shutil.copy(dump, "zipped")
+    inputs += [(name, name, "is the core dump") for name in compressed("zipped")]
+    for core_, output, words in inputs:
+        before = digest(output)
+        got = run("core", "--profile", "eight.heaptap", "-o", output, core_)
+        tell(got.returncode == 2 and words in got.stderr and before == digest(output),
+             "core -o %s" % output, got.returncode, got.stderr)
+    before = digest("other.heaptap")
+    got = run("pack", "-o", "other.heaptap", "eight.heaptap")
+    tell(got.returncode == 2 and "is a recorded profile" in got.stderr and
+         before == digest("other.heaptap"), "pack -o a recorded profile", got.stderr)
+    got = run("pack", "-o", "./other.heaptap", "other.heaptap")
+    tell(got.returncode == 0 and before != digest("other.heaptap"), "pack in place", got.stderr)
+    got = run("core", "--profile", "eight.heaptap", "-o", "other.heaptap", dump)
+    tell(got.returncode == 0, "core -o a packed profile", got.stderr)
+
+
 def moments():
     eight = {"grow": (8, 8 * BIG), "main": (1, 48)}
     nine = dict(eight, add_one=(1, 1 << 20))
@@ -99,6 +131,7 @@ def moments():
         for name, dump in ("a", one), ("b", two):
             made = run("core", "-o", name + ".heaptap", dump)
             tell(made.returncode == 0, "a profile of the moment: " + name, made.stderr)
+        check_outputs(one)
         diff = json.loads(run("diff", "--json", "a.heaptap", "b.heaptap").stdout)
         growth = diff["growth"]["inuse"]
         tell(growth == 1 << 20, "two moments: what diff says has grown", growth)
