@@ -18,6 +18,10 @@
  *     limits_itself fork MIB         limits itself and forks. The child maps memory wherever there
  *                                    is room, limits itself to half as much, and uses that memory
  *
+ *     limits_itself full MIB         by setrlimit; takes up to MOST_FULL blocks of 1 MiB, frees
+ *                                    them, lets TINY_THREADS threads with a block each exist at
+ *                                    once, and says how many blocks it got
+ *
  * Otherwise 64 blocks of 1 MiB, a thread and 4 MiB of the stack; prints "done" and exits with 7. */
 /* libs: -lpthread */
 #include <pthread.h>
@@ -35,6 +39,7 @@
 enum { BLOCKS = 64, BLOCK_BYTES = 1 << 20, STACK_BYTES = 4 << 20, THREADS = 4 };
 enum { MAPPINGS = 256, MAPPING_BYTES = 1 << 20 };
 enum { GROWN = 30, GROWN_BYTES = 17 << 20 };
+enum { MOST_FULL = 3000, TINY_THREADS = 16 };
 enum { PIECES = 40, PIECE_BYTES = 512 << 10 };
 
 static int over;
@@ -222,6 +227,40 @@ forked(rlim_t bytes)
     return 0;
 }
 
+static void *
+take_tiny(void *barrier)
+{
+    void *volatile p = malloc(10);
+
+    free(p);
+    pthread_barrier_wait(barrier);
+    return NULL;
+}
+
+static int
+full(rlim_t bytes)
+{
+    static void *blocks[MOST_FULL];
+    pthread_t threads[TINY_THREADS];
+    pthread_barrier_t barrier;
+    int count = 0;
+
+    if (limit("setrlimit", bytes) != 0)
+        return 3;
+    while (count < MOST_FULL && (blocks[count] = malloc(BLOCK_BYTES)) != NULL)
+        count++;
+    for (int i = 0; i < count; i++)
+        free(blocks[i]);
+    pthread_barrier_init(&barrier, NULL, TINY_THREADS);
+    for (int i = 0; i < TINY_THREADS; i++)
+        if (pthread_create(&threads[i], NULL, take_tiny, &barrier) != 0)
+            _exit(4);
+    for (int i = 0; i < TINY_THREADS; i++)
+        pthread_join(threads[i], NULL);
+    dprintf(1, "%d\n", count);
+    return 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -235,6 +274,8 @@ main(int argc, char **argv)
 
     if (argc > 2 && strcmp(argv[1], "fork") == 0)
         return forked(bytes);
+    if (argc > 2 && strcmp(argv[1], "full") == 0)
+        return full(bytes);
     if (argc > 2 && strcmp(argv[1], "stack") == 0)
         return stack_after(bytes);
     for (int i = 0; i < count; i++)

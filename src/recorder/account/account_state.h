@@ -36,7 +36,7 @@ struct account_state {
     uint64_t errors_count;       // Atomic: number of sites with a place there.
 
     /* limit.c */
-    uint64_t spare_bytes;   // Atomic: see limit.c; 0 = no limit on address space was seen.
+    uint64_t followed;      // Atomic: lowest limit on address space that was followed; 0 = none.
     uint32_t giving_back;   // Atomic: a thread is shrinking reservations.
     uint64_t limit_seen;    // Atomic: that limit at its last reading.
     uint64_t limit_next_ns; // Atomic: elapsed time of its next reading.

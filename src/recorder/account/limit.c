@@ -14,6 +14,10 @@
  *
  * A forked child unmaps its parent's private memory: nothing refers to it.
  *
+ * A recorder with a reserve cannot map memory later. Under a limit L it keeps the free part of its
+ * arena up to a sixth of what L leaves it and the program: the ledger of a heap that fills the rest
+ * takes 2.5 in 16, and the threads have the remainder. So a limit far above the use unmaps nothing.
+ *
  * These stay reserved: the tables in use, the top level of the ledger (64 MiB) and some 2 MiB for
  * each thread. Tables stay small after the limit is lifted.
  *
@@ -33,7 +37,8 @@
 #include "platform/sys.h"
 
 #define SPARE_BYTES ((uint64_t)16 << 20)
-enum { SPARE_LIMIT_SHARE = 64, LOOK_NS = 1000000 };
+#define LEAST_LIMIT (SPARE_BYTES * SPARE_LIMIT_SHARE) // Lower ones leave as much to the tables.
+enum { SPARE_LIMIT_SHARE = 64, ARENA_SHARE = 6, LOOK_NS = 1000000 };
 
 /* Return true if this process is the one being recorded. A child made by vfork has its own limits,
  * but its parent's memory. */
@@ -80,25 +85,43 @@ give_back_errors(void)
                count * sizeof *account_state()->errors);
 }
 
-/* Shrink all reservations to SPARE_BYTES beyond their used part. Return false if that was done
+/* Return the free bytes that the tables keep under LIMIT_BYTES. */
+static uint64_t
+table_spare(uint64_t limit_bytes)
+{
+    uint64_t share = limit_bytes / SPARE_LIMIT_SHARE;
+
+    return share > SPARE_BYTES ? share : SPARE_BYTES;
+}
+
+/* Return the free bytes that the arena keeps under LIMIT_BYTES. */
+static uint64_t
+arena_spare(uint64_t limit_bytes)
+{
+    uint64_t taken = mem_arena_taken() + account_state()->reserve_bytes;
+
+    return limit_bytes > taken ? (limit_bytes - taken) / ARENA_SHARE : 0;
+}
+
+/* Shrink all reservations to what they may keep under LIMIT_BYTES. Return false if that was done
  * before, or another thread is doing it. */
 static bool
-give_back(uint64_t spare_bytes)
+give_back(uint64_t limit_bytes)
 {
-    uint64_t known = load_relaxed(&account_state()->spare_bytes), nodes_bytes, mask;
+    uint64_t known = load_relaxed(&account_state()->followed), nodes_bytes, mask;
     uint32_t idle = 0;
 
-    if ((known != 0 && known <= spare_bytes) ||
+    if ((known != 0 && known <= limit_bytes) ||
         !cas_acq_rel(&account_state()->giving_back, &idle, 1u))
         return false;
     mask = sys_block_signals();
     nodes_bytes = load_relaxed(&state->tables[DISK_NODES].max_bytes);
-    file_give_back(spare_bytes);
+    file_give_back(table_spare(limit_bytes));
     nodes_give_back(nodes_bytes);
     give_back_errors();
-    mem_give_back();
+    mem_give_back(arena_spare(limit_bytes));
     mem_drop_parents(NULL);
-    store_relaxed(&account_state()->spare_bytes, spare_bytes);
+    store_relaxed(&account_state()->followed, limit_bytes > 0 ? limit_bytes : 1);
     sys_unblock_signals(mask);
     store_release(&account_state()->giving_back, 0u);
     return true;
@@ -107,12 +130,10 @@ give_back(uint64_t spare_bytes)
 COLD void
 limit_follow(uint64_t limit_bytes)
 {
-    uint64_t share = limit_bytes / SPARE_LIMIT_SHARE;
-
     if (limit_bytes == UINT64_MAX)
         return;
     if (is_recorded_here())
-        give_back(share > SPARE_BYTES ? share : SPARE_BYTES);
+        give_back(limit_bytes);
     else
         drop_parents();
 }
@@ -142,7 +163,7 @@ limit_gives_back(uint64_t size_bytes)
         return false;
     limit = sys_limit(RLIMIT_AS);
     if (limit != UINT64_MAX && size_bytes < limit)
-        return is_recorded_here() ? give_back(SPARE_BYTES) : drop_parents();
+        return is_recorded_here() ? give_back(LEAST_LIMIT) : drop_parents();
     limit = sys_limit(RLIMIT_DATA);
     if (limit == UINT64_MAX || size_bytes >= limit)
         return false;

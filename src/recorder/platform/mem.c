@@ -36,8 +36,8 @@
 enum { PAGE_BYTES = 4096, ARENA_BYTES_MIN = 96 << 20, GROW_WAITS = 1000 };
 /* Pieces of at least this size are not charged to RLIMIT_DATA. */
 enum { UNCHARGED_BYTES = 16 << 20 };
-/* Free bytes that an arena keeps when it is cut. */
-enum { ARENA_SPARE_BYTES = 6 << 20 };
+/* Free bytes that each part of an arena keeps at least when it is cut. */
+#define ARENA_SPARE_BYTES ((uint64_t)6 << 20)
 /* A page of a file takes some two microseconds, and an event waits for it. */
 enum { STEP_BYTES_MAX = 4 << 10 };
 
@@ -273,7 +273,7 @@ mem_use_arena(uint64_t max_bytes)
         if (state->arena != NULL) {
             state->arena_bytes = size_bytes;
             state->dumped_bytes = round_down(size_bytes / DUMPED_SHARE, PAGE_BYTES);
-            state->arena_used = state->dumped_bytes;
+            state->arena_used = state->arena_first = state->dumped_bytes;
             sys_madvise(state->arena, state->dumped_bytes, MADV_DODUMP);
             return true;
         }
@@ -497,32 +497,46 @@ mem_shrink(void *piece, uint64_t size_bytes, uint64_t keep_bytes)
 }
 
 /* Unmap the free part of the arena's piece that ends at *END, with *USED bytes taken, except for
- * ARENA_SPARE_BYTES. */
-static void
-cut_arena(uint64_t *used, uint64_t *end)
+ * SPARE_BYTES. Return the bytes left free. */
+static uint64_t
+cut_arena(uint64_t *used, uint64_t *end, uint64_t spare_bytes)
 {
     uint64_t old_end = load_relaxed(end);
     uint64_t old_used = __atomic_exchange_n(used, old_end, __ATOMIC_ACQ_REL);
-    uint64_t new_end = old_used + ARENA_SPARE_BYTES;
+    uint64_t new_end = old_used + round_up(spare_bytes, PAGE_BYTES);
 
     if (new_end < old_end) {
         forget_part(state->arena + new_end, state->arena + old_end);
         sys_munmap_always(state->arena + new_end, old_end - new_end);
         store_relaxed(end, new_end);
+        old_end = new_end;
         // A thread that has read the old end must fail, so the counter must change.
         old_used += PAGE_BYTES;
     }
     store_release(used, old_used);
+    return old_end - old_used;
+}
+
+uint64_t
+mem_arena_taken(void)
+{
+    return state->arena == NULL ? 0
+                                : load_relaxed(&state->dumped_used) +
+                                      (load_relaxed(&state->arena_used) - state->arena_first);
 }
 
 void
-mem_give_back(void)
+mem_give_back(uint64_t spare_bytes)
 {
-    uint64_t used;
+    uint64_t half = spare_bytes / 2, used, left;
 
     if (state->arena != NULL) {
-        cut_arena(&state->dumped_used, &state->dumped_bytes);
-        cut_arena(&state->arena_used, &state->arena_bytes);
+        // The ledger takes from the first part until that is full, threads from the second.
+        left = cut_arena(&state->dumped_used, &state->dumped_bytes,
+                         half > ARENA_SPARE_BYTES ? half : ARENA_SPARE_BYTES);
+        left = left < spare_bytes ? spare_bytes - left : 0;
+        cut_arena(&state->arena_used, &state->arena_bytes,
+                  left > ARENA_SPARE_BYTES ? left : ARENA_SPARE_BYTES);
         return;
     }
     if (state->pool == NULL)

@@ -83,9 +83,12 @@ void mem_on_shortage(mem_shortage_fn *f);
  * No thread may use the rest any more. One thread at a time. */
 void mem_shrink(void *piece, uint64_t size_bytes, uint64_t keep_bytes);
 
-/* Unmap the free part of the pool, and of the arena except for a few mebibytes, even in a quiet
- * process. One thread at a time. */
-void mem_give_back(void);
+/* Unmap the free part of the pool, and of the arena except for SPARE_BYTES and a few mebibytes,
+ * even in a quiet process. One thread at a time. */
+void mem_give_back(uint64_t spare_bytes);
+
+/* Return the bytes that were taken from the arena. */
+uint64_t mem_arena_taken(void);
 
 /* Return the size of the pool that a forked child inherits. */
 uint64_t mem_pool_bytes(void);

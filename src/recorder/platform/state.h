@@ -66,6 +66,7 @@ struct state {
     unsigned char *arena;        // Source of all private memory; NULL = the kernel.
     uint64_t arena_bytes;
     uint64_t arena_used;    // Atomic.
+    uint64_t arena_first;   // Offset of its second part, which core dumps do not hold.
     uint64_t memory_limit;  // Atomic: limit on the recorder's memory and file; 0 = none.
     uint64_t nodes_counted; // Atomic: nodes when the private memory was last measured.
     uint64_t charged;         // Atomic: bytes accounted for before they were touched,

@@ -57,6 +57,8 @@ def differs(bare, recorded, mode, outer_mib, threads):
         return lost > data + SLACK_MIB
     # Small blocks, in glibc's heap, have leaves of their own.
     tables_most = top + others + THREAD_MIB * threads + leaf * (spans + 2)
+    if mode == "reserve":  # What the ledger of a heap under that limit needs, mapped once for all.
+        tables_most += space / 6
     spare_most = max(SPARE_MIB, space / 64)
     if mode in ("sample", "reserve") and space == outer_mib:
         # What the start took stays, as no failing allocation is repeated.

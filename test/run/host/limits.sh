@@ -31,6 +31,17 @@ done
 pieces AS 150 libc --reserve 4M
 pieces AS 150 libc --sample 64K
 
+# A reserve serves a program that fills a limit, and one with a limit far above its use.
+for mib in 1048576 20480 2048; do
+    count=$("$HEAPTAP" run --quiet --force --reserve 64M -o full.heaptap -- \
+        "$PROG/limits_itself" full $mib)
+    check "full, $mib MiB: $count blocks, at least 1200" test "$count" -ge 1200
+    KNOWN_PREFIX="full, $mib MiB: "
+    known full.heaptap "leaf:full allocations=$count frees=$count" \
+        "leaf:take_tiny allocations=16 frees=16" \
+        "losses events=0 unknown_frees=0 unrecorded_frees=0 no_thread_events=0"
+done
+
 # The memory of a child of a process that limits itself is the child's.
 for option in "" --annotate; do
     same "a child limits itself $option" "child 0" \
