@@ -228,6 +228,10 @@ where_an_image_lay_follows_from_its_blocks(void **s)
     m = find_in(pool.bytes, sizeof pool.bytes, NULL);
     assert_int_equal(m.count, 2);
     assert_int_equal((uint32_t)test_part.base, (uint32_t)base);
+    assert_false(annotated_base_is_whole(&m, 0));
+    annotated_release(&m);
+    m = find_in_pool();
+    assert_true(annotated_base_is_whole(&m, 0));
     annotated_release(&m);
     m = find_in(pool.bytes, sizeof pool.bytes, &wrong);
     assert_int_equal(m.count, 0);
@@ -306,7 +310,7 @@ damage_names_the_block_that_it_came_from(void **s)
     a[101] = 'x'; // One byte was skipped: the damage still comes from here.
     c[-1] = 'y';
     m = find_in_pool();
-    assert_int_equal(m.count, 2);
+    assert_int_equal(m.count, 3);
     assert_int_equal(m.damage_count, 2);
     assert_int_equal(m.damage[0].kind, DAMAGE_PAST_END);
     assert_int_equal(annotated_address(&m, &m.damage[0].block), (uintptr_t)a);
@@ -330,6 +334,59 @@ damage_names_the_block_that_it_came_from(void **s)
     assert_int_equal(annotated_address(&m, &m.damage[1].block), (uintptr_t)b);
     assert_int_equal(m.damage[1].block.head_bytes, 0);
     assert_int_equal(m.damage[1].front, 1);
+    annotated_release(&m);
+}
+
+/* If this fails, a block whose owner wrote before its start is missing in the sums of a dump. */
+static void
+a_block_with_an_underflow_is_still_a_block(void **s)
+{
+    (void)s;
+    for (size_t written = 1; written <= 8; written++) {
+        struct annotated_memory m;
+        char *b;
+
+        empty_pool(NULL);
+        heaptap_embedded_malloc(100);
+        b = heaptap_embedded_malloc(30);
+        heaptap_embedded_malloc(7);
+        memset(b - written, 'y', written);
+        m = find_in_pool();
+        assert_int_equal(m.count, 3);
+        assert_int_equal(m.bytes, 137);
+        assert_int_equal(m.v[1].size, 30);
+        assert_int_equal(refusals(&m), 0);
+        assert_int_equal(m.damage_count, 1);
+        assert_int_equal(m.damage[0].kind, DAMAGE_BEFORE_START);
+        assert_int_equal(annotated_address(&m, &m.damage[0].block), (uintptr_t)b);
+        assert_int_equal(m.damage[0].front, 1);
+        annotated_release(&m);
+        // With its guard lost as well, only the check can show that the size is the block's.
+        b[30] = 'x';
+        m = find_in_pool();
+        assert_int_equal(m.count, written <= 4 ? 3 : 2);
+        assert_int_equal(refusals(&m), written <= 4 ? 0 : 1);
+        annotated_release(&m);
+    }
+}
+
+/* If this fails, a block alone in its image is not counted after an underflow, or not shown as
+ * damaged. */
+static void
+an_underflow_needs_no_block_in_front(void **s)
+{
+    struct annotated_memory m;
+    char *a;
+
+    (void)s;
+    a = heaptap_embedded_malloc(100);
+    heaptap_embedded_malloc(60);
+    a[-1] = 'y';
+    m = find_in_pool();
+    assert_int_equal(m.count, 2);
+    assert_int_equal(m.damage_count, 1);
+    assert_int_equal(m.damage[0].kind, DAMAGE_BEFORE_START);
+    assert_int_equal(m.damage[0].front, 0);
     annotated_release(&m);
 }
 
@@ -577,6 +634,8 @@ main(void)
         cmocka_unit_test_setup(a_block_that_the_end_cuts_off_is_counted_and_said_so, empty_pool),
         cmocka_unit_test_setup(a_block_inside_of_another_is_refused, empty_pool),
         cmocka_unit_test_setup(damage_names_the_block_that_it_came_from, empty_pool),
+        cmocka_unit_test(a_block_with_an_underflow_is_still_a_block),
+        cmocka_unit_test_setup(an_underflow_needs_no_block_in_front, empty_pool),
         cmocka_unit_test(a_dump_names_who_wrote_out_of_bounds),
         cmocka_unit_test(words_of_both_sizes_and_orders_are_read),
         cmocka_unit_test(a_block_is_found_wherever_it_lies),

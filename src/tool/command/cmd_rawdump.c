@@ -53,7 +53,7 @@ struct dump {
     struct profile *p;
 };
 
-/* --- What is to be read ----------------------------------------------------------------------- */
+/* --- Inputs -----------------------------------------------------------------------------------*/
 
 static bool
 parse_address(const char *text, uint64_t *ret)
@@ -271,6 +271,16 @@ misplaced_part(const struct annotated_memory *m)
     return NULL;
 }
 
+/* The address nearest to the given one that agrees with the bits in the blocks of PART. */
+static uint64_t
+told_address(const struct annotated_memory *m, const struct memory_part *part)
+{
+    int64_t distance = (int32_t)((uint32_t)part->told_base - (uint32_t)part->base);
+    uint64_t address = part->base + (uint64_t)distance;
+
+    return annotation_word_bytes(m->kind) == 4 ? (uint32_t)address : address;
+}
+
 /* Return the end of a sentence about blocks of another kind: the remedy. */
 static const char *
 kind_advice(struct dump *d, enum annotation_kind other)
@@ -305,7 +315,7 @@ say_why_none(struct dump *d)
         say_error("%s: its %s lay at 0x%" PRIx64 ", not at 0x%" PRIx64
                   "; give it that address, or none",
                   part->name, style_plural(&d->arena, (int64_t)part->told_count, "block"),
-                  part->told_base, part->base);
+                  told_address(m, part), part->base);
     } else {
         refused = annotated_refused_words(m, &d->arena);
         say_error("%s: no annotated block in %s of memory%s%s%s", name,

@@ -16,6 +16,7 @@ put_parts(struct json *j, const struct annotated_memory *m)
         json_object_line(j, NULL);
         json_string(j, "name", m->parts[i].name);
         json_address(j, "base", m->parts[i].base);
+        json_uint(j, "base_bits", annotated_base_is_whole(m, (uint32_t)i) ? 64 : 32);
         json_bool(j, "base_was_given", m->parts[i].base_known);
         json_uint(j, "bytes", m->parts[i].size);
         json_end(j);

@@ -406,6 +406,21 @@ reaches_back(const struct annotated_block *block, const struct candidate *c)
            c->off - end <= NEAR_BYTES;
 }
 
+/* Is C, whose annotation lacks the end, a block nevertheless? Its check must agree with its
+ * position, or its guard with its size and its shape with the block before. */
+static bool
+is_block_without_end(const struct annotated_memory *m, const struct candidate *c)
+{
+    const struct memory_part *part = &m->parts[c->part];
+    const struct annotated_block *before = block_before(m, c);
+
+    if (base_told(c) == (uint32_t)part->base && (part->base_known || part->told_count > 0))
+        return true;
+    return before != NULL && before->head_bytes == c->head_bytes &&
+           before->guard_bytes == c->guard_bytes && before->guard_changed == before->guard_bytes &&
+           c->guard_bytes >= ANNOTATION_MARK_BYTES && c->guard_changed == c->guard_bytes;
+}
+
 /* C, which is not inside a block, is built as a block but is not whole. */
 static void
 add_broken(struct annotated_memory *m, size_t *capacity, const struct candidate *c)
@@ -476,6 +491,29 @@ why_not(const struct annotated_memory *m, const struct candidate *c)
     return tells_another_place(m, c) ? REFUSED_COPY : REFUSED_DAMAGED;
 }
 
+/* Add the block of C. NEXT is the candidate after it, or NULL. */
+static void
+add_block(struct annotated_memory *m, size_t *block_capacity, size_t *damage_capacity,
+          const struct candidate *c, const struct candidate *next)
+{
+    const struct annotated_block *before = block_before(m, c);
+    struct annotated_block b = block_of(m, c);
+    bool overrun = before != NULL && before->guard_changed < before->guard_bytes;
+    size_t front = before != NULL ? m->count : 0;
+
+    if (b.guard_changed < b.guard_bytes && b.guard_changed > 0 && reaches_back(&b, next))
+        b.guard_changed = b.guard_bytes;
+    m->v = grown(m->v, block_capacity, m->count, sizeof *m->v);
+    m->v[m->count++] = b;
+    m->bytes += b.size;
+    m->cut_off += b.cut_off;
+    if (!c->has_end)
+        add_damage(m, damage_capacity, overrun ? DAMAGE_OVERWRITTEN : DAMAGE_BEFORE_START, &b,
+                   front);
+    if (b.guard_changed < b.guard_bytes)
+        add_damage(m, damage_capacity, DAMAGE_PAST_END, &b, front);
+}
+
 static void
 judge(struct finder *f)
 {
@@ -485,27 +523,17 @@ judge(struct finder *f)
     for (size_t i = 0; i < f->count; i++) {
         struct candidate *c = &f->v[i];
         enum refusal why = why_not(m, c);
-        struct annotated_block b;
 
         next_end = judge_ends(f, next_end, c, &damage_capacity);
-        if (why != REFUSALS) {
-            m->refused[why]++;
-            if (why == REFUSED_NO_END || why == REFUSED_DAMAGED)
-                add_broken(m, &damage_capacity, c);
+        read_guard(m, c);
+        if (why == REFUSALS || (why == REFUSED_NO_END && is_block_without_end(m, c))) {
+            add_block(m, &block_capacity, &damage_capacity, c,
+                      i + 1 < f->count ? &f->v[i + 1] : NULL);
             continue;
         }
-        read_guard(m, c);
-        b = block_of(m, c);
-        if (b.guard_changed < b.guard_bytes && b.guard_changed > 0 &&
-            reaches_back(&b, i + 1 < f->count ? &f->v[i + 1] : NULL))
-            b.guard_changed = b.guard_bytes;
-        m->v = grown(m->v, &block_capacity, m->count, sizeof *m->v);
-        m->v[m->count++] = b;
-        m->bytes += b.size;
-        m->cut_off += b.cut_off;
-        if (b.guard_changed < b.guard_bytes)
-            add_damage(m, &damage_capacity, DAMAGE_PAST_END, &b,
-                       m->count > 1 && m->v[m->count - 2].part == b.part ? m->count - 1 : 0);
+        m->refused[why]++;
+        if (why == REFUSED_NO_END || why == REFUSED_DAMAGED)
+            add_broken(m, &damage_capacity, c);
     }
     judge_ends(f, next_end, NULL, &damage_capacity);
 }
@@ -545,4 +573,10 @@ uint64_t
 annotated_address(const struct annotated_memory *m, const struct annotated_block *block)
 {
     return m->parts[block->part].base + block->off;
+}
+
+bool
+annotated_base_is_whole(const struct annotated_memory *m, uint32_t part)
+{
+    return m->parts[part].base_known || annotation_word_bytes(m->kind) == 4;
 }

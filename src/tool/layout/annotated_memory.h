@@ -93,4 +93,8 @@ size_t annotated_stack(const struct annotated_memory *m, uint32_t stack,
 /* The address of BLOCK's first byte. */
 uint64_t annotated_address(const struct annotated_memory *m, const struct annotated_block *block);
 
+/* Are all bits of the base of PART known? A base derived from blocks with words of 8 bytes has only
+ * the lower 32, because the check of an annotation has 32 bits. */
+bool annotated_base_is_whole(const struct annotated_memory *m, uint32_t part);
+
 #endif

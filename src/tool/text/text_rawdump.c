@@ -76,9 +76,9 @@ damage_sentence(struct text_view *v, const struct annotated_memory *m,
 {
     struct arena *a = v->base.arena;
     const struct annotated_block *b = &d->block;
-    const char *block = arena_printf(a, "the block of %s at 0x%" PRIx64,
+    const char *block = arena_printf(a, "the block of %s at %s",
                                      style_plural(a, (int64_t)b->size, "byte"),
-                                     annotated_address(m, b));
+                                     annotated_address_words(m, b, a));
 
     switch (d->kind) {
     case DAMAGE_PAST_END:
@@ -90,9 +90,8 @@ damage_sentence(struct text_view *v, const struct annotated_memory *m,
         break;
     }
     if (b->head_bytes == 0)
-        return arena_printf(a, "The annotation of the block at 0x%" PRIx64
-                               " has lost its beginning",
-                            annotated_address(m, b));
+        return arena_printf(a, "The annotation of the block at %s has lost its beginning",
+                            annotated_address_words(m, b, a));
     return arena_printf(a, "The annotation of %s is overwritten", block);
 }
 
@@ -127,10 +126,10 @@ put_damage(struct text_view *v, const struct annotated_view *found)
         if (d->kind != DAMAGE_OVERWRITTEN || d->front == 0)
             continue;
         text_line(v, INK_WARNING,
-                  arena_printf(a, "  most likely from the block in front, of %s at 0x%" PRIx64
-                                  ", allocated by",
+                  arena_printf(a,
+                               "  most likely from the block in front, of %s at %s, allocated by",
                                style_plural(a, (int64_t)m->v[d->front - 1].size, "byte"),
-                               annotated_address(m, &m->v[d->front - 1])));
+                               annotated_address_words(m, &m->v[d->front - 1], a)));
         put_stack_of(v, found, m->v[d->front - 1].stack);
     }
     text_more(v, m->damage_count < DAMAGE_SHOWN ? m->damage_count : DAMAGE_SHOWN, m->damage_count,

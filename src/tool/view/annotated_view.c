@@ -129,6 +129,17 @@ annotated_refused_words(const struct annotated_memory *m, struct arena *arena)
 }
 
 const char *
+annotated_address_words(const struct annotated_memory *m, const struct annotated_block *block,
+                        struct arena *arena)
+{
+    uint64_t address = annotated_address(m, block);
+
+    if (annotated_base_is_whole(m, block->part))
+        return arena_printf(arena, "0x%" PRIx64, address);
+    return arena_printf(arena, "0x\xe2\x80\xa6%08" PRIx32, (uint32_t)address);
+}
+
+const char *
 annotated_refusal_name(enum refusal why)
 {
     static const char *const names[] = {

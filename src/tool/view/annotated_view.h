@@ -39,6 +39,10 @@ const char *annotated_refusal_words(enum refusal why, uint64_t count, struct are
  * ARENA. */
 const char *annotated_refused_words(const struct annotated_memory *m, struct arena *arena);
 
+/* "0x20000010", or "0x…20000010" if the upper half is not known. From ARENA. */
+const char *annotated_address_words(const struct annotated_memory *m,
+                                    const struct annotated_block *block, struct arena *arena);
+
 /* For programs: "copy", "past-end". Static. */
 const char *annotated_refusal_name(enum refusal why);
 const char *annotated_damage_name(enum damage_kind kind);

@@ -72,6 +72,8 @@ check "it builds to be moved" "${CC:-gcc}" $flags -fno-omit-frame-pointer -pie -
     $sources "$here/firmware_linux.c"
 data=$(./moved moved.bin)
 first=$((data - $(nm moved | sed -n 's/^\([0-9a-f]*\) . __data_start$/0x\1/p')))
+says "a wrong address above 4 GiB" "lay at $data, not at" --elf moved \
+    "moved.bin@$((data + 4096))"
 holds "a program that was moved" 8 false main --elf moved --loaded-at "$first" moved.bin
 "$HEAPTAP" rawdump --elf moved moved.bin >moved.out 2>moved.err
 same "which has to be said" yes "$(grep -q 'then give --loaded-at ADDR' moved.err && echo yes)"
@@ -99,6 +101,21 @@ same "an overflow is shown, and who made it" "past-end 1023 1023 1" "$(run_pytho
 import json
 damage = json.load(open("damaged.json"))["memory"]["damage"]
 print(damage[0]["kind"], damage[0]["first_byte"], damage[0]["block"]["bytes"], len(damage))')"
+# An address of 64 bits is only known if it was given.
+place=$("$HEAPTAP" rawdump --elf damaged damaged.bin |
+    sed -n 's/^ *Past the end.* at \(0x[^,]*\),.*/\1/p')
+same "an address derived from blocks is marked" yes "$(case $place in
+    0x…????????) echo yes ;; *) echo "$place" ;; esac)"
+base=$(./damaged damaged.bin)
+place=$("$HEAPTAP" rawdump --elf damaged "damaged.bin@$base" |
+    sed -n 's/^ *Past the end.* at \(0x[^,]*\),.*/\1/p')
+same "one from a given base is not" yes "$(case $place in
+    0x*…*|'') echo "$place" ;; *) echo yes ;; esac)"
+same "JSON has the number of bits" "32 64" "$(for image in damaged.bin "damaged.bin@$base"; do
+    "$HEAPTAP" rawdump --elf damaged --json "$image"
+done | run_python -c '
+import json, re, sys
+print(*re.findall(r"\"base_bits\": (\d+)", sys.stdin.read()))')"
 
 # --- Other processors ----------------------------------------------------------------------------
 
