@@ -52,7 +52,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size < 2)
         return 0;
-    // Exactly as large as the text, so that a sanitizer catches reads behind it.
+    // Exactly as large as the text, so that a sanitizer catches reads past its end.
     source = malloc(size - 1);
     if (source == NULL)
         return 0;

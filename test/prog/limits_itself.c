@@ -1,8 +1,8 @@
 /* limits_itself.c: limits its address space after its first block, and then uses some of it.
  *
  *     limits_itself FUNCTION MIB     by setrlimit, setrlimit64, prlimit or prlimit64
- *     limits_itself vfork MIB        a child made by vfork does, before it ends: its memory is this
- *                                    process's, its limits are not. Nothing changes here
+ *     limits_itself vfork MIB        a child of vfork limits itself. It shares this process's
+ *                                    memory but not its limits, so nothing changes here
  *     limits_itself threads MIB      while four threads allocate at different stacks
  *
  *     limits_itself pieces WHICH MIB HOW

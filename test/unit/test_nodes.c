@@ -14,7 +14,7 @@
 #include "account/nodes.c"
 #include "platform/sys.c"
 
-/* Tables without a file: all of it is mapped from the start. */
+/* Stub: tables without a file are mapped as a whole from the start. */
 uint64_t
 table_take(struct table *t, uint64_t count)
 {

@@ -2,7 +2,7 @@
  *
  * Developers send it to colleagues, so it must be understandable without any other view: the
  * sentence names the largest holders with their share, the picture shows them over time in the
- * colours of the table below it. News follow: holders that grow and do not stop. */
+ * colours of the table below it. Then it lists the holders that grow steadily. */
 import {useMemo} from 'preact/hooks';
 import {siteValues} from '../model/extent.js';
 import {group} from '../model/groups.js';

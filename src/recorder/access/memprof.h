@@ -27,9 +27,9 @@ void __memprof_version_mismatch_check_v1(void);
 GRANULES(GRANULE_PROTOTYPE)
 #undef GRANULE_PROTOTYPE
 
-/* Called by each object file that may access memory uncounted: by structures that are arguments
- * (with gcc also results and __builtin_memcpy), by atomic operations, whose reads do not count, and
- * by assembler statements and intrinsics. */
+/* Called by each object file with accesses that the compiler does not instrument: structures
+ * passed by value (with gcc also structures returned and __builtin_memcpy), the reads of atomic
+ * operations, and assembler statements and intrinsics. */
 void __heaptap_structures_by_value(void);
 void __heaptap_atomic_operations(void);
 void __heaptap_assembler(void);

@@ -76,8 +76,8 @@ struct behind_operator {
 /* Process constants after behind_resolve. */
 extern struct behind_operator behind_operators[BEHIND_OPERATOR_COUNT];
 
-/* Resolve all of them; does nothing the second time. Async-signal-safe; any number of threads may
- * run it at once. */
+/* Resolve all functions of the real allocator. Later calls do nothing. Async-signal-safe and
+ * thread-safe. */
 void behind_resolve(void);
 
 /* Return the resolved functions; NULL for functions that do not exist. */

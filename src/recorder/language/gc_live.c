@@ -21,8 +21,8 @@
 #include "base/atomics.h"
 
 enum {
-    REGION_BITS = 22, // Address bits below a region,
-    LEAF_BITS = 12,   // and of the number of one in its leaf.
+    REGION_BITS = 22, // Address bits within a region.
+    LEAF_BITS = 12,   // Address bits that index the regions of a leaf.
     TOP_BITS = 47 - REGION_BITS - LEAF_BITS,
     REGION_BYTES = 1 << (REGION_BITS - 4),
     WORD = sizeof(uint64_t),

@@ -734,7 +734,7 @@ find_states(const struct lua_layout *y, struct memo *m, struct states *s,
     }
 }
 
-/* Return true if the answer for the states S equals the latest one, as it does at most events.
+/* Return true if the frames of the states S equal the cached ones, as they do at most events.
  * Requires that S has a state and is plain. */
 static INLINE bool
 is_latest(const struct lua_layout *y, const struct memo *m, const struct states *s, bool deep)

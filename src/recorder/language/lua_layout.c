@@ -1,8 +1,9 @@
 /* lua_layout.c: the structures of Lua 5.1 to 5.4 on x86-64.
  *
- * lua_ident, a text that every Lua of PUC-Rio exports and LuaJIT does not, shows the version. A
- * version that is not in the table is not guessed. Redis contains a modified Lua 5.1, whose tables
- * can be protected from writing; a function that only that one exports identifies it. */
+ * lua_ident, a string that PUC-Rio's Lua exports and LuaJIT does not, contains the version. A
+ * version that is not in the table is unsupported: its layout is never guessed. Redis contains a
+ * modified Lua 5.1 with read-only tables; a function that only this variant exports identifies
+ * it. */
 #include "language/lua_layout.h"
 
 #include <stddef.h>

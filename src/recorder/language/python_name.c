@@ -103,7 +103,7 @@ number_code(const void *code)
         python_goes();
         number = add_relaxed(&numbers, UINT64_C(1)) % NUMBERS;
     }
-    // The end of one that was there will not be seen.
+    // The slot's previous code object loses its number, so its end would go unnoticed.
     if (load_relaxed(code_word(code)) != 0)
         python_goes();
     store_relaxed(code_word(code), (uint64_t)((uintptr_t)code >> 4) << NUMBER_BITS | number);

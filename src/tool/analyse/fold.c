@@ -233,7 +233,8 @@ may_begin(const char *word, size_t length)
     return has_word(how, word, length) || has_word(owners, word, length);
 }
 
-/* Is NAME, a plain identifier, a wrapper of malloc or a relative, by its words? */
+/* Return true if the words of NAME, a plain identifier, mark a wrapper of malloc, realloc or
+ * the like. */
 static bool
 is_named_so(const char *name)
 {

@@ -14,8 +14,8 @@
 #include "analyse/own_code.h"
 
 enum {
-    FRAMES_MISSED = 4, // A name is missed in so many innermost frames of a stack.
-    CALLS_TOLD = 7,    // That is, with wrappers, nearly always in as many calls.
+    FRAMES_MISSED = 4, // A missing name counts only in this many innermost frames of a stack.
+    CALLS_TOLD = 7,    // Innermost calls that nearly always cover these frames despite wrappers.
     ENDS_KNOWN = 4096, // A power of two.
 };
 

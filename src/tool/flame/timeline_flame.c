@@ -151,9 +151,8 @@ is_box(const struct flame *c, uint32_t i)
     return c->nodes[i].kept && c->nodes[i].box == i;
 }
 
-/* Keep the paths that held at least LEAST at once, and smaller ones that grow. A path that is the
- * only kept callee of its caller, or nearly, is drawn with it. Returns the resulting number of
- * boxes. */
+/* Keep the paths whose live bytes reached LEAST, and smaller paths that grow. The only kept callee
+ * of a path shares its box if it holds nearly as much. Returns the resulting number of boxes. */
 static size_t
 keep_nodes(struct flame *c, double least, uint32_t *callees)
 {

@@ -88,13 +88,13 @@ make_modules(struct maker *k)
         qsort(p->modules + 1, p->module_count - 1, sizeof *p->modules, by_start);
 }
 
-/* The module that a call in front of ADDRESS is in, or 0. */
+/* Return the module of the call that returns to ADDRESS, or 0. */
 static uint32_t
 module_at(const struct profile *p, uint64_t address)
 {
     size_t low = 1, high = p->module_count;
 
-    // A return address may be that behind the last byte of a module.
+    // A return address may be the first address past a module.
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 

@@ -22,9 +22,9 @@
 #include "util/err.h"
 #include "util/map.h"
 
-/* What happened at a site, in a thread, or in all. Counts and bytes of requested size. A row
- * copied while its owner was writing may be off by one event, so live values can be negative:
- * show them so. */
+/* Counters of a site, of a thread, or of the whole process; bytes are requested bytes. A row
+ * copied while its owner was writing may be off by one event, so live values can be negative.
+ * Views show negative values unchanged. */
 struct counters {
     int64_t allocations; // Calls that returned a block, reallocations included.
     int64_t allocated_bytes;
@@ -193,8 +193,8 @@ struct profile_location {
     uint32_t module; // Module id; 0 = no module covers it (JIT code).
     uint32_t first_frame; // Index into frames.
     uint32_t frame_count; // 0 = not symbolised yet.
-    // Where the function begins, in the recorded process, if its unwind entry is all that is known
-    // of it; else 0. SAME is the first location of the same such function, or this one.
+    // For a function known only by its unwind entry: its start in the recorded process; else 0.
+    // SAME is the first location with the same function_start, or this location.
     uint64_t function_start;
     uint32_t same;
     bool at_start;        // A return address without a call: a signal handler's.

@@ -123,8 +123,8 @@ struct typer {
     struct asked *asked;
     size_t asked_count;
     size_t judged_count;        // By query, a power of two:
-    struct judged *judged;      // answers, by a hash of the query,
-    struct settled *settled;    // and the same of whole stacks.
+    struct judged *judged;      // answers, by a hash of the query;
+    struct settled *settled;    // answers for whole stacks.
     struct map type_names;      // By fact and fit: string id of the type.
     struct name_facts *of_name; // By string id, those from before types were added.
     size_t name_count;

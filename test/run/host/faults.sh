@@ -228,7 +228,7 @@ same "a filter that refuses, with a reserve: nothing lost" 0 "$(field box.heapta
 sandbox "a filter that refuses, without" errno ""
 check "a filter that refuses, without: the loss is shown" lost box.heaptap
 
-# The directory of a relative path is not queried any more.
+# With a reserve the recorder completes a relative path by the working directory of the start.
 cp "$PROG/liblinkage.so" plugin.so
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_RESERVE=4000000 HEAPTAP_OUT=$PWD/plugin.heaptap \
     "$PROG/linkage" ./plugin.so >out 2>err

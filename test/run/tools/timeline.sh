@@ -189,8 +189,8 @@ assert max(t["total"]["values"]) <= t["totals"]["peak_bytes"], t
 assert len([p for p in points if p["kind"] == "period"]) > 1, points
 assert points[-2]["elapsed_ns"] > t["process"]["elapsed_ns"] / 8, points'
 
-# The run time of a process whose end no exit handler saw: run waits for the first process, which
-# may have become another program, and for no other.
+# The run time of a killed process, which ran no exit handler. run waits only for the first process
+# (also after its exec), so the run time of others is a lower bound.
 naps='use POSIX; my @kept = (1 .. 1000); select(undef, undef, undef, 0.6);'
 killed='kill 9, $$;'
 # elapsed OF...: "ran" or "at least", and whether the time matches the nap's.
