@@ -2,12 +2,11 @@
 
     tables.py HEAPTAP PROFILE METRIC
 
-`heaptap report --json` gives every stack with its counters, and test/run/oracle_*.sh prove those
-right. From them this computes, naively, the expected leaks --paths, direct and callgraph: each
-stack once per function, per call and per cycle. Any difference is printed, and the exit status
-is
-1. Size classes are not in the report; that they sum up to the bytes is checked, and
-test/unit/test_tables.c has the rest."""
+`heaptap report --json` gives every stack with its counters, which test/run/record/oracle_real.sh
+and oracle_random.sh prove right. This script adds them up to the expected leaks --paths, direct
+and callgraph: each stack once per function, per call and per cycle. It prints any difference, and
+exits with 1. The report has no size classes: the script checks only that they sum up to the bytes,
+and test/unit/test_tables.c has the rest."""
 import collections
 import os
 import subprocess
