@@ -65,7 +65,7 @@ LANGUAGES = {"python": (["python3", "-S", "-E"], PYTHON),
 
 
 class Program:
-    """One of the languages, in the three ways."""
+    """One of the languages, measured in the three ways."""
 
     def __init__(self, name, settings, directory):
         words, text = LANGUAGES[name]

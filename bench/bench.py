@@ -54,8 +54,8 @@ import tables
 SCOPES = {"quick": {"rounds": 5, "scale": 1, "limit_s": 120},
           "full": {"rounds": 15, "scale": 3, "limit_s": 900}}
 GIVE_UP_AFTER = 2  # Failures of one tool on one program.
-# A row that is far slower than others ends early, or it would take as long as all of them: after at
-# least two pairs, when it has used so many seconds for each requested round.
+# Seconds per requested round after which a slow row ends early, but not before two pairs. Without
+# this limit one slow row could take as long as all others together.
 SLOW_S = 6
 
 

@@ -12,7 +12,7 @@ system time, comes from ordinary runs.
 
 The models have no prefetching, no memory-level parallelism and no TLB, so the last column,
 cycles by callgrind's usual rule (an instruction 1, a miss of the first level 10, of the last
-100, a wrong branch 10), orders stages; it is no time.
+level 100, a mispredicted branch 10), only ranks the stages and does not measure time.
 """
 import collections
 import json

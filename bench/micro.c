@@ -8,14 +8,14 @@
  *
  *     headline   50 sites in turn, 20 frames entered anew for every pair
  *     depth5 depth20 depth60
- *                site in a loop below so many frames, a random block of 1,000 replaced
+ *                site in a loop below 5, 20 or 60 frames, a random block of 1,000 replaced
  *     paths      the innermost 8 of 20 frames chosen at random for every pair
  *     live       100,000 live blocks, replaced at random: memory is touched that no cache holds
  *     deep       400 frames entered anew for every pair
  *     handler    16 pairs in a signal handler, raised anew below 20 frames
  *     heap64 heap256 heap32000
- *                as depth20, but pairs of heaptap_alloc and heaptap_free: objects of so many bytes,
- *                side by side
+ *                as depth20, but pairs of heaptap_alloc and heaptap_free: adjacent objects of so
+ *                many bytes
  *     churn      threads of 50 pairs each, one after another
  *     own        THREADS at once, each replaces its own blocks
  *     cross      the same, but every 20,000 pairs the blocks go to the next thread to be freed

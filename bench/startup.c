@@ -1,11 +1,11 @@
-/* startup.c: the time of a command that does next to nothing.
+/* startup.c: the time of a command that does almost nothing.
  *
  *     startup TIMES COMMAND [ARGUMENT...]
  *
- * Starts it TIMES times, one after another, and prints one line "wall_ns cpu_ns" for each. The
- * clock runs from before the process exists until it has been waited for, so that it includes the
- * recorder's whole work at the start and at the end. vfork-like posix_spawn keeps startup's own
- * share small. */
+ * Starts COMMAND TIMES times, one after another, and prints a line "wall_ns cpu_ns" for each. The
+ * clock starts before posix_spawn and stops after wait, so the time includes all work of the
+ * recorder at the start and at the end. posix_spawn works like vfork, so startup itself adds
+ * little. */
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>

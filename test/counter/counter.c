@@ -4,22 +4,22 @@
  *
  *     program ──► recorder ──► counter ──► allocator
  *
- * It keeps nothing but sums: no block, no stack, no size. So there is little that could be wrong,
- * and it is fast enough for any program. A call that the recorder passes on without counting,
- * counts twice, or passes on wrongly makes a difference of sums. It misses calls that bypass both:
- * an object bound to libc's malloc, or an operator new that does not call malloc (with operators.c
- * linked as well, libcounter_operators.so sees these).
+ * It stores only sums: no blocks, stacks or sizes. So little can go wrong, and it is fast enough
+ * for any program. If the recorder passes on a call without counting it, counts it twice, or passes
+ * it on wrongly, the sums differ. The counter misses calls that bypass both libraries: from an
+ * object bound to libc's malloc, or through an operator new that does not call malloc
+ * (libcounter_operators.so, with operators.c, sees these).
  *
  * A realloc that moves or resizes a block is an allocation and a free, as in the glossary; one that
  * makes a block is an allocation, one that ends it a free.
  *
- * reallocarray is libc's or the allocator's. libc's calls the interposed realloc, and so re-enters
- * this library; this thread's sums reveal that.
+ * libc's reallocarray calls the interposed realloc and so re-enters this library; an allocator's
+ * may not. The sums of the thread show whether it did.
  *
- * Sums are kept in a shared mapping of a file per process image, so they are complete however it
- * ends. A forked child finds the page with the pointer empty, since the kernel wipes it, and begins
- * a new file. Nothing here allocates or locks; threads whose first calls coincide each make a file,
- * and all but one withdraw theirs. If no file can be made, the sums are dropped.
+ * The sums are in a shared mapping of a file per process image, so they are complete however the
+ * process ends. In a forked child the kernel has wiped the page with the pointer to them, so the
+ * child creates a new file. Nothing here allocates or locks: threads whose first calls coincide
+ * create a file each, and all but one remove theirs. If no file can be created, the sums are lost.
  *
  * The directory is read from /proc, because the first call may come before libc has initialised the
  * environment, and a later one after the program has cleared it. */

@@ -289,8 +289,8 @@ need_block(unsigned i)
 
 enum where { PAST, BEFORE, INTO_FREED, ACROSS };
 
-/* Make one overflow; return true if a check names the culprit, or else the free of the block
- * behind. */
+/* Make one overflow. Return true if a check, or the free of the block after it, names the
+ * culprit. */
 static int
 try_one(enum where where, size_t bytes)
 {

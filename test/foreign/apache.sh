@@ -5,7 +5,7 @@
 # files: /usr/lib/apache2/modules/libphp*.so /usr/lib/apache2/modules/mod_perl.so
 # files: /usr/lib/apache2/modules/mod_wsgi.so
 # as: nobody
-# counts: . PHP opens modules with RTLD_DEEPBIND; their calls go past what is behind the recorder
+# counts: . PHP opens modules with RTLD_DEEPBIND; their calls bypass the counter
 # limit: 90
 # unordered: yes
 

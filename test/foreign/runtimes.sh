@@ -4,7 +4,7 @@
 # needs: guile ruby php node wish Xvfb dot
 # as: nobody
 # limit: 120
-# counts: . PHP opens modules with RTLD_DEEPBIND; their calls go past what is behind the recorder
+# counts: . PHP opens modules with RTLD_DEEPBIND; their calls bypass the counter
 # broken: code made at run time has no unwind tables
 
 prepare() {

@@ -1,8 +1,8 @@
 /* refused.h: the result of a target for an input that it refuses entirely.
  *
- * replay.c counts these: if all of a corpus are refused, its format is outdated, and nothing is
- * tested any more. A fuzzer gets 0, because inputs that are refused late lead to accepted ones, and
- * it drops an input for -1. */
+ * replay.c counts these results. If a target refuses every input of its corpus, the corpus has an
+ * outdated format and tests nothing. A fuzzer gets 0 instead of -1, because it drops an input for
+ * -1, and inputs that are refused late lead to accepted ones. */
 #ifndef FUZZ_REFUSED_H
 #define FUZZ_REFUSED_H
 

@@ -114,8 +114,8 @@ static bool
 child_is_valid(uint32_t parent, uint32_t child, uint64_t frame)
 {
     HOLDS(is_node(child));                       // A node is complete before its id is seen.
-    HOLDS(account_state()->nodes[child].parent == parent); // It was made for this parent,
-    HOLDS(account_state()->nodes[child].frame == frame);   // and FRAME is set when all have left.
+    HOLDS(account_state()->nodes[child].parent == parent); // It was made for this parent.
+    HOLDS(account_state()->nodes[child].frame == frame);   // FRAME is set before threads leave.
     return true;
 }
 

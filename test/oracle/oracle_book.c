@@ -370,7 +370,8 @@ count_life(struct oracle_counters *c, uint64_t since)
         c->ended_256++;
 }
 
-/* Call it before BLOCK ends, which its owner gives back for good. */
+/* Count the lifetime of BLOCK. Called before its owner frees it; a block that moves is not
+ * counted. */
 static void
 look_at_life(struct oracle_block block)
 {

@@ -23,7 +23,8 @@ struct oracle_stack {
     uint32_t depth;
 };
 
-/* Open the records; false (for good) if ORACLE_OUT is not set or nothing can be written. */
+/* Open the records. Returns false, also in later calls, if ORACLE_OUT is not set or nothing can be
+ * written. */
 bool book_open(void);
 
 /* Return true if events of this process are recorded. False before book_open and in a forked

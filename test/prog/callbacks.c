@@ -1,10 +1,10 @@
 /* cflags: -fno-builtin */
 /* callbacks.c: allocations below functions of the C library that call back.
  *
- * qsort over 64 elements in reverse order: the comparison allocates 8 bytes and frees them, once
- * per call; the program counts the calls. bsearch for each of 16 keys likewise with 24 bytes.
- * Written to stdout as "qsort N bsearch M": `compare` has exactly N allocations on stacks compare
- * <- ... qsort ... <- main, and `compare_key` exactly M. qsort itself may allocate, under another
+ * qsort sorts 64 elements in reverse order; each comparison allocates and frees 8 bytes. bsearch
+ * looks for 16 keys; each comparison allocates and frees 24 bytes. The program prints the numbers
+ * of comparisons as "qsort N bsearch M": `compare` has exactly N allocations, on stacks compare <-
+ * ... qsort ... <- main, and `compare_key` exactly M. qsort itself may allocate, in another
  * function.
  */
 #include <stdio.h>

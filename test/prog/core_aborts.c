@@ -3,8 +3,8 @@
  *
  *   core_aborts WAY
  *
- * The block that malloc then gets, or that is in front of unused memory, is the only one from
- * culprit(); the block in front of it is from neighbour(), all other blocks are from other(). */
+ * culprit() allocates one block: the one that malloc returns next, or the last one before unused
+ * memory. neighbour() allocates the block before it, and other() all others. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -267,7 +267,7 @@ lose_list(void)
 {
     struct node *lost = NULL;
 
-    for (int i = 0; i < 5; i++) // A lost one, and 4 that are reachable from it.
+    for (int i = 0; i < 5; i++) // One lost block, and 4 that are reachable from it.
         lost = add_node(lost);
 }
 

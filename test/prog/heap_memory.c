@@ -2,8 +2,8 @@
  *
  *     heap_memory SIZE COUNT [STRIDE [RUN GAP]]
  *
- * The objects begin STRIDE bytes apart, without it side by side; behind every RUN of them is a gap
- * of GAP bytes.
+ * The objects begin STRIDE bytes apart; by default they are adjacent. A gap of GAP bytes follows
+ * every RUN objects.
  *
  * Prints by how many bytes the process has grown with COUNT objects of SIZE bytes, then frees every
  * second one. The addresses are not memory, so all growth is the recorder's. */

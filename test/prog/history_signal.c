@@ -1,12 +1,12 @@
 /* history_signal.c: how the signal that the recorder uses for snapshots appears to a program.
  *
- *     history_signal default     SIGUSR2 has its default action, as far as it sees; it gets three
- *     history_signal own         it has its own handler for a while, and then gets one
- *     history_signal reset       it asks for the default, and dies of the signal
+ *     history_signal default     SIGUSR2 seems to have its default action; the program gets three
+ *     history_signal own         the program installs a handler, removes it, and then gets one
+ *     history_signal reset       the program sets the default action, and the signal kills it
  *     history_signal child       a forked child gets one before its first event and one after it
- *     history_signal before      a forked child gets one before its first event, and has none
+ *     history_signal before      a forked child gets one before its first event, and has no event
  *
- * Prints its observations; before each answer there is an event, so that the recorder polls. */
+ * Prints its observations. It allocates before each observation, so that the recorder polls. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

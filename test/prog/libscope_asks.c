@@ -43,7 +43,7 @@ head_of(const void *p)
     return head;
 }
 
-/* Return the block of SIZE bytes that begins FRONT bytes behind BASE, libc's, which may be NULL. */
+/* Return the block of SIZE bytes at BASE + FRONT. BASE is libc's block, or NULL. */
 static void *
 block_in(char *base, size_t front, size_t size)
 {

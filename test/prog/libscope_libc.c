@@ -1,11 +1,11 @@
 /* cflags: -fno-builtin */
 /* libs: -ldl */
-/* libscope_libc.c: a plug-in in C that calls libc's allocator directly, bypassing any library in
- * front of it.
+/* libscope_libc.c: a plug-in in C that calls libc's allocator directly, bypassing any library that
+ * precedes it. Each case allocates 10 blocks of 30 bytes in libc_blocks and frees all but one.
  *
- *     internal   by libc's other names; 10 blocks of 30 bytes, one stays, in libc_blocks
- *     next       the next malloc behind the library, by dlsym; likewise
- *     handle     malloc of libc's handle, by dlsym; likewise */
+ *     internal   by libc's other names
+ *     next       by dlsym(RTLD_NEXT), which finds the malloc after this library
+ *     handle     by dlsym with libc's handle */
 #include "scope_libc.h"
 
 SHOWN void

@@ -303,7 +303,8 @@ second_user(heaptap_heap *heap)
     wrapped_twice(heap, base + 10, 20);
 }
 
-/* Two users of an allocator with two functions; and so many frames to skip that one is left. */
+/* Two callers of an allocator that consists of two functions, and a heap that skips all frames but
+ * one. */
 static void
 run_skip(void)
 {

@@ -11,7 +11,7 @@
  *     last: 40 blocks of 500            180100
  *
  * At the peak: first 50 blocks, 50000 bytes; second 50, 100000; grown 1, 60100; tie and last none.
- * In all 210100 - as the realloc'ed block counts with its new size only. Live at the end:
+ * The sum is 210100, because the reallocated block counts with its new size only. Live at the end:
  * 180100. */
 #include <stdlib.h>
 

@@ -1,13 +1,13 @@
 /* cflags: -fno-builtin */
 /* libs: -ldl */
-/* scope_nested.cc: operators that make and end other blocks inside. The library in front of
- * libstdc++ at run time (libscope_registry.so and others) decides what they do.
+/* scope_nested.cc: operators that allocate and free other blocks inside. The library that precedes
+ * libstdc++ at run time (libscope_registry.so and others) determines their behaviour.
  *
  *     objects     1,000 objects of 100 bytes, 500 of them deleted
  *     arrays      100 arrays of 300 bytes, deleted; each form calls another
  *     deferred    64 blocks of 100,000 bytes that a delete frees
  *     refused     1,000 calls of new with an alignment that it refuses; the exceptions are dropped
- *     kept_all    1,000 likewise, but the exceptions stay until the end */
+ *     kept_all    as refused, but the exceptions stay until the end */
 #include <dlfcn.h>
 #include <string.h>
 

@@ -3,7 +3,8 @@
  * when new fails, the operator itself calls the handler.
  *
  *     use       10 blocks by all forms of new, ended by all forms of delete: 478 bytes
- *     table     3 blocks by pointers to operators in data and in code, ended likewise: 20 bytes
+ *     table     3 blocks allocated and deleted through pointers to operators, in data and in code:
+ *               20 bytes
  *     leave     3 blocks of 1,000 bytes that stay
  *     probe     4 calls that fail; their exceptions are blocks as well
  *     create, destroy   1 block of 100 bytes, by jumps, so that the caller has no frame

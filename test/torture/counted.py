@@ -1,16 +1,17 @@
-"""counted.py: compare the recorder's sums with those of the counter (test/counter) behind it.
+"""counted.py: compare the recorder's sums with the sums of the counter (test/counter) behind it.
 
 Both see the calls of the same process, so for every process image
 
     allocations recorded                             = calls that returned a block
     frees recorded, of blocks known or unknown       = blocks handed back
-        (less those of blocks that came again while still live, which nobody freed)
+        (except frees that nobody called: the allocator returned a block that was still live)
 
 Process id and executable identify an image; a process that replaced itself by the same
 executable has several, in the order of their creation. An image that only one side has gets the
 sums 0 for the other. When a process ends, its other threads may be between the counter and the
-recorder: a block that one has counted and the other not yet, a free the other way round. So each
-thread but one may make a difference of one, in that direction. No other difference is permitted.
+recorder: the counter has counted an allocation that the recorder has not, or the recorder a free
+that the counter has not. So each thread but one may make a difference of one, in that direction.
+No other difference is permitted.
 """
 import glob
 import itertools

@@ -19,9 +19,9 @@ so that every process it starts is recorded, the shell included. Then
       process ids and the like by patterns, so that little is lost to this. Programs of the group
       torture run bare twice; programs of the other again only as long as they seem to differ.
     - no event may be lost in any profile, every profile must be readable, none may have failed.
-    - walks that broke off are counted, with the place where it happened. A script for which they
-      are natural (code made at run time, without unwind tables) says so in a directive; else they
-      fail. So do frees of unknown blocks, which would be events that the recorder did not see.
+    - broken stack walks are counted, with their place. They fail unless a directive of the script
+      permits them (for code made at run time, without unwind tables). Frees of unknown blocks fail
+      in the same way, because the recorder may have missed an event.
     - where a script allows it, a fourth run has the oracle (test/oracle) behind the recorder, which
       compares every counter of every stack of every process that was not forked.
     - in the group foreign, another run has the counter (test/counter) behind the recorder. Its
@@ -551,8 +551,8 @@ LEGENDS = {
 output: lines that vary by themselves are not compared; wrong: sites that differ from the oracle;
 unknown: frees of unknown blocks; s: processor time; MiB: of the largest process, bare/recorded""",
     "foreign": """
-failing: programs that end with another status than 0 when bare, too; recorded, counted: events in
-the run with the counter behind the recorder; differ: those that only one of the two has; unknown:
+failing: programs that end with another status than 0 even when bare; recorded, counted: events in
+the run with the counter behind the recorder; differ: events that only one of the two has; unknown:
 frees of unknown blocks; hurt: programs that do something else when recorded; bare, rec.: processor
 time of one run; wall: of all runs together""",
 }

@@ -19,7 +19,7 @@ static struct arena arena;
 
 #define SECOND_US UINT64_C(1000000)
 
-/* BLOCKS equal blocks of SIZE bytes, each with so many accesses, which lived LIFE_US. */
+/* BLOCKS equal blocks of SIZE bytes, with ACCESSES each, which lived LIFE_US. */
 static struct profile_access
 alike(uint32_t site, uint64_t blocks, uint64_t size, uint64_t accesses, uint64_t life_us)
 {

@@ -126,8 +126,8 @@ credit_is_spent_by_calls(void **unused)
     assert_int_equal(gate_of(1, 0), GATE_SAMPLE);
 }
 
-/* If this fails, one malloc of an impossible size underflows the credit for good, and the thread is
- * not sampled any more. */
+/* If this fails, one malloc of an impossible size underflows the credit permanently, and the thread
+ * is never sampled again. */
 static void
 absurd_sizes_leave_the_credit_sane(void **unused)
 {

@@ -276,8 +276,8 @@ breaks_map(const struct heap_map *m, uint64_t *word, uint64_t value, const char 
     assert_memory_equal(ensure_broken_text(), condition, strlen(condition));
 }
 
-/* Put blocks into M until its second level has one. Returns the word of one in the first, with
- * another behind it in its bucket. */
+/* Insert blocks into M until its second level has one. Returns the word of a block in the first
+ * level that another block follows in its bucket. */
 static uint64_t *
 fill_two_levels(struct heap_map *m)
 {

@@ -27,7 +27,7 @@ only_what_is_mapped_can_be_read(void **unused)
     assert_int_equal(mprotect(pages + PAGE_BYTES, PAGE_BYTES, PROT_NONE), 0);
     assert_int_equal(munmap(pages + 2 * PAGE_BYTES, PAGE_BYTES), 0);
     sigprocmask(SIG_SETMASK, NULL, &before);
-    memset(pages, 0, PAGE_BYTES); // Any value may be there, including the awaited one.
+    memset(pages, 0, PAGE_BYTES); // A readable word may have any value, also the expected one.
     assert_true(sys_is_readable((uint64_t)(uintptr_t)pages));
     assert_true(sys_is_readable((uint64_t)(uintptr_t)pages + PAGE_BYTES - 1));
     memset(pages, 0xff, PAGE_BYTES);

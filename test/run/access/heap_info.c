@@ -32,7 +32,7 @@ moment(const char *name)
     printf("%s %lld\n", name, (long long)now.tv_sec * 1000000000 + now.tv_nsec);
 }
 
-/* The COUNTth processor that we may run on; the only one if there is one. */
+/* Return the COUNTth processor, from 0, that we may run on; the last one if there are fewer. */
 static int
 cpu_number(int count)
 {

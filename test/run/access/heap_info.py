@@ -72,7 +72,7 @@ class Judge:
         if cpus[0] == cpus[1]:
             print(f"ok - {self.what}: cpus # SKIP needs two processors")
         else:
-            # They began on B, A, A and ended on A, A, B.
+            # Processors of the three allocations: B, A, A; of the frees: A, A, B.
             self.same("new_record", "migrated_cpu", 2)
             self.same("new_record", "same_alloc_cpu", 1)
             self.same("new_record", "same_dealloc_cpu", 1)

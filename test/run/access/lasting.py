@@ -1,5 +1,4 @@
-"""lasting.py: kills lasting.c when live blocks have been merged so many times, and checks its
-profile.
+"""lasting.py: kills lasting.c after MERGES merges of live blocks, and checks the profile.
 
     lasting.py PROGRAM BLOCKS THREADS MERGES"""
 import os

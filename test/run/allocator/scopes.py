@@ -2,11 +2,11 @@
 
     scopes.py [--root DIR] [--only REGEX] [--table FILE]
 
-Each case is a program of test/prog/scope_*, run twice: alone, which shows what the dynamic
-linker binds, and recorded. Both must print the same, and the profile must have the blocks that
+Each case is a program of test/prog/scope_*, run twice: alone, which shows the bindings of the
+dynamic linker, and recorded. Both must print the same. The profile must have the blocks that
 the case makes by construction, at their functions, and no losses. The output shows which
 provider of operators each call reached (scope_use.h, scope_provider.h), and providers abort on
-foreign blocks. A sampled recording, in which calls take other paths, must print the same.
+foreign blocks. A sampled recording takes other paths, and must print the same as well.
 
 With --root the programs run on the dynamic linker and the libraries of DIR. --table also writes
 the table of bindings to FILE."""
@@ -58,9 +58,9 @@ NO_LOSS = "losses events=0 unknown_frees=0 double_frees=0 overwritten_blocks=0"
 
 
 class Case:
-    """One program with its arguments. PRELOAD are libraries behind the recorder; CHECKS are further
-    numbers, in the language of known.py; if TOLD, blocks may be missing from the profile when
-    the report says so."""
+    """One program with its arguments. PRELOAD lists libraries to preload after the recorder. CHECKS
+    lists further numbers as known.py reads them. If TOLD, blocks may be missing from the profile
+    if the report warns of it."""
 
     def __init__(self, name, command, preload="", checks=(), told=False):
         self.name, self.preload, self.checks = name, preload.split(), list(checks)

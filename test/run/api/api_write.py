@@ -198,7 +198,7 @@ def server():
     check("the server answers", answers == "".join(f"ok {100 * i}\n" for i in range(1, 11)) +
           "ok 5\n", answers)
     text = talk(path, "profile")
-    # The table is live; nothing of the 11 requests is, and each allocated 2 objects.
+    # Live: only the table. The 11 requests have ended; each allocated 2 objects.
     live, live_bytes, blocks, size = rows(text)
     check("the server's own profile", live >= 1000 and 200000 <= live_bytes < 220000 and
           blocks - live >= 22 and size - live_bytes >= 5500 + 5 + 11 * 64, text)

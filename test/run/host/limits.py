@@ -3,9 +3,9 @@
     limits.py COUNT FIRST DIRECTORY     runs COUNT programs, from seed FIRST on
 
 The recorded run must print the same lines, end with the same status or signal and lose no bytes
-of stderr. Only "pieces" may differ: the program may get less memory by what the recorder has
-mapped at that moment, as the program measures it, and by SLACK_MIB. SPARE_MIB of that is for
-tables to grow, and docs/internals/failures.md bounds the rest.
+of stderr. Only "pieces" may differ: the program may get less memory, by the recorder's mappings at
+that moment, which the program measures, plus SLACK_MIB. SPARE_MIB of the mappings are for tables
+to grow, and docs/internals/failures.md bounds the rest.
 """
 import os, random, re, subprocess, sys
 
@@ -61,7 +61,7 @@ def differs(bare, recorded, mode, outer_mib, threads):
         tables_most += space / 6
     spare_most = max(SPARE_MIB, space / 64)
     if mode in ("sample", "reserve") and space == outer_mib:
-        # What the start took stays, as no failing allocation is repeated.
+        # The recorder keeps the memory of its start, because no failing allocation is repeated.
         tables_most = max(tables_most, space / 2)
         spare_most = space / 2
     return lost > tables + SLACK_MIB or spare > spare_most or tables - spare > tables_most

@@ -3,7 +3,7 @@
 # fails, such a program gets less memory than alone, by more than the recorder's tables in use, or
 # sees another error, status or signal.
 #
-# LIMITS_PROGRAMS=2000 runs so many random programs, from seed LIMITS_SEED on.
+# LIMITS_PROGRAMS=2000 runs 2,000 random programs, from seed LIMITS_SEED on.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -74,8 +74,8 @@ for option in "" --annotate --sample=64K; do
             "$PROG/limits_itself" stack 400; echo $?)"
 done
 
-# A start takes little more than half of what a limit leaves, library and first blocks included.
-# space OPTION MIB: its address space in KiB under that limit, as the process itself sees it
+# A start takes little more than half of the room under a limit, library and first blocks included.
+# space OPTION MIB: print the process's address space in KiB under a limit of MIB, as it sees it
 space() {
     "$HEAPTAP" run --quiet --force $1 -o space.heaptap -- \
         bash -c "ulimit -Sv $(($2 << 10)); exec cat /proc/self/status" |

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # sigbus.sh: the profile is cut while it is mapped. If it fails, truncating a profile kills the
 # program, or the program can observe the guard against that, or the guard changes the program's
-# handling of its SIGBUS; or a cut profile does not say so, or lacks the data in front of the cut.
+# handling of its SIGBUS; or no view reports that the profile was cut, or data before the cut is
+# lost.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# left FILE BYTES: the remaining contents of a profile cut to so many bytes. The texts about the
-# process come first, then the stacks and their counters; at the time of the cut, 100,000 bytes hold
-# all of them.
+# left FILE BYTES: print the remaining contents of a profile cut to BYTES. The file begins with the
+# texts about the process; stacks and counters follow. At the time of the cut all of these fit into
+# 100,000 bytes.
 left() {
     report_json "$1" >left.json || return 1
     run_python - "$2" <<'END'

@@ -3,10 +3,10 @@
 # in a handler that the next tick is always pending when it returns, and the program makes no
 # progress.
 #
-# The machine decides how fast ticks may be. The test takes the fastest of the periods below at
-# which the bare program makes progress although each of its ticks takes 20 microseconds more. That
-# is less than three allocations took before stacks behind a signal were walked by rules. The test
-# only checks that the program finishes, within a hundred times its usual time.
+# The fastest period depends on the machine. The test takes the shortest period below at which the
+# bare program makes progress with ticks that take 20 microseconds longer. Three allocations took
+# more than that before rules also walked stacks that contain a signal frame. The test only checks
+# that the program finishes, within a hundred times its usual time.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 

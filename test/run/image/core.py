@@ -773,8 +773,8 @@ select 'ready' from (select b from t order by length(b), b desc) limit 1;
 
 
 def foreign():
-    """Programs of others, each run once with a file and once without: the dump of one has what the
-    file of the other has, each counter of each stack."""
+    """Other projects' programs, each run once with a file and once without. The file of the one run
+    and the dump of the other have equal counters for each stack."""
     # Isolated: it does not look for modules among the files in this directory.
     programs_ = {"python3": [os.path.realpath(sys.executable), "-S", "-I", "-c", PYTHON_WORK]}
     if shutil.which("sqlite3"):

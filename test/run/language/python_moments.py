@@ -47,8 +47,8 @@ except ImportError:
 
 SIZE = 400_000
 EPISODES = 12
-DEPTH = 6  # Nested WAYS,
-CHOSEN = 9  # of which a program has so many.
+DEPTH = 6  # Maximum nesting of WAYS.
+CHOSEN = 9  # Number of WAYS that a program uses.
 DEEP = 60  # Calls, so that with the C frames of 3.9 a stack fits into a profile.
 truth = collections.Counter()
 local = threading.local()
@@ -591,7 +591,7 @@ with open({path!r}, "w") as file:
 
 
 def another_interpreter(depth):
-    """Of a sub-interpreter Python sees the functions that run in it, not those that called it."""
+    """Python sees the functions that run in a sub-interpreter, but not their callers outside."""
     if interpreter is None or threading.current_thread() is not threading.main_thread():
         return go_on(depth)
     with tempfile.TemporaryDirectory() as directory:

@@ -5,8 +5,9 @@
 # profile equals the interpreter's own. If it fails, stacks show functions that did not run, or at a
 # wrong line.
 #
-# PYTHON_MOMENTS is the number of moments for each version: 1,000 in each of so many different
-# programs, and as many again in one. The default is 600. PYTHONS="python3.9 ..." chooses versions.
+# PYTHON_MOMENTS=N is the number of moments for each version, 600 by default. From 1,000 on there
+# are N / 1,000 programs with 1,000 moments each, then one program with all N. PYTHONS="python3.9
+# ..." chooses versions.
 . "$SRCDIR/test/run/lib.subr"
 . "$SRCDIR/test/run/language/pythons.subr"
 adapter=${LIBHEAPTAP%/*}/libheaptap_python.so

@@ -75,7 +75,7 @@ def generator():
     yield many
 
 
-# With so many variables its frame is too large for the interpreter's own memory.
+# With 100 variables its frame is too large for the interpreter's data stack chunk.
 exec("def wide():\n" + "".join(f"    v{i} = {i}\n" for i in range(100)) +
      "    damage_frame(sys._getframe())\n    yield v0\n")
 

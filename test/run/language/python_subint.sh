@@ -3,8 +3,8 @@
 # system call or sleeps for each object of a sub-interpreter, and the program takes a hundred times
 # as long.
 #
-# Two runs differ by 20,000 objects only. Neither the recorder's probes of memory nor the sleeps of
-# the process may differ by a tenth of that.
+# Two runs differ by 20,000 objects. The numbers of the recorder's probes of memory, and of the
+# process's sleeps, may each differ by less than 2,000.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 . "$area/pythons.subr"

@@ -4,10 +4,10 @@
 # 25 frames, and their number equals the interpreter's count. If it fails, a line of a Python
 # program is charged with another line's allocations.
 #
-# One thing differs by design. An object that comes out of one of the interpreter's free lists is
-# charged by tracemalloc to the code that took it, by heaptap to the code that allocated it. That is
-# switched off in tracemalloc (by a word that the interpreter reads), and in one run left on: the
-# sums stay equal.
+# One difference is by design. tracemalloc charges an object from the interpreter's free lists to
+# the code that took it, heaptap to the code that allocated its memory. The test disables this in
+# tracemalloc (by a word that the interpreter reads). One run leaves it enabled: the sums stay
+# equal.
 #
 # PYTHON_TRACED="test_heapq ..." selects other programs. Some have so many stacks that the call tree
 # becomes full, which is reported; the blocks in "other stacks" then are missing in the comparison.

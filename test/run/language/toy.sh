@@ -5,8 +5,8 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# try NAME SEED STEPS THREADS [HOW [FIRST]]: under the recorder; it checks profile number 1, or 2
-# for a child. FIRST is the number of frames to compare, 0 all.
+# try NAME SEED STEPS THREADS [DEPTH [FIRST]]: record a run, and check profile number 1, or number 2
+# if DEPTH is "fork". FIRST is the number of frames to compare; 0 = all.
 try() {
     local name=$1 seed=$2 steps=$3 threads=$4 how=${5:-} first=${6:-0} number=1
     [ "$how" = fork ] && number=2
@@ -25,22 +25,22 @@ try short 1 2000 0
 try long 2 400000 0
 try threads 3 60000 4
 try child 4 60000 0 fork
-# Deep stacks, including some with more frames than a profile keeps: then the inner ones are right.
+# Deep stacks. If a stack has more frames than a profile records, the inner frames are compared.
 try deep 5 40000 0 120
 try deep_threads 6 15000 2 120
 frames=100 try cut 7 20000 0 120 50
 frames=1024 try too_deep 8 40000 0 400 150
-# And with an adapter that needs the C frames to place its frames.
+# An adapter that needs the C frames to place its frames.
 adapter=placed try placed 9 200000 0 6
 adapter=placed try placed_deep 10 40000 0 120
 adapter=placed try placed_threads 11 15000 2 120
 adapter=placed frames=1024 try placed_too_deep 12 40000 0 400 150
-# And with one that says how many of the outer frames are as they were.
+# An adapter that returns the number of unchanged outer frames.
 adapter=again try again 13 200000 0 6
 adapter=again try again_deep 14 40000 0 120
 adapter=again try again_threads 15 15000 2 120
 adapter=again frames=1024 try again_too_deep 16 40000 0 400 150
-# And with one that does both.
+# An adapter that does both.
 adapter=placed_again try placed_again 17 200000 0 6
 adapter=placed_again try placed_again_deep 18 40000 0 120
 adapter=placed_again try placed_again_threads 19 15000 2 120

@@ -3,8 +3,8 @@
 # fails, a report of a moment or an interval is wrong, or taking a snapshot changes the peak.
 #
 # test/prog/history_known.c prints the truth, history.py compares. raise(SIGUSR1) requests
-# snapshots, so that the program knows their time; those of the timeline and of growth come in
-# between at any time.
+# snapshots, so that the program knows their time. Between them, at any time, the recorder takes
+# snapshots for the timeline and by growth.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 USR1=$(kill -l USR1)

@@ -39,7 +39,7 @@ def spread(blocks, each):
 
 
 def row(site, blocks, size, accesses, writes, life_us, touched, granule, **more):
-    """A record of BLOCKS equal blocks, each with so many accesses and granules TOUCHED."""
+    """A record of BLOCKS equal blocks. ACCESSES, WRITES and TOUCHED granules count one block."""
     granules = -(-size // granule)
     density = accesses * 100 // size
     return {

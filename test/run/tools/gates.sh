@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # gates.sh: limits that make a command fail: diff --fail-over, leaks --fail-over, run --fail-on, and
-# run --force. If it fails, a build passes that should not or vice versa, a program's own exit
-# status is lost, or a user's file is.
+# run --force. If it fails, a build passes that should fail or the reverse, or a program's exit
+# status or a user's file is lost.
 . "$SRCDIR/test/run/lib.subr"
 need python3 jq gcc
 
@@ -105,7 +105,7 @@ gives "diff: one of two" 3 "cannot judge it: partly lacks 1 profile that could n
 gives "diff: one of two, the other side" 3 "cannot judge it: partly lacks" \
     heaptap diff --fail-over 1G partly base.heaptap
 
-# unread KIND: one of the two in `partly` cannot be read, which is reported, also by a merge.
+# unread KIND: check that a file in `partly` that cannot be read is reported, also by a merge.
 unread() {
     local path=partly/heaptap.tests.2.heaptap
     gives "leaks: $1" 3 "$path" heaptap leaks --fail-over 1G partly

@@ -4,7 +4,7 @@
 #
 # foreign: yes
 # needs: php
-# counts: . PHP opens modules with RTLD_DEEPBIND; their calls go past what is behind the recorder
+# counts: . PHP opens modules with RTLD_DEEPBIND; their calls bypass the counter
 # broken: code made by the regular expressions' JIT has no unwind tables
 
 prepare() {

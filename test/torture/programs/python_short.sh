@@ -1,5 +1,5 @@
-# python_short.sh: what python does without its own tests: threads, processes, JSON, the collector,
-# compression, an exception that leaves with a traceback, and exits of several kinds.
+# python_short.sh: a short Python program instead of Python's own tests: threads, processes, JSON,
+# the collector, compression, an uncaught exception with its traceback, and several kinds of exit.
 #
 # needs: python3
 # short: yes
