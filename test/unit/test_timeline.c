@@ -137,7 +137,7 @@ moments_are_found_by_name_and_time(void **unused)
     profile_free(p);
 }
 
-/* If this fails, the time of a snapshot in JSON, as a decimal number, selects the one before it. */
+/* If this fails, --at with a time copied from the JSON selects the preceding snapshot. */
 static void
 a_printed_time_selects_its_own_snapshot(void **unused)
 {

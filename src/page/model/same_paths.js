@@ -1,8 +1,8 @@
 /* same_paths.js: which files of two profiles are one, wherever they were built.
  *
- * Equal paths are one file. Each other one takes the path of the other profile with which it
- * shares the most last components, at least the name. A match must be the best for both, without a
- * rival as good. As in `heaptap diff` (analyse/diff_files.c).
+ * Equal paths are one file. Any other path is matched with the path of the other profile that
+ * shares most of its last components, at least the file name. A match must be the best one for both
+ * paths, and unique. `heaptap diff` matches likewise (analyse/diff_files.c).
  */
 const PAIRS_MAX = 1 << 20; // More files with one name are not compared.
 

@@ -17,7 +17,7 @@ function lineText(keys, key) {
     return keys.line[key] > 0 ? keys.line[key] : undefined;
 }
 
-/* The functions that lead to STACK, without it: "← handle ← serve". */
+/* The callers of STACK's innermost function, nearest first: "← handle ← serve". */
 export function Callers({stack, limit = 3}) {
     const {profile: {stacks, functions}} = useShared();
     const names = [];

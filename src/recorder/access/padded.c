@@ -62,9 +62,9 @@ no_memory(void)
     return NULL;
 }
 
-/* Release P of SIZE_BYTES, which is not aligned. The allocator would return a small block for the
- * next request of that size, again and again. So the first few are kept for good: a thread, or an
- * arena, has one until its memory continues from an aligned block. */
+/* Release P of SIZE_BYTES, which is not aligned. If it were freed, the allocator would return the
+ * same small block for the next request of that size, again and again. So the first KEPT_MAX such
+ * blocks are kept for good; the allocator then carves new blocks, which follow an aligned one. */
 static void
 give_back(void *p, size_t size_bytes)
 {

@@ -109,8 +109,8 @@ struct tls {
     size_t moved_bytes; // As in the API (heaptap/language.h).
     uint64_t namespace_slot; // Slot of the call of dlmopen in progress; 0 = none.
     uint32_t nests;   // Events nested in one that began before its struct existed; reentry.h.
-    // Latest return addresses of callbacks from the next allocator, newest first. No signal frame
-    // was between.
+    // Latest return addresses of callbacks from the real allocator, newest first. Recorded only
+    // without a signal frame between event and callback.
     uint64_t callbacks[8];
 
     /* The gate in front of each allocation; gate.h. All zero: the next call looks. */

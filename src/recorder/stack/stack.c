@@ -126,7 +126,7 @@ keep_good(struct walk *w)
         check--;
     while (changed->check_start >= check)
         changed--;
-    w->used_rbp = true; // Some of them may have been.
+    w->used_rbp = true; // Some of the reused frames may have used it.
     for (const struct stack_frame *f = w->join; f > changed; f--) {
         if (f != w->join) {
             w->rbp_slot = f->rbp_slot;

@@ -21,7 +21,7 @@ struct time_frame {
     struct arena *arena;
     struct strbuf *out;
     double right; // Where the time ends.
-    const char **names; // Short ones by string id of the function; NULL = not yet made.
+    const char **names; // Shortened names by string id of the function; NULL = not computed yet.
 };
 
 /* The x of a moment, and of the left edge of COLUMN of FRAME_COLUMNS. */

@@ -140,7 +140,8 @@ write_numbers(struct writer *w, const struct stack *s)
     }
 }
 
-/* The beginning of a cell with a text that begins as TEXT. */
+/* Open a quoted cell whose text starts with TEXT. Prefix an apostrophe if a spreadsheet would take
+ * it for a formula. */
 static void
 begin_text(struct writer *w, const char *text)
 {

@@ -172,7 +172,7 @@ compare_points(const void *a, const void *b)
     return x->frames[i] < y->frames[i] ? -1 : 1;
 }
 
-/* Make points that read the same one. */
+/* Merge the points with equal stacks. */
 static void
 merge_points(struct writer *w)
 {

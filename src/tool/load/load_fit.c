@@ -138,7 +138,7 @@ tags_bytes(const struct measure *m, const struct profile_site *s)
            name_bytes(m, s->type);
 }
 
-/* Add up the bytes that views write about every site besides its stack. */
+/* Add up the output bytes of every site except its stack: heap, labels and type. */
 static void
 measure_tags(struct measure *m)
 {

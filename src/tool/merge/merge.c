@@ -207,7 +207,7 @@ add_program(struct merge *m, const char *executable, uint64_t processes)
     p->programs[*known].processes += processes;
 }
 
-/* What no run has stays the most that there can be. */
+/* Add, saturating at UINT32_MAX. */
 static uint32_t
 count_sum(uint32_t a, uint32_t b)
 {

@@ -24,8 +24,7 @@ struct listed {
 /* Profile files. The caller sets the arena of all texts and the wanted kinds. */
 struct listing {
     struct arena *arena;
-    uint64_t session_id; // If not 0, only profiles of that session, which nobody has named: so no
-                         // links, and none that cannot be read.
+    uint64_t session_id; // If not 0, list only readable profiles of that session, without links.
     time_t since;        // Only files that may have changed since then; 0 = all.
     struct listed *v;
     size_t count, capacity;

@@ -22,7 +22,7 @@ struct raw_file {
     struct raw_table tables[DISK_KINDS];
     uint64_t file_bytes;
     struct file_owner owner; // Owner of the opened file; root for parsed bytes.
-    void *mapped; // The file, which nobody writes any more; NULL = it was copied.
+    void *mapped; // The mapped file, which has no writer any more; NULL = its contents were copied.
     uint32_t writer_pid; // The process that has these tables in its memory; 0 = they are a file's.
     uint64_t string_bytes; // Copied by raw_string so far.
     struct arena *arena;

@@ -30,7 +30,8 @@ has_contents(Elf *elf)
     return true;
 }
 
-/* Set *RET to the segment of ELF that has ADDRESS in the part that the file holds. */
+/* Set *RET to the segment whose file-backed part contains ADDRESS. Return false if there is
+ * none. */
 static bool
 find_segment(Elf *elf, size_t count, uint64_t address, GElf_Phdr *ret)
 {

@@ -81,8 +81,8 @@ known_site(const struct text_view *v, const struct path *path, uint32_t i, uint3
     return (const char *)(uintptr_t)*known;
 }
 
-/* Step I of PATH, which is in FUNCTION, with name and site in WIDTH columns as far as the name can
- * be shortened. */
+/* Format step I of PATH, a call in FUNCTION. Shorten its name so that name and call site fit into
+ * WIDTH columns, if possible. */
 static struct word
 path_word(const struct text_view *v, const struct leak_paths *l, const struct path *path,
           uint32_t i, uint32_t function, size_t width, struct words *w)

@@ -29,8 +29,8 @@ struct walker {
     struct debuginfo *d;
     struct arena scratch;
     struct strbuf prefix; // Scopes so far, each followed by "::".
-    struct map known;     // Hash of name and size to 1.
-    struct map imported;  // Address of a unit's DIE to 1.
+    struct map known;     // Set of recorded types, by hash of name and size.
+    struct map imported;  // Set of imported units, by address of the unit's DIE.
     struct map anonymous; // Address of a nameless type's DIE to its size; 0 = a typedef names it.
     Dwarf_Die *nameless;  // Language of the current unit.
     size_t nameless_count, nameless_capacity;

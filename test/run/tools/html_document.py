@@ -2,7 +2,7 @@
 
     html_document.py data HEAPTAP          its numbers equal the views' and the program's
     html_document.py sources HEAPTAP FILE  --source includes permitted files, FILE as an example
-    html_document.py pages HEAPTAP         it is in the page; files written, and files refused
+    html_document.py pages HEAPTAP         the page contains the document; files written and refused
 
 Run by html.sh, which has recorded the profiles in the current directory. If it fails, a page
 shows numbers that no other view has, or a foreign file was replaced."""
