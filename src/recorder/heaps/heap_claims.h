@@ -1,9 +1,9 @@
-/* heap_claims.h: which instances have objects in one piece of the shadow.
+/* heap_claims.h: the instances that have objects in one piece of the shadow.
  *
- * A piece has a few claims, and an object's word names one of them by its number. A claim combines
- * the number of an instance and its count of resets, so resetting an instance makes all its
- * claims stale at once. Words of a stale claim are free slots. Before the number of a stale claim
- * is given to another instance, the claim is marked HEAP_CLAIM_BUSY and its words are wiped.
+ * A piece has a few claims, and an object's word holds the number of one of them. A claim combines
+ * the number of an instance and its count of resets, so resetting an instance makes all its claims
+ * stale at once. Words of a stale claim are free slots. Before the number of a stale claim is given
+ * to another instance, the claim is marked HEAP_CLAIM_BUSY and its words are wiped.
  *
  * All functions are thread-safe and async-signal-safe. */
 #ifndef HEAPS_HEAP_CLAIMS_H
@@ -15,7 +15,8 @@
 
 enum { HEAP_CLAIMS = 6 };
 
-/* Claims of no instance: a thread is about to wipe the words; several claims have existed. */
+/* Claims without an instance. BUSY: a thread is about to wipe the words. SEVERAL: more than one
+ * instance. */
 #define HEAP_CLAIM_BUSY UINT64_C(1)
 #define HEAP_CLAIM_SEVERAL UINT64_C(2)
 
@@ -43,7 +44,7 @@ heap_claims_find(const uint64_t claims[HEAP_CLAIMS], uint64_t claim)
     return HEAP_CLAIMS;
 }
 
-/* Put CLAIM into a free place of CLAIMS. Return its number; HEAP_CLAIMS if no place is free. */
+/* Store CLAIM in a free place of CLAIMS. Return its number; HEAP_CLAIMS if no place is free. */
 static inline uint32_t
 heap_claims_add(uint64_t claims[HEAP_CLAIMS], uint64_t claim)
 {
@@ -57,8 +58,8 @@ heap_claims_add(uint64_t claims[HEAP_CLAIMS], uint64_t claim)
     return HEAP_CLAIMS;
 }
 
-/* Mark the stale ones of CLAIMS as busy. Return a bit for each: the caller wipes their words, then
- * calls heap_claims_reuse. */
+/* Mark the stale claims of CLAIMS as busy. Return a bit for each: the caller must wipe their words,
+ * then call heap_claims_reuse. */
 static inline uint32_t
 heap_claims_mark_stale(uint64_t claims[HEAP_CLAIMS])
 {

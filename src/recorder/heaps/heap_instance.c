@@ -13,7 +13,7 @@
 #include "heaps/heaps_state.h"
 #include "platform/mem.h"
 
-/* Number of indexes assigned. A process constant, so that a child assigns none that it
+/* Number of indexes handed out. A process constant, so that a child hands out none that it
  * inherited. */
 static uint32_t instance_count;
 
@@ -67,8 +67,8 @@ heap_instance_inherit(uint64_t handle)
     return owner == handle ? h : NULL;
 }
 
-/* The head of the list of free ones has a count above the index, so that one that was taken and put
- * back meanwhile is not taken for never moved. */
+/* The head of the free list holds a count above the index, against the ABA problem: an instance may
+ * be taken and freed again between a thread's read and its CAS. */
 static uint64_t
 free_head(uint64_t before, uint32_t index_plus_1)
 {
@@ -86,7 +86,7 @@ heap_instance_give_back(struct heap_instance *h, uint64_t handle)
     while (!cas_acq_rel(&heaps_state()->heaps->free, &head, free_head(head, index_plus_1)));
 }
 
-/* The index of one that nobody uses. */
+/* Return the index of a free instance. */
 static uint32_t
 take_index(void)
 {

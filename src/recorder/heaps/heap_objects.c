@@ -1,9 +1,9 @@
-/* heap_objects.c: which objects one of the program's own heaps holds.
+/* heap_objects.c: the objects of the program's own heaps, by address.
  *
- * Objects lie at addresses of the process, mostly near one another. So they are kept as malloc's
- * blocks are (ledger.c), in a flat shadow of the address space, where neighbours share a cache line
- * and nothing is moved. A sparse heap needs a coarser shadow than a dense one. So there are five
- * tiers, whose granules are 64, 256, 1024, 4096 and 16384 bytes long:
+ * Objects lie at addresses of the process, mostly near one another. So they are stored like
+ * malloc's blocks (ledger.c), in a flat shadow of the address space: neighbours share a cache line,
+ * and nothing is ever moved. A sparse heap needs a coarser shadow than a dense one. So there are
+ * five tiers, whose granules are 64, 256, 1024, 4096 and 16384 bytes long:
  *
  *     address ──► top level of a tier ──► leaf: 2^18 granules, mapped on demand
  *
@@ -13,19 +13,19 @@
  *     |  size  | count | offset in   | claim  |  birth  |   site   |     0 = no object begins here
  *                        the granule
  *
- * Granules and ways. An object goes into a free word of its granule: that of the first way, else of
- * the second, and so on. Each way is an array of its own, so a page of it is touched only where
- * granules have that many objects. 64 ways of the finest tier hold objects of one byte each.
- * A count that does not fit in the word is in the instance's hash table (heap_table.c).
+ * Granules and ways. An object goes into a free word of its granule: the word of the first way,
+ * else of the second, and so on. Each way is a separate array, so a page of it is touched only
+ * where granules have that many objects. The finest tier has 64 ways, enough for objects of one
+ * byte each. A count that does not fit in the word is in the instance's hash table (heap_table.c).
  *
- * Which tier. Begin with the finest one whose granule is not much shorter than the object. Where
- * touching a page takes memory, look at the region that this heap has claimed last: if few of its
- * words are used, try the next coarser tier. The same test decides whether a way is worth another
- * page. The heap's last region may mislead, so a page also needs a stake (heap_stakes.c).
- * If no tier is worth it, the object is sparse (heap_sparse.c). Where it finds no room there,
- * take any free word, from the coarsest tier on. So pages that are touched are mostly full, and an
- * object takes 8 to 16 bytes in practice (internals/heaps.md).
- * Nothing depends on the guess but memory: a lookup tries all tiers in which the heap has a claim.
+ * Which tier. Begin with the finest tier whose granule is not much shorter than the object. Where
+ * the insertion would touch a new page, examine the region that this heap claimed last: if few of
+ * its words are used, try the next coarser tier. The same test decides whether a way is worth
+ * another page. The last region may mislead, so a page also needs a stake (heap_stakes.c). If no
+ * tier is worth a page, the object is sparse (heap_sparse.c). If there is no room for it there, it
+ * takes any free word, from the coarsest tier on. So touched pages are mostly full, and an object
+ * takes 8 to 16 bytes in practice (internals/heaps.md). A wrong guess costs only memory: a lookup
+ * tries all tiers in which the heap has a claim.
  *
  * Before it makes that choice, an object takes a free place that costs no memory: in a tier that
  * is coarse enough for its size, finest first, else among the sparse objects (insert_begun).
@@ -38,30 +38,30 @@
  * A bit is set after the object was put elsewhere, and by whoever claims the region, after its
  * pages were marked as begun: of the two, the later one sees the other.
  *
- * Instances. An address means something within its instance only: the first object of an arena
- * begins where its chunk does, which may be an object of another heap, and a program may use
- * offsets. A region lists up to six *claims*, the numbers of the instances whose objects begin
- * there, and a word names one of these. An instance that is emptied takes another number, so all
- * its claims become stale at once. A stale word is overwritten like a free one. Before the place
- * of a stale claim is given to another, all words of stale claims are wiped from the region, so a
- * word never passes to another instance. Objects that find neither a claim nor a word are in the
- * hash table alone; the region of the coarsest tier notes whose table that is.
+ * Instances. An address has a meaning only within its instance: the first object of an arena begins
+ * where its chunk does, which may be an object of another heap, and a program may use offsets. A
+ * region lists up to six *claims*, the numbers of the instances whose objects begin there, and a
+ * word holds the index of one of these. A reset gives the instance a new number, so all its claims
+ * become stale at once. A stale word counts as free. Before the place of a stale claim is reused,
+ * all words of stale claims are wiped from the region, so a word never passes to another instance.
+ * Objects for which there is neither a claim nor a word are in the hash table alone; the region of
+ * the coarsest tier notes whose table that is.
  *
- * Threads. An object has one owner from before it comes until after it has gone, so it is taken
- * out by a plain store. Two instances may want one place at once, so it is taken by a CAS, which
- * needs no lock prefix as long as there is one thread. A claim is taken away by marking it
- * HEAP_CLAIM_BUSY first; who has put a word in looks whether its claim is still there, and takes
- * the word back if not. That happens only to those who use a heap while others reset it.
+ * Threads. An object has one owner from before its insertion until after its removal, so a plain
+ * store removes it. Two instances may insert at one place concurrently, so an insertion is a CAS,
+ * without a lock prefix while there is one thread. A claim is marked HEAP_CLAIM_BUSY before it is
+ * reused. After inserting a word, a thread checks that its claim is still there, and removes the
+ * word if not. That occurs only if one thread uses a heap while another resets it.
  *
- * Memory. Each page is charged (mem_charge) before it is touched, so a limit holds to the page; an
- * object that finds no room is refused, and the caller counts the loss. A page that was not charged
- * is not read either: the kernel would count it as resident. Rejected: a hash table of all objects
- * holds 16 bytes for each only if entries move when it grows, which a signal handler may interrupt
- * at any instruction. One tier with as many ways takes 8 bytes where objects are dense, but up to a
- * page for each where they are not.
+ * Memory. Each page is charged (mem_charge) before it is touched, so a memory limit is exact to the
+ * page. An object without room is refused, and the caller counts the loss. A page that was not
+ * charged is not read either: the kernel would count it as resident. Rejected: a hash table of all
+ * objects takes 16 bytes for each, but only if entries move when it grows, and a signal handler may
+ * interrupt a move at any instruction. A single tier with as many ways takes 8 bytes for each
+ * object where they are dense, but up to a page for each where they are not.
  *
  * A child made by fork sees zeros, as in all the recorder's private memory. With a reserve of
- * memory there is no room for a shadow, and all is in tables.
+ * memory there is no room for a shadow, and all objects are in tables.
  */
 #include "heaps/heap_objects.h"
 
@@ -77,12 +77,12 @@ enum {
     REGION_PAGE_UNITS = 8, // Units whose regions share a page.
     UNIT_GRANULES = 512,
     LEAF_UNITS = (1 << HEAP_LEAF_BITS) / UNIT_GRANULES,
-    UNIT_WORTH_BYTES = 15,      // For each word of a unit that is full enough.
-    FINE_STAKED_PAGES = 96, // Of all units with a stake in the first tier,
+    UNIT_WORTH_BYTES = 15,      // For each word, in a unit that is full enough.
+    FINE_STAKED_PAGES = 96, // Pages of all units with a stake, in the first tier
     COARSE_STAKED_PAGES = 48, // and in each of the others.
-    COARSE_WAYS = 32, // Of a granule of all tiers but the first.
-    DENSE_WORDS = 50, // Of a region's first words, when it is worth having.
-    WAY_WORDS = 54,   // The same of its words of one way, when the next way is.
+    COARSE_WAYS = 32, // Ways of a granule, in all tiers but the first.
+    DENSE_WORDS = 50, // A region with this many first words is worth its memory.
+    WAY_WORDS = 54,   // With this many words of one way, the next way is worth a page.
 };
 
 static_assert(countof(((struct heaps_state *)0)->heap_shadow) == HEAP_TIERS &&
@@ -121,11 +121,11 @@ leaf_make(uint32_t tier, uintptr_t address)
                            sizeof *top << (ARCH_ADDRESS_BITS - span_bits), 0);
     if (top == NULL)
         return NULL;
-    // The page of the top level that has the leaf may be touched for the first time.
+    // The page of the top level that holds the leaf's pointer may be untouched so far.
     return heap_memory_once(&top[address >> span_bits], sizeof **top, LEAF_BYTES);
 }
 
-/* Account for page PAGE of those that BITS stand for. False: there is no room for it. */
+/* Charge for page PAGE and set its bit in BITS. Return false if the memory limit has no room. */
 static bool
 begin_page(uint64_t *bits, uint32_t page)
 {
@@ -140,7 +140,7 @@ begin_page(uint64_t *bits, uint32_t page)
     return true;
 }
 
-/* The words of WAY of the region at ADDRESS in LEAF may be used from now on. False: no memory. */
+/* Make the words of WAY usable for the region at ADDRESS in LEAF. Return false without memory. */
 static bool
 begin_way(struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address)
 {
@@ -151,7 +151,7 @@ begin_way(struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address
     return begin_page(leaf->pages[way], heap_page_of_words(tier, address));
 }
 
-/* The region at ADDRESS in LEAF and its first words may be used from now on. False: no memory. */
+/* Make the region at ADDRESS in LEAF and its first words usable. Return false without memory. */
 static bool
 begin_region(struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
 {
@@ -162,7 +162,7 @@ begin_region(struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
 
 /* --- Stakes ----------------------------------------------------------------------------------- */
 
-/* The name among stakes of the unit at ADDRESS: the granules whose words share a page. */
+/* Return the key, for stakes, of the unit at ADDRESS: the granules whose words share a page. */
 static uint64_t
 unit_of(uint32_t tier, uintptr_t address)
 {
@@ -175,7 +175,7 @@ unit_tier(uint64_t unit)
     return (uint32_t)(unit & (HEAP_PAGE_BYTES - 1)) - 1;
 }
 
-/* The number of pages of words that UNIT, whose leaf is LEAF, has begun. */
+/* Return the number of pages of words begun in UNIT of LEAF. */
 static uint32_t
 unit_pages(const struct heap_leaf *leaf, uint64_t unit)
 {
@@ -186,7 +186,7 @@ unit_pages(const struct heap_leaf *leaf, uint64_t unit)
     return pages;
 }
 
-/* The number of words of WAY in UNIT, whose leaf is LEAF. */
+/* Return the number of used words of WAY in UNIT of LEAF. */
 static uint32_t
 unit_words(struct heap_leaf *leaf, uint64_t unit, uint32_t way)
 {
@@ -201,7 +201,7 @@ unit_words(struct heap_leaf *leaf, uint64_t unit, uint32_t way)
     return words;
 }
 
-/* How many of the COUNT units of LEAF from number FIRST on have begun. */
+/* Return how many of COUNT units of LEAF, from number FIRST on, have begun. */
 static uint32_t
 units_begun(const struct heap_leaf *leaf, uint32_t first, uint32_t count)
 {
@@ -212,8 +212,8 @@ units_begun(const struct heap_leaf *leaf, uint32_t first, uint32_t count)
     return begun;
 }
 
-/* What UNIT costs beyond UNIT_WORTH_BYTES for each of its words. Units share the cost of their leaf
- * and of the page with their regions. */
+/* Return the bytes that UNIT costs beyond UNIT_WORTH_BYTES for each of its words. Units share the
+ * cost of their leaf and of the page with their regions. */
 static uint64_t
 unit_waste(uint64_t unit)
 {
@@ -232,7 +232,7 @@ unit_waste(uint64_t unit)
     return cost_bytes > words * UNIT_WORTH_BYTES ? cost_bytes - words * UNIT_WORTH_BYTES : 0;
 }
 
-/* Do the units with a stake in TIER have few enough pages for one more? */
+/* Return true if the units with a stake in TIER have few enough pages for one more. */
 static bool
 is_page_affordable(uint32_t tier)
 {
@@ -248,8 +248,8 @@ is_page_affordable(uint32_t tier)
     return pages < (tier == 0 ? FINE_STAKED_PAGES : COARSE_STAKED_PAGES);
 }
 
-/* May WAY of the unit at ADDRESS, whose leaf is LEAF or NULL, be used, although that may take
- * memory? */
+/* Return true if WAY of the unit at ADDRESS may be used, even if that touches a new page. LEAF may
+ * be NULL. */
 static bool
 is_affordable(const struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address)
 {
@@ -262,7 +262,8 @@ is_affordable(const struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr
 
 /* --- Words ------------------------------------------------------------------------------------ */
 
-/* *PLACE, which was *THERE, becomes WORD; false, and *THERE is what it is, if it was changed. */
+/* Replace *THERE by WORD at PLACE. If *PLACE has changed, store its value in *THERE and return
+ * false. */
 static inline bool
 exchange(uint64_t *place, uint64_t *there, uint64_t word)
 {
@@ -270,15 +271,14 @@ exchange(uint64_t *place, uint64_t *there, uint64_t word)
                                                 : cas_acq_rel(place, there, word);
 }
 
-/* The first address of the region at ADDRESS. */
+/* Return the first address of the region at ADDRESS. */
 static uintptr_t
 region_start(uint32_t tier, uintptr_t address)
 {
     return round_down(address, (uintptr_t)HEAP_REGION_WORDS << heap_granule_bits(tier));
 }
 
-/* Take away all words of REGION, which is at ADDRESS in LEAF, of the claims whose bits are set in
- * GONE. */
+/* Remove all words from REGION, which is at ADDRESS in LEAF, whose claims have a bit in GONE. */
 static void
 wipe(struct heap_leaf *leaf, uint32_t tier, const struct heap_region *region, uintptr_t address,
      uint32_t gone)
@@ -298,8 +298,8 @@ wipe(struct heap_leaf *leaf, uint32_t tier, const struct heap_region *region, ui
     }
 }
 
-/* Give one of the stale claims of the region at ADDRESS in LEAF to CLAIM. Returns its number;
- * NOBODY if none is stale. */
+/* Reuse a stale claim of the region at ADDRESS in LEAF for CLAIM. Return its number; NOBODY if none
+ * is stale. */
 static COLD uint32_t
 take_stale(struct heap_leaf *leaf, uint32_t tier, uintptr_t address, uint64_t claim)
 {
@@ -310,12 +310,12 @@ take_stale(struct heap_leaf *leaf, uint32_t tier, uintptr_t address, uint64_t cl
         return NOBODY;
     wipe(leaf, tier, region, address, gone);
     if (gone == (1u << HEAP_CLAIMS) - 1)
-        store_relaxed(&region->ways, 0u); // Nobody has put in what would not be wiped.
+        store_relaxed(&region->ways, 0u); // All words that could use those ways were wiped.
     return heap_claims_reuse(region->claims, gone, claim);
 }
 
-/* Make CLAIM one of the region at ADDRESS in LEAF. Returns its number; NOBODY if all are
- * others'. */
+/* Add CLAIM to the region at ADDRESS in LEAF. Return its number; NOBODY if other instances hold all
+ * places. */
 static uint32_t
 claim_anew(struct heap_leaf *leaf, uint32_t tier, uintptr_t address, uint64_t claim)
 {
@@ -324,7 +324,7 @@ claim_anew(struct heap_leaf *leaf, uint32_t tier, uintptr_t address, uint64_t cl
     return number != NOBODY ? number : take_stale(leaf, tier, address, claim);
 }
 
-/* Put WORD into PLACE of REGION if that is free, or what is there has ended with its instance. */
+/* Store WORD at PLACE of REGION if that is free or stale. Return false otherwise. */
 static bool
 put(uint64_t *place, const struct heap_region *region, uint64_t word, uint64_t claim)
 {
@@ -337,7 +337,7 @@ put(uint64_t *place, const struct heap_region *region, uint64_t word, uint64_t c
             return false;
         if (!exchange(place, &there, word))
             continue;
-        // Paired with take_stale: either it sees the word, or we see that the claim has gone.
+        // Paired with take_stale: either that sees the word, or we see that the claim has gone.
         if (likely(load_seq_cst(&region->claims[heap_word_claim(word)]) == claim))
             return true;
         exchange(place, &word, 0);
@@ -346,14 +346,14 @@ put(uint64_t *place, const struct heap_region *region, uint64_t word, uint64_t c
     return false;
 }
 
-/* How many words of WAY the region at ADDRESS in LEAF has. */
+/* Return the number of used words of WAY in the region at ADDRESS in LEAF. */
 static uint32_t
 count_words(struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address)
 {
     uintptr_t first = region_start(tier, address);
     uint32_t count = 0;
 
-    // Eight granules at a time: their words share a line.
+    // Eight granules at a time, whose words share a cache line.
     for (uint32_t i = 0; i < HEAP_REGION_WORDS; i += 1 << HEAP_LINE_BITS) {
         const uint64_t *line =
             heap_word(leaf, tier, way, first + ((uintptr_t)i << heap_granule_bits(tier)));
@@ -364,8 +364,8 @@ count_words(struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t addre
     return count;
 }
 
-/* Is WAY worth a page at ADDRESS in LEAF, because the way before it is dense? O's words there are
- * yet to come, so its region before is looked at. */
+/* Return true if WAY is worth a page at ADDRESS in LEAF, because the way before it is dense. O has
+ * no words there yet, so judge by the region that O claimed before. */
 static bool
 is_way_worth(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier, uint32_t way,
              uintptr_t address)
@@ -379,8 +379,8 @@ is_way_worth(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier
            count_words(sample, tier, way - 1, before) >= WAY_WORDS;
 }
 
-/* Put WORD into a way of the granule at ADDRESS in LEAF. THRIFTY: only into one that is worth its
- * memory. False: none is free. */
+/* Store WORD in a way of the granule at ADDRESS in LEAF. THRIFTY: only in a way that is worth its
+ * memory. Return false if no such way has a free word. */
 static bool
 put_in_way(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier, uintptr_t address,
            uint64_t word, uint64_t claim, bool thrifty)
@@ -395,7 +395,7 @@ put_in_way(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier, 
                             !is_affordable(leaf, tier, way, address) ||
                             !begin_way(leaf, tier, way, address)))
             return false;
-        // Before the word is there, so that whoever has the object sees it.
+        // Before the word is stored, so that a thread that frees the object finds it.
         while (way > there && !cas_acq_rel(&region->ways, &there, way))
             ;
         if (put(heap_word(leaf, tier, way, address), region, word, claim))
@@ -404,8 +404,8 @@ put_in_way(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier, 
     return false;
 }
 
-/* The place of the object at ADDRESS of the instance with CLAIM in a tier; NULL if it is not
- * there. */
+/* Return the place of the object at ADDRESS of the instance with CLAIM in a tier; NULL if there is
+ * none. */
 static uint64_t *
 find_in(uint32_t tier, uintptr_t address, uint64_t claim)
 {
@@ -428,7 +428,7 @@ find_in(uint32_t tier, uintptr_t address, uint64_t claim)
 
 /* --- Tables ----------------------------------------------------------------------------------- */
 
-/* The region of the last tier at ADDRESS, NULL if it has not been used. */
+/* Return the region of the last tier at ADDRESS; NULL if it was never used. */
 static struct heap_region *
 last_region(uintptr_t address)
 {
@@ -439,7 +439,7 @@ last_region(uintptr_t address)
                : NULL;
 }
 
-/* Note that the table of O has objects without a word that begin at ADDRESS. */
+/* Note that O's table has objects without a word that begin at ADDRESS. */
 static void
 tell_tabled(struct heap_objects *o, uintptr_t address)
 {
@@ -462,7 +462,7 @@ tell_tabled(struct heap_objects *o, uintptr_t address)
         ;
 }
 
-/* May the table of O have objects without a word that begin at ADDRESS? */
+/* Return true if O's table may have objects without a word that begin at ADDRESS. */
 static bool
 is_tabled(const struct heap_objects *o, uintptr_t address, uint64_t claim)
 {
@@ -475,7 +475,7 @@ is_tabled(const struct heap_objects *o, uintptr_t address, uint64_t claim)
         return false;
     region = last_region(address);
     there = region != NULL ? load_relaxed(&region->elsewhere) : 0;
-    // Of an instance that has been emptied since.
+    // The claim is of an instance that was reset since.
     if (unlikely(there > HEAP_CLAIM_TURN_MASK) && !heap_claim_is_current(there))
         cas_acq_rel(&region->elsewhere, &there, UINT64_C(0));
     return there == claim || there == HEAP_CLAIM_SEVERAL;
@@ -489,8 +489,8 @@ granule_number(uintptr_t address)
     return address >> heap_granule_bits(0) & (HEAP_REGION_WORDS - 1);
 }
 
-/* The bits of the granules from which on an object begins that the granule at ADDRESS of a coarse
- * tier has, as far as they are in the region of the first tier at START. */
+/* Examine the granule at ADDRESS of a coarse tier. Return a bit for each granule of the first
+ * tier's region at START in which one of its objects begins. */
 static uint64_t
 granules_of(uint32_t tier, uintptr_t address, uintptr_t start)
 {
@@ -511,8 +511,8 @@ granules_of(uint32_t tier, uintptr_t address, uintptr_t start)
     return bits;
 }
 
-/* Note in the region of the first tier at ADDRESS what other tiers have there. Before it gets a
- * claim: whoever puts an object elsewhere from now on notes it there himself. */
+/* Note in the first tier's region at ADDRESS which granules have objects in other tiers. Call
+ * before the region gets a claim: later insertions into other tiers set their bits themselves. */
 static void
 look_elsewhere(struct heap_region *region, uintptr_t address)
 {
@@ -530,7 +530,7 @@ look_elsewhere(struct heap_region *region, uintptr_t address)
         or_seq_cst(&region->elsewhere, bits);
 }
 
-/* An object at ADDRESS is not in the first tier. */
+/* Note that an object at ADDRESS is not in the first tier. */
 static void
 note_elsewhere(uintptr_t address)
 {
@@ -541,8 +541,8 @@ note_elsewhere(uintptr_t address)
                    UINT64_C(1) << granule_number(address));
 }
 
-/* Nothing was found elsewhere at ADDRESS: forget that something might be. Not among threads: one
- * that has an object there could miss the bit while it is being set again. */
+/* No other tier has an object at ADDRESS: clear its bit. Not with several threads: one of them
+ * could miss the bit of its object between the clearing and the new search. */
 static void
 forget_elsewhere(uintptr_t address)
 {
@@ -561,7 +561,8 @@ forget_elsewhere(uintptr_t address)
 
 /* --- Where an object goes --------------------------------------------------------------------- */
 
-/* Are fewer words than it is worth in the region of O in TIER that it has claimed before this? */
+/* Return true if the region that O claimed last in TIER has too few words to be worth its
+ * memory. */
 static bool
 is_sparse(const struct heap_objects *o, uint32_t tier)
 {
@@ -571,7 +572,7 @@ is_sparse(const struct heap_objects *o, uint32_t tier)
     return leaf != NULL && count_words(leaf, tier, 0, before) < DENSE_WORDS;
 }
 
-/* Is TIER dense at ADDRESS as far as O can tell, or does it take no memory there? */
+/* Return true if TIER seems dense for O, or its page at ADDRESS is in use already. */
 static bool
 is_worth(const struct heap_objects *o, uint32_t tier, uintptr_t address)
 {
@@ -590,7 +591,7 @@ tier_of(const struct heap_objects *o, uintptr_t address, uint32_t tier)
     return tier;
 }
 
-/* Keep B at ADDRESS in a tier. False: there is no room, or no memory. */
+/* Insert B at ADDRESS in TIER. Return false if there is no room, or no memory. */
 static bool
 insert_in(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_block b,
           uint64_t claim, bool thrifty)
@@ -626,8 +627,9 @@ insert_in(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_
     return true;
 }
 
-/* The tier to try as number I, if the object should be in FIRST: the coarser ones, as long as they
- * are worth it, then all, from the coarsest on, whose ways take the least memory. */
+/* Return the tier to try in round I for an object whose best tier is FIRST. First the coarser tiers
+ * while they are worth it; then all, from the coarsest on, since coarse ways take the least
+ * memory. */
 static uint32_t
 tier_to_try(uint32_t i, uint32_t first)
 {
@@ -636,8 +638,8 @@ tier_to_try(uint32_t i, uint32_t first)
     return i < thrifty ? first + i : HEAP_TIERS - 1 - (i - thrifty);
 }
 
-/* Keep B at ADDRESS in a tier from FIRST on, among the sparse objects, or in the table if neither
- * has room. False: no memory. */
+/* Insert B at ADDRESS in a tier from FIRST on, else among the sparse objects, else in the table.
+ * Return false without memory. */
 static bool
 insert_in_any(struct heap_objects *o, uint32_t first, uintptr_t address, struct heap_block b,
               uint64_t claim)

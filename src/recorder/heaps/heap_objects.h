@@ -1,7 +1,7 @@
-/* heap_objects.h: which objects one of the program's own heaps holds, by address; see
- * heap_objects.c. What nearly every event needs is here.
+/* heap_objects.h: the objects of the program's own heaps, by address; see heap_objects.c. Holds the
+ * code that nearly every event needs.
  *
- * All of these may be called by several threads at once and in signal handlers. */
+ * All functions are thread-safe and async-signal-safe. */
 #ifndef HEAPS_HEAP_OBJECTS_H
 #define HEAPS_HEAP_OBJECTS_H
 
@@ -19,20 +19,21 @@ enum {
     HEAP_TIERS = 5,
     HEAP_LEAF_BITS = 18, // Granules of a leaf.
     HEAP_REGION_WORDS = 64,
-    HEAP_WAY_GROUPS = 6, // Beyond the first way; the next one has twice as many ways.
+    HEAP_WAY_GROUPS = 6, // Groups of further ways; each has twice as many ways as the one before.
     HEAP_WAYS = 1 << HEAP_WAY_GROUPS,
     HEAP_PAGE_BYTES = 4096,
-    HEAP_LINE_BITS = 3, // Words of a cache line.
+    HEAP_LINE_BITS = 3, // Log2 of the words in a cache line.
     HEAP_PAGE_LINES = 64,
-    HEAP_FINE_BYTES = 112, // Larger objects are in a coarser tier than the first.
-    // An object's word, from the lowest bit on. Its site is not 0, so no word is.
+    HEAP_FINE_BYTES = 112, // Larger objects go to a coarser tier than the first.
+    // Layout of an object's word, from the lowest bit up. A used word is never 0, because its site
+    // is not.
     HEAP_WORD_BIRTH = LEDGER_SITE_BITS,
     HEAP_WORD_CLAIM = HEAP_WORD_BIRTH + 8,
-    HEAP_WORD_SUB = HEAP_WORD_CLAIM + 3, // Where in the granule it begins; count; size.
+    HEAP_WORD_SUB = HEAP_WORD_CLAIM + 3, // Offset in the granule, then count, then size.
 };
 static_assert(HEAP_CLAIMS <= 8, "a word");
 
-/* A tier of the shadow: which part of the address space a granule is, and what fits in a word. */
+/* A tier of the shadow: the size of its granules, and the widths of a word's fields. */
 static inline uint32_t
 heap_granule_bits(uint32_t tier)
 {
@@ -51,7 +52,7 @@ heap_word_bytes_shift(uint32_t tier)
     return HEAP_WORD_SUB + heap_granule_bits(tier) + heap_count_bits(tier);
 }
 
-/* The size in the word of an object whose count or size is in the table. */
+/* Marks a word whose count and size are in the table. */
 static inline uint64_t
 heap_word_bytes_max(uint32_t tier)
 {
@@ -60,19 +61,19 @@ heap_word_bytes_max(uint32_t tier)
 
 /* The objects that begin in 64 neighbouring granules. */
 struct heap_region {
-    uint64_t claims[HEAP_CLAIMS]; // Atomic: of instances; 0 = free, HEAP_CLAIM_BUSY.
-    // Atomic. Of the first tier: by granule, whether an object that is kept elsewhere may begin
-    // there. Of the last tier: the claim whose table has objects without a word that begin here;
-    // 0 = none, HEAP_CLAIM_SEVERAL.
+    uint64_t claims[HEAP_CLAIMS]; // Atomic: claims of instances, HEAP_CLAIM_BUSY; 0 = free.
+    // Atomic. In the first tier: a bit for each granule, set if an object of another tier may begin
+    // there. In the last tier: the claim whose table has objects without a word that begin here;
+    // HEAP_CLAIM_SEVERAL; 0 = none.
     uint64_t elsewhere;
-    uint32_t ways; // Atomic: how many have been used beyond the first.
+    uint32_t ways; // Atomic: number of ways used beyond the first.
     uint32_t reserved;
 };
 static_assert(sizeof(struct heap_region) == 64, "a line of the cache");
 
 struct heap_leaf {
     uint64_t *further[HEAP_WAY_GROUPS]; // Atomic: NULL = none yet.
-    // Atomic: which pages have been accounted for (mem_charge); of regions, and of each way.
+    // Atomic: pages charged so far (mem_charge): of the regions, then of each way.
     uint64_t region_pages[1];
     uint64_t pages[HEAP_WAYS][8];
     struct heap_region regions[1 << HEAP_LEAF_BITS >> 6] __attribute__((aligned(HEAP_PAGE_BYTES)));
@@ -82,8 +83,8 @@ static_assert(sizeof(struct heap_region) * (1 << HEAP_LEAF_BITS >> 6) / HEAP_PAG
                   sizeof(uint64_t) * (1 << HEAP_LEAF_BITS) / HEAP_PAGE_BYTES == 8 * 64,
               "a bit for each page");
 
-/* Remember block B at P, not NULL. *RET_OLD gets the block that was still there, with site 0 if
- * there was none. False: no memory, or no such address. */
+/* Insert block B at P, not NULL. *RET_OLD gets the block that was still live there; its site is 0
+ * if there was none. Return false without memory, or if P is not an address. */
 bool heap_objects_insert_slowly(struct heap_objects *o, const void *p, struct heap_block b,
                                 struct heap_block *ret_old);
 
@@ -125,7 +126,7 @@ heap_region(struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
     return &leaf->regions[address >> heap_granule_bits(tier) >> 6 & (countof(leaf->regions) - 1)];
 }
 
-/* Number of the page of a way that has the words of the granule at ADDRESS. */
+/* Return the number of the page of a way that holds the words of the granule at ADDRESS. */
 static inline uint32_t
 heap_page_of_words(uint32_t tier, uintptr_t address)
 {
@@ -138,15 +139,15 @@ heap_page_is_begun(const uint64_t *bits, uint32_t page)
     return load_acquire(&bits[page / 64]) >> page % 64 & 1;
 }
 
-/* Have the region at ADDRESS and its first words been accounted for? Others are zeros, and a
- * page of theirs must not even be read: the kernel then counts it as resident. */
+/* Return true if the region at ADDRESS and its first words were charged. Others are zeros and must
+ * not even be read: the kernel counts a page that was read as resident. */
 static inline bool
 heap_is_begun(const struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
 {
     return heap_page_is_begun(leaf->pages[0], heap_page_of_words(tier, address));
 }
 
-/* The word of WAY of the granule at ADDRESS. Requires a region with that way. */
+/* Return the word of WAY of the granule at ADDRESS. Requires a region with that way. */
 static inline uint64_t *
 heap_word(struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address)
 {
@@ -189,14 +190,14 @@ heap_word_says(uint32_t tier, uint64_t word)
     };
 }
 
-/* Does the table have the count and the size of WORD's object? */
+/* Return true if the count and size of WORD's object are in the table. */
 static inline bool
 heap_word_is_wide(uint32_t tier, uint64_t word)
 {
     return word >> heap_word_bytes_shift(tier) == heap_word_bytes_max(tier);
 }
 
-/* Does B fit into a word? */
+/* Return true if B fits in a word. */
 static inline bool
 heap_word_holds(uint32_t tier, struct heap_block b)
 {
@@ -204,14 +205,14 @@ heap_word_holds(uint32_t tier, struct heap_block b)
            likely(b.count < 1u << heap_count_bits(tier));
 }
 
-/* By number among the claims of a region. */
+/* Return the number of WORD's claim in its region. */
 static inline uint32_t
 heap_word_claim(uint64_t word)
 {
     return word >> HEAP_WORD_CLAIM & 7;
 }
 
-/* Does WORD's object begin at ADDRESS? */
+/* Return true if WORD's object begins at ADDRESS. */
 static inline bool
 heap_word_is_at(uint32_t tier, uint64_t word, uintptr_t address)
 {
@@ -220,8 +221,8 @@ heap_word_is_at(uint32_t tier, uint64_t word, uintptr_t address)
     return likely(word != 0) && likely(((word >> HEAP_WORD_SUB ^ address) & mask) == 0);
 }
 
-/* Is WORD, which is of REGION, that of an object at ADDRESS of the instance with CLAIM? A word of 0
- * is none: its site, at least, is not. */
+/* Return true if WORD of REGION is an object at ADDRESS of the instance with CLAIM. A word of 0
+ * never is, because its site is 0. */
 static inline bool
 heap_word_is(uint32_t tier, uint64_t word, const struct heap_region *region, uint64_t claim,
              uintptr_t address)
@@ -230,8 +231,8 @@ heap_word_is(uint32_t tier, uint64_t word, const struct heap_region *region, uin
            likely(load_acquire(&region->claims[heap_word_claim(word)]) == claim);
 }
 
-/* Replace THERE by WORD at PLACE in REGION. CLAIM is the claim of WORD. Return false if another
- * thread has taken PLACE or the claim. */
+/* Replace THERE by WORD at PLACE in REGION. CLAIM is WORD's claim. Return false if another thread
+ * has taken PLACE or the claim. */
 static inline bool
 heap_word_put(uint64_t *place, uint64_t there, const struct heap_region *region, uint64_t word,
               uint64_t claim)
@@ -240,15 +241,15 @@ heap_word_put(uint64_t *place, uint64_t there, const struct heap_region *region,
         return likely(arch_cas_alone(place, &there, word));
     if (unlikely(!cas_seq_cst(place, &there, word)))
         return false;
-    // Paired with take_stale: either it sees the word, or we see that the claim has gone.
+    // Paired with take_stale: either that sees the word, or we see that the claim has gone.
     if (likely(load_seq_cst(&region->claims[heap_word_claim(word)]) == claim))
         return true;
     cas_seq_cst(place, &word, UINT64_C(0));
     return false;
 }
 
-/* The number of CLAIM, that of O, in REGION; HEAP_CLAIMS if it has none. Nearly always it is the
- * one that it had in the region before. */
+/* Return the number of CLAIM, of O, in REGION; HEAP_CLAIMS if it has none. Mostly it is the same
+ * number as in the region used before. */
 static inline uint32_t
 heap_claim_number(struct heap_objects *o, const struct heap_region *region, uint64_t claim)
 {
@@ -264,8 +265,8 @@ heap_claim_number(struct heap_objects *o, const struct heap_region *region, uint
     return number;
 }
 
-/* Is THERE, a word of REGION, none, or what an instance has left that was emptied since and has
- * CLAIM now? */
+/* Return true if THERE, a word of REGION, is free: 0, or left by the instance with CLAIM from
+ * before its latest reset. */
 static inline bool
 heap_word_is_free(uint64_t there, const struct heap_region *region, uint64_t claim)
 {
@@ -277,8 +278,8 @@ heap_word_is_free(uint64_t there, const struct heap_region *region, uint64_t cla
     return of != claim && of >> HEAP_CLAIM_TURN_BITS == claim >> HEAP_CLAIM_TURN_BITS;
 }
 
-/* The place of the first object at ADDRESS in a tier, of whatever instance; NULL if none is
- * there. */
+/* Return the place of the first object of any instance at ADDRESS in a tier; NULL if there is
+ * none. */
 static INLINE uint64_t *
 heap_objects_at(struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
 {
@@ -298,8 +299,8 @@ heap_objects_at(struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
     return NULL;
 }
 
-/* A free place for the object at ADDRESS in a tier; NULL if there is none in the ways that REGION
- * has, or the instance with CLAIM has an object at ADDRESS. */
+/* Return a free place for an object at ADDRESS in a tier. Return NULL if the ways in use have none,
+ * or if the instance with CLAIM has an object at ADDRESS. */
 static INLINE uint64_t *
 heap_objects_free_place(struct heap_leaf *leaf, uint32_t tier, const struct heap_region *region,
                         uintptr_t address, uint64_t claim)
@@ -320,8 +321,8 @@ heap_objects_free_place(struct heap_leaf *leaf, uint32_t tier, const struct heap
     return free;
 }
 
-/* Remember B at P, not NULL, in the first tier. False: nothing was done, and
- * heap_objects_insert_slowly is to be called. */
+/* Fast path: insert B at P, not NULL, in the first tier. Return false if nothing was done and the
+ * caller must call heap_objects_insert_slowly. */
 static INLINE bool
 heap_objects_insert_first(struct heap_objects *o, const void *p, struct heap_block b)
 {
@@ -340,7 +341,7 @@ heap_objects_insert_first(struct heap_objects *o, const void *p, struct heap_blo
     number = heap_claim_number(o, region, claim);
     if (unlikely(number == HEAP_CLAIMS))
         return false;
-    // An object that was here and whose end went unseen may be elsewhere.
+    // An older object at this address, whose end went unseen, may be in another tier.
     if (unlikely((load_relaxed(&region->elsewhere) >>
                       (address >> heap_granule_bits(0) & (HEAP_REGION_WORDS - 1)) & 1) |
                  load_relaxed(&o->untold)))

@@ -6,11 +6,11 @@
  *
  *     directory   tables of 512, 2048, … entries; entry: address / length (39) | number (25)
  *
- * An entry is in the first free place of three buckets of eight places, else in the next table. The
- * first bucket depends on the neighbourhood, so regions side by side share a cache line. Entries
- * are never removed, so a search ends at the first free place. A table is made when the ones before
- * have no place: at three quarters of their entries or less, so that the directory takes 26 bytes
- * for a region (SPARSE_REGION_BYTES), and less in the mean.
+ * An entry takes the first free place in three buckets of eight, else in the next table. The first
+ * bucket depends on the neighbourhood, so regions side by side share a cache line. Entries are
+ * never removed, so a search ends at the first free place. A table is created when those before it
+ * have no place. They are then at most three quarters full, so the directory takes up to 26 bytes
+ * for a region (SPARSE_REGION_BYTES), and fewer on average.
  *
  * A search for a region that does not exist ends, mostly, at a bit for the hash of its number. Each
  * level has 512 such bits, so those with few regions cost little.
@@ -18,7 +18,7 @@
  * Two threads that make one region meet in one place of the directory, since both search in the
  * same order. The loser's region is lost.
  *
- * Pages are charged (mem_charge) before they are touched. Nothing is given back.
+ * Pages are charged (mem_charge) before they are touched. Nothing is ever released.
  */
 #include "heaps/heap_regions.h"
 
@@ -217,8 +217,8 @@ sparse_region_there(uint32_t level, uintptr_t address)
     return NULL;
 }
 
-/* Make the region with KEY in the table TABLE of LEVEL, or find it. Return its entry; 0 if there is
- * no place. *MADE is the number of a region that nobody uses, 0 = none yet; all ones without
+/* Find the region with KEY in table TABLE of LEVEL, or create it. Return its entry; 0 if there is
+ * no place. *MADE caches the number of an unused region, 0 = none yet; it becomes all ones without
  * memory. */
 static uint64_t
 make_in(struct heap_sparse *sparse, uint32_t level, uint32_t table, uint64_t key, uint32_t *made)

@@ -2,7 +2,7 @@
  *
  * The shadow (heap_objects.c) has a word for every granule, so it wastes most of a page where
  * objects lie far apart or at random distances. Here only objects take memory: an entry has 12
- * bytes, five entries share a cache line with the number of the next one, and a region of the
+ * bytes, five entries share a cache line with the number of the next line, and a region of the
  * address space has four chains of such lines. A hash of the address selects the chain.
  *
  *     address ──► level ──► directory ──► region ──► chain: line ──► line
@@ -29,18 +29,18 @@
  * wasted: objects at a mean distance of more than 2 MiB may take more than 16 bytes each, and 154
  * where they are 256 MiB apart.
  *
- * Claims and threads are as in the shadow: heap_claims.h. A free entry is taken by a CAS of its
- * key to KEY_BUSY, filled in, and published by its key. Whoever has published looks whether its
- * claim is still there, and takes the entry back if not. Objects have one owner, but a program may
- * reset a heap that others use; so an entry is taken out by a CAS, after its word was read.
+ * Claims and threads are as in the shadow: heap_claims.h. A free entry is taken by a CAS of its key
+ * to KEY_BUSY, filled in, and published by its key. After publishing an entry, a thread checks that
+ * its claim is still there, and removes the entry if not. Objects have one owner, but a program may
+ * reset a heap that other threads use; so an entry is removed by a CAS, after its word was read.
  *
- * Lines are never given back, but their entries are used again. A line is lost if two threads
- * append to one chain at once, or a handler jumps out of it.
+ * Lines are never released, but their entries are reused. A line is lost if two threads append to
+ * one chain at once, or a handler jumps out of it.
  *
  * Rejected: a hash table of all objects either moves entries when it grows, which a handler may
  * interrupt, or doubles without moving and is half empty. Tiers of the shadow with longer granules
  * have no bits left for sizes, and waste words where objects lie at random distances. A flat array
- * of regions takes a page for each group of objects with a wide gap behind it.
+ * of regions takes a page for each group of objects that a wide gap follows.
  */
 #include "heaps/heap_sparse.h"
 
@@ -53,7 +53,7 @@
 
 enum {
     CHAIN_LINES = 20,
-    REGION_WORTH_BYTES = 15, // For each object of a region that is full enough.
+    REGION_WORTH_BYTES = 15, // For each object, in a region that is full enough.
     KEY_CLAIM = 28,
     WORD_BIRTH = LEDGER_SITE_BITS,
     WORD_BYTES = WORD_BIRTH + 8,
@@ -67,7 +67,7 @@ static_assert(SPARSE_FINEST_BITS + SPARSE_LEVEL_BITS * (SPARSE_LEVELS - 1) <= KE
                   HEAP_CLAIMS <= 8,
               "a key has room for an offset and a claim");
 
-/* The head of the chain of R that ADDRESS is in. */
+/* Return the head of R's chain for ADDRESS. */
 static uint32_t *
 chain_of(struct sparse_region *r, uintptr_t address)
 {
@@ -89,7 +89,7 @@ key_claim(uint32_t key)
     return key >> KEY_CLAIM & 7;
 }
 
-/* Is an entry of R with KEY free, or what an instance has left that was emptied since? */
+/* Return true if an entry of R with KEY is free, or left by an instance that was reset since. */
 static bool
 is_entry_free(const struct sparse_region *r, uint32_t key)
 {
@@ -101,8 +101,8 @@ is_entry_free(const struct sparse_region *r, uint32_t key)
     return claim != HEAP_CLAIM_BUSY && !heap_claim_is_current(claim);
 }
 
-/* Put KEY and WORD of CLAIM into entry I of L, which is of R. False: it is not free, or the claim
- * has gone. */
+/* Store KEY and WORD of CLAIM in entry I of R's line L. Return false if the entry is not free, or
+ * the claim has gone. */
 static bool
 put_entry(struct sparse_region *r, struct sparse_line *l, uint32_t i, uint32_t key, uint64_t word,
           uint64_t claim)
@@ -113,15 +113,15 @@ put_entry(struct sparse_region *r, struct sparse_line *l, uint32_t i, uint32_t k
         return false;
     store_relaxed(&l->words[i], word);
     exchange_seq_cst(&l->keys[i], key);
-    // Paired with wipe_region: either it sees the key, or we see that the claim has gone.
+    // Paired with wipe_region: either that sees the key, or we see that the claim has gone.
     if (likely(load_seq_cst(&r->claims[key_claim(key)]) == claim))
         return true;
     cas_seq_cst(&l->keys[i], &key, UINT32_C(0));
     return false;
 }
 
-/* Put KEY and WORD into the chain of LIMIT lines that begins at *LINK. False: it is full, or no
- * memory. */
+/* Store KEY and WORD in the chain of up to LIMIT lines that begins at *LINK. Return false if it is
+ * full, or without memory. */
 static bool
 put_in_chain(struct sparse_region *r, uint32_t *link, uint32_t limit, uint32_t key, uint64_t word,
              uint64_t claim)
@@ -251,7 +251,7 @@ heap_sparse_remove(struct heap_objects *o, uintptr_t address)
 
 /* --- Where an object goes --------------------------------------------------------------------- */
 
-/* The name of the region of LEVEL at ADDRESS among stakes. */
+/* Return the key, for stakes, of the region of LEVEL at ADDRESS. */
 static uint64_t
 stake_of(uint32_t level, uintptr_t address)
 {
@@ -259,7 +259,8 @@ stake_of(uint32_t level, uintptr_t address)
     return round_down(address, (uintptr_t)1 << sparse_region_bits(level)) | (level + 1);
 }
 
-/* What the region of STAKE costs beyond REGION_WORTH_BYTES for each of its objects. */
+/* Return the bytes that the region of STAKE costs beyond REGION_WORTH_BYTES for each of its
+ * objects. */
 static uint64_t
 region_waste(uint64_t stake)
 {
@@ -279,7 +280,8 @@ region_waste(uint64_t stake)
     return r != NULL && cost_bytes > worth_bytes ? cost_bytes - worth_bytes : 0;
 }
 
-/* The number of the claim of O in R, which is of LEVEL; HEAP_CLAIMS if all are others'. */
+/* Return the number of O's CLAIM in R of LEVEL, added if need be; HEAP_CLAIMS if other instances
+ * hold all places. */
 static uint32_t
 claim_region(struct heap_objects *o, struct sparse_region *r, uint32_t level, uint64_t claim)
 {
@@ -288,7 +290,7 @@ claim_region(struct heap_objects *o, struct sparse_region *r, uint32_t level, ui
     if (number != HEAP_CLAIMS)
         return number;
     if ((load_relaxed(&o->sparse_used) >> level & 1) == 0)
-        or_seq_cst(&o->sparse_used, 1u << level); // Before an object is there.
+        or_seq_cst(&o->sparse_used, 1u << level); // Set before any object is there.
     number = heap_claims_add(r->claims, claim);
     if (number == HEAP_CLAIMS && (gone = heap_claims_mark_stale(r->claims)) != 0) {
         wipe_region(r, gone);
@@ -319,12 +321,12 @@ static bool
 insert_entry(struct sparse_region *r, uint32_t level, uintptr_t address, struct heap_block b,
              uint32_t number, uint64_t claim)
 {
-    // Behind the finest level there is no other.
+    // The finest level has no next one to fall back to.
     return put_in_chain(r, chain_of(r, address), level > 0 ? CHAIN_LINES : UINT32_MAX,
                         key_of(level, address, number), word_of(b), claim);
 }
 
-/* The finest level that may have a region at ADDRESS. */
+/* Return the finest level in which the region at ADDRESS exists or may be created. */
 static uint32_t
 level_to_claim(uintptr_t address)
 {
@@ -366,8 +368,8 @@ heap_sparse_insert(struct heap_objects *o, uintptr_t address, struct heap_block 
     return false;
 }
 
-/* The bits of heap_sparse_granules for the chain whose first line is NUMBER, of the region at
- * REGION. */
+/* Return the bits of heap_sparse_granules for one chain, which begins with line NUMBER, of the
+ * region at REGION. */
 static uint64_t
 granules_in(uint32_t number, uintptr_t region, uintptr_t start, uintptr_t granule_bytes)
 {

@@ -8,8 +8,8 @@
 #include "heaps/heap_instance.h"
 #include "heaps/heap_table.h"
 
-/* Remember block B at ADDRESS, where O has none. False: no memory, no room, or B is of several
- * objects. */
+/* Insert block B at ADDRESS, where O has none. Return false without memory or room, or if B has
+ * several objects. */
 bool heap_sparse_insert(struct heap_objects *o, uintptr_t address, struct heap_block b);
 
 /* Remember block B at ADDRESS in an entry that takes no memory. False: O has an object there, or
@@ -19,7 +19,7 @@ bool heap_sparse_insert_free(struct heap_objects *o, uintptr_t address, struct h
 /* Does O have an object at ADDRESS here? */
 bool heap_sparse_has(struct heap_objects *o, uintptr_t address);
 
-/* Take out the block of O at ADDRESS and return it; its site is 0 if there is none. */
+/* Remove the block of O at ADDRESS and return it; its site is 0 if there is none. */
 struct heap_block heap_sparse_remove(struct heap_objects *o, uintptr_t address);
 
 /* Return a bit for each granule of GRANULE_BYTES of the 64 from START on, set if an object of any

@@ -28,14 +28,14 @@ struct heap_block {
  * large. */
 bool heap_map_insert(struct heap_map *m, const void *address, struct heap_block block);
 
-/* Take out the block at ADDRESS and return it; its site is 0 if there is none. */
+/* Remove the block at ADDRESS and return it; its site is 0 if there is none. */
 struct heap_block heap_map_remove(struct heap_map *m, const void *address);
 
 /* Remove all blocks, in constant time (but for one call in 131071). */
 void heap_map_empty(struct heap_map *m);
 
-/* Live objects and bytes at one site, as two sums: one for the thread that the heap belongs to,
- * which alone writes it and needs no atomic addition, and one for all other threads. */
+/* Live objects and bytes at one site, as two sums: one for the heap's own thread, which alone
+ * writes it and needs no atomic addition, and one for all other threads. */
 struct heap_live {
     uint32_t site; // Atomic; 0 = unused.
     uint32_t reserved;
@@ -43,8 +43,8 @@ struct heap_live {
     int64_t count, size_bytes;    // Atomic.
 };
 
-/* Add COUNT objects of SIZE_BYTES in all to L; both may be negative. OWN: the caller is the one
- * thread that the heap belongs to. */
+/* Add COUNT objects of SIZE_BYTES in all to L; both may be negative. OWN: the caller is the heap's
+ * own thread. */
 static inline void
 heap_live_add(struct heap_live *l, bool own, int64_t count, int64_t size_bytes)
 {

@@ -1,4 +1,4 @@
-/* gc_live.c: the live objects of a collected heap, as far as known.
+/* gc_live.c: the known live objects of a collected heap.
  *
  * After a collection the adapter must ask for each object whether it was marked, so it needs their
  * addresses. A table of pointers would keep all objects alive: the collector scans the memory of
@@ -34,7 +34,7 @@ struct leaf {
 
 static struct leaf *top[1 << TOP_BITS];
 
-/* *PLACE, or new memory of zeros there. NULL without memory. */
+/* Return *PLACE, set to new zeroed memory if it is NULL. Return NULL without memory. */
 static void *
 made(void **place, size_t bytes)
 {
@@ -52,7 +52,7 @@ made(void **place, size_t bytes)
     return none;
 }
 
-/* The byte of P; NULL if there is none and MAKE does not ask for it, or without memory. */
+/* Return the byte of P, created if MAKE; NULL if there is none, or without memory. */
 static unsigned char *
 byte_of(const void *p, bool make)
 {

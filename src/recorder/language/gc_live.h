@@ -1,6 +1,6 @@
-/* gc_live.h: which objects of a collected heap are live, as far as is known; see gc_live.c.
+/* gc_live.h: the known live objects of a collected heap; see gc_live.c.
  *
- * All of these may be called by several threads at once and in signal handlers.
+ * All functions are thread-safe and async-signal-safe.
  */
 #ifndef LANGUAGE_GC_LIVE_H
 #define LANGUAGE_GC_LIVE_H
@@ -9,11 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* There is an object of KIND, below 255, at P. False: there is no memory, or objects do not begin
- * there. */
+/* Add an object of KIND, below 255, at P. Return false without memory, or if no object can begin at
+ * P. */
 bool gc_live_put(const void *p, unsigned kind);
 
-/* There is no object at P any more. Returns its kind, or -1 if there was none. */
+/* Remove the object at P. Return its kind; -1 if there was none. */
 int gc_live_take(const void *p);
 
 /* Remove each object for which IS_DEAD returns true, and call ENDS with it. */

@@ -72,7 +72,7 @@ static void *functions[GC_FUNCTIONS];
 
 static uintptr_t inner_start, inner_end; // Code of the library that is the collector.
 
-/* A search for the code that contains the address WITHIN. */
+/* A search for the code that contains address WITHIN. */
 struct code {
     uintptr_t within, start, end;
     bool is_libgc;
@@ -124,7 +124,8 @@ gc_is_inner(const void *pc)
 
 static int (*program_filter)(const char *name, void *start, size_t bytes); // Atomic.
 
-/* Is the data of the library NAME to be scanned? Called with the collector's lock held. */
+/* Return true if the collector should scan the data of library NAME. Called with the collector's
+ * lock held. */
 static int
 has_roots(const char *name, void *start, size_t bytes)
 {
@@ -135,7 +136,7 @@ has_roots(const char *name, void *start, size_t bytes)
     return filter == NULL || filter(name, start, bytes);
 }
 
-/* The program's own filter comes after ours. */
+/* The collector calls the program's own filter after ours. */
 EXPORT void GC_register_has_static_roots_callback(int (*filter)(const char *, void *, size_t));
 EXPORT void
 GC_register_has_static_roots_callback(int (*filter)(const char *, void *, size_t))
@@ -145,7 +146,7 @@ GC_register_has_static_roots_callback(int (*filter)(const char *, void *, size_t
 
 /* --- The functions behind ours ---------------------------------------------------------------- */
 
-/* The name of the library at place AT in the list of those that are loaded. */
+/* Return the name of the I-th loaded library. */
 struct library {
     size_t at;
     char name[PATH_MAX];
@@ -184,9 +185,9 @@ find_in(const char *file, const char *name)
     return p;
 }
 
-/* A library that was loaded for itself (RTLD_LOCAL) finds our functions, since ours are for all,
- * but is not behind them. So all that are loaded are asked, but ours and the program, which stands
- * for all that it can see. */
+/* RTLD_NEXT does not find a library that was opened with RTLD_LOCAL. So search every loaded library
+ * except ours. The program is left out, because its scope is the global one, in which ours come
+ * first. */
 static COLD void *
 find_local(const char *name)
 {
@@ -209,8 +210,9 @@ find_behind(const char *name)
     return dlsym(RTLD_NEXT, name);
 }
 
-/* Once, with the collector that FIND finds: before it starts, which then looks for the first time
- * what there is to scan, or, if it was loaded for itself, at the first call. */
+/* Initialise once, with the collector that FIND finds. That must happen before the collector first
+ * determines what to scan; for a collector that was opened with RTLD_LOCAL, it happens at the first
+ * call. */
 static void
 look_around(void *(*find)(const char *name))
 {
@@ -339,7 +341,8 @@ void (*gc_get_hook(void))(int event)
     return load_acquire(&program_hook);
 }
 
-/* Not in a constructor: the collector's lock is taken here, and it must have been started. */
+/* Not in a constructor: this takes the collector's lock, and the collector must have been
+ * initialised. */
 COLD void
 gc_begin(void)
 {

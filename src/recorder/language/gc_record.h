@@ -4,7 +4,7 @@
  * and, for objects that are returned in lists, "libgc lists". An adapter for a runtime on top of
  * libgc has one heap for each of its types.
  *
- * All of these leave errno alone. */
+ * All functions leave errno unchanged. */
 #ifndef LANGUAGE_GC_RECORD_H
 #define LANGUAGE_GC_RECORD_H
 
@@ -18,27 +18,28 @@
 
 enum { GC_KINDS_MAX = 64 };
 
-/* The kind of the calling thread's allocations. */
+/* Kind of the calling thread's next allocation. */
 struct gc_now {
     unsigned kind;
-    unsigned count; // Objects that the next allocation is: 1, or 0 if it belongs to another one.
+    unsigned count; // Objects in that allocation: 1, or 0 if it is part of another object.
 };
 
-/* The runtime on top of the collector. */
+/* A runtime on top of the collector. */
 struct gc_runtime {
     const char *const *kinds; // Names of heaps, by kind.
     struct gc_now (*now)(void);
-    /* Called after a collection, with the collector's lock held: addresses of objects that are not
-     * live are from now on used for others. May be NULL. */
+    /* Called after a collection, with the collector's lock held. From then on the collector reuses
+     * the addresses of dead objects. May be NULL. */
     void (*collected)(void);
-    void (*freed)(const void *p); // One object by itself. May be NULL.
-    unsigned lists; // The kind of objects that are given out in lists.
+    void (*freed)(const void *p); // Called when the program frees one object. May be NULL.
+    unsigned lists; // Kind of the objects that GC_malloc_many returns in lists.
 };
 
-/* Programs on libgc alone, unless a constructor says otherwise. */
+/* Set by the constructor of a runtime's adapter; by default for programs on libgc alone. */
 extern const struct gc_runtime *gc_runtime;
 
-/* The functions of libgc that we need, looked up at the first use. NULL: it has none of that. */
+/* The required functions of libgc, looked up at the first use. gc_next returns NULL for a function
+ * that libgc lacks. */
 enum gc_function {
     GC_FUNCTION_BASE,
     GC_FUNCTION_IS_MARKED,
@@ -49,17 +50,18 @@ enum gc_function {
 };
 void *gc_next(enum gc_function function);
 
-/* The next definition of NAME behind ours, kept at PLACE. */
+/* Return the next definition of NAME after ours in link order, cached in *PLACE. */
 void *gc_find(void **place, const char *name);
 
 /* Register the code of the library that contains WITHIN as the runtime's. *RET_IS_LIBGC, which may
  * be NULL, becomes true if that is a separate libgc. */
 void gc_runtime_code(const void *within, bool *ret_is_libgc);
 
-/* Whether the return address PC is in libgc itself, which calls itself by its public names. */
+/* Return true if the return address PC is in libgc itself, which calls itself by its public
+ * names. */
 bool gc_is_inner(const void *pc);
 
-/* The heap of KIND, made at first use. NULL: nothing is recorded. */
+/* Return the heap of KIND, created at first use; NULL if nothing is recorded. */
 heaptap_heap *gc_heap(unsigned kind);
 
 /* Call after each allocation: the first call asks the collector to report collections. */
@@ -67,7 +69,7 @@ void gc_begin(void);
 
 extern int gc_has_begun;
 
-/* An object of BYTES was given out at P, in a list. In the calling function itself, as below. */
+/* Record that an object of BYTES at P was returned in a list. Inlined, like gc_began. */
 static inline __attribute__((always_inline)) void
 gc_listed(const void *p, size_t bytes)
 {
@@ -80,7 +82,7 @@ gc_listed(const void *p, size_t bytes)
 }
 
 /* Record that an object of BYTES was allocated at P. Inlined into the calling function, so that the
- * stack has one frame of the adapter, which the heaps leave out. */
+ * stack has exactly one frame of the adapter, which the heaps skip. */
 static inline __attribute__((always_inline)) void
 gc_began(const void *p, size_t bytes)
 {
@@ -95,7 +97,7 @@ gc_began(const void *p, size_t bytes)
         heaptap_alloc(gc_heap(now.kind), p, now.count, bytes);
 }
 
-/* The object at P is about to be freed. */
+/* Record that the object at P is about to be freed. */
 static inline __attribute__((always_inline)) void
 gc_ends(const void *p)
 {
@@ -108,7 +110,7 @@ gc_ends(const void *p)
         gc_runtime->freed(p);
 }
 
-/* The program's own hook for events of the collector, which ours calls. */
+/* The program's own hook for the collector's events, which the adapter's hook calls. */
 void gc_set_hook(void (*hook)(int event));
 void (*gc_get_hook(void))(int event);
 

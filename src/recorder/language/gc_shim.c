@@ -17,8 +17,8 @@
 
 #include "language/gc_record.h"
 
-/* The section of the shim's functions. If a function of libgc that the shim has called ends with a
- * jump to another one, that call returns into the shim, so it is an inner one. */
+/* The section of the shim's functions. A function of libgc that the shim has called may end with a
+ * tail call to another one. That call returns into the shim, so it counts as an inner one. */
 #define SHIM EXPORT __attribute__((section("gc_shim_code")))
 extern const char __start_gc_shim_code[] __attribute__((visibility("hidden")));
 extern const char __stop_gc_shim_code[] __attribute__((visibility("hidden")));
@@ -32,7 +32,7 @@ is_inner(const void *pc)
 
 #define IS_INNER is_inner(__builtin_return_address(0))
 
-/* The bytes of TEXT, a copy; 0 if there is none, for want of memory or of a text. */
+/* Return the bytes of TEXT; 0 if it is NULL. */
 static size_t
 text_bytes(const char *text)
 {
@@ -45,7 +45,7 @@ wide_bytes(const wchar_t *text)
     return text != NULL ? (wcslen(text) + 1) * sizeof *text : 0;
 }
 
-/* A function NAME whose object has BYTES. */
+/* Define the wrapper NAME of a function whose object has BYTES. */
 #define ALLOCATES(name, parameters, arguments, bytes)                                              \
     EXPORT void *name parameters;                                                                  \
     SHIM void *name parameters                                                                     \
@@ -109,10 +109,10 @@ base_of(void *p)
 
 ALLOCATES_INSIDE(GC_memalign, (size_t alignment, size_t bytes), (alignment, bytes), bytes)
 
-// The finalizer lies in front of the object.
+// The block begins with the finalizer, and the object follows it.
 ALLOCATES_INSIDE(GC_finalized_malloc, (size_t bytes, const void *closure), (bytes, closure), bytes)
 
-/* Those of programs compiled with GC_DEBUG, which have up to three arguments more. */
+/* Functions of programs compiled with GC_DEBUG, with up to three further parameters. */
 #define DEBUGS(name) ALLOCATES_INSIDE(name, (size_t n, void *a, void *b, void *c), (n, a, b, c), n)
 DEBUGS(GC_debug_malloc)
 DEBUGS(GC_debug_malloc_atomic)
@@ -171,7 +171,8 @@ GC_generic_malloc_many(size_t bytes, int kind, void **ret)
     if (!IS_INNER)
         for (void **p = *ret; p != NULL; p = *p)
             gc_listed(p, bytes);
-    __asm__ volatile(""); // The stack must contain this function when the last one is recorded.
+    __asm__ volatile(""); // Prevents a tail call: this function must be on the stack when the last
+                          // object is recorded.
 }
 
 /* --- Ends ------------------------------------------------------------------------------------- */
@@ -208,8 +209,7 @@ size_of(void *p)
     return p != NULL && size != NULL ? size(p) : 0;
 }
 
-/* P could not grow, so it is unchanged. The size that the program had requested is not known any
- * more. */
+/* P could not grow and is unchanged. Its originally requested size is no longer known. */
 #define STAYS(p) gc_began(p, size_of(p))
 
 EXPORT void *GC_realloc(void *p, size_t bytes);
