@@ -36,9 +36,8 @@ enum { ENTRIES = 1 << 16, PLACES = 1 << 16, WINDOW = 32, BLOCKS = 512, FILE_BYTE
 struct place {
     uint64_t address; // Atomic; 0 = free.
     uint32_t id;      // Atomic; 0 = none.
-    uint32_t asof;    // Atomic: how many entries there were when it had none.
-    uint64_t whole;   // For an entry that is a part of a function: the function's beginning; else
-                      // 0.
+    uint32_t asof;    // Atomic: value of entry_count when the place had no id.
+    uint64_t whole;   // For an entry that is a part of a function: the start of that function; else
 };
 
 static struct place entries[ENTRIES], places[PLACES];
@@ -50,7 +49,7 @@ hash(uint64_t address)
     return (size_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 40);
 }
 
-/* The place of ADDRESS in a table of COUNT, or a free one for it if MAKE; else NULL. */
+/* Return the place of ADDRESS in a table of COUNT places, or a free one if MAKE; else NULL. */
 static struct place *
 place_of(struct place *table, size_t count, uint64_t address, bool make)
 {
@@ -75,7 +74,7 @@ add(uint64_t entry, unsigned id)
 
     if (p == NULL || id == 0)
         return;
-    // The first name of a function is its own; others are names that it was given later.
+    // A function keeps its first name; later ones are aliases.
     if (load_relaxed(&p->id) == 0) {
         store_release(&p->id, id);
         add_relaxed(&entry_count, 1u);
@@ -99,8 +98,8 @@ add_part(void *base, uint64_t value, uint64_t whole)
         p->whole = *(const uint64_t *)base + whole;
 }
 
-/* Return a copy of the file FD of SIZE bytes, because a mapping loses its pages when another
- * process rewrites the file. NULL: it could not be read. */
+/* Return a copy of the file FD of SIZE bytes; NULL if it cannot be read. A mapping would not do,
+ * because it loses its pages when another process rewrites the file. */
 static void *
 copy_of(int fd, size_t size)
 {
@@ -139,7 +138,7 @@ open_file(const char *name, uint64_t base)
     close(fd);
 }
 
-/* ENTRY is the first function that is known of a file: which one is it? */
+/* ENTRY is a function of a file: read the file's symbols, unless that was done before. */
 static void
 look_at_file(const void *entry)
 {
@@ -168,7 +167,8 @@ look_at_file(const void *entry)
 void
 ecl_code_add(const void *entry, cl_object name, cl_object block)
 {
-    static cl_object latest; // Atomic, complemented: mostly they come file by file.
+    static cl_object latest; // Atomic, complemented: the latest file, because functions mostly
+                             // arrive file by file.
     cl_object hidden = (cl_object) ~(uintptr_t)block;
 
     if (!Null(block) && load_relaxed(&latest) != hidden) {

@@ -1,18 +1,19 @@
-/* ecl_code.h: which Lisp functions compiled code is; see ecl_code.c. */
+/* ecl_code.h: maps compiled code to Lisp functions; see ecl_code.c. */
 #ifndef LANGUAGE_ECL_CODE_H
 #define LANGUAGE_ECL_CODE_H
 
 #include <ecl/ecl.h>
 #include <stdbool.h>
 
-/* The C function ENTRY is the Lisp function NAME, from the code of BLOCK. Not in an event. */
+/* Record that the C function ENTRY is the Lisp function NAME, from the code of BLOCK. Call outside
+ * events. */
 void ecl_code_add(const void *entry, cl_object name, cl_object block);
 
-/* Whether ECL has begun to make functions, and so knows its threads. */
+/* Return true if ECL has begun to create functions. From then on it has its data about threads. */
 bool ecl_code_begun(void);
 
-/* The id of the function that PC, a return address, is in; 0 = none is known. In any thread, at any
- * time. */
+/* Return the id of the function that contains PC, a return address; 0 if unknown. Thread-safe and
+ * async-signal-safe. */
 unsigned ecl_code_of(unsigned long pc);
 
 #endif

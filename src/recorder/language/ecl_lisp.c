@@ -9,7 +9,7 @@
 
 enum { NAME_BYTES = 64 };
 
-/* The characters of a Lisp string, cut, and as ASCII. */
+/* Copy the characters of a Lisp string as ASCII, cut. */
 static void
 name_of(cl_object s, char name[NAME_BYTES])
 {

@@ -9,7 +9,7 @@
 #include "language/ecl_code.h"
 #include "language/ecl_types.h"
 
-/* A function NAME that makes an object of TYPE. */
+/* Define the wrapper of a function NAME that allocates an object of TYPE. */
 #define MAKES(name, parameters, arguments, type)                                                   \
     EXPORT cl_object name parameters                                                               \
     {                                                                                              \

@@ -4,7 +4,7 @@
  * interpreter's function that executes it, so its address assigns it to a C frame.
  *
  *     C frames, innermost first          ECL's records          compiled code
- *     SI::MAKE-STRUCTURE (libecl)                               ecl_make_cfun told its name
+ *     SI::MAKE-STRUCTURE (libecl)                               named by ecl_make_cfun
  *     ecl_interpret                      DEMO::MAKE-POINT
  *     ecl_interpret                      DEMO::WORK
  *     L1main (a compiled file)                                  DEMO::MAIN
@@ -30,14 +30,15 @@
 #include "language/speak.h"
 
 #define STACK_BYTES_MAX ((uintptr_t)1 << 32)
-#define FRAME_BYTES_MAX 4096 // Upper bound for a Lisp function, as far as its records go.
+#define FRAME_BYTES_MAX 4096 // Upper bound for the part of a Lisp function's frame that holds
+                             // records.
 
 enum { PAGE_BYTES = 4096, GAP_BYTES = 16 * PAGE_BYTES, RECORDS_MAX = 1 << 14 };
 
 static cl_env_ptr (*env_of_thread)(void);
 
-/* Memory of the thread's stack that was proved readable. Proved once, because a page of the stack
- * stays one. END is 0 while the other members are invalid. */
+/* The readable part of the thread's stack, as proved so far. Proved once, because pages of a stack
+ * stay mapped. END is 0 while the other members are invalid. */
 static __thread struct {
     uintptr_t first, end;
 } readable;
@@ -52,7 +53,7 @@ ask_readable(uintptr_t first, uintptr_t end)
     if (readable.end != 0 && end <= readable.first && readable.first - end < GAP_BYTES)
         to = readable.first;
     if (!heaptap_can_read((const void *)from, to - from)) {
-        // There may be a hole between.
+        // The gap between the parts may be unmapped.
         if (!heaptap_can_read((const void *)first, end - first))
             return false;
         from = first;
@@ -70,7 +71,7 @@ ask_readable(uintptr_t first, uintptr_t end)
     return true;
 }
 
-/* Can a record at AT be read? */
+/* Return true if a record at AT can be read. */
 static inline bool
 is_readable(uintptr_t at)
 {
@@ -84,15 +85,15 @@ is_readable(uintptr_t at)
 static size_t
 frames(struct heaptap_frame *to, size_t max)
 {
-    // Before it boots, ECL has no key for its data about a thread.
+    // Before ECL boots, its key for thread data does not exist.
     cl_env_ptr env = ecl_code_begun() ? env_of_thread() : NULL;
     uintptr_t last = (uintptr_t)__builtin_frame_address(0), first = last;
     size_t n = 0, left = RECORDS_MAX;
 
     if (env == NULL)
         return 0;
-    // Records of a stack rise, but for those in one C frame: a local function that was compiled
-    // into another one. Others that do not are of another stack, or damaged.
+    // Records lie at rising addresses, except within one C frame, where a local function was
+    // compiled into another one. Any other record belongs to another stack, or is damaged.
     for (struct ecl_ihs_frame *i = env->ihs_top; i != NULL && n < max && left > 0; i = i->next) {
         uintptr_t at = (uintptr_t)i;
         unsigned id;
@@ -131,7 +132,7 @@ number_at(const char **text)
     return n;
 }
 
-/* Stop at the library that has ECL, with 1 if it is of the version of our headers, else 2. */
+/* Stop at ECL's library: return 1 if its version is the one of our headers, else 2. */
 static int
 look_at(struct dl_phdr_info *info, size_t size, void *arg)
 {

@@ -20,13 +20,13 @@
 
 enum { NAME_BYTES = 200, COMPARED_MAX = 1 << 22 };
 
-/* Symbols and their names. */
+/* A symbol table with its names. */
 struct symbols {
     const Elf64_Sym *v;
     size_t count;
     const char *texts;
     size_t text_bytes;
-    size_t compared; // In search of wholes, so far.
+    size_t compared; // Names compared so far to find functions of parts.
 };
 
 /* Return the name of symbol S, *RET_MAX bytes at most; NULL if it lies outside the names. */
@@ -39,7 +39,8 @@ name_of(const struct symbols *all, const Elf64_Sym *s, size_t *ret_max)
     return all->texts + s->st_name;
 }
 
-/* LC4make_tree is MAKE-TREE, and LC2__lambda1 a lambda. False: another name. */
+/* Convert the symbol of a local function: LC4make_tree becomes MAKE-TREE, LC2__lambda1 a lambda.
+ * Return false for any other name. */
 static bool
 local_name(const char *symbol, size_t max, char text[NAME_BYTES])
 {
@@ -64,8 +65,8 @@ local_name(const char *symbol, size_t max, char text[NAME_BYTES])
     return n > 0;
 }
 
-/* Return true if NAME, of MAX bytes, begins like a name of ECL's functions and continues behind a
- * dot. *RET_SIZE is the length up to the dot. */
+/* Return true if NAME, of MAX bytes, has the prefix of ECL's functions and a dot. *RET_SIZE is the
+ * length up to the dot. */
 static bool
 is_part(const char *name, size_t max, size_t *ret_size)
 {
@@ -77,7 +78,7 @@ is_part(const char *name, size_t max, size_t *ret_size)
     return n > 0 && n < max && name[n] == '.' && name[0] == 'L';
 }
 
-/* The symbol that is called by the SIZE bytes at NAME; NULL if there is none. */
+/* Return the symbol with the SIZE bytes at NAME as its name; NULL if there is none. */
 static const Elf64_Sym *
 find(struct symbols *all, const char *name, size_t size)
 {
@@ -145,6 +146,6 @@ ecl_symbols_read(const void *file, size_t size, ecl_symbols_function *function,
         all.texts = (const char *)bytes + sections[s->sh_link].sh_offset;
         all.text_bytes = sections[s->sh_link].sh_size;
         read_symbols(&all, function, part, arg);
-        return; // A file has one.
+        return; // A file has only one symbol table.
     }
 }

@@ -1,8 +1,8 @@
 /* ecl_types.c: the Lisp type of an allocation of ECL.
  *
- * ECL allocates objects by ecl_alloc_object and a few others, which have the type, and which call
- * libgc's GC_malloc, which does not. So the outer functions (ecl_shim.c) leave a hint for the inner
- * one: an allocation under a hint is one object of that type.
+ * ECL allocates objects by ecl_alloc_object and a few others, which get the type. They call libgc's
+ * GC_malloc, which does not. So the wrappers of the outer functions (ecl_shim.c) leave a hint for
+ * the inner one: an allocation under a hint is one object of that type.
  *
  * Other memory of ECL belongs to an object: the slots of a structure, the elements of a vector, the
  * table of a hash table. It is allocated right after the object, or by ecl_array_allocself for a
@@ -11,9 +11,9 @@
  * of that type are all in one piece, like conses, the memory belongs elsewhere, such as the stacks
  * of a Lisp process, and has no type.
  *
- * A hint is used once, and not by a caller of the function that left it: a throw, as when memory
- * runs out, may have skipped its end. Hints nest like C frames. So a hint is stale if the frame
- * that left it lies further in than the frame that leaves the next one. */
+ * A hint is used once, and never by a caller of the function that left it: a throw, such as at the
+ * end of memory, may have skipped ecl_types_end. Hints nest like C frames. So a hint is stale if
+ * the frame that left it lies further in than the frame that leaves the next one. */
 #include "language/ecl_types.h"
 
 enum { KIND_OTHER = 0 };
@@ -71,7 +71,7 @@ const char *const ecl_type_names[GC_KINDS_MAX] = {
     [t_weak_pointer] = "lisp weak-pointer",
 };
 
-/* Types whose objects have memory beside them. */
+/* Types whose objects own further memory. */
 static const bool in_pieces[GC_KINDS_MAX] = {
     [t_bignum] = true,      [t_hashtable] = true, [t_array] = true,     [t_vector] = true,
 #ifdef ECL_UNICODE

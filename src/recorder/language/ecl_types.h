@@ -7,14 +7,14 @@
 
 #include "language/gc_record.h"
 
-/* A call of ECL's that allocates an object, to be put back when it is over. */
+/* The hint for the next allocation. A caller saves the previous one and restores it at the end. */
 struct ecl_hint {
     unsigned char kind, count;
-    const void *frame; // The C frame of the function that gave it; NULL = none is given.
+    const void *frame; // C frame of the function that left the hint; NULL = no hint.
 };
 
-/* Until ecl_types_end: the next allocation is an object of TYPE or, if it is not an OBJECT, part of
- * one. FRAME is the caller's. */
+/* Leave a hint until ecl_types_end: the next allocation is an object of TYPE or, unless OBJECT, a
+ * part of one. FRAME is the caller's C frame. Return the previous hint. */
 struct ecl_hint ecl_types_begin(int type, bool object, const void *frame);
 void ecl_types_end(struct ecl_hint before);
 

@@ -26,7 +26,7 @@
 
 enum {
     STARTS = 1 << 12,
-    FUNCTIONS = 256, // More than Lua has.
+    FUNCTIONS = 256, // More public functions than any Lua has.
     SYMBOLS_MAX = 1 << 22,
     EXECUTE_BYTES_MIN = 4000,
     EXECUTE_SIZE_BITS = 24,
@@ -66,7 +66,7 @@ static const struct {
 struct lua_code_range lua_code_ranges[LUA_CODE_RANGES];
 size_t lua_code_range_count;
 
-/* The object that has Lua, with its dynamic symbols. */
+/* The object that contains Lua, with its dynamic symbols. */
 static struct object {
     uintptr_t base, code_start, code_end;
     bool is_readable; // The code.
@@ -75,7 +75,7 @@ static struct object {
     size_t count;
 } lua;
 
-/* Those of Lua, by address; `cut` if there is another function between this one and the next. */
+/* Lua's functions, by address. `cut`: another function lies between this one and the next. */
 static struct {
     uintptr_t start, end;
     bool cut;
@@ -101,7 +101,7 @@ owner_of(const char *name)
             at++;
         }
     }
-    // Inner ones, luaV_execute, where they are not hidden, but not more of luaL_.
+    // Inner functions, where they are not hidden: luaV_execute and the like, but no further luaL_.
     if (strncmp(name, "lua", 3) == 0 && name[3] >= 'A' && name[3] <= 'Z' && name[3] != 'L' &&
         name[4] == '_')
         return OWNER_NOBODY;
@@ -112,7 +112,7 @@ owner_of(const char *name)
 
 /* --- Symbols ---------------------------------------------------------------------------------- */
 
-/* How many symbols a table of the GNU kind leads to. */
+/* Return the number of symbols in a hash table of the GNU kind. */
 static size_t
 count_hashed(const uint32_t *table)
 {
@@ -133,7 +133,7 @@ static void
 read_dynamic(struct object *o, const ElfW(Dyn) * d)
 {
     for (; d->d_tag != DT_NULL; d++) {
-        // glibc has made an address of it, musl has not.
+        // glibc has relocated this word to an address, musl has not.
         const void *at = (const void *)(d->d_un.d_ptr + (d->d_un.d_ptr < o->base ? o->base : 0));
 
         if (d->d_tag == DT_SYMTAB)
@@ -175,7 +175,7 @@ find_object(struct dl_phdr_info *info, size_t size, void *arg)
     return 1;
 }
 
-/* Symbol I of O if it is a function that is in O's code; else NULL. */
+/* Return symbol I of O if it is a function in O's code; else NULL. */
 static const ElfW(Sym) * function_at(const struct object *o, size_t i)
 {
     const ElfW(Sym) *s = &o->symbols[i];
@@ -203,7 +203,7 @@ add_function(uintptr_t start, uintptr_t end)
     function_count++;
 }
 
-/* There is a function of the program at ADDRESS. */
+/* Note that a function of the program lies at ADDRESS. */
 static void
 cut_at(uintptr_t address)
 {
@@ -248,7 +248,7 @@ divide(const struct object *o)
     return divided;
 }
 
-/* Where the last function of the program in front of START ends. */
+/* Return the end of the last function of the program before START. */
 static uintptr_t
 program_end(const struct object *o, uintptr_t start)
 {
@@ -262,7 +262,8 @@ program_end(const struct object *o, uintptr_t start)
     return end;
 }
 
-/* The address that an instruction at P calls, jumps to or takes; else 0. BYTES are left there. */
+/* Return the address that the instruction at P calls, jumps to or takes; 0 for any other one. BYTES
+ * are left from P on. */
 static uintptr_t
 refers_to(const unsigned char *p, size_t bytes)
 {
@@ -331,8 +332,8 @@ lua_code_exports(const char *name)
 
 /* --- Functions -------------------------------------------------------------------------------- */
 
-/* The largest function of Lua's that was seen, in one word, so that threads cannot mix two: its
- * bytes in the upper bits, and where it begins in the object's code in the lower ones. Atomic. */
+/* The largest function of Lua seen so far, packed in one word, so that threads cannot mix two. High
+ * bits: its size. Low bits: its offset in the object's code. Atomic. */
 static uint64_t largest;
 
 static void
@@ -376,8 +377,8 @@ is_known(const struct known_start *k, uintptr_t pc, uintptr_t *ret_start)
     return __atomic_load_n(&k->pc, __ATOMIC_ACQUIRE) == pc;
 }
 
-/* Any of two places will do: to look a function up takes hundreds of times longer than to find it
- * here, and two that are always on the stack would displace each other. */
+/* Try two places for each key. A lookup by unwind entry takes hundreds of times longer than a hit
+ * here, and two keys that are always on the stack would otherwise displace each other. */
 uintptr_t
 lua_code_start(uintptr_t pc)
 {

@@ -1,4 +1,4 @@
-/* lua_code.h: which code is Lua's, and where its functions begin. */
+/* lua_code.h: finds Lua's code, and the starts of its functions. */
 #ifndef LANGUAGE_LUA_CODE_H
 #define LANGUAGE_LUA_CODE_H
 
@@ -7,18 +7,18 @@
 #include <stdint.h>
 
 /* Find the code of the Lua that contains FUNCTION, a public function, and report it to the
- * recorder. Call once, before anything else here. */
+ * recorder. Call once, before all other functions here. */
 void lua_code_find(uintptr_t function);
 
-/* Does the object that has it export a function NAME? Unlike dlsym it allocates nothing: that would
- * be recorded as the program's. */
+/* Return true if Lua's object exports a function NAME. Unlike dlsym it allocates nothing; such an
+ * allocation would be recorded as the program's. */
 bool lua_code_exports(const char *name);
 
 /* Return the beginning of the function that contains the call before PC, by its unwind entry; 0 if
  * it has none. Cached, so repeated calls are fast. Async-signal-safe. */
 uintptr_t lua_code_start(uintptr_t pc);
 
-/* What lua_code_find has found: whole functions, in rising order. */
+/* Results of lua_code_find: ranges of whole functions, in rising order. */
 struct lua_code_range {
     uintptr_t start, end;
 };
@@ -26,11 +26,11 @@ enum { LUA_CODE_RANGES = 24 };
 extern struct lua_code_range lua_code_ranges[LUA_CODE_RANGES];
 extern size_t lua_code_range_count;
 
-/* luaV_execute: by far the largest function of any Lua, of those in Lua's code that lua_code_start
- * was asked for; zeros if that was none so large yet. */
+/* Bounds of luaV_execute, by far the largest function of any Lua: the largest function in Lua's
+ * code that lua_code_start has returned. Zeros if none was large enough yet. */
 struct lua_code_range lua_code_execute(void);
 
-/* Is PC in code of Lua's? */
+/* Return true if PC is in Lua's code. */
 static inline bool
 lua_code_has(uintptr_t pc)
 {

@@ -1,24 +1,24 @@
 /* lua_frames.c: the calls of the running states as frames, each assigned to a C frame.
  *
  * A state (the main program or a coroutine) has a list of calls on the heap, innermost first:
- * L->ci, then ci->previous; in 5.1 an array, from L->base_ci to L->ci. A call has its function, and
- * a call of a Lua function also its place in the code. One C frame of luaV_execute runs many of
- * them, up to the one that is marked as fresh. 5.1 has no such mark: there a function is fresh
+ * L->ci, then ci->previous; in 5.1 an array, from L->base_ci to L->ci. A call holds its function,
+ * and a call of a Lua function also its position in the code. One C frame of luaV_execute runs many
+ * of them, up to the one that is marked as fresh. 5.1 has no such mark: there a function is fresh
  * unless a Lua function has called it by the instruction for calls.
  *
- * C frames. A C function of Lua lies in its own C frame: the function begins where its pointer
- * points. Lua functions lie in a frame of luaV_execute, which is by far the largest function of any
- * Lua; the next frame of luaV_execute begins after a fresh call.
+ * C frames. A call of a C function belongs to the C frame of that function, found by its address.
+ * Calls of Lua functions belong to a frame of luaV_execute, which is by far the largest function of
+ * any Lua; after a fresh call, they belong to the next frame of luaV_execute.
  *
  * Frames in the middle of a change. Lua moves its stack, and 5.1 its calls, by realloc. At that
  * moment its pointers hold the old addresses; the recorder reports the move. From 5.4.5 on the
  * pointers into the stack have become offsets by then, in the same words, and stay so while the
  * host's allocator runs, whatever that calls. So each event checks whether they are offsets. A call
- * that was left by an error stays in the list until pcall returns. The line belongs to the last
- * instruction that Lua has stored: it stores it wherever an error or a call may occur, but not at a
- * table constructor.
+ * that was left by an error stays in the list until pcall returns. The line is the one of the last
+ * instruction that Lua has stored. Lua stores it wherever an error or a call may occur, but not at
+ * a table constructor.
  *
- * The latest answer. Most events find nearly the same calls as the event before. So a thread keeps
+ * The latest answer. Most events find nearly the same calls as the event before. So a thread caches
  * them, with the words of Lua's memory that determine each frame. An event reads the same words
  * again for every call, recomputes only those that differ, and returns how many of the outer frames
  * are unchanged. Frames lie outermost last, so unchanged ones keep their place while inner ones
@@ -27,19 +27,19 @@
  *     latest   … │ insert │ fill │ (state) │ resume │ main │ (state) │
  *     now             insert │ sort │ fill │ (state) …       read, and written in front of "fill"
  *
- * The objects behind these words are not read again. Creating another function at the same address
- * takes an allocation, which would have caused an event, so the object is unchanged since the
- * latest answer. That holds as long as Lua's default allocator is used, which calls realloc for
+ * The objects behind these words are not read again. Another function at the same address requires
+ * an allocation, which would have caused an event. So the object is unchanged since the latest
+ * answer. That holds as long as Lua's default allocator is used, which calls realloc for
  * everything, and no other thread has run a coroutine of the same program. An allocator of the host
  * may use a pool. Then the source of the name is read again as well: the prototype's description of
- * itself. The same is done where a call returns to a place that had been left.
+ * itself. The same is done for a call that is found again after some events without it.
  *
  * Deep stacks. The recorder reads only so many inner frames (heaptap_frames_wanted). An event on a
  * deeper stack compares the links of these and some more, up to the *stop*. Links outside the stop
  * may be stale: when calls return, the stop moves outwards, and that event also compares the
  * objects behind the words. If a stack has more calls than there are links, the latest answer holds
- * the innermost three quarters of its room. So calls can come and return before it is read anew.
- * Its outermost link is not the end of the list then: it is *cut*.
+ * the innermost three quarters of its room. So many calls can begin and return before the whole
+ * chain is read again. Its outermost link is not the end of the list then: it is *cut*.
  *
  *     (not read) …  │ cut │ … stale … │ stop │ … compared … │ new │ */
 #include "language/lua_frames.h"
@@ -56,9 +56,9 @@
 #include "language/lua_types.h"
 
 enum {
-    LINKS = HEAPTAP_FRAMES_MAX, // Calls, and the end of each state.
-    LINKS_CUT = LINKS * 3 / 4,  // Links of a stack that has more calls.
-    STOP_STEP = 64,             // The stop moves by so many frames.
+    LINKS = HEAPTAP_FRAMES_MAX, // Calls, and an end record for each state.
+    LINKS_CUT = LINKS * 3 / 4,  // Links cached of a stack that has more calls.
+    STOP_STEP = 64,             // The stop moves by this many frames.
     PLACES = 1 << 10,
     ASKERS = 256,
     HEAD_BYTES_MAX = 4096,
@@ -73,12 +73,13 @@ unsigned lua_frames_nameless;
 
 /* --- Calls ------------------------------------------------------------------------------------ */
 
-/* The states that run, innermost first, and what Lua has moved without knowing it yet. */
+/* The running states, innermost first, and a block that realloc has moved before Lua stores its new
+ * address. */
 struct states {
     size_t count;
-    bool all_asked;       // All their allocations have caused events.
-    bool is_plain;        // Calls are no array, nothing is moved, and addresses are no offsets.
-    uintptr_t moved_from; // Old address of a moved block. Its size: 0 = none, SIZE_MAX = not known.
+    bool all_asked;       // Every allocation of these states has caused an event.
+    bool is_plain;        // Calls are no array, no block has moved, and no address is an offset.
+    uintptr_t moved_from; // Old address of the moved block.
     size_t moved_bytes;
     intptr_t moved_by;
     uintptr_t v[LUA_STATE_NOTES];
@@ -87,12 +88,12 @@ struct states {
 /* A walk along the calls of a state, from the innermost out. */
 struct walk {
     struct lua_call c;
-    uintptr_t noted_code; // The same as the record says it.
-    uintptr_t l, last;    // The record that is no call of anybody's.
+    uintptr_t noted_code; // The position that the record holds.
+    uintptr_t l, last;    // The record that ends the calls: it is no call.
     intptr_t calls_moved;
 };
 
-/* Is the value at FUNCTION a closure of Lua? */
+/* Return true if the value at FUNCTION is a closure of a Lua function. */
 static inline bool
 is_lua_closure(const struct lua_layout *y, uintptr_t function)
 {
@@ -100,8 +101,8 @@ is_lua_closure(const struct lua_layout *y, uintptr_t function)
            (!y->has_array || *(const unsigned char *)(lua_word(function) + y->closure_is_c) == 0);
 }
 
-/* Set the walk's call to the record at CALL. Return false if that is no call, but the last record,
- * or is damaged. */
+/* Move W to the call record at CALL. Return false at the last record, which is no call, and if the
+ * record is damaged. */
 static inline bool
 stand_at(const struct lua_layout *y, struct walk *w, uintptr_t call)
 {
@@ -111,12 +112,12 @@ stand_at(const struct lua_layout *y, struct walk *w, uintptr_t call)
     w->c.previous = y->has_array ? call - y->call_bytes : lua_word(call + LUA_CALL_PREVIOUS);
     w->c.function = lua_call_function(y, &w->c, call);
     w->c.code = w->noted_code = lua_word(call + y->call_code);
-    // The state's own has none before it.
+    // The record of the state itself has no previous one.
     return w->c.previous != 0 && w->c.function != 0;
 }
 
-/* For 5.1: a C function's place in the code is meaningless, and the innermost Lua function's is
- * stored elsewhere. */
+/* Correct the position in 5.1: a C function's is meaningless, and the innermost Lua function's is
+ * in the state. */
 static inline void
 correct_code(const struct lua_layout *y, struct walk *w, bool innermost)
 {
@@ -125,8 +126,8 @@ correct_code(const struct lua_layout *y, struct walk *w, bool innermost)
     w->c.code = is_lua_closure(y, w->c.function) ? w->noted_code : 0;
 }
 
-/* Return true if ADDRESS, as Lua has it, lies in the block that was moved. The host's allocator may
- * keep a header in front of that. */
+/* Return true if ADDRESS, as Lua stores it, lies in the moved block. The host's allocator may keep
+ * a header in front of the address that Lua knows. */
 static inline bool
 is_moved(const struct states *s, uintptr_t address)
 {
@@ -134,7 +135,7 @@ is_moved(const struct states *s, uintptr_t address)
            (s->moved_bytes != SIZE_MAX && address - s->moved_from < s->moved_bytes);
 }
 
-/* It may be, or behind that block: nobody knows how large it was. */
+/* Return true if ADDRESS may lie in the moved block, whose size is not known. */
 static inline bool
 may_be_moved(const struct states *s, uintptr_t address)
 {
@@ -170,7 +171,7 @@ walk_begin(const struct lua_layout *y, struct walk *w, const struct states *s, s
     if (!y->has_array)
         return stand_at(y, w, call);
     w->last = lua_word(l + y->state_calls) + (uintptr_t)w->calls_moved;
-    // A state that is being made has none yet.
+    // A new state has no calls yet.
     if (call == 0 || !stand_at(y, w, call + (uintptr_t)w->calls_moved))
         return false;
     correct_code(y, w, true);
@@ -202,11 +203,11 @@ is_fresh(const struct lua_layout *y, const struct walk *w, unsigned status)
     return (lua_int(code - 4) & OPCODE_MASK_5_1) != OPCODE_CALL_5_1;
 }
 
-/* What these words led to when the call was new, and what followed from that. */
+/* The objects behind a link's words, as read when the call was new, and the frame that followed. */
 struct facts {
     uintptr_t function; // The closure's prototype or C function; 0 = not read.
     struct lua_proto proto;
-    struct heaptap_frame frame; // If there is one.
+    struct heaptap_frame frame; // Valid if the link has a frame.
 };
 
 /* Store the call of W in *F. Return false if it is not shown. */
@@ -218,7 +219,7 @@ read_call(const struct lua_layout *y, const struct walk *w, struct facts *f)
     uintptr_t value = lua_word(w->c.function);
 
     f->function = 0;
-    // Only one of the two bits exists. If it is set, the function is a Lua function.
+    // A layout has only one of the two bits. Both say whether the function is a Lua function.
     if (!y->has_array && is_lua != (((status ^ y->is_c) & (y->is_lua | y->is_c)) != 0))
         return false;
     if (is_lua) {
@@ -233,8 +234,8 @@ read_call(const struct lua_layout *y, const struct walk *w, struct facts *f)
     if (lua_type_at(w->c.function) != LUA_IS_LIGHT_C)
         value = f->function = lua_closure_function(y, value);
     if (!lua_code_has(value))
-        return false; // It has a C frame that is shown.
-    // The address is for lua_frames_place.
+        return false; // The C frame of this function is shown instead.
+    // lua_frames_place needs the address.
     f->frame = (struct heaptap_frame){value, lua_name_of_c(w->l, &w->c, value), KIND_C};
     if (f->frame.id == 0)
         f->frame.id = lua_frames_nameless;
@@ -243,33 +244,33 @@ read_call(const struct lua_layout *y, const struct walk *w, struct facts *f)
 
 /* --- The latest answer ------------------------------------------------------------------------ */
 
-/* A call of the latest answer: the words that it follows from. At the end of each state's calls
- * comes the record that is no call. */
+/* A call of the latest answer: the words that determine it. A record that is no call ends the calls
+ * of each state. */
 struct link {
-    uintptr_t call, value, code; // The record; the value that is called, and its type;
-    uint16_t status;             // where it is in its code, as the record says.
+    uintptr_t call, value, code; // The call record; the called value, and its type;
+    uint16_t status;             // the position in the code, as the record holds it.
     uint8_t type;
     bool has_frame;
-    uint16_t end;    // The index of the record that ends the calls of this state.
-    uint16_t frames; // Those that are shown, from the outermost one up to this.
+    uint16_t end;    // Index of the record that ends the calls of this state.
+    uint16_t frames; // Number of frames from the outermost one up to this.
 };
 
 struct memo {
-    unsigned count;  // It is the last so many of V. 0 while an answer is made.
-    unsigned filled; // So many of the last are from some answer.
-    bool is_unsure;  // The objects behind the words may have changed by now.
+    unsigned count;  // Number of valid links, the last ones of V. 0 while an answer is made.
+    unsigned filled; // Number of links, the last ones, that an earlier answer has filled in.
+    bool is_unsure;  // The objects behind the words may have changed.
     bool is_cut;     // The outermost link is not the end; the next call is at V[LINKS].
     unsigned stop;   // Index into V: only the links before this are compared; LINKS = all.
-    uintptr_t states[LUA_STATE_NOTES]; // By note: a state that was there.
+    uintptr_t states[LUA_STATE_NOTES]; // By note: the state of the latest answer.
     uintptr_t allocator;     // Lua's own.
-    uint16_t places[PLACES]; // By hash of the record.
+    uint16_t places[PLACES]; // Index into V by hash of the call record.
     struct link v[LINKS + 1];
     struct facts facts[LINKS];
 };
 
 const size_t lua_frames_memo_bytes = sizeof(struct memo);
 
-/* An answer that is being made. The links from CHANGED on are as they were. */
+/* An answer under construction. The links from CHANGED on are unchanged. */
 struct answer {
     const struct lua_layout *y;
     const struct states *s;
@@ -277,10 +278,12 @@ struct answer {
     bool deep; // Also read the objects behind the words.
     unsigned count, filled; // In the memo.
     const struct link *changed;
-    const struct link *stop; // Where comparing ends; behind the end if it does not.
+    const struct link *stop; // End of the comparison; behind the end of V if all links are
+                             // compared.
 };
 
-/* The link where comparing ends early; behind all if the links end where the calls do. */
+/* Return the link where comparing ends early; behind the end of V if the links end with the
+ * calls. */
 static inline const struct link *
 stop_of(const struct memo *m, unsigned stop)
 {
@@ -294,7 +297,7 @@ place_of(struct memo *m, uintptr_t call)
     return &m->places[call * UINT64_C(0x9e3779b97f4a7c15) >> 54];
 }
 
-/* The link of the call, or the end if there is none. */
+/* Return the link of CALL; the end if there is none. */
 static inline struct link *
 link_of(const struct answer *a, uintptr_t call)
 {
@@ -334,7 +337,7 @@ leads_to_same(const struct lua_layout *y, const struct memo *m, const struct lin
     return lua_proto_is(&now, &f->proto);
 }
 
-/* The call of W is E from now on. */
+/* Make E the link for the call of W. */
 static NOINLINE void
 note_call(const struct answer *a, const struct walk *w, struct link *e)
 {
@@ -367,7 +370,7 @@ is_call(const struct answer *a, const struct walk *w, const struct link *e, bool
            f->frame.extra == (is_fresh(y, w, 0) ? (unsigned)KIND_FRESH : (unsigned)KIND_LUA);
 }
 
-/* The same of a link of the latest answer. */
+/* Like note_call, for a link of the latest answer. */
 static void
 note_other(struct answer *a, const struct walk *w, struct link *e)
 {
@@ -385,8 +388,8 @@ note_again(struct answer *a, uintptr_t l, struct link *e)
     note_other(a, &w, e);
 }
 
-/* Does the call have the words of E? CODE and STATUS are where two of them are. Where all is plain
- * alone. */
+/* Return true if the record of the call still has the words of E. CODE and STATUS are the offsets
+ * of two of them. Only for states that are plain. */
 static INLINE bool
 has_words(uintptr_t call, uintptr_t code, uintptr_t status, const struct link *e)
 {
@@ -478,15 +481,15 @@ stays_moved(struct answer *a, size_t number, struct walk *w, struct link *e)
     }
 }
 
-/* The place where the calls meet the latest answer. */
+/* Find the innermost call that is a link of the latest answer already. */
 struct join {
-    struct link *at;     // The end if they come to none.
+    struct link *at;     // The end if there is none.
     size_t record_count; // That come before.
     size_t state;
     struct walk w;
 };
 
-/* More than LINKS records are not counted. */
+/* Chains beyond LINKS records are cut. */
 static void
 find_join(const struct answer *a, struct join *j)
 {
@@ -518,7 +521,7 @@ goes_on(struct answer *a, struct join *j)
     return a->deep ? stays_deep(a, j->state, j->at) : stays_shallow(a, j->state, j->at);
 }
 
-/* The call of W is number AT, which may have been it before. */
+/* Make number AT the link for the call of W, unless it is that already. */
 static void
 put_new_call(const struct answer *a, const struct walk *w, size_t at)
 {
@@ -529,7 +532,7 @@ put_new_call(const struct answer *a, const struct walk *w, size_t at)
     *place_of(a->m, w->c.call) = (uint16_t)at;
 }
 
-/* The calls that come before those from number JOINED on, from number AT on. */
+/* Link the calls inside number JOINED, from number AT on. */
 static void
 put_new(const struct answer *a, size_t at, size_t joined)
 {
@@ -572,8 +575,8 @@ put_changed(const struct answer *a, struct link *first, struct heaptap_frame *en
     }
 }
 
-/* The frames of the states without the latest answer, as many of the inner ones as there is room
- * for. Returns how many they are. */
+/* Store the innermost frames of the states without using the latest answer, as many as fit. Return
+ * their number. */
 static COLD size_t
 put_plainly(const struct answer *a, struct heaptap_frame *end)
 {
@@ -620,13 +623,13 @@ reaches(struct answer *a, const struct link *from)
 
     if (a->stop > &a->m->v[LINKS] || from->frames >= a->stop->frames + wanted)
         return true;
-    // No event has compared these links: their prototypes may be others by now.
+    // No event has compared these links, so their prototypes may have changed.
     a->deep = true;
     a->stop = stop_of(a->m, stop_from(a->m, from));
     return a->stop > &a->m->v[LINKS] || from->frames >= a->stop->frames + wanted;
 }
 
-/* Read the innermost LINKS_CUT links alone. Return the first. */
+/* Read only the innermost LINKS_CUT links. Return the first. */
 static struct link *
 put_cut(struct answer *a)
 {
@@ -639,7 +642,7 @@ put_cut(struct answer *a)
     return row_end - LINKS_CUT;
 }
 
-/* The links of the answer. Returns the first. */
+/* Build the links of the answer. Return the first. */
 static struct link *
 put_links(struct answer *a)
 {
@@ -677,12 +680,13 @@ next_stop(const struct answer *a, const struct link *first)
     return stop_from(a->m, first);
 }
 
-/* The program with the states of GLOBAL is asked for. Was another thread asked for it since this
- * one was? */
+/* Record that the program with the states of GLOBAL has an event in this thread. Mark M unsure if
+ * another thread had one since this thread's latest. */
 static inline void
 ask_whose(struct memo *m, uintptr_t global)
 {
-    static const struct memo *latest_of[ASKERS]; // Atomic: by hash of the program's states.
+    static const struct memo *latest_of[ASKERS]; // Atomic, by hash of the program's states: the
+                                                 // thread of the latest event.
     const struct memo **asker = &latest_of[global * UINT64_C(0x9e3779b97f4a7c15) >> 56];
 
     if (likely(__atomic_load_n(asker, __ATOMIC_RELAXED) == m))
@@ -749,7 +753,7 @@ is_latest(const struct lua_layout *y, const struct memo *m, const struct states 
 
         if (e == &m->v[LINKS] || lua_word(s->v[i] + y->state_ci) != e->call)
             return false;
-        // From the address that is expected, so that no load waits for the one before.
+        // Load from the expected address, so that the loads do not wait for one another.
         for (; e != last; e++) {
             uintptr_t call = e->call;
 
@@ -795,7 +799,7 @@ answer(struct answer *a, struct heaptap_frame *end, size_t *ret_same)
     first = put_links(a);
     *ret_same = a->changed->frames;
     put_changed(a, first, end);
-    // Calls without frames have taken the place of others.
+    // Calls without frames have replaced others.
     if (a->stop <= &m->v[LINKS] && first->frames <= a->stop->frames + heaptap_frames_wanted()) {
         *ret_same = 0;
         return put_plainly(a, end);
@@ -825,8 +829,8 @@ lua_frames_again(struct heaptap_frame *end, void *memo, const unsigned long note
     return answer(&(struct answer){.y = y, .s = &s, .m = m}, end, ret_same);
 }
 
-/* The number, from AT on, of the innermost of COUNT C frames of the function at START; COUNT if
- * there is none. */
+/* Return the index, AT or above, of the innermost of COUNT C frames that runs the function at
+ * START; COUNT if there is none. */
 static inline size_t
 find_native(const struct heaptap_native *n, size_t at, size_t count, uintptr_t start)
 {
@@ -837,7 +841,7 @@ find_native(const struct heaptap_native *n, size_t at, size_t count, uintptr_t s
     return at;
 }
 
-/* The same of a function with the code CODE. */
+/* Like that, for a function with the code CODE. */
 static inline size_t
 find_native_in(const struct heaptap_native *n, size_t at, size_t count, struct lua_code_range code)
 {
@@ -855,7 +859,7 @@ lua_frames_place_inner(struct heaptap_frame *f, size_t count, const struct heapt
     bool next = true; // The next Lua frame lies in another frame of luaV_execute.
     bool all = true;
 
-    // Which is the largest function is known when all have been seen.
+    // The largest function is certain only after all frames were examined.
     for (size_t i = 0; i < native_count; i++)
         if (lua_code_has(n[i].pc - 1))
             lua_code_start(n[i].pc);

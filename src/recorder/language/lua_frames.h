@@ -1,10 +1,10 @@
-/* lua_frames.h: the calls of the states that run, as frames; contracts in heaptap/language.h. */
+/* lua_frames.h: the calls of the running states, as frames; contracts in heaptap/language.h. */
 #ifndef LANGUAGE_LUA_FRAMES_H
 #define LANGUAGE_LUA_FRAMES_H
 
 #include "heaptap/language.h"
 
-/* Set once: the id of C functions without a name. */
+/* Id of C functions without a name. Set once. */
 extern unsigned lua_frames_nameless;
 
 extern const size_t lua_frames_memo_bytes;

@@ -45,8 +45,8 @@ const struct lua_layout *lua_layout;
     .global_alloc = 16, .node_bytes = 40, .key_type = 24, .key_value = 16, .debug_name = 8,        \
     .debug_what = 24, .debug_line = 40, .debug_defined = 48, .debug_short = 56, .debug_call = 116
 
-/* The first whose version fits. In 5.4.0 and 5.4.1 all calls of functions of Lua are fresh: they
- * lack the bit of C functions. */
+/* The first layout whose version matches. In 5.4.0 and 5.4.1 all calls of Lua functions are fresh:
+ * they lack the bit of C functions. */
 static const struct lua_layout layouts[] = {
     {.version = "5.4.0", .state_stack = 56, .state_jump = 88, .not_fresh = 2, ROW_5_4},
     {.version = "5.4.1", .state_stack = 48, .state_jump = 80, .not_fresh = 2, ROW_5_4},

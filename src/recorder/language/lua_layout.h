@@ -8,11 +8,12 @@
 /* The layout of one version. Offsets are in bytes from the beginning of the structure in the name.
  * The bits of a call's status are masks, and 0 where they do not exist. */
 struct lua_layout {
-    const char *version; // Its number begins so.
-    bool has_array;      // 5.1: calls are an array, and closures say whether they are C's.
-    bool is_redis;       // Its tables have one member more.
+    const char *version; // Prefix of the version's number.
+    bool has_array;      // 5.1: calls are an array, and a closure has a byte that marks it as C's.
+    bool is_redis;       // Its tables have one more member.
     uint8_t state_global, state_ci, state_stack, state_jump;
-    uint8_t state_calls, state_code; // The array, and where the innermost call is in its code.
+    uint8_t state_calls, state_code; // The array of calls, and the innermost call's position in the
+                                     // code.
     uint8_t state_own_call;          // Since 5.4.5: see lua_has_offsets.
     uint8_t call_function, call_status, call_code, call_bytes;
     uint8_t is_lua, is_c, fresh, not_fresh;
@@ -20,27 +21,27 @@ struct lua_layout {
     uint8_t proto_line, proto_code, proto_source, proto_size;
     uint8_t global_registry, global_alloc;
     uint8_t table_shift, table_nodes;
-    uint8_t node_bytes, key_type, key_value; // In a table's node; its value comes first.
+    uint8_t node_bytes, key_type, key_value; // In a node of a table, whose value comes first.
     uint8_t debug_name, debug_what, debug_line, debug_defined, debug_short, debug_call;
 };
 
-/* The same in all of them. */
+/* Offsets that are the same in all versions. */
 enum {
-    LUA_CALL_PREVIOUS = 16, // Not where calls are an array.
+    LUA_CALL_PREVIOUS = 16, // Not for layouts with an array of calls.
     LUA_STATE_TOP = 16,
     LUA_TYPE = 8,
-    LUA_TYPE_MASK = 0x3f, // Without the bit that says that it is collected.
+    LUA_TYPE_MASK = 0x3f, // Without the bit for collectable values.
     LUA_IS_TABLE = 5,
     LUA_IS_STRING = 4,   // A short one.
-    LUA_IS_FUNCTION = 6, // A function of Lua; in 5.1 any function.
+    LUA_IS_FUNCTION = 6, // A Lua function; in 5.1 any function.
     LUA_IS_LIGHT_C = 22,
     LUA_IS_C = 38,
     LUA_IS_THREAD = 8,
-    LUA_STATE_BYTES = 184, // No member that is read lies behind.
+    LUA_STATE_BYTES = 184, // Upper bound of all offsets that are read.
     LUA_CALL_BYTES_MAX = 80,
 };
 
-/* That of the Lua in this process, from lua_layout_find on. */
+/* The layout of the Lua in this process; set by lua_layout_find. */
 extern const struct lua_layout *lua_layout;
 
 /* Find the layout of the Lua whose lua_ident is IDENT, which may be NULL. Return false if it is not
@@ -59,23 +60,24 @@ lua_int(uintptr_t address)
     return *(const unsigned *)address;
 }
 
-/* The type of the value at ADDRESS, or of the object there. */
+/* Return the type of the value at ADDRESS, or of the object there. */
 static inline unsigned
 lua_type_at(uintptr_t address)
 {
     return *(const unsigned char *)(address + LUA_TYPE) & LUA_TYPE_MASK;
 }
 
-/* The prototype or the C function of the closure at ADDRESS. */
+/* Return the prototype, or the C function, of the closure at ADDRESS. */
 static inline uintptr_t
 lua_closure_function(const struct lua_layout *y, uintptr_t closure)
 {
     return lua_word(closure + y->closure_function);
 }
 
-/* Whether pointers into the stack of the state L are offsets at present, all or some. From 5.4.5 on
- * they are while the stack moves. The top's pointer is the first to become an offset and the first
- * to be a pointer again; the pointer in the state's own call is the last. */
+/* Return true if pointers into the stack of state L are offsets at present, all or some of them.
+ * From 5.4.5 on they are while the stack moves. The pointer to the top is the first to become an
+ * offset, and the first to become a pointer again; the pointer in the state's own call is the
+ * last. */
 static inline bool
 lua_has_offsets(const struct lua_layout *y, uintptr_t l)
 {
@@ -87,8 +89,8 @@ lua_has_offsets(const struct lua_layout *y, uintptr_t l)
     return lua_word(l + LUA_STATE_TOP) < stack || lua_word(l + y->state_own_call) < stack;
 }
 
-/* Bytes of the stack of the state L that are in use, also then. All functions that were called lie
- * in these. */
+/* Return the bytes in use of the stack of state L, also while it moves. All called functions lie
+ * there. */
 static inline uintptr_t
 lua_stack_used(const struct lua_layout *y, uintptr_t l)
 {
@@ -97,9 +99,9 @@ lua_stack_used(const struct lua_layout *y, uintptr_t l)
     return top < stack ? top : top - stack;
 }
 
-/* A function's position as its prototype describes it: the source and the place in it. */
+/* A prototype's description of itself: its source and position. */
 struct lua_proto {
-    uintptr_t source, text; // The string, and its beginning.
+    uintptr_t source, text; // The string object of the source, and its first bytes.
     unsigned line, size;
 };
 

@@ -20,8 +20,8 @@
 #include "language/lua_layout.h"
 
 enum {
-    IDS = 1 << 14,        // Places, a power of two.
-    TABLE_SHIFT_MAX = 16, // Larger ones are no modules.
+    IDS = 1 << 14,        // Size of `ids`, a power of two.
+    TABLE_SHIFT_MAX = 16, // Larger tables are no modules.
     NAME_BYTES = 160,
     DEBUG_BYTES = 256,
 };
@@ -37,11 +37,11 @@ struct known {
 };
 
 static struct known ids[IDS];
-static char ids_busy; // Atomic: a thread is writing one.
+static char ids_busy; // Atomic: a thread is writing an entry.
 
 /* --- Names of C functions --------------------------------------------------------------------- */
 
-/* The nodes of the table at T, and their number. */
+/* Return the nodes of the table at T, with their number in *RET_COUNT. */
 static uintptr_t
 nodes_of(uintptr_t t, size_t *ret_count)
 {
@@ -51,7 +51,7 @@ nodes_of(uintptr_t t, size_t *ret_count)
     return lua_word(t + lua_layout->table_nodes);
 }
 
-/* The text of the key of NODE; NULL if it is no short string. */
+/* Return the text of NODE's key; NULL if that is not a short string. */
 static const char *
 key_of(uintptr_t node)
 {
@@ -62,7 +62,7 @@ key_of(uintptr_t node)
     return (const char *)(lua_word(node + y->key_value) + y->string_text);
 }
 
-/* Is the value at NODE the C function FUNCTION? */
+/* Return true if the value of NODE is the C function FUNCTION. */
 static bool
 is_function(uintptr_t node, uintptr_t function)
 {
@@ -75,7 +75,7 @@ is_function(uintptr_t node, uintptr_t function)
            lua_closure_function(y, lua_word(node)) == function;
 }
 
-/* The table that table T has under KEY, or 0. */
+/* Return the table at KEY in table T; 0 if there is none. */
 static uintptr_t
 table_in(uintptr_t t, const char *key)
 {
@@ -91,7 +91,7 @@ table_in(uintptr_t t, const char *key)
     return 0;
 }
 
-/* Put "MODULE.NAME" to TO, or "NAME" if it is a global. */
+/* Store "MODULE.NAME" in TO, or "NAME" for a global. */
 static void
 put_name(char to[NAME_BYTES], const char *module, const char *name)
 {
@@ -104,7 +104,7 @@ put_name(char to[NAME_BYTES], const char *module, const char *name)
     strncat(to, name, NAME_BYTES / 2 - 1);
 }
 
-/* The name under which a module of L that is loaded has FUNCTION; false if none has. */
+/* Find the name of FUNCTION in a loaded module of L. Return false if there is none. */
 static bool
 find_name(uintptr_t l, uintptr_t function, char to[NAME_BYTES])
 {
@@ -127,7 +127,7 @@ find_name(uintptr_t l, uintptr_t function, char to[NAME_BYTES])
             if (key_of(node) == NULL || !is_function(node, function))
                 continue;
             put_name(to, key_of(module), key_of(node));
-            if (strcmp(key_of(module), "_G") == 0) // The shortest that there can be.
+            if (strcmp(key_of(module), "_G") == 0) // Size of the shortest value.
                 return true;
             found = true;
         }
@@ -137,7 +137,7 @@ find_name(uintptr_t l, uintptr_t function, char to[NAME_BYTES])
 
 /* --- Asking Lua ------------------------------------------------------------------------------- */
 
-/* What lua_getinfo looks at, as it would be if Lua knew where things are. */
+/* Copies of the structures that lua_getinfo reads, with present addresses. */
 struct copy {
     _Alignas(8) unsigned char state[LUA_STATE_BYTES];
     _Alignas(8) unsigned char calls[3 * LUA_CALL_BYTES_MAX];
@@ -154,7 +154,7 @@ copy_call(unsigned char *to, uintptr_t from, uintptr_t function)
     memcpy(to + y->call_function, &function, sizeof function);
 }
 
-/* Ask lua_getinfo for WHAT of the call C of L. False if it does not answer. */
+/* Call lua_getinfo for the fields WHAT of call C of L. Return false if it fails. */
 static bool
 ask(struct copy *to, uintptr_t l, const struct lua_call *c, const char *what)
 {
@@ -174,7 +174,8 @@ ask(struct copy *to, uintptr_t l, const struct lua_call *c, const char *what)
         memcpy(to->debug + y->debug_call, &at, sizeof at);
         return lua_name_getinfo((void *)l, what, to->debug) != 0;
     }
-    // The innermost call's place in the code is in the state; a copy of it may say so of any.
+    // The state holds the position of its innermost call. In a copy of the state, any call can be
+    // the innermost one.
     memcpy(to->state, (const void *)l, LUA_STATE_BYTES);
     memcpy(to->state + y->state_ci, &at, sizeof at);
     memcpy(to->state + y->state_calls, &first, sizeof first);
@@ -183,7 +184,7 @@ ask(struct copy *to, uintptr_t l, const struct lua_call *c, const char *what)
     return lua_name_getinfo(to->state, what, to->debug) != 0;
 }
 
-/* "function@FILE:LINE" to TO. Without stdio, which may take locks. */
+/* Store "function@FILE:LINE" in TO. Without stdio, which may take locks. */
 static void
 put_place(char to[NAME_BYTES], const char *file, unsigned line)
 {
@@ -244,7 +245,7 @@ static __attribute__((noinline)) void
 keep(struct known *k, const struct known *made)
 {
     if (__atomic_test_and_set(&ids_busy, __ATOMIC_ACQUIRE))
-        return; // Another thread, or the code that this one has interrupted, uses it.
+        return; // Another thread uses it, or the code that this handler has interrupted.
     __atomic_store_n(&k->key, 0, __ATOMIC_RELEASE);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     k->code = made->code;
@@ -277,7 +278,7 @@ lua_name_of_lua(uintptr_t l, const struct lua_call *c, uintptr_t proto,
     return new_id_of_lua(l, c, k, &(struct known){proto, c->code, *said, 0});
 }
 
-/* The first name that a C function is called by is its name from then on. */
+/* A C function keeps the first name that it was called by. */
 unsigned
 lua_name_of_c(uintptr_t l, const struct lua_call *c, uintptr_t function)
 {

@@ -1,4 +1,4 @@
-/* lua_name.h: the names of functions of Lua, as ids. Signal-safe; no function here allocates. */
+/* lua_name.h: names of Lua's functions, as ids. Async-signal-safe; no function here allocates. */
 #ifndef LANGUAGE_LUA_NAME_H
 #define LANGUAGE_LUA_NAME_H
 
@@ -7,17 +7,19 @@
 #include "base/base.h"
 #include "language/lua_layout.h"
 
-/* A call of a state, as the adapter walks them. */
+/* A call of a state during a walk. */
 struct lua_call {
-    uintptr_t call, previous;    // Where their records are now;
-    uintptr_t function;          // where the value is that is called,
-    intptr_t moved;              // and the error of that address in the record.
-    uintptr_t stack, stack_used; // Into what, if they say offsets, and how many bytes; or 0.
-    uintptr_t code;              // Where a function of Lua is in its code.
+    uintptr_t call, previous;    // Present addresses of the call record and the previous one;
+    uintptr_t function;          // present address of the called value,
+    intptr_t moved;              // and its distance from the address in the record.
+    uintptr_t stack, stack_used; // Base of offsets in records, and bytes in use there; 0 = records
+                                 // hold pointers.
+    uintptr_t code;              // Position in the code of a Lua function.
 };
 
-/* Where the value is that is called in the record at CALL, of the state that C is of; 0 if that
- * would be outside of the stack. Some records may have offsets while others have pointers. */
+/* Return the present address of the called value in the record at CALL, of the state that C belongs
+ * to; 0 if it lies outside the stack. While the stack moves, some records may hold offsets and
+ * others pointers. */
 static inline uintptr_t
 lua_call_function(const struct lua_layout *y, const struct lua_call *c, uintptr_t call)
 {
@@ -38,8 +40,8 @@ extern lua_name_getinfo_fn *lua_name_getinfo;
 
 struct lua_proto;
 
-/* Return the id of the call C of the state L, of a Lua function with the prototype PROTO, which
- * describes itself as SAID. */
+/* Return the id of call C of state L, of a Lua function with the prototype PROTO. SAID is the
+ * prototype's description of itself. */
 unsigned lua_name_of_lua(uintptr_t l, const struct lua_call *c, uintptr_t proto,
                          const struct lua_proto *said);
 

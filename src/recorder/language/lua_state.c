@@ -17,8 +17,8 @@
  *
  * The allocator function of a state belongs to the program, but works for Lua.
  *
- * A state that runs without any of that, which ends the program at its first error, is not
- * detected. */
+ * A state that runs outside any protected call is not detected. Its first error would end the
+ * program. */
 #include "language/lua_state.h"
 
 #include <stdbool.h>
@@ -37,14 +37,14 @@ enum {
 /* lua_resume. Set once. */
 static uintptr_t resume_start, resume_bytes;
 
-/* The learnt facts. Atomic; the first is written last. */
+/* The learnt facts. Atomic; the first is written last, and publishes the others. */
 static uintptr_t protected_start; // luaD_rawrunprotected.
 static uintptr_t protected_bytes;
 static unsigned learn_tries;
 
 uintptr_t lua_state_off;
 
-static uintptr_t states[STATES]; // Atomic: those that were seen, by hash.
+static uintptr_t states[STATES]; // Atomic: states seen so far, by hash.
 
 static uintptr_t
 bytes_of(uintptr_t function)
@@ -67,8 +67,8 @@ state_place(uintptr_t l)
     return &states[(l * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
 }
 
-/* The allocator function of the state L counts as Lua's code, wherever it is: Lua called it, for a
- * function of the script. */
+/* Register the allocator function of state L as Lua's code, wherever it is: Lua called it, on
+ * behalf of a function of the script. */
 static void
 know_allocator(uintptr_t l)
 {
@@ -95,7 +95,7 @@ know_allocator(uintptr_t l)
         heaptap_runtime_code((const void *)start, (const void *)end);
 }
 
-/* Is L the state whose protected call is in the frame between LOW and HIGH? */
+/* Return true if the protected call of state L is in the frame between LOW and HIGH. */
 static bool
 is_state(uintptr_t l, uintptr_t low, uintptr_t high)
 {
@@ -115,8 +115,9 @@ is_state(uintptr_t l, uintptr_t low, uintptr_t high)
     return true;
 }
 
-/* Find out which function luaD_rawrunprotected is, and where it keeps L. Only stacks with frames
- * that it could be are counted: others may come for hours before Lua begins. */
+/* Learn which function luaD_rawrunprotected is, and where its frame holds L. Only stacks with a
+ * candidate frame count as attempts, because a program may have many other events before Lua
+ * begins. */
 static void
 learn(const struct heaptap_native *n, size_t count)
 {

@@ -1,4 +1,4 @@
-/* lua_state.h: which states of Lua run in a thread. */
+/* lua_state.h: finds the states of Lua that run in a thread. */
 #ifndef LANGUAGE_LUA_STATE_H
 #define LANGUAGE_LUA_STATE_H
 
@@ -8,11 +8,11 @@
 #include "heaptap/language.h"
 #include "language/lua_layout.h"
 
-/* lua_resume begins at RESUME. Called once, before anything else here. */
+/* Initialise; RESUME is the address of lua_resume. Call once, before all other functions here. */
 void lua_state_begin(uintptr_t resume);
 
-/* `look`, and its notes: pairs of bounds of the frames that show the running states, innermost
- * first, ended by 0. */
+/* Implements `look` of heaptap/language.h. Its notes are the bounds of the frames that show the
+ * running states, in pairs, innermost first, ended by 0. */
 void lua_state_look(const struct heaptap_native *n, size_t count,
                     unsigned long notes[HEAPTAP_NOTES]);
 enum { LUA_STATE_NOTES = (HEAPTAP_NOTES - 2) / 2 };
@@ -20,10 +20,11 @@ enum { LUA_STATE_NOTES = (HEAPTAP_NOTES - 2) / 2 };
 /* Return the state that the frame between LOW and HIGH shows; 0 if it shows none now. */
 uintptr_t lua_state_in(uintptr_t low, uintptr_t high);
 
-/* Bytes from the end of such a frame down to the word that is the state; 0 = not known. Atomic. */
+/* Distance from the end of such a frame down to the word that holds the state; 0 = not known.
+ * Atomic. */
 extern uintptr_t lua_state_off;
 
-/* Is it L, which it was before? */
+/* Return true if the frame between LOW and HIGH still shows the state L. */
 static inline bool
 lua_state_is(uintptr_t l, uintptr_t low, uintptr_t high)
 {

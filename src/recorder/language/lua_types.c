@@ -40,7 +40,7 @@ static const char *names[TYPES] = {
 static allocator *originals[ALLOCATORS]; // Atomic.
 static bool asked;
 
-/* A thread's labels with a type: a number for each that there were without it. */
+/* A cache of a thread's labels with a type added, by the number of the labels without it. */
 static __thread struct {
     heaptap_labels before, with;
     bool known;

@@ -4,15 +4,16 @@
 
 #include <stdint.h>
 
-/* Look whether types are asked for. Once, when the layout is known. */
+/* Read from the environment whether types are requested. Call once, after lua_layout_find. */
 void lua_types_begin(void);
 
-/* From now on blocks of the state that has the allocator at PLACE are labelled with their types, if
- * that is asked for. Returns the function that the program has given it. In the thread that runs
- * the state, where it allocates. */
+/* Label later blocks of the state that has its allocator at PLACE with their types, if that was
+ * requested. Return the allocator that the program gave the state. Call in the thread that runs the
+ * state, inside an allocation. */
 uintptr_t lua_types_take(uintptr_t *place);
 
-/* The program's allocator that FUNCTION has taken the place of; FUNCTION itself if it has not. */
+/* Return the program's allocator that FUNCTION has replaced; FUNCTION itself if it has replaced
+ * none. */
 uintptr_t lua_types_given(uintptr_t function);
 
 #endif

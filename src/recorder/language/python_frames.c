@@ -18,17 +18,17 @@
  * sub-interpreter, the current state is right, which has the same thread id. If the interpreter
  * ends and has freed the states of other threads, there are no frames.
  *
- * Caching. Most events find most of the chain as the event before did. So each thread keeps the
- * links with the words that were read of them, numbered from the outermost on, and their ids. A
- * walk goes outwards until it meets a frame among them, and compares from there on. The words
+ * Caching. Most events find most of the chain unchanged since the event before. So each thread
+ * caches the links, numbered from the outermost on, with their ids and the words that were read of
+ * them. A walk goes outwards until it meets a cached frame, and compares from there on. The words
  * determine the answer and each of them is read again, so equal words give the same answer.
  *
  *     links      [1] main  [2] run  [3] parse  [4] word         of the event before
  *                                       ▲          ✕ has returned
  *     walk       ◄───── compared ───────┘ ◄── [new] ◄── [new]   read and named
  *
- * Some facts are not read again, because a separate event changes them: whether a page can be read,
- * whether a frame in a block of malloc is one, and the life of a code object. `python_gone` counts
+ * Some facts are not read again, because a separate event changes them: that a page can be read,
+ * that a block of malloc still holds a frame, and the life of a code object. `python_gone` counts
  * the ends of these, and invalidates the memo. On the C stack, the place of the innermost link
  * shows whether this is the stack that was proved.
  *
@@ -40,10 +40,9 @@
  * outermost ones are. There each event follows the chain to that frame, two words for each frame.
  *
  * Links may be damaged, or incomplete when a handler runs. A frame is read only after it was proved
- * to be in memory (python_reach.c), a code object only after it was recognised as one
- * (python_name.c), and no more of both than there is room for. If the links lead nowhere, the stack
- * ends with the frame "[damaged frames]", so the gap is visible, and counted. Such a stack is not
- * cached. */
+ * readable (python_reach.c), and a code object only after it was recognised as one (python_name.c).
+ * The number of both is limited. If the links lead nowhere, the stack ends with the frame "[damaged
+ * frames]", so the gap is visible, and counted. Such a stack is not cached. */
 #include "language/python_frames.h"
 
 #include "base/atomics.h"
@@ -54,11 +53,11 @@
 #include "language/python_reach.h"
 
 enum {
-    LINKS = HEAPTAP_FRAMES_MAX, // Frames with and without a function, and frames that have not
-                                // begun.
-    LINKS_CUT = LINKS * 3 / 4, // Links of a chain that has more.
+    LINKS = HEAPTAP_FRAMES_MAX, // Function frames, frames without a function, and frames that have
+                                // not
+    LINKS_CUT = LINKS * 3 / 4, // Links cached of a chain that has more.
     LINKS_MAX = 1 << 16,
-    STOP_STEP = 64, // The stop moves by so many frames.
+    STOP_STEP = 64, // The stop moves by this many frames.
     PLACES = 1 << 10,
     UNKNOWN_MAX = 4,
 };
@@ -73,15 +72,16 @@ python_frames_begin(const struct python_layout *l, const struct python_asked *a)
     asked = *a;
 }
 
-/* The latest state that this thread read although another is its own, and python_gone then. NULL =
- * none. */
+/* The latest current state that differed from this thread's own state, and the value of python_gone
+ * when it was read. NULL = none. */
 static __thread struct {
     const void *state;
     uint64_t gone;
 } other;
 
-/* Can CURRENT's id be read? The interpreter's pointer leads to a live state, so one system call is
- * enough until the pointer changes or memory of the interpreter goes. */
+/* Return true if the id of the state CURRENT can be read. The interpreter's pointer leads to a live
+ * state, so one system call suffices until the pointer changes or memory of the interpreter is
+ * released. */
 static bool
 can_read_state(const void *current)
 {
@@ -91,7 +91,7 @@ can_read_state(const void *current)
         return true;
     if (current == NULL || !heaptap_can_read(current, layout->thread_id + 8u))
         return false;
-    // A handler may come between the two words, and leave its own; then there is none.
+    // A handler may run between the two stores and store its own words; then cache nothing.
     other.state = NULL;
     signal_fence();
     other.gone = gone;
@@ -103,7 +103,8 @@ can_read_state(const void *current)
     return true;
 }
 
-/* The current state CURRENT is not OWN, this thread's state. */
+/* The current state CURRENT differs from OWN, this thread's: return the one whose frames run here,
+ * or NULL. */
 static COLD const void *
 choose_thread(const void *own, const void *current)
 {
@@ -117,13 +118,13 @@ choose_thread(const void *own, const void *current)
 
 /* --- The memo --------------------------------------------------------------------------------- */
 
-/* A frame of the interpreter's, or what stands for frames that cannot be reached. */
+/* A frame of the interpreter, or a placeholder for unreachable frames. */
 struct link {
     const void *frame; // NULL: "[damaged frames]".
-    const void *in;    // An address in its C frame: a cframe, or the frame of no function; or NULL.
-    const void *code;  // As read; NULL = to be read again.
+    const void *in;    // An address in its C frame: a cframe, or the shim; or NULL.
+    const void *code;  // As read; NULL = must be read again.
     uint64_t at;       // As read.
-    uint64_t number;   // Life of CODE; 0 = it is no code object.
+    uint64_t number;   // Life of CODE; 0 = CODE is no code object.
     uint32_t id;
     uint32_t frames;   // Function frames from the outermost up to this one.
     uint8_t mark;      // See mark_of.
@@ -131,22 +132,23 @@ struct link {
 };
 
 struct python_memo {
-    // The thread, and python_gone when the words were read: equal if nothing has ended since.
+    // The thread, and python_gone when the words were read: if they are equal now, no cached fact
+    // has ended.
     const void *thread;
     uint64_t gone;
-    uintptr_t stack_end; // The C stack was proved up to here.
+    uintptr_t stack_end; // The C stack was proved readable up to here.
     uint32_t count;      // Links, numbered from the outermost, 1; 0 = nothing is cached.
-    uint32_t filled;     // Up to here links hold words and ids of some answer.
+    uint32_t filled;     // Links up to this number hold words and ids of an earlier answer.
     uint32_t stop;       // Only the links further in than this are compared; 0 = all.
-    bool is_cut;         // The chain does not end at [0], which is the frame that comes next.
+    bool is_cut;         // The chain continues outside [0], which is the next frame.
     uint16_t places[PLACES]; // Hash of a frame to its number; a hint.
-    struct link links[LINKS + 1]; // [0]: where they end.
-    struct link new_links[LINKS + 1]; // Those further in, innermost first; scratch.
+    struct link links[LINKS + 1]; // [0]: the end of the chain.
+    struct link new_links[LINKS + 1]; // Links inside these, innermost first; scratch.
 };
 
 const size_t python_memo_bytes = sizeof(struct python_memo);
 
-/* An answer that is being made: the chain is followed from FRAME, IN on. */
+/* An answer under construction: the chain is followed outwards from FRAME and IN. */
 struct walk {
     struct python_memo *m;
     const void *thread, *frame, *in;
@@ -154,8 +156,8 @@ struct walk {
     uint32_t new_count;
     uint32_t from; // The outermost link that has changed.
     unsigned unknown;
-    bool is_lost; // Cache nothing of it.
-    bool fills;   // A chain that is cut has as many links as there is room for.
+    bool is_lost; // Do not cache the answer.
+    bool fills;   // If the chain is cut, cache as many links as fit.
     struct python_reach reach;
 };
 
@@ -177,7 +179,7 @@ mark_of(enum python_chain kind, const void *frame)
     return kind == PYTHON_CHAIN_SHIMS ? (uint8_t)python_byte(frame, layout->frame_owner) : 0;
 }
 
-/* Is a link with that MARK of no function? */
+/* Return true if a link with MARK is a shim, which has no function. */
 static INLINE bool
 is_shim(enum python_chain kind, uint8_t mark)
 {
@@ -190,7 +192,8 @@ has_marks(enum python_chain kind)
     return kind == PYTHON_CHAIN_ENTRIES || kind == PYTHON_CHAIN_SHIMS;
 }
 
-/* The instruction that a frame is at, which is at P in it: a pointer, or an index till 3.10. */
+/* Return the position in the word at P of a frame: a pointer to an instruction, or an index up to
+ * 3.10. */
 static INLINE uint64_t
 at_in(enum python_chain kind, const void *p)
 {
@@ -211,9 +214,9 @@ leaves_cframe(enum python_chain kind, const void *in, uint8_t mark)
            (kind == PYTHON_CHAIN_CFRAMES && in != NULL);
 }
 
-/* Are L and those outside of it, up to the stop, read from the same words? Where only the
- * instruction or the function is another one, W says from where on. If not, RET_DIFFERS is the
- * number of the first that is not followed by the same one. */
+/* Return true if L and the links outside it, up to the stop, still follow one another. W->from is
+ * then the outermost link whose instruction or function has changed. Otherwise *RET_DIFFERS is the
+ * number of the first link with another successor. */
 static INLINE bool
 stays(enum python_chain kind, struct walk *w, const struct link *l, uint32_t *ret_differs)
 {
@@ -222,7 +225,7 @@ stays(enum python_chain kind, struct walk *w, const struct link *l, uint32_t *re
     size_t code = layout->frame_code, at = layout->frame_at, previous = layout->frame_previous;
     size_t mark = kind == PYTHON_CHAIN_ENTRIES ? layout->frame_entry : layout->frame_owner;
 
-    // In registers: this loop is most of an event's cost.
+    // Kept in registers: this loop is most of an event's cost.
     KEEP(code);
     KEEP(at);
     KEEP(previous);
@@ -234,12 +237,13 @@ stays(enum python_chain kind, struct walk *w, const struct link *l, uint32_t *re
             (unlikely(*(const void *const *)(frame + code) != l->code) ||
              unlikely(at_in(kind, frame + at) != l->at))) {
             changed = l;
-            KEEP(changed); // A branch: it is nearly never taken.
+            KEEP(changed); // Forces a branch instead of a conditional move: it is nearly never
+                           // taken.
         }
         next = *(const char *const *)(frame + previous);
         if (next != l[-1].frame)
             break;
-        next = l[-1].frame; // So that no load waits for the one before.
+        next = l[-1].frame; // Taken from the cache, so that no load waits for the one before.
         if (leaves_cframe(kind, l->in, l->mark) &&
             python_pointer(l->in, layout->cframe_previous) != l[-1].in)
             break;
@@ -275,7 +279,7 @@ stop_from(enum python_chain kind, const struct python_memo *m, uint32_t inner)
 {
     uint32_t wanted = (uint32_t)heaptap_frames_wanted() + 1, stop;
 
-    // The place of a frame follows from a link further out.
+    // The C frame of a frame is known only from a link further out.
     if (kind == PYTHON_CHAIN_SHIMS)
         return 0;
     stop = inner > wanted + STOP_STEP ? inner - wanted - STOP_STEP : 0;
@@ -328,7 +332,7 @@ find_link(enum python_chain kind, struct walk *w)
     return number;
 }
 
-/* In place of the frames that cannot be reached. */
+/* Add a placeholder for the frames that cannot be reached. */
 static COLD void
 add_damaged(struct walk *w, const void *in)
 {
@@ -336,8 +340,7 @@ add_damaged(struct walk *w, const void *in)
     w->is_lost = true;
 }
 
-/* Return true if the frame that W has reached can be read. 0 is the end of frames, and no
- * damage. */
+/* Return true if the frame that W has reached can be read. NULL is the regular end of the chain. */
 static inline bool
 is_there(struct walk *w, const void *p, const void *in)
 {
@@ -349,7 +352,7 @@ is_there(struct walk *w, const void *p, const void *in)
     return false;
 }
 
-/* Where Python is not running the cframe is one in the thread's state itself. */
+/* When no Python code runs, the cframe is the one inside the thread's state. */
 static inline bool
 is_cframe_there(struct walk *w, const void *cframe, const void *in)
 {
@@ -397,7 +400,8 @@ take_link(enum python_chain kind, struct walk *w)
 
 /* --- The answer ------------------------------------------------------------------------------- */
 
-/* Has the function of L reached its first instruction? Otherwise it is none yet. */
+/* Return true if the function of L has reached its first instruction. Before that it does not
+ * count. */
 static INLINE bool
 has_begun(enum python_chain kind, const struct link *l)
 {
@@ -421,7 +425,7 @@ offset_of(enum python_chain kind, const struct link *l)
     return l->at >= begin ? l->at - begin : PYTHON_NOT_BEGUN;
 }
 
-/* What L, which has been read and is shown, is called. */
+/* Set the id of L, which was read and is shown. */
 static INLINE void
 name_link(enum python_chain kind, struct link *l)
 {
@@ -433,12 +437,12 @@ name_link(enum python_chain kind, struct link *l)
         l->id = python_name_of(l->code, l->number, offset_of(kind, l));
         return;
     }
-    // Not cached: the frame's owner was checked separately.
+    // Not cached, because the check read the frame's owner, which is not among the compared words.
     l->shown = 0;
     l->code = NULL;
 }
 
-/* Read the instruction and the function of L once more. False if it has none. */
+/* Read the instruction and function of L again. Return false if L has no code object any more. */
 static INLINE bool
 read_again(enum python_chain kind, struct link *l)
 {
@@ -456,7 +460,8 @@ read_again(enum python_chain kind, struct link *l)
     return l->number != 0;
 }
 
-/* Take NEW as L, which is FILLED with one that was there, or not. */
+/* Store NEW as L. If FILLED, L holds a link of an earlier answer, whose id is reused if it is the
+ * same. */
 static INLINE void
 take_new(enum python_chain kind, struct link *l, const struct link *new, bool filled)
 {
@@ -486,8 +491,8 @@ answer(enum python_chain kind, struct walk *w, uint32_t known, struct heaptap_fr
             return false;
         if (kind == PYTHON_CHAIN_SHIMS)
             l->in = is_shim(kind, l->mark) ? l->frame : l[-1].in;
-        // The links are not on one C stack, so the innermost does not prove that the others can be
-        // read.
+        // The links span several C stacks, so the position of the innermost does not prove the
+        // others readable.
         if (i > 1 && l->in > l[-1].in && l[-1].in != NULL)
             w->is_lost = true;
         *place_of(w->m, l->frame) = (uint16_t)i;
@@ -498,8 +503,8 @@ answer(enum python_chain kind, struct walk *w, uint32_t known, struct heaptap_fr
     return true;
 }
 
-/* There are more links than the limit. In versions where a frame further out shows where they lie:
- * if there is no such frame, they are no stack, and would only hide the C frames. */
+/* There are more links than the limit, in a version where only a frame further out shows the C
+ * frame. If that frame is missing, the links are no stack, and would only hide the C frames. */
 static COLD void
 cut(struct walk *w)
 {
@@ -547,7 +552,7 @@ follow(enum python_chain kind, struct walk *w)
     return 0;
 }
 
-/* Where the chain begins. */
+/* Start of the chain. */
 static inline void
 start(struct walk *w)
 {
@@ -560,7 +565,7 @@ start(struct walk *w)
         w->in = python_pointer(w->thread, layout->thread_cframe);
     if (layout->cframe_top == PYTHON_NONE)
         return;
-    // In 3.12 the cframe only leads to the frames.
+    // In 3.12 the cframe serves only to find the frames.
     if (layout->chain == PYTHON_CHAIN_ENTRIES)
         w->in = w->frame;
     w->frame = is_cframe_there(w, w->frame, NULL) ? python_pointer(w->frame, layout->cframe_top)
@@ -578,8 +583,8 @@ next_stop(enum python_chain kind, const struct walk *w, uint32_t top)
     return stop_from(kind, w->m, top);
 }
 
-/* Are there fewer than the wanted frames from the link number TOP to the stop? Functions that have
- * not begun have none. */
+/* Return true if fewer frames than wanted lie between link number TOP and the stop. Functions that
+ * have not begun count as none. */
 static inline bool
 is_short(const struct walk *w, uint32_t top)
 {
@@ -603,7 +608,7 @@ walk(enum python_chain kind, struct walk *w, struct heaptap_frame *end, size_t *
         if (likely(top <= LINKS) && likely(answer(kind, w, known, end)) &&
             likely(!is_short(w, top)))
             break;
-        // Once more, as if nothing was known. That ends here.
+        // Walk once more without the cache. That walk always ends.
         w->fills = known == 0;
         w->count = w->filled = 0;
     }
@@ -632,7 +637,7 @@ python_frames_place(struct heaptap_frame *frames, size_t count,
             frames[n++].at = natives[i].slot + 1;
 }
 
-/* Perhaps because the interpreter has ended. It may begin again. */
+/* The interpreter may have ended; it may begin again. */
 static COLD size_t
 none_runs(struct python_memo *m)
 {
@@ -642,7 +647,8 @@ none_runs(struct python_memo *m)
     return 0;
 }
 
-/* Begin with what M has of THREAD. Until the end it has nothing: a handler may jump out of here. */
+/* Begin with the part of M that is valid for THREAD. M is empty until the end, because a handler
+ * may jump out of here. */
 static inline void
 take_memo(struct walk *w, struct python_memo *m)
 {

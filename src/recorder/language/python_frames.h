@@ -5,14 +5,14 @@
 #include "heaptap/language.h"
 #include "language/python_layout.h"
 
-/* The functions of the interpreter that are asked; none of them takes a lock. */
+/* Functions of the interpreter that the adapter calls; none of them takes a lock. */
 struct python_asked {
-    void *(*current)(void);     // The thread state that holds the lock, or of this thread.
-    void *(*of_thread)(void);   // That of this thread which came first.
+    void *(*current)(void);     // The thread state that holds the lock, or this thread's.
+    void *(*of_thread)(void);   // This thread's first thread state.
     int (*is_initialized)(void);
     void *(*interpreters)(void); // The latest one,
     void *(*main)(void);         // and the first.
-    const void *eval;            // What runs functions.
+    const void *eval;            // Runs Python functions.
 };
 
 void python_frames_begin(const struct python_layout *layout, const struct python_asked *asked);
@@ -22,7 +22,8 @@ size_t python_frames_again(struct heaptap_frame *end, void *memo, const unsigned
                            size_t *ret_same);
 extern const size_t python_memo_bytes;
 
-/* Where frames have no address in their C frame: only in 3.9. */
+/* Implements `place` of heaptap/language.h. Only for 3.9, where frames have no address in their C
+ * frame. */
 void python_frames_place(struct heaptap_frame *frames, size_t count,
                          const struct heaptap_native *natives, size_t native_count);
 

@@ -168,7 +168,8 @@ python_layout_minor(const char *version)
 {
     unsigned minor = 0;
 
-    // Without the lock of the interpreter objects have another head, and memory another allocator.
+    // Without the interpreter's lock (free threading), objects have another head, and memory
+    // another allocator.
     if (strncmp(version, "3.", 2) != 0 || strstr(version, "free-threading") != NULL)
         return 0;
     for (version += 2; *version >= '0' && *version <= '9' && minor < 1000; version++)

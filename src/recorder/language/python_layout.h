@@ -8,13 +8,13 @@
 
 /* How the frames of a thread are linked. */
 enum python_chain {
-    PYTHON_CHAIN_OBJECTS = 1, // 3.9:  one object and one C frame for each
-    PYTHON_CHAIN_CFRAMES,     // 3.10: and a word of each of these C frames is known
-    PYTHON_CHAIN_ENTRIES,     // 3.11: frames share C frames; the first of each has a mark
-    PYTHON_CHAIN_SHIMS,       // 3.12: below the first frame of each C frame lies a shim
+    PYTHON_CHAIN_OBJECTS = 1, // 3.9:  a frame is an object, and has a separate C frame
+    PYTHON_CHAIN_CFRAMES,     // 3.10: like 3.9, and a cframe marks each of these C frames
+    PYTHON_CHAIN_ENTRIES,     // 3.11: frames share C frames; the outermost one of each has a mark
+    PYTHON_CHAIN_SHIMS,       // 3.12: outside the outermost frame of each C frame lies a shim
 };
 
-/* How the lines of a code object are written down. */
+/* Formats of a code object's table of lines. */
 enum python_lines {
     PYTHON_LINES_TABLE = 1, // 3.9
     PYTHON_LINES_RANGES,    // 3.10
@@ -31,21 +31,24 @@ struct python_layout {
                                                    // chain.
     uint16_t cframe_top, cframe_previous;          // 3.10 to 3.12; top = PYTHON_NONE in 3.10.
     uint16_t thread_cframe;                        // 3.10
-    uint16_t thread_root;                          // The outermost cframe, which is in it.
-    uint16_t frame_code, frame_previous, frame_at; // Where it is: a pointer, or an index till 3.10.
+    uint16_t thread_root;                          // The outermost cframe, which lies inside the
+                                                   // thread state.
+    uint16_t frame_code, frame_previous, frame_at; // The position: a pointer, or an index up to
+                                                   // 3.10.
     uint16_t frame_owner, frame_entry;
-    uint16_t frame_bytes; // All of these are within so many.
-    uint16_t frame_head;  // From a block to the frame in it: in generators, and in all till 3.10.
-    uint16_t code_begin;    // Its instructions: themselves, or a pointer to bytes till 3.10.
-    uint16_t code_first;    // Instructions before this do not belong to the function yet.
+    uint16_t frame_bytes; // Upper bound of all offsets in a frame.
+    uint16_t frame_head;  // Offset of the frame in its object: in generators, and in all up to
+                          // 3.10.
+    uint16_t code_begin;    // The instructions themselves, or a pointer to them up to 3.10.
+    uint16_t code_first;    // Instructions before this one precede the function's body.
     uint16_t code_function, code_file, code_line, code_lines;
-    uint16_t text_bytes, wide_bytes; // The heads of strings of ASCII and of others.
+    uint16_t text_bytes, wide_bytes; // Sizes of the heads of ASCII strings and of others.
     size_t arena_bytes;
 };
 
 #define PYTHON_NONE UINT16_MAX
 
-/* The same in all versions that are known: heads of objects, bytes and strings. */
+/* Offsets that are the same in all known versions: heads of objects, bytes and strings. */
 enum {
     PYTHON_OBJECT_TYPE = 8,
     PYTHON_SIZE = 16,        // In bytes and strings.

@@ -8,7 +8,7 @@
  *     3.11   1 kkkk nnn, and more by the kind k    n + 1 units of two bytes; other bytes have no
  *                                                  highest bit, so unknown ones can be passed over
  *
- * The table is read as bytes of somebody else: it ends where it ends, whatever it says.
+ * The table is untrusted: reading never passes its end, whatever it contains.
  */
 #include "language/python_line.h"
 
@@ -51,7 +51,8 @@ line_in_ranges(const unsigned char *table, size_t bytes, int64_t line, uint64_t 
 
 enum { LOCATION_ONE_LINE = 10, LOCATION_NO_COLUMNS = 13, LOCATION_LONG, LOCATION_NONE };
 
-/* The number at TABLE[I], six bits in each byte and the seventh for another one. */
+/* Read the number at TABLE[I]: six bits in each byte; the seventh bit means that another byte
+ * follows. */
 static int64_t
 signed_number(const unsigned char *table, size_t bytes, size_t i)
 {

@@ -1,15 +1,15 @@
 /* python_memory.c: objects in CPython's own allocator.
  *
- * The interpreter has three domains of memory. `raw` is malloc. `mem` and `obj` belong to the
- * interpreter's allocator: requests of more than 512 bytes, or of none, come from malloc, the rest
- * from arenas that are mapped. Blocks of malloc are recorded like any program's. A block in an
- * arena is reported as an object of the heap "Python objects", and an arena as backing of that
+ * The interpreter has three domains of memory. `raw` is malloc. `mem` and `obj` use the
+ * interpreter's allocator: it passes requests of more than 512 bytes, or of 0, to malloc, and
+ * serves the rest from mapped arenas. Blocks of malloc are recorded like any program's. A block in
+ * an arena is reported as an object of the heap "Python objects", and an arena as backing of that
  * heap. So no byte is counted twice, and none is missed.
  *
  * The address alone decides. All arenas come through a hook, which keeps a bit for each page
  * (python_pages.c); a block whose page has one belongs to the interpreter.
  *
- *     PyObject_Malloc ─► obj_malloc ─► what was there before: its allocator, or checks around it
+ *     PyObject_Malloc ─► obj_malloc ─► the former function: its allocator, or checks around it
  *                            └─► in an arena? heaptap_alloc
  *
  * That also covers PYTHONMALLOC. With `malloc` no arena is ever made. With `debug` the hooks are
@@ -36,7 +36,7 @@
 
 enum { DOMAIN_MEM = 1, DOMAIN_OBJ, DOMAINS, WRAPPERS_MAX = 4 };
 
-/* As the interpreter's headers have it, PyObjectArenaAllocator. */
+/* As PyObjectArenaAllocator in the interpreter's headers. */
 struct arenas {
     void *context;
     void *(*alloc)(void *context, size_t bytes);
@@ -67,7 +67,7 @@ is_in_arena(const void *p)
     return python_is_page_of(&python_arenas, (uintptr_t)p);
 }
 
-/* Also the memory of frames comes from here, in other sizes; no object ever lies in that. */
+/* The memory of frames also comes from here, in other sizes; no object ever lies there. */
 static struct python_pages *
 pages_of(size_t bytes)
 {
@@ -238,7 +238,7 @@ python_memory_settle(void)
     bool is_initialized;
 
     if (arena_bytes == 0)
-        return; // It was not ours from the beginning.
+        return; // The hooks were not installed at the start.
     is_initialized = asked.is_initialized() != 0;
     python_memory_settled = is_initialized;
     hook_all();

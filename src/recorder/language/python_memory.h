@@ -4,11 +4,12 @@
 
 #include "language/python_layout.h"
 
-/* Report objects from now on. Call before the interpreter begins; its code is the BYTES at CODE. */
+/* Report objects from now on. Call before the interpreter begins. Its code is the BYTES at CODE. */
 void python_memory_begin(const struct python_layout *layout, const void *code, size_t bytes);
 
-/* The interpreter may have chosen other allocators while it began. To be called often until it has
- * begun, when python_memory_settled becomes true, and whenever it may have ended. */
+/* Check that the hooks are still installed: the interpreter may choose other allocators while it
+ * begins. Call often until python_memory_settled is true, and whenever the interpreter may have
+ * ended. */
 void python_memory_settle(void);
 
 extern bool python_memory_settled;

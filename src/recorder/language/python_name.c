@@ -11,12 +11,12 @@
  * which returns one id for equal names.
  *
  * Addresses are reused: a program that compiles and discards code gets code objects at old
- * addresses, even with the same name and file. So a number stands for one life of a code object,
- * and the hook on frees (python_memory.c sees all) removes the word from `codes`. Numbers are not
- * reused; when they run out, after two million, both tables begin anew.
+ * addresses, even with the same name and file. So a number identifies one life of a code object.
+ * The hook on frees (python_memory.c) removes the word from `codes`. Numbers are not reused; when
+ * they run out, after two million, both tables begin anew.
  *
- * The rejected alternative compares names or lines of the object. It costs more than the number and
- * proves less, because `exec` gives them all the same. */
+ * Rejected: comparing names or lines of the object. That costs more than the number and proves
+ * less, because `exec` makes many objects with the same name and lines. */
 #include "language/python_name.h"
 
 #include <string.h>
@@ -86,7 +86,7 @@ is_code(const void *p)
            python_pointer(p, PYTHON_OBJECT_TYPE) == code_type;
 }
 
-/* The number of this life of CODE; 0 if it is none. */
+/* Return the number of this life of CODE; 0 if CODE is no code object. */
 static COLD uint64_t
 number_code(const void *code)
 {
@@ -110,7 +110,7 @@ number_code(const void *code)
     return number;
 }
 
-/* One character to TO, which has room for four bytes. */
+/* Append one character to TO, which has room for four bytes. */
 static size_t
 encode(char *to, uint32_t c)
 {

@@ -11,7 +11,7 @@
 struct python_pages python_arenas, python_chunks;
 uint64_t python_gone;
 
-/* The word with the bit of the page at ADDRESS; NULL without memory. */
+/* Return the word with the bit of the page at ADDRESS, created on demand; NULL without memory. */
 static uint64_t *
 page_word(struct python_pages *pages, uintptr_t address)
 {

@@ -23,14 +23,14 @@ struct python_pages {
 // Mapped by the interpreter, and not released: pages for objects, and for frames.
 extern struct python_pages python_arenas, python_chunks;
 
-/* Atomic: number of ends that invalidate cached facts: the end of an interpreter's page, of an
- * object with a frame inside, of the life of a code object. */
+/* Atomic: counts the ends that invalidate cached facts: of a page of the interpreter, of an object
+ * that contains a frame, of a code object. */
 extern uint64_t python_gone;
 
-/* Put the pages of the BYTES at P to PAGES, or take them out. Without memory they stay out. */
+/* Add the pages of the BYTES at P to PAGES, or remove them. Without memory they are not added. */
 void python_mark_pages(struct python_pages *pages, const void *p, size_t bytes, bool there);
 
-/* Call before the memory is reused. */
+/* Record such an end. Call before the memory is reused. */
 static inline void
 python_goes(void)
 {

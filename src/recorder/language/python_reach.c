@@ -30,13 +30,13 @@
 enum {
     PAGE_BYTES = 4096,
     KNOWN = 1 << 12,
-    STACK_BYTES_MAX = 256 << 20, // Nobody's frames are farther apart.
-    STEP_PAGES_MAX = 4096,       // Asked about in one event.
+    STACK_BYTES_MAX = 256 << 20, // Upper bound for the distance of frames.
+    STEP_PAGES_MAX = 4096,       // Maximum number of pages examined in one event.
 };
 
 static const struct python_layout *layout;
 static struct python_owners owners;
-static uint64_t known[KNOWN]; // Atomic; addresses of frames in blocks of malloc's.
+static uint64_t known[KNOWN]; // Atomic; addresses of frames in blocks of malloc.
 
 /* This thread's known part of the C stack: [low, high) can be read. 0 = none yet. */
 static __thread struct {
@@ -78,7 +78,7 @@ page_of(uintptr_t address)
     return address & ~(uintptr_t)(PAGE_BYTES - 1);
 }
 
-/* How far the pages from FROM on up to END can be read. */
+/* Return the end of the readable pages from FROM, up to END. */
 static uintptr_t
 readable_up_to(uintptr_t from, uintptr_t end)
 {
@@ -88,7 +88,7 @@ readable_up_to(uintptr_t from, uintptr_t end)
     return from;
 }
 
-/* A handler may come between the two words, and leave its own; then there are none. */
+/* A handler may run between the stores and store its own bounds; then there are none. */
 static void
 keep_stack(uintptr_t low, uintptr_t high)
 {
@@ -102,7 +102,7 @@ keep_stack(uintptr_t low, uintptr_t high)
         stack.high = 0;
 }
 
-/* Can all be read from HERE, a place of the C stack, to END? */
+/* Return true if all bytes from HERE, on the C stack, to END can be read. */
 static COLD bool
 prove_stack(uintptr_t here, uintptr_t end)
 {
@@ -112,7 +112,7 @@ prove_stack(uintptr_t here, uintptr_t end)
     if (end - here > STACK_BYTES_MAX)
         return false;
     if (high == 0 || here >= high || low > here + STACK_BYTES_MAX)
-        low = high = here; // Another stack than before.
+        low = high = here; // On another stack than before.
     if (here < low) {
         if (readable_up_to(here, low) < low)
             return false;
@@ -191,7 +191,7 @@ python_reach_prove(struct python_reach *r, const void *p)
     if (!heaptap_can_read(p, layout->frame_bytes))
         return false;
     if (is_in_object(at)) {
-        // The end of one that was there will not be seen.
+        // The displaced frame's end will not be noticed.
         if (load_relaxed(known_word(at)) != 0)
             python_goes();
         store_relaxed(known_word(at), (uint64_t)at);

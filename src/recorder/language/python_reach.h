@@ -5,15 +5,15 @@
 #include "base/base.h"
 #include "language/python_layout.h"
 
-/* The proofs for one answer: frames that begin in [memory, memory + memory_room), or on the C stack
- * in [stack, stack + stack_room), can be read as a whole. */
+/* The proofs for one answer: a frame is readable as a whole if it begins in [memory, memory +
+ * memory_room), or on the C stack in [stack, stack + stack_room). */
 struct python_reach {
     uintptr_t memory, memory_room;
     uintptr_t stack, stack_room;
-    bool asked; // Only the kernel has shown that the latest one can be read.
+    bool asked; // Only a system call has proved the latest frame readable.
 };
 
-/* The types of the objects that have frames inside; NULL = there is none of that kind. */
+/* Types of the objects that contain frames; NULL = the interpreter has no such type. */
 struct python_owners {
     const void *generator, *coroutine, *async_generator, *frame;
 };
@@ -23,10 +23,10 @@ void python_reach_begin(const struct python_layout *layout, const struct python_
 /* Drop all proofs, except for this thread's known part of the C stack. */
 void python_reach_start(struct python_reach *r);
 
-/* Whether a frame's bytes at P can be read; says so of more of them to R. */
+/* Return true if the bytes of a frame at P can be read. Extends R by what was proved. */
 bool python_reach_prove(struct python_reach *r, const void *p);
 
-/* The block at P, of the domain of objects, which is not of an arena, is about to be freed. */
+/* Record that a block of malloc at P, of the domain of objects, is about to be freed. */
 void python_reach_freed(const void *p);
 
 static inline bool

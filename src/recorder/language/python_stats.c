@@ -9,8 +9,8 @@
  *     sys._debugmallocstats ─► stats ─► set what was there ─► the interpreter's function ─► ours
  *
  * The function can be found only after the interpreter has begun, and not from inside malloc. So
- * the adapter registers a pending call (Py_AddPendingCall). It replaces the definition of the one
- * function object in `sys`; a sub-interpreter's stays as it is. */
+ * the adapter registers a pending call (Py_AddPendingCall). It replaces the definition in the
+ * function object of the main interpreter's `sys`; sub-interpreters keep theirs. */
 #include "language/python_stats.h"
 
 #include <dlfcn.h>
@@ -47,7 +47,7 @@ stats(void *self, void *arguments)
     void *result;
 
     asked.get(DOMAIN_OBJ, &now);
-    // Over tracemalloc or the like the function says nothing, as it does without us.
+    // Under tracemalloc or the like the function writes nothing, as without the adapter.
     if (now.malloc != our_malloc)
         return before.function(self, arguments);
     asked.set(DOMAIN_OBJ, &was);
@@ -56,7 +56,7 @@ stats(void *self, void *arguments)
     return result;
 }
 
-/* The interpreter is at leisure, and has its lock. */
+/* Runs as a pending call: between instructions, with the interpreter's lock held. */
 static int
 exchange(void *nothing)
 {

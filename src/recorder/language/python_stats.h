@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* An allocator of the interpreter's, as its headers have it (PyMemAllocatorEx). */
+/* As PyMemAllocatorEx in the interpreter's headers. */
 struct python_allocator {
     void *context;
     void *(*malloc)(void *context, size_t bytes);
@@ -13,12 +13,12 @@ struct python_allocator {
     void (*free)(void *context, void *p);
 };
 
-/* Before the interpreter begins. */
+/* Initialise, before the interpreter begins. */
 void python_stats_begin(void);
 
-/* When it has begun, once: while sys._debugmallocstats looks, let it find BEHIND, which stays where
- * it is, in place of the allocator of objects whose malloc is OURS. That is done at the
- * interpreter's next leisure; this may be called inside malloc. */
+/* Call when the interpreter has begun, once. While sys._debugmallocstats runs, the object allocator
+ * whose malloc is OURS is replaced by BEHIND, which must stay at its address. Takes effect at the
+ * interpreter's next pending call; may be called inside malloc. */
 void python_stats_settle(const struct python_allocator *behind, void *(*ours)(void *, size_t));
 
 #endif

@@ -1,4 +1,4 @@
-/* speak.h: the one line that an adapter may have to say. */
+/* speak.h: an adapter's one message. */
 #ifndef LANGUAGE_SPEAK_H
 #define LANGUAGE_SPEAK_H
 
