@@ -15,8 +15,8 @@
 #include "unwind/expression.h"
 #include "unwind/unwind.h"
 
-/* A made-up object with one function, whose last byte is the last of a page before an unreadable
- * one.
+/* A made-up object with one function. Its last byte is the last of a page, and the next page is
+ * unreadable.
  *
  *       0  header: version, encodings, -> .eh_frame, one table entry {code, FDE}
  *      24  CIE

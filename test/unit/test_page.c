@@ -1,5 +1,5 @@
-/* test_page.c: the document of a page, by construction, and the page that it is put into. html.sh
- * tests the results of `heaptap html` for recorded profiles. */
+/* test_page.c: the document of a page for profiles built by hand, and the page that embeds it.
+ * html.sh tests `heaptap html` with recorded profiles. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -97,7 +97,7 @@ struct arch_caller {
     uint64_t rbp;  // The caller's.
 };
 
-/* The slot alone; any function may use it, and it costs nothing. */
+/* Like ARCH_CALLER, but returns only the slot. Valid in any function, and free. */
 #define ARCH_SLOT() ((uint64_t)(uintptr_t)__builtin_dwarf_cfa() - 8)
 
 #define ARCH_CALLER()                                                                              \

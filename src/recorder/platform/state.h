@@ -116,7 +116,7 @@ struct tls {
     /* The gate in front of each allocation; gate.h. All zero: the next call looks. */
     int64_t credit;       // Charge left; below zero: record or look.
     uint64_t charge_mask; // Bits of a size that are charged: all, or none when calls are counted.
-    int64_t reserve;      // Charge from the next look to the next sample.
+    int64_t reserve;      // Charge left at the next look until the next sample.
     uint64_t random;      // State of the generator.
     uint32_t change;      // sample.change when the thread last adopted a way; 0 = never.
     uint32_t way;

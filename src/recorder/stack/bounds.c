@@ -44,7 +44,7 @@
 enum {
     RED_ZONE_BYTES = 128,
     PAGE_BYTES = 4096,
-    OVERFLOW_BYTES = 1 << 20, // How far below its stack a function that overflows it may reach.
+    OVERFLOW_BYTES = 1 << 20, // Farthest reach of an overflow below the stack.
     // How far up a frame may reach on a stack that is not the thread's own; after a guess.
     FRAME_PAGES = 512,
     DOUBTFUL_PAGES = 32,

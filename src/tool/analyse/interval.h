@@ -48,7 +48,7 @@ bool interval_is_rough(struct interval i, double value);
 /* Number of samples behind counter WHAT; 0 also for exact counters. */
 double interval_samples(const struct errors *e, enum interval_of what);
 
-/* Fewer samples than that give no number to rely on: show the interval, not the estimate. */
+/* With fewer samples the estimate is unreliable: show the interval instead. */
 enum { INTERVAL_FEW_SAMPLES = 30 };
 
 /* Upper bound for a site without samples, in units of the period. */

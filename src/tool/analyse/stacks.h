@@ -14,7 +14,7 @@
 
 struct stack {
     const uint32_t *frames;    // Indices into p->frames, innermost first; depth of them.
-    const uint32_t *locations; // The location each frame came from, same length.
+    const uint32_t *locations; // Location of each frame; depth of them.
     uint32_t depth;            // 0 for the site "other".
     uint32_t flags;            // enum profile_node_flags of all nodes together.
     uint32_t node;             // Innermost node; any one of several with equal text.

@@ -1,9 +1,9 @@
 /* names_hint.c: name the files that lack symbols, and the packages that provide them.
  *
  * Nobody reads a list of hints under each report. So there is one hint, about at most MODULES_TOLD
- * files, each on the stacks of at least SHARE_TOLD of the shown bytes. If no names are missing, a
- * program may still lack lines. The hint then names it, if it has a symbol table: programs of
- * distributions have none, so it is the user's.
+ * files, each on the stacks of at least SHARE_TOLD of the shown bytes. If no names are missing, the
+ * hint names a program that has a symbol table but no line numbers. Distributions strip symbol
+ * tables, so such a program is the user's own build.
  *
  * The remedy is as exact as possible: the package whose debug package has the names (its name
  * varies between distributions, so it is not spelt out), and the build id, the key for servers and

@@ -9,9 +9,9 @@
  * The block. free() keeps the address of the block's chunk, 16 bytes in front, in a register that
  * its callees save. So the address is among the words above the stack pointer of the thread that
  * aborted; programs have no use for such an address. Earlier calls have left other chunks there.
- * Each message states a defect of the chunk: the first chunk of a block in the ledger that has this
- * defect is the one. A double free leaves no damage, so there only one freed block may be among
- * these words.
+ * Each message states a defect of the chunk. The first of these words that is the chunk of a block
+ * in the ledger and has this defect is taken. A double free leaves no damage. Its block is taken
+ * only if it is the only freed block among these words.
  *
  * An annotated block begins behind its annotation, so its address in the ledger is larger by the
  * annotation's length.

@@ -1,16 +1,16 @@
 /* check_blocks.c: damage of blocks in the memory of a recorded process.
  *
  * Annotated blocks (docs/internals/annotated.md): the recorder's map has their addresses, so each
- * must have its annotation in front. Any byte that differs is damage, however little is left.
- * Neighbours are judged together, because one write may change both:
+ * must have its annotation in front. Any byte that differs is damage, even if hardly any of the
+ * annotation is left. Neighbours are judged together, because one write may change both:
  *
  *     block A │ guard │ the allocator's │ HeaP … check ProF │ block B
  *             └──► A ran over                           ◄───┘ B was written before its beginning
  *
- * A guard that has changed at its first byte means that A overflowed. If it has changed only
- * further behind, and B's end mark is gone, B was written before its beginning. An annotation that
- * has lost its end mark behind an intact guard was damaged from its own block. One that has lost
- * its beginning was damaged from the block in front.
+ * If the first byte of the guard has changed, A overflowed. If only later bytes have changed, and
+ * B's end mark is gone, B was written before its beginning. An annotation without its end mark
+ * behind an intact guard was damaged from its own block. An annotation without its beginning was
+ * damaged from the block in front.
  *
  * Blocks without annotations: glibc keeps a word in front of each block with the size of the chunk,
  * and so with the place of the next word. A word that is invalid, or that does not lead to a valid

@@ -47,11 +47,11 @@ enum { VECTORS_MAX = 64 << 10 }; // Of any processor so far; the kernel writes n
 
 enum { ROUNDS_MAX = 16, PC_AT = 16, SP_AT = 19, POINTER_AT = 21 };
 
-/* So often, a millisecond apart, a thread is looked at whether the kernel lets go of it. */
+/* How often, and at what interval, to check whether the kernel has released a thread. */
 enum { HELD_LOOKS = 20, HELD_WAIT_NS = 1000000 };
 
-/* Number and distance of the looks whether a thread has left a fragile call, and how many looks in
- * a row must find none. */
+/* How often, and at what interval, to check whether a thread is in a fragile call, and how many
+ * checks in a row must find none. */
 enum { FRAGILE_LOOKS = 100, FRAGILE_WAIT_NS = 10000000, FRAGILE_CLEAR = 3 };
 
 enum stop_result { STOP_FAILED, STOP_DONE, STOP_HELD };

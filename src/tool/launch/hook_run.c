@@ -1,8 +1,8 @@
 /* hook_run.c: handle the hooks of `run` before the program starts and after it ends.
  *
- * A hook that was never called is noted with the likely reason. The profile alone cannot show the
- * difference from a function that the program never needed: a call inside one module bypasses the
- * loader's tables, and only these can be changed. */
+ * A hook that was never called is noted with the likely reason. Either the program never called the
+ * function, or it called it inside one module. Such calls bypass the loader's tables, the only
+ * place to hook. The profile alone cannot distinguish the two. */
 #include "launch/hook_run.h"
 
 #include <string.h>

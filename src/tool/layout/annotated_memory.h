@@ -17,9 +17,9 @@ struct memory_part {
     uint64_t told_base;  // that it lay here, most of them.
 };
 
-/* Why a mark is no block. */
+/* Reasons to refuse a mark. */
 enum refusal {
-    REFUSED_NOT_ONE,     // What follows the mark is no annotation: text, code.
+    REFUSED_NOT_ONE,     // No annotation follows the mark: it is text or code.
     REFUSED_NO_END,      // The end of the annotation is not where it should be.
     REFUSED_CUT_OFF,     // The memory ends before the annotation does.
     REFUSED_COPY,        // The block lay at another address.

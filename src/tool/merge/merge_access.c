@@ -4,8 +4,8 @@
  * the block cannot be added, and the sum has none (access_join). Counts by site are kept, although
  * their shares of granules then mix sizes.
  *
- * Whether uncounted code may have accessed the blocks is merged by site. So a site keeps its
- * "never" although other programs did not prove theirs, and an unproven site gets none.
+ * The flag that uncounted code may have accessed the blocks is merged for each site separately. So
+ * a site stays "never accessed" although other programs had uncounted code.
  */
 #include "merge/merge_access.h"
 

@@ -1,7 +1,6 @@
-/* merger.c: strings of an input in the sum.
+/* merger.c: map an input's string ids to the sum's.
  *
- * An input's strings are numbers; each is looked up in the sum by its text once, and from then on
- * by its number.
+ * Each string is looked up in the sum by its text once. The id found is cached in in->strings.
  */
 #include "merge/merger.h"
 

@@ -172,8 +172,8 @@ times_are_valid(const struct profile *p)
         HOLDS(i == 0 || p->snapshots[i - 1].elapsed_ns <= s->elapsed_ns); // Moments are searched.
     }
     for (size_t i = 0; i < p->change_count; i++) {
-        HOLDS(p->changes[i].thread_site < p->thread_site_count); // It is a change of a row,
-        HOLDS(p->changes[i].interval <= p->snapshot_count); // and the last interval is after all.
+        HOLDS(p->changes[i].thread_site < p->thread_site_count); // The row exists,
+        HOLDS(p->changes[i].interval <= p->snapshot_count); // and so does the interval.
     }
     HOLDS(p->change_count == 0 || p->has_history); // Only the history has changes.
     return true;
@@ -464,8 +464,8 @@ site_ids_are_valid(const struct profile *p, bool *taken)
 
         // Readers take these for the site "other" in its size classes.
         HOLDS(s->id == s->size_class + 1 || !is_other);
-        HOLDS(s->id >= DISK_SITE_FIRST || is_other);                // And no other site has them.
-        HOLDS(s->id < DISK_SITE_FIRST + p->site_count || is_other); // Those of backing come behind.
+        HOLDS(s->id >= DISK_SITE_FIRST || is_other);                // Only "other" has these ids.
+        HOLDS(s->id < DISK_SITE_FIRST + p->site_count || is_other); // Backings have the ids above.
         HOLDS(!taken[s->id]); // The counters of one would be added to the other.
         taken[s->id] = true;
     }

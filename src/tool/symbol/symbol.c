@@ -67,7 +67,7 @@ struct resolver {
 /* The locations of one file. */
 struct group {
     struct resolver *r;
-    const struct profile_module *m; // The first that is the file.
+    const struct profile_module *m; // The first module of the file.
     const struct work *work;
     size_t count;
     struct symcache cache;

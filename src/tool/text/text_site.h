@@ -4,14 +4,14 @@
 
 #include "text/text_view.h"
 
-/* S with its METRIC and, unless it was shown before, its stack. */
+/* Write site S with its METRIC, and its stack unless that was shown before. */
 void text_site(struct text_view *v, const struct stack *s, enum metric metric);
 
-/* The first sites by METRIC: at most LIMIT, each with at least PERCENT_MIN of the total, and at
- * least one. Without any site, not even the title. */
+/* Write a title and the top sites by METRIC: at least one, at most LIMIT, each other with at least
+ * PERCENT_MIN of the total. Write nothing if there is no site. */
 void text_section(struct text_view *v, enum metric metric, size_t limit, double percent_min);
 
-/* The top sites by METRIC, with stacks; says so if there is none. */
+/* Write the top sites by METRIC, with stacks, or a line that there are none. */
 void text_sites(struct text_view *v, enum metric metric);
 
 #endif

@@ -318,8 +318,8 @@ put_names(struct chart *c)
                                style_plural(c->v->base.arena, (int64_t)left_out, "more snapshot")));
 }
 
-/* The scale of a sparkline starts at 0; with a trend, which may be small beside the earlier value,
- * at the lowest value after the start. */
+/* Return the lower end of a sparkline's scale: 0, but for a row with a trend its lowest value after
+ * the start. Otherwise a trend that is small beside the value would be invisible. */
 static double
 ground(const struct timeline_row *row, const double *values)
 {

@@ -20,8 +20,8 @@ heaptap = os.environ["HEAPTAP"]
 
 
 def look(pid, wrong):
-    """A report of the process, whose threads are watched meanwhile; None if it fails. Errors are
-    added to WRONG."""
+    """Return a report of process PID, or None if it fails. Watch the threads meanwhile, and append
+    errors to WRONG."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         report = subprocess.Popen([heaptap, "report", "--json", "--no-fold", str(pid)],
                                   stdout=out, stderr=err)

@@ -186,7 +186,7 @@ const tests = {
             await settle();
             const rows = await page.locator('.flame-table tbody tr').evaluateAll((all) =>
                 all.map((row) => [row.querySelector('bdi').title, row.cells[1].textContent]));
-            // A row without a name is called by its place.
+            // A row without a name shows its address instead ("+0x…").
             assert.deepStrictEqual(rows, root.children.filter((one) => one.value > 0)
                 .slice(0, 100).map((one, i) => [one.name ?? rows[i]?.[0],
                     amount(one.value, 'allocated')]));
