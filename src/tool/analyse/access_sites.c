@@ -44,7 +44,7 @@ byte_seconds_of(const struct profile_access *a)
     return (double)a->size_bytes.total / blocks * (life_us / US_PER_S) * (blocks / dated);
 }
 
-/* Whether no 8-byte word that was touched had a second access, on average. */
+/* Return true if no 8-byte word that was touched had a second access, on average. */
 static bool
 is_touched_once(const struct profile_access *a)
 {

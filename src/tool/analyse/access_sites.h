@@ -53,7 +53,7 @@ struct access_table {
     uint64_t unseen_bytes;
 };
 
-/* How the blocks of STACKS, which are of P, were used. From ARENA. */
+/* Summarise the use of the blocks of STACKS, built from P. From ARENA. */
 void access_build(const struct profile *p, const struct stacks *stacks, struct arena *arena,
                   struct access_table *ret);
 
@@ -66,7 +66,7 @@ enum access_pick {
                        // use is unknown.
 };
 
-/* The rows of T that PICK means; their number in *RET_COUNT. From ARENA. */
+/* Return the rows of T that PICK selects, and their number in *RET_COUNT. From ARENA. */
 const struct access_row **access_picked(const struct access_table *t, enum access_pick pick,
                                         struct arena *arena, size_t *ret_count);
 

@@ -26,7 +26,7 @@ is_used(const struct counters *c)
     return c->allocations != 0 || c->frees != 0;
 }
 
-/* The row for blocks of SIZE or, if there is none, NULL. */
+/* Return the row for blocks of SIZE or, if there is none, NULL. */
 static struct bin_row *
 find_row(const struct bins *bins, uint64_t size)
 {

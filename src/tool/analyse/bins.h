@@ -18,7 +18,7 @@ struct bin_type {
 };
 
 struct bin_row {
-    uint64_t size;            // BIN_LARGER for all that are above BIN_SIZE_MAX.
+    uint64_t size;            // BIN_LARGER for all sizes above BIN_SIZE_MAX.
     struct counters counters; // Only allocations, frees and their bytes.
     struct bin_type *known;   // What blocks of this size are, most bytes first.
     size_t known_count;
@@ -32,13 +32,14 @@ struct bins {
     struct counters total;
 };
 
-/* Bins with at least one allocation or free, and always the row for larger blocks. From ARENA. */
+/* Build the bins with at least one allocation or free, and always the row for larger blocks. From
+ * ARENA. */
 void bins_build(const struct profile *p, struct arena *arena, struct bins *ret);
 
-/* Pointers to the rows of BINS, most bytes first. From ARENA. */
+/* Return pointers to the rows of BINS, most bytes first. From ARENA. */
 const struct bin_row **bins_by_bytes(const struct bins *bins, struct arena *arena);
 
-/* Bars of a histogram: sizes up to 16, then twice as many at a time, then the larger ones. */
+/* Bars of a histogram: sizes up to 16, then a bar for each power of two, then all larger sizes. */
 enum { BIN_BAR_COUNT = 8 };
 
 struct bin_bar {
@@ -46,10 +47,10 @@ struct bin_bar {
     struct counters counters;
 };
 
-/* Fill RET with all bars, empty ones too. */
+/* Fill RET with all bars, including empty ones. */
 void bins_bars(const struct bins *bins, struct bin_bar ret[BIN_BAR_COUNT]);
 
-/* Does B, made from P, keep the promises above? Only reads; see util/ensure.h. */
+/* Return true if B, made from P, keeps the invariants above. Only reads; see util/ensure.h. */
 bool bins_are_valid(const struct profile *p, const struct bins *b);
 
 #endif

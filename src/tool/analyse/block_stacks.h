@@ -13,8 +13,7 @@ struct block_stacks {
     uint32_t *order;
 };
 
-/* Find the blocks of each of STACKS, built from P, whose sites have the ids that B has. From
- * ARENA. */
+/* Assign the blocks of B to STACKS, built from P, by their site ids. From ARENA. */
 void block_stacks_build(const struct profile *p, const struct stacks *stacks,
                         const struct blocks *b, struct arena *arena, struct block_stacks *ret);
 
@@ -24,8 +23,8 @@ struct block_size {
     uint64_t blocks;
 };
 
-/* The sizes of the blocks of stack I, the smallest first, into an array from ARENA; of *RET_UNKNOWN
- * blocks the size is not known. */
+/* Store the sizes of the blocks of stack I, smallest first, in an array from ARENA, and return
+ * their number. *RET_UNKNOWN is the number of blocks of unknown size. */
 size_t block_stacks_sizes(const struct block_stacks *s, size_t i, struct arena *arena,
                           struct block_size **ret, size_t *ret_unknown);
 

@@ -68,7 +68,7 @@ find_arc(struct builder *b, uint32_t caller, uint32_t callee)
     return (uint32_t)*id;
 }
 
-/* The arc to CALLEE from CALLER, the function at I of S. */
+/* Return the arc to CALLEE from CALLER, the function at I of S. */
 static uint32_t
 arc_at(struct builder *b, const struct stack *s, size_t i, uint32_t caller, uint32_t callee)
 {
@@ -86,7 +86,7 @@ arc_at(struct builder *b, const struct stack *s, size_t i, uint32_t caller, uint
     return arc;
 }
 
-/* Whether STAMP is met for the first time in the stack NUMBER. */
+/* Return true if STAMP is met for the first time in the stack NUMBER. */
 static bool
 is_first(size_t *stamp, size_t number)
 {

@@ -25,14 +25,14 @@ struct callgraph_arc {
 struct callgraph_node {
     struct amount self, inclusive;
     struct amount called; // Stacks with a call by another function.
-    int64_t recursive;    // Its further activations on those stacks, each times the allocations; of
-                          // a cycle: calls between its functions.
+    int64_t recursive;    // Recursive activations on those stacks, times their allocations. For a
+                          // cycle: calls between its functions.
     int64_t calls_in;     // Sum over the arcs into it.
     int64_t calls_out;    // Sum over the arcs out of it.
     uint32_t cycle;       // Node of the cycle it is in; CALLGRAPH_NONE if none, and for a cycle.
     uint32_t number;      // Cycle number from 1, by falling amount; 0 = a function.
-    uint32_t depth;       // The least number of callers above it.
-    uint32_t index;       // Place in entries; CALLGRAPH_NONE if it has none.
+    uint32_t depth;       // Smallest number of callers above it.
+    uint32_t index;       // Index into entries; CALLGRAPH_NONE if it has none.
     uint32_t first_caller, caller_count; // In callers.
     uint32_t first_callee, callee_count; // In callees.
 };
@@ -55,7 +55,7 @@ struct callgraph {
 void callgraph_build(struct functions *functions, const struct stacks *stacks, enum metric metric,
                      struct arena *arena, struct callgraph *ret);
 
-/* Does it keep the promises above? Only reads; see util/ensure.h. */
+/* Return true if the invariants above hold. Only reads; see util/ensure.h. */
 bool callgraph_is_valid(const struct callgraph *g);
 
 #endif

@@ -157,7 +157,7 @@ diff_changed(const struct diff_row *row)
     return false;
 }
 
-/* The entry of F, whose file goes by FILE on both sides. */
+/* Return the entry of F, whose file goes by FILE on both sides. */
 static uint32_t
 entry_for(struct builder *b, const struct diff_frame *f, const char *file)
 {

@@ -15,8 +15,8 @@ enum diff_by {
 };
 
 struct diff_frame {
-    const char *function; // Or the result of frame_name (frame_name.h).
-    const char *file;     // As it is after, or before if the stack is gone; "" if unknown.
+    const char *function; // A function's name, or the result of frame_name (frame_name.h).
+    const char *file;     // The file after, or before if the stack is gone; "" if unknown.
     const char *module;   // Path, likewise; "" if unknown.
     uint32_t line;        // Likewise.
     bool inlined;
@@ -55,24 +55,25 @@ struct diff {
 void diff_build(const struct diff_side *before, const struct diff_side *after, enum diff_by by,
                 enum metric metric, struct arena *arena, struct diff *ret);
 
-/* After minus before. */
+/* Return the value after minus the value before. */
 int64_t diff_growth(const struct counters *before, const struct counters *after,
                     enum metric metric);
 
-/* The 95 % interval of the growth of METRIC; of short-lived blocks none is known, and the growth
- * is returned. */
+/* Return the 95 % interval of the growth of METRIC. Short-lived blocks have none: both ends are the
+ * growth. */
 struct interval diff_interval(const struct counters *before, const struct errors *before_errors,
                               const struct counters *after, const struct errors *after_errors,
                               enum metric metric);
 
-/* Whether ROW's own value, or the INCLUSIVE one, has changed, but so little that it may be chance.
+/* Return true if ROW's own value, or the INCLUSIVE one, has changed, but so little that it may be
+ * chance.
  */
 bool diff_is_noise(const struct diff_row *row, enum metric metric, bool inclusive);
 
-/* Whether any metric of ROW changed. */
+/* Return true if any metric of ROW changed. */
 bool diff_changed(const struct diff_row *row);
 
-/* Does D, by METRIC, keep the promises above? Only reads; see util/ensure.h. */
+/* Return true if D, by METRIC, keeps the invariants above. Only reads; see util/ensure.h. */
 bool diff_is_valid(const struct diff *d, enum metric metric);
 
 #endif

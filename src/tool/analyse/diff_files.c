@@ -63,7 +63,7 @@ compare_lones(const void *a, const void *b)
     return order ? order : strcmp(x->path, y->path);
 }
 
-/* The files that only SIDE has, by name. The caller frees their array. */
+/* Return the files that only SIDE has, by name. The caller frees their array. */
 static struct lones
 find_lones(const struct strtab *paths, const struct map *masks, uint8_t side)
 {
@@ -81,7 +81,7 @@ find_lones(const struct strtab *paths, const struct map *masks, uint8_t side)
     return ret;
 }
 
-/* How many of their last components A and B share. */
+/* Return how many of their last components A and B share. */
 static size_t
 shared_components(const char *a, const char *b)
 {
@@ -106,7 +106,7 @@ consider(struct lone *file, uint32_t other, size_t shared)
     file->best = other;
 }
 
-/* How many files from FIRST on have its name. */
+/* Return how many files from FIRST on have its name. */
 static size_t
 count_named(const struct lones *files, size_t first)
 {

@@ -1,4 +1,5 @@
-/* diff_files.h: which source files of two profiles are one, wherever they were built. */
+/* diff_files.h: match the source files of two profiles, even if they were built in different
+ * directories. */
 #ifndef ANALYSE_DIFF_FILES_H
 #define ANALYSE_DIFF_FILES_H
 
@@ -16,8 +17,8 @@ void diff_files_match(const struct profile *before, const struct profile *after,
                       struct diff_files *ret);
 void diff_files_release(struct diff_files *f);
 
-/* What stands for the file PATH of AFTER on both sides: its match in BEFORE, else PATH. As long as
- * F and PATH. */
+/* Return the name used on both sides for the file PATH of AFTER: its match in BEFORE, else PATH.
+ * Valid as long as F and PATH. */
 const char *diff_files_key(struct diff_files *f, const char *path);
 
 #endif

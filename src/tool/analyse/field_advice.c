@@ -33,7 +33,7 @@ can_advise(const struct fields *fields, const struct field_structure *f)
            !f->blurred && f->accesses > 0;
 }
 
-/* The bytes of the COUNT rows V of F, each once: bit-fields share some. */
+/* Return the bytes of the COUNT rows V of F, each once: bit-fields share some. */
 static uint64_t
 row_bytes(const struct field_structure *f, const uint32_t *v, size_t count)
 {
@@ -117,7 +117,7 @@ by_share(const void *left, const void *right)
     return by_accesses_per_byte(left, right);
 }
 
-/* Whether the last part of F is an array of one element (or none). */
+/* Return true if the last part of F is an array of one element (or none). */
 static bool
 has_tail(const struct profile *p, const struct field_structure *f)
 {
@@ -149,8 +149,8 @@ candidates_of(const struct field_structure *f, struct arena *arena)
     return v;
 }
 
-/* How many lines the COUNT parts V of F lie on, each line counted once, if they begin at OFFSETS
- * (NULL = as they do). */
+/* Return how many lines the COUNT parts V of F lie on, each line counted once, if they begin at
+ * OFFSETS (NULL = as they do). */
 static uint64_t
 count_lines(const struct field_structure *f, const uint32_t *v, size_t count,
             const uint64_t *offsets, struct arena *arena)
@@ -196,7 +196,8 @@ find_hot(const struct field_structure *f, struct arena *arena, struct field_advi
     ret->hot_lines_least = (ret->hot_bytes + FIELDS_LINE_BYTES - 1) / FIELDS_LINE_BYTES;
 }
 
-/* The next part of V to place at AT: the first, unless it needs a gap that another part fits. */
+/* Return the next part of V to place at AT: the first, unless it needs a gap that another part
+ * fits. */
 static struct candidate *
 next_candidate(const struct field_structure *f, struct candidate *v, uint64_t at)
 {
@@ -299,7 +300,7 @@ is_written(const struct field_structure *f, const struct field_part *part, bool 
            (double)part->writes >= (double)part->accesses * (1 - MOSTLY);
 }
 
-/* Whether it is mostly read; not APART, whether it is accessed. */
+/* Return true if it is mostly read; not APART, whether it is accessed. */
 static bool
 is_read(const struct field_structure *f, const struct field_part *part, bool apart)
 {

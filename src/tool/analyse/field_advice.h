@@ -20,20 +20,20 @@ struct field_advice {
     uint32_t *untouched; // Rows without any access, in order.
     size_t untouched_count;
     uint64_t untouched_bytes;
-    uint32_t *unread; // Rows that were written and never read. None unless counted apart.
+    uint32_t *unread; // Rows that were written and never read, if reads are counted separately.
     size_t unread_count;
     uint64_t unread_bytes;
-    uint32_t *once; // Rows with one access in each block that had any: set, and left alone.
+    uint32_t *once; // Rows with one access in each block that had any: set once and never used.
     size_t once_count;
     uint64_t once_bytes;
     uint32_t *hot; // Parts with FIELD_HOT_SHARE of the accesses, most for each byte first.
     size_t hot_count;
     uint64_t hot_bytes;
-    uint64_t hot_lines, hot_lines_least; // On how many lines they lie, and could lie.
-    // A better order, if there is one: parts from the front on, the start of each (by part), and
+    uint64_t hot_lines, hot_lines_least; // Number of lines they occupy, and could occupy.
+    // A better order, if there is one: parts from the front on, the offset of each (by part), and
     // the effect.
     uint32_t *order;
-    size_t order_count; // 0 = none is better.
+    size_t order_count; // 0 = no better order.
     uint64_t *offsets;
     uint64_t new_size, new_hot_lines;
     double lines, new_lines; // As fields_lines.

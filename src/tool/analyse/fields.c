@@ -285,8 +285,8 @@ count_part(const struct field_structure *f, struct field_part *part, uint32_t gr
     }
 }
 
-/* The true end of the part at FIRST, whose last member ends at END: a nested structure has padding
- * that may hold the next part, at NEXT. */
+/* Return the true end of the part at FIRST, whose last member ends at END: a nested structure has
+ * padding that may hold the next part, at NEXT. */
 static uint64_t
 end_of_part(const struct profile_member *first, uint64_t end, uint64_t next)
 {

@@ -8,8 +8,8 @@ enum { FIELDS_LINE_BYTES = 64 };
 
 /* Counts of one place, over all blocks (and array elements) of a structure. */
 struct field_counts {
-    uint64_t accesses, writes; // Reads are the remainder; valid only if counted apart.
-    uint64_t blocks, reached;  // Blocks that had an access; that have the place.
+    uint64_t accesses, writes; // Reads are the remainder; only if counted separately.
+    uint64_t blocks, reached;  // Blocks with an access there; blocks that have the place.
 };
 
 /* A member, or bytes that no member has. */
@@ -26,7 +26,7 @@ struct field_part {
     uint32_t alignment;
     uint32_t first_row, row_count; // Rows, its own padding included.
     uint64_t accesses, writes;
-    bool fixed, together, shared; // As rows and members are, of any of it.
+    bool fixed, together, shared; // True if any of its rows or members is.
 };
 
 struct field_structure {
@@ -34,13 +34,13 @@ struct field_structure {
     uint32_t verdict;             // enum profile_verdict: the least certain verdict at the sites.
     uint64_t sites, blocks, bytes; // Blocks whose accesses are known, and their bytes.
     uint64_t elements;            // Structures in these blocks; more if they are arrays.
-    uint64_t beyond_bytes;        // Behind the granules of a block that have counts of their own.
+    uint64_t beyond_bytes;        // Behind the granules of a block that have separate counts.
     uint64_t beyond_accesses;     // To these bytes; no member has them.
     uint64_t accesses, writes;    // To the members.
     uint64_t migrated, dated;     // As in struct profile_access.
     bool folded;                  // Some blocks are arrays of elements of this type.
     bool blurred;                 // Elements begin within granules: counts may be a neighbour's.
-    struct field_counts *granules; // From the front, granule_bytes each.
+    struct field_counts *granules; // granule_bytes each, from the front of the block.
     size_t granule_count;
     struct field_row *rows; // By offset.
     size_t row_count;
@@ -52,7 +52,7 @@ struct field_structure {
 /* A stack whose blocks have no structure that is known, and so no fields. */
 struct field_other {
     const struct stack *stack;
-    const char *type; // Known facts in spite of this; "" = none.
+    const char *type; // Known facts all the same; "" = none.
     uint64_t blocks, accesses;
 };
 
@@ -62,8 +62,8 @@ struct fields {
     struct field_structure *v; // Most accesses first, then most bytes.
     size_t count;
     uint32_t granule_bytes;
-    uint64_t bytes, accesses;  // Accesses to blocks of such a type, where places are known.
-    uint64_t beyond_bytes, beyond_accesses; // To such blocks, where places are not known.
+    uint64_t bytes, accesses;  // Accesses to structures, where places are known.
+    uint64_t beyond_bytes, beyond_accesses; // Accesses to structures, where places are not known.
     uint64_t other_bytes, other_accesses; // Those beyond, and of all other blocks with counts.
     struct field_other largest[FIELD_OTHERS_MAX]; // The most accessed of these: those with
     size_t largest_count;                         // FIELD_OTHER_SHARE of all, or more.
@@ -71,7 +71,8 @@ struct fields {
 
 #define FIELD_OTHER_SHARE 0.05
 
-/* The name of the type of SITE without "[]" and the like, interned in P; 0 if it is unknown. */
+/* Return the name of the type of SITE without "[]" and the like, interned in P; 0 if it is
+ * unknown. */
 uint32_t fields_type_name(struct profile *p, const struct profile_site *site);
 
 /* List the accessed structures of P that are the type of blocks of STACKS, at least likely.
@@ -80,12 +81,12 @@ uint32_t fields_type_name(struct profile *p, const struct profile_site *site);
 void fields_build(struct profile *p, const struct stacks *stacks, struct arena *arena,
                   struct fields *ret);
 
-/* The share of blocks that had an access where C was counted, from 0 to 1. */
+/* Return the share of blocks that had an access where C was counted, from 0 to 1. */
 double field_share(const struct field_counts *c);
 
-/* How many cache lines of a block of F are touched, on average, if its parts lie at OFFSETS (by
- * part; NULL = as they do): at least that many, for it is known of each granule how many blocks
- * touched it, not which. The mean of where malloc may put a block. */
+/* Return how many cache lines of a block of F are touched on average if its parts lie at OFFSETS
+ * (by part; NULL = the present layout). Averages over the addresses where malloc may put a block. A
+ * lower bound: the counters store how many blocks touched a granule, not which. */
 double fields_lines(const struct field_structure *f, uint32_t granule_bytes,
                     const uint64_t *offsets);
 

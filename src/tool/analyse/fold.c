@@ -104,7 +104,7 @@ static const char *const wrappers[] = {
     "<alloc::raw_vec::*",
 };
 
-/* The end of the bracketed text that opens at S, or S's end when it does not close. */
+/* Return the end of the bracketed text that opens at S, or S's end when it does not close. */
 static const char *
 skip_brackets(const char *s, char opener, char closer)
 {
@@ -125,8 +125,8 @@ is_identifier(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
-/* The length of "operator" and its symbol at S, so that its brackets are not taken for others; 0 if
- * S is none. START is the beginning of the whole name. */
+/* Return the length of "operator" and its symbol at S, so that its brackets are not taken for
+ * others; 0 if S is none. START is the beginning of the whole name. */
 static size_t
 operator_length(const char *s, const char *start)
 {

@@ -22,16 +22,16 @@ struct nameless_text {
     char bare[FRAME_NAMELESS_MAX];  // The same without the ellipsis.
 };
 
-/* That of the function without a name at LOCATION. */
+/* Return the substitute name of the nameless function at LOCATION. */
 struct nameless_text frame_nameless(const struct profile *p, uint32_t location);
 
-/* The call at LOCATION, which a module covers, as "libx.so+0x1f30". */
+/* Return the call at LOCATION, which a module covers, as "libx.so+0x1f30". */
 const char *frame_place(const struct profile *p, uint32_t location, struct arena *arena);
 
 /* Name of a stack whose frames the profile did not keep (struct stack with depth 0). */
 #define FRAME_NAME_OTHER "[other stacks]"
 
-/* The address to look LOCATION up with: inside the call instruction for a return address. */
+/* Return the address to look LOCATION up with: inside the call instruction for a return address. */
 uint64_t location_pc(const struct profile_location *location);
 
 #endif

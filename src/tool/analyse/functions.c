@@ -92,7 +92,7 @@ shows_beginning(const struct profile *p, const struct stack *s, uint32_t useful)
     return useful < s->depth || (p->frames[last].function != 0 && is_main(p, last));
 }
 
-/* Whether S begins where a process does: in _start, the loader's or the program's. */
+/* Return true if S begins where a process does: in _start, the loader's or the program's. */
 static bool
 begins_process(const struct profile *p, const struct stack *s, uint32_t useful)
 {

@@ -1,7 +1,7 @@
 /* functions.h: a stack as a list of functions, for tables by function.
  *
  * A function is one key of group_function_key (group.h). Ids are dense, so that tables are arrays.
- * Three ids stand for pseudo-functions. */
+ * The first three ids are pseudo-functions. */
 #ifndef ANALYSE_FUNCTIONS_H
 #define ANALYSE_FUNCTIONS_H
 
@@ -27,7 +27,8 @@ struct functions {
     size_t stack_capacity;
 };
 
-/* Begin with no functions of P. functions_release frees F->ids; everything else is from ARENA. */
+/* Initialise F for P, without functions. functions_release frees F->ids; everything else is from
+ * ARENA. */
 void functions_init(struct functions *f, const struct profile *p, struct arena *arena);
 void functions_release(struct functions *f);
 
@@ -37,10 +38,11 @@ void functions_release(struct functions *f);
  * The function at I belongs to the frame at I, as long as there are frames. */
 size_t functions_of_stack(struct functions *f, const struct stack *s, const uint32_t **ret);
 
-/* The name that frame_name gives FUNCTION; one in brackets if it is below FUNCTION_FIRST. */
+/* Return the name of FUNCTION as frame_name returns it; a name in brackets if it is below
+ * FUNCTION_FIRST. */
 const char *functions_name(const struct functions *f, uint32_t function);
 
-/* Path of its module; NULL if unknown. */
+/* Return the path of its module; NULL if unknown. */
 const char *functions_module(const struct functions *f, uint32_t function);
 
 /* Amounts of one metric, by size class as in struct profile_site. */
@@ -51,14 +53,14 @@ struct amount {
     int64_t calls; // Allocations.
 };
 
-/* The sum over the size classes. */
+/* Return the sum over the size classes. */
 int64_t amount_sum(const struct amount *a);
 
 /* Add A to SUM, class by class. */
 void amount_add(struct amount *sum, const struct amount *a);
 
-/* The METRIC of each of STACKS, an array as long as theirs, from ARENA. Only for stacks that were
- * built without a filter of the caller's own (stacks_options.keep). */
+/* Return the METRIC of each of STACKS, an array as long as theirs, from ARENA. Only for stacks that
+ * were built without a filter of the caller's own (stacks_options.keep). */
 struct amount *amounts_of_stacks(const struct profile *p, const struct stacks *stacks,
                                  enum metric metric, struct arena *arena);
 

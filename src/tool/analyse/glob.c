@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* The next piece: from *PATTERN to the next star or END; *PATTERN then points behind it. */
+/* Return the next piece: from *PATTERN to the next star or END; *PATTERN then points behind it. */
 static size_t
 piece_length(const char *pattern, const char *end)
 {

@@ -216,7 +216,7 @@ type_key(const struct profile_site *site)
     return (uint64_t)(site->verdict & 3) << 62 | (size & 0x3fffffff) << 32 | site->type;
 }
 
-/* Whether nothing happened at SITE in the time that its profile was cut to. */
+/* Return true if nothing happened at SITE in the time that its profile was cut to. */
 static bool
 is_idle(const struct profile_site *site)
 {

@@ -46,19 +46,19 @@ struct groups {
     bool live_is_shared, peak_is_shared; // BY_THREAD: as in struct thread_shares.
 };
 
-/* Everything in *RET is from ARENA or borrowed from STACKS and P. Rows that are all zero are left
- * out, but not heaps that exist, as long as nothing is filtered. BY_SIZE knows nothing of the
- * filter: sizes are of malloc in the whole process. For BY_TYPE P must have its types; a type is a
- * row for each verdict. KEY is the label of BY_LABEL_VALUE. */
+/* Group STACKS of P. Everything in *RET is from ARENA or borrowed from STACKS and P. Omits rows
+ * that are all zero, but keeps existing heaps if nothing is filtered. BY_SIZE ignores the filter:
+ * its rows cover malloc in the whole process. BY_TYPE requires P's types, and has a row for each
+ * type and verdict. KEY is the label of BY_LABEL_VALUE. */
 void group_stacks(const struct profile *p, const struct stacks *stacks, enum group_by by,
                   const char *key, enum metric metric, struct arena *arena, struct groups *ret);
 
-/* Pointers to all stacks, largest METRIC first; ties in an order that is the same in every run.
- * From ARENA. */
+/* Return pointers to all stacks, largest METRIC first; the order of ties is deterministic. From
+ * ARENA. */
 const struct stack **group_sorted_stacks(const struct stacks *stacks, enum metric metric,
                                          struct arena *arena);
 
-/* How many stacks at the beginning of SORTED have a METRIC above zero. */
+/* Return how many stacks at the beginning of SORTED have a METRIC above zero. */
 size_t group_positive(const struct stacks *stacks, const struct stack *const *sorted,
                       enum metric metric);
 
@@ -66,7 +66,7 @@ size_t group_positive(const struct stacks *stacks, const struct stack *const *so
  */
 uint64_t group_function_key(const struct profile *p, uint32_t frame, uint32_t location);
 
-/* The sum over all sizes: malloc's blocks, those that back heaps included. */
+/* Return the sum over all sizes: malloc's blocks, those that back heaps included. */
 struct counters group_all_sizes(const struct profile *p);
 
 /* The sizes in at most SIZE_RANGE_COUNT ranges, for an overview. */
@@ -76,10 +76,11 @@ struct size_range {
     struct counters counters;
 };
 
-/* Fill RET with the ranges that hold anything, in order of size; returns how many. */
+/* Fill RET with the nonempty ranges, in order of size. Return their number. */
 size_t group_size_ranges(const struct profile *p, struct size_range ret[SIZE_RANGE_COUNT]);
 
-/* Does G, made from STACKS of P, keep the promises above? Only reads; see util/ensure.h. */
+/* Return true if G, made from STACKS of P, keeps the invariants above. Only reads; see
+ * util/ensure.h. */
 bool groups_are_valid(const struct profile *p, const struct stacks *stacks, enum group_by by,
                       enum metric metric, const struct groups *g);
 

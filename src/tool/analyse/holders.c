@@ -36,7 +36,7 @@ holder_next(const struct profile *p, const struct stack *s, uint32_t i)
     return next;
 }
 
-/* The id of the function at frame I of S; 0 if S ends before. */
+/* Return the id of the function at frame I of S; 0 if S ends before. */
 static uint64_t
 function_id(struct builder *b, const struct stack *s, uint32_t i)
 {
@@ -245,7 +245,7 @@ is_certain(const struct own_code *code, const struct stack *s, uint32_t own)
            own + OWN_CODE_LOOKS < s->depth;
 }
 
-/* The holder of SITE, by a number from 0 on. */
+/* Return the holder of SITE, by a number from 0 on. */
 static uint32_t
 holder_of_site(struct first_finder *f, const struct profile_site *site)
 {

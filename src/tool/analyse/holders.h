@@ -26,9 +26,9 @@ struct holder {
     struct errors errors;
     struct holder_caller *callers; // Largest first.
     size_t caller_count, caller_capacity;
-    struct holder_line *lines; // Largest first; only those with more than nothing.
+    struct holder_line *lines; // Largest first; only nonzero ones.
     size_t line_count, line_capacity; // 0: no line is known.
-    int64_t callee_value; // In the metric: stacks with the call of the first line.
+    int64_t callee_value; // Value of the metric over the stacks with the call of the first line.
 };
 
 struct holders {
@@ -41,14 +41,14 @@ struct holders {
 void holders_build(const struct profile *p, const struct stacks *stacks, enum metric metric,
                    struct arena *arena, struct holders *ret);
 
-/* The first of the holders that all stacks of P, with recursion folded, would have; of those that
- * hold as much as it nothing but their order differs. The rest is left out: it takes a fraction of
- * the time. None if no site has anything of METRIC. */
+/* Find only the largest holder that holders_build would return for all stacks of P with recursion
+ * folded, in a fraction of the time. Ties may resolve differently. None if METRIC is zero at every
+ * site. */
 void holders_first(const struct profile *p, enum metric metric, struct arena *arena,
                    struct holders *ret);
 
-/* The next frame of S out of frame I that is of another function, or of the same one at the end of
- * a longer cycle; stack_useful_depth if there is none. */
+/* Return the next frame of S outwards from frame I that belongs to another function, or to the same
+ * function at the end of a longer cycle; stack_useful_depth if there is none. */
 uint32_t holder_next(const struct profile *p, const struct stack *s, uint32_t i);
 
 #endif

@@ -36,8 +36,8 @@ enum { FEW_UNITS = 10, MANY_UNITS = 60 };
 /* Above that the gamma distribution is the normal one, and its series long. */
 #define SHAPE_MAX 1e4
 
-/* The share of the gamma distribution with SHAPE that lies below X: the series for small X, the
- * continued fraction (by Lentz) for large X. */
+/* Return the share of the gamma distribution with SHAPE that lies below X: the series for small X,
+ * the continued fraction (by Lentz) for large X. */
 static double
 gamma_below(double shape, double x)
 {
@@ -88,7 +88,7 @@ interval_gamma_quantile(double p, double shape)
     return (low + high) / 2;
 }
 
-/* The end of the score interval on SIDE, -1 or 1. */
+/* Return the end of the score interval on SIDE, -1 or 1. */
 static double
 score_end(double estimate, double variance, double side)
 {
@@ -125,7 +125,7 @@ seen_low(double shape)
     return (low + high) / 2;
 }
 
-/* The quantile TAIL from the end on SIDE, -1 or 1, of the gamma distribution with MEAN and
+/* Return the quantile TAIL from the end on SIDE, -1 or 1, of the gamma distribution with MEAN and
  * VARIANCE. */
 static double
 gamma_end(double mean, double variance, double side)

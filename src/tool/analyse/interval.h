@@ -10,9 +10,8 @@ struct interval {
     double low, high;
 };
 
-/* The interval around TOTAL. ESTIMATE of it comes from so many SAMPLES and has this VARIANCE; one
- * more point of the draw might have added UNIT, or, as is assumed when there are few samples,
- * UNIT_FEW. */
+/* Return the interval around TOTAL. Its part ESTIMATE comes from SAMPLES samples with VARIANCE. One
+ * more sample would have added UNIT; UNIT_FEW is assumed when there are few samples. */
 struct interval interval_around(double total, double samples, double estimate, double variance,
                                 double unit, double unit_few);
 
@@ -25,39 +24,40 @@ enum interval_of {
     INTERVAL_PEAK_BYTES,
 };
 
-/* The interval of the counter WHAT of C, whose errors are E. */
+/* Return the interval of the counter WHAT of C, whose errors are E. */
 struct interval interval_of(const struct counters *c, const struct errors *e,
                             enum interval_of what);
 
-/* Interval of METRIC. Short-lived blocks have none; then both ends are the value. */
+/* Return the interval of METRIC. Short-lived blocks have none: both ends are the value. */
 struct interval interval_of_metric(const struct counters *c, const struct errors *e,
                                    enum metric metric);
 
-/* The interval of the growth from BEFORE, whose interval is B, to AFTER, whose interval is A. The
- * two recordings must have been drawn independently. */
+/* Return the interval of the growth from BEFORE, whose interval is B, to AFTER, whose interval is
+ * A. The two recordings must have been drawn independently. */
 struct interval interval_of_growth(double before, struct interval b, double after,
                                    struct interval a);
 
-/* X as the nearest whole number that fits into the result. */
+/* Return X rounded to the nearest whole number that fits into the result. */
 int64_t interval_rounded(double x);
 
-/* Whether I is too wide to show VALUE with an error beside it: as wide as with fewer samples than
+/* Return true if I is too wide to show VALUE with an error: as wide as with fewer samples than
  * INTERVAL_FEW_SAMPLES. */
 bool interval_is_rough(struct interval i, double value);
 
-/* Number of samples behind counter WHAT; 0 also for exact counters. */
+/* Return the number of samples behind counter WHAT; 0 also for exact counters. */
 double interval_samples(const struct errors *e, enum interval_of what);
 
 /* With fewer samples the estimate is unreliable: show the interval instead. */
 enum { INTERVAL_FEW_SAMPLES = 30 };
 
-/* Upper bound for a site without samples, in units of the period. */
+/* Return the upper bound for a site without samples, in units of the period. */
 double interval_unseen(void);
 
-/* The quantile P of the gamma distribution with this SHAPE and scale 1. */
+/* Return the quantile P of the gamma distribution with this SHAPE and scale 1. */
 double interval_gamma_quantile(double p, double shape);
 
-/* Does I, said of VALUE, keep the promises above? Only reads; see util/ensure.h. */
+/* Return true if I, the interval of VALUE, keeps the invariants above. Only reads; see
+ * util/ensure.h. */
 bool interval_is_valid(struct interval i, double value);
 
 #endif

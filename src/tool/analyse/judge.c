@@ -77,7 +77,7 @@ find_leaks(const struct profile *p, const struct stacks_options *options, struct
     return rc;
 }
 
-/* How much of WHAT the totals T of P have. */
+/* Return how much of WHAT the totals T of P have. */
 static int64_t
 value_of(enum limit_of what, const struct totals *t, const struct profile *p)
 {

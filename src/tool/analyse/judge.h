@@ -13,13 +13,13 @@ enum limit_of {
     LIMIT_ALLOC,     // Bytes ever allocated.
     LIMIT_COUNT,     // Calls that allocated.
     LIMIT_TEMPORARY, // Short-lived blocks; of older profiles temporary ones.
-    LIMIT_CORRUPTION, // Blocks written out of or freed twice (profile_corruptions).
+    LIMIT_CORRUPTION, // Overflowed blocks and double frees (profile_corruptions).
     LIMIT_KINDS,
 };
 
 struct limit {
     bool given;
-    bool unnamed;    // Given for all at once: ignored where it has no meaning.
+    bool unnamed;    // Default limit without a name: ignored where it has no meaning.
     bool is_percent; // Percentage of the earlier value.
     uint64_t value;  // Bytes or calls; with is_percent, millionths of the whole.
 };
@@ -28,14 +28,15 @@ struct limits {
     struct limit v[LIMIT_KINDS];
 };
 
-/* Whether there is any limit in L. */
+/* Return true if L has any limit. */
 bool limits_are_given(const struct limits *l);
 
-/* The name of WHAT for users, and whether it counts bytes. */
+/* Return the name of WHAT for users, and whether it counts bytes. */
 const char *limit_name(enum limit_of what);
 bool limit_is_bytes(enum limit_of what);
 
-/* The metric that WHAT limits; of LIMIT_CORRUPTION the peak, which also needs a whole run. */
+/* Return the metric that WHAT limits; of LIMIT_CORRUPTION the peak, which also needs a whole
+ * run. */
 enum metric limit_metric(enum limit_of what);
 
 /* A limit and the growth compared with it. */
@@ -44,7 +45,7 @@ struct judgement {
     struct limit limit;
     int64_t before;  // 0 for a profile alone.
     int64_t value;   // After it.
-    int64_t allowed; // That VALUE is above BEFORE.
+    int64_t allowed; // Largest growth allowed above BEFORE.
     int64_t least;   // Lower bound of the growth above BEFORE: less than the difference for
                      // estimates and for peaks of several threads.
     bool exceeded;   // The lower bound exceeds the limit.
@@ -62,8 +63,8 @@ int judge_growth(const struct limits *l, const struct diff *d, const struct diff
                  const struct diff_side *after, const struct stacks_options *options,
                  struct arena *arena, struct judgements *ret, struct err *err);
 
-/* Hold L against the totals of P, which must be symbolised if there is a limit of leaks. Percents
- * have no meaning here. Returns as judge_growth. */
+/* Compare L with the totals of P, which must be symbolised if leaks are limited. Percentages have
+ * no meaning here. Returns as judge_growth. */
 int judge_profile(const struct limits *l, const struct profile *p, struct arena *arena,
                   struct judgements *ret, struct err *err);
 

@@ -14,8 +14,8 @@ struct leaks {
     int64_t suppressed_bytes;
 };
 
-/* Everything in *RET is from ARENA. Adds to the counters of the suppressions that matched. Returns
- * 0 or HEAPTAP_USAGE, as stacks_build. */
+/* Find the unsuppressed live blocks. Everything in *RET is from ARENA. Adds to the counters of the
+ * suppressions that matched. Returns 0 or HEAPTAP_USAGE, as stacks_build. */
 int leaks_find(const struct profile *p, const struct stacks_options *options,
                struct suppressions *suppressions, struct arena *arena, struct leaks *ret,
                struct err *err);

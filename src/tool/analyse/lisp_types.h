@@ -1,4 +1,4 @@
-/* lisp_types.h: Lisp types, and the classes that mprof's tables had of them; see lisp_types.c. */
+/* lisp_types.h: Lisp types, and their classes in mprof's tables; see lisp_types.c. */
 #ifndef ANALYSE_LISP_TYPES_H
 #define ANALYSE_LISP_TYPES_H
 
@@ -16,7 +16,7 @@ enum lisp_class {
 const char *lisp_class_letter(enum lisp_class class);
 const char *lisp_class_title(enum lisp_class class);
 
-/* The type that the objects of HEAP are of, and its class; NULL if they are not Lisp's. */
+/* Return the Lisp type of the objects of HEAP, and its class; NULL if HEAP is not Lisp's. */
 const char *lisp_type(const struct profile_heap *heap, enum lisp_class *ret_class);
 
 /* One type, or a class as a whole, whose type is NULL. */
@@ -32,7 +32,8 @@ struct lisp_types {
     struct counters total;
 };
 
-/* All Lisp objects of P, with memory from ARENA. No rows: it has none. */
+/* Build a row for each class and type of P's Lisp objects, from ARENA. Builds no rows if there are
+ * none. */
 void lisp_types_build(const struct profile *p, struct arena *arena, struct lisp_types *ret);
 
 #endif

@@ -82,7 +82,7 @@ own_code_init(struct own_code *own, const struct profile *p, struct arena *arena
     }
 }
 
-/* The nearest frame with a name, from frame I of S outwards, in I's module; else I. */
+/* Return the nearest frame with a name, from frame I of S outwards, in I's module; else I. */
 static uint32_t
 named_near(const struct profile *p, const struct stack *s, uint32_t i, uint32_t depth)
 {
@@ -109,8 +109,8 @@ own_code_frame(const struct own_code *own, const struct stack *s)
     return 0;
 }
 
-/* Number of innermost frames of S that are wrappers. Folded recursion hides how many frames there
- * were, so only their names decide. */
+/* Return the number of innermost frames of S that are wrappers. Folded recursion hides how many
+ * frames there were, so only their names decide. */
 static uint32_t
 wrapper_depth(const struct profile *p, const struct stack *s)
 {

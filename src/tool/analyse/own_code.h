@@ -15,20 +15,22 @@ struct own_code {
     uint8_t *kinds; // enum code_kind by module.
 };
 
-/* So many frames further out a name is near, and stands for a function without one. */
+/* A name at most this many frames further out represents a nameless function. */
 enum { OWN_CODE_LOOKS = 2 };
 
 /* Is PATH a C or C++ library, the loader, or similar, whose internals readers do not need? */
 bool own_code_is_runtime(const char *path);
 
-/* What each module of P is. From ARENA. */
+/* Classify each module of P. From ARENA. */
 void own_code_init(struct own_code *own, const struct profile *p, struct arena *arena);
 
-/* The index in S of the innermost frame of the user's own code; the innermost of any library if
- * there is none, else 0. Start-up code is never it, unless S has nothing else. S has a frame. */
+/* Return the index in S of the innermost frame of the user's own code; the innermost of any library
+ * if there is none, else 0. Skips start-up code unless S has nothing else. Requires S to have a
+ * frame. */
 uint32_t own_code_frame(const struct own_code *own, const struct stack *s);
 
-/* The same for S with its wrappers, if they were folded. Requires the number of S to be known. */
+/* Like own_code_frame, for S with its wrappers, if they were folded. Requires the number of S to be
+ * known. */
 uint32_t own_code_frame_unfolded(const struct own_code *own, const struct stack *s);
 
 #endif

@@ -30,7 +30,7 @@ struct merger {
     bool cut;
 };
 
-/* The step of S at I, whose function is known. */
+/* Return the step of S at I, whose function is known. */
 static uint64_t
 step_of(const struct merger *m, const struct stack *s, uint32_t i, uint32_t function)
 {
@@ -80,7 +80,7 @@ is_read(const struct merger *m, const struct path *p)
     return true;
 }
 
-/* The path of the stack that was read, made if new. */
+/* Return the path of the stack that was read, made if new. */
 static struct path *
 find_path(struct merger *m)
 {

@@ -5,12 +5,12 @@
 #include "analyse/functions.h"
 
 struct paths_options {
-    size_t callers;  // How many functions of a path are kept, the innermost; 0 = all.
-    bool call_sites; // Tell calls from different lines of one function apart.
+    size_t callers;  // Number of innermost functions in a path; 0 = all.
+    bool call_sites; // Keep calls from different lines of one function separate.
 };
 
 struct path {
-    const struct stack *stack; // One of those merged.
+    const struct stack *stack; // One of the merged stacks.
     uint32_t depth; // Number of its functions (functions_of_stack) in the path; at least one.
     bool cut;       // There are further callers, known or not.
     struct counters counters;
@@ -26,8 +26,8 @@ struct paths {
 void paths_build(struct functions *functions, const struct stack *const *stacks, size_t count,
                  const struct paths_options *options, struct arena *arena, struct paths *ret);
 
-/* Does PATHS, made from the COUNT STACKS, keep the promises above? Only reads; see util/ensure.h.
- * */
+/* Return true if PATHS, made from the COUNT STACKS, keeps the invariants above. Only reads; see
+ * util/ensure.h. */
 bool paths_are_valid(const struct paths *paths, const struct stack *const *stacks, size_t count);
 
 #endif

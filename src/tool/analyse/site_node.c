@@ -5,7 +5,7 @@
  */
 #include "analyse/site_node.h"
 
-/* The frame that is no tag, at node I of RAW or above; 0 = none. */
+/* Return the frame that is no tag, at node I of RAW or above; 0 = none. */
 static uint32_t
 untagged(const struct raw_file *raw, uint32_t i)
 {

@@ -13,22 +13,22 @@ struct source_line {
 };
 
 struct source_file {
-    const char *path;          // As the debug information has it.
+    const char *path;          // As in the debug information.
     struct source_line *lines; // In order; only lines with data.
     size_t line_count, line_capacity;
     uint32_t line_min, line_max;
 };
 
 struct source {
-    struct source_file *files; // That with the line that allocated most first.
+    struct source_file *files; // The file with the line that allocated most comes first.
     size_t file_count;
     const char **functions; // Names that matched; empty when WHAT named a file.
     size_t function_count;
-    bool has_lines; // False: something matched, but has no line information.
+    bool has_lines; // False: the match has no line information.
 };
 
-/* Lines of every file whose path is WHAT or ends in "/WHAT"; if there is none, lines of every
- * function whose name contains WHAT. Everything in *RET is from ARENA. HEAPTAP_NOT_FOUND (ERR
+/* Find the lines of every file whose path is WHAT or ends in "/WHAT"; if there is none, those in
+ * functions whose name contains WHAT. Everything in *RET is from ARENA. HEAPTAP_NOT_FOUND (ERR
  * unset) if nothing matches. */
 int source_find(const struct profile *p, const struct stacks *stacks, const char *what,
                 struct arena *arena, struct source *ret);

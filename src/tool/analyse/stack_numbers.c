@@ -36,7 +36,7 @@ share(int64_t part, int64_t whole)
     return whole > 0 && part > 0 ? (double)part / (double)whole : 0;
 }
 
-/* The stacks of P as they are without options, largest first. From ARENA. */
+/* Return the stacks of P as they are without options, largest first. From ARENA. */
 static struct ranked *
 rank(const struct profile *p, const struct stacks *whole, struct arena *arena)
 {

@@ -315,9 +315,9 @@ is_nameless(const struct builder *b, uint32_t frame)
     return b->p->frames[frame].function == 0 && b->p->frames[frame].file == 0;
 }
 
-/* Whether a nameless function of MODULE may be part of a wrapper, which must be of that module.
- * Most modules without names have none, and then it is known of a stack how it folds from a frame
- * or two, not only where the first name is. */
+/* Return true if a nameless function of MODULE may be part of a wrapper, which must be of that
+ * module. Most modules without names have none, and then it is known of a stack how it folds from a
+ * frame or two, not only where the first name is. */
 static bool
 has_wrappers(struct builder *b, uint32_t module)
 {
@@ -349,7 +349,8 @@ may_fold(struct builder *b, uint32_t frame, uint32_t location)
             has_wrappers(b, b->p->frames[frame].module));
 }
 
-/* Whether all frames of LOCATION may, so that it depends on the caller of them how they do. */
+/* Return true if all frames of LOCATION may, so that it depends on the caller of them how they
+ * do. */
 static bool
 all_may_fold(struct builder *b, uint32_t location)
 {
@@ -387,10 +388,10 @@ fold_location(struct builder *b, uint32_t location, struct fold outer)
     return f;
 }
 
-/* Number of innermost frames of NODE's stack that are charged to their caller; one always stays. A
- * nameless frame that a wrapper of its module called belongs to the wrapper: a stripped library
- * keeps only its exported names. The first frame that does not fold decides, so frames further out
- * are not read. *RET_CALLS is the number of calls. */
+/* Return the number of innermost frames of NODE's stack that are charged to their caller; one
+ * always stays. A nameless frame that a wrapper of its module called belongs to the wrapper: a
+ * stripped library keeps only its exported names. The first frame that does not fold decides, so
+ * frames further out are not read. *RET_CALLS is the number of calls. */
 static uint32_t
 fold_depth(struct builder *b, uint32_t node, size_t *ret_calls)
 {
@@ -423,7 +424,7 @@ function_key(const struct builder *b, uint32_t frame, uint32_t location)
     return start != 0 ? NAMELESS | start : NAMELESS | UNKNOWN_START | frame;
 }
 
-/* Whether KEY, which is noted in SEEN, may have been there before. */
+/* Return true if KEY, which is noted in SEEN, may have been there before. */
 static bool
 note_seen(uint64_t seen[SEEN_WORDS], uint64_t key)
 {
@@ -507,8 +508,8 @@ append_stack(struct builder *b, size_t folded, const struct profile_site *site)
     return (uint32_t)i;
 }
 
-/* The index of the stack in b->frames, which is SITE's, without its first FOLDED frames, made if
- * new. */
+/* Return the index of the stack in b->frames, which is SITE's, without its first FOLDED frames,
+ * made if new. */
 static uint32_t
 find_stack(struct builder *b, size_t folded, const struct profile_site *site)
 {
@@ -539,7 +540,7 @@ stack_key(const struct builder *b, const struct profile_site *site)
     return b->options->merge_labels ? key : key | site->labels;
 }
 
-/* The index plus 1 of the stack of SITE; 0 if the filter leaves it out. */
+/* Return the index plus 1 of the stack of SITE; 0 if the filter leaves it out. */
 static uint32_t
 stack_of_site(struct builder *b, const struct profile_site *site)
 {

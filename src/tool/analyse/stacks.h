@@ -30,7 +30,7 @@ struct stack {
 #define STACK_LABELS_SEVERAL UINT32_MAX
 
 struct stacks_options {
-    struct tag_filter tags; // Keep blocks of some heaps or labels only.
+    struct tag_filter tags; // Keep only blocks of some heaps or labels.
     bool merge_labels;      // Stacks that only differ in labels are one.
     // Extended regular expressions; a nameless function matches by its substitute
     const char *filter, *fold;
@@ -47,7 +47,7 @@ struct stacks_options {
 struct stacks {
     struct stack *v;
     size_t count;
-    struct counters total; // Over the stacks that the filter kept.
+    struct counters total; // Sum over the stacks that the filter kept.
     struct errors errors;  // Share of the total.
     const uint32_t *site_stacks; // By site index: index into v plus 1; 0 = filtered out.
     bool filtered;               // At least one site was left out.
@@ -60,7 +60,7 @@ struct stacks {
 int stacks_build(const struct profile *p, const struct stacks_options *options, struct arena *arena,
                  struct stacks *ret, struct err *err);
 
-/* The stack of NODE as it is, nothing folded or filtered, from ARENA; no counters. */
+/* Return the stack of NODE, unfolded and unfiltered, without counters. From ARENA. */
 struct stack stack_of_node(const struct profile *p, uint32_t node, struct arena *arena);
 
 /* Return the inner ends of P's stacks, as stacks_build makes them without options or with
@@ -74,16 +74,15 @@ struct stack_ends *stack_ends_new(const struct profile *p, bool fold_recursion,
  * these, and all frames of a partial stack are useful (stack_useful_depth). */
 struct stack stack_ends_read(struct stack_ends *e, uint32_t node, uint32_t count, bool *ret_whole);
 
-/* Would the frames that E read last be equal for every stack that has the same CALLS innermost
- * locations? */
+/* Return true if the CALLS innermost locations alone determine the frames that E read last. */
 bool stack_ends_are_told_by(const struct stack_ends *e, size_t calls);
 
-/* The frames of S worth showing to people: without the C library's start-up code that calls main or
- * a thread's function. At least 1, unless S has none. */
+/* Return the frames of S worth showing to people: without the C library's start-up code that calls
+ * main or a thread's function. At least 1, unless S has none. */
 uint32_t stack_useful_depth(const struct profile *p, const struct stack *s);
 
-/* Is FUNCTION, complete, start-up code of the C library, outside of main and of thread
- * functions? */
+/* Return true if FUNCTION, a complete name, is start-up code of the C library, outside of main and
+ * of thread functions. */
 bool stack_function_is_start_up(const char *function);
 
 /* The metrics of bytes, selected in the same way in every view. */
@@ -95,27 +94,28 @@ enum metric {
     METRIC_COUNT,     // Calls that allocated.
 };
 
-/* Set *RET to the metric called NAME: "inuse" "peak" "alloc" "temporary" "count"; false for any
- * other. metric_name is the way back. */
+/* Set *RET to the metric called NAME: "inuse" "peak" "alloc" "temporary" "count". Return false for
+ * any other. metric_name is the inverse. */
 bool metric_parse(const char *name, enum metric *ret);
 const char *metric_name(enum metric m);
 
-/* M of C: bytes, or a count for TEMPORARY and COUNT. */
+/* Return M of C: bytes, or a count for TEMPORARY and COUNT. */
 int64_t metric_value(const struct counters *c, enum metric m);
 
 bool metric_is_bytes(enum metric m);
 
-/* Does C store M? A moment has neither a peak nor lifetimes. */
+/* Return true if C stores M. A moment has neither a peak nor lifetimes. */
 bool metric_is_known(const struct counters *c, enum metric m);
 
-/* The same for P; its peak stores live amounts only. */
+/* Like metric_is_known, for P; its peak stores live amounts only. */
 bool metric_is_known_of(const struct profile *p, enum metric m);
 
 /* Return the default metric for C, the totals of P: the peak, unless nearly all of it is still
  * live; then live bytes. Also live bytes for a moment or a stretch of time. */
 enum metric metric_first(const struct profile *p, const struct counters *c);
 
-/* Does S, built from P, which is valid, keep the promises above? Only reads; see util/ensure.h. */
+/* Return true if S, built from P, which is valid, keeps the invariants above. Only reads; see
+ * util/ensure.h. */
 bool stacks_are_valid(const struct profile *p, const struct stacks *s);
 
 #endif

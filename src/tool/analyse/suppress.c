@@ -125,7 +125,8 @@ suppress_add_builtin(struct suppressions *s, struct arena *arena)
             arena);
 }
 
-/* Whether PATTERN is in TEXT. An unknown text (NULL or empty) matches no pattern, not even "*". */
+/* Return true if PATTERN is in TEXT. An unknown text (NULL or empty) matches no pattern, not even
+ * "*". */
 static bool
 matches(const char *pattern, const char *text)
 {
@@ -151,8 +152,8 @@ matches_frame(const char *pattern, const struct profile *p, const struct profile
            matches(pattern, p->modules[f->module].path);
 }
 
-/* Number of FRAMES in the requesting function: inlined functions included, wrappers excluded.
- * *RET_FIRST is the first of them. */
+/* Return the number of FRAMES in the requesting function: inlined functions included, wrappers
+ * excluded. *RET_FIRST is the first of them. */
 static size_t
 innermost_frames(const struct profile *p, const uint32_t *frames, size_t depth, size_t *ret_first)
 {
@@ -167,7 +168,7 @@ innermost_frames(const struct profile *p, const uint32_t *frames, size_t depth, 
     return depth ? end + 1 - first : 0;
 }
 
-/* Whether the blocks of SITE have the size that X is about. */
+/* Return true if the blocks of SITE have the size that X is about. */
 static bool
 matches_size(const struct suppression *x, const struct profile_site *site)
 {

@@ -12,7 +12,7 @@ struct suppression {
     const char *origin; // "FILE:LINE" or "built-in".
     bool innermost;     // Only the function that asked for the memory may match, not its callers.
     uint64_t size;      // Only blocks of this size; 0 = any.
-    struct counters counters; // Stacks that it suppressed; the first matching entry gets them.
+    struct counters counters; // Sum of the suppressed stacks; the first matching entry gets them.
 };
 
 struct suppressions {
@@ -29,8 +29,8 @@ int suppress_parse(struct suppressions *s, const char *text, size_t length, cons
 /* Add the built-in list: blocks that the C and C++ libraries keep on purpose. */
 void suppress_add_builtin(struct suppressions *s, struct arena *arena);
 
-/* The first of S that matches SITE, whose DEPTH frames are FRAMES, seen at LOCATIONS (innermost
- * first, not folded), or NULL. */
+/* Return the first of S that matches SITE, whose DEPTH frames are FRAMES, seen at LOCATIONS
+ * (innermost first, not folded), or NULL. */
 struct suppression *suppress_find(struct suppressions *s, const struct profile *p,
                                   const struct profile_site *site, const uint32_t *frames,
                                   const uint32_t *locations, size_t depth);

@@ -34,7 +34,7 @@ tags_keep(const struct tag_picks *picks, const struct profile_site *site)
            (picks->label_sets == NULL || picks->label_sets[site->labels]);
 }
 
-/* Does P have several heaps, or labels? */
+/* Return true if P has several heaps, or labels. */
 bool tags_has_heaps(const struct profile *p);
 bool tags_has_labels(const struct profile *p);
 
@@ -56,8 +56,8 @@ struct tag_roots {
 const char *tags_root(const struct profile *p, const struct tag_roots *roots, uint32_t heap,
                       uint32_t labels, struct arena *arena);
 
-/* The value that KEY has in SET; the text of a set that is not known in detail; NULL without that
- * label. Interned in the profile. */
+/* Return the value that KEY has in SET; the text of a set that is not known in detail; NULL without
+ * that label. Interned in the profile. */
 const char *tags_value(const struct profile_label_set *set, const char *key);
 
 #endif

@@ -137,7 +137,7 @@ timeline_last(const struct timeline_row *row)
     return before > 0 && last < before / 2 ? before : last;
 }
 
-/* The value of ROW at ELAPSED_NS, on the line between the points around it. */
+/* Return the value of ROW at ELAPSED_NS, on the line between the points around it. */
 static double
 value_between(const struct timeline *t, const struct timeline_row *row, uint64_t elapsed_ns)
 {
@@ -356,7 +356,7 @@ kendall(const double *values, size_t count)
     return (double)concordant / (double)(count * (count - 1) / 2);
 }
 
-/* The median slope of all pairs of COUNT values, per step. */
+/* Return the median slope of all pairs of COUNT values, per step. */
 static double
 median_slope(const double *values, size_t count)
 {

@@ -44,9 +44,9 @@ struct timeline {
     size_t point_count;            // At least 2.
     struct timeline_row total;     // Stacks that the filter kept.
     struct timeline_row rest;      // Sum of the stacks without a row.
-    struct timeline_row *rows;     // Those that grow first, the fastest first; then by size.
-    size_t row_count;              // Which have values; those that grow are all there without.
-    size_t growing; // How many grow, of all stacks.
+    struct timeline_row *rows;     // Growing rows first, the fastest first; then by size.
+    size_t row_count;              // Number of rows with values; all growing rows follow without.
+    size_t growing; // Number of growing stacks among all.
     size_t stack_count;
     bool filtered; // Some stacks were left out.
     // By point: garbage collections so far. NULL: there were none.
@@ -56,7 +56,7 @@ struct timeline {
 struct timeline_options {
     enum timeline_by by;
     const struct profile_moment *window; // Two moments, or NULL: all.
-    size_t limit;                        // Rows at most.
+    size_t limit;                        // Maximum number of rows.
     // For pictures: half of the rows are the largest, growing or not, and invisibly small rows are
     // dropped.
     bool by_size;
@@ -68,8 +68,8 @@ void timeline_build(const struct profile *p, const struct stacks *stacks,
                     const struct timeline_options *options, struct arena *arena,
                     struct timeline *ret);
 
-/* The index of the first point whose values contain CHANGE; point_count if there is none. What
- * happened before the window counts only if live bytes are followed. */
+/* Return the index of the first point whose values contain CHANGE; point_count if there is none.
+ * What happened before the window counts only if live bytes are followed. */
 size_t timeline_point_of(const struct timeline *t, const struct profile_change *change);
 
 /* Index of the stack of CHANGE, or SIZE_MAX if the filter dropped it. timeline_amount returns how
@@ -78,31 +78,33 @@ size_t timeline_stack_of(const struct profile *p, const struct stacks *stacks,
                          const struct profile_change *change);
 int64_t timeline_amount(const struct profile_amounts *a, enum timeline_by by);
 
-/* The index of the last point at or before ELAPSED_NS. */
+/* Return the index of the last point at or before ELAPSED_NS. */
 size_t timeline_point_at(const struct timeline *t, uint64_t elapsed_ns);
 
-/* A stretch of time, as views draw it: column COLUMN of COLUMNS equal ones; the live bytes at its
- * end, or the allocation rate per second in it. */
+/* Return the value of COLUMN among COLUMNS equal intervals of time: the live bytes at its end, or
+ * the allocation rate per second in it. */
 double timeline_column(const struct timeline *t, const struct timeline_row *row, size_t column,
                        size_t columns);
 
-/* Number of collections that ended in it. Each is charged to the first snapshot after it. */
+/* Return the number of collections that ended in it. Each is charged to the first snapshot after
+ * it. */
 uint64_t timeline_collections(const struct timeline *t, size_t column, size_t columns);
 
 /* When column COLUMN of COLUMNS begins; the last one ends where COLUMNS would begin. */
 uint64_t timeline_column_ns(const struct timeline *t, size_t column, size_t columns);
 
-/* The time between the ticks of an axis of at most TICKS parts, a step that people count in. */
+/* Return the time between the ticks of an axis of at most TICKS parts, a step that people count
+ * in. */
 uint64_t timeline_tick_ns(const struct timeline *t, size_t ticks);
 
-/* The value of ROW at the end, or shortly before if it fell to less than half of that then. */
+/* Return the value of ROW at the end, or shortly before if it then fell to less than half. */
 int64_t timeline_last(const struct timeline_row *row);
 
-/* May P show growth? Not without a history, and not in a run too short to separate growth from
+/* Return true if P can show growth: it has a history, and ran long enough to separate growth from
  * start-up. */
 bool timeline_has_news(const struct profile *p);
 
-/* Does ROW, live bytes of P, grow enough to warn its user? */
+/* Return true if ROW, live bytes of P, grows enough to warn the user. */
 bool timeline_is_news(const struct profile *p, const struct timeline_row *row);
 
 /* Set max and trend of ROW from its rough values. */
@@ -111,7 +113,8 @@ void timeline_find_trend(const struct timeline *t, struct timeline_row *row);
 /* "grows", "grew", "falls", "rests", "varies", "unknown". */
 const char *timeline_trend_name(enum timeline_trend trend);
 
-/* Does T, made from STACKS of P, keep the promises above? Only reads; see util/ensure.h. */
+/* Return true if T, made from STACKS of P, keeps the invariants above. Only reads; see
+ * util/ensure.h. */
 bool timeline_is_valid(const struct profile *p, const struct stacks *stacks,
                        const struct timeline *t);
 

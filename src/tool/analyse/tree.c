@@ -41,7 +41,7 @@ add_node(struct planter *pl, uint32_t parent, uint32_t frame, uint32_t location)
     return (uint32_t)i;
 }
 
-/* The child of PARENT for the function FUNCTION_KEY. */
+/* Return the child of PARENT for the function FUNCTION_KEY. */
 static uint32_t
 find_child(struct planter *pl, uint32_t parent, uint64_t function_key, uint32_t frame,
            uint32_t location)

@@ -24,12 +24,12 @@ struct tree {
     size_t count;
 };
 
-/* Put STACKS into a tree. Everything in *RET is from ARENA. A function that calls itself is a chain
+/* Build a tree of STACKS. Everything in *RET is from ARENA. A function that calls itself is a chain
  * of nodes, as in the stack; start-up code is left out (stack_useful_depth). */
 void tree_build(const struct profile *p, const struct stacks *stacks, enum tree_direction direction,
                 enum metric metric, struct arena *arena, struct tree *ret);
 
-/* Does T, made from STACKS, keep the promises above? Only reads; see util/ensure.h. */
+/* Return true if T, made from STACKS, keeps the invariants above. Only reads; see util/ensure.h. */
 bool tree_is_valid(const struct stacks *stacks, enum metric metric, const struct tree *t);
 
 #endif

@@ -1,4 +1,4 @@
-/* asking.h: asking the recorders of running processes for something. */
+/* asking.h: send requests to the recorders of running processes. */
 #ifndef COMMAND_ASKING_H
 #define COMMAND_ASKING_H
 
@@ -7,9 +7,9 @@
 
 /* The request. */
 struct asking {
-    // Ask one process for WHAT; control_finish follows if that gives 0.
+    // Ask one process for WHAT; control_finish follows if this returns 0.
     int (*ask)(struct control *c, const void *what, uint64_t wait_ns, struct err *err);
-    // It was taken. Returns the exit code.
+    // The request was taken. Returns the exit code.
     int (*tell)(const struct control *c, const void *what, struct arena *a);
     const void *what;
     uint64_t wait_s; // How long to wait for all answers.

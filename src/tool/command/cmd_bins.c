@@ -15,7 +15,7 @@ struct bins_options {
 };
 static const struct bins_options defaults;
 
-/* How many rows are shown. */
+/* Return how many rows are shown. */
 static size_t
 rows_wanted(const struct bins_options *o)
 {

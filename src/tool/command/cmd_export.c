@@ -44,7 +44,7 @@ list_formats(void)
     return sink_end(&out);
 }
 
-/* The file that was named, or NULL for stdout. */
+/* Return the file that was named, or NULL for stdout. */
 static const char *
 file_wanted(const struct export_command_options *o)
 {

@@ -128,7 +128,7 @@ stem(const struct html_side *side, struct arena *arena)
     return *name == '\0' || *name == '.' ? "heaptap" : name;
 }
 
-/* Whether PATH is a page, so that another may take its place. */
+/* Return true if PATH is a page, so that another may take its place. */
 static bool
 is_page(const char *path)
 {

@@ -390,7 +390,7 @@ is_profile_of(const struct profile *p, const struct run_process *w)
     return p != NULL && p->process.pid == w->pid && p->process.start_unix_ns == w->start_unix_ns;
 }
 
-/* The profile of process HEAD, which O keeps; NULL if it can no longer be read. */
+/* Return the profile of process HEAD, which O keeps; NULL if it can no longer be read. */
 static struct profile *
 head_profile(struct outcome *o, size_t head)
 {

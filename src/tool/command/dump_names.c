@@ -46,7 +46,7 @@ give_frame(struct profile *p, size_t location, const char *function, const char 
     profile_add_frame(p, &f);
 }
 
-/* The whole of PATH; NULL with ERR set. From ARENA. */
+/* Return the whole of PATH; NULL with ERR set. From ARENA. */
 static char *
 read_text(const char *path, struct arena *arena, size_t *ret_bytes, struct err *err)
 {

@@ -8,8 +8,9 @@
  * PATH. Returns 0 or HEAPTAP_BAD_INPUT with ERR set. */
 int dump_names_by_map(struct profile *p, uint64_t bias, const char *path, struct err *err);
 
-/* The same by COMMAND, a shell's command line, which gets "-f -e PROGRAM" and addresses on its
- * standard input, and answers each with two lines: a function, and "file:line". */
+/* Like dump_names_by_map, but by COMMAND, a shell command line. It gets the arguments "-f -e
+ * PROGRAM" and reads addresses on its standard input. For each it prints two lines: a function, and
+ * "file:line". */
 int dump_names_by_command(struct profile *p, uint64_t bias, const char *command,
                           const char *program, struct err *err);
 

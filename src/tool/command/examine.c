@@ -26,7 +26,7 @@
 #include "view/memory_words.h"
 #include "view/style.h"
 
-/* Whether the process of M had the recorder among its libraries. */
+/* Return true if the process of M had the recorder among its libraries. */
 static bool
 has_recorder(const struct memory *m)
 {

@@ -1,4 +1,4 @@
-/* examine.h: from the names that the user gave to the memory of a recorded process. */
+/* examine.h: open the memory of the recorded process that the user named. */
 #ifndef COMMAND_EXAMINE_H
 #define COMMAND_EXAMINE_H
 
@@ -6,19 +6,19 @@
 
 /* The file or process that the user named. */
 struct examine_wish {
-    const char *core;    // A dump; NULL if a process is meant.
+    const char *core;    // Path of a dump; NULL = a process.
     uint32_t pid;        // That process.
-    const char *program; // The program that the dump is of; NULL = not given.
-    const char *profile; // The profile that belongs to it; NULL = it is looked for.
+    const char *program; // The program that wrote the dump; NULL = not given.
+    const char *profile; // The profile of the process; NULL = search for it.
     bool all_counters;   // Keep the whole profile of a self-contained dump, without what a forked
                          // child inherited.
     bool counters;       // Prefer a whole profile in that memory to one of the live blocks.
 };
 
-/* Open the memory that W means, find the recorder's record in it, read the blocks, have ANSWER
- * answered, and make a profile of the blocks. A living process is stopped only if ANSWER needs
- * that, and meanwhile. *RET_FILE is a descriptor of that, a file without a name, and the caller's
- * to close; so is *RET, by examine_close. Returns 0, or the exit code after saying why. */
+/* Open the memory that W names, find the recorder's record in it, read the blocks, fill in ANSWER,
+ * and make a profile of the blocks. Stops a living process only if ANSWER requires it, and resumes
+ * it afterwards. *RET_FILE is a descriptor of the profile, a file without a name. The caller closes
+ * it, and *RET by examine_close. Returns 0, or the exit code after printing an error. */
 int examine_open(const struct examine_wish *w, struct memory_answer *answer, struct examined *ret,
                  int *ret_file);
 void examine_close(struct examined *e);

@@ -114,7 +114,8 @@ export_find(const char *name)
     return NULL;
 }
 
-/* The length of the longest of EXTENSIONS that PATH ends in without its last SUFFIX bytes, or 0. */
+/* Return the length of the longest of EXTENSIONS that PATH ends in without its last SUFFIX bytes,
+ * or 0. */
 static size_t
 extension_length(const char *path, size_t suffix, const char *extensions)
 {

@@ -11,14 +11,14 @@
 /* Return all formats in the order of their listing; *RET_COUNT is their number. */
 const struct exporter *export_list(size_t *ret_count);
 
-/* The exporter called NAME, or NULL. */
+/* Return the exporter called NAME, or NULL. */
 const struct exporter *export_find(const char *name);
 
 /* Return whether E can hold METRIC, and whether it needs values that only whole runs have. */
 bool export_knows(const struct exporter *e, enum metric metric);
 bool export_needs_whole(const struct exporter *e);
 
-/* The exporter whose extension PATH ends in (the longest one wins), or NULL. */
+/* Return the exporter whose extension PATH ends in (the longest one wins), or NULL. */
 const struct exporter *export_for_path(const char *path);
 
 #endif

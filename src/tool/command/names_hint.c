@@ -35,7 +35,7 @@ hex_build_id(const struct profile_module *m, struct arena *arena)
     return arena_strdup(arena, hex);
 }
 
-/* The gap of the file of M, made if new. */
+/* Return the gap of the file of M, made if new. */
 static struct names_gap *
 find_gap(struct names_hint *h, const struct profile *p, uint32_t module)
 {
@@ -185,7 +185,7 @@ gaps_text(struct names_hint *h, size_t count)
     return copy;
 }
 
-/* The sentence, from H's arena; NULL = nothing that matters is missing. */
+/* Return the sentence, from H's arena; NULL = nothing that matters is missing. */
 static const char *
 hint_text(struct names_hint *h)
 {

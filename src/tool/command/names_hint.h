@@ -4,13 +4,13 @@
 
 #include "analyse/nameless.h"
 
-/* A file without which names are missing. */
+/* A missing file that causes missing names. */
 struct names_gap {
-    const char *path, *build_id; // The recorded one, in hex; "" = none.
+    const char *path, *build_id; // The recorded build id, in hex; "" = none.
     const char *lack;            // What symbol_lack says.
-    const char *changed;         // The build id of the file that is in its place; NULL = none is.
+    const char *changed;         // Build id of the file found at the path; NULL = no file there.
     const char *lists;                  // Package database of the recording system.
-    bool elsewhere;                     // It is not here as it was.
+    bool elsewhere;                     // The recorded file is not on this machine.
     struct nameless_bytes bytes;
 };
 
@@ -23,13 +23,14 @@ struct names_hint {
     struct nameless_bytes lineless_bytes, total;
 };
 
-/* Note what P, resolved, lacks of the names in STACKS, which have been or will be shown. */
+/* Record the names missing in STACKS of P, which have been or will be shown. Requires P to be
+ * symbolised. */
 void names_hint_add(struct names_hint *h, const struct profile *p, const struct stacks *stacks);
 
-/* The same for all stacks of P, seen with FOLD_RECURSION or without. */
+/* Like names_hint_add, for all stacks of P, seen with FOLD_RECURSION or without. */
 void names_hint_add_all(struct names_hint *h, const struct profile *p, bool fold_recursion);
 
-/* Say what matters, or nothing, and release H. */
+/* Print the hint, if there is one, and release H. */
 void names_hint_say(struct names_hint *h);
 
 #endif

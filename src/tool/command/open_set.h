@@ -1,4 +1,4 @@
-/* open_set.h: the profiles that the user named. */
+/* open_set.h: open the profiles that the user named. */
 #ifndef COMMAND_OPEN_SET_H
 #define COMMAND_OPEN_SET_H
 

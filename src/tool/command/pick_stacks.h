@@ -5,26 +5,26 @@
 #include "analyse/stacks.h"
 #include "option/view_opts.h"
 
-/* 0 if METRIC is known of P, which may be cut by --at or --between; else says so and returns
- * EXIT_USAGE. */
+/* Return 0 if P, which may be cut by --at or --between, has METRIC. Otherwise print an error and
+ * return EXIT_USAGE. */
 int pick_metric(const struct profile *p, enum metric metric);
 
-/* What OPTIONS ask for; the common wrappers are charged to their callers if FOLD. Text merges what
- * differs in labels only. */
+/* Return the stack options for OPTIONS. FOLD charges the common wrappers to their callers. For
+ * text, stacks that differ only in labels are merged. */
 struct stacks_options pick_options(const struct view_options *options, bool fold);
 
-/* What --filter found in all profiles of a view. All zero = nothing yet. */
+/* Matches of --filter in all profiles of a view. All zero = nothing yet. */
 struct filter_hits {
-    size_t stacks; // Recorded stacks that it was held against.
+    size_t stacks; // Recorded stacks compared with it.
     bool matched;  // At least one matched.
 };
 
 /* Add S, built from P under OPTIONS, to HITS. Warn if P lacks the heap or the label that OPTIONS
- * ask for. ARENA is for the text. */
+ * name. ARENA is for the text. */
 void pick_check(const struct profile *p, const struct stacks_options *options,
                 const struct stacks *s, struct arena *arena, struct filter_hits *hits);
 
-/* Warn if FILTER (NULL = none) matched nothing. For the end, behind the output. */
+/* Warn if FILTER (NULL = none) matched nothing. Call after the output. */
 void pick_say_filter(const struct filter_hits *hits, const char *filter);
 
 /* Build the stacks of a symbolised P under OPTIONS, from ARENA, and add them to HITS as pick_check.

@@ -8,23 +8,24 @@ struct run_limits {
     struct limits limits;
     size_t judged; // Processes.
     bool exceeded;
-    bool unknown;     // Some process cannot be judged.
+    bool unknown;     // The limits cannot be checked for some process.
     const char *view; // The command that shows the cause in the first process that exceeded a
                       // limit,
     size_t first;     // and which it was.
 };
 
-/* Read TEXT, the option's value; NULL = it was not given. Returns 0 or HEAPTAP_USAGE. */
+/* Parse TEXT, the option's value; NULL = not given. Returns 0 or HEAPTAP_USAGE. */
 int run_limits_parse(struct run_limits *r, const char *text, struct err *err);
 
-/* Hold the limits against P, the caller's process of that NUMBER, if it has ended; say what exceeds
- * them. */
+/* Compare P with the limits if its process has ended, and print those that it exceeds. NUMBER is
+ * the caller's number of the process. */
 void run_limits_judge(struct run_limits *r, struct profile *p, size_t number);
 
-/* Say how to look at the process R->first, whose profile is at PATH; nothing if all were within. */
+/* Print the command that shows the cause in process R->first, whose profile is at PATH. Print
+ * nothing if no limit was exceeded. */
 void run_limits_hint(const struct run_limits *r, const char *path);
 
-/* When all are judged: the exit status instead of 0, the program's, or 0. */
+/* Return the exit status that replaces the program's 0, or 0. Call after all processes. */
 int run_limits_status(const struct run_limits *r);
 
 #endif

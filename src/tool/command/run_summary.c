@@ -70,7 +70,7 @@ tell_totals(struct teller *t)
          style_plural(a, counters_live_blocks(c), "block"));
 }
 
-/* The function with its file's name and line, if they are known, of MORE_LINES besides. */
+/* Return the function with its file's name and line, if they are known, of MORE_LINES besides. */
 static const char *
 function_text(struct teller *t, uint32_t frame, uint32_t location, size_t more_lines)
 {
@@ -91,7 +91,7 @@ frame_text(struct teller *t, uint32_t frame, uint32_t location)
     return function_text(t, frame, location, 0);
 }
 
-/* The function of H at the line that holds most. */
+/* Return the function of H at the line that holds most. */
 static const char *
 holder_text(struct teller *t, const struct holder *h)
 {
@@ -184,7 +184,7 @@ tell_losses(struct teller *t)
              loss_causes(&t->arena, l), remedy ? "; " : "", remedy ? remedy : "");
 }
 
-/* The innermost function of the stack at NODE that has a name, or "an unknown stack". */
+/* Return the innermost function of the stack at NODE that has a name, or "an unknown stack". */
 static const char *
 owner_of(struct teller *t, uint32_t node)
 {
@@ -256,8 +256,8 @@ tell_others_corrupted(struct teller *t, const char *const *names)
          corruption_text(t, &first->losses), names[at], first->pid, more, first->path);
 }
 
-/* How many notes are like note I, which comes first of them; 0 if another one does, with more
- * bytes unseen. */
+/* Return how many notes are like note I, which comes first of them; 0 if another one does, with
+ * more bytes unseen. */
 static size_t
 count_alike(const struct run_notes *notes, size_t i)
 {
@@ -333,7 +333,7 @@ tell_profile(struct teller *t, const char *const *names)
              names[t->s->head], head->pid);
 }
 
-/* The name of process I, with its id if another one has that name. */
+/* Return the name of process I, with its id if another one has that name. */
 static const char *
 name_among(struct teller *t, const char *const *names, size_t i)
 {

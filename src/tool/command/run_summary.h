@@ -9,17 +9,17 @@
 struct run_summary {
     const struct run_process *processes;
     size_t count;
-    size_t head; // Which of them the run was about, if there are any, and why.
+    size_t head; // The main process of the run, if there is one, and why.
     enum run_head why;
-    struct profile *p; // Profile of the process that the run is about; NULL = unreadable.
+    struct profile *p; // Profile of the main process; NULL = unreadable.
     bool named;        // P has symbols.
     const char *directory; // Where the others are.
     const struct run_notes *notes;
     size_t living;    // How many are still being written.
-    bool interrupted; // And so not packed.
+    bool interrupted; // Interrupted, and therefore not packed.
 };
 
-/* Tell it on stderr, in ten lines or so. */
+/* Print the summary on stderr, in about ten lines. */
 void run_summary(const struct run_summary *s);
 
 #endif

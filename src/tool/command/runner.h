@@ -10,14 +10,14 @@
 #include "util/json_out.h"
 #include "view/session.h"
 
-/* What becomes of several processes. In JSON each has a document, in one about the session, but
- * for sums. */
+/* How several processes are shown. In JSON each has a document within the session's, except for
+ * sums. */
 enum runner_session {
     SESSION_TITLES,     // In text, each process appears below its command.
     SESSION_PLAIN,      // In text they follow each other.
     SESSION_TABLE,      // In text a table of them comes first,
     SESSION_TABLE_ONLY, // or is all that is shown.
-    SESSION_SUM,        // They are shown as one, the sum of all,
+    SESSION_SUM,        // Shown as one, the sum of all,
     SESSION_SUM_IN_TIME, // including their history.
 };
 
@@ -29,19 +29,19 @@ enum runner_stacks {
     STACKS_NONE,          // The command builds its own.
 };
 
-/* A process on its way. */
+/* A process being shown. */
 struct shown {
     const struct runner *runner;
     const struct view_set *set; // All that are shown.
     struct profile *p;
     struct stacks stacks;
     struct text_view text; // Shows P and the stacks under the common options.
-    struct names_hint *hint;  // Said in the end,
+    struct names_hint *hint;  // Printed at the end,
     struct filter_hits *hits; // as is a filter that matched nothing.
     struct json *j;
 };
 
-/* 0, or an exit code after saying why. */
+/* Returns 0, or an exit code after printing an error. */
 typedef int runner_step(struct shown *s);
 
 struct runner {
@@ -50,10 +50,10 @@ struct runner {
     enum runner_session session;
     enum runner_stacks stacks;
     bool numbered;             // The stacks' numbers are shown; in JSON they never are.
-    bool recursion_folded;     // Unless the user wants it otherwise.
-    const enum metric *metric; // It has to be known of each process; NULL = none has to.
+    bool recursion_folded;     // Unless the user disables it.
+    const enum metric *metric; // Metric that each process must have; NULL = none.
     const char *output;        // Path of the output; NULL = stdout.
-    bool needs_addresses; // Frames without one are of no use to it: interpreters are shown.
+    bool needs_addresses; // Frames without an address are useless: show interpreters.
     bool for_programs;         // The output is a file format: never transliterate it to ASCII like
                                // text.
 
@@ -66,11 +66,11 @@ struct runner {
     runner_step *show;
 };
 
-/* Show WHAT, as set_open takes it, with R. Returns 0; an exit code; or HEAPTAP_NOT_FOUND if no
- * process has anything to show, which is for the command to say. */
+/* Show WHAT, an argument as for set_open, with R. Returns 0, an exit code, or HEAPTAP_NOT_FOUND if
+ * no process has anything to show. The command must then print that. */
 int runner_run(const struct runner *r, const char *what);
 
-/* The same for P alone, which did not come from a file; it stays the caller's. */
+/* Like runner_run, for P alone, which did not come from a file; it stays the caller's. */
 int runner_show(const struct runner *r, struct profile *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* source_files.h: reading the source files that a profile names. */
+/* source_files.h: read the source files that a profile names. */
 #ifndef COMMAND_SOURCE_FILES_H
 #define COMMAND_SOURCE_FILES_H
 

@@ -66,7 +66,7 @@ is_valid(const struct symbol_choice *choice)
     return true;
 }
 
-/* The directories of CHOICE, or NULL. */
+/* Return the directories of CHOICE, or NULL. */
 static struct debug_dirs *
 open_dirs(const struct symbol_choice *choice)
 {

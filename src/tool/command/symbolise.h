@@ -5,8 +5,8 @@
 #include "option/symbol_opts.h"
 #include "profile/profile.h"
 
-/* Symbolise P as CHOICE (or NULL) asks for, with progress if stderr is a terminal, and say on
- * stderr what could not be read of it. Returns 0, or the exit code after saying why. */
+/* Symbolise P with the options CHOICE (or NULL). Show progress if stderr is a terminal, and report
+ * unreadable files there. Returns 0, or the exit code after printing an error. */
 int symbolise(struct profile *p, const struct symbol_choice *choice);
 
 /* Like symbolise, without messages about unreadable files. */
@@ -19,7 +19,7 @@ void symbolise_types(struct profile *p, const struct symbol_choice *choice);
 void symbolise_structures(struct profile *p, const struct symbol_choice *choice,
                           const uint32_t *names, size_t count);
 
-/* Whether PATH, the value of --OPTION, is a directory; says so if it is not. */
+/* Return true if PATH, the value of --OPTION, is a directory; print an error otherwise. */
 bool symbolise_is_directory(const char *option, const char *path);
 
 #endif

@@ -20,7 +20,7 @@ amount_beside(struct arena *arena, enum limit_of of, int64_t value, int64_t othe
     return limit_is_bytes(of) ? style_bytes_beside(arena, value, other) : style_count(arena, value);
 }
 
-/* The limit as it was given, behind VALUE, which is more. */
+/* Return the limit as it was given, behind VALUE, which is more. */
 static const char *
 limit_text(struct arena *arena, const struct judgement *j, int64_t value, const char *option)
 {

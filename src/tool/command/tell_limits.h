@@ -13,7 +13,7 @@ bool tell_limits(const struct judgements *j, const char *option, const char *who
  * events: the missing events may exceed the limit. */
 void tell_incomplete(const char *option);
 
-/* Say that --OPTION cannot judge P, which is damaged. */
+/* Report that --OPTION cannot judge P because P is damaged. */
 void tell_damaged(const char *option, const struct profile *p);
 
 #endif
