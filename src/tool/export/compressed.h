@@ -1,4 +1,4 @@
-/* compressed.h: an output that is compressed while it is written. */
+/* compressed.h: compress output while it is written. */
 #ifndef EXPORT_COMPRESSED_H
 #define EXPORT_COMPRESSED_H
 
@@ -15,14 +15,14 @@ struct compressed {
     const char *why; // The first failure, or NULL.
 };
 
-/* The compression that files called PATH have: ".gz" and ".zst". */
+/* Return the compression for a file called PATH: ".gz" or ".zst" select one. */
 enum compression compression_for_path(const char *path);
 
-/* Buffer for output that goes to TO, compressed; TO itself without compression. */
+/* Return a buffer whose contents go to TO, compressed; TO itself without compression. */
 struct strbuf *compressed_begin(struct compressed *c, enum compression compression,
                                 struct strbuf *to);
 
-/* The rest of it. Returns 0, or HEAPTAP_BUG with ERR set. */
+/* Compress and write the rest. Returns 0, or HEAPTAP_BUG with ERR set. */
 int compressed_end(struct compressed *c, struct err *err);
 
 #endif

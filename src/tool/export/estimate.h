@@ -4,8 +4,8 @@
 
 #include "analyse/stacks.h"
 
-/* "", or a sentence that the values are estimates, how they came about, and how far the allocated
- * and the live bytes of STACKS may be off. For the places where a format has comments. */
+/* Return "" if the values are exact. Otherwise return a sentence for a format's comments: how the
+ * estimates were made, and the error bounds of the allocated and live bytes of STACKS. */
 const char *export_estimate(const struct profile *p, const struct stacks *stacks,
                             struct arena *arena);
 

@@ -8,7 +8,7 @@
 
 struct frame_row {
     const char *name; // Never empty, unless the profile has such a name.
-    const char *file; // The source file, or the module if that is not known; "" = neither is.
+    const char *file; // The source file, else the module; "" = neither is known.
     uint32_t line;    // 0 if unknown or not the same in all calls.
 };
 
@@ -21,20 +21,20 @@ struct frame_table {
     struct strtab keys; // Text of a row, to its index.
     struct strbuf key;
     uint32_t *by_frame, *by_location; // Index plus 1 of each frame seen; 0 = not seen yet.
-    uint32_t *stack;                  // The latest that was asked for.
+    uint32_t *stack;                  // Latest result of frame_table_stack.
     size_t stack_capacity;
 };
 
-/* An empty table for P, which is symbolised; ROOTS may put a frame above each stack. Rows and names
- * are from ARENA or borrowed from P. */
+/* Initialise an empty table for P, which must be symbolised. ROOTS may add a frame above each
+ * stack. Rows and names are from ARENA or borrowed from P. */
 void frame_table_init(struct frame_table *t, const struct profile *p, const struct tag_roots *roots,
                       struct arena *arena);
 
 /* Frees all memory outside ARENA. */
 void frame_table_release(struct frame_table *t);
 
-/* The rows of S, outermost first, made if new; *RET_COUNT of them, at least 1. Valid until the next
- * call. A row is complete when all stacks have been asked for. */
+/* Return the rows of S, outermost first, made if new; *RET_COUNT of them, at least 1. Valid until
+ * the next call. A row is complete after the calls for all stacks. */
 const uint32_t *frame_table_stack(struct frame_table *t, const struct stack *s, size_t *ret_count);
 
 #endif

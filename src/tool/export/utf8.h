@@ -5,10 +5,11 @@
 
 #include "util/strbuf.h"
 
-/* Bytes of the character at S, 1 to 4, or 0 if it is not valid UTF-8. S must not be at its end. */
+/* Return the bytes of the character at S, 1 to 4, or 0 if it is not valid UTF-8. S must not be at
+ * its end. */
 size_t utf8_size(const char *s);
 
-/* How many characters S has; a byte of invalid UTF-8 counts as one. */
+/* Return how many characters S has; a byte of invalid UTF-8 counts as one. */
 size_t utf8_count(const char *s);
 
 /* Append S with U+FFFD for bytes that are no valid UTF-8. */

@@ -31,8 +31,8 @@ struct builder {
     size_t too_deep;
 };
 
-/* The id of a frame that reads like this, made if new. With IN_PROGRAM the module is the program
- * itself, whose name may differ between the sides. */
+/* Return the id of a frame that reads like this, made if new. With IN_PROGRAM the module is the
+ * program itself, whose name may differ between the sides. */
 static uint32_t
 frame_id(struct builder *b, const char *name, const char *module, bool in_program, const char *file,
          bool inlined)
@@ -84,7 +84,8 @@ profile_frame_id(struct builder *b, const struct profile *p, uint32_t frame, uin
     return known[frame] - 1;
 }
 
-/* The node of stack S, made if new; the innermost frames of an absurdly deep one are left out. */
+/* Return the node of stack S, made if new; the innermost frames of an absurdly deep one are left
+ * out. */
 static uint32_t
 stack_node(struct builder *b, const struct flame_side *side, const struct stack *s, uint32_t *known)
 {

@@ -1,5 +1,5 @@
 /* flame_tree.h: stacks merged into one tree from the root on, as a flame graph draws them. One or
- * two sets of stacks go in; with two, each node knows its values on both sides.
+ * two sets of stacks go in; with two, each node has values for both sides.
  */
 #ifndef FLAME_FLAME_TREE_H
 #define FLAME_FLAME_TREE_H
@@ -17,12 +17,12 @@ struct flame_frame {
     bool inlined;
 };
 
-/* Inclusive values by metric. Never negative, and no parent is narrower than its children
+/* Inclusive values by metric. Never negative; a parent is at least as wide as its children
  * together. */
 struct flame_node {
     uint32_t parent;         // Smaller than the node's own index; the root is 0 and its own parent.
     uint32_t frame;          // Index into frames; 0 for the root.
-    uint32_t line;           // 0 if unknown or not the same in all that was merged.
+    uint32_t line;           // 0 if unknown or different among the merged frames.
     uint32_t depth;          // 0 for the root.
     int64_t before[METRICS]; // 0 without a first side.
     int64_t after[METRICS];

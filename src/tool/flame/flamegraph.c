@@ -190,7 +190,7 @@ compare_areas(const void *a, const void *b)
     return x->module < y->module ? -1 : 1;
 }
 
-/* How much of the picture each module takes, sorted. */
+/* Return how much of the picture each module takes, sorted. */
 static struct area *
 module_areas(const struct picture *pic)
 {
@@ -252,7 +252,7 @@ choose_colours(struct picture *pic)
     }
 }
 
-/* The class of module ID's boxes. */
+/* Return the class of module ID's boxes. */
 static const char *
 module_class(const struct picture *pic, uint32_t id)
 {

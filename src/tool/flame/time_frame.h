@@ -24,15 +24,15 @@ struct time_frame {
     const char **names; // Shortened names by string id of the function; NULL = not computed yet.
 };
 
-/* The x of a moment, and of the left edge of COLUMN of FRAME_COLUMNS. */
+/* Return the x of a moment, and of the left edge of COLUMN of FRAME_COLUMNS. */
 double frame_x(const struct time_frame *f, uint64_t elapsed_ns);
 double frame_column_x(const struct time_frame *f, size_t column);
 
 /* Write the document's beginning with its styles, the title SUBJECT, and LINE beneath it. */
 void frame_begin(const struct time_frame *f, double height, const char *subject, const char *line);
 
-/* "prog --test; pid 4711; ", for the beginning of that line; "" of a sum of processes, which has
- * none of the two. From F's arena. */
+/* Return "prog --test; pid 4711; " for the beginning of that line; "" for a sum of processes, which
+ * has neither. From F's arena. */
 const char *frame_process(const struct time_frame *f);
 
 /* Write the time axis at BOTTOM with its grid from TOP on; then, above all else, the named
@@ -41,7 +41,7 @@ void frame_axis(const struct time_frame *f, double top, double bottom);
 void frame_names(const struct time_frame *f, double bottom);
 void frame_end(const struct time_frame *f);
 
-/* Write TEXT at X, Y with ATTRIBUTES; at most ROOM characters of it. */
+/* Write at most ROOM characters of TEXT at X, Y with ATTRIBUTES. */
 void frame_text(const struct time_frame *f, double x, double y, const char *attributes,
                 const char *text, size_t room);
 
@@ -50,14 +50,14 @@ void frame_text(const struct time_frame *f, double x, double y, const char *attr
 void frame_entry(const struct time_frame *f, double y, const char *name, const char *value,
                  const char *attributes);
 
-/* VALUE with the unit of the series: bytes, or bytes or calls per second. From F's arena, as are
- * the next two. */
+/* Return VALUE with the unit of the series: bytes, or bytes or calls per second. From F's arena, as
+ * are the next two. */
 const char *frame_amount(const struct time_frame *f, double value);
 
-/* The class of a colour for NAME that is not in *TAKEN yet, and is added there. */
+/* Return the class of a colour for NAME that is not in *TAKEN yet, and is added there. */
 const char *frame_colour(const struct time_frame *f, const char *name, uint32_t *taken);
 
-/* The name of the frame I of S, shortened for people. */
+/* Return the name of the frame I of S, shortened for people. */
 const char *frame_function(const struct time_frame *f, const struct stack *s, uint32_t i);
 
 /* Write the title of boxes of S: FIRST_LINE, then one frame per line. */

@@ -207,7 +207,7 @@ choose_nodes(struct flame *c)
     }
 }
 
-/* The column of POINT: the first that does not end before it. */
+/* Return the column of POINT: the first that does not end before it. */
 static size_t
 column_of(const struct flame *c, size_t point)
 {

@@ -5,7 +5,7 @@
 #include "analyse/timeline.h"
 #include "util/strbuf.h"
 
-/* Append a picture of the rows of T, and of the rest, upon each other. */
+/* Append a picture of the rows of T, and of the rest, as stacked areas. */
 void timeline_svg(const struct profile *p, const struct timeline *t, struct arena *arena,
                   struct strbuf *out);
 

@@ -1,4 +1,4 @@
-/* page_writer.h: a document put into the page that shows it. */
+/* page_writer.h: embed a document in the page that shows it. */
 #ifndef HTML_PAGE_WRITER_H
 #define HTML_PAGE_WRITER_H
 
@@ -21,7 +21,7 @@ struct page_writer {
     size_t column; // Characters of the line.
 };
 
-/* The template that the build has made of src/page, or NULL if it has made none. */
+/* Return the template that the build made from src/page, or NULL if it made none. */
 const char *page_template(void);
 
 /* Start writing TEMPLATE, which has a line of PAGE_MARKER, to OUT, which the caller keeps. Output
@@ -31,7 +31,7 @@ const char *page_template(void);
 void page_begin(struct page_writer *w, const char *template, struct strbuf *out);
 void page_end(struct page_writer *w);
 
-/* Do the LENGTH bytes at TEXT, the first of a file, belong to such a page? */
+/* Return true if the LENGTH bytes at TEXT, the first of a file, belong to such a page. */
 bool page_is_ours(const char *text, size_t length);
 
 #endif

@@ -6,11 +6,12 @@
 #include "util/json_out.h"
 #include "view/view.h"
 
-/* "heaptap-access": the first LIMIT of the rows of T that PICK means. */
+/* Write document "heaptap-access": the first LIMIT of the rows of T that PICK selects. */
 void json_access(struct json *j, const struct view *v, const struct access_table *t,
                  enum access_pick pick, size_t limit);
 
-/* "counting": how P's accesses were counted, and their losses; null if they were not counted. */
+/* Write the member "counting": how P's accesses were counted, and their losses; null if they were
+ * not counted. */
 void json_counting(struct json *j, const struct profile *p);
 
 #endif

@@ -5,10 +5,10 @@
 #include "util/json_out.h"
 #include "view/view.h"
 
-/* One document "heaptap-bins", its bins chosen and sorted as in text. */
+/* Write one document "heaptap-bins", its bins chosen and sorted as in text. */
 void json_bins(struct json *j, const struct view *v, size_t top);
 
-/* Lisp objects by class and type, as such a document. */
+/* Write Lisp objects by class and type, as such a document. */
 void json_lisp_bins(struct json *j, const struct view *v);
 
 #endif

@@ -6,7 +6,7 @@
 #include "view/graph_view.h"
 #include "view/view.h"
 
-/* One document "heaptap-callgraph". */
+/* Write one document "heaptap-callgraph". */
 void json_callgraph(struct json *j, const struct view *v, const struct graph_view *gv);
 
 #endif

@@ -5,7 +5,7 @@
 #include "util/json_out.h"
 #include "view/diff_view.h"
 
-/* One document "heaptap-diff". */
+/* Write one document "heaptap-diff". */
 void json_diff(struct json *j, const struct diff_view *v);
 
 #endif

@@ -6,7 +6,7 @@
 #include "util/json_out.h"
 #include "view/view.h"
 
-/* One document "heaptap-direct" with at most LIMIT functions. */
+/* Write one document "heaptap-direct" with at most LIMIT functions. */
 void json_direct(struct json *j, const struct view *v, const struct functions *f,
                  const struct direct *d, enum metric metric, size_t limit);
 

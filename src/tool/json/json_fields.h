@@ -7,7 +7,7 @@
 #include "util/json_out.h"
 #include "view/view.h"
 
-/* "heaptap-fields": the first LIMIT structures of F. */
+/* Write "heaptap-fields": the first LIMIT structures of F. */
 void json_fields(struct json *j, const struct view *v, const struct fields *f, size_t limit);
 
 #endif

@@ -5,11 +5,11 @@
 #include "json/json_tables.h"
 #include "view/view.h"
 
-/* "heaps": malloc and the program's own; and "labels", of the whole process. */
+/* Write "heaps": malloc and the program's own; and "labels", of the whole process. */
 void json_heaps(struct json *j, const struct profile *p);
 void json_label_sets(struct json *j, const struct profile *p);
 
-/* "backings": the stacks of the blocks that back heaps. */
+/* Write "backings": the stacks of the blocks that back heaps. */
 void json_backings(struct json_tables *t, const struct view *v);
 
 #endif

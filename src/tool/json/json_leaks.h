@@ -6,11 +6,11 @@
 #include "util/json_out.h"
 #include "view/view.h"
 
-/* One document "heaptap-leaks" with at most LIMIT sites. */
+/* Write one document "heaptap-leaks" with at most LIMIT sites. */
 void json_leaks(struct json *j, const struct view *v, const struct leaks *leaks,
                 const struct suppressions *suppressions, size_t limit);
 
-/* "suppressed": the blocks that each suppression has hidden. */
+/* Write "suppressed": the blocks that each suppression has hidden. */
 void json_suppressions(struct json *j, const struct leaks *leaks,
                        const struct suppressions *suppressions);
 

@@ -14,47 +14,48 @@
 void json_head(struct json *j, const char *format, const struct profile *p,
                const struct counters *totals, const struct errors *errors);
 
-/* "merged": the profiles that P sums up; absent for a single process. */
+/* Write "merged": the profiles that P sums up; absent for a single process. */
 void json_merged(struct json *j, const struct profile *p);
 
-/* A member TEXT, or null if it is empty or NULL. */
+/* Write a member TEXT, or null if it is empty or NULL. */
 void json_known(struct json *j, const char *key, const char *text);
 
-/* A member VALUE, or null if C covers a moment or a stretch of time, which lacks it. */
+/* Write a member VALUE, or null if C covers a moment or a stretch of time, which lacks it. */
 void json_of_whole(struct json *j, const char *key, const struct counters *c, int64_t value);
 
-/* The members of C, in the object that is open. */
+/* Write the members of C, in the object that is open. */
 void json_counters(struct json *j, const struct counters *c);
 
 /* Self value of a line, function or node, without callees. */
 void json_self(struct json *j, const struct counters *c);
 
-/* The number of samples, and 95 % intervals of the estimates, under keys that begin with PREFIX. */
+/* Write the number of samples, and 95 % intervals of the estimates, under keys that begin with
+ * PREFIX. */
 void json_errors(struct json *j, const char *prefix, const struct counters *c,
                  const struct errors *e);
 
-/* A snapshot on a separate line, with its "kind" from enum profile_snapshot_kind. */
+/* Write a snapshot on a separate line, with its "kind" from enum profile_snapshot_kind. */
 void json_snapshot(struct json *j, const struct profile_snapshot *s);
 extern const char *const json_snapshot_kinds[SNAPSHOT_KINDS];
 
-/* "at", or "from" and "to": time of P's counters, unless it is the whole run. */
+/* Write "at", or "from" and "to": time of P's counters, unless it is the whole run. */
 void json_extent(struct json *j, const struct profile *p);
 
-/* "losses": events that the recorder could not record, or only in part. */
+/* Write "losses": events that the recorder could not record, or only in part. */
 void json_losses(struct json *j, const struct profile *p);
 
-/* An object for M, one load of an executable or library. If M is NULL, only PATH is known. OWN
- * states whose code it is; NULL in documents without this member. */
+/* Write an object for M, one load of an executable or library. If M is NULL, only PATH is known.
+ * OWN states whose code it is; NULL in documents without this member. */
 void json_module(struct json *j, const struct profile_module *m, const char *path,
                  const struct own_code *own);
 
 /* SET as an object KEY, or null if its labels are not known. */
 void json_label_set(struct json *j, const char *key, const struct profile_label_set *set);
 
-/* "labels": the labels of SET as an object, or null if unknown. */
+/* Write "labels": the labels of SET as an object, or null if unknown. */
 void json_labels(struct json *j, const struct profile_label_set *set);
 
-/* An object KEY with A by class of size: its members are s, m, l and x. */
+/* Write an object KEY with A by class of size: its members are s, m, l and x. */
 void json_classes(struct json *j, const char *key, const struct amount *a);
 
 #endif

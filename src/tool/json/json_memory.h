@@ -5,10 +5,11 @@
 #include "json/json_tables.h"
 #include "view/memory_view.h"
 
-/* "memory": what V's profile was made of, and what that died of; nothing if it is of a file. */
+/* Write the member "memory": the process or dump that V's profile was read from, and how it ended;
+ * nothing if the profile is a file. */
 void json_memory_member(struct json_tables *t, const struct view *v);
 
-/* One document "heaptap-memory" that answers the queries in M, with lists of at most LIMIT
+/* Write one document "heaptap-memory" that answers the queries in M, with lists of at most LIMIT
  * entries. */
 void json_memory(struct json *j, const struct view *v, const struct memory_view *m, size_t limit);
 

@@ -10,13 +10,13 @@ struct json_page {
     const struct view *before; // The first of two profiles, or NULL.
     enum metric metric;        // First view to show.
     const struct stacks_options *options; // Filter of the views.
-    // The text of the source FILE, as frames have it, or NULL if it is not to be had; valid until
-    // the next call. Asked for the files of the largest stacks first. NULL: sources are not wanted.
+    // Returns the text of the source FILE, a path as in frames, or NULL if it cannot be read; valid
+    // until the next call. Called for the files of the largest stacks first. NULL: omit sources.
     const char *(*source)(void *arg, const char *file);
     void *source_arg;
 };
 
-/* One document "heaptap-page". */
+/* Write one document "heaptap-page". */
 void json_page(struct json *j, const struct json_page *page);
 
 #endif

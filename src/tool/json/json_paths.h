@@ -6,7 +6,7 @@
 #include "view/leak_paths.h"
 #include "view/view.h"
 
-/* One document "heaptap-leak-paths" with at most LIMIT paths. */
+/* Write one document "heaptap-leak-paths" with at most LIMIT paths. */
 void json_paths(struct json *j, const struct view *v, const struct leak_paths *l, size_t limit);
 
 #endif

@@ -259,7 +259,7 @@ json_groups(struct json *j, const struct view *v, enum group_by by, enum metric 
     json_end(j);
 }
 
-/* The node after N in pre-order; 0 after the last. PARENTS holds the way from the root. */
+/* Return the node after N in pre-order; 0 after the last. PARENTS holds the way from the root. */
 static uint32_t
 next_node(const struct tree *tree, uint32_t n, uint32_t *parents)
 {

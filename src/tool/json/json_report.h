@@ -8,10 +8,10 @@
 #include "util/json_out.h"
 #include "view/view.h"
 
-/* One document "heaptap-report" with at most LIMIT sites. */
+/* Write one document "heaptap-report" with at most LIMIT sites. */
 void json_report(struct json *j, const struct view *v, enum metric metric, size_t limit);
 
-/* The same with all sites and more members, which MORE writes, into T's document, behind SITES. */
+/* Like json_report with all sites, followed by the members that MORE writes into T's document. */
 typedef void json_more(struct json_tables *t, const struct view *v,
                        const struct stack *const *sites, void *arg);
 void json_report_more(struct json *j, const struct view *v, enum metric metric, json_more *more,

@@ -5,8 +5,8 @@
 #include "util/json_out.h"
 #include "view/session.h"
 
-/* Start of a document about SET, whose list "profiles" stays open for the documents of its
- * processes. Temporary data is from ARENA. */
+/* Start a document about SET. Its list "profiles" stays open for the documents of its processes.
+ * Temporary data is from ARENA. */
 void json_session_begin(struct json *j, const struct view_set *set, struct arena *arena);
 
 /* Close the list and the document. */

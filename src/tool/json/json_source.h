@@ -6,7 +6,7 @@
 #include "util/json_out.h"
 #include "view/view.h"
 
-/* One document "heaptap-source". */
+/* Write one document "heaptap-source". */
 void json_source(struct json *j, const struct view *v, const struct source *source);
 
 #endif

@@ -13,7 +13,7 @@ void json_stack(struct json_tables *t, const char *key, const struct stack *s);
 /* Write the COUNT sites V as the member KEY: columns, or a list. */
 void json_sites(struct json_tables *t, const char *key, const struct stack *const *v, size_t count);
 
-/* Add members to site I. SIZE_MAX means a dummy site, of which only the members' names are used. */
+/* Add members to site I. SIZE_MAX means a dummy site: only the members' names are used. */
 typedef void json_site_more(struct json_tables *t, size_t i, const void *arg);
 
 /* Like json_sites, with the members that MORE adds to each site. */

@@ -68,7 +68,8 @@ json_tables_begin(struct json_tables *t, struct json *j, const struct profile *p
                          p->locations[p->nodes[i].location].frame_count;
 }
 
-/* The id in TEXTS of TEXT, which stays where it is as long as IDS are kept; 0 if it is unknown. */
+/* Return the id in TEXTS of TEXT, which stays where it is as long as IDS are kept; 0 if it is
+ * unknown. */
 static uint32_t
 text_id(struct strtab *texts, struct map *ids, const char *text)
 {
@@ -181,7 +182,7 @@ json_tables_frame(struct json_tables *t, uint32_t frame, uint32_t location)
     return t->frame_of[frame] - 1;
 }
 
-/* The stack below PARENT of the frames of NODE from its FOLDED ones on. */
+/* Return the stack below PARENT of the frames of NODE from its FOLDED ones on. */
 static uint32_t
 below(struct json_tables *t, uint32_t parent, uint32_t node, uint32_t folded)
 {
@@ -193,7 +194,7 @@ below(struct json_tables *t, uint32_t parent, uint32_t node, uint32_t folded)
     return parent;
 }
 
-/* The index of the whole stack of NODE. */
+/* Return the index of the whole stack of NODE. */
 static uint32_t
 whole(struct json_tables *t, uint32_t node)
 {

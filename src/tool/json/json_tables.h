@@ -34,14 +34,14 @@ struct json_picks {
     uint32_t *entry_of; // Index plus 1, by index in P.
 };
 
-/* Texts of files, modules and functions are interned, index plus 1, and 0 is an unknown one. */
+/* Texts of files, modules and functions are interned: index plus 1; 0 = unknown. */
 struct json_tables {
     struct json *j;
-    const struct profile *p; // NULL: frames are known by their texts alone.
+    const struct profile *p; // NULL: frames are identified by their texts.
     struct arena *arena;
 
     struct strtab files, names;
-    // By a text's address, so that one that is known is not read again.
+    // By a text's address, so that a known text is not read again.
     struct map file_ids, name_ids;
     struct map function_ids; // names id << 32 | module.
     struct map line_ids;     // function << 32 | file and whether inlined, then that << 32 | line.
@@ -65,7 +65,7 @@ struct json_tables {
     uint32_t *frame_of, *module_of; // Index plus 1.
     uint32_t *stack_of;             // By node.
     uint32_t *depth_of;             // By node: frames of its whole stack.
-    uint32_t *path;                 // Nodes on the way to one that has its entry.
+    uint32_t *path;                 // Nodes on the way to one with an entry.
     size_t path_capacity;
 };
 
@@ -74,21 +74,22 @@ struct json_tables {
 void json_tables_begin(struct json_tables *t, struct json *j, const struct profile *p,
                        struct arena *arena);
 
-/* The index of S, a stack of the profile. */
+/* Return the index of S, a stack of the profile. */
 uint32_t json_tables_stack(struct json_tables *t, const struct stack *s);
 
-/* The index of FRAME at LOCATION of the profile. */
+/* Return the index of FRAME at LOCATION of the profile. */
 uint32_t json_tables_frame(struct json_tables *t, uint32_t frame, uint32_t location);
 
-/* The indices of HEAP and of the set LABELS of the profile. Only of a document with sites. */
+/* Return the indices of HEAP and of the set LABELS of the profile. Only of a document with
+ * sites. */
 uint32_t json_tables_heap(struct json_tables *t, uint32_t heap);
 uint32_t json_tables_labels(struct json_tables *t, uint32_t labels);
 
-/* The index of the type NAME. Only of a document with types. */
+/* Return the index of the type NAME. Only of a document with types. */
 uint32_t json_tables_type(struct json_tables *t, const char *name);
 
-/* The index of the stack whose innermost frame is F and whose callers are the stack PARENT; 0 is
- * the stack without frames. Equal texts at the same address are read once. */
+/* Return the index of the stack whose innermost frame is F and whose callers are the stack PARENT;
+ * 0 is the stack without frames. A text is read once for each address. */
 uint32_t json_tables_of_texts(struct json_tables *t, uint32_t parent,
                               const struct json_frame_texts *f);
 

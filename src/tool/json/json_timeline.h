@@ -6,7 +6,7 @@
 #include "util/json_out.h"
 #include "view/view.h"
 
-/* One document "heaptap-timeline". */
+/* Write one document "heaptap-timeline". */
 void json_timeline(struct json *j, const struct view *v, const struct timeline *t);
 
 #endif

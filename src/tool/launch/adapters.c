@@ -36,7 +36,7 @@ static const struct {
 };
 enum { ADAPTER_ECL = 1, ADAPTER_GC = 2 };
 
-/* The interpreter that the first line of the file at PATH names; else PATH. */
+/* Return the interpreter that the first line of the file at PATH names; else PATH. */
 static const char *
 interpreter_of(const char *path, struct arena *arena)
 {

@@ -12,12 +12,12 @@ struct compiler_wishes {
     const char *compiler; // A name or a path; "clang" is any release of it.
     uint32_t granule_bytes; // 8, 16 or 64.
     bool exact_threads;
-    bool reads_writes; // Apart; gcc's calls always have them so.
-    bool only_line;    // It is not to be run, so sources need not be examined.
+    bool reads_writes; // Count separately, as gcc's calls always do.
+    bool only_line;    // The command will not run, so do not examine the sources.
 };
 
-/* The command line for the COUNT ARGUMENTS of a compiler, ended by NULL and from ARENA.
- * HEAPTAP_BAD_INPUT or HEAPTAP_NOT_FOUND with ERR set. */
+/* Make the command line for the COUNT ARGUMENTS of a compiler, ended by NULL and from ARENA.
+ * Returns 0, or HEAPTAP_BAD_INPUT or HEAPTAP_NOT_FOUND with ERR set. */
 int compiler_line(const struct compiler_wishes *w, int count, char **arguments, struct arena *arena,
                   char ***ret_line, struct err *err);
 

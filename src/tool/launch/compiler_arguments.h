@@ -4,10 +4,10 @@
 
 #include "base/base.h"
 
-/* Is the argument behind ARGUMENT its value? */
+/* Return true if the next argument is the value of ARGUMENT. */
 bool argument_takes_value(const char *argument);
 
-/* Is the input at PATH one that only the linker reads? */
+/* Return true if only the linker reads the input at PATH. */
 bool argument_is_for_linker(const char *path);
 
 #endif

@@ -48,7 +48,7 @@ escape(struct arena *arena, const char *path)
     return escaped;
 }
 
-/* The length of PATH without slashes at its end, unless it is all slashes. */
+/* Return the length of PATH without slashes at its end, unless it is all slashes. */
 static size_t
 trimmed_length(const char *path)
 {
@@ -67,7 +67,7 @@ is_directory(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* The directory part of PATH, as something to open. */
+/* Return the directory part of PATH, as something to open. */
 static const char *
 parent_of(struct arena *arena, const char *path)
 {
@@ -78,7 +78,7 @@ parent_of(struct arena *arena, const char *path)
                            : arena_strndup(arena, path, (size_t)(slash - path));
 }
 
-/* The last component of PROGRAM's executable, as the recorder writes it for %e. */
+/* Return the last component of PROGRAM's executable, as the recorder writes it for %e. */
 static const char *
 file_name(struct arena *arena, const char *program)
 {
@@ -118,7 +118,7 @@ expanded_by(const struct destination *d, const char *pattern, const char *progra
     return text;
 }
 
-/* The directory of other processes, when the first is PID and its profile PATTERN. */
+/* Return the directory of other processes, when the first is PID and its profile PATTERN. */
 static const char *
 others_path(const struct destination *d, const char *pattern, pid_t pid)
 {
@@ -143,7 +143,7 @@ destination_place(const struct destination *d, const char *executable, pid_t pid
     return destination_name(d, d->wanted, executable, pid);
 }
 
-/* Whether others than PATH's owner and root can put names beside it. */
+/* Return true if others than PATH's owner and root can put names beside it. */
 static bool
 is_public(const char *path)
 {

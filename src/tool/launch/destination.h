@@ -24,31 +24,31 @@ struct destination {
 int destination_choose(struct destination *d, const char *output, const char *path,
                        struct arena *arena, struct err *err);
 
-/* Look at the directory of other processes, if there is one and its name is known before the first
- * process has an id. HEAPTAP_BAD_INPUT with ERR set if it cannot be taken. */
+/* Check the directory of other processes, if there is one and its name does not depend on the first
+ * process's id. Returns 0, or HEAPTAP_BAD_INPUT with ERR set if it is unusable. */
 int destination_check_others(const struct destination *d, struct err *err);
 
-/* That directory if it has profiles already, of another run; else NULL. */
+/* Return that directory if it already has profiles of another run; else NULL. */
 const char *destination_others_used(const struct destination *d);
 
-/* The pattern for the profiles of others than this process, the first one; "" = they cannot go
- * where they should, which has been said; NULL = they go where the first one's goes. */
+/* Return the pattern for the profiles of all processes but this one, the first. "" = their
+ * directory is unusable, and an error was printed; NULL = the first process's pattern. */
 const char *destination_others_pattern(const struct destination *d);
 
-/* The directory of other processes than PID, the first one; NULL = they have none. */
+/* Return the directory of all processes but PID, the first; NULL = none. */
 const char *destination_others_path(const struct destination *d, pid_t pid);
 
-/* The same directory after the run if anything is in it, else NULL; an empty one is removed if it
- * is of this run. */
+/* Return that directory after the run, or NULL if it is empty. Removes an empty directory that this
+ * run made. */
 const char *destination_others_found(const struct destination *d, pid_t pid);
 
-/* Make the same directory unless it is there. NULL if it cannot be taken. */
+/* Make that directory unless it exists, and return it; NULL if it is unusable. */
 const char *destination_make_others(const struct destination *d, pid_t pid);
 
-/* Where the profile of process PID of EXECUTABLE would be if it were the first one. */
+/* Return the path that the profile of process PID of EXECUTABLE would have as the first process. */
 const char *destination_place(const struct destination *d, const char *executable, pid_t pid);
 
-/* PATTERN as that process would expand it; %n is 1. */
+/* Return PATTERN as that process would expand it; %n is 1. */
 const char *destination_name(const struct destination *d, const char *pattern,
                              const char *executable, pid_t pid);
 

@@ -1,4 +1,4 @@
-/* growth.h: did the processes of a run have memory that did not come through malloc? */
+/* growth.h: detect processes of a run with memory that bypassed malloc. */
 #ifndef LAUNCH_GROWTH_H
 #define LAUNCH_GROWTH_H
 
@@ -14,17 +14,17 @@ struct growth {
     struct arena arena;
 };
 
-/* Look how much memory PID and the processes that it started have; never fails. */
+/* Sample the memory of PID and of the processes that it started. Never fails. */
 void growth_look(struct growth *g, pid_t pid);
 
 /* Note how much memory P, a profile of the run, accounts for in its process. */
 void growth_recorded(struct growth *g, const struct profile *p);
 
-/* Is there anything that growth_note would note? */
+/* Return true if growth_note would add a note. */
 bool growth_is_strange(const struct growth *g);
 
-/* The run is over: add to RET the processes that had much more memory than was recorded, and what
- * to do about it. HOOKS were in effect. */
+/* After the run, add a note with a remedy to RET for each process with much more memory than was
+ * recorded. HOOKS were in effect. */
 void growth_note(const struct growth *g, const struct hook_list *hooks, struct run_notes *ret);
 
 void growth_release(struct growth *g);

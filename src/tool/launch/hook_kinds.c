@@ -170,7 +170,7 @@ static const char possible[] = "__cxa_allocate_exception __cxa_free_exception "
                                "__cxa_allocate_dependent_exception "
                                "__cxa_free_dependent_exception";
 
-/* The next word of *TEXT, *RET_LENGTH long, and *TEXT behind it; NULL at the end. */
+/* Return the next word of *TEXT, *RET_LENGTH long, and *TEXT behind it; NULL at the end. */
 static const char *
 next_word(const char **text, size_t *ret_length)
 {
@@ -225,7 +225,7 @@ is_of_libc(const char *symbol)
     return found;
 }
 
-/* Whether hooking SYMBOL can only break the program. */
+/* Return true if hooking SYMBOL can only break the program. */
 static bool
 is_impossible(const char *symbol)
 {

@@ -10,7 +10,7 @@
 struct hook {
     const char *symbol;
     enum hook_shape shape;
-    const char *preset; // NULL: asked for by itself.
+    const char *preset; // NULL: requested by its own name.
 };
 
 struct hook_list {
@@ -28,7 +28,7 @@ bool hook_kinds_is_question(const char *text);
 /* Add the answer to OUT: all kinds and presets. */
 void hook_kinds_explain(struct strbuf *out);
 
-/* The preset that has SYMBOL; NULL = none. */
+/* Return the preset that has SYMBOL; NULL = none. */
 const char *hook_kinds_preset_of(const char *symbol);
 
 #endif

@@ -6,7 +6,7 @@
 #include "launch/run_notes.h"
 
 struct hook_run {
-    struct hook_list list; // Empty: nothing is hooked, and all of this does nothing.
+    struct hook_list list; // Empty: nothing is hooked, and all functions here do nothing.
     const char *path;      // Path of the library of stubs; NULL if there is none.
 };
 
@@ -18,9 +18,9 @@ int hook_run_begin(struct hook_run *h, const char *library, const char *director
 /* Remove the library of stubs, if there is one. */
 void hook_run_remove(struct hook_run *h);
 
-/* The run of PROGRAM is over: add to RET which hooks were never called, and why, unless it is NULL,
- * and remove the library. LIVING: processes of the run live; it stays, because others that they
- * start would complain if it were gone. */
+/* After the run of PROGRAM, add to RET (or NULL) the hooks that were never called, with the reason,
+ * and remove the library. With LIVING, processes of the run still live, and the library stays:
+ * programs that they start would report it as missing. */
 void hook_run_end(struct hook_run *h, const char *program, bool living, struct run_notes *ret);
 
 #endif

@@ -1,4 +1,5 @@
-/* hook_stub.h: the library of stubs that makes the recorder see functions by chosen names. */
+/* hook_stub.h: write a library of stubs through which the recorder intercepts functions of chosen
+ * names. */
 #ifndef LAUNCH_HOOK_STUB_H
 #define LAUNCH_HOOK_STUB_H
 

@@ -1,4 +1,4 @@
-/* launch.h: starting a program with the recorder in it, and ending as it ended. */
+/* launch.h: start a program with the recorder in it, and end as it ended. */
 #ifndef LAUNCH_LAUNCH_H
 #define LAUNCH_LAUNCH_H
 
@@ -10,11 +10,11 @@
 struct launch {
     const char *path;
     char **arguments;
-    // Makes the program's environment; called in the new process, so its id can be in there.
+    // Makes the program's environment. Called in the new process, so that it can contain the id.
     char **(*environment)(void *arg);
     void *environment_arg;
-    // Called now and then while process PID runs, the first time soon after its start. Returns in
-    // how many ns it wants to be called again; it may be earlier.
+    // Called repeatedly while process PID runs, first soon after its start. Returns the ns until
+    // the next call, which may come earlier.
     uint64_t (*look)(void *arg, pid_t pid);
     void *look_arg;
 };

@@ -5,7 +5,7 @@
 #include <elf.h>
 #include <stdbool.h>
 
-/* Does the ELF file FD, whose header is HEADER, have the note of a recorder that is linked in? */
+/* Return true if the ELF file FD with HEADER has the note of a linked-in recorder. */
 bool linked_note_in(int fd, const Elf64_Ehdr *header);
 
 #endif

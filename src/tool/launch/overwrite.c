@@ -32,7 +32,7 @@ is_profile(const char *path)
     return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && origin_header(path, &h);
 }
 
-/* The directory of other processes beside OUTPUT. */
+/* Return the directory of other processes beside OUTPUT. */
 static const char *
 others_of(const char *output, struct arena *arena)
 {

@@ -1,4 +1,4 @@
-/* periodic.h: asking all processes of a run for a snapshot, every so often. */
+/* periodic.h: request snapshots from all processes of a run at regular intervals. */
 #ifndef LAUNCH_PERIODIC_H
 #define LAUNCH_PERIODIC_H
 
@@ -11,7 +11,8 @@ struct periodic {
     uint64_t start_ns, turns;   // Time of the first look, and number of looks due since then.
 };
 
-/* Ask for snapshots if they are due; P->period_ns is not 0. Returns in how many ns the next are. */
+/* Request snapshots if they are due. Requires P->period_ns not to be 0. Returns the ns until the
+ * next. */
 uint64_t periodic_look(struct periodic *p);
 
 #endif

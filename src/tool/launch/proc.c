@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The start of /proc/PID/NAME, at most SIZE_BYTES with the 0 at its end; "" if it is gone. */
+/* Return the start of /proc/PID/NAME, at most SIZE_BYTES with the 0 at its end; "" if it is
+ * gone. */
 static const char *
 read_proc(pid_t pid, const char *name, char *ret, size_t size_bytes)
 {

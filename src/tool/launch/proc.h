@@ -6,22 +6,21 @@
 
 #include "util/arena.h"
 
-/* How many bytes of PID's memory are of no file and not shared, without the main thread's stack; 0
- * if it is gone. */
+/* Return the bytes of PID's anonymous, private memory without the main thread's stack; 0 if the
+ * process is gone. */
 int64_t proc_anonymous_bytes(pid_t pid);
 
 /* Return the path of PID's executable, in ARENA; NULL = unknown. */
 const char *proc_executable(pid_t pid, struct arena *arena);
 
-/* Add the files that PID has code mapped from to the COUNT that are in FILES, as far as they are
- * new and no more than MAX; returns how many there are then. Texts are from ARENA. */
+/* Add the files of PID's code mappings to the COUNT in FILES: only new ones, and up to MAX in all.
+ * Returns the new count. Texts are from ARENA. */
 size_t proc_add_code_files(pid_t pid, struct arena *arena, const char **files, size_t count,
                            size_t max);
 
 enum { PROC_CHILDREN_MAX = 256 };
 
-/* Processes that PID has started, the first of them if there are many; returns how many are in
- * RET. */
+/* Store the first children of PID in RET. Returns how many. */
 size_t proc_children(pid_t pid, pid_t ret[PROC_CHILDREN_MAX]);
 
 #endif

@@ -5,15 +5,15 @@
 #include "util/arena.h"
 #include "util/err.h"
 
-/* What to record and how. 0 and NULL: as the recorder does unasked. */
+/* What to record and how. 0 and NULL mean the recorder's default. */
 struct recording {
     const char *only; // Patterns of program names, separated by commas.
     uint64_t reserve_bytes;
-    bool self_contained; // In memory that core dumps hold.
+    bool self_contained; // Keep the profile in memory that core dumps include.
     // Annotated blocks: number of return addresses and bytes of the guard; OPT_ALONE = the default.
-    // A part of the blocks is checked each check_every events.
+    // Every check_every events, a part of the blocks is checked.
     uint64_t annotate_frames, guard_bytes, check_every;
-    uint64_t sample_bytes, sample_count; // One block in so many bytes or calls.
+    uint64_t sample_bytes, sample_count; // Sampling period in bytes or calls.
     uint64_t frames;                     // Frames kept per stack, innermost first.
     uint64_t delay_ms, duration_ms;
     uint64_t max_memory_bytes;
@@ -21,23 +21,23 @@ struct recording {
     int snapshot_signal;
 };
 
-/* Id of the run that records it. */
+/* The run and its libraries. */
 struct recording_run {
     uint64_t session_id;
     const char *library; // The recorder's.
     const char *adapters; // Entries of LD_PRELOAD to be loaded after it, each with ':' in front.
-    const char *stubs;   // Another one, to be loaded before it; NULL = none.
+    const char *stubs;   // Another library, loaded before the recorder; NULL = none.
     const char *pattern; // Path of the first process's profile.
     const char *others;  // Pattern of the other profiles; "" = record none, NULL = as the first.
 };
 
 /* Find the recorder's library: beside this executable, or where make install puts it. *RET_PATH is
- * from ARENA. HEAPTAP_BAD_INPUT with ERR set if it is not there. */
+ * from ARENA. Returns 0, or HEAPTAP_BAD_INPUT with ERR set if it does not exist. */
 int recording_library(struct arena *arena, const char **ret_path, struct err *err);
 
 /* The entry of LD_PRELOAD for the recorder's library or an adapter at PATH. 64-bit programs load
- * PATH by it, and 32-bit programs an empty library. Returns PATH where the installation or kernel
- * lacks what that needs; ld.so then prints an error in 32-bit programs. From ARENA. */
+ * PATH by it, and 32-bit programs an empty library. Returns PATH if the installation or kernel does
+ * not support that; ld.so then prints an error in 32-bit programs. From ARENA. */
 const char *recording_preload_entry(struct arena *arena, const char *path);
 
 /* Return the environment of RUN's first process, in ARENA: the current one, with the variables that

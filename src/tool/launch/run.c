@@ -161,8 +161,8 @@ run_wait(struct recorded_run *r, struct err *err)
     return rc;
 }
 
-/* The path of the last image of the first process among PATHS, whose header goes to *RET; NULL if
- * it left none. */
+/* Return the path of the last image of the first process among PATHS, whose header goes to *RET;
+ * NULL if it left none. */
 static const char *
 last_image(const struct recorded_run *r, const struct run_profiles *profiles,
            struct disk_header *ret)

@@ -39,14 +39,14 @@ struct recorded_run {
     uint64_t look_ns; // Between two samples of the processes' memory.
     struct periodic periodic;
     pid_t pid;  // The first process.
-    int status; // With which it ended, as wait has it.
+    int status; // Wait status with which it ended.
     uint64_t started_ns, ended_ns; // By CLOCK_MONOTONIC, before its start and after its end.
     struct arena arena;
 };
 
 /* The profiles of a run. */
 struct run_profiles {
-    const char **paths; // That of the first process first, if it has one.
+    const char **paths; // The first process's profile comes first, if it has one.
     size_t count;
     const char *directory; // Path of the other profiles; equals the first if they share a place.
 };
@@ -57,11 +57,11 @@ struct run_profiles {
 int run_prepare(struct recorded_run *r, const struct run_options *options, int count,
                 char **arguments, struct err *err);
 
-/* Start the program and wait for its end; R has its id and status then. HEAPTAP_BAD_INPUT with ERR
- * set if it could not be started. */
+/* Start the program, wait for its end, and store its id and status in R. Returns 0, or
+ * HEAPTAP_BAD_INPUT with ERR set if it could not be started. */
 int run_wait(struct recorded_run *r, struct err *err);
 
-/* The profiles that there are of the run, which has ended. They are R's. */
+/* Find the profiles of the run, which must have ended. R owns them. */
 void run_find_profiles(struct recorded_run *r, struct run_profiles *ret);
 
 /* Note facts that the run's profiles lack: memory that bypassed malloc, and hooks that were never

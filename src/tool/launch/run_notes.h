@@ -22,7 +22,7 @@ struct run_notes {
 
 void run_notes_add(struct run_notes *notes, const struct run_note *note);
 
-/* Whether two say the same of two processes: the same program, and the same advice. */
+/* Return true if A and B have the same advice for the same program. */
 bool run_notes_alike(const struct run_note *a, const struct run_note *b);
 
 void run_notes_release(struct run_notes *notes);

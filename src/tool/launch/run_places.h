@@ -1,4 +1,4 @@
-/* run_places.h: the names of the profiles when a run has ended. */
+/* run_places.h: give profiles their final names after a run. */
 #ifndef LAUNCH_RUN_PLACES_H
 #define LAUNCH_RUN_PLACES_H
 

@@ -1,5 +1,4 @@
-/* run_process.h: the processes of a run, by the profiles that they have left, and which of them the
- * run was about.
+/* run_process.h: the processes of a run, by their profiles, and the choice of the main process.
  */
 #ifndef LAUNCH_RUN_PROCESS_H
 #define LAUNCH_RUN_PROCESS_H
@@ -19,15 +18,16 @@ struct run_process {
     bool living; // The profile is still being written.
 };
 
-/* Why the run is about a process. */
+/* Why a process is the main one. */
 enum run_head {
     HEAD_NONE,   // There is no profile.
-    HEAD_FIRST,  // It is the one that was started,
+    HEAD_FIRST,  // The process that was started,
     HEAD_BECAME, // or its latest program after exec.
-    HEAD_MOST,   // The one that was started did little itself: it is one that allocated most.
+    HEAD_MOST,   // The started process did little itself: the process that allocated most.
 };
 
-/* Which of the COUNT V the run of FIRST_PID was about; its index goes to *RET. */
+/* Choose the main process of the run of FIRST_PID among the COUNT processes V. Store its index in
+ * *RET. */
 enum run_head run_process_head(const struct run_process *v, size_t count, pid_t first_pid,
                                size_t *ret);
 

@@ -100,7 +100,7 @@ is_assembler(const char *path)
     return dot != NULL && (strcmp(dot, ".s") == 0 || strcmp(dot, ".S") == 0);
 }
 
-/* The command line that prints the intermediate code of the input at index SOURCE. */
+/* Return the command line that prints the intermediate code of the input at index SOURCE. */
 static char **
 line_of(const char *compiler, int count, char **arguments, int source, struct arena *arena)
 {

@@ -375,7 +375,7 @@ read_guard(const struct annotated_memory *m, struct candidate *c)
         c->guard_changed = (uint8_t)annotation_guard(guard, c->guard_bytes);
 }
 
-/* The last block, if it is in the part of C. */
+/* Return the last block, if it is in the part of C. */
 static const struct annotated_block *
 block_before(const struct annotated_memory *m, const struct candidate *c)
 {

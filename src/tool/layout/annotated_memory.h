@@ -13,8 +13,8 @@ struct memory_part {
     uint64_t off, size;
     uint64_t base;
     bool base_known; // Otherwise base is derived from the blocks; its high half is unknown.
-    uint64_t told_count; // Set by annotated_find: number of blocks that agree
-    uint64_t told_base;  // that it lay here, most of them.
+    uint64_t told_count; // Set by annotated_find: number of blocks that agree on
+    uint64_t told_base;  // this base, the most frequent one.
 };
 
 /* Reasons to refuse a mark. */
@@ -49,7 +49,7 @@ enum damage_kind {
 
 struct annotated_damage {
     enum damage_kind kind;
-    // The readable contents of its annotation; no head if its beginning is lost.
+    // The readable contents of its annotation; no head if the beginning is lost.
     struct annotated_block block;
     size_t front; // Index of the nearest whole block in front of it, plus 1; 0 = none.
 };
@@ -61,7 +61,7 @@ struct annotated_memory {
     struct annotated_block *v; // By part and place. Owned.
     size_t count;
     uint64_t bytes; // Sum over all blocks.
-    size_t cut_off; // So many of them are.
+    size_t cut_off; // Number of cut-off blocks.
     uint64_t refused[REFUSALS];
     size_t by_kind[ANNOTATION_KINDS]; // Annotations with an end, of each word size and order.
     struct annotated_damage *damage; // Owned, as the rest.
@@ -75,8 +75,8 @@ struct annotated_memory {
 };
 
 struct annotated_options {
-    int kind; // enum annotation_kind to believe; -1 = the one that most have.
-    void (*progress)(void *arg, uint64_t done, uint64_t total); // May be NULL; called now and then.
+    int kind; // enum annotation_kind to accept; -1 = the most frequent one.
+    void (*progress)(void *arg, uint64_t done, uint64_t total); // May be NULL; called repeatedly.
     void *progress_arg;
 };
 
@@ -90,7 +90,7 @@ void annotated_release(struct annotated_memory *m);
 size_t annotated_stack(const struct annotated_memory *m, uint32_t stack,
                        const uint64_t **ret_frames);
 
-/* The address of BLOCK's first byte. */
+/* Return the address of BLOCK's first byte. */
 uint64_t annotated_address(const struct annotated_memory *m, const struct annotated_block *block);
 
 /* Are all bits of the base of PART known? A base derived from blocks with words of 8 bytes has only

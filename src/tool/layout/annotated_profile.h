@@ -1,4 +1,4 @@
-/* annotated_profile.h: annotated blocks as a profile, for all that is done with one. */
+/* annotated_profile.h: make a profile of annotated blocks. */
 #ifndef LAYOUT_ANNOTATED_PROFILE_H
 #define LAYOUT_ANNOTATED_PROFILE_H
 
@@ -12,7 +12,7 @@ struct annotated_module {
     uint64_t bias;                 // Address in memory minus address in the file.
 };
 
-/* The program whose memory it is. */
+/* The program that the memory belongs to. */
 struct annotated_program {
     const char *path; // NULL = unknown.
     uint32_t machine; // EM_ARM and so on; 0 = unknown.
@@ -20,14 +20,14 @@ struct annotated_program {
     size_t module_count;
 };
 
-/* What else follows from the blocks; by arrays of the profile's arena. */
+/* Sites and nodes of the blocks, in arrays from the profile's arena. */
 struct annotated_places {
     uint32_t *site_of; // By block: its site.
     uint32_t *node_of; // By stack: its innermost node.
 };
 
-/* Make a profile whose live blocks are M's, and which has no other events. TITLE stands for the
- * command, WHEN_NS for the start. Not symbolised; suitable for write_model. The caller frees it. */
+/* Make a profile with M's blocks as live blocks and no other events. TITLE is shown as the command,
+ * WHEN_NS as the start. Not symbolised; suitable for write_model. The caller frees it. */
 struct profile *annotated_profile(const struct annotated_memory *m,
                                   const struct annotated_program *program, const char *title,
                                   uint64_t when_ns, struct annotated_places *ret);

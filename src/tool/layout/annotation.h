@@ -11,7 +11,7 @@ enum {
     ANNOTATION_PLACES_MAX = 255,
     ANNOTATION_BYTES_MIN = 16 + 4 * (1 + 1),
     ANNOTATION_BYTES_MAX = 16 + 8 * (3 + ANNOTATION_PLACES_MAX),
-    ANNOTATION_BEFORE_BYTES = 8, // The length of padding is in so many bytes before it at most.
+    ANNOTATION_BEFORE_BYTES = 8, // Longest field in front of the mark with the length of padding.
 };
 
 /* The writer's word size and byte order. */
@@ -53,18 +53,18 @@ struct annotation {
     uint32_t frame_count;
     uint64_t frames[ANNOTATION_PLACES_MAX];
     bool has_end;     // ProF is where it should be.
-    uint32_t address; // The low bits of where the user's bytes lay, if all the rest is right.
+    uint32_t address; // The low bits of the address of the user's bytes, if all else is valid.
 };
 
-/* The first "HeaP" that begins in BYTES from FROM on and before END; END if there is none. The
- * bytes up to END + 3 must be readable. */
+/* Return the first "HeaP" that begins in BYTES from FROM on and before END; END if there is none.
+ * The bytes up to END + 3 must be readable. */
 size_t annotation_find(const uint8_t *bytes, size_t from, size_t end);
 
-/* The same for "ProF". */
+/* Like annotation_find, for "ProF". */
 size_t annotation_find_end(const uint8_t *bytes, size_t from, size_t end);
 
 /* Set *RET to the shape in the ANNOTATION_SHAPE_BYTES at BYTES, which start with the mark. Return
- * false if no annotation starts so. */
+ * false if no annotation starts like that. */
 bool annotation_shape(const uint8_t *bytes, struct annotation_shape *ret);
 
 /* Decode the annotation of SHAPE at BYTES, shape->bytes long, into *RET. BEFORE is the word in
@@ -77,10 +77,11 @@ void annotation_read(const struct annotation_shape *shape, const uint8_t *bytes,
 bool annotation_in_front(const uint8_t *bytes, size_t count, uint64_t address,
                          struct annotation_shape *ret_shape, struct annotation *ret);
 
-/* The first of the COUNT guard bytes at GUARD that is not as it was written; COUNT if all are. */
+/* Return the first of the COUNT guard bytes at GUARD that is not as it was written; COUNT if all
+ * are. */
 uint32_t annotation_guard(const uint8_t *guard, uint32_t count);
 
-/* The word of KIND at BYTES. */
+/* Return the word of KIND at BYTES. */
 uint64_t annotation_word(enum annotation_kind kind, const uint8_t *bytes);
 
 #endif

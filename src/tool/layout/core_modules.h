@@ -5,8 +5,8 @@
 #include "layout/annotated_profile.h"
 #include "layout/memory_file.h"
 
-/* Objects that CORE's process had mapped, as far as they can be recognised in PARTS of its memory
- * or in their files. An array from ARENA. */
+/* Return the objects that CORE's process had mapped, as far as they are recognised in PARTS of its
+ * memory or in their files. An array from ARENA. */
 struct annotated_module *core_modules(const struct memory_file *core,
                                       const struct memory_parts *parts, struct arena *arena,
                                       size_t *ret_count);

@@ -8,10 +8,11 @@
 #include "util/arena.h"
 #include "util/err.h"
 
-/* Where bytes come from: as many of the BYTES at OFF as there are go to TO; how many. */
+/* A source of bytes. `read` copies up to BYTES bytes at OFF to TO and returns how many it
+ * copied. */
 struct byte_source {
     size_t (*read)(void *arg, uint64_t off, void *to, size_t bytes);
-    // Where from OFF on there is something other than zeros, or size; NULL = everywhere.
+    // Returns the next offset from OFF on that may be nonzero, or size. NULL = everywhere.
     uint64_t (*next_data)(void *arg, uint64_t off);
     void *arg;
     uint64_t size;
@@ -42,7 +43,7 @@ struct elf_facts {
     uint32_t build_id_bytes; // 0 = none.
 };
 
-/* Whether SOURCE begins as ELF files do. */
+/* Return true if SOURCE begins as ELF files do. */
 bool elf_facts_is_elf(const struct byte_source *source);
 
 /* Read the headers of the ELF file SOURCE, NAME in messages, into *RET, from ARENA. Returns 0, or
@@ -50,10 +51,10 @@ bool elf_facts_is_elf(const struct byte_source *source);
 int elf_facts_read(const struct byte_source *source, const char *name, struct arena *arena,
                    struct elf_facts *ret, struct err *err);
 
-/* Set *RET to the address that the first byte of the file has; false if no segment says so. */
+/* Set *RET to the address of the file's first byte. Return false if no segment contains it. */
 bool elf_facts_first_address(const struct elf_facts *facts, uint64_t *ret);
 
-/* A word for the machine: "ARM"; "machine 999". From ARENA. */
+/* Return a name for the machine: "ARM", or "machine 999". From ARENA. */
 const char *elf_facts_machine(uint32_t machine, struct arena *arena);
 
 #endif

@@ -102,8 +102,8 @@ is_section(struct token *name)
     return is_name(name);
 }
 
-/* The name in the line of TOKENS and its address; NULL if it has none. SECTION is the function of
- * a section whose address is in the next line. */
+/* Return the name in the line of TOKENS and its address; NULL if it has none. SECTION is the
+ * function of a section whose address is in the next line. */
 static const struct token *
 find_name(struct token *tokens, size_t count, struct token *section, uint64_t *ret_address)
 {

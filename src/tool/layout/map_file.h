@@ -17,11 +17,11 @@ struct map_names {
 };
 
 /* Read the SIZE_BYTES of TEXT: lines of nm (ADDRESS [SIZE] LETTER NAME, functions alone), of GNU
- * ld's map (ADDRESS NAME) or of armlink's (NAME ADDRESS ... Code ...). Others are passed over. */
+ * ld's map (ADDRESS NAME) or of armlink's (NAME ADDRESS ... Code ...). Other lines are ignored. */
 void map_file_parse(const char *text, size_t size_bytes, struct arena *arena,
                     struct map_names *ret);
 
-/* The name of the last function that begins at ADDRESS or before; NULL if there is none. */
+/* Return the name of the last function that begins at ADDRESS or before; NULL if there is none. */
 const char *map_file_name(const struct map_names *names, uint64_t address);
 
 #endif

@@ -21,9 +21,8 @@ struct memory_parts {
     size_t count, capacity;
 };
 
-/* Open PATH, a regular file, and set *RET, which must stay where it is until memory_file_close.
- * Strings are from ARENA. Returns 0 or HEAPTAP_BAD_INPUT with ERR set; then there is nothing to
- * close. */
+/* Open PATH, a regular file, as *RET, which must not move until memory_file_close. Strings are from
+ * ARENA. Returns 0, or HEAPTAP_BAD_INPUT with ERR set and nothing to close. */
 int memory_file_open(const char *path, struct arena *arena, struct memory_file *ret,
                      struct err *err);
 void memory_file_close(struct memory_file *file);
@@ -31,8 +30,8 @@ void memory_file_close(struct memory_file *file);
 /* Read the headers of the ELF file FILE. Returns 0 or HEAPTAP_BAD_INPUT with ERR set. */
 int memory_file_read_elf(struct memory_file *file, struct arena *arena, struct err *err);
 
-/* Add the memory in FILE to PARTS: the segments of a core, or all of it, at *BASE; NULL = that is
- * not known. Returns 0 or HEAPTAP_BAD_INPUT with ERR set. */
+/* Add the memory in FILE to PARTS: the segments of a core, or the whole file at *BASE; NULL =
+ * unknown base. Returns 0 or HEAPTAP_BAD_INPUT with ERR set. */
 int memory_file_parts(struct memory_file *file, const uint64_t *base, struct arena *arena,
                       struct memory_parts *parts, struct err *err);
 

@@ -132,7 +132,7 @@ order_events(struct graph *g, enum metric metric)
             g->order[g->event_count++] = (enum event)i;
 }
 
-/* The number of KEY in M, from 1 on in order of appearance. */
+/* Return the number of KEY in M, from 1 on in order of appearance. */
 static uint32_t
 dense_id(struct map *m, uint64_t key, bool *ret_new)
 {
@@ -183,7 +183,8 @@ function_of_frame(struct graph *g, uint32_t frame, uint32_t location)
     return id;
 }
 
-/* The row of calls of CALLEE, or of 0 for itself, by FUNCTION at LINE. Valid until the next. */
+/* Return the row of calls of CALLEE, or of 0 for itself, by FUNCTION at LINE. Valid until the
+ * next. */
 static struct row *
 find_row(struct graph *g, uint32_t function, uint32_t callee, uint32_t line)
 {

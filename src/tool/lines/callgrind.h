@@ -4,7 +4,7 @@
 
 #include "export/exporter.h"
 
-/* All metrics that are known, the chosen one first; values that are negative count as 0. */
+/* Writes all known metrics, the chosen one first; negative values count as 0. */
 export_fn export_callgrind;
 
 #endif

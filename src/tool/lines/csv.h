@@ -4,7 +4,7 @@
 
 #include "export/exporter.h"
 
-/* All counters that are known; values below zero too. The metric asked for sorts the rows. */
+/* Writes all known counters, including negative values. The requested metric sorts the rows. */
 export_fn export_csv;
 
 #endif

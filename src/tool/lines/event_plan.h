@@ -25,7 +25,7 @@ struct plan_unit {
 struct plan_piece {
     uint32_t unit, start, end;
     uint32_t row;    // event_plan.c's.
-    bool dies_at_once; // One block; nothing but a moment lies between its beginning and its end.
+    bool dies_at_once; // One block; only a moment lies between its allocation and its free.
     int64_t blocks, bytes;
 };
 
@@ -53,8 +53,8 @@ struct plan {
     size_t step_count;
     uint32_t peak_step;
     uint32_t *starting, *ending; // Indices of pieces, by step.
-    // A block of this unit that has no bytes, is allocated first and is in none of the above;
-    // PLAN_NONE if there is none to spare.
+    // Unit of a block without bytes that is allocated first and is in none of the above; PLAN_NONE
+    // if there is none.
     uint32_t marker;
 };
 

@@ -4,8 +4,8 @@
 
 #include "export/exporter.h"
 
-/* Bytes allocated and bytes in use, at the moments of the profile's snapshots; of a profile without
- * a history all at its end. Refuses other metrics, and a profile that was cut. */
+/* Writes bytes allocated and bytes in use at the profile's snapshots; without a history, everything
+ * at the end. Refuses other metrics and cut profiles. */
 export_fn export_firefox;
 
 #endif

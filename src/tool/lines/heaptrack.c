@@ -187,7 +187,7 @@ trace_of_stack(struct writer *w, uint32_t stack)
     return w->stack_traces[stack] = trace;
 }
 
-/* The kind of blocks of SIZE of a unit, which are allocated next if it is new. */
+/* Return the kind of blocks of SIZE of a unit, which are allocated next if it is new. */
 static uint64_t
 kind_of(struct writer *w, uint32_t unit, int64_t size)
 {
@@ -355,7 +355,7 @@ write_head(struct writer *w)
     strbuf_char(w->out, '\n');
 }
 
-/* How many calls one has to stand for, so that the file is no longer than it may be. */
+/* Return how many calls one has to stand for, so that the file is no longer than it may be. */
 static int64_t
 divisor_for(const struct plan *plan, int64_t max)
 {

@@ -12,7 +12,7 @@ void line_text(struct strbuf *out, const char *s);
 /* Append the command of P, or the profiles it was merged from, likewise. */
 void line_title(struct strbuf *out, const struct profile *p, struct arena *arena);
 
-/* Which recorder made P, likewise: "heaptap 0.9". */
+/* Append the recorder that made P, likewise: "heaptap 0.9". */
 void line_creator(struct strbuf *out, const struct profile *p);
 
 #endif

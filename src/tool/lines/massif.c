@@ -336,7 +336,7 @@ apply_change(struct writer *w, const struct profile_change *change)
     w->total = counters_sum(w->total, w->live[stack]);
 }
 
-/* Whether moment N of FIRST to LAST gets a tree. */
+/* Return true if moment N of FIRST to LAST gets a tree. */
 static bool
 is_detailed(struct writer *w, size_t n, size_t first, size_t last)
 {
@@ -377,7 +377,7 @@ go_to_moment(struct writer *w, struct changes *c, size_t n)
         apply_change(w, &w->p->changes[c->order[c->done]]);
 }
 
-/* The moment of FIRST to LAST when most was live. */
+/* Return the moment of FIRST to LAST when most was live. */
 static size_t
 largest_moment(struct writer *w, struct changes *c, size_t first, size_t last)
 {

@@ -5,7 +5,7 @@
 #include "export/exporter.h"
 
 /* Writes all known metrics, the requested one first. Each metric skips stacks whose value is not
- * positive, and its name has their sum. */
+ * positive, and names their sum in its title. */
 export_fn export_speedscope;
 
 #endif

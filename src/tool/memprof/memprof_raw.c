@@ -90,7 +90,7 @@ put_segments(struct writer *w)
     free(order);
 }
 
-/* The least of RANGE; 0 if there is none. */
+/* Return the least of RANGE; 0 if there is none. */
 static uint64_t
 least(const struct access_range *range)
 {

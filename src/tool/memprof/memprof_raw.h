@@ -4,7 +4,8 @@
 
 #include "export/exporter.h"
 
-/* How blocks were used, whatever the metric. HEAPTAP_USAGE if no accesses were counted. */
+/* Writes how blocks were used, whatever the metric. Returns HEAPTAP_USAGE if no accesses were
+ * counted. */
 export_fn export_memprof;
 
 #endif

@@ -116,7 +116,7 @@ struct writer {
     struct strbuf ids, values, message, line;            // Scratch.
 };
 
-/* The type that a view begins with for METRIC. */
+/* Return the type that a view begins with for METRIC. */
 static const char *
 default_type(const struct profile *p, enum metric metric)
 {
@@ -148,7 +148,7 @@ add_value_type(struct writer *w, uint32_t field, const struct value_type *t, str
     proto_nested(out, field, &w->message);
 }
 
-/* The number of KEY in M, from 1 on in order of appearance. */
+/* Return the number of KEY in M, from 1 on in order of appearance. */
 static uint64_t
 dense_id(struct map *m, uint64_t key, bool *ret_new)
 {
@@ -195,7 +195,7 @@ add_line(struct writer *w, const struct profile_frame *f)
     proto_nested(&w->message, LOCATION_LINE, &w->line);
 }
 
-/* The id of the location that shows COUNT frames of LOCATION from FIRST on. */
+/* Return the id of the location that shows COUNT frames of LOCATION from FIRST on. */
 static uint64_t
 location_id(struct writer *w, uint32_t location, uint32_t first, uint32_t count)
 {
@@ -223,7 +223,7 @@ location_id(struct writer *w, uint32_t location, uint32_t first, uint32_t count)
     return id;
 }
 
-/* The id of the location that stands for stacks without frames. */
+/* Return the id of the location that stands for stacks without frames. */
 static uint64_t
 other_location_id(struct writer *w)
 {
@@ -239,8 +239,8 @@ other_location_id(struct writer *w)
     return id;
 }
 
-/* How many frames of S from index I on belong to one location, because they are neighbours both in
- * the profile and in the stack. */
+/* Return how many frames of S from index I on belong to one location, because they are neighbours
+ * both in the profile and in the stack. */
 static uint32_t
 frames_of_location(const struct profile *p, const struct stack *s, uint32_t i)
 {

@@ -4,7 +4,7 @@
 
 #include "export/exporter.h"
 
-/* All metrics; the chosen one is what pprof shows first. */
+/* Writes all metrics; pprof shows the chosen one first. */
 export_fn export_pprof;
 
 #endif

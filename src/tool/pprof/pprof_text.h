@@ -4,7 +4,7 @@
 
 #include "export/exporter.h"
 
-/* Live and allocated blocks and bytes, whatever the metric. */
+/* Writes live and allocated blocks and bytes, whatever the metric. */
 export_fn export_pprof_text;
 
 #endif

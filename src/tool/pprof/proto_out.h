@@ -13,15 +13,15 @@ void proto_uint(struct strbuf *message, uint32_t field, uint64_t value);
 void proto_int(struct strbuf *message, uint32_t field, int64_t value);
 void proto_bool(struct strbuf *message, uint32_t field, bool value);
 
-/* A string, always written, even if empty: position matters in a repeated field. Valid UTF-8 is
- * made. */
+/* Append a string, even if empty: position matters in a repeated field. Invalid UTF-8 is
+ * replaced. */
 void proto_string(struct strbuf *message, uint32_t field, const char *text);
 
-/* A nested message, or what proto_element made, always written. NESTED is emptied for the next
- * one. */
+/* Append NESTED, a message or the output of proto_element, even if empty. Clears NESTED for the
+ * next one. */
 void proto_nested(struct strbuf *message, uint32_t field, struct strbuf *nested);
 
-/* One element of a packed repeated field: collect them in PACKED, then proto_nested. */
+/* Append one element of a packed repeated field to PACKED, which proto_nested then writes. */
 void proto_element(struct strbuf *packed, uint64_t value);
 
 #endif
