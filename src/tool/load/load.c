@@ -142,7 +142,8 @@ load_damages(struct loader *l)
     profile_sort_damages(p);
 }
 
-/* The arguments, NUL-separated in the file, joined by blanks; an empty one is shown as ''. */
+/* Return the arguments, NUL-separated in the file, joined by blanks; an empty one is shown as
+ * ''. */
 static const char *
 command_line(struct loader *l)
 {
@@ -350,8 +351,8 @@ note_loose_ends(struct loader *l)
              l->threadless);
 }
 
-/* The model of the profile in RAW, called NAME. What makes no sense is left out with a note. NULL
- * if the stacks are more than a real profile has. */
+/* Return the model of the profile in RAW, called NAME. What makes no sense is left out with a note.
+ * NULL if the stacks are more than a real profile has. */
 static struct profile *
 load_model(struct raw_file *raw, const char *name, const char *path)
 {

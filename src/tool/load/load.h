@@ -1,4 +1,4 @@
-/* load.h: from the bytes of a file to the model. */
+/* load.h: load a profile file into the model. */
 #ifndef LOAD_LOAD_H
 #define LOAD_LOAD_H
 
@@ -11,14 +11,14 @@
  * is valid, with notes. */
 int profile_open(const char *what, struct profile **ret_profile, struct err *err);
 
-/* The same. Also returns the tables of the file in *RET_RAW and in ARENA, for packing (pack.h),
- * which would otherwise read the file again. The caller ends *RET_RAW by raw_release, even after a
- * failure. */
+/* Like profile_open, but also returns the tables of the file in *RET_RAW, from ARENA. Packing
+ * (pack.h) uses them instead of reading the file again. The caller must call raw_release on
+ * *RET_RAW, even after a failure. */
 int profile_open_tables(const char *what, struct arena *arena, struct raw_file *ret_raw,
                         struct profile **ret_profile, struct err *err);
 
-/* Parse and load the bytes of a profile that the running process PID has in its memory; PID 0: of a
- * file. Returns 0 or HEAPTAP_BAD_INPUT. */
+/* Parse and load the bytes of a profile from the memory of the running process PID, or from a file
+ * if PID is 0. Returns 0 or HEAPTAP_BAD_INPUT. */
 int load_held(const void *data, size_t size_bytes, const char *name, uint32_t pid,
               struct profile **ret_profile, struct err *err);
 

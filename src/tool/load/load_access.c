@@ -17,7 +17,7 @@ is_granule(uint32_t bytes)
     return bytes == 8 || bytes == 16 || bytes == 64;
 }
 
-/* Whether records of PART, of merge MERGE, are in the sum. */
+/* Return true if records of PART, of merge MERGE, are in the sum. */
 static bool
 is_counted(const struct disk_counting *c, uint32_t part, uint64_t merge)
 {

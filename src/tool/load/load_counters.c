@@ -90,7 +90,7 @@ counter_is_zero(const struct disk_counter *d)
     return d->allocations == 0 && memcmp(d, &zero, sizeof zero) == 0;
 }
 
-/* How many counters of B have counted something. */
+/* Return how many counters of B have counted something. */
 static size_t
 count_used(const struct disk_block *b)
 {
@@ -231,15 +231,15 @@ loader_raise_peak(struct profile *p)
     p->errors.peak = errors_live(&p->errors);
 }
 
-/* Whether several threads counted. A single row may have gone from one to the next. */
+/* Return true if several threads counted. A single row may have gone from one to the next. */
 static bool
 had_threads(const struct profile *p)
 {
     return p->thread_count > 1 || (p->thread_count == 1 && p->threads[0].uses > 1);
 }
 
-/* The error of the peak in files from before most_bytes was kept: for each process 64 KiB or a
- * 1024th, whichever is more. */
+/* Return the error of the peak in files from before most_bytes was kept: for each process 64 KiB or
+ * a 1024th, whichever is more. */
 static int64_t
 old_error(const struct profile *p)
 {

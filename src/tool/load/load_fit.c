@@ -154,8 +154,8 @@ measure_tags(struct measure *m)
         add(m, name_bytes(m, p->types[i].name));
 }
 
-/* The sum over all stacks that views write, or the limit if it is more, or anything less if it is
- * surely less. */
+/* Return the sum over all stacks that views write, or the limit if it is more, or anything less if
+ * it is surely less. */
 static uint64_t
 measure(struct measure *m)
 {

@@ -1,12 +1,11 @@
-/* load_fit.h: whether a file of this size can have such a model. */
+/* load_fit.h: reject models that are too large for the size of their file. */
 #ifndef LOAD_LOAD_FIT_H
 #define LOAD_LOAD_FIT_H
 
 #include "load/loader.h"
 
-/* Whether the stacks of all sites, with the frames that came with the file, are no more than a file
- * of this size can have. Shortens long names, with a note, if all that views write of them would be
- * more than that. After all else. */
+/* Return true if a file of this size can hold the stacks of all sites and their packed frames.
+ * Shortens long names, with a note, if views would write more text of them than that. Call last. */
 bool loader_fit(struct loader *l);
 
 #endif

@@ -39,8 +39,8 @@ intern(struct loader *l, const char *text)
     return strtab_get(&l->p->strings, strtab_id(&l->p->strings, text));
 }
 
-/* Number of distinguishable records of KIND. The first is unused, and the last may stand for
- * unknown ones. */
+/* Return the number of distinguishable records of KIND. The first is unused, and the last may stand
+ * for unknown ones. */
 static size_t
 record_count(const struct loader *l, enum disk_kind kind, size_t max)
 {
@@ -84,7 +84,7 @@ load_heaps(struct loader *l)
     }
 }
 
-/* The end of the text from S on, which ends with NUL or at END. */
+/* Return the end of the text from S on, which ends with NUL or at END. */
 static const char *
 text_end(const char *s, const char *end)
 {
@@ -157,7 +157,7 @@ load_label_sets(struct loader *l)
     }
 }
 
-/* The index of record ID among COUNT; the last stands for those that are not in the file. */
+/* Return the index of record ID among COUNT; the last stands for those that are not in the file. */
 static uint32_t
 index_of(struct loader *l, uint64_t id, size_t count)
 {

@@ -4,11 +4,11 @@
 
 #include "load/loader.h"
 
-/* Heaps and sets of labels. Before load_nodes, which finds the tags. */
+/* Load heaps and sets of labels. Call before load_nodes, which reads the tags. */
 void load_heaps(struct loader *l);
 void load_label_sets(struct loader *l);
 
-/* Tags of a path with TAGS after the tag D; 0 if there is no such tag there. */
+/* Return the tags of a path with TAGS after the tag D; 0 if D is invalid. */
 uint32_t loader_add_tag(struct loader *l, const struct disk_node *d, uint32_t tags);
 
 #endif

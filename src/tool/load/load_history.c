@@ -138,7 +138,7 @@ counter_at(const struct loader *l, size_t i)
     return &b->counters[i % DISK_BLOCK_SITES];
 }
 
-/* The ordinal of the snapshot before counter I was born. */
+/* Return the ordinal of the snapshot before counter I was born. */
 static uint32_t
 birth_of(const struct loader *l, const struct walks *walks, size_t i)
 {
@@ -167,7 +167,7 @@ record_count(const struct loader *l)
     return count < HISTORY_RECORDS_MAX ? count : HISTORY_RECORDS_MAX;
 }
 
-/* Whether a thread has the counter; it may be of no site. */
+/* Return true if a thread has the counter; it may be of no site. */
 static bool
 has_counter(const struct loader *l, size_t i, size_t counter_count)
 {
@@ -268,7 +268,7 @@ sum_snapshots(struct profile *p)
     }
 }
 
-/* How many changes there can be at most. */
+/* Return how many changes there can be at most. */
 static size_t
 count_changes(const struct loader *l, size_t counter_count)
 {

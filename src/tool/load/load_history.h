@@ -4,7 +4,8 @@
 
 #include "load/loader.h"
 
-/* The snapshots, and what every row of counters was at them. After load_blocks and load_header. */
+/* Load the snapshots, and the values of every row of counters at them. Requires load_blocks and
+ * load_header. */
 void load_history(struct loader *l);
 
 #endif

@@ -130,7 +130,7 @@ named_frame(struct loader *l, uint64_t index)
     return f;
 }
 
-/* The location of FRAME, a named one. */
+/* Return the location of FRAME, a named one. */
 static uint32_t
 add_named(struct loader *l, uint64_t frame)
 {
@@ -163,7 +163,7 @@ append_node(struct loader *l, uint32_t parent, uint32_t location, uint32_t flags
     return (uint32_t)p->node_count++;
 }
 
-/* The node for LOCATION under PARENT: the known one if there is one, else new. */
+/* Return the node for LOCATION under PARENT: the known one if there is one, else new. */
 static uint32_t
 add_node(struct loader *l, uint32_t parent, uint32_t location, uint32_t flags)
 {
@@ -183,8 +183,8 @@ add_node(struct loader *l, uint32_t parent, uint32_t location, uint32_t flags)
     return (uint32_t)*known;
 }
 
-/* Whether only one thread ever added nodes, so that none is there twice. A map of hundreds of
- * thousands of nodes is larger than the caches: to look each up would take longer than all else
+/* Return true if only one thread ever added nodes, so that none is there twice. A map of hundreds
+ * of thousands of nodes is larger than the caches: to look each up would take longer than all else
  * that is done here. If a made-up file has a node twice all the same, a tree shows it twice. */
 static bool
 had_one_thread(const struct raw_file *raw)
@@ -254,7 +254,7 @@ load_tag(struct loader *l, size_t i, const struct disk_node *d)
     return l->tags_of[i] != 0;
 }
 
-/* Whether D has no site, as most nodes. */
+/* Return true if D has no site, as most nodes. */
 static bool
 is_siteless(const struct disk_node *d)
 {
@@ -334,16 +334,16 @@ loader_expect_sites(struct loader *l, size_t count)
         map_reserve(&l->known_sites, count);
 }
 
-/* Whether no other id of the file is the site with KEY: then a map need not know it, which for a
- * hundred thousand of them is larger than the caches. Below tags several nodes of the file are one
- * (heaps of one name), and "other" has all that belongs to none. */
+/* Return true if no other id of the file is the site with KEY: then a map need not know it, which
+ * for a hundred thousand of them is larger than the caches. Below tags several nodes of the file
+ * are one (heaps of one name), and "other" has all that belongs to none. */
 static bool
 is_sole(const struct loader *l, uint64_t key)
 {
     return l->one_thread && key % (1 << TAGS_BITS) == 0 && key_node(key) > 1;
 }
 
-/* The index of the site with KEY, added if new. */
+/* Return the index of the site with KEY, added if new. */
 static uint32_t
 add_site(struct loader *l, uint64_t key)
 {
@@ -389,7 +389,7 @@ loader_site_at(struct loader *l, uint64_t id, size_t *homeless)
     return site;
 }
 
-/* The site of the model with the file's id ID; NULL if nothing was counted for it. */
+/* Return the site of the model with the file's id ID; NULL if nothing was counted for it. */
 static struct profile_site *
 counted_site(const struct loader *l, uint64_t id)
 {

@@ -9,7 +9,7 @@
 #include "util/ensure.h"
 #include "util/map.h"
 
-/* Whether KEY is new in KNOWN. */
+/* Return true if KEY is new in KNOWN. */
 static bool
 is_first(struct map *known, uint64_t key)
 {

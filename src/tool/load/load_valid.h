@@ -4,7 +4,8 @@
 
 #include "profile/profile.h"
 
-/* Whether P, which is valid (profile_valid.h), keeps the loader's own promises too. Only reads. */
+/* Return true if P, which is valid (profile_valid.h), also keeps the loader's own invariants. Only
+ * reads. */
 bool loaded_is_valid(const struct profile *p);
 
 #endif

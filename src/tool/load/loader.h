@@ -18,7 +18,7 @@ enum {
     LOADER_LABEL_SETS_MAX = 1 << (TAGS_BITS - TAGS_LABELS_SHIFT),
 };
 
-/* One of the places in the code that were looked up lately. */
+/* A recently looked up code address. */
 struct loader_recent {
     uint64_t key; // As in known_locations; 0 = none.
     uint32_t location;
@@ -32,17 +32,17 @@ struct loader {
     struct profile *p;
     uint32_t *node_of; // By the file's node id: node id + 1; 0 = no such node.
     size_t disk_node_count;
-    uint32_t *tags_of; // By the file's node id: what tags say; of a frame nothing.
+    uint32_t *tags_of; // By the file's node id: the tags; 0 for a frame.
     uint64_t *site_of; // By the file's site id: the site's key plus 1; 0 = no such site.
     uint32_t *index_of_site; // The same: its index plus 1 in the model, once it is there.
     uint64_t site_id_end;
     size_t site_id_capacity;
-    size_t bad_nodes, bad_tags; // They have no place in the tree.
+    size_t bad_nodes, bad_tags; // Nodes and tags without a place in the tree.
     size_t bad_sites;           // References to nodes outside the tree.
     size_t homeless;            // Counters of no known site.
     size_t threadless;          // Counters of no known thread.
     size_t site_capacity;
-    bool one_thread;        // No node is there twice, and the next one is not used.
+    bool one_thread;        // No node occurs twice, so known_nodes is unused.
     struct map known_nodes; // Of (parent, location, kind of end) to node id.
     struct map known_sites; // A site's key (load_tree.c) to its index, unless it is_sole there.
     struct map known_backings; // The key of a stack that backs a heap to its index.
@@ -65,13 +65,13 @@ struct loader {
     uint32_t *thread_site_of;
 };
 
-/* The id of the string S. The recorder and pack write each string once; a file whose strings
- * overlap so much that they are longer than their table gets no more of them. */
+/* Return the id of the string S. The recorder and pack write each string once. If strings overlap
+ * so much that their total length exceeds their table, further ones are refused. */
 uint32_t loader_string(struct loader *l, struct disk_string s);
 
-/* Return what notes a reference to a record that is missing: raw_damage, or raw_note where a whole
- * file may have such: its process may live, it could not grow, or it is a copy of memory. Requires
- * that the header is loaded. */
+/* Return the function that notes a reference to a missing record. That is raw_note if an undamaged
+ * file may have such references: its process may live, the file could not grow, or it is a copy of
+ * memory. Otherwise it is raw_damage. Requires the header to be loaded. */
 typedef void loader_noter(struct raw_file *raw, const char *format, ...) PRINTF(2, 3);
 loader_noter *loader_note_of_loose(const struct loader *l);
 

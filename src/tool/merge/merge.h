@@ -1,4 +1,4 @@
-/* merge.h: many profiles as one. */
+/* merge.h: add up many profiles. */
 #ifndef MERGE_MERGE_H
 #define MERGE_MERGE_H
 
@@ -6,23 +6,23 @@
 
 struct merge;
 
-/* An empty sum, to be freed by the caller. */
+/* Return an empty sum, which the caller must free. */
 struct merge *merge_new(void);
 
-/* Also keep histories, of profiles within these times (wall clock). Blocks that a process held when
- * it ended then count as freed, unless it ended last. Such a sum is for display, not for writing.
+/* Also keep histories, for profiles within these times (wall clock). Blocks that a process held
+ * when it ended count as freed, unless it ended last. Such a sum is for display, not for writing.
  * Call before the first merge_add. */
 void merge_keep_history(struct merge *m, uint64_t from_unix_ns, uint64_t to_unix_ns);
 
 /* Add P, which must be symbolised and stays the caller's. P may be a merged profile itself. If no
- * profile has types, the sum may be given some. */
+ * profile has types, types may be added to the sum later. */
 void merge_add(struct merge *m, const struct profile *p);
 
-/* Count one more profile that could not be read. */
+/* Count a profile that could not be read. */
 void merge_left_out(struct merge *m);
 
-/* Sum of the added profiles, suitable for write_model; without inputs an empty profile. It belongs
- * to M, which accepts no further input. */
+/* Return the sum of the added profiles, suitable for write_model; an empty profile without inputs.
+ * M owns it, and accepts no further input. */
 struct profile *merge_finish(struct merge *m);
 
 /* Frees the sum as well. */

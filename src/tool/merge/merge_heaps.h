@@ -4,16 +4,16 @@
 
 #include "merge/merger.h"
 
-/* The empty sum: malloc, and the sets that every profile has. */
+/* Initialise the sum: malloc, and the label sets that every profile has. */
 void merge_heaps_init(struct merge *m);
 
-/* Heaps and sets of labels, without the counts of their sites. */
+/* Merge heaps and sets of labels, without the counts of their sites. */
 void merge_heaps(struct merge *m, struct merge_input *in);
 
 /* After merge_nodes. */
 void merge_backings(struct merge *m, struct merge_input *in);
 
-/* When the sum's start is known. */
+/* Finish the heaps. Call when the sum's start is known. */
 void merge_heaps_finish(struct merge *m);
 
 #endif

@@ -63,7 +63,7 @@ add_change(struct merge *m, uint32_t thread_site, uint32_t interval,
     profile_amounts_add(&p->changes[*known].amounts, amounts);
 }
 
-/* The row of the sum for row I of IN. */
+/* Return the row of the sum for row I of IN. */
 static uint32_t
 row_of(struct merge *m, const struct merge_input *in, size_t i)
 {

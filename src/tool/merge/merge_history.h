@@ -4,13 +4,13 @@
 
 #include "merge/merger.h"
 
-/* The moments of the sum, which is empty. As merge_keep_history. */
+/* Set up the moments of the empty sum. Arguments as for merge_keep_history. */
 void merge_history_begin(struct merge *m, uint64_t from_unix_ns, uint64_t to_unix_ns);
 
-/* The changes of IN into the sum, if they are wanted. After merge_counters. */
+/* Add the changes of IN to the sum if it keeps a history. Requires merge_counters. */
 void merge_history(struct merge *m, struct merge_input *in);
 
-/* Counters at these moments. */
+/* Compute the counters at the moments. */
 void merge_history_finish(struct merge *m);
 
 #endif

@@ -17,7 +17,7 @@ unseen_bytes(const struct profile_note *n)
     return counters_difference((int64_t)n->anonymous_bytes, (int64_t)n->recorded_bytes);
 }
 
-/* The length of the program in PROCESS, "prog (pid 12)". */
+/* Return the length of the program in PROCESS, "prog (pid 12)". */
 static size_t
 program_length(const char *process)
 {

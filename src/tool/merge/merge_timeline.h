@@ -6,7 +6,7 @@
 
 enum { MERGE_TIME_POINTS = 1024 };
 
-/* What changed in a stretch of time, all times being multiples of the width of the grid. */
+/* Changes in an interval of time. All times are multiples of the grid's width. */
 struct time_step {
     uint64_t index; // End of the stretch, in widths.
     int64_t live;   // Change of live bytes.
@@ -24,13 +24,14 @@ struct time_sum {
 /* Add the live bytes of P over time. */
 void time_sum_add(struct time_sum *t, const struct profile *p);
 
-/* The points of T into P, whose start is set, and whose last process ended at END_UNIX_NS. */
+/* Store the points of T in P. Requires P's start to be set. Its last process ended at
+ * END_UNIX_NS. */
 void time_sum_finish(const struct time_sum *t, uint64_t end_unix_ns, struct profile *p);
 
-/* START and ELAPSED together; saturated. */
+/* Return START plus ELAPSED; saturated. */
 uint64_t time_after(uint64_t start, uint64_t elapsed);
 
-/* When P's recording ended; saturated. */
+/* Return the time when P's recording ended; saturated. */
 uint64_t time_of_end(const struct profile *p);
 
 #endif

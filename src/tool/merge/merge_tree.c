@@ -61,7 +61,7 @@ merge_tree_init(struct merge *m)
     m->code_next = CODE_NAMED_LAST;
 }
 
-/* The id in M of the path of FROM, a module of IN. */
+/* Return the id in M of the path of FROM, a module of IN. */
 static uint32_t
 merge_path(struct merge *m, struct merge_input *in, const struct profile_module *from)
 {
@@ -186,7 +186,8 @@ new_location(struct merge *m, uint64_t address, uint32_t module, bool exact)
     return (uint32_t)p->location_count++;
 }
 
-/* The slot of the location with this address; the key is the one that readers of the file have. */
+/* Return the slot of the location with this address; the key is the one that readers of the file
+ * have. */
 static uint64_t *
 location_slot(struct merge *m, uint64_t address, uint32_t module, bool exact)
 {
@@ -211,7 +212,8 @@ has_name(const struct profile *p, const struct profile_location *l)
     return l->frame_count > 0 && p->frames[l->first_frame].function != 0;
 }
 
-/* The id of code that no module of the sum covers. It is known by its name or by its address. */
+/* Return the id of code that no module of the sum covers. It is known by its name or by its
+ * address. */
 static uint32_t
 code_location(struct merge *m, struct merge_input *in, const struct profile_location *l)
 {
@@ -389,7 +391,7 @@ is_other(const struct profile_site *s)
     return s->node == NODE_OTHER_ID && s->heap == 0 && s->labels == 0;
 }
 
-/* The index of the site that is like LIKE, made if new. */
+/* Return the index of the site that is like LIKE, made if new. */
 static uint32_t
 site_at(struct merge *m, struct profile_site like)
 {

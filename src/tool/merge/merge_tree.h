@@ -1,17 +1,17 @@
-/* merge_tree.h: modules, stacks and sites of an input into the sum. In the order of the functions
- * here: each relies on the numbers that those before it have given out.
+/* merge_tree.h: add the modules, stacks and sites of an input to the sum. Call the functions in the
+ * order of this header: each uses the ids that the earlier ones assigned.
  */
 #ifndef MERGE_MERGE_TREE_H
 #define MERGE_MERGE_TREE_H
 
 #include "merge/merger.h"
 
-/* The empty sum: no module, and the nodes that every profile has. */
+/* Initialise the sum: no module, and the nodes that every profile has. */
 void merge_tree_init(struct merge *m);
 
 void merge_modules(struct merge *m, struct merge_input *in);
 
-/* The nodes that something was counted at, with their locations and frames. */
+/* Merge the nodes with counts, with their locations and frames. */
 void merge_nodes(struct merge *m, struct merge_input *in);
 
 /* Add the sites with their properties, but without counters. Requires merge_heaps. */

@@ -17,11 +17,11 @@ struct merge {
         access_capacity, access_field_capacity;
     struct strtab build_ids;  // In hexadecimal.
     struct map modules;       // By the id of the build id, or of the path; see module_key.
-    uint64_t module_next;     // Where there may be room for the next one that has to move.
+    uint64_t module_next;     // Address with room for the next module that must move.
     struct map locations;     // Frame as in the file, and whether it is exact.
-    struct strtab code_names; // Which names code outside of modules has, and
+    struct strtab code_names; // Names of code outside of modules, and
     struct map code;          // its locations.
-    uint64_t code_next;       // The address that such code got last.
+    uint64_t code_next;       // the last address assigned to such code.
     struct map nodes, sites, threads, thread_sites, types, frees, programs, heaps, backings;
     struct strtab label_keys; // The labels of each set as one text, and
     struct map label_sets;    // which set has them.
@@ -29,13 +29,12 @@ struct merge {
     struct map access_fields; // by site and place.
     struct map changes;       // By row and interval: their index.
     size_t change_capacity;
-    uint64_t history_from_ns, history_to_ns; // Where a history is wanted.
+    uint64_t history_from_ns, history_to_ns; // Time range of the history.
     struct time_sum time;
     uint64_t end_unix_ns;
 };
 
-/* A profile while it is being added. The arrays say, by its own ids, which ids its things have in
- * the sum. */
+/* A profile while it is being added. The arrays map its ids to the ids in the sum. */
 struct merge_input {
     const struct profile *p;
     struct arena arena;
@@ -46,7 +45,7 @@ struct merge_input {
                          // modules.
 };
 
-/* The id in M of the string ID of IN. */
+/* Return the id in M of the string ID of IN. */
 uint32_t merge_string(struct merge *m, struct merge_input *in, uint32_t id);
 
 #endif

@@ -5,7 +5,7 @@
 #include "option/opts.h"
 #include "util/strbuf.h"
 
-/* A script that bash or zsh reads. */
+/* Append a completion script for bash or zsh. */
 void completion_bash(const struct command_group *groups, struct strbuf *out);
 void completion_zsh(const struct command_group *groups, struct strbuf *out);
 

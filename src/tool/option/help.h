@@ -10,24 +10,24 @@
 
 enum { HELP_WIDTH_MAX = 100 }; // Longer lines are hard to read, however wide the terminal is.
 
-/* What `heaptap` alone shows: the commands by group. Lines have at most WIDTH columns. */
+/* Append the output of `heaptap` without arguments: the commands by group. Lines have at most WIDTH
+ * columns. */
 void help_overview(const struct command_group *groups, size_t width, struct strbuf *out);
 
-/* What `heaptap NAME --help` shows. */
+/* Append the output of `heaptap NAME --help`. */
 void help_command(const struct command *c, size_t width, struct strbuf *out);
 
-/* "heaptap NAME [options] ARGUMENTS". */
+/* Append "heaptap NAME [options] ARGUMENTS". */
 void help_synopsis(const struct command *c, struct strbuf *out);
 
-/* How an option is written: "-n, --limit N". */
+/* Append an option as help shows it: "-n, --limit N". */
 void help_option_label(const struct opt *o, struct strbuf *out);
 
-/* " One of: a, b, c." for a choice, else nothing. */
+/* Append " One of: a, b, c." for a choice, else nothing. */
 void help_choices(const struct opt *o, struct strbuf *out);
 
-/* TEXT in lines of at most WIDTH columns, each after the first indented by INDENT; the first begins
- * at COLUMN. A newline in TEXT is kept; a word longer than a line is not broken. Ends with a
- * newline. */
+/* Append TEXT wrapped at WIDTH columns, with a final newline. The first line begins at COLUMN, the
+ * others are indented by INDENT. Newlines in TEXT are kept, and long words are not broken. */
 void help_wrap(struct strbuf *out, const char *text, size_t column, size_t indent, size_t width);
 
 /* The exit codes that all commands share, as pairs; ends with a NULL meaning. */

@@ -11,8 +11,8 @@
 struct limit_rules {
     const char *option;  // Its name, for messages.
     uint32_t names;      // Bit 1 << enum limit_of of those that may be named.
-    uint32_t unnamed;    // Those that a limit without a name is of; 0 = there is none such.
-    bool percents;       // There is something to be a percentage of.
+    uint32_t unnamed;    // Quantities of a limit without a name; 0 = not allowed.
+    bool percents;       // Percentages are allowed.
 };
 
 /* Parse TEXT into RET, replacing its contents; the later of two equal names wins. Returns 0, or

@@ -27,10 +27,10 @@ extern const char *const metric_choice_names[];
     {OPT_FLAG, 0, "count", &(choice).count, NULL, "Allocation calls.", NULL}
 // clang-format on
 
-/* Whether one was asked for. */
+/* Return true if the user chose a metric. */
 bool metric_was_chosen(const struct metric_choice *choice);
 
-/* The chosen metric; live bytes by default. */
+/* Return the chosen metric; live bytes by default. */
 enum metric metric_chosen(const struct metric_choice *choice);
 
 #endif

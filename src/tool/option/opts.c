@@ -184,7 +184,7 @@ opts_has_choices(const struct opt *o)
     return o->kind == OPT_CHOICE || o->kind == OPT_CHOICE_OF || o->kind == OPT_FLAG_OF;
 }
 
-/* Whether TEXT is choice I of O, "name" or "name=" and more. */
+/* Return true if TEXT is choice I of O, "name" or "name=" and more. */
 static bool
 is_choice(const struct opt *o, const char *text, int i)
 {

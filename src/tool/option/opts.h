@@ -21,7 +21,7 @@ enum opt_kind {
     OPT_STRING,    // const char **; not empty
     OPT_SIZE,      // uint64_t *; accepts 10, 64K, 1.5M, 2G, but not 0
     OPT_COUNT,     // uint64_t *; a plain number from 1 on
-    OPT_COUNT_0,   // uint64_t *; the same where 0 means something, too
+    OPT_COUNT_0,   // uint64_t *; a plain number from 0 on
     OPT_COUNT_OF,  // uint64_t *; OPT_ALONE if given alone, and --name=N is N
     OPT_CHOICE,    // int *; index into the NULL-terminated choices
     OPT_CHOICE_OF, // struct opt_choice *; the same, and a choice that ends in "=" takes more text
@@ -53,16 +53,16 @@ struct opt {
     const char *const *choices;
 };
 
-/* Is O a flag? A word after it is not its value. */
+/* Return true if O is a flag, so that a word after it is not its value. */
 bool opts_is_flag(const struct opt *o);
 
-/* Is O a flag with an optional value behind an equals sign? */
+/* Return true if O is a flag with an optional value after an equals sign. */
 bool opts_may_have_value(const struct opt *o);
 
-/* Whether O has choices. */
+/* Return true if O has choices. */
 bool opts_has_choices(const struct opt *o);
 
-/* Text behind CHOICE in help and messages: "KEY" if it needs a suffix, else "". */
+/* Return the text after CHOICE in help and messages: "KEY" if it needs a suffix, else "". */
 const char *opts_after_choice(const char *choice);
 
 struct command {
@@ -77,7 +77,7 @@ struct command {
                           // so the command can run only once in a process.
     size_t defaults_bytes;
     bool stop_at_first;      // Options end at the first argument that is not one (run),
-    bool stop_at_unknown;    // and at the first that is none of the command's own (cc).
+    bool stop_at_unknown;    // and at the first unknown option (cc).
     int min_arguments, max_arguments; // max -1 = any.
     // Returns the exit code after printing any error (say.h). OPTIONS is a copy of the defaults
     // with the given values, ARGUMENTS the remaining words.
@@ -91,7 +91,7 @@ struct command_group {
     const struct command *const *commands;
 };
 
-/* The command NAME, or NULL. */
+/* Return the command NAME, or NULL. */
 const struct command *command_find(const struct command_group *groups, const char *name);
 
 enum { OPTS_HELP = 1 };
@@ -106,18 +106,18 @@ int opts_parse(const struct command *c, void *values, int count, char **argument
 /* Free the lists of C's options in VALUES. */
 void opts_release(const struct command *c, void *values);
 
-/* TEXT as a size: a number, perhaps with a fraction, and perhaps K, M, G or T (powers of 1024),
- * with or without "iB" after it. False, and *RET unchanged, for anything else and for sizes of 2^64
- * and more. */
+/* Parse TEXT as a size: a number with an optional fraction and an optional K, M, G or T (powers of
+ * 1024), with or without "iB". Return false, with *RET unchanged, for anything else and for sizes
+ * of 2^64 or more. */
 bool opts_parse_size(const char *text, uint64_t *ret);
 
 /* Exit codes of commands. */
 enum { EXIT_FINDINGS = 1, EXIT_USAGE = 2, EXIT_BAD_INPUT = 3, EXIT_BUG = 4 };
 
-/* Of `heaptap run --fail-on`. Programs end with small numbers, shells with those from 125 on. */
+/* Exit code of `heaptap run --fail-on`. Programs use small numbers, shells those from 125 on. */
 enum { EXIT_OVER_LIMIT = 99 };
 
-/* The exit code for an enum heaptap_errc. */
+/* Return the exit code for an enum heaptap_errc. */
 int exit_code(int errc);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "util/err.h"
 
-/* Whether the recorder takes the values of --sample and --sample-count (0 = not given). Returns 0,
- * or HEAPTAP_USAGE with ERR set. */
+/* Check that the recorder accepts the values of --sample and --sample-count (0 = not given).
+ * Returns 0, or HEAPTAP_USAGE with ERR set. */
 int sample_opts_check(uint64_t bytes, uint64_t count, struct err *err);
 
 #endif

@@ -17,7 +17,8 @@ least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The edits between A and B, both at most WORD_MAX long: the usual table, three rows of it kept. */
+/* Return the edits between A and B, both at most WORD_MAX long: the usual table, three rows of it
+ * kept. */
 static size_t
 edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {

@@ -11,7 +11,7 @@ struct suggestion {
     size_t distance;     // Distance of nearest.
 };
 
-/* Take CANDIDATE if it is near enough to the word and nearer than those before. */
+/* Store CANDIDATE if it is near enough to the word and nearer than earlier candidates. */
 void suggest_offer(struct suggestion *s, const char *candidate);
 
 #endif

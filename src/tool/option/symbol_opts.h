@@ -1,5 +1,5 @@
-/* symbol_opts.h: the options that choose where names are looked for, for every command that
- * shows or stores them.
+/* symbol_opts.h: the options that choose where to search for names, for every command that shows or
+ * stores them.
  */
 #ifndef OPTION_SYMBOL_OPTS_H
 #define OPTION_SYMBOL_OPTS_H

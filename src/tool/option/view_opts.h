@@ -21,7 +21,7 @@ struct view_options {
 
 extern const char *const view_json_layouts[];
 
-/* The version of the JSON that OPTIONS ask for; see util/json_out.h. */
+/* Return the JSON version that OPTIONS request; see util/json_out.h. */
 uint32_t view_json_version(const struct view_options *options);
 
 /* Rows for a command's table; OF is the struct view_options in its defaults. */

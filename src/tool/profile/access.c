@@ -79,7 +79,7 @@ is_listed(const char *list, const char *name, size_t length)
     return false;
 }
 
-/* The names of A and B, each once. */
+/* Return the names of A and B, each once. */
 static const char *
 names_of_both(struct arena *arena, const char *a, const char *b)
 {

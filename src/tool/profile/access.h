@@ -38,7 +38,7 @@ struct profile_access {
     uint64_t same_dealloc_cpu; // on the same cpu.
     uint64_t alloc_us, dealloc_us; // Elapsed, of the block merged last,
     uint32_t alloc_cpu, dealloc_cpu; // and its cpus.
-    bool unproven; // Uncounted code may have accessed some of the blocks: never say "never".
+    bool unproven; // Uncounted code may have accessed some of the blocks: "never" is not proven.
 };
 
 /* Counts of one place, a granule, in the blocks of a site. */
@@ -67,7 +67,7 @@ struct profile_accesses {
     bool atomic;            // Threads lose no count to each other.
     bool ended;             // Includes the blocks that were live at exit.
     bool looked;            // UNCOUNTED names all code that may have used blocks without counting.
-    const char *uncounted;  // As in a sentence; NULL or empty = none, if LOOKED.
+    const char *uncounted;  // A list for a sentence; NULL or empty = none, if LOOKED.
     uint64_t merge_ns;      // Elapsed, of the latest merge of live blocks; 0 = there was none.
     uint64_t resets;        // Number of requested resets of all counts.
     struct profile_access_losses losses;
@@ -98,14 +98,14 @@ void access_field_add(struct profile_access_field *sum, const struct profile_acc
 /* Add L to SUM. */
 void access_losses_add(struct profile_access_losses *sum, const struct profile_access_losses *l);
 
-/* Merge into SUM how A was counted, without the numbers: where they differ, SUM gets the weaker
- * statement. Granules of different sizes cannot be compared: then fields are of no use, and
- * granules_max becomes 0. SUM may be empty. Its `uncounted` lists the users of both, in memory of
- * ARENA. */
+/* Merge A's settings and guarantees into SUM, without the numbers. Where the two differ, SUM gets
+ * the weaker guarantee. If granule sizes differ, fields cannot be added, and granules_max becomes
+ * 0. SUM may be empty. Its `uncounted` lists the users of both, from ARENA. */
 void access_join(struct arena *arena, struct profile_accesses *sum,
                  const struct profile_accesses *a);
 
-/* Did all code that may have used A's blocks count? If not, "never" is not justified. */
+/* Return true if all code that may have used A's blocks was counted. Otherwise "never" is not
+ * justified. */
 static inline bool
 access_is_complete(const struct profile_accesses *a)
 {

@@ -37,8 +37,8 @@ at_moment(const struct profile *p, size_t n)
                                    false};
 }
 
-/* How many snapshots there are until the one called by the first LENGTH bytes of NAME: the latest,
- * or the NUMBERth of them. 0 if there is none. */
+/* Return how many snapshots there are until the one called by the first LENGTH bytes of NAME: the
+ * latest, or the NUMBERth of them. 0 if there is none. */
 static size_t
 find_name(const struct profile *p, const char *name, size_t length, uint64_t number)
 {
@@ -125,7 +125,7 @@ moment_before(const struct profile *p, uint64_t ns)
     return at_moment(p, ns >= p->process.elapsed_ns ? p->snapshot_count + 1 : n);
 }
 
-/* The names that P's snapshots have, the first few, for a message. */
+/* Return the names that P's snapshots have, the first few, for a message. */
 static const char *
 known_names(struct profile *p)
 {
@@ -239,7 +239,7 @@ at_find_span(struct profile *p, const char *span, struct profile_moment ret[2], 
     return span_of_pair(p, span, dots, ret, err);
 }
 
-/* The amounts alone; nothing else is known of a moment. */
+/* Return the amounts alone; nothing else is known of a moment. */
 static struct counters
 counters_of(const struct profile_amounts *a)
 {

@@ -15,8 +15,8 @@
  * Returns 0, or HEAPTAP_USAGE with ERR set if there is none. */
 int at_find(struct profile *p, const char *when, struct profile_moment *ret, struct err *err);
 
-/* Set RET to the two moments of SPAN: "A..B", where A may be left out for the start and B for the
- * end, or a phase's name, which lasts until the next phase begins. Returns what at_find does. */
+/* Set RET to the two moments of SPAN: "A..B", where A defaults to the start and B to the end, or
+ * the name of a phase, which lasts until the next phase begins. Returns as at_find. */
 int at_find_span(struct profile *p, const char *span, struct profile_moment ret[2],
                  struct err *err);
 
@@ -25,7 +25,8 @@ int at_find_span(struct profile *p, const char *span, struct profile_moment ret[
 void profile_cut(struct profile *p, const struct profile_moment *from,
                  const struct profile_moment *to);
 
-/* The moment of P's snapshot number N, from 1 on; 0 is the start, snapshot_count + 1 the end. */
+/* Return the moment of P's snapshot number N, from 1 on; 0 is the start, snapshot_count + 1 the
+ * end. */
 struct profile_moment at_moment(const struct profile *p, size_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* control.h: asking a recorder, through its profile, to record in another way or to take a
+/* control.h: ask a recorder, through its profile, to change its recording mode or to take a
  * snapshot. */
 #ifndef PROFILE_CONTROL_H
 #define PROFILE_CONTROL_H
@@ -8,7 +8,7 @@
 
 struct control {
     int fd;
-    uint32_t pid; // As it is called here if it can be seen, else as the profile says.
+    uint32_t pid; // Its id in our namespace if visible, else the id in the profile.
     char name[48]; // For people: "4711", or "4711 (2 in its namespace)".
     struct owner owner;
     uint64_t generation; // Sequence number of the last request.
@@ -19,9 +19,9 @@ struct control {
 int control_open(const char *path, struct control *ret, struct err *err);
 void control_close(struct control *c);
 
-/* Ask for MODE with PERIOD, or for a snapshot called NAME (cut to its field), waiting at most
- * WAIT_NS for other tools. 0, and control_finish must follow; or HEAPTAP_BAD_INPUT or
- * HEAPTAP_NOT_FOUND with ERR set. */
+/* Request MODE with PERIOD, or a snapshot called NAME (cut to its field). Waits at most WAIT_NS for
+ * other tools. Returns 0, and control_finish must follow, or HEAPTAP_BAD_INPUT or HEAPTAP_NOT_FOUND
+ * with ERR set. */
 int control_ask_way(struct control *c, enum disk_mode mode, uint64_t period, uint64_t wait_ns,
                     struct err *err);
 int control_ask_snapshot(struct control *c, const char *name, uint64_t wait_ns, struct err *err);

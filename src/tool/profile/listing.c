@@ -183,7 +183,7 @@ by_path(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-/* Whether ONE is of the recording of LAST, and what that was before. */
+/* Return true if ONE is of the recording of LAST, and what that was before. */
 static bool
 is_copy(const struct listed *one, const struct listed *last)
 {
@@ -220,8 +220,8 @@ listing_paths(struct listing *l, size_t *ret_count)
     return paths;
 }
 
-/* The name that the first process of a run has got if DIR is the directory for the others; else
- * NULL. */
+/* Return the name that the first process of a run has got if DIR is the directory for the others;
+ * else NULL. */
 static const char *
 name_of_first(const char *dir, struct arena *arena)
 {
@@ -236,7 +236,8 @@ name_of_first(const char *dir, struct arena *arena)
     return arena_printf(arena, "%.*s" PROFILE_SUFFIX, (int)(length - suffix_length), dir);
 }
 
-/* The directory beside which DIR lies if it is one for the other processes of a run; else NULL. */
+/* Return the directory beside which DIR lies if it is one for the other processes of a run; else
+ * NULL. */
 static const char *
 place_of_first(const char *dir, struct arena *arena)
 {
@@ -301,7 +302,7 @@ count_session(const char *dir, uint64_t only_session, struct arena *arena)
     return count;
 }
 
-/* The directory part of PATH, with a slash, or "". */
+/* Return the directory part of PATH, with a slash, or "". */
 static const char *
 directory_of(const char *path, struct arena *arena)
 {

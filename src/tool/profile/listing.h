@@ -1,4 +1,4 @@
-/* listing.h: the profiles in directories, each of them once. */
+/* listing.h: list the profiles in directories, each once. */
 #ifndef PROFILE_LISTING_H
 #define PROFILE_LISTING_H
 
@@ -33,12 +33,12 @@ struct listing {
 /* Add the profiles in DIRECTORY. Returns 0, or -1 with errno if that cannot be read. */
 int listing_add(struct listing *l, const char *directory);
 
-/* Sorted paths of L and their number; the array is from L's arena. Reduces L, in the same order, to
- * files that count: each file once, and no copy of a recording that is present itself. */
+/* Return the sorted paths of L and their number. The array is from L's arena. Reduces L, in the
+ * same order, to one path for each file, without copies of recordings that are also in L. */
 const char **listing_paths(struct listing *l, size_t *ret_count);
 
-/* The session directory of the run that the profile PATH is of, and how many profiles of that run
- * there are; NULL if there are no others. From ARENA. */
+/* Return the session directory of the run that wrote the profile PATH, and the number of its
+ * profiles; NULL if there are no others. From ARENA. */
 const char *listing_session_of(const char *path, struct arena *arena, size_t *ret_count);
 
 /* The profile files of the session directory WHAT, sorted by name, into an array from ARENA: also

@@ -131,7 +131,7 @@ living_has_variable(uint32_t pid, const char *name)
     return found;
 }
 
-/* Whether the link NAME of process PID in /proc leads elsewhere than ours. */
+/* Return true if the link NAME of process PID in /proc leads elsewhere than ours. */
 static bool
 differs(uint32_t pid, const char *name)
 {

@@ -5,7 +5,7 @@
 #include "format/format.h"
 #include "util/arena.h"
 
-/* A mapping of the beginning of a file, shared and writable, as /proc/PID/maps has it. */
+/* A shared, writable mapping of the beginning of a file, from /proc/PID/maps. */
 struct mapping {
     uint64_t start, end;
     uint32_t device_major, device_minor;
@@ -13,7 +13,7 @@ struct mapping {
     const char *path; // Path in the line: the one we would use, if the file is reachable from here.
 };
 
-/* Read LINE of a maps file, which loses its end of line; false if it is no such mapping. */
+/* Parse LINE of a maps file, and remove its end of line. Return false if it is no such mapping. */
 bool mapping_parse(char *line, struct mapping *ret);
 
 enum mapped_result {
@@ -23,16 +23,17 @@ enum mapped_result {
 };
 
 struct mapped {
-    const char *path; // FOUND: where it can be opened. HIDDEN: what cannot be; NULL = the process.
+    const char *path; // FOUND: path to open. HIDDEN: the inaccessible path; NULL = the process.
     int error;        // HIDDEN: the number of the error.
     struct disk_header header; // FOUND
 };
 
-/* Find the profile that process PID, which must live, has mapped, whatever its path is to us.
+/* Find the profile that process PID, which must live, has mapped, even if its path differs for us.
  * Strings are from ARENA. */
 enum mapped_result mapped_profile(uint32_t pid, struct arena *arena, struct mapped *ret);
 
-/* Is the recorder among the libraries of process PID? False if we may not look. */
+/* Return true if the recorder is among the libraries of process PID. False if we lack
+ * permission. */
 bool mapped_recorder(uint32_t pid);
 
 #endif

@@ -177,7 +177,7 @@ is_dense(int fd)
            (st.st_size < LARGE_BYTES || st.st_blocks >= st.st_size / STAT_BLOCK_BYTES / 2);
 }
 
-/* Whether FD is a recorder's file, and its process has ended for sure. */
+/* Return true if FD is a recorder's file, and its process has ended for sure. */
 static bool
 is_left_alone(int fd, const char *path)
 {

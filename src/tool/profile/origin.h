@@ -1,4 +1,4 @@
-/* origin.h: from a user's argument to the bytes of a profile. */
+/* origin.h: read the profile that a user's argument names. */
 #ifndef PROFILE_ORIGIN_H
 #define PROFILE_ORIGIN_H
 
@@ -13,7 +13,7 @@ int origin_read(const char *path, struct arena *arena, void **ret_data, size_t *
 
 /* The bytes of a profile file. */
 struct origin_file {
-    void *data; // NULL = it belongs to another process now.
+    void *data; // NULL = owned by another process now.
     size_t size_bytes;
     struct file_owner owner;
     int fd; // Descriptor of a file without a writer, whose bytes are mapped privately; else -1.
@@ -33,8 +33,8 @@ bool origin_header(const char *path, struct disk_header *ret);
 /* True if WHAT is a process id and not a file of that name. */
 bool origin_is_pid(const char *what, uint32_t *ret_pid);
 
-/* Set *RET_PATH to the path, from ARENA, under which the profile that process PID is writing can be
- * opened here. Returns 0, or HEAPTAP_BAD_INPUT with ERR set. */
+/* Set *RET_PATH to a path, from ARENA, that opens the profile being written by process PID. Returns
+ * 0, or HEAPTAP_BAD_INPUT with ERR set. */
 int origin_of_pid(uint32_t pid, struct arena *arena, const char **ret_path, struct err *err);
 
 #endif

@@ -89,8 +89,8 @@ find_stranger(const struct disk_header *h, struct owner *ret)
     return best != WRITES_NOT;
 }
 
-/* Whether the kernel's word on FD's file can be relied on: elsewhere another inode than this one
- * may be mapped (overlayfs), or another machine may have it open. */
+/* Return true if the kernel's word on FD's file can be relied on: elsewhere another inode than this
+ * one may be mapped (overlayfs), or another machine may have it open. */
 static bool
 is_local(int fd)
 {
@@ -124,7 +124,7 @@ ask_kernel(int fd)
     return state;
 }
 
-/* Whether /proc has every process that can have a file of this machine open. */
+/* Return true if /proc has every process that can have a file of this machine open. */
 static bool
 sees_all(void)
 {

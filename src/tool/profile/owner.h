@@ -7,7 +7,7 @@
 enum owner_state {
     OWNER_GONE,    // No process has the file mapped, or none that can be seen.
     OWNER_LIVES,
-    OWNER_UNKNOWN, // None can be seen, but there may be one that cannot.
+    OWNER_UNKNOWN, // No writer is visible, but there may be a hidden one.
 };
 
 struct owner {
@@ -16,11 +16,11 @@ struct owner {
     uint64_t start_ticks; // Likewise; with pid.
 };
 
-/* Process that writes the profile PATH with header H. PATH may be NULL: then only a process of the
- * same pid namespace is found. */
+/* Return the process that writes the profile PATH with header H. With PATH NULL, only a process in
+ * the same pid namespace is found. */
 struct owner owner_find(const char *path, const struct disk_header *h);
 
-/* Whether the process that owner_find has found still lives; true if it cannot be seen. */
+/* Return true if the process that owner_find has found still lives; true if it cannot be seen. */
 bool owner_still_lives(const struct owner *o);
 
 #endif

@@ -15,7 +15,7 @@
 #include "util/bytes.h"
 #include "util/regular.h"
 
-/* The bytes of table T up to the last record that is not all zero. */
+/* Return the bytes of table T up to the last record that is not all zero. */
 static size_t
 used_bytes(const struct raw_table *t)
 {

@@ -1,4 +1,4 @@
-/* pack.h: a profile that reads anywhere. */
+/* pack.h: write a profile that is readable on any machine. */
 #ifndef PROFILE_PACK_H
 #define PROFILE_PACK_H
 
@@ -11,8 +11,8 @@
  * without a name. Returns 0 or HEAPTAP_BAD_INPUT with ERR set. */
 int pack_write(const char *in_path, const struct profile *p, const char *out_path, struct err *err);
 
-/* The same for a caller that still has RAW, the tables of IN_PATH (profile_open_tables). Changes
- * them. */
+/* Like pack_write, for a caller that still has RAW, the tables of IN_PATH (profile_open_tables).
+ * Changes them. */
 int pack_tables(const char *in_path, struct raw_file *raw, const struct profile *p,
                 const char *out_path, struct err *err);
 

@@ -82,14 +82,14 @@ counters_within_16(const struct counters *c)
     return counters_sum(c->temporary, c->ended_16);
 }
 
-/* The same for 256. */
+/* Like counters_sum, for 256. */
 static inline int64_t
 counters_within_256(const struct counters *c)
 {
     return counters_sum(counters_within_16(c), c->ended_256);
 }
 
-/* It is not known of all blocks how long they lived: forget of how many of C it is. */
+/* Drop the lifetime counts of C, because the lifetimes of some blocks are unknown. */
 static inline void
 counters_forget_lives(struct counters *c)
 {
@@ -128,16 +128,16 @@ struct errors {
     struct error_sum allocated;
     struct error_sum freed;
     struct error_sum peak;  // Blocks that were live at the peak.
-    // What one more point of the draw might have added, judging by the sizes seen.
+    // Amount that one more sample would have added, judging by the sizes seen.
     double blocks_unit_max, bytes_unit_max;
-    // The same by possible sizes: assumed when few were seen.
+    // The same for possible sizes, assumed when few were seen.
     double blocks_unit_few, bytes_unit_few;
 };
 
-/* Add E to SUM: sums and variances add up, and of each unit the larger one stays. */
+/* Add E to SUM: sums and variances are added, and the larger of two units is kept. */
 void errors_add(struct errors *sum, const struct errors *e);
 
-/* The same for the units alone. */
+/* Like errors_add, for the units alone. */
 void errors_add_units(struct errors *sum, const struct errors *e);
 
 /* Errors of live amounts: allocated minus freed. */
@@ -147,7 +147,7 @@ enum { PROFILE_BUILD_ID_MAX = 32 };
 
 /* Sources of a module's function names, in rising order; as in the file (enum disk_symbols). */
 enum profile_symbols {
-    SYMBOLS_UNKNOWN = 0, // Nobody has looked, or the file was not there.
+    SYMBOLS_UNKNOWN = 0, // Not searched yet, or the file was missing.
     SYMBOLS_NONE = 1,
     SYMBOLS_EXPORTS = 2, // The dynamic symbols only: it is stripped.
     SYMBOLS_TABLE = 3,   // The full symbol table, without lines.
@@ -156,10 +156,10 @@ enum profile_symbols {
 
 /* Result of the search for a module's file on this machine. */
 enum profile_file {
-    FILE_NOT_SOUGHT = 0, // There was no need to.
+    FILE_NOT_SOUGHT = 0, // Not needed.
     FILE_FOUND,
     FILE_MISSING,
-    FILE_CHANGED, // There is another one, by its build id, at its path.
+    FILE_CHANGED, // The file at the path has another build id.
     FILE_UNREADABLE,
 };
 
@@ -199,18 +199,18 @@ struct profile_location {
     uint32_t same;
     bool at_start;        // A return address without a call: a signal handler's.
     bool exact;           // The address is an instruction's, not the one after a call.
-    bool runtime; // Code of a runtime, which named frames in the same stack stand for.
+    bool runtime; // Code of a runtime, replaced by named frames in the same stack.
 };
 
 enum profile_node_flags {
-    NODE_GUESSED = 1 << 0, // Found without unwind information; so are all below it in doubt.
+    NODE_GUESSED = 1 << 0, // Found without unwind information; all frames further out are in doubt.
     NODE_TRUNCATED =
         1
         << 1, // The stack went deeper than the recorder follows; this is its outermost known frame.
     NODE_BROKEN =
         1 << 3, // The walk stopped here; this is the outermost frame it found.
-    NODE_SHORTENED = 1 << 4, // Besides NODE_TRUNCATED: for want of room in the bounded tree.
-    NODE_OTHER = 1 << 2, // Stands for stacks that no longer fitted into the bounded tree.
+    NODE_SHORTENED = 1 << 4, // Besides NODE_TRUNCATED: cut because the bounded tree was filling.
+    NODE_OTHER = 1 << 2, // Represents stacks that no longer fitted into the bounded tree.
 };
 
 struct profile_node {
@@ -234,13 +234,13 @@ struct profile_type {
 };
 
 /* A site: one stack (node) in one size class, for blocks of one heap with one set of labels.
- * Analyses that think in stacks add the sites of a node up. */
+ * Analyses by stack add up the sites of a node. */
 struct profile_site {
     uint32_t node;
     uint32_t heap;       // Index into heaps; 0 = malloc.
     uint32_t labels;     // Index into label_sets; 0 = none.
     uint32_t size_class; // 0 small <= 32, 1 medium <= 256, 2 large <= 2048, 3 extra large.
-    uint32_t id;         // In the file; 0 for a site that no file has.
+    uint32_t id;         // Id in the file; 0 = in no file.
     uint32_t type;       // String: what its blocks are, "foo" or "foo[]"; 0 = unknown or several.
     uint32_t verdict;    // enum profile_verdict
     struct counters counters;
@@ -249,8 +249,8 @@ struct profile_site {
     uint64_t whole_size_min, whole_size_max;
 };
 
-/* The smallest and the largest size of S's blocks in the whole run, whatever time its counters are
- * of; SIZE_MIN_NONE and 0 without allocations. */
+/* Return the smallest and the largest size of S's blocks in the whole run, whatever time its
+ * counters are of; SIZE_MIN_NONE and 0 without allocations. */
 static inline uint64_t
 profile_site_size_min(const struct profile_site *s)
 {
@@ -282,7 +282,7 @@ struct profile_heap {
     struct counters backing;  // Chunks that back its objects. Part of no total.
 };
 
-/* The stack of blocks that a heap makes its own from. */
+/* A stack whose blocks back a heap. */
 struct profile_backing {
     uint32_t heap; // Index into heaps; not 0.
     uint32_t node;
@@ -318,7 +318,7 @@ struct profile_bin {
 struct profile_time_point {
     uint64_t elapsed_ns; // Since recording started.
     int64_t live_bytes;
-    uint64_t events; // Allocations and frees so far, to within a few hundred per thread.
+    uint64_t events; // Allocations and frees so far; accurate to a few hundred per thread.
 };
 
 /* How blocks are chosen for recording; as in the file (enum disk_mode). */
@@ -348,7 +348,7 @@ struct profile_snapshot {
     uint64_t elapsed_ns;
     const char *name;               // "" if it has none.
     uint32_t kind;                  // enum profile_snapshot_kind
-    uint64_t collections;           // Until then, of runtimes' collectors.
+    uint64_t collections;           // Garbage collections so far.
     struct profile_amounts amounts; // Sum over all sites.
 };
 
@@ -362,13 +362,13 @@ struct profile_change {
 
 /* A moment with known counters: a snapshot, the start or the end. */
 struct profile_moment {
-    size_t snapshots; // Taken until then, its own included; snapshot_count + 1 = the end.
+    size_t snapshots; // Snapshots so far, including its own; snapshot_count + 1 = the end.
     uint64_t elapsed_ns;
     const char *name; // Name of its snapshot, or ""; "start", "peak" and "end".
-    bool is_peak;     // No snapshot, but when most was live.
+    bool is_peak;     // Not a snapshot, but the peak.
 };
 
-/* What time the counters are of. */
+/* Time that the counters cover. */
 enum profile_extent {
     EXTENT_WHOLE = 0,
     EXTENT_AT,      // Counts until a moment.
@@ -378,8 +378,8 @@ enum profile_extent {
 
 /* Why a free ended no live block; as in the file (enum disk_free_kind). */
 enum profile_free_kind {
-    FREE_FOREIGN = 1,   // Never seen: another allocator's, or from before recording.
-    FREE_TWICE = 2,     // The last that was seen of the address is its free.
+    FREE_FOREIGN = 1,   // Address never seen: another allocator's, or from before recording.
+    FREE_TWICE = 2,     // The latest event of the address is a free.
     FREE_INHERITED = 3, // In a forked process: its parent's block.
 };
 
@@ -408,14 +408,14 @@ enum { PROFILE_DAMAGE_BYTES = 24 };
 
 struct profile_damage {
     uint32_t kind, found;
-    uint32_t node;                  // The stack that has found it; 0 = none.
+    uint32_t node;                  // Stack that found it; 0 = none.
     uint32_t site_node, front_node; // Those that had allocated it, and the block in front of it; 0
                                     // = not known.
     uint32_t written_bytes;
-    uint64_t address, size_bytes; // The size is 0 if it is not known any more.
+    uint64_t address, size_bytes; // Size 0 = no longer known.
     uint64_t front_address, front_size_bytes;
-    uint64_t at; // The lowest byte that is known to have changed.
-    uint64_t found_ns, whole_ns; // Elapsed; the latter when it was last known to be whole.
+    uint64_t at; // The lowest byte known to have changed.
+    uint64_t found_ns, whole_ns; // Elapsed times when it was found, and when it was last intact.
     uint8_t written[PROFILE_DAMAGE_BYTES];
 };
 
@@ -429,8 +429,8 @@ struct profile_program {
 enum profile_note_kind {
     NOTE_UNSEEN = 1, // Memory of the process did not come through malloc.
     NOTE_HOOK = 2,   // A function to record was never called.
-    NOTE_MOMENT = 3, // Made from memory of a process: the blocks that lived at one moment.
-    NOTE_MEMORY = 4, // The blocks were found in a copy of memory; nothing else is known.
+    NOTE_MOMENT = 3, // Made from the memory of a process: the live blocks of one moment.
+    NOTE_MEMORY = 4, // Blocks found in a copy of memory; all else is unknown.
 };
 
 /* A tool's note on the recording, about a fact that the recorder cannot see. No text is NULL. */
@@ -460,7 +460,7 @@ struct profile_process {
     uint32_t cpu_count;
     uint32_t page_bytes;
     bool ended;  // The process had ended when the profile was loaded or packed.
-    bool unsure; // Not even that is sure: one that cannot be seen from here may write the file.
+    bool unsure; // Even that is unsure: a hidden process may write the file.
     bool forked; // The process was made by fork of a recorded one.
 };
 
@@ -472,12 +472,12 @@ struct profile_losses {
     uint64_t no_thread_events; // In threads without a row.
     uint64_t early_events;     // In other threads during the recorder's start.
     uint64_t heap_events;      // In heaps of the program.
-    uint64_t unseen_allocators; // C libraries whose own malloc was called past the recorder.
+    uint64_t unseen_allocators; // C libraries whose own malloc was called directly.
     uint64_t ledger_events;    // Blocks the ledger had no room for: counted, but their free is not.
     uint64_t
         other_site_events; // Charged to the site "other": the tree was full. Recorded otherwise.
     uint64_t label_sets;   // Times that a set of labels became "other labels".
-    uint64_t shortened_stacks; // Allocations that only the innermost frames found room for.
+    uint64_t shortened_stacks; // Allocations with room for only their innermost frames.
     // Allocations whose stack was deeper than the recorder follows, unless that was asked for.
     uint64_t truncated_stacks;
     uint64_t guessed_frames;        // Allocations with a frame found without unwind information.
@@ -488,10 +488,10 @@ struct profile_losses {
     uint64_t double_frees;       // Unknown frees whose block had been freed before.
     uint64_t unrecorded_frees;   // Frees of blocks from a time when not all was recorded.
     uint64_t inherited_frees;    // Frees of blocks that a forked process got from its parent.
-    uint64_t overwritten_blocks; // Blocks returned by the allocator while the ledger had them live.
+    uint64_t overwritten_blocks; // Blocks returned by the allocator while live in the ledger.
     uint64_t failed_calls;       // Allocation calls that returned no block.
     uint64_t history_records;    // Values at a snapshot that found no room.
-    uint64_t damaged_blocks;     // Annotated blocks that were written out of.
+    uint64_t damaged_blocks;     // Annotated blocks with an overflow.
     bool runtime_left_out; // Frames of a runtime are left out of some stacks with named frames
                            // (--native).
     bool
@@ -501,15 +501,15 @@ struct profile_losses {
 /* Add L to SUM. */
 void profile_losses_add(struct profile_losses *sum, const struct profile_losses *l);
 
-/* Count the blocks of L that were written out of or freed twice. After lost events a second free
- * may be an innocent one and does not count. */
+/* Return the number of blocks of L that overflowed or were freed twice. After lost events a second
+ * free may be valid and does not count. */
 uint64_t profile_corruptions(const struct profile_losses *l);
 
-/* What recording cost. */
+/* Cost of recording. */
 struct profile_recorder {
     uint64_t memory_bytes; // Touched by the recorder, the whole file included.
     uint64_t file_bytes;
-    uint64_t frames_reused; // Frames taken over from the thread's last stack after verification.
+    uint64_t frames_reused; // Frames reused from the thread's last stack after verification.
     uint64_t frames_unwound;
     uint64_t full_unwinds;
     uint64_t events_timed; // Events whose own cost was measured,
@@ -520,12 +520,12 @@ struct profile {
     struct arena arena;
     struct strtab strings;
     const char *path; // Path of its file; "pid 123" for a live process.
-    // The directory below which files are that the process knew by their paths (modules, debug
-    // files, sources, perf maps): a container's, another machine's. NULL = they are where they say.
+    // Directory prefix for the paths recorded in the process (modules, debug files, sources, perf
+    // maps), of a container or another machine; NULL = none.
     const char *sysroot;
     struct profile_process process;
     uint32_t merged_processes; // How many it is the sum of; 0 = it was recorded, not merged.
-    uint32_t merged_damaged;   // Inputs of the merge that could be read in part only,
+    uint32_t merged_damaged;   // Inputs of the merge that were only partly readable,
     uint32_t merged_left_out;  // or not.
     struct profile_program *programs; // Merged profiles, most processes first.
     size_t program_count;
@@ -538,9 +538,9 @@ struct profile {
     uint64_t sample_period_bytes; // Period of the latest mode; 0 = exact, by count or off.
     uint32_t frames_kept;         // Innermost frames kept of each stack, as requested; 0 = all.
     bool symbolised;              // Every location has frames.
-    bool runtime_folded;          // fold_runtime has been here.
+    bool runtime_folded;          // fold_runtime was called.
     bool sought;                  // symbol_resolve has searched for missing names.
-    bool types_outdated; // They were found without debug information that there is now.
+    bool types_outdated; // Types were found without debug information that exists now.
 
     struct profile_module *modules;
     size_t module_count;
@@ -578,10 +578,10 @@ struct profile {
     uint64_t longest_bytes, longest_calls; // Periods of the ways by bytes and by calls; 0 = none.
     struct profile_snapshot *snapshots; // By time.
     size_t snapshot_count;
-    bool has_history; // What counters were at the snapshots is known: at.h can cut the profile.
+    bool has_history; // The counters at the snapshots are known: at.h can cut the profile.
     struct profile_change *changes; // In no order: several counters may be one row.
     size_t change_count;
-    // If it is not the whole, counters are partial, and there are no errors, bins, unknown frees.
+    // If cut, counters are partial, and there are no errors, bins, unknown frees.
     enum profile_extent extent;
     struct profile_moment from, to; // EXTENT_AT and EXTENT_PEAK: to alone.
     struct profile_type *types; // For sizes that occurred; by size, the likeliest first.
@@ -596,54 +596,54 @@ struct profile {
     size_t damage_count;
     const char **notes;
     size_t note_count; // Notes of the reader on skipped parts, one sentence each.
-    // Why the numbers cannot be relied on, a predicate for the file's name; NULL = the file is
-    // whole. That of a killed process is.
+    // Why the numbers are unreliable, a predicate for the file's name; NULL = the file is whole,
+    // even if the process was killed.
     const char *damage;
     bool may_lag; // A copy of memory, which may lack the latest events.
-    struct profile_note *run_notes; // What tools noted when it was recorded.
+    struct profile_note *run_notes; // Notes of tools from the time of recording.
     size_t run_note_count;
 };
 
-/* For owners of a profile; it may be NULL. */
+/* Free P, which may be NULL. Only its owner may call this. */
 void profile_free(struct profile *p);
 
-/* The damage of P (see there) that its merged inputs had, or NULL. From the arena of P. */
+/* Return the damage of P (see there) that its merged inputs had, or NULL. From the arena of P. */
 const char *profile_merged_damage(struct profile *p);
 
-/* What P is a profile of, for people: the command, or "merged from 500 processes of 3 programs".
+/* Return the source of P for people: the command, or "merged from 500 processes of 3 programs".
  * From ARENA. */
 const char *profile_title(const struct profile *p, struct arena *arena);
 
-/* The id of P's process for people: "4711", or "4711 (2 in its namespace)". From ARENA. */
+/* Return the id of P's process for people: "4711", or "4711 (2 in its namespace)". From ARENA. */
 const char *profile_pid_text(const struct profile *p, struct arena *arena);
 
-/* Is MODULE the executable of P, or of a profile that P was merged from? */
+/* Return true if MODULE is the executable of P, or of a profile that was merged into P. */
 bool profile_is_program(const struct profile *p, uint32_t module);
 
-/* Whether PATH names a library of the recorder: libheaptap.so, or an adapter such as
+/* Return true if PATH names a library of the recorder: libheaptap.so, or an adapter such as
  * libheaptap_lua.so. */
 bool profile_is_recorder(const char *path);
 
-/* Whether P had several threads, at once or one after another. */
+/* Return true if P had several threads, at once or one after another. */
 bool profile_has_threads(const struct profile *p);
 
 /* Set is_program of P's modules. For writers of a merged profile. */
 void profile_mark_programs(struct profile *p);
 
-/* The units (struct errors) of something that P has no sample of, if its blocks have the sizes in
- * SIZES. */
+/* Return the units (struct errors) for blocks of the sizes in SIZES without a sample in P. */
 struct errors profile_missed(const struct profile *p, const struct counters *sizes);
 
 /* Counters of row ROW of P's thread_sites. */
 const struct counters *profile_row_counters(const struct profile *p, size_t row);
 
-/* Add C to that, and to its thread, its site and the totals. */
+/* Add C to the counters of row ROW, and to its thread, its site and the totals. */
 void profile_count(struct profile *p, size_t row, const struct counters *c);
 
 /* Error bounds of P's site SITE, an index: zeros where none are known. */
 const struct errors *profile_site_errors(const struct profile *p, size_t site);
 
-/* The same to be changed: zeros at first. Valid until they are asked for of another site. */
+/* Like profile_site_errors, to be changed: zeros at first. Valid until the call for another
+ * site. */
 struct errors *profile_change_site_errors(struct profile *p, size_t site);
 
 /* Apply counters_forget_lives to all counters in P except those by size, which have no
@@ -653,57 +653,57 @@ void profile_forget_lives(struct profile *p);
 /* Recompute the sums of sites and backings by heap and by labels, after changes to them. */
 void profile_sum_heaps(struct profile *p);
 
-/* Put damages into the order that struct profile promises. */
+/* Sort damages in the order that struct profile specifies. */
 void profile_sort_damages(struct profile *p);
 
 /* Append a frame to P's frames (used by symbol and by the loader of packed profiles). */
 void profile_add_frame(struct profile *p, const struct profile_frame *frame);
 
-/* Whether blocks may have been left out. */
+/* Return true if blocks may have been left out. */
 static inline bool
 profile_is_estimate(const struct profile *p)
 {
     return p->way_count > 1 || (p->way_count == 1 && p->ways[0].mode != MODE_EXACT);
 }
 
-/* Are P's numbers estimates with known error bounds? */
+/* Return true if P's numbers are estimates with known error bounds. */
 static inline bool
 profile_has_errors(const struct profile *p)
 {
     return profile_is_estimate(p) && p->extent == EXTENT_WHOLE;
 }
 
-/* The pid that P's process has, or had while it lived, where we run. */
+/* Return the pid of P's process in our namespace, now or while it lived. */
 static inline uint32_t
 profile_pid_here(const struct profile *p)
 {
     return p->process.pid_here != 0 ? p->process.pid_here : p->process.pid;
 }
 
-/* Language of the named frame L, a location of P, as a string's id: its address is then
- * meaningless. 0 for machine code. */
+/* Return the language of the named frame L, a location of P, as a string id. Its address is
+ * meaningless. Return 0 for machine code. */
 static inline uint32_t
 profile_language(const struct profile *p, const struct profile_location *l)
 {
     return l->frame_count > 0 ? p->frames[l->first_frame].language : 0;
 }
 
-/* The string ID, which is valid as long as P. */
+/* Return the string ID, which is valid as long as P. */
 static inline const char *
 profile_string(const struct profile *p, uint32_t id)
 {
     return strtab_get(&p->strings, id);
 }
 
-/* Functions of one name are one if this is the same: their module; of scripts the file, because
- * each may have functions that are called alike. */
+/* Return the scope within which a function's name is unique: its module, or for scripts its file,
+ * because scripts may have functions of the same name. */
 static inline uint32_t
 profile_function_home(const struct profile_frame *f)
 {
     return f->language != 0 ? UINT32_C(1) << 31 | f->file : f->module;
 }
 
-/* Origin of F's code: path of its module, "" if unknown, or its language. */
+/* Return the origin of F's code: the path of its module, "" if unknown, or its language. */
 static inline const char *
 profile_code_of(const struct profile *p, const struct profile_frame *f)
 {

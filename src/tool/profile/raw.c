@@ -462,8 +462,8 @@ raw_release(struct raw_file *r)
     *r = (struct raw_file){0};
 }
 
-/* The size that the file had, from its directory. One segment may claim any place: no file is
- * larger than its segments together. */
+/* Return the size that the file had, from its directory. One segment may claim any place: no file
+ * is larger than its segments together. */
 static uint64_t
 needed_bytes(const struct segments *all)
 {

@@ -29,7 +29,7 @@ struct raw_file {
     const char **notes; // Notes on skipped parts; from the arena.
     size_t note_count;
     size_t note_capacity;
-    uint64_t needed_bytes;    // The file's size as its directory has it.
+    uint64_t needed_bytes;    // The file's size according to its directory.
     const char *first_damage; // From the arena; NULL = the file is whole.
     size_t damage_count;
 };
@@ -39,10 +39,10 @@ struct raw_file {
 int raw_parse(const void *data, size_t size_bytes, const char *name, struct arena *arena,
               struct raw_file *ret, struct err *err);
 
-/* The same for the open file FD, which has no writer any more. DATA is a private writable mapping
- * of it, which RET owns from now on. A table of one piece is used in place. Tables of whole pages
- * are mapped again, so that they need no second memory; changes to them are private. With FD -1
- * equal to raw_parse. FD may be closed afterwards. The caller ends RET by raw_release, even after a
+/* Like raw_parse, for the open file FD, which has no writer any more. DATA is a private writable
+ * mapping of it, which RET owns from now on. A table of one piece is used in place. Tables of whole
+ * pages are mapped again instead of copied; changes to them are private. With FD -1 equal to
+ * raw_parse. FD may be closed afterwards. The caller must call raw_release on RET, even after a
  * failure. */
 int raw_parse_file(void *data, size_t size_bytes, int fd, const char *name, struct arena *arena,
                    struct raw_file *ret, struct err *err);
@@ -50,18 +50,20 @@ int raw_parse_file(void *data, size_t size_bytes, int fd, const char *name, stru
 /* Unmap R, which may be {0}; its owner keeps the arena. */
 void raw_release(struct raw_file *r);
 
-/* Add a note, unless there are too many. raw_damage: of damage that makes numbers wrong. */
+/* Add a note, unless there are too many. raw_damage notes damage that makes numbers wrong. */
 void raw_note(struct raw_file *r, const char *format, ...) PRINTF(2, 3);
 void raw_damage(struct raw_file *r, const char *format, ...) PRINTF(2, 3);
 
-/* All damage of R in one predicate, "is cut short: ..."; NULL = the file is whole. From ARENA. */
+/* Return all damage of R in one predicate, "is cut short: ..."; NULL = the file is whole. From
+ * ARENA. */
 const char *raw_damage_text(const struct raw_file *r, struct arena *arena);
 
-/* Compute the check of the packed file DATA, whose size is at least a header's; never 0. The
- * header's word for it does not count. */
+/* Compute the check of the packed file DATA, whose size is at least a header's; never 0. Ignores
+ * the header's field for the check. */
 uint64_t raw_check(const void *data, size_t size_bytes);
 
-/* Number of whole records in table KIND, and record I of it, which must be below that number. */
+/* Return the number of whole records in table KIND, and record I of it, which must be below that
+ * number. */
 size_t raw_count(const struct raw_file *r, enum disk_kind kind);
 
 static inline const void *
@@ -70,14 +72,14 @@ raw_record(const struct raw_file *r, enum disk_kind kind, size_t i)
     return r->tables[kind].bytes + i * r->tables[kind].record_bytes;
 }
 
-/* Record I of table KIND, to be changed. */
+/* Return record I of table KIND, to be changed. */
 void *raw_change(struct raw_file *r, enum disk_kind kind, size_t i);
 
-/* The name of ELF's machine NUMBER, and back; "unknown" and 0 for others. */
+/* Return the name of ELF's machine NUMBER, and back; "unknown" and 0 for others. */
 const char *raw_machine_name(uint32_t number);
 uint32_t raw_machine_number(const char *name);
 
-/* The string S, NUL-terminated, from ARENA of R; "" if it lies outside the strings. */
+/* Return the string S, NUL-terminated, from ARENA of R; "" if it lies outside the strings. */
 const char *raw_string(struct raw_file *r, struct disk_string s);
 
 #endif

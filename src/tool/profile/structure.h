@@ -26,8 +26,7 @@ struct profile_structure {
     uint64_t size;
     uint32_t alignment;
     bool is_union;    // Then it has one member.
-    bool is_complete; // All members are known, with their sizes and alignments: there were not too
-                      // many, and none was strange.
+    bool is_complete; // All members are known, with their sizes and alignments.
     struct profile_member *members; // By offset; none reaches beyond size.
     size_t member_count;
 };

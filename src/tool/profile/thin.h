@@ -1,4 +1,4 @@
-/* thin.h: fewer snapshots in a file that is packed. */
+/* thin.h: drop snapshots when a file is packed. */
 #ifndef PROFILE_THIN_H
 #define PROFILE_THIN_H
 
@@ -8,9 +8,8 @@
  * THIN_RECORDS records, but at least THIN_TIMED_MIN. Snapshots with names are always kept. */
 enum { THIN_TIMED_MAX = 256, THIN_TIMED_MIN = 64, THIN_RECORDS = 1 << 15 };
 
-/* Take snapshots of the timeline, and the records of the history that say nothing without them, out
- * of RAW's tables, which are changed in place. What counters were at the snapshots that are left
- * stays as it was. */
+/* Remove snapshots of the timeline from RAW's tables, in place, with the records of the history
+ * that become redundant. The counters at the remaining snapshots do not change. */
 void thin_snapshots(struct raw_file *raw);
 
 #endif
