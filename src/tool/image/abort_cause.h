@@ -1,4 +1,4 @@
-/* abort_cause.h: why glibc's allocator aborted, and which block it was handed. */
+/* abort_cause.h: find why glibc's allocator aborted, and the block it was called with. */
 #ifndef IMAGE_ABORT_CAUSE_H
 #define IMAGE_ABORT_CAUSE_H
 
@@ -13,7 +13,7 @@ enum abort_kind {
 };
 
 enum abort_call {
-    ABORT_IN_FREE, // Or in no call that the message names.
+    ABORT_IN_FREE, // In free(), or in a call that the message does not name.
     ABORT_IN_REALLOC,
     ABORT_IN_MALLOC, // The block is not an argument: it lies in front of unused memory.
 };

@@ -23,7 +23,7 @@ struct birth {
     bool has_time;     // Allocated between from_ns and to_ns, elapsed as in the profile.
     uint64_t from_ns, to_ns; // to_ns is UINT64_MAX if the reading of the memory is the bound.
     bool has_later;       // The block is among the latest of its thread, which
-    uint32_t later_count; // has made so many later allocations.
+    uint32_t later_count; // has made this many later allocations.
 };
 
 /* Find time and thread of block B of E and store them in *RET. Strings are from ARENA. */

@@ -1,4 +1,4 @@
-/* blocks.h: the blocks that a process has, by the recorder's ledger in its memory. */
+/* blocks.h: read the blocks of a process from the recorder's ledger in its memory. */
 #ifndef IMAGE_BLOCKS_H
 #define IMAGE_BLOCKS_H
 
@@ -7,9 +7,9 @@
 
 enum block_flags {
     BLOCK_HOOKED = 1 << 0,  // From a hooked allocator, not from malloc.
-    BLOCK_SAMPLE = 1 << 1,  // It stands for others; `way` says how it was chosen.
+    BLOCK_SAMPLE = 1 << 1,  // It represents others; `way` gives the recording mode.
     BLOCK_ROUNDED_UP = 1 << 2,
-    BLOCK_BACKING = 1 << 3, // A heap of the program makes its blocks from it.
+    BLOCK_BACKING = 1 << 3, // It backs a heap of the program.
     // Only the allocator knows the size: malloc_usable_size, minus slack_bytes.
     BLOCK_UNSIZED = 1 << 4,
     // The allocator's word in front of it, which holds its size, is invalid: something has
@@ -48,7 +48,7 @@ void blocks_add(struct blocks *b, struct arena *arena, struct block block);
 /* Sort B by address and drop duplicates. */
 void blocks_settle(struct blocks *b);
 
-/* The last block that begins at ADDRESS or before it; NULL if there is none. */
+/* Return the last block that begins at ADDRESS or before it; NULL if there is none. */
 const struct block *blocks_before(const struct blocks *b, uint64_t address);
 
 /* Return the bytes that a block takes for sure: at least 1. */

@@ -9,8 +9,8 @@
  * far as it goes, with missing_bytes set. */
 int elf_core_open(const char *path, struct memory *ret, struct err *err);
 
-/* The same for the SIZE_BYTES at BYTES, called NAME in messages. On success memory_close unmaps
- * BYTES; on failure they stay the caller's. */
+/* Like elf_core_open, for the SIZE_BYTES at BYTES, called NAME in messages. On success memory_close
+ * unmaps BYTES; on failure they stay the caller's. */
 int elf_core_parse(const unsigned char *bytes, size_t size_bytes, const char *name,
                    struct memory *ret, struct err *err);
 

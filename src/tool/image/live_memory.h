@@ -24,7 +24,7 @@ void live_memory_await(struct memory *m);
  * has no registers. */
 size_t live_memory_stop(struct memory *m, enum live_stop how);
 
-/* Whether a thread that live_memory_stop spared may have run since. */
+/* Return true if a thread that live_memory_stop spared may have run since. */
 bool live_memory_moved(struct memory *m);
 
 /* Return the process that traces M or one of its threads, and its name, from M's arena. Returns 0

@@ -6,9 +6,9 @@
 #include "profile/raw.h"
 #include "util/strbuf.h"
 
-/* Write a profile file of the live blocks B: it has the stacks of RAW, and each block as if it had
- * just been allocated and nothing else ever had. The file gets a note with NAME, the source of B.
- * ENDED: the process has ended. Returns 0 or HEAPTAP_BUG with ERR set. */
+/* Write a profile file of the live blocks B with the stacks of RAW. Its only events are one
+ * allocation for each block. The file gets a note with NAME, the source of B. ENDED: the process
+ * has ended. Returns 0 or HEAPTAP_BUG with ERR set. */
 int moment_write(const struct raw_file *raw, const struct blocks *b, const char *name, bool ended,
                  struct strbuf *ret, struct err *err);
 

@@ -27,7 +27,7 @@ struct place {
                   // byte of the file.
 };
 
-/* The nearest block in front of the block at ADDRESS, live or freed, in the same memory; its
+/* Return the nearest block in front of the block at ADDRESS, live or freed, in the same memory; its
  * address is 0 if there is none. */
 struct ended_block place_in_front(const struct examined *e, uint64_t address);
 

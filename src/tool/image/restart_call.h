@@ -12,7 +12,8 @@
  * EINTR. */
 void restart_call(uint32_t pid, uint32_t tid, struct user_regs_struct registers);
 
-/* Whether a stop may change the result of the system call NUMBER with ARGUMENTS beyond repair. */
+/* Return true if a stop may change the result of the system call NUMBER with ARGUMENTS beyond
+ * repair. */
 bool call_is_fragile(uint64_t number, const uint64_t arguments[6]);
 
 #endif

@@ -6,19 +6,19 @@
 
 struct debug_dirs;
 
-/* The COUNT directories at PATHS, which must stay; those before come first. Nothing is read yet. To
- * be freed by the caller. */
+/* Return a search list of the COUNT directories at PATHS, which must stay valid; earlier ones take
+ * precedence. Reads nothing yet. The caller must free it. */
 struct debug_dirs *debug_dirs_new(const char *const *paths, size_t count);
 
 /* D may be NULL. */
 void debug_dirs_free(struct debug_dirs *d);
 
-/* Next candidate for the debug file with build id ID, from *CURSOR on, which starts as 0; NULL at
- * the end. The caller verifies it. Valid as long as D, which may be NULL. */
+/* Return the next candidate for the debug file with build id ID, and advance *CURSOR, which starts
+ * as 0; NULL at the end. The caller must verify it. Valid as long as D, which may be NULL. */
 const char *debug_dirs_by_id(struct debug_dirs *d, const uint8_t *id, size_t id_bytes,
                              size_t *cursor);
 
-/* The same for files of the name NAME, which is no path, and with ".debug" behind it. */
+/* Like debug_dirs_by_id, for files called NAME, which must not be a path, and NAME.debug. */
 const char *debug_dirs_by_name(struct debug_dirs *d, const char *name, size_t *cursor);
 
 #endif

@@ -315,7 +315,7 @@ add_unit_ranges(struct debuginfo *d, uint32_t id)
     add_die_ranges(d, &d->units[id]->die, &d->ranges, id);
 }
 
-/* The unit DIE lies in; one not seen before is a part shared between files (dwz). */
+/* Return the unit DIE lies in; one not seen before is a part shared between files (dwz). */
 static struct unit *
 unit_of(struct debuginfo *d, Dwarf_Die *die)
 {
@@ -340,8 +340,8 @@ is_harmless(const char *path)
     return fd >= 0 || fd == -ENOENT || fd == -ENOTDIR;
 }
 
-/* Whether libdw may look for the other half of the skeleton DIE: it opens what that names below
- * DIRECTORY and below the compilation directory, whatever it is. */
+/* Return true if libdw may look for the other half of the skeleton DIE: it opens what that names
+ * below DIRECTORY and below the compilation directory, whatever it is. */
 static bool
 may_follow_split(Dwarf_Die *die, const char *directory, struct arena *arena)
 {
@@ -632,7 +632,7 @@ declaration_of(Dwarf_Die die)
     return die;
 }
 
-/* The name of SCOPE below PREFIX (NULL = outermost). */
+/* Return the name of SCOPE below PREFIX (NULL = outermost). */
 static const char *
 extend_prefix(struct debuginfo *d, const char *prefix, Dwarf_Die *scope)
 {
@@ -673,7 +673,8 @@ qualified_name(struct debuginfo *d, Dwarf_Die *die)
     return prefix == NULL ? name : arena_printf(d->arena, "%s::%s", prefix, name);
 }
 
-/* Whether names of U's language carry scopes: in C a name is complete, and no walk is needed. */
+/* Return true if names of U's language carry scopes: in C a name is complete, and no walk is
+ * needed. */
 static bool
 has_scopes(struct unit *u)
 {

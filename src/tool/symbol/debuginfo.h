@@ -9,12 +9,12 @@
 #include "symbol/symbol_frame.h"
 #include "util/arena.h"
 
-/* A frame as DWARF has it. `function` is a name with its scopes but without parameters; `linkage`
- * is NULL where the compiler left it out (functions local to a C++ file), and then `entry` helps:
- * the symbol at that address is the function's. */
+/* A frame from DWARF. `function` is a name with its scopes but without parameters; `linkage` is
+ * NULL where the compiler left it out (functions local to a C++ file), and then `entry` replaces
+ * it: the symbol at that address is the function's. */
 struct debug_frame {
     struct symbol_frame frame;
-    uint64_t entry; // First address of the function's own code; 0 = it has none or it is not known.
+    uint64_t entry; // First address of the function's own code; 0 = none or unknown.
 };
 
 struct debuginfo;
@@ -27,36 +27,36 @@ struct debuginfo *debuginfo_open(Dwarf *dwarf, const char *directory, struct are
 /* D may be NULL. */
 void debuginfo_close(struct debuginfo *d);
 
-/* Whether any unit covers any code. */
+/* Return true if any unit covers any code. */
 bool debuginfo_has_code(const struct debuginfo *d);
 
-/* The frames at PC (in the terms of DWARF's file), innermost first; 0 if no unit covers it. A
- * single frame without function has only a line (assembler sources). */
+/* Store the frames at PC (an address in DWARF's file), innermost first. Return their number; 0 if
+ * no unit covers PC. A single frame without function has only a line (assembler sources). */
 size_t debuginfo_frames(struct debuginfo *d, uint64_t pc,
                         struct debug_frame frames[SYMBOL_FRAMES_MAX]);
 
-/* The DIEs of those frames, innermost first: inlined calls, then the function. 0 if no function
- * covers PC. */
+/* Store the DIEs of those frames, innermost first: inlined calls, then the function. Return their
+ * number; 0 if no function covers PC. */
 size_t debuginfo_scopes(struct debuginfo *d, uint64_t pc, Dwarf_Die scopes[SYMBOL_FRAMES_MAX]);
 
-/* The name of DIE, a type or function, with its scopes; NULL if it has none. */
+/* Return the name of DIE, a type or function, with its scopes; NULL if it has none. */
 const char *debuginfo_name(struct debuginfo *d, Dwarf_Die *die);
 
-/* The source file that ATTRIBUTE (DW_AT_decl_file, …) of DIE names, or NULL. */
+/* Return the source file that ATTRIBUTE (DW_AT_decl_file, …) of DIE names, or NULL. */
 const char *debuginfo_file(struct debuginfo *d, Dwarf_Die *die, unsigned attribute);
 
-/* How many units the file has, type units and shared parts included, and the DIE of the one at
- * INDEX; of a split unit it is the half that has the types. */
+/* Return the number of units in the file, including type units and shared parts; and the DIE of the
+ * unit at INDEX. For a split unit it is the half with the types. */
 size_t debuginfo_unit_count(const struct debuginfo *d);
 Dwarf_Die debuginfo_unit(struct debuginfo *d, size_t index);
 
 /* Set *RET to the DIE of the unit that DIE lies in. False if DIE is damaged. */
 bool debuginfo_unit_of(struct debuginfo *d, Dwarf_Die *die, Dwarf_Die *ret);
 
-/* The unit that DIE imports; false if that is none. */
+/* Set *RET to the unit that DIE imports. Return false if there is none. */
 bool debuginfo_imported(Dwarf_Die *die, Dwarf_Die *ret);
 
-/* Whether names have scopes in the unit that DIE is or lies in. In C they have none. */
+/* Return true if names have scopes in the unit that DIE is or lies in. In C they have none. */
 bool debuginfo_has_scopes(struct debuginfo *d, Dwarf_Die *die);
 
 /* Iterate over DIEs in section order. Store the first child of PARENT in *RET, or replace DIE with

@@ -171,7 +171,7 @@ open_elsewhere(const struct profile_module *m, const struct symbol_paths *paths)
     return o;
 }
 
-/* Whether PATH below ROOT is the same file as PATH. */
+/* Return true if PATH below ROOT is the same file as PATH. */
 static bool
 is_same_here(const char *root, const char *path)
 {
@@ -348,7 +348,7 @@ failure_of(int error)
     return f;
 }
 
-/* Whether the file's build id is the recorded one, or none was recorded. */
+/* Return true if the file's build id is the recorded one, or none was recorded. */
 static bool
 is_recorded_file(Dwfl_Module *module, const struct profile_module *m, struct object_failure *ret)
 {
@@ -369,7 +369,7 @@ is_recorded_file(Dwfl_Module *module, const struct profile_module *m, struct obj
     return false;
 }
 
-/* The directory of the open file FD as the kernel has it, or NULL. */
+/* Return the directory of the open file FD as the kernel has it, or NULL. */
 static const char *
 directory_of(struct arena *arena, int fd)
 {
@@ -442,7 +442,7 @@ build_id_path(struct arena *arena, const uint8_t *id, size_t id_bytes)
     return arena_printf(arena, DEBUG_ROOT "/.build-id/%02x/%s.debug", id[0], hex);
 }
 
-/* Whether ELF has a section of that NAME (NULL = any) and TYPE (0 = any). */
+/* Return true if ELF has a section of that NAME (NULL = any) and TYPE (0 = any). */
 static bool
 has_section(Elf *elf, const char *name, GElf_Word type)
 {
@@ -464,7 +464,7 @@ has_section(Elf *elf, const char *name, GElf_Word type)
     return false;
 }
 
-/* The checksum that .gnu_debuglink has of the file FD. */
+/* Return the checksum that .gnu_debuglink has of the file FD. */
 static GElf_Word
 link_checksum(int fd)
 {
@@ -484,7 +484,7 @@ link_checksum(int fd)
     return ~crc;
 }
 
-/* Whether the build id of ELF is the ID_BYTES at ID. */
+/* Return true if the build id of ELF is the ID_BYTES at ID. */
 static bool
 has_build_id(Elf *elf, const void *id, ssize_t id_bytes)
 {
@@ -829,7 +829,7 @@ read_symbols(struct object *o)
     ranges_sort(&o->symbol_ranges, &o->arena);
 }
 
-/* Whether A is a better name than B for an address both cover. */
+/* Return true if A is a better name than B for an address both cover. */
 static bool
 is_better(const struct symbol *a, const struct symbol *b)
 {
@@ -877,7 +877,7 @@ demangled(struct object *o, const char *linkage)
     return (const char *)(uintptr_t)*name;
 }
 
-/* Whether there is a file PATH below ROOT that can be read. */
+/* Return true if there is a file PATH below ROOT that can be read. */
 static bool
 exists(const char *root, const char *path)
 {
@@ -910,7 +910,7 @@ debug_link_exists(Elf *elf, const char *root, const char *path)
     return found;
 }
 
-/* Whether the user's directories or the usual ones have the debug file of M. */
+/* Return true if the user's directories or the usual ones have the debug file of M. */
 static bool
 debug_file_exists(const struct profile_module *m, const struct symbol_paths *paths)
 {
@@ -930,7 +930,7 @@ debug_file_exists(const struct profile_module *m, const struct symbol_paths *pat
     return found;
 }
 
-/* Whether ELF, of the file O, has debug information or leads to some. */
+/* Return true if ELF, of the file O, has debug information or leads to some. */
 static bool
 has_debug(const struct object *o, Elf *elf, const struct profile_module *m)
 {

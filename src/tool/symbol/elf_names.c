@@ -49,8 +49,8 @@ kind_of(const GElf_Sym *symbol, bool dynamic)
     return type == STT_FUNC || type == STT_GNU_IFUNC ? ELF_NAME_EXPORTED : ELF_NAME_VARIABLE;
 }
 
-/* The names of a table of symbols, which HEADER is of: each ends within *RET_BYTES. NULL if there
- * are none. */
+/* Return the names of a table of symbols, which HEADER is of: each ends within *RET_BYTES. NULL if
+ * there are none. */
 static const char *
 strings_of(Elf *elf, const GElf_Shdr *header, size_t *ret_bytes)
 {

@@ -12,21 +12,22 @@ enum elf_name {
     ELF_NAME_VARIABLE, // Defined, a dynamic symbol, and no function.
 };
 
-/* Fill RET_KINDS with what each of the COUNT NAMES is in the file at PATH; where it is several
- * things, the last in the order above. False, and nothing filled, if PATH is no ELF file that can
- * be read. */
+/* Set RET_KINDS to the kind of each of the COUNT NAMES in the file at PATH; of several kinds, the
+ * last in the order above. Return false, with RET_KINDS unchanged, if PATH is no readable ELF
+ * file. */
 bool elf_names_find(const char *path, const char *const *names, size_t count,
                     enum elf_name *ret_kinds);
 
-/* Do the constants of the file at PATH contain TEXT? Also false if it cannot be read. */
+/* Return true if the constants of the file at PATH contain TEXT; false also if it cannot be
+ * read. */
 bool elf_names_has_text(const char *path, const char *text);
 
-/* Copy the path of the dynamic linker that the file at PATH asks for into RET. Return false if it
- * asks for none, if the path does not fit into SIZE_BYTES, or if the file cannot be read. */
+/* Copy the path of the dynamic linker that the file at PATH requests into RET. Return false if it
+ * requests none, if the path does not fit into SIZE_BYTES, or if the file cannot be read. */
 bool elf_names_dynamic_linker(const char *path, char *ret, size_t size_bytes);
 
-/* Whether the file at PATH is an executable, as opposed to a shared library. Also false if it
- * cannot be read. */
+/* Return true if the file at PATH is an executable, as opposed to a shared library. Also false if
+ * it cannot be read. */
 bool elf_names_is_program(const char *path);
 
 #endif

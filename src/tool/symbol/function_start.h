@@ -17,8 +17,8 @@ struct function_starts {
  * lookups in *RET find nothing. */
 void function_starts_open(Elf *elf, struct function_starts *ret);
 
-/* The first address of the function that has ADDRESS, both as the file has them; 0 if no unwind
- * entry covers it. */
+/* Return the first address of the function that contains ADDRESS; 0 if no unwind entry covers it.
+ * Both are addresses in the file. */
 uint64_t function_start(const struct function_starts *s, uint64_t address);
 
 #endif

@@ -6,13 +6,13 @@
 
 #include "symbol/perfmap.h"
 
-/* Add the functions of PROCESS's file to M, over those that are there. It is looked for where the
- * process runs, in the current directory and in /tmp, below SYSROOT (or NULL), and believed as a
- * perf map is. */
+/* Add the functions of PROCESS's file to M; they override earlier ones. Searches the process's
+ * working directory, its /tmp and our current directory, or only /tmp below SYSROOT if that is not
+ * NULL. Trusts the file on the same conditions as a perf map. */
 void jitdump_load(struct perfmap *m, const struct profile_process *process, const char *sysroot);
 
-/* Add the records in the SIZE bytes at DATA, up to the first invalid one. Return false unless they
- * are such a file of x86-64 and of process PID. */
+/* Add the records in the SIZE bytes at DATA, up to the first invalid one. Return false unless it is
+ * a jitdump file of x86-64 and of process PID. */
 bool jitdump_parse(struct perfmap *m, const uint8_t *data, size_t size, uint32_t pid);
 
 #endif

@@ -13,7 +13,7 @@ struct kept_file {
     bool without_debug; // A search found no debug information.
     bool has_frames;    // The next one was read and is not lent.
     struct symcache frames;
-    void *types;                      // Data of the room type; NULL = none.
+    void *types;                      // Data of module `type`; NULL = none.
     void (*release_types)(void *types); // Frees it.
 };
 

@@ -58,7 +58,7 @@ lists(const char *text, size_t length, const char *path)
            (strncmp(path, "/usr/", 5) == 0 && has_line(text, length, path + 4));
 }
 
-/* The whole of the file PATH, to be freed; NULL if it cannot be read. */
+/* Return the whole of the file PATH, to be freed; NULL if it cannot be read. */
 static char *
 read_list(const char *path, size_t *ret_length)
 {

@@ -20,19 +20,21 @@ struct perfmap {
 void perfmap_load(struct perfmap *m, const struct profile_process *process,
                   const char *sysroot);
 
-/* The bytes of the file at PATH, to be freed, if it can be believed to be of PROCESS; else NULL. */
+/* Return the bytes of the file at PATH, which the caller frees, if it can be trusted as PROCESS's;
+ * else NULL. */
 char *perfmap_read(const char *path, const struct profile_process *process,
                    size_t *ret_size_bytes);
 
-/* SIZE_BYTES from START on are the function whose NAME has LENGTH bytes. What cannot be is left
- * out. ranges_sort must follow the last. */
+/* Add the function [START, START + SIZE_BYTES) with the NAME of LENGTH bytes. Ignores impossible
+ * ranges. Call ranges_sort after the last. */
 void perfmap_add(struct perfmap *m, uint64_t start, uint64_t size_bytes, const char *name,
                  size_t length);
 
-/* Read TEXT into the empty M. Lines that are not as they should be are skipped. */
+/* Read TEXT into the empty M. Malformed lines are skipped. */
 void perfmap_parse(struct perfmap *m, const char *text, size_t size_bytes);
 
-/* The function at ADDRESS or NULL; where code was replaced, the later one. Lives as long as M. */
+/* Return the function at ADDRESS or NULL; where code was replaced, the later one. Lives as long as
+ * M. */
 const char *perfmap_name(const struct perfmap *m, uint64_t address);
 
 /* M is empty ({0}) afterwards. */

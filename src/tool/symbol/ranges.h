@@ -27,11 +27,12 @@ void ranges_sort(struct ranges *r, struct arena *a);
  *     size_t cursor = ranges_start(r, address);
  *     while ((x = ranges_next(r, address, &cursor)) != NULL)
  *
- * ranges_next gives NULL at the end. */
+ * ranges_next returns NULL at the end. */
 size_t ranges_start(const struct ranges *r, uint64_t address);
 const struct range *ranges_next(const struct ranges *r, uint64_t address, size_t *cursor);
 
-/* Does R, after ranges_sort, keep the promises above? Only reads; see util/ensure.h. */
+/* Return true if R, after ranges_sort, keeps the invariants above. Only reads; see
+ * util/ensure.h. */
 bool ranges_are_valid(const struct ranges *r);
 
 #endif

@@ -111,7 +111,7 @@ starts_with(const char *s, const char *prefix)
     return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
-/* Whether the LENGTH bytes at S end with the whole qualified name SUFFIX. */
+/* Return true if the LENGTH bytes at S end with the whole qualified name SUFFIX. */
 static bool
 ends_with_name(const char *s, size_t length, const char *suffix)
 {
@@ -341,7 +341,7 @@ parse(struct text *t, const char *s, size_t length, struct arena *arena)
     keep_closed(t);
 }
 
-/* The position after the pair that opens at I, or after I. */
+/* Return the position after the pair that opens at I, or after I. */
 static size_t
 step_over(const struct text *t, size_t i)
 {
@@ -349,7 +349,7 @@ step_over(const struct text *t, size_t i)
     return t->pair_at[i] != 0 ? t->pairs[t->pair_at[i] - 1].close + 1 : i + 1;
 }
 
-/* Whether the template argument [BEGIN, END) is one that the standard library fills in. */
+/* Return true if the template argument [BEGIN, END) is one that the standard library fills in. */
 static bool
 is_default_argument(const struct text *t, size_t begin, size_t end)
 {

@@ -11,7 +11,7 @@
  * parameter lists of more than WIDTH characters. From ARENA. */
 const char *symbol_shorten(struct arena *arena, const char *function, size_t width);
 
-/* The same with ELLIPSIS for omitted text, independent of the locale. */
+/* Like symbol_shorten, with ELLIPSIS for omitted text, independent of the locale. */
 const char *symbol_shorten_by(struct arena *arena, const char *function, size_t width,
                               const char *ellipsis);
 

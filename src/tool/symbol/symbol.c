@@ -305,7 +305,7 @@ server_is_set(void)
     return urls != NULL && urls[0] != '\0';
 }
 
-/* Whether there is debug information for G's file, which is looked for once in a command. */
+/* Return true if there is debug information for G's file, which is looked for once in a command. */
 static bool
 debug_exists(const struct group *g)
 {
@@ -319,7 +319,7 @@ debug_exists(const struct group *g)
     return exists;
 }
 
-/* Whether asking again could give more than G's cache has. */
+/* Return true if asking again could give more than G's cache has. */
 static bool
 is_outdated(const struct group *g)
 {
@@ -371,8 +371,8 @@ has_file(const struct profile_module *m)
     return m->path != NULL && m->path[0] == '/';
 }
 
-/* The distance from the beginning of the nameless function at ADDRESS, plus 1; 0 if that is not
- * known. */
+/* Return the distance from the beginning of the nameless function at ADDRESS, plus 1; 0 if that is
+ * not known. */
 static uint32_t
 into_function(struct object *o, uint64_t address)
 {
@@ -417,7 +417,7 @@ resolve_location(struct group *g, const struct work *w)
                             : 0;
 }
 
-/* Whether G has locations without frames. */
+/* Return true if G has locations without frames. */
 static bool
 is_new(const struct group *g)
 {

@@ -7,10 +7,10 @@
 struct debug_dirs;
 struct kept;
 
-/* What becomes of a question to a debuginfod server. */
+/* State of a query to a debuginfod server. */
 enum symbol_server { SERVER_ASKED, SERVER_ANSWERED, SERVER_SILENT };
 
-/* Where the files of a process are. */
+/* Places to search for the files of a process. */
 struct symbol_paths {
     const char *sysroot; // As in struct profile; NULL = none.
     uint32_t pid;        // Process on this machine, if it may still run; 0 = none.
@@ -20,11 +20,11 @@ struct symbol_paths {
 struct symbol_options {
     bool no_cache;     // Disables reading and writing of the cache.
     struct debug_dirs *debug_dirs; // See debug_dirs.h; may be NULL.
-    struct kept *kept; // Caches are kept here for further profiles; NULL = they are not.
-    // May be NULL; called before and after a server is asked for the debug information of the
-    // module PATH. After SERVER_SILENT none is asked any more.
+    struct kept *kept; // Caches for further profiles; NULL = none.
+    // May be NULL; called before and after a server is queried for the debug information of the
+    // module PATH. After SERVER_SILENT no server is queried again.
     void (*server)(void *arg, enum symbol_server what, const char *path);
-    void (*progress)(void *arg, size_t done, size_t total); // May be NULL; called now and then.
+    void (*progress)(void *arg, size_t done, size_t total); // May be NULL; called repeatedly.
     void *progress_arg; // For both.
 };
 

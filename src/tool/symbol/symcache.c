@@ -330,8 +330,8 @@ cache_directory(bool make)
     return fd;
 }
 
-/* The name of the cache of ID and PATH: KIND, the id in hex, then the path with '+' for '/'. NULL
- * if it can have none. */
+/* Return the name of the cache of ID and PATH: KIND, the id in hex, then the path with '+' for '/'.
+ * NULL if it can have none. */
 static char *
 cache_name(struct arena *arena, const char *kind, const char *path, const uint8_t *id,
            uint32_t id_bytes)
@@ -375,7 +375,7 @@ read_all(int fd, uint8_t *data, size_t size_bytes)
     return true;
 }
 
-/* The whole of the cache file FD, which is ST; NULL if it cannot be read. */
+/* Return the whole of the cache file FD, which is ST; NULL if it cannot be read. */
 static void *
 read_file(int fd, const struct stat *st)
 {

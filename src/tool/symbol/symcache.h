@@ -9,13 +9,13 @@
 #include "util/map.h"
 #include "util/strbuf.h"
 
-enum { SYMCACHE_ID_MAX = 32 }; // Bytes of a build id; of files with longer ones nothing is kept.
+enum { SYMCACHE_ID_MAX = 32 }; // Bytes of a build id; files with longer ones are not cached.
 
 struct symcache_entry {
     uint64_t address;
     uint32_t first_frame; // Index into frames.
     uint32_t frame_count; // At least 1.
-    uint32_t into; // Bytes from the first of a nameless function to here, plus 1; 0 = unknown.
+    uint32_t into; // Offset in a nameless function, plus 1; 0 = unknown.
 };
 
 /* Starts as {0}, which is an empty cache. Strings are the cache's own or those given to
@@ -72,7 +72,7 @@ void symcache_write(const char *kind, const char *path, const uint8_t *id, uint3
 /* C is empty ({0}) afterwards. */
 void symcache_release(struct symcache *c);
 
-/* Does it keep the promises above? Only reads; see util/ensure.h. */
+/* Return true if the invariants above hold. Only reads; see util/ensure.h. */
 bool symcache_is_valid(const struct symcache *c);
 
 #endif

@@ -5,7 +5,7 @@
 #include "text/text_view.h"
 #include "view/graph_view.h"
 
-/* An entry for each of GV's nodes, as the paper prints it. */
+/* Write an entry for each of GV's nodes, as the paper prints it. */
 void classic_callgraph(struct text_view *v, const struct graph_view *gv);
 
 #endif

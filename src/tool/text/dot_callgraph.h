@@ -5,7 +5,7 @@
 #include "text/text_view.h"
 #include "view/graph_view.h"
 
-/* A graph of the functions among GV's nodes. */
+/* Write a graph of the functions among GV's nodes. */
 void dot_callgraph(struct text_view *v, const struct graph_view *gv);
 
 #endif

@@ -4,11 +4,11 @@
 
 #include "text/text_view.h"
 
-/* A histogram and the TOP bins with most bytes, largest first; all in the order of size if there
- * are no more than that. */
+/* Write a histogram and the TOP bins with most bytes, largest first. If there are no more than TOP,
+ * write all in order of size. */
 void text_bins(struct text_view *v, size_t top);
 
-/* The table as mprof printed it: all bins by size, whole percentages, nothing else. */
+/* Write the table as mprof printed it: all bins by size, whole percentages, nothing else. */
 void classic_bins(struct text_view *v);
 
 /* Lisp objects by class and type. */

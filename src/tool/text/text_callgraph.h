@@ -5,7 +5,7 @@
 #include "text/text_view.h"
 #include "view/graph_view.h"
 
-/* An entry for each of GV's nodes, between its callers and callees. */
+/* Write an entry for each of GV's nodes, between its callers and callees. */
 void text_callgraph(struct text_view *v, const struct graph_view *gv);
 
 /* "name", "name <cycle 1>" or "<cycle 1 as a whole>", cut to WIDTH unless the view is wide. */

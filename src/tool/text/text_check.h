@@ -5,7 +5,7 @@
 #include "text/text_view.h"
 #include "view/memory_view.h"
 
-/* Results of a check of M's memory. */
+/* Write results of a check of M's memory. */
 void text_check(struct text_view *v, const struct memory_view *m);
 
 #endif

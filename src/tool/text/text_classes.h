@@ -5,8 +5,8 @@
 #include "analyse/functions.h"
 #include "text/text_view.h"
 
-/* A bar of at most WIDTH letters for PART of WHOLE, each of the class of size that it stands for:
- * "ssmmmx". From ARENA. */
+/* Return a bar of at most WIDTH letters for PART of WHOLE, one letter for each share of a size
+ * class: "ssmmmx". From ARENA. */
 const char *text_classes(struct arena *arena, const struct amount *part, int64_t whole,
                          size_t width);
 

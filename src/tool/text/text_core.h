@@ -12,10 +12,10 @@ void text_core_head(struct text_view *v, const struct examined *e);
 /* Describe ADDRESS and its allocation. */
 void text_core_place(struct text_view *v, const struct examined *e, uint64_t address);
 
-/* The stack of the file's SITE. */
+/* Write the stack of the file's SITE. */
 void text_core_site(struct text_view *v, const struct examined *e, uint32_t site);
 
-/* The first stacks by live bytes, with the sizes and some addresses of their blocks. */
+/* Write the first stacks by live bytes, with the sizes and some addresses of their blocks. */
 void text_core_stacks(struct text_view *v, const struct block_stacks *b);
 
 #endif

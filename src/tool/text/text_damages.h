@@ -4,7 +4,7 @@
 
 #include "text/text_view.h"
 
-/* The section of damaged blocks, if there are any. */
+/* Write the section of damaged blocks, if there are any. */
 void text_damages(struct text_view *v);
 
 #endif

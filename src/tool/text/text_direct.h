@@ -5,7 +5,7 @@
 #include "analyse/direct.h"
 #include "text/text_view.h"
 
-/* A line for each function of D, up to the view's limit, with METRIC and live bytes. */
+/* Write a line for each function of D, up to the view's limit, with METRIC and live bytes. */
 void text_direct(struct text_view *v, const struct functions *f, const struct direct *d,
                  enum metric metric);
 

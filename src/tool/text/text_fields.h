@@ -5,7 +5,7 @@
 #include "analyse/fields.h"
 #include "text/text_view.h"
 
-/* The first structures of F, each as a picture of its cache lines with advice below. */
+/* Write the first structures of F, each as a picture of its cache lines with advice below. */
 void text_fields(struct text_view *v, const struct fields *f);
 
 #endif

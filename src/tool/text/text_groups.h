@@ -5,7 +5,7 @@
 #include "analyse/group.h"
 #include "text/text_view.h"
 
-/* A table of the groups by BY, sorted by METRIC, up to the view's limit. */
+/* Write a table of the groups by BY, sorted by METRIC, up to the view's limit. */
 void text_groups(struct text_view *v, enum group_by by, enum metric metric);
 
 #endif

@@ -4,10 +4,10 @@
 
 #include "text/text_view.h"
 
-/* A line that says to how many frames stacks were cut when they were recorded; nothing if whole. */
+/* Write a line with the recorder's limit of frames per stack; nothing if there was none. */
 void text_frames_kept(struct text_view *v);
 
-/* The process, what part of it is shown, its totals, and how it was recorded. */
+/* Write the process, what part of it is shown, its totals, and how it was recorded. */
 void text_header(struct text_view *v);
 
 #endif

@@ -4,7 +4,8 @@
 
 #include "text/text_view.h"
 
-/* The program's own heaps and its labels, at most LIMIT of each; nothing if there are none. */
+/* Write the program's own heaps and its labels, at most LIMIT of each; nothing if there are
+ * none. */
 void text_heaps(struct text_view *v, size_t limit);
 void text_labels(struct text_view *v, size_t limit);
 

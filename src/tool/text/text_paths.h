@@ -5,7 +5,7 @@
 #include "text/text_view.h"
 #include "view/leak_paths.h"
 
-/* A line for each path, up to the view's limit, and what suppressions have hidden. */
+/* Write a line for each path, up to the view's limit, and what suppressions have hidden. */
 void text_paths(struct text_view *v, const struct leak_paths *l);
 
 /* The same in the layout of the paper on mprof (1988). */

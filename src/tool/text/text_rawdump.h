@@ -5,7 +5,7 @@
 #include "text/text_view.h"
 #include "view/annotated_view.h"
 
-/* The whole view: memory read, rejected candidates, blocks by stack, damage. */
+/* Write the whole view: memory read, rejected candidates, blocks by stack, damage. */
 void text_rawdump(struct text_view *v, const struct annotated_view *found);
 
 /* Sizes and allocation times of the blocks of S, one of V's stacks: a line below it. */

@@ -8,16 +8,16 @@
  * None when everything was recorded. */
 void text_recording(struct text_view *v);
 
-/* The snapshots that have a name, the first few; nothing when there is none. */
+/* Write the snapshots that have a name, the first few; nothing when there is none. */
 void text_snapshots(struct text_view *v);
 
 /* Losses of the recorder, and its memory and time. */
 void text_recorder(struct text_view *v);
 
-/* Lines above all numbers when the file could not grow; none when it could. */
+/* Write lines above all numbers when the file could not grow; none when it could. */
 void text_incomplete(struct text_view *v);
 
-/* A line for each loss that occurred, of the first COUNT in loss_fields. */
+/* Write a line for each loss that occurred, of the first COUNT in loss_fields. */
 void text_losses(struct text_view *v, size_t count);
 
 #endif

@@ -9,13 +9,13 @@ struct source_text {
     const struct source *source;
     bool self; // Show self values, without callees.
 
-    // Put the text of the file PATH into RET, which is empty; false if there is none. Temporary
-    // data is from ARENA. The text may have any bytes: the shown part is cleaned.
+    // Reads the text of the file PATH into RET, which is empty. Returns false if there is none.
+    // Temporary data is from ARENA. The text may have any bytes: the shown part is cleaned.
     bool (*read)(void *arg, const char *path, struct arena *arena, struct strbuf *ret);
     void *read_arg;
 };
 
-/* The files of T, each line with its numbers; of a file without text the numbers alone. */
+/* Write the files of T, each line with its numbers; for a file without text only the numbers. */
 void text_source(const struct text_view *v, const struct source_text *t);
 
 #endif

@@ -4,7 +4,8 @@
 
 #include "text/text_view.h"
 
-/* The first DEPTH_LIMIT lines of S; NUMBER is where the others were shown before, or 0. */
+/* Write the first DEPTH_LIMIT lines of S. NUMBER is the stack that showed the other lines before,
+ * or 0. */
 void text_stack(struct text_view *v, const struct stack *s, size_t depth_limit, size_t number);
 
 /* TEXT on a line within a stack. */

@@ -5,8 +5,8 @@
 #include "analyse/timeline.h"
 #include "text/text_view.h"
 
-/* The total as a chart, with the peak and named snapshots, and a line with a sparkline for each
- * row. */
+/* Write the total as a chart, with the peak and named snapshots, and a line with a sparkline for
+ * each row. */
 void text_timeline(struct text_view *v, const struct timeline *t);
 
 #endif

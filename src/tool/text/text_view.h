@@ -17,13 +17,13 @@ struct text_view {
 
 enum { TEXT_LIMIT = 10, TEXT_OVERVIEW_LIMIT = 5, TEXT_DEPTH = 12 };
 
-// A name gets at least so many columns, however narrow the terminal is.
+// Minimum columns of a name, however narrow the terminal is.
 enum { TEXT_NAME_MIN = 12 };
 
-/* Are lines never cut? */
+/* Return true if lines are never cut. */
 bool text_is_wide(const struct text_view *v);
 
-/* TEXT in INK on a separate line, cleaned and cut to the width. */
+/* Write TEXT in INK on a separate line, cleaned and cut to the width. */
 void text_line(struct text_view *v, enum ink ink, const char *text);
 
 /* Put BEFORE and TEXT in INK, broken at blanks into lines that fit the width. A word that is longer
@@ -35,22 +35,22 @@ void text_wrapped(struct text_view *v, enum ink ink, const char *before, const c
 void text_damaged(const struct style *style, const char *sentence, struct arena *arena,
                   struct strbuf *out);
 
-/* A section's title on the left, its total, if not empty, beside it. */
+/* Write a section's title on the left, its total, if not empty, beside it. */
 void text_title(struct text_view *v, const char *title, const char *total);
 
-/* "… 12 more rows; --limit shows more", if there are. */
+/* Write "… 12 more rows; --limit shows more" if there are more. */
 void text_more(struct text_view *v, size_t shown, size_t count, const char *noun);
 
-/* Was S shown before, so that its number is enough? If not, it is remembered. */
+/* Return true if S was shown before, so that its number suffices. Otherwise mark it as shown. */
 bool text_seen(struct text_view *v, const struct stack *s);
 
-/* METRIC of C, for people. From the view's arena. */
+/* Return METRIC of C, for people. From the view's arena. */
 const char *text_metric(struct text_view *v, const struct counters *c, enum metric metric);
 
-/* VALUE of a metric in as little room as possible. From ARENA. */
+/* Return VALUE of a metric in as few characters as possible. From ARENA. */
 const char *text_short(struct arena *arena, int64_t value, enum metric metric);
 
-/* The name of FUNCTION, clean, and cut to WIDTH unless the view is wide. */
+/* Return the name of FUNCTION, clean, and cut to WIDTH unless the view is wide. */
 const char *text_function(const struct text_view *v, const struct functions *f, uint32_t function,
                           size_t width);
 

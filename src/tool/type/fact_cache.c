@@ -119,7 +119,7 @@ struct reader {
     uint32_t string_bytes;
 };
 
-/* The next SIZE_BYTES; NULL if there are not so many. */
+/* Return the next SIZE_BYTES; NULL if there are not so many. */
 static const uint8_t *
 take(struct reader *r, size_t size_bytes)
 {
@@ -191,7 +191,7 @@ read_entry(struct reader *r, struct fact_cache *c)
     return true;
 }
 
-/* Whether DATA has the head of the facts of ID and the size that it says. */
+/* Return true if DATA has the head of the facts of ID and the size that it says. */
 static bool
 has_right_head(const uint8_t *id, uint32_t id_bytes, const uint8_t *data, size_t size_bytes)
 {
@@ -232,7 +232,7 @@ fact_cache_parse(struct fact_cache *c, const uint8_t *id, uint32_t id_bytes, con
 
 /* --- Writing ---------------------------------------------------------------------------------- */
 
-/* The offset of NAME in STRINGS, added if new. */
+/* Return the offset of NAME in STRINGS, added if new. */
 static uint32_t
 put_name(struct strbuf *strings, struct strtab *names, struct map *offsets, const char *name)
 {

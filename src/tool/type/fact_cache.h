@@ -14,7 +14,7 @@ struct fact_cache {
     struct fact_cache_entry *entries;
     size_t count, capacity;
     struct map by_call; // By address and stamp: index of the entry plus 1.
-    bool changed;       // Something was added since it was read.
+    bool changed;       // Changed since it was read.
 };
 
 /* Fill the empty *RET with the facts of the call that returns to ADDRESS of the ELF file. STAMP
@@ -22,7 +22,7 @@ struct fact_cache {
 bool fact_cache_find(const struct fact_cache *c, uint64_t address, uint64_t stamp,
                      struct type_facts *ret);
 
-/* Remember FACTS, which are copied, of a call that is not in C. What no longer fits is not. */
+/* Add a copy of FACTS for a call that is not in C, unless C is full. */
 void fact_cache_add(struct fact_cache *c, uint64_t address, uint64_t stamp,
                     const struct type_facts *facts);
 

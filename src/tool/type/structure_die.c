@@ -380,8 +380,8 @@ drop_empty(struct profile_structure *s)
     s->member_count = kept;
 }
 
-/* Whether no member of S, in order, begins before the one before it has ended, but for bit-fields
- * of one part. */
+/* Return true if no member of S, in order, begins before the one before it has ended, but for
+ * bit-fields of one part. */
 static bool
 are_apart(const struct profile_structure *s)
 {

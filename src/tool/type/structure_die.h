@@ -1,4 +1,4 @@
-/* structure_die.h: the members of a structure as DWARF has it. Includes elfutils' headers. */
+/* structure_die.h: read the members of a structure from DWARF. Includes elfutils' headers. */
 #ifndef TYPE_STRUCTURE_DIE_H
 #define TYPE_STRUCTURE_DIE_H
 

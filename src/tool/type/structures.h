@@ -4,8 +4,8 @@
 
 #include "symbol/symbol.h"
 
-/* Add the structures NAMES (string ids) to P, as far as debug information has them; missing ones
- * are no failure. P must be symbolised. Call once. */
+/* Add the structures NAMES (string ids) to P if debug information has them. Missing ones are no
+ * failure. P must be symbolised. Call once. */
 void symbol_structures(struct profile *p, const struct symbol_options *options,
                        const uint32_t *names, size_t count);
 

@@ -31,7 +31,7 @@ enum { FORMAT_VERSION = 1, ID_MAX = 32, HEAD_BYTES = 64, HASHED_FROM = 16, ENTRY
 #define MAGIC "heaptapt"
 #define KIND "types-"
 
-/* Whether DATA has the head of the types of ID and the size that it says. */
+/* Return true if DATA has the head of the types of ID and the size that it says. */
 static bool
 has_right_head(const uint8_t *id, uint32_t id_bytes, const uint8_t *data, size_t size_bytes)
 {

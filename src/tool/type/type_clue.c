@@ -60,7 +60,7 @@ is_any(const struct clue_token *t, const char *const *texts)
     return false;
 }
 
-/* The end of the comment, literal or directive at S, or S if there is none. */
+/* Return the end of the comment, literal or directive at S, or S if there is none. */
 static const char *
 skip_text(const char *s, const char *end)
 {
@@ -92,8 +92,8 @@ symbol_length(const char *s, const char *end)
     return 1;
 }
 
-/* The start of the line LINES_BACK above LINE, and *RET_AT, where LINE begins; NULL if the text has
- * no such line. */
+/* Return the start of the line LINES_BACK above LINE, and *RET_AT, where LINE begins; NULL if the
+ * text has no such line. */
 static const char *
 find_line(const char *source, const char *end, uint32_t line, const char **ret_at)
 {
@@ -128,7 +128,7 @@ ends_statement(const struct clue_token *t)
     return t->length == 1 && strchr(";{}", *t->text) != NULL;
 }
 
-/* The token at S, which is no blank and no comment. */
+/* Return the token at S, which is no blank and no comment. */
 static struct clue_token
 read_token(const char *s, const char *end)
 {
@@ -225,7 +225,7 @@ read_statement(struct statement *st, const char *from, const char *at, const cha
     }
 }
 
-/* The index after the parenthesis that closes the one at I. */
+/* Return the index after the parenthesis that closes the one at I. */
 static size_t
 after_parenthesis(const struct finder *f, size_t i)
 {
@@ -248,8 +248,8 @@ add(struct finder *f, enum clue_kind kind, size_t first, size_t end)
             (struct type_clue){.kind = kind, .tokens = f->t + first, .count = end - first};
 }
 
-/* How many tokens from I on are one operand: words joined by -> . :: and their brackets, with * and
- * & before. */
+/* Return how many tokens from I on are one operand: words joined by -> . :: and their brackets,
+ * with * and & before. */
 static size_t
 operand_end(const struct finder *f, size_t i)
 {

@@ -21,16 +21,16 @@ struct clue_token {
 /* A clue and its words: "struct", "foo", "*". */
 struct type_clue {
     enum clue_kind kind;
-    bool in_sum; // CLUE_SIZEOF: something is added to it.
+    bool in_sum; // CLUE_SIZEOF: a term is added to it.
     const struct clue_token *tokens;
     size_t count;
 };
 
 enum { CLUES_MAX = 12 };
 
-/* The clues in the statement around LINE of the C or C++ text SOURCE that has a call of CALLEE, or,
- * if that is NULL or not in it, of any allocation function. They borrow from SOURCE and ARENA.
- * Gives their number. */
+/* Find the clues in the statement around LINE of the C or C++ text SOURCE that calls CALLEE, or any
+ * allocation function if CALLEE is NULL or not in it. They borrow from SOURCE and ARENA. Returns
+ * their number. */
 size_t type_clues(const char *source, size_t size_bytes, uint32_t line, const char *callee,
                   struct arena *arena, struct type_clue clues[CLUES_MAX]);
 

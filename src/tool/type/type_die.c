@@ -263,7 +263,7 @@ type_die_member(struct type_dies *dies, Dwarf_Die *type, const char *name, size_
     return find_member(dies, type, name, length, 0, &left, ret);
 }
 
-/* The number of elements of ARRAY; 0 if it is open. */
+/* Return the number of elements of ARRAY; 0 if it is open. */
 static uint64_t
 element_count(Dwarf_Die *array)
 {
@@ -321,7 +321,7 @@ has_tail(Dwarf_Die *aggregate, unsigned depth, uint64_t *ret_offset)
     return dwarf_tag(&type) == DW_TAG_array_type && element_count(&type) <= 1;
 }
 
-/* Whether DIE, a pointer or reference of any kind, leads to functions. */
+/* Return true if DIE, a pointer or reference of any kind, leads to functions. */
 static bool
 leads_to_function(Dwarf_Die *die)
 {

@@ -6,11 +6,11 @@
 #include "type/type_fact.h"
 #include "util/map.h"
 
-/* Put DIE's next sibling in its place; false after the last. Never goes back, whatever a damaged
- * file says; walks that enter children have debuginfo_next. */
+/* Replace DIE by its next sibling. Return false after the last. Never moves backwards, even in a
+ * damaged file. Walks that enter children use debuginfo_next. */
 bool type_die_next(Dwarf_Die *die);
 
-/* DIE, or the type in a separate type unit that it refers to. */
+/* Return DIE, or the type in a separate type unit that it refers to. */
 Dwarf_Die type_die_follow(const Dwarf_Die *die);
 
 /* Module data for the functions below; starts as {d, arena}. */
@@ -27,8 +27,8 @@ struct type_dies {
 /* Frees all data outside the arena. */
 void type_dies_release(struct type_dies *dies);
 
-/* The type that DIE (a variable, a member, a pointer, a function) has, into *RET; false for none,
- * which is C's void. Qualifiers and typedefs stay. */
+/* Set *RET to the type of DIE (a variable, a member, a pointer, a function), with qualifiers and
+ * typedefs. Return false if it has none, which is C's void. */
 bool type_die_of(Dwarf_Die *die, Dwarf_Die *ret);
 
 /* Set *RET to TYPE without qualifiers and typedefs; false if nothing is left, which is void. */
@@ -44,14 +44,14 @@ bool type_die_referred(Dwarf_Die *type, Dwarf_Die *ret);
  * void. */
 bool type_die_pointee(Dwarf_Die *type, Dwarf_Die *ret);
 
-/* Whether TYPE is a pointer to void. */
+/* Return true if TYPE is a pointer to void. */
 bool type_die_is_void_pointer(Dwarf_Die *type);
 
-/* Is TYPE a structure, union or class; is TAG the tag of one? */
+/* Return true if TYPE is a structure, union or class, or TAG the tag of one. */
 bool type_die_is_aggregate(Dwarf_Die *type);
 bool type_die_is_aggregate_tag(int tag);
 
-/* Put the complete aggregate in the place of DIE, if that is a declaration and there is one. */
+/* Replace DIE, if it is a declaration, by the complete aggregate, if there is one. */
 void type_die_complete(struct type_dies *dies, Dwarf_Die *die);
 
 /* Set *RET to the type of the member NAME (LENGTH bytes) of the aggregate TYPE, of its bases, or of
@@ -63,15 +63,15 @@ bool type_die_member(struct type_dies *dies, Dwarf_Die *type, const char *name, 
 /* Return a name for an anonymous structure without a typedef. From ARENA. */
 const char *type_die_anonymous_name(struct debuginfo *d, Dwarf_Die *die, struct arena *arena);
 
-/* The size of an object of TYPE; 0 if it is incomplete or no object type. */
+/* Return the size of an object of TYPE; 0 if it is incomplete or no object type. */
 uint64_t type_die_size(Dwarf_Die *type);
 
-/* Whether TYPE is known to take no room: an array of open length, a structure without members in C.
+/* Return true if TYPE has no size: an array of open length, or a structure without members in C.
  */
 bool type_die_is_empty(struct type_dies *dies, Dwarf_Die *type);
 
-/* Name, size and kind of TYPE into RET, the rest of it zero. False if it is incomplete everywhere
- * or no object type. */
+/* Set RET to the name, size and kind of TYPE, and zero the rest. Return false if TYPE is incomplete
+ * everywhere or no object type. */
 bool type_die_describe(struct type_dies *dies, Dwarf_Die *type, struct type_fact *ret);
 
 #endif

@@ -1,10 +1,10 @@
-/* type_fact.h: one thing that is known about the type of a block, and how it is known. */
+/* type_fact.h: a fact about the type of a block, and its evidence. */
 #ifndef TYPE_TYPE_FACT_H
 #define TYPE_TYPE_FACT_H
 
 #include "base/base.h"
 
-/* How a fact is known, the weakest first. docs/internals/types.md says what each proves. */
+/* Evidence for a fact, the weakest first. docs/internals/types.md explains what each proves. */
 enum type_evidence {
     EVIDENCE_NONE = 0,
     EVIDENCE_NAME,        // The statement has the type's name among the arguments.

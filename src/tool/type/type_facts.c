@@ -283,7 +283,8 @@ class_of(Dwarf_Die *function, Dwarf_Die *ret)
     return false;
 }
 
-/* Whether FUNCTION is a constructor of CLASS: it has its name, without template arguments. */
+/* Return true if FUNCTION is a constructor of CLASS: it has its name, without template
+ * arguments. */
 static bool
 is_constructor(Dwarf_Die *function, Dwarf_Die *class)
 {
@@ -423,7 +424,7 @@ add_template(struct question *q, size_t level)
         add_type(q, &type, EVIDENCE_TEMPLATE, level);
 }
 
-/* Whether FUNCTION has a parameter that may be a size. */
+/* Return true if FUNCTION has a parameter that may be a size. */
 static bool
 takes_size(Dwarf_Die *function)
 {
@@ -448,7 +449,7 @@ takes_size(Dwarf_Die *function)
     return false;
 }
 
-/* Whether FUNCTION has a void **, through which it may give back memory. */
+/* Return true if FUNCTION has a void **, through which it may give back memory. */
 static bool
 gives_back(Dwarf_Die *function)
 {

@@ -7,7 +7,7 @@
 #include "type/type_fact.h"
 #include "util/arena.h"
 
-/* Raise it with each change of the collected facts, because files store them (fact_cache.h). */
+/* Increment with each change of the collected facts, because files store them (fact_cache.h). */
 enum { TYPE_FACTS_VERSION = 3 };
 
 /* Text of a frame's statement; source is NULL if there is none. */
@@ -30,7 +30,7 @@ struct type_facts {
 struct debuginfo;
 struct type_finder;
 
-/* The caller frees it before D is closed. Results live as long as ARENA. */
+/* Return the caller frees it before D is closed. Results live as long as ARENA. */
 struct type_finder *type_finder_new(struct debuginfo *d, struct arena *arena);
 void type_finder_free(struct type_finder *f);
 

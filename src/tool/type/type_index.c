@@ -73,7 +73,7 @@ add_entry(struct walker *w, const char *name, uint64_t size)
     w->index->v[w->index->count++] = (struct type_entry){id, size};
 }
 
-/* The size of the complete aggregate DIE; 0 if it is only declared. */
+/* Return the size of the complete aggregate DIE; 0 if it is only declared. */
 static uint64_t
 size_of(Dwarf_Die *die)
 {

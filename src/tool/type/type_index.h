@@ -1,4 +1,4 @@
-/* type_index.h: which types of one module have which size. Includes elfutils' headers. */
+/* type_index.h: the types of one module, by size. Includes elfutils' headers. */
 #ifndef TYPE_TYPE_INDEX_H
 #define TYPE_TYPE_INDEX_H
 
@@ -22,16 +22,16 @@ struct type_index {
  * each name once per size. */
 void type_index_build(struct type_index *index, struct debuginfo *d);
 
-/* Add a type behind all others, for readers of a stored index, which has them in order. */
+/* Append a type, for readers of a stored index, which is sorted. */
 void type_index_add(struct type_index *index, const char *name, uint64_t size);
 
-/* The index of the first entry of at least SIZE bytes; index->count if there is none. */
+/* Return the index of the first entry of at least SIZE bytes; index->count if there is none. */
 size_t type_index_find(const struct type_index *index, uint64_t size);
 
 /* INDEX is empty ({0}) afterwards. */
 void type_index_release(struct type_index *index);
 
-/* Does INDEX keep the promises above? Only reads; see util/ensure.h. */
+/* Return true if INDEX keeps the invariants above. Only reads; see util/ensure.h. */
 bool type_index_is_valid(const struct type_index *index);
 
 #endif

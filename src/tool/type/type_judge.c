@@ -40,15 +40,15 @@ type_fit(const struct type_fact *fact, const struct type_sizes *sizes)
     return fact->is_aggregate && sizes->min > fact->size ? FIT_HEAD : FIT_NONE;
 }
 
-/* Whether the language itself proves FACT, so that it needs no confirmation. */
+/* Return true if the language itself proves FACT, so that it needs no confirmation. */
 static bool
 is_explicit(const struct type_fact *fact)
 {
     return fact->evidence == EVIDENCE_TEMPLATE || fact->evidence == EVIDENCE_NEW;
 }
 
-/* Whether the frame that FACT is from has another fact for the same type, of evidence from FIRST to
- * LAST. */
+/* Return true if the frame that FACT is from has another fact for the same type, of evidence from
+ * FIRST to LAST. */
 static bool
 is_confirmed(const struct type_facts *facts, const struct type_fact *fact, enum type_evidence first,
              enum type_evidence last)
@@ -63,7 +63,7 @@ is_confirmed(const struct type_facts *facts, const struct type_fact *fact, enum 
     return false;
 }
 
-/* Whether FACT with FIT suffices without another fact. */
+/* Return true if FACT with FIT suffices without another fact. */
 static bool
 stands_alone(const struct type_facts *facts, const struct type_fact *fact, enum type_fit fit)
 {
@@ -97,7 +97,7 @@ strength(const struct type_facts *facts, const struct type_fact *fact, enum type
     return (kind + (fit == FIT_EXACT)) * 100u + fact->evidence;
 }
 
-/* Whether FACT may be used by the frame LEVEL. */
+/* Return true if FACT may be used by the frame LEVEL. */
 static bool
 is_of_level(const struct type_fact *fact, size_t level)
 {
@@ -124,8 +124,8 @@ find_certain(const struct type_facts *facts, const struct type_sizes *sizes, siz
     return best;
 }
 
-/* Whether a pointer to FACT's type makes an array of it likely. One size that is a multiple may as
- * well be a larger structure that begins with it. */
+/* Return true if a pointer to FACT's type makes an array of it likely. One size that is a multiple
+ * may as well be a larger structure that begins with it. */
 static bool
 is_likely_array(const struct type_fact *fact, const struct type_sizes *sizes)
 {
@@ -190,7 +190,7 @@ find_likely(const struct type_facts *facts, const struct type_sizes *sizes, size
     return (struct type_answer){0};
 }
 
-/* Whether A, found in a wrapper, may be only the wrapper's generic type for memory. */
+/* Return true if A, found in a wrapper, may be only the wrapper's generic type for memory. */
 static bool
 is_provisional(const struct type_answer *a)
 {

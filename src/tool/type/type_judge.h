@@ -1,11 +1,11 @@
-/* type_judge.h: from facts about a call to the type of its blocks. */
+/* type_judge.h: infer the type of a call's blocks from facts. */
 #ifndef TYPE_TYPE_JUDGE_H
 #define TYPE_TYPE_JUDGE_H
 
 #include "profile/profile.h"
 #include "type/type_facts.h"
 
-/* The sizes that were asked for at one place. */
+/* The sizes requested at one place. */
 struct type_sizes {
     uint64_t min, max;
 };
@@ -25,7 +25,7 @@ struct type_answer {
     enum profile_verdict verdict;
 };
 
-/* How blocks of SIZES relate to the type of FACT. */
+/* Return how blocks of SIZES relate to the type of FACT. */
 enum type_fit type_fit(const struct type_fact *fact, const struct type_sizes *sizes);
 
 /* Set *RET to the type that FACTS give blocks of SIZES. Returns true if the function only passes

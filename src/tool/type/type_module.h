@@ -12,16 +12,16 @@ struct type_module {
     const struct profile *p;
     const struct symbol_options *options;
     struct arena *arena;
-    uint32_t module; // The first of P's that is this file.
+    uint32_t module; // The first module of P with this file.
     bool opened;     // The next four are set, perhaps to NULL.
     struct object *object;
     struct debuginfo *debug;
     uint64_t bias;
     struct type_finder *finder;
     bool dated;              // The next one is set.
-    struct timespec written; // When the file was; 0 = unknown.
+    struct timespec written; // When the file was written; 0 = unknown.
     bool kept_taken;         // The next fields came from kept data (symbol/kept.h).
-    bool index_sought;       // The cache of the index has been read, if there is one.
+    bool index_sought;       // The cache of the index was searched for and read.
     bool index_known;        // `index` is complete.
     struct type_index index; // Index of its types; empty before type_module_load.
     bool facts_loaded;
@@ -31,10 +31,10 @@ struct type_module {
 /* Load the types of M, which has P to MODULE. Results live as long as ARENA. */
 void type_module_load(struct type_module *m);
 
-/* When the file was written; 0 if that is not known. */
+/* Return the time when the file was written; 0 = unknown. */
 struct timespec type_module_written(struct type_module *m);
 
-/* May type_module_facts find anything? Its arguments take time to compute. */
+/* Return true if type_module_facts may find facts. Its arguments are expensive to compute. */
 bool type_module_has_facts(struct type_module *m);
 
 /* Fill the empty *RET with the facts about the call in M that returns to ADDRESS of the ELF file,

@@ -323,7 +323,7 @@ is_filler(const struct clue_token *t)
     return false;
 }
 
-/* The name in T that a type is found by; NULL if there is none or more than one. */
+/* Return the name in T that a type is found by; NULL if there is none or more than one. */
 static const struct clue_token *
 type_word(const struct clue_token *t, size_t count)
 {

@@ -8,7 +8,7 @@
 
 struct type_scopes;
 
-/* Keeps the names of each unit that was asked about. To be freed by the caller, before DIES. */
+/* Return a cache of the names in each unit. The caller must free it before DIES. */
 struct type_scopes *type_scopes_new(struct type_dies *dies);
 void type_scopes_free(struct type_scopes *s);
 

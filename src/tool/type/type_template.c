@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* The last argument list in FUNCTION that ends right before END; NULL if there is none. */
+/* Return the last argument list in FUNCTION that ends right before END; NULL if there is none. */
 static const char *
 open_bracket(const char *function, const char *end)
 {
@@ -24,7 +24,7 @@ open_bracket(const char *function, const char *end)
     return NULL;
 }
 
-/* The first argument of the list that opens at OPEN. */
+/* Return the first argument of the list that opens at OPEN. */
 static const char *
 first_argument(const char *open, struct arena *arena)
 {

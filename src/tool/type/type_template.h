@@ -9,11 +9,12 @@
  * From ARENA or static. */
 const char *type_of_allocator(const char *function, struct arena *arena);
 
-/* Whether FUNCTION is of Rust's library of boxes and collections, which allocates for its callers.
+/* Return true if FUNCTION belongs to Rust's library of boxes and collections, which allocates for
+ * its callers.
  */
 bool type_is_rust_library(const char *function);
 
-/* Whether FUNCTION sounds like one that only allocates. */
+/* Return true if FUNCTION has the name of a pure allocation function. */
 bool type_is_allocator_name(const char *function);
 
 #endif

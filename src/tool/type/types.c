@@ -379,7 +379,8 @@ compare_sizes(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Whether V is as compare_ranked would have it: the types of a size often are, in one file. */
+/* Return true if V is as compare_ranked would have it: the types of a size often are, in one
+ * file. */
 static bool
 in_order(const struct ranked_type *v, size_t count, struct profile *p)
 {
@@ -574,7 +575,7 @@ stamp_of(struct typer *t, const struct profile_location *l, const struct type_st
     return stamp;
 }
 
-/* The size of the type NAME in any module; 0 if it is unknown. */
+/* Return the size of the type NAME in any module; 0 if it is unknown. */
 static uint64_t
 size_of_name(struct typer *t, const char *name)
 {
@@ -643,7 +644,8 @@ add_name_facts(struct typer *t, const struct profile_location *l, struct type_fa
     }
 }
 
-/* The name that the code at LOCATION has in the source; NULL for 0, an allocation function. */
+/* Return the name that the code at LOCATION has in the source; NULL for 0, an allocation
+ * function. */
 static const char *
 source_name(struct typer *t, uint32_t location)
 {
@@ -788,7 +790,7 @@ judge_node(struct typer *t, uint32_t node, const struct type_sizes *asked,
     }
 }
 
-/* The first type of SIZE; P->type_count if there is none. */
+/* Return the first type of SIZE; P->type_count if there is none. */
 static size_t
 first_of_size(const struct profile *p, uint64_t size)
 {
@@ -806,7 +808,7 @@ first_of_size(const struct profile *p, uint64_t size)
     return low < p->type_count && p->types[low].size == size ? low : p->type_count;
 }
 
-/* The id of how the type of A, which has a fact, is written. */
+/* Return the id of how the type of A, which has a fact, is written. */
 static uint32_t
 type_name(struct typer *t, const struct type_answer *a)
 {

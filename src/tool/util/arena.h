@@ -12,14 +12,14 @@ struct arena {
     size_t left_bytes;          // Free bytes of the newest chunk.
 };
 
-/* SIZE_BYTES zeroed bytes, aligned to 16. Never NULL. */
+/* Return SIZE_BYTES zeroed bytes, aligned to 16. Never NULL. */
 void *arena_alloc(struct arena *a, size_t size_bytes);
 
-/* An array of COUNT zeroed elements; a product that overflows ends the program as out of memory
- * does. */
+/* Return an array of COUNT zeroed elements. An overflow of the product ends the program, as out of
+ * memory does. */
 void *arena_array(struct arena *a, size_t count, size_t element_bytes);
 
-/* Copies and formatted text, with a NUL at the end. Never NULL. */
+/* Return copies and formatted text, NUL-terminated. Never NULL. */
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t length);
 char *arena_printf(struct arena *a, const char *format, ...) PRINTF(2, 3);
@@ -27,7 +27,7 @@ char *arena_printf(struct arena *a, const char *format, ...) PRINTF(2, 3);
 /* Free everything; A is empty ({0}) afterwards. */
 void arena_release(struct arena *a);
 
-/* Is A's free space the end of its newest chunk (util/ensure.h)? */
+/* Return true if A's free space is the end of its newest chunk (util/ensure.h). */
 bool arena_is_valid(const struct arena *a);
 
 /* Grow *ITEMS (an array from A of *CAPACITY elements) so that index COUNT is valid. Amortised:

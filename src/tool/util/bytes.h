@@ -50,8 +50,8 @@ bytes_are_zero(const void *p, size_t size_bytes)
            (bytes[0] == 0 && memcmp(bytes, bytes + 1, size_bytes - 1) == 0);
 }
 
-/* Whether any of SIZE_BYTES is a control character: below 0x20, or 0x7f. Eight at a time: a byte of
- * x is less than n if x - n borrows from its highest bit, which x did not have. */
+/* Return true if any of SIZE_BYTES is a control character: below 0x20, or 0x7f. Tests eight at a
+ * time: a byte of x is less than n if x - n sets its highest bit, which was clear in x. */
 static inline bool
 bytes_have_control(const char *text, size_t size_bytes)
 {

@@ -35,16 +35,16 @@
             return ensure_broken(#condition, __FILE__, __LINE__);                                  \
     } while (0)
 
-/* Say that EXPECTED does not hold in LINE of FILE, because of WHY (NULL: it says all), and end with
- * exit code 4. */
+/* Report that EXPECTED does not hold in LINE of FILE, because of WHY (or NULL), and end with exit
+ * code 4. */
 _Noreturn void ensure_failed(const char *expected, const char *why, const char *file, int line)
     COLD;
 
-/* Keep for a message what HOLDS has found broken; returns false. */
+/* Store the condition that HOLDS found broken, for a message. Returns false. */
 bool ensure_broken(const char *condition, const char *file, int line) COLD;
 
-/* The condition that was last found broken, and where: "a < b (profile_valid.c:12)"; "" before.
- * Valid until the next one is. */
+/* Return the condition last found broken, and its place: "a < b (profile_valid.c:12)"; "" if none.
+ * Valid until the next one is found. */
 const char *ensure_broken_text(void);
 
 #endif

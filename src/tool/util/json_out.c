@@ -27,7 +27,7 @@ json_begin(struct json *j, struct strbuf *out, uint32_t version)
     *j = (struct json){.out = out, .version = version};
 }
 
-/* How many bytes of S stand for themselves; nearly always all of them. */
+/* Return how many bytes of S stand for themselves; nearly always all of them. */
 static size_t
 plain_bytes(const char *s)
 {

@@ -29,7 +29,7 @@ struct json_columns {
 enum json_layout {
     JSON_LINES = 0, // A line for each value.
     JSON_ONE_LINE,
-    JSON_FILLED, // Lines that are filled, without a blank anywhere.
+    JSON_FILLED, // Filled lines, without blanks.
 };
 
 struct json {
@@ -42,15 +42,15 @@ struct json {
     size_t filled; // Bytes of the line that is being filled.
     struct json_columns columns;
     const char *next_key;     // Key of json_key.
-    uint32_t row_depth;       // That of a row whose members become columns; 0 = none is open.
-    struct strbuf *of_columns; // Where the columns go in the end.
+    uint32_t row_depth;       // Depth of the open row whose members become columns; 0 = none.
+    struct strbuf *of_columns; // Final destination of the columns.
 };
 
 /* Begin to append to OUT, which stays the caller's, in the layout VERSION. */
 void json_begin(struct json *j, struct strbuf *out, uint32_t version);
 
-/* In all that follow, KEY is NULL inside an array and at the top level. json_end ends the innermost
- * object or array that is open. */
+/* In all following functions, KEY is NULL inside an array and at the top level. json_end closes the
+ * innermost open object or array. */
 void json_object(struct json *j, const char *key);
 void json_array(struct json *j, const char *key);
 
@@ -58,10 +58,10 @@ void json_array(struct json *j, const char *key);
  * is usually a top-level document; this nests it in another. */
 void json_key(struct json *j, const char *key);
 
-/* An object whose members stay on its line; for small ones that come in great numbers. */
+/* Open an object whose members stay on its line, for many small objects. */
 void json_object_line(struct json *j, const char *key);
 
-/* An array whose values fill lines; for columns of numbers. */
+/* Open an array whose values fill lines, for columns of numbers. */
 void json_array_filled(struct json *j, const char *key);
 void json_end(struct json *j);
 
@@ -84,7 +84,7 @@ void json_columns_end(struct json *j, size_t rows);
 void json_int(struct json *j, const char *key, int64_t value);
 void json_uint(struct json *j, const char *key, uint64_t value);
 
-/* VALUE as a string in hexadecimal, "0x1a2b": many readers take numbers for doubles. */
+/* Write VALUE as a hexadecimal string, "0x1a2b": many readers convert numbers to doubles. */
 void json_address(struct json *j, const char *key, uint64_t value);
 
 void json_double(struct json *j, const char *key, double value);

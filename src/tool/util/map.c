@@ -53,7 +53,7 @@ hash_string(const char *s, size_t length)
     return hash;
 }
 
-/* The slot of KEY, which is not 0, or the free one where it belongs. */
+/* Return the slot of KEY, which is not 0, or the free one where it belongs. */
 static struct map_slot *
 find_slot(const struct map *m, uint64_t key)
 {

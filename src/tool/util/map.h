@@ -19,20 +19,20 @@ struct map {
     bool has_zero;       // if that is there.
 };
 
-/* Room for COUNT keys, so that the map need not grow on the way there. */
+/* Reserve room for COUNT keys, so that the map does not grow before. */
 void map_reserve(struct map *m, size_t count);
 
-/* Value slot of KEY, created with value 0 if new; *ret_new (may be NULL) reports that. Valid until
- * the next call. */
+/* Return the value slot of KEY, created with value 0 if new; *ret_new (may be NULL) reports that.
+ * Valid until the next call. */
 uint64_t *map_put(struct map *m, uint64_t key, bool *ret_new);
 
-/* The value slot of KEY, or NULL if there is none. Valid until the next map_put. */
+/* Return the value slot of KEY, or NULL if there is none. Valid until the next map_put. */
 uint64_t *map_get(const struct map *m, uint64_t key);
 
 /* M is empty ({0}) afterwards. */
 void map_release(struct map *m);
 
-/* Whether M is as it was left (util/ensure.h): each key is found, and nothing else is there. */
+/* Return true if M is consistent (util/ensure.h): each key is found, and no other slot is used. */
 bool map_is_valid(const struct map *m);
 
 struct strtab {
@@ -45,21 +45,21 @@ struct strtab {
     size_t next_capacity;
 };
 
-/* The id of S, interned if new. NULL counts as the empty string. */
+/* Return the id of S, interned if new. NULL counts as the empty string. */
 uint32_t strtab_id(struct strtab *t, const char *s);
 
-/* The same for S, with control characters, which could drive a terminal, replaced by question
- * marks: for text from untrusted files. */
+/* Like strtab_id, for S with control characters, which could drive a terminal, replaced by question
+ * marks. For text from untrusted files. */
 uint32_t strtab_clean_id(struct strtab *t, const char *s);
 
-/* The string of ID; "" for an id that was never given out. Interned. */
+/* Return the string of ID; "" for an unassigned id. Interned. */
 const char *strtab_get(const struct strtab *t, uint32_t id);
 
 /* Frees the strings as well; T is empty ({0}) afterwards. */
 void strtab_release(struct strtab *t);
 
-/* Whether ids of T lead to strings and chains end. Not whether each string is found: a loaded
- * profile may have shortened some (load_fit.c). */
+/* Return true if ids of T lead to strings and chains end. Not whether each string is found: a
+ * loaded profile may have shortened some (load_fit.c). */
 bool strtab_is_valid(const struct strtab *t);
 
 #endif

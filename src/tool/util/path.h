@@ -2,7 +2,7 @@
 #ifndef UTIL_PATH_H
 #define UTIL_PATH_H
 
-/* What follows the last slash of PATH. */
+/* Return the part of PATH after the last slash. */
 const char *path_basename(const char *path);
 
 #endif

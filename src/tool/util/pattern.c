@@ -21,7 +21,7 @@ capped(uint64_t parts)
     return parts > PATTERN_PARTS_MAX ? (uint64_t)PATTERN_PARTS_MAX + 1 : parts;
 }
 
-/* The end of the bracket expression that opens at S. */
+/* Return the end of the bracket expression that opens at S. */
 static const char *
 skip_bracket(const char *s)
 {
@@ -39,7 +39,7 @@ skip_bracket(const char *s)
     return *s == ']' ? s + 1 : s;
 }
 
-/* The number at *AT, which moves behind it; 0 if there is none. */
+/* Return the number at *AT, which moves behind it; 0 if there is none. */
 static uint64_t
 read_count(const char **at)
 {
@@ -50,8 +50,8 @@ read_count(const char **at)
     return count;
 }
 
-/* Number of copies in the interval at S, behind its "{", which ends at *RET_END; 0 if it is no
- * interval. */
+/* Return the number of copies in the interval at S, behind its "{", which ends at *RET_END; 0 if it
+ * is no interval. */
 static uint64_t
 read_interval(const char *s, const char **ret_end)
 {
@@ -67,7 +67,7 @@ read_interval(const char *s, const char **ret_end)
     return capped(most > least ? most : least > 0 ? least : 1);
 }
 
-/* The parts of an atom of PARTS with the repetitions at *AT, which moves behind them. */
+/* Return the parts of an atom of PARTS with the repetitions at *AT, which moves behind them. */
 static uint64_t
 repeat(const char **at, uint64_t parts)
 {
@@ -87,7 +87,8 @@ repeat(const char **at, uint64_t parts)
     }
 }
 
-/* The parts from *AT to the end, or to the ")" of the group that DEPTH counts; *AT moves there. */
+/* Return the parts from *AT to the end, or to the ")" of the group that DEPTH counts; *AT moves
+ * there. */
 static uint64_t
 count_parts(const char **at, size_t depth)
 {

@@ -1,4 +1,4 @@
-/* pattern.h: regular expressions that a user gives. */
+/* pattern.h: compile regular expressions from the user. */
 #ifndef UTIL_PATTERN_H
 #define UTIL_PATTERN_H
 
@@ -6,7 +6,7 @@
 
 #include "util/err.h"
 
-/* The most parts an expression may have with its repetitions written out. */
+/* Largest number of parts in an expression with expanded repetitions. */
 enum { PATTERN_PARTS_MAX = 4096 };
 
 /* Compile TEXT, an extended regular expression given to --OPTION, for matching without positions.

@@ -1,4 +1,4 @@
-/* replace.h: putting a whole file in the place of another. */
+/* replace.h: replace a file as a whole. */
 #ifndef UTIL_REPLACE_H
 #define UTIL_REPLACE_H
 
@@ -12,8 +12,8 @@ struct file_owner {
 };
 
 /* Replace PATH by a file of mode 0600 with these SIZE_BYTES, atomically: readers see the old file
- * or the new one, and a full disk or a crash leaves the old one. We own it, or OWNER if that is not
- * NULL and we are root. Returns false with errno set. */
+ * or the new one, and a full disk or a crash leaves the old one. The new file is ours, or belongs
+ * to OWNER if OWNER is not NULL and we are root. Returns false with errno set. */
 bool replace_file(const char *path, const struct file_owner *owner, const void *data,
                   size_t size_bytes);
 

@@ -1,8 +1,8 @@
 /* strbuf.h: a growing string. text is NUL-terminated after the first append; {0} is an empty string
  * whose text is NULL (strbuf_text then returns ""). Not thread-safe.
  *
- * Output files may exceed the memory we want to use: the owner sets `drain`, and writers call
- * strbuf_pause now and then. */
+ * Output files may exceed the memory that we want to use. So the owner sets `drain`, and writers
+ * call strbuf_pause regularly. */
 #ifndef UTIL_STRBUF_H
 #define UTIL_STRBUF_H
 
@@ -26,14 +26,14 @@ void strbuf_fmt(struct strbuf *b, const char *format, ...) PRINTF(2, 3);
 char *strbuf_room(struct strbuf *b, size_t more_bytes);
 void strbuf_grew(struct strbuf *b, size_t size_bytes);
 
-/* The text so far, never NULL; valid until B changes. */
+/* Return the text so far, never NULL; valid until B changes. */
 const char *strbuf_text(const struct strbuf *b);
 
 /* Call where the writer no longer needs earlier output: drains B if it has much text and a
  * drain. */
 void strbuf_pause(struct strbuf *b);
 
-/* Leave of B's text the first LENGTH bytes, which it has. */
+/* Truncate B's text to LENGTH bytes, which it must have. */
 void strbuf_cut(struct strbuf *b, size_t length);
 
 /* Empty B and keep its memory. */
@@ -42,7 +42,7 @@ void strbuf_clear(struct strbuf *b);
 /* Free B's memory; B is empty ({0}) afterwards and has no drain. */
 void strbuf_release(struct strbuf *b);
 
-/* Whether B is a string as above says (util/ensure.h). */
+/* Return true if B is a valid string as described above (util/ensure.h). */
 bool strbuf_is_valid(const struct strbuf *b);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include "util/strbuf.h"
 
-/* Read F to its end into RET, which is empty. NULL, or why it cannot be, for behind a colon; then
- * RET has some of it. */
+/* Read F to its end into RET, which must be empty. Return NULL, or the reason of a failure, to be
+ * printed after a colon. After a failure RET has a part of the text. */
 const char *text_read(FILE *f, struct strbuf *ret);
 
 #endif

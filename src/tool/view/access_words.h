@@ -4,14 +4,14 @@
 
 #include "analyse/access_sites.h"
 
-/* V for people, "most of each block unused", and its name in JSON, "mostly-unused". */
+/* Return V for people, "most of each block unused", and its name in JSON, "mostly-unused". */
 const char *access_verdict_words(enum access_verdict v);
 const char *access_verdict_name(enum access_verdict v);
 
-/* H in JSON: "hot", "warm" or "cold". */
+/* Return H in JSON: "hot", "warm" or "cold". */
 const char *access_heat_name(enum access_heat h);
 
-/* How finely accesses were counted: "by 8 bytes". From ARENA. */
+/* Return the granularity of access counts: "by 8 bytes". From ARENA. */
 const char *access_granule_words(struct arena *arena, const struct profile_accesses *a);
 
 /* A number for people with its significant digits: "1.2M", "823.1", "0.03". From ARENA. */

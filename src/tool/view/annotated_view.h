@@ -5,7 +5,7 @@
 #include "analyse/stacks.h"
 #include "layout/annotated_profile.h"
 
-/* All of it stays as long as the view. */
+/* Its data must live as long as the view. */
 struct annotated_view {
     const struct annotated_memory *memory;
     const struct annotated_places *places;
@@ -24,7 +24,7 @@ struct annotated_sizes {
     uint64_t birth_first, birth_last;
 };
 
-/* The sizes for each of STACKS, an array from ARENA. */
+/* Return the sizes for each of STACKS, an array from ARENA. */
 struct annotated_sizes *annotated_sizes(const struct annotated_memory *m,
                                         const struct annotated_places *places,
                                         const struct stacks *stacks, struct arena *arena);
@@ -32,11 +32,11 @@ struct annotated_sizes *annotated_sizes(const struct annotated_memory *m,
 /* "little-endian words of 4 bytes". Static. */
 const char *annotated_kind_words(enum annotation_kind kind);
 
-/* What COUNT marks are that were refused for WHY: "2 copies of blocks elsewhere". From ARENA. */
+/* Return a phrase for COUNT marks refused for WHY: "2 copies of blocks elsewhere". From ARENA. */
 const char *annotated_refusal_words(enum refusal why, uint64_t count, struct arena *arena);
 
-/* All that was refused, but for other word sizes: "3 refused: 2 …, 1 …". NULL if nothing was. From
- * ARENA. */
+/* Return a phrase for all refused marks, not counting other word sizes: "3 refused: 2 …, 1 …"; NULL
+ * if there are none. From ARENA. */
 const char *annotated_refused_words(const struct annotated_memory *m, struct arena *arena);
 
 /* "0x20000010", or "0x…20000010" if the upper half is not known. From ARENA. */

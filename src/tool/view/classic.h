@@ -8,7 +8,7 @@
 
 #include "util/arena.h"
 
-/* PART of WHOLE as two characters, or two blanks. The text is static. */
+/* Return PART of WHOLE as two characters, or two blanks. The text is static. */
 const char *classic_percent(int64_t part, int64_t whole);
 
 /* PART and its percentage of WHOLE: "1023876 (99)", or "0     " with blanks of the same width. From

@@ -4,17 +4,17 @@
 
 #include "analyse/field_advice.h"
 
-/* The name of R, "list.next"; "(padding)". */
+/* Return the name of R, "list.next"; "(padding)". */
 const char *field_name(const struct profile *p, const struct field_row *r);
 
-/* The names of the members of PART of F: "key", "list", "dirty, pinned". From ARENA. */
+/* Return the names of the members of PART of F: "key", "list", "dirty, pinned". From ARENA. */
 const char *field_part_name(const struct profile *p, const struct field_structure *f,
                             const struct field_part *part, struct arena *arena);
 
-/* How sure it is that the blocks are of that type: "certainly", "likely". */
+/* Return the certainty of the blocks' type: "certainly", "likely". */
 const char *field_verdict_words(uint32_t verdict);
 
-/* What to think about in F, one sentence each, from ARENA; returns their number, at most
+/* Store advice on F, one sentence each, from ARENA. Return their number, at most
  * FIELD_SENTENCES. */
 enum { FIELD_SENTENCES = 16 };
 size_t field_sentences(const struct profile *p, const struct field_structure *f,

@@ -7,9 +7,9 @@
 struct graph_view {
     const struct callgraph *g;
     enum metric metric;
-    const uint32_t *nodes; // Those that get an entry.
+    const uint32_t *nodes; // Nodes with an entry.
     size_t count;
-    size_t arcs; // At most so many callers and callees of each are shown.
+    size_t arcs; // Maximum number of callers and callees shown for each.
 };
 
 #endif

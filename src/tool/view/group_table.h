@@ -14,7 +14,7 @@ void group_table_rows(const struct view *v, enum group_by by, enum metric metric
 void group_table_fill(const struct view *v, const struct groups *groups, enum group_by by,
                       enum metric metric, bool full, struct table *ret);
 
-/* Are the rows estimates whose errors are known? */
+/* Return true if the rows are estimates with known errors. */
 bool group_table_has_errors(const struct view *v, enum group_by by);
 
 /* Sum up METRIC of GROUPS, which are groups by type, for each verdict. */

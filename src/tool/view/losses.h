@@ -11,25 +11,25 @@ struct loss_field {
     const char *key;
     size_t offset;
     const char *meaning;
-    const char *remedy; // What to do about it; NULL = nothing can be done, or it does not matter.
+    const char *remedy; // The remedy; NULL = there is none, or none is needed.
 };
 extern const struct loss_field loss_fields[];
 extern const size_t loss_field_count;
 extern const size_t loss_cause_end;
 extern const size_t loss_stack_field_count; // The first that concern allocations and their stacks.
 
-/* What LOSSES has in FIELD. */
+/* Return the value of FIELD in LOSSES. */
 uint64_t loss_value(const struct profile_losses *losses, const struct loss_field *field);
 
-/* Why the events of LOSSES were not recorded, "20 in signal handlers ...; 4 in ..."; the cause
- * alone if there is one, "" if nothing is known of it. From ARENA. */
+/* Return why the events of LOSSES were not recorded, "20 in signal handlers ...; 4 in ..."; a
+ * single cause without its number; "" if no cause is known. From ARENA. */
 const char *loss_causes(struct arena *arena, const struct profile_losses *losses);
 
-/* What to do about the largest of these causes, or NULL. */
+/* Return the remedy for the largest of these causes, or NULL. */
 const char *loss_remedy(const struct profile_losses *losses);
 
-/* Reason why a profile is incomplete whose file could not grow, with the remedy. The amount and the
- * time of the loss are unknown. */
+/* Why a profile whose file could not grow is incomplete, with the remedy. The amount and the time
+ * of the loss are unknown. */
 extern const char loss_of_file[], loss_of_file_remedy[];
 
 #endif

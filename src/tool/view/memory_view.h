@@ -37,7 +37,7 @@ struct lost {
     struct {
         uint64_t blocks, bytes;
     } none, through;         // As enum reach.
-    uint64_t first, in_all;  // Address of the first lost block; how many.
+    uint64_t first, in_all;  // Address of the first lost block; number of blocks.
 };
 
 struct memory_view {
@@ -72,14 +72,16 @@ const struct stack *memory_view_shown(const struct view *v, const struct memory_
 void memory_view_neighbours(const struct examined *e, const struct place *place,
                             const struct block **ret_before, const struct block **ret_behind);
 
-/* Whether P has heaps of the program's own whose objects E does not list. */
+/* Return true if P has heaps of the program's own whose objects E does not list. */
 bool memory_view_lacks_heaps(const struct profile *p, const struct examined *e);
 
-/* The innermost function of the user's own code in S; "" if S has no frame. From V's arena. */
+/* Return the innermost function of the user's own code in S; "" if S has no frame. From V's
+ * arena. */
 const char *memory_view_function(const struct view *v, const struct stack *s);
 
-/* Where POINTER is: "cache + 16 in libx.so", "stack of thread 4711 + 0x40", "rbx of thread 4711",
- * "byte 8 of the block of 64 bytes at 0x…, allocated by f". From V's arena. */
+/* Return a description of POINTER's location: "cache + 16 in libx.so", "stack of thread 4711 +
+ * 0x40", "rbx of thread 4711", "byte 8 of the block of 64 bytes at 0x…, allocated by f". From V's
+ * arena. */
 const char *memory_view_holder(const struct view *v, const struct examined *e,
                                const struct pointer *pointer);
 

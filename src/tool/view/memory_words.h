@@ -6,7 +6,7 @@
 #include "image/birth.h"
 #include "image/place.h"
 
-/* PLACE in words: "8 bytes behind the end of a block of 64 bytes". */
+/* Return PLACE in words: "8 bytes behind the end of a block of 64 bytes". */
 const char *memory_place_words(struct arena *arena, const struct examined *e,
                                const struct place *place);
 
@@ -22,11 +22,11 @@ const char *memory_birth_thread(struct arena *arena, const struct birth *b);
  * unknown. */
 const char *memory_birth_time(struct arena *arena, const struct examined *e, const struct birth *b);
 
-/* The end of a sentence about the block of CAUSE: "was being freed and most likely overflowed".
- * Requires a known kind. */
+/* Return the end of a sentence about the block of CAUSE: "was being freed and most likely
+ * overflowed". Requires a known kind. */
 const char *memory_abort_words(struct arena *arena, const struct abort_cause *cause);
 
-/* The kind of CAUSE for programs: "overflowed". NULL if it is unknown. */
+/* Return the kind of CAUSE for programs: "overflowed". NULL if it is unknown. */
 const char *memory_abort_kind(const struct abort_cause *cause);
 
 /* Return true if a signal ended the process of M, false if the process survived the dump. */
@@ -35,7 +35,7 @@ bool memory_has_died(const struct memory *m);
 /* "64 B", "about 64 B" if it is an estimate, or "of unknown size". */
 const char *memory_block_size(struct arena *arena, const struct block *b);
 
-/* The end of the process of M: "Killed by SIGSEGV: …". */
+/* Return the end of the process of M: "Killed by SIGSEGV: …". */
 const char *memory_signal_words(struct arena *arena, const struct memory *m);
 
 /* "SIGSEGV", or "signal 99". */

@@ -4,11 +4,11 @@
 
 #include "profile/profile.h"
 
-/* The sentence of N, with its process if it is from a merged profile. From ARENA or N's. */
+/* Return the sentence of N, with its process if it is from a merged profile. From ARENA or N's. */
 const char *note_sentence(struct arena *arena, const struct profile_note *n);
 
-/* The name of N's kind in JSON: "memory-not-through-malloc", "hook-never-called"; "other" for one
- * that only a later version knows. */
+/* Return the name of N's kind in JSON: "memory-not-through-malloc", "hook-never-called"; "other"
+ * for one of a later version. */
 const char *note_kind_name(const struct profile_note *n);
 
 #endif

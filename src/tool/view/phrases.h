@@ -8,7 +8,7 @@
 /* By enum timeline_by: "live", "growth", "allocated", "calls"; ended by NULL. */
 extern const char *const timeline_by_names[];
 
-/* The title of a column of METRIC of P. */
+/* Return the title of a column of METRIC of P. */
 const char *phrase_metric_column(const struct profile *p, enum metric metric);
 
 /* Title of METRIC_TEMPORARY for C, and the fate of these blocks: "Short-lived", "died within 16
@@ -27,12 +27,12 @@ const char *phrase_size(struct arena *arena, uint64_t bytes);
  * ARENA. */
 const char *phrase_place(const struct profile *p, uint32_t frame, bool full, struct arena *arena);
 
-/* " and 4 more lines", behind the place of a row that adds up COUNT more than the one shown; "" for
- * 0. From ARENA. */
+/* Return " and 4 more lines", the suffix for a row that adds up COUNT lines more than the one
+ * shown; "" for 0. From ARENA. */
 const char *phrase_more_lines(size_t count, struct arena *arena);
 
-/* Where step I of PATH, which is FUNCTION, was called: "file.c:12" or "libx.so+0x1f30"; "" if the
- * step has no frame. From ARENA. */
+/* Return the place where step I of PATH, FUNCTION, was called: "file.c:12" or "libx.so+0x1f30"; ""
+ * if the step has no frame. From ARENA. */
 const char *phrase_call_site(const struct profile *p, const struct path *path, uint32_t i,
                              uint32_t function, struct arena *arena);
 

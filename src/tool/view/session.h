@@ -14,8 +14,8 @@ struct view_set {
     size_t unread_count;
 };
 
-/* A row for each process of SET, from the arena of RET; the totals of all are added to *RET_TOTAL
- * and *RET_ERRORS. */
+/* Make *RET a table with a row for each process of SET. Add the totals of all to *RET_TOTAL and
+ * *RET_ERRORS. */
 void session_table(const struct view_set *set, struct table *ret, struct counters *ret_total,
                    struct errors *ret_errors);
 

@@ -15,12 +15,13 @@ struct session_who {
 struct session_who session_who(const struct profile *p, struct arena *arena);
 
 /* Set RET to names for the COUNT processes in WHO: the program's name as called, a name that the
- * process set, and those of its arguments that other processes of the program lack, rarest first.
- * If nothing differs, the first arguments. From ARENA. */
+ * process set, and the arguments that other processes of the program lack, rarest first. If nothing
+ * differs, the first arguments. From ARENA. */
 void session_names(const struct session_who *who, size_t count, struct arena *arena,
                    const char **ret);
 
-/* NAME, which session_names gave, in about WIDTH columns: directories go first. From ARENA. */
+/* Shorten NAME, a result of session_names, to about WIDTH columns; directories are dropped first.
+ * From ARENA. */
 const char *session_name_fit(struct arena *arena, const char *name, size_t width);
 
 #endif

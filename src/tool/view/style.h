@@ -14,12 +14,12 @@ enum ink { INK_PLAIN, INK_DIM, INK_BOLD, INK_TITLE, INK_NUMBER, INK_WARNING };
 
 struct style {
     bool colour;
-    size_t width; // Columns a line may have; STYLE_NO_LIMIT = as long as it gets.
+    size_t width; // Maximum columns of a line; STYLE_NO_LIMIT = no limit.
 };
 
-/* The style for the open descriptor FD: colours if it is a terminal (none when NO_COLOR is set or
- * TERM is "dumb"), and as many columns as COLUMNS says, else as the terminal has, else no limit.
- * WIDE lifts the limit. */
+/* Return the style for the open descriptor FD: colours if it is a terminal (none when NO_COLOR is
+ * set or TERM is "dumb"), and as many columns as COLUMNS says, else as the terminal has, else no
+ * limit. WIDE lifts the limit. */
 struct style style_for(int fd, bool wide);
 
 /* Switch B to INK, and back to plain with INK_PLAIN. Does nothing without colours. */
@@ -36,21 +36,21 @@ const char *style_count(struct arena *arena, int64_t count);
 const char *style_percent(struct arena *arena, int64_t part, int64_t whole);
 const char *style_duration(struct arena *arena, uint64_t ns);
 
-/* BYTES as style_bytes has it, but to the byte, "21,000 bytes", if OTHER, which is another amount,
+/* Return BYTES as style_bytes does, but exactly, "21,000 bytes", if OTHER, a different amount,
  * would read the same. */
 const char *style_bytes_beside(struct arena *arena, int64_t bytes, int64_t other);
 
 /* "1 block", "2 blocks". */
 const char *style_plural(struct arena *arena, int64_t count, const char *noun);
 
-/* How many columns of a line are left after USED. */
+/* Return how many columns of a line are left after USED. */
 size_t style_room(const struct style *s, size_t used);
 
 /* The columns TEXT takes. */
 size_t style_width(const char *text);
 
-/* TEXT with each control character and each invalid byte replaced by "?", so that a name in a file
- * from someone else cannot drive the terminal. TEXT itself if it is clean, else from ARENA. */
+/* Return TEXT with each control character and each invalid byte replaced by "?", so that a name in
+ * a foreign file cannot drive the terminal. TEXT itself if it is clean, else from ARENA. */
 const char *style_clean(struct arena *arena, const char *text);
 
 /* TEXT cut to WIDTH columns: its end or its beginning makes room for "…" or "...". TEXT itself if

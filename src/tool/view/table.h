@@ -1,5 +1,5 @@
 /* table.h: one table, two renderings. A view fills rows once; table_text shows them to people and
- * table_json gives the same rows exactly. Knows no profile.
+ * table_json gives the same rows exactly. Independent of profiles.
  */
 #ifndef VIEW_TABLE_H
 #define VIEW_TABLE_H
@@ -14,7 +14,7 @@ enum column_kind {
     COLUMN_TEXT,    // text; NULL is JSON's null and shown as "?"
 };
 
-/* TEXT, which is wider than its column, shortened to about WIDTH, from ARENA. The table cuts the
+/* Shortens TEXT, which is wider than its column, to about WIDTH, from ARENA. The table cuts the
  * rest. */
 typedef const char *text_fit_fn(struct arena *arena, const char *text, size_t width);
 
@@ -42,10 +42,11 @@ struct table {
     size_t cell_count, capacity;
 };
 
-/* An empty table whose memory is from ARENA. COLUMNS (at most TABLE_COLUMNS_MAX) are copied. */
+/* Initialise an empty table with memory from ARENA. COLUMNS (at most TABLE_COLUMNS_MAX) are
+ * copied. */
 void table_begin(struct table *t, struct arena *arena, const struct column *columns, size_t count);
 
-/* A number that is not known: JSON's null, shown as "?". */
+/* An unknown number: JSON's null, shown as "?". */
 #define TABLE_UNKNOWN INT64_MIN
 
 /* Add cells from left to right; a row is complete when each column has one of its kind. */
@@ -59,7 +60,7 @@ size_t table_rows(const struct table *t);
  * the line, and no line exceeds the width of STYLE. */
 void table_text(const struct table *t, const struct style *style, size_t limit, struct strbuf *out);
 
-/* At most LIMIT rows as an array of objects under KEY. */
+/* Write at most LIMIT rows as an array of objects under KEY. */
 void table_json(const struct table *t, struct json *j, const char *key, size_t limit);
 
 #endif
