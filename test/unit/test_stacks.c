@@ -259,6 +259,13 @@ wrappers_are_known_by_name(void **state)
         "OPENSSL_malloc",
         "av_mallocz",
         "PyObject_Malloc",
+        "PyMem_Malloc",
+        "_PyObject_Malloc",
+        "pymalloc_alloc",
+        "_PyObject_GC_Alloc",
+        "_PyMem_RawWcsdup",
+        "mem_malloc",
+        "obj_realloc",
         "uv__malloc",
         "safe_realloc",
         "je_malloc",
@@ -281,6 +288,9 @@ wrappers_are_known_by_name(void **state)
                                      "mem_alloc_init",
                                      "matrix_calloc",
                                      "gsl_matrix_calloc",
+                                     "PyUnicode_New",
+                                     "PyList_New",
+                                     "obj_malloc_init",
                                      "table_realloc",
                                      "imageMalloc",
                                      "array_calloc",
@@ -292,6 +302,40 @@ wrappers_are_known_by_name(void **state)
         assert_true(fold_is_wrapper(yes[i]));
     for (size_t i = 0; i < countof(no); i++)
         assert_false(fold_is_wrapper(no[i]));
+}
+
+/* If this fails, reports of a Python with symbols name its allocator instead of the code that
+ * wanted memory. */
+static void
+the_allocators_of_python_are_folded(void **state)
+{
+    static const char *const ends[][3] = {
+        {"obj_malloc@python_memory.c:1!/lib/libheaptap-python.so", "_PyMem_RawMalloc@obmalloc.c:1",
+         "gc_alloc@gcmodule.c:1"},
+        {"mem_calloc@python_memory.c:1!/lib/libheaptap-python.so", "+pymalloc_alloc@obmalloc.c:2",
+         "_PyObject_Malloc@obmalloc.c:2"},
+        {"obj_realloc@python_memory.c:1!/lib/libheaptap-python.so", "PyObject_Malloc@obmalloc.c:3",
+         "_PyObject_GC_New@gcmodule.c:2"},
+        {"PyMem_Calloc@obmalloc.c:4", "arena_map_get@obmalloc.c:4",
+         "allocate_from_new_pool@obmalloc.c:5"},
+        {"PyMem_Malloc@obmalloc.c:4", "_PyType_AllocNoTrack@typeobject.c:1",
+         "PyType_GenericAlloc@typeobject.c:2"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < countof(ends); i++) {
+        struct profile *p = build_profile_new();
+        struct stacks stacks;
+
+        build_site(p, build_counters(1, 8, 0, 0), ends[i][0], ends[i][1], ends[i][2],
+                   "PyList_New@listobject.c:1", "main@a.c:1", NULL);
+        stacks = build(p, (struct stacks_options){0});
+        assert_int_equal(stacks.count, 1);
+        assert_int_equal(stacks.v[0].depth, 2);
+        assert_string_equal(profile_string(p, p->frames[stacks.v[0].frames[0]].function),
+                            "PyList_New");
+        profile_free(p);
+    }
 }
 
 /* If this fails, --fold '^app::' misses templates, whose names begin with the return type. */
@@ -536,6 +580,7 @@ main(void)
         cmocka_unit_test(unnamed_frames_stay_apart),
         cmocka_unit_test(plain_names_lose_their_decoration),
         cmocka_unit_test(wrappers_are_known_by_name),
+        cmocka_unit_test(the_allocators_of_python_are_folded),
         cmocka_unit_test(fold_matches_behind_the_return_type),
         cmocka_unit_test(recursion_folds_to_one_stack),
         cmocka_unit_test(numbers_belong_to_the_profile),

@@ -56,6 +56,21 @@ static const char *const wrappers[] = {
     "heaptap_alloc",
     "heaptap_resize",
     "heaptap_backing",
+    // CPython, whose other allocators match by name, and the functions of heaptap's adapter in it
+    "gc_alloc",
+    "arena_map_get",
+    "allocate_from_new_pool",
+    "_PyMem_RawWcsdup",
+    "_PyObject_New",
+    "_PyObject_NewVar",
+    "_PyObject_GC_New",
+    "_PyObject_GC_NewVar",
+    "_PyObject_GC_Resize",
+    "PyType_GenericAlloc",
+    "_PyType_AllocNoTrack",
+    "obj_malloc",
+    "obj_calloc",
+    "obj_realloc",
     // Redis; its other functions match by name
     "zcalloc_num",
     // SQLite, which is inside of so many programs
