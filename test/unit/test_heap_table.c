@@ -172,7 +172,7 @@ a_map_holds_what_was_put_in(void **unused)
         take_out(&m, i);
 }
 
-/* The number of the emptying has 17 bits, so it wraps around. If this fails, objects from before a
+/* The number of the emptying has 16 bits, so it wraps around. If this fails, objects from before a
  * reset are live again after it, in a program that resets an arena often enough. */
 static void
 an_emptied_map_forgets_however_often(void **unused)
@@ -195,8 +195,8 @@ static void
 addresses_up_to_the_limit_are_held(void **unused)
 {
     static struct heap_map m;
-    const void *highest = (const void *)(uintptr_t)ADDRESS_MAX;
-    const void *above = (const void *)(uintptr_t)(ADDRESS_MAX + 1);
+    const void *highest = (const void *)(uintptr_t)((UINT64_C(1) << 47) - 1);
+    const void *above = (const void *)(uintptr_t)(UINT64_C(1) << 47);
 
     (void)unused;
     assert_true(heap_map_insert(&m, highest, (struct heap_block){1, 0, 2, 3}));

@@ -13,13 +13,13 @@
  *
  * An entry's word is complete, so one CAS claims a slot:
  *
- *     63                      17 16         0
+ *     63                      16 15         0
  *     |      address + 1        | emptying  |     address + 1: 0 = gone, 1 = being filled in
  *
  * "emptying" counts the resets of the map. A word of another emptying is a free slot. It ends the
  * search of a bucket as a slot never used does, and proves that the later buckets were not needed.
- * So a reset only increments the counter, and the map starts again at its first level. When the 17
- * bits wrap around, all words are cleared, once in 131071 resets.
+ * So a reset only increments the counter, and the map starts again at its first level. When the 16
+ * bits wrap around, all words are cleared, once in 65535 resets.
  *
  * A slot is filled in before its word shows the address. A block has one owner from before its
  * insertion until after its removal, so two threads never insert one address concurrently. If a
@@ -41,7 +41,7 @@ enum {
     MAP_ATTEMPTS = 4, // Buckets that an entry may be in.
     MAP_SHIFT = 1,
     LIVE_SHIFT = 2,
-    EMPTYING_BITS = 17,
+    EMPTYING_BITS = 16,
     EMPTYINGS = (1 << EMPTYING_BITS) - 1,
     TOP_BITS = 5, // For the level in heap_map.top.
     LINE_BYTES = 64,
@@ -52,7 +52,8 @@ static_assert(HEAP_MAP_LEVELS <= 1 << TOP_BITS && TOP_BITS + EMPTYING_BITS <= 32
 #define EMPTYING_MASK ((UINT64_C(1) << EMPTYING_BITS) - 1)
 #define WORD_GONE UINT64_C(0)
 #define WORD_CLAIMED (UINT64_C(1) << EMPTYING_BITS)
-#define ADDRESS_MAX ((UINT64_C(1) << (64 - EMPTYING_BITS)) - 3)
+#define ADDRESS_MAX ((UINT64_C(1) << 47) - 1)
+static_assert(ADDRESS_MAX + 1 < UINT64_C(1) << (64 - EMPTYING_BITS), "a word holds address + 1");
 
 /* The blocks follow the words, so that a search reads little. */
 struct heap_map_level {

@@ -31,7 +31,7 @@ bool heap_map_insert(struct heap_map *m, const void *address, struct heap_block 
 /* Remove the block at ADDRESS and return it; its site is 0 if there is none. */
 struct heap_block heap_map_remove(struct heap_map *m, const void *address);
 
-/* Remove all blocks, in constant time (but for one call in 131071). */
+/* Remove all blocks, in constant time (but for one call in 65535). */
 void heap_map_empty(struct heap_map *m);
 
 /* Live objects and bytes at one site, as two sums: one for the heap's own thread, which alone
