@@ -546,7 +546,7 @@ timeline_build(const struct profile *p, const struct stacks *stacks,
     for (size_t i = 0; i < stacks->count; i++) {
         sum_up(b.all[i].rough, TREND_POINTS);
         timeline_find_trend(ret, &b.all[i]);
-        if (b.all[i].trend == TREND_GROWS) // They are sorted by it.
+        if (b.all[i].trend == TREND_GROWS) // Growing stacks are sorted by their slope.
             find_slope(ret, &b.all[i]);
     }
     choose_rows(&b);

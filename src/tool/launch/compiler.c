@@ -188,7 +188,8 @@ has_argument(int count, char **arguments, const char *text)
 
 /* --- The line --------------------------------------------------------------------------------- */
 
-/* Have each file say how it counts, by the file MARK (recorder/access/granule_mark.h). */
+/* Make each compiled object record its granule and counting mode: include the file MARK
+ * (recorder/access/granule_mark.h). */
 static void
 add_mark(struct line *l, const struct compiler_wishes *w, bool reads_writes, const char *mark)
 {

@@ -205,7 +205,8 @@ explain_inside(struct lines *lines, const struct allocator *a, const char *path,
                  path, a->name, f->symbol, a->remedy, f->symbol);
 }
 
-/* Is the allocator with INDEX in the file of IN? Then add what to do. */
+/* Add a line of advice if the file of IN contains allocator INDEX. Return true if a line was
+ * added. */
 static bool
 explain_one(struct lines *lines, size_t index, const struct names_in *in,
             const struct hook_list *hooks)
