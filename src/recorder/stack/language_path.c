@@ -285,7 +285,7 @@ same_spine(const struct thread *t, struct language_memo *m, uint32_t i, uint32_t
     const struct heaptap_frame *outermost = m->placed + count;
     uint32_t max = count, same = known;
 
-    // place_inner may have used more than the placed frames show, so compare the raw frames first.
+    // place_inner may depend on data that the placed frames lack, so compare the raw frames first.
     if (places_inner())
         max = known > 0 ? known : count_same(m, i, count);
     while (i > 0 && m->spine[i].asked > max)

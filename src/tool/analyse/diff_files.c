@@ -37,7 +37,7 @@ struct lones {
     size_t count;
 };
 
-/* Note in MASKS, by id in PATHS, that the files of P are on SIDE. */
+/* Set the flag SIDE in MASKS for each file of P. Keys are ids in PATHS. */
 static void
 add_side(const struct profile *p, uint8_t side, struct strtab *paths, struct map *masks)
 {

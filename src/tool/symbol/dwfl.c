@@ -306,8 +306,9 @@ object_debuginfo(struct object *o, uint64_t *ret_bias)
     return o->debug;
 }
 
-/* The ELF file PATH below ROOT, or a negative error number: -ENOEXEC if it is something else.
- * Looked at here because libdwfl would also take compressed files, and unpack them to any size. */
+/* Open the ELF file PATH below ROOT. Return a descriptor or a negative error number: -ENOEXEC if it
+ * is no ELF file. Checked here because libdwfl would also accept compressed files, and unpack them
+ * to any size. */
 static int
 open_elf(const char *root, const char *path, struct stat *ret_stat)
 {
@@ -399,7 +400,7 @@ make_object(int fd, const char *root, const char *path, const struct stat *st,
     o->dwfl = dwfl_begin(&callbacks);
     o->module = o->dwfl != NULL ? dwfl_report_elf(o->dwfl, path, path, fd, 0, true) : NULL;
     if (o->module == NULL) {
-        // The descriptor became libdwfl's only with success.
+        // libdwfl owns the descriptor only on success.
         close(fd);
         *ret = failure_of(-ENOEXEC);
         object_close(o);

@@ -53,7 +53,7 @@ struct memory_view {
 /* Find the answer to RET->question about RET->address in E. Memory is from ARENA. */
 void memory_view_search(const struct examined *e, struct arena *arena, struct memory_answer *ret);
 
-/* Make a view of ANSWER, which E gave, for the stacks of V; from V's arena. */
+/* Make a view of ANSWER, the result of a search in E, for the stacks of V. From V's arena. */
 void memory_view_build(const struct view *v, const struct examined *e,
                        const struct memory_answer *answer, struct memory_view *ret);
 
