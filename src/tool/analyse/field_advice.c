@@ -300,7 +300,7 @@ is_written(const struct field_structure *f, const struct field_part *part, bool 
            (double)part->writes >= (double)part->accesses * (1 - MOSTLY);
 }
 
-/* Return true if it is mostly read; not APART, whether it is accessed. */
+/* Return true if PART is mostly read; without APART, if it is accessed. */
 static bool
 is_read(const struct field_structure *f, const struct field_part *part, bool apart)
 {

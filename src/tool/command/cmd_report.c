@@ -43,7 +43,7 @@ is_overview(const struct report_options *o)
     return !o->tree && !o->invert && o->by.choice < 0 && !metric_is_given(&o->metric);
 }
 
-/* Return true if it is the first screen. */
+/* Return true if the output is the first screen. */
 static bool
 is_brief(const struct report_options *o)
 {
@@ -69,7 +69,7 @@ report_text(struct text_view *v, const struct report_options *o, enum metric met
     }
 }
 
-/* Return true if it is the document that has numbers of stacks. */
+/* Return true if the output is the document with numbers of stacks. */
 static bool
 shows_sites_json(const struct report_options *o)
 {

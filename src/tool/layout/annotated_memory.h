@@ -86,7 +86,7 @@ void annotated_find(struct memory_part *parts, size_t count,
                     const struct annotated_options *options, struct annotated_memory *ret);
 void annotated_release(struct annotated_memory *m);
 
-/* Set *RET_FRAMES to the return addresses of STACK, innermost first; returns how many. */
+/* Set *RET_FRAMES to the return addresses of STACK, innermost first, and return their number. */
 size_t annotated_stack(const struct annotated_memory *m, uint32_t stack,
                        const uint64_t **ret_frames);
 

@@ -4,7 +4,7 @@
  *       "$schema": "https://www.speedscope.app/file-format-schema.json",
  *       "exporter": "heaptap 1.0",
  *       "name": "prog --test (pid 4711)",
- *       "activeProfileIndex": 0,                       the metric that was asked for
+ *       "activeProfileIndex": 0,                       the requested metric
  *       "shared": {
  *         "frames": [
  *           {"name": "main", "file": "src/a.c"},       called from there on several lines
