@@ -9,7 +9,7 @@
 #define add_relaxed(p, v)       __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
 #define or_relaxed(p, v)        __atomic_fetch_or((p), (v), __ATOMIC_RELAXED)
 
-/* All of these have one order, which is the same in every thread. */
+/* All of these have memory_order_seq_cst: one order for all threads. */
 #define exchange_seq_cst(p, v)  __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST)
 #define load_seq_cst(p)         __atomic_load_n((p), __ATOMIC_SEQ_CST)
 #define add_seq_cst(p, v)       __atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST)
@@ -22,8 +22,8 @@
 #define cas_acq_rel(p, expected, v) \
     __atomic_compare_exchange_n((p), (expected), (v), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 
-/* Keeps the compiler from moving memory accesses across it; enough against a signal handler of
- * this thread. */
+/* A compiler barrier: no memory access moves across it. Sufficient against a signal handler of the
+ * same thread. */
 #define signal_fence()          __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 /* Add one to the counter *P that only this thread writes. It is one instruction on an aligned word,

@@ -1,4 +1,5 @@
-/* base.h: the words every other file is written in. Freestanding; both worlds include it. */
+/* base.h: macros and types that every other file uses. Freestanding; recorder and tools include
+ * it. */
 #ifndef BASE_BASE_H
 #define BASE_BASE_H
 
@@ -20,8 +21,8 @@
 #define EXPORT       __attribute__((visibility("default")))
 #define UNUSED       __attribute__((unused))
 
-/* Marks functions that read words of a live stack, whatever they mean to the compiler by now;
- * test/harness keeps the address sanitizer out of them. */
+/* Marks functions that read words of a live stack as raw memory. test/harness keeps the address
+ * sanitizer out of them. */
 #ifdef BASE_STACK_UNCHECKED
 #define READS_STACK  __attribute__((no_sanitize_address))
 #else
@@ -32,14 +33,14 @@
 #define MIB ((size_t)1 << 20)
 #define GIB ((size_t)1 << 30)
 
-/* X rounded up to a multiple of ALIGN, a power of two. */
+/* Return X rounded up to a multiple of ALIGN, a power of two. */
 static inline uint64_t
 round_up(uint64_t x, uint64_t align)
 {
     return (x + align - 1) & ~(align - 1);
 }
 
-/* X rounded down to a multiple of ALIGN, a power of two. */
+/* Return X rounded down to a multiple of ALIGN, a power of two. */
 static inline uint64_t
 round_down(uint64_t x, uint64_t align)
 {

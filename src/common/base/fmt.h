@@ -1,5 +1,5 @@
-/* fmt.h: text without stdio, into a caller's buffer; always NUL-terminated, cut when full.
- * Signal-safe. */
+/* fmt.h: formats text into a caller's buffer, without stdio. Always NUL-terminated, truncated when
+ * full. Async-signal-safe. */
 #ifndef BASE_FMT_H
 #define BASE_FMT_H
 
@@ -7,9 +7,9 @@
 
 struct fmt {
     char *text;
-    size_t capacity; // Bytes of text, the NUL included; at least 1.
+    size_t capacity; // Size of the buffer, the NUL included; at least 1.
     size_t length;
-    bool cut;        // Something did not fit.
+    bool cut;        // The text was truncated.
 };
 
 static inline struct fmt
@@ -51,8 +51,8 @@ fmt_uint(struct fmt *f, uint64_t value)
         fmt_char(f, digits[--n]);
 }
 
-/* Read the decimal number at *S and move *S behind it. If there is no digit the result is 0 and *S
- * stays. Signal-safe, as is parse_hex, which does the same with lower-case hexadecimal numbers. */
+/* Parse the decimal number at *S and advance *S past it. Without a digit, return 0 and leave *S.
+ * parse_hex does the same for lower-case hexadecimal numbers. Async-signal-safe. */
 static inline uint64_t
 parse_uint(const char **s)
 {

@@ -1,5 +1,5 @@
-/* hash.h: the one hash. A 64-bit finaliser (three xor-shifts, two odd multiplications): every
- * input bit reaches every output bit, so any slice of the result may index a power-of-two table.
+/* hash.h: the hash function. A 64-bit finaliser (three xor-shifts, two odd multiplications): every
+ * input bit affects every output bit, so any bits of the result may index a power-of-two table.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H

@@ -1,4 +1,4 @@
-/* version.h: the one place that says which heaptap this is. */
+/* version.h: the version of heaptap. */
 #ifndef BASE_VERSION_H
 #define BASE_VERSION_H
 

@@ -42,7 +42,7 @@ enum disk_incompatible {
 enum disk_compatible {
     DISK_COMPATIBLE_MOST = 1 << 0,  // The writer keeps shared.most_bytes.
     DISK_COMPATIBLE_LIVES = 1 << 1, // The writer counts lifetimes: disk_counter.ended_16 and _256.
-    DISK_COMPATIBLE_CHECK = 1 << 2, // The file has a check: 0 is damage.
+    DISK_COMPATIBLE_CHECK = 1 << 2, // The file has a check; 0 means that it is corrupt.
 };
 
 enum disk_state {

@@ -48,8 +48,7 @@ enum {
     PE_OMITTED = 0xff,
 };
 
-// The biggest programs known have about 2 million functions; a scan beyond that is lost in damaged
-// bytes.
+// The biggest programs known have about 2 million functions. A scan beyond that reads corrupt data.
 enum { SCAN_RECORDS_MAX = 1 << 22 };
 
 struct header {

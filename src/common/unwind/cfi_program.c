@@ -58,7 +58,8 @@ enum { PAIR = OP_ADVANCE_LOC | OP_DEF_CFA_OFFSET << 8, PAIR_MASK = OP_PRIMARY | 
 
 enum {
     REMEMBERED_MAX = 4,         // Compilers nest one or two deep.
-    INSTRUCTIONS_MAX = 1 << 18, // Generated functions of a megabyte of code stay below 2^15.
+    INSTRUCTIONS_MAX = 1 << 18, // Generated functions of a megabyte of code stay below 2^15
+                                // instructions.
 };
 
 struct machine {
@@ -262,7 +263,7 @@ run_common(struct machine *m)
         m->row.reg[UNWIND_PC] = (struct cfi_rule){.offset = -8, .how = CFI_AT_OFFSET};
         return true;
     }
-    // It belongs to no address: it cannot advance past any.
+    // The program applies to no address, so it cannot advance past any.
     return run(m, *c, UINT64_MAX);
 }
 
@@ -541,7 +542,7 @@ execute(struct machine *m, uint8_t op)
         set_expression(m, CFI_IS_EXPRESSION);
         break;
     case OP_GNU_ARGS_SIZE:
-        cur_uleb(&m->c); // Only landing pads need it.
+        cur_uleb(&m->c); // Only landing pads need this register.
         break;
     default:
         execute_register(m, op);

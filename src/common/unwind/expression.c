@@ -1,15 +1,15 @@
 /* expression.c: the DWARF expressions that occur in unwind tables.
  *
- * Where a row cannot be said with offsets (the PLT, signal frames, functions that realign their
- * stack), the tables hold a small program for a stack machine: push register + offset, dereference,
- * add, compare.
+ * Where offsets cannot express a row (the PLT, signal frames, functions that realign their stack),
+ * the tables hold a small program for a stack machine: push register + offset, dereference, add,
+ * compare.
  *
- * Holds: at most STEPS_MAX operations and STACK_MAX values; branches stay within the expression;
- * memory is read only within the caller's bounds of the stack; a register must be known to be used.
- * Arithmetic is on 64-bit words and wraps. Errors are sticky, as in the cursor.
+ * Invariants: at most STEPS_MAX operations and STACK_MAX values; branches stay within the
+ * expression; memory is read only within the caller's bounds of the stack; a register must be known
+ * to be used. Arithmetic is on 64-bit words and wraps. Errors are sticky, as in the cursor.
  *
- * Does not do: location descriptions (pieces, entry values, calls, address spaces), floating point,
- * typed operations; none of them can occur in call frame information.
+ * Not supported: location descriptions (pieces, entry values, calls, address spaces), floating
+ * point, typed operations; none of them can occur in call frame information.
  *
  * A third of a KiB of stack. Signal-safe; no state.
  */

@@ -1,14 +1,14 @@
-/* function.h: where a function begins. */
+/* function.h: the bounds of a function. */
 #ifndef UNWIND_FUNCTION_H
 #define UNWIND_FUNCTION_H
 
 #include "base/base.h"
 
-/* Where the function begins that the instruction at PC is in, by its unwind entry; 0 if it has
- * none. Signal-safe. */
+/* Return the start of the function that contains the instruction at PC, by its unwind entry; 0 if
+ * it has none. Signal-safe. */
 uint64_t unwind_function(uint64_t pc);
 
-/* And where it ends: the first address behind it. */
+/* Likewise, return its end: the first address after it. */
 uint64_t unwind_function_end(uint64_t pc);
 
 #endif

@@ -1,5 +1,5 @@
-/* object.h: from an address to the loaded object that has it. object_dynamic.c asks the dynamic
- * linker, object_static.c knows the only object of a static executable.
+/* object.h: finds the loaded object that contains an address. object_dynamic.c asks the dynamic
+ * linker; object_static.c knows the only object of a static executable.
  */
 #ifndef UNWIND_OBJECT_H
 #define UNWIND_OBJECT_H

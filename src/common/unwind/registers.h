@@ -37,8 +37,7 @@ unwind_lookup(const struct unwind_registers *r)
     return r->r[UNWIND_PC] - !r->exact;
 }
 
-/* The caller's own registers at the place of the call (callee-saved ones, rsp and pc); always
- * inlined. */
+/* The caller's registers at the call (callee-saved ones, rsp and pc); always inlined. */
 static inline __attribute__((always_inline)) void
 unwind_capture(struct unwind_registers *r)
 {
@@ -66,7 +65,7 @@ unwind_reaches(struct unwind_reach *reach, uint64_t address)
            reach->extend(reach, address);
 }
 
-/* The word at ADDRESS; false if it is not wholly within BOUNDS, or may be unmapped. */
+/* Read the word at ADDRESS. Return false if it is not wholly within BOUNDS, or may be unmapped. */
 READS_STACK static inline bool
 unwind_read(const struct unwind_bounds *bounds, uint64_t address, uint64_t *ret_word)
 {

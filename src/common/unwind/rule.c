@@ -44,7 +44,8 @@ fits_words(int64_t offset)
     return offset % 8 == 0 && offset / 8 == (int16_t)(offset / 8);
 }
 
-/* Where rbp is for a CFA that is register + offset; 0 words is taken to say "unchanged". */
+/* Set where rbp is saved, for a CFA of register + offset. A distance of 0 words means
+ * "unchanged". */
 static bool
 rbp_from_cfa(const struct cfi_rule *rbp, int16_t *ret_words)
 {
@@ -66,7 +67,7 @@ read_offset(struct cursor *c, unsigned reg)
     return cur_sleb(c);
 }
 
-/* Whether RULE says "in memory at REG + offset". */
+/* Return true if RULE is "in memory at REG + offset". */
 static bool
 is_saved_at(const struct cfi_rule *rule, const struct unwind_object *object, unsigned reg,
             int64_t *ret_offset)
@@ -79,7 +80,7 @@ is_saved_at(const struct cfi_rule *rule, const struct unwind_object *object, uns
     return !code.bad && cur_left(&code) == 0;
 }
 
-/* Whether the CFA is the word at REG + offset. */
+/* Return true if the CFA is the word at REG + offset. */
 static bool
 is_cfa_at(const struct cfi_row *row, const struct unwind_object *object, unsigned reg,
           int64_t *ret_offset)

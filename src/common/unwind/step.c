@@ -1,22 +1,22 @@
 /* step.c: stepping out of any frame the tables can describe, with all registers.
  *
- * The slow sibling of a rule: used for the first frame (whose registers were captured), for frames
- * a rule cannot say, and as the reference the rules are tested against. It looks the pc up afresh
- * on every step.
+ * The slow counterpart of a rule: used for the first frame (whose registers were captured), for
+ * frames that a rule cannot express, and as the reference for tests of the rules. It looks the pc
+ * up afresh on every step.
  *
  * A register of the caller is known if a rule finds it, or if no rule mentions it, it is
  * callee-saved, and it was known in the callee. Any other register is unknown, and a rule that
  * needs an unknown register ends the walk; a guess would look like a stack.
  *
- * unwind_step_by_rule does the same with a rule. Whatever is asked here is asked there, in the same
- * order, so that two walks of one stack end in the same way too; that a CFA is within the bounds
- * follows there from the return address below it.
+ * unwind_step_by_rule does the same with a rule. It makes the same checks in the same order, so
+ * that two walks of one stack also end in the same way. There the CFA needs no check of its bounds:
+ * the return address just below it was checked.
  *
- * Holds: R changes only when a whole step succeeded. Stack words are read within the bounds only.
- * The new rsp (the CFA, for all but a few hand-written functions) is above the old one and within
- * the bounds, so a walk over a finite stack ends; only a signal frame may lead to lower addresses,
- * because its handler may have run on another stack. A walk across signal frames must therefore be
- * limited in number by its caller.
+ * Invariants: R changes only when a whole step succeeded. Stack words are read within the bounds
+ * only. The new rsp (the CFA, for all but a few hand-written functions) is above the old one and
+ * within the bounds, so a walk over a finite stack ends; only a signal frame may lead to lower
+ * addresses, because its handler may have run on another stack. A walk across signal frames must
+ * therefore be limited in number by its caller.
  *
  * Signal-safe; no state.
  */
@@ -97,7 +97,7 @@ find_cfa(struct step *s, const struct cfi_rule *rule)
     return false;
 }
 
-/* The value of a register that RULE says how to find. */
+/* Return the value of the register that RULE restores. */
 static bool
 find_value(const struct step *s, const struct cfi_rule *rule, uint64_t *ret_value)
 {
@@ -118,7 +118,7 @@ find_value(const struct step *s, const struct cfi_rule *rule, uint64_t *ret_valu
     }
 }
 
-/* Put register N of the caller into NEXT, if it can be known. */
+/* Store register N of the caller in NEXT, if it can be known. */
 static void
 step_register(const struct step *s, unsigned n, const struct cfi_rule *rule,
               struct unwind_registers *next)
@@ -189,7 +189,7 @@ step_row(struct unwind_registers *r, const struct unwind_bounds *bounds,
     return UNWIND_STEPPED;
 }
 
-/* The CFA by RULE. */
+/* Return the CFA by RULE. */
 static bool
 find_rule_cfa(const struct unwind_registers *r, const struct unwind_rule *rule,
               const struct unwind_bounds *bounds, uint64_t *ret_cfa)
@@ -203,7 +203,7 @@ find_rule_cfa(const struct unwind_registers *r, const struct unwind_rule *rule,
     return true;
 }
 
-/* Whether the caller's rbp can be known by RULE; its value. */
+/* Return true if RULE restores the caller's rbp, and store its value. */
 static bool
 find_rule_rbp(const struct unwind_registers *r, const struct unwind_rule *rule,
               const struct unwind_bounds *bounds, uint64_t cfa, uint64_t *ret_rbp)

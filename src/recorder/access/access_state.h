@@ -10,17 +10,17 @@ enum {
     /* Granules of a block that FIELDS records. */
     ACCESS_WORDS_MAX = 512,
     ACCESS_RUNS = ACCESS_WORDS_MAX / DISK_FIELD_WORDS,
-    /* Maximum number of pairs of site and part with fields. */
+    /* Maximum number of (site, part) pairs with fields. */
     ACCESS_FIELD_SITES = 1 << 20,
 };
 
-/* Positions of the records of one site, by part. */
+/* Where the records of one site are, by part. */
 struct access_site {
     uint32_t record[DISK_ACCESS_PARTS]; // Atomic: index in ACCESS plus 1; 0 = none yet.
     uint32_t runs[DISK_ACCESS_PARTS];   // Atomic: index into field_runs; 0 = none yet.
 };
 
-/* Positions in FIELDS of the records of one site and part, by first granule / DISK_FIELD_WORDS. */
+/* Where the records in FIELDS of one site and part are, by first granule / DISK_FIELD_WORDS. */
 struct access_runs {
     uint32_t record[ACCESS_RUNS]; // Atomic: index plus 1; 0 = none yet.
 };

@@ -1,13 +1,13 @@
 /* carries.c: counts beyond 2^32.
  *
- * Where reads and writes are counted apart, both share the 64-bit word that is otherwise one
- * counter, 32 bits each. So counting apart takes no more memory; for granules of 16 bytes and less
- * there would be no address space for a second shadow. Few granules are read four thousand million
- * times before their block ends. For these, the carries are kept here, in a list that is searched
- * only while it is not empty.
+ * Where reads and writes are counted separately, they share the 64-bit word that is otherwise one
+ * counter, 32 bits each. So separate counts take no more memory; for granules of 16 bytes and less
+ * there would be no address space for a second shadow. Few granules are read 2^32 times before
+ * their block ends. Their carries are kept here, in a list that is searched only while it is not
+ * empty.
  *
- * Between the addition that overflows and its carry, a reader sees 2^32 too few. When a block ends
- * there is no such moment, unless the program uses memory that it frees. */
+ * Between the addition that overflows and its carry, a reader sees 2^32 too few. No reader sees
+ * that when a block ends, unless the program uses memory while it frees it. */
 #include "access/carries.h"
 
 #include <stddef.h>

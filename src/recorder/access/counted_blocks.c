@@ -1,4 +1,4 @@
-/* counted_blocks.c: handles a block's counters when it begins and ends.
+/* counted_blocks.c: a block's counters at its start and end.
  *
  *     begins   the facts are written behind it, and its counters set to zero: blocks, stacks or
  *              mappings that were there before may have left counts
@@ -8,7 +8,8 @@
  * read.
  *
  * The recorder's state and the counters are independent. Counters exist as soon as the first code
- * starts that uses them, recorded or not. A block that begins before that needs no clearing.
+ * starts that uses them, recorded or not. The counters of a block that begins earlier need no
+ * clearing.
  *
  * A reallocation may fail after the block has been removed from the ledger, and then nothing may
  * have changed. Adding the block only after success is impossible, because by then another block

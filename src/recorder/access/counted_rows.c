@@ -18,10 +18,10 @@
     }
 COUNTED_ROWS(ROW)
 
-/* Read and write all of *O. */
+/* Count a read and a write of all of *O. */
 #define OBJECT(o)                                                                                  \
     (R((const void *)(uintptr_t)(o), sizeof *(o)), W((const void *)(uintptr_t)(o), sizeof *(o)))
-/* Read *A; A may be NULL. */
+/* Count a read of *A; A may be NULL. */
 #define ATTRIBUTES(a) R(a, (a) != NULL ? sizeof *(a) : 0)
 
 /* Not inside libc: pthread_once calls the program, and a cancelled wait runs its handlers. */

@@ -1,6 +1,6 @@
 /* counted_table.h: the functions of libc whose accesses to the caller's memory are counted.
  *
- * X(result, name, parameters, arguments, effects): the wrapper calls the function behind us, whose
+ * X(result, name, parameters, arguments, effects): the wrapper calls the real function, whose
  * result is R, and then counts the effects, in the words of counting.h. counted_rows.c makes a
  * function of each such row. Other lists have the functions that need more than that, and
  * counted_objects.h those that count before the call.
@@ -406,7 +406,8 @@
     X(long long, atoll, (const char *)) \
     X(double, atof, (const char *))
 
-/* X(result, name, character): numbers, whose end goes to another argument. */
+/* X(result, name, character): functions that parse an integer and store its end through a
+ * further argument. */
 #define COUNTED_PLAIN_NUMBERS(X) \
     X(long, strtol, char) \
     X(long long, strtoll, char) \
@@ -419,7 +420,7 @@
     X(unsigned long, wcstoul, wchar_t) \
     X(unsigned long long, wcstoull, wchar_t)
 
-/* The same of real numbers, without a base. */
+/* Likewise for real numbers, which have no base. */
 #define COUNTED_REALS(X) \
     X(double, strtod, char) \
     X(float, strtof, char) \
@@ -428,7 +429,7 @@
     X(float, wcstof, wchar_t)
 
 /* X(name, forwarded name, character, parameters and arguments before the format, effects): printf
- * and its like, which pass their arguments on as a va_list. R is the length. */
+ * and related functions, which pass their arguments on as a va_list. R is the length. */
 #define COUNTED_PRINTS(X) \
     X(printf, vprintf, char, (), (), (void)r) \
     X(fprintf, vfprintf, char, (FILE *f,), (f,), (void)r) \
@@ -454,7 +455,7 @@
     X(__swprintf_chk, __vswprintf_chk, wchar_t, (wchar_t *to, size_t n, int flag, size_t room,), \
       (to, n, flag, room,), W(to, r >= 0 ? WIDE(r + 1) : 0))
 
-/* The same of scanf. R is the number of conversions. */
+/* Likewise for scanf. R is the number of conversions. */
 #define COUNTED_SCANS(X) \
     X(scanf, vscanf, (), (), (void)r) \
     X(fscanf, vfscanf, (FILE *f,), (f,), (void)r) \
@@ -464,7 +465,7 @@
     X(__isoc99_sscanf, __isoc99_vsscanf, (const char *s,), (s,), text(s)) \
     COUNTED_C23_SCANS(X)
 
-/* What programs call for C23 instead, with a libc that has it. */
+/* Names that programs call instead when they are compiled for C23, if libc has them. */
 #if __GLIBC_PREREQ(2, 38)
 #define COUNTED_C23_SCANS(X) \
     X(__isoc23_scanf, __isoc23_vscanf, (), (), (void)r) \

@@ -26,16 +26,16 @@ counting_add(const void *p, size_t size_bytes, enum shadow_access kind)
         shadow_count(p, size_bytes, kind);
 }
 
-/* Read, or write, SIZE_BYTES at P. */
+/* Count a read, or a write, of SIZE_BYTES at P. */
 #define R(p, size_bytes) counting_add(p, size_bytes, SHADOW_READ)
 #define W(p, size_bytes) counting_add(p, size_bytes, SHADOW_WRITE)
 
-/* Write *TO if DONE. */
+/* Count a write of *TO if DONE. */
 #define WROTE(done, to)  counting_add(to, (done) ? sizeof *(to) : 0, SHADOW_WRITE)
 
 #define WIDE(count)      ((size_t)(count) * sizeof(wchar_t))
 
-/* Find the real functions before the first call. */
+/* Resolve the real functions before the first call. */
 static inline void
 look(void)
 {
@@ -43,7 +43,8 @@ look(void)
         counted_libc_find();
 }
 
-/* Enter a function of libc that calls others of these. Returns what counting_leave takes. */
+/* Enter a function of libc that calls other counted ones. Return the argument for
+ * counting_leave. */
 static inline bool
 counting_enter(void)
 {
@@ -75,14 +76,14 @@ wide_length(const wchar_t *s)
     return counted_libc.wcslen(s);
 }
 
-/* Bytes of [S, END]. */
+/* Return the number of bytes of [S, END]. */
 static inline size_t
 up_to(const void *s, const void *end)
 {
     return (size_t)((uintptr_t)end - (uintptr_t)s) + 1;
 }
 
-/* Length of S with its zero byte; at most MAX_BYTES. */
+/* Return the length of S with its zero byte; at most MAX_BYTES. */
 static inline size_t
 whole(const char *s, size_t max_bytes)
 {
@@ -91,7 +92,7 @@ whole(const char *s, size_t max_bytes)
     return n < max_bytes ? n + 1 : n;
 }
 
-/* Read all of S, or up to MAX_BYTES. */
+/* Count a read of all of S, or of up to MAX_BYTES. */
 static inline void
 text(const char *s)
 {
@@ -118,7 +119,7 @@ wides(const wchar_t *s, size_t max)
     R(s, WIDE(n < max ? n + 1 : n));
 }
 
-/* Transfer the N bytes at P; a negative N is an error. */
+/* Count a transfer of the N bytes at P; a negative N is an error. */
 static inline void
 passed(const void *p, ssize_t n, enum shadow_access kind)
 {
@@ -126,7 +127,7 @@ passed(const void *p, ssize_t n, enum shadow_access kind)
         counting_add(p, (size_t)n, kind);
 }
 
-/* Write a text of LENGTH to TO, which has SIZE_BYTES. */
+/* Count the write of a text of LENGTH to TO, which has SIZE_BYTES. */
 static inline void
 printed(const char *to, size_t size_bytes, ssize_t length)
 {
@@ -134,12 +135,12 @@ printed(const char *to, size_t size_bytes, ssize_t length)
         W(to, (size_t)length < size_bytes ? (size_t)length + 1 : size_bytes);
 }
 
-/* Read a path, or a mode behind one, in a call that is DONE or has failed after it was read. Other
- * failures count as a read of the first byte, without dereferencing S. */
+/* Count the read of a path, or of a mode, in a call that is DONE, or failed after it was read.
+ * Other failures count as a read of the first byte, without dereferencing S. */
 void path(bool done, const char *s);
 
-/* Read the SIZE_BYTES at P, an argument of a system call, unless RESULT and errno show that the
- * call failed before the kernel read them. */
+/* Count the read of the SIZE_BYTES at P, an argument of a system call, unless RESULT and errno show
+ * that the call failed before the kernel read them. */
 static inline void
 submitted(int result, const void *p, size_t size_bytes)
 {
@@ -151,44 +152,44 @@ submitted(int result, const void *p, size_t size_bytes)
 /* Bytes of a signal set that the kernel reads. */
 enum { KERNEL_SIGSET_BYTES = 8 };
 
-/* Read the SIZE_BYTES at P, which may be NULL. */
+/* Count a read of the SIZE_BYTES at P, which may be NULL. */
 static inline void
 given(const void *p, size_t size_bytes)
 {
     R(p, p != NULL ? size_bytes : 0);
 }
 
-/* Read TIME, and write LEFT if a signal ended the sleep. RESULT is nanosleep's. */
+/* Count a read of TIME, and a write of LEFT if a signal ended the sleep. RESULT is nanosleep's. */
 void slept(const struct timespec *time, const struct timespec *left, int result);
 
 /* Count a search of the environment for NAME, which returned FOUND; NULL searches all of it. Each
  * string counts as a read of the first byte. */
 void environment(const char *name, const char *found);
 
-/* memccpy's END is behind the byte that it looked for. */
+/* memccpy's END is one past the byte found. */
 void copied_until(const void *to, const void *from, const void *end, size_t size_bytes);
 
 void compared_texts(const char *a, const char *b);
 void compared_wide(const wchar_t *a, const wchar_t *b, size_t max, bool beyond_zero);
 
-/* Copy S, or MAX_BYTES of it, to TO; NULL is no memory. */
+/* Count a copy of S, or of MAX_BYTES of it, to TO; for NULL, nothing. */
 void duplicated(const char *to, const char *s, size_t max_bytes);
 
-/* Append FROM, or MAX characters of it, to TO. */
+/* Count the appending of FROM, or of MAX characters of it, to TO. */
 void joined(const char *to, const char *from, size_t max_bytes);
 void joined_wide(const wchar_t *to, const wchar_t *from, size_t max);
 
-/* Transfer SIZE_BYTES (negative: an error) by the N entries of V, or by M. */
+/* Count a transfer of SIZE_BYTES (negative: an error) by the N entries of V, or by M. */
 void vector(const struct iovec *v, int n, ssize_t size_bytes, enum shadow_access kind);
 void message(const struct msghdr *m, ssize_t size_bytes, enum shadow_access kind);
 
 /* Count the write of an address by the kernel; *SIZE_BYTES may exceed the size of A. */
 void address(const void *a, const socklen_t *size_bytes);
 
-/* Look at N descriptors and write back their states; RESULT is poll's. */
+/* Count a read of N descriptors and a write of their states; RESULT is poll's. */
 void polled(const struct pollfd *v, size_t n, int result);
 
-/* Read a line of LENGTH into the buffer *TO of *ROOM bytes. */
+/* Count the read of a line of LENGTH into the buffer *TO of *ROOM bytes. */
 void line(char *const *to, const size_t *room, ssize_t length);
 
 #endif

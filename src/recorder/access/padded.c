@@ -26,7 +26,7 @@
 
 static struct next behind;
 
-/* From this size on the allocator may use a mapping, which is never aligned enough. */
+/* From this size on the allocator may use a mapping, whose blocks are never aligned to 64. */
 enum { MAPPING_BYTES = 64 << 10 };
 
 /* Limits of the size and number of unaligned blocks that stay unused. */
@@ -98,7 +98,7 @@ calloc_aligned(size_t size_bytes)
 {
     void *p = malloc_aligned(size_bytes);
 
-    // A new mapping is zero.
+    // A new mapping is zeroed.
     if (p != NULL && (behind_usable_mode() != USABLE_GLIBC ||
                       (((const uint64_t *)p)[-1] & FACTS_MMAPPED) == 0))
         memset(p, 0, size_bytes);

@@ -1,9 +1,9 @@
 /* records.c: the records of sites, in ACCESS and FIELDS.
  *
- * The proposal of 2020 has a table of fixed size, indexed by a hash of the stack, where a new stack
- * evicts an old one, whose values are then printed and must be added up later. Here a stack has a
- * site and a site has a number, so its records are found by an index. They are permanent and in the
- * file, where a reader can watch them grow.
+ * A stack has a site and a site has a number, so a record is found by an index. Records are
+ * permanent and in the file, where a reader can watch them grow. Rejected: a table of fixed size,
+ * indexed by a hash of the stack, as in the proposal of 2020. There a new stack evicts an old one,
+ * whose values are printed and must be added up later.
  *
  * Additions are plain with one thread, and atomic from the second on. Then a minimum, a maximum and
  * the data of the latest block may come from different threads, each value correct by itself. */

@@ -10,8 +10,8 @@
  *     8        0       all of it   each word of a block, the finest view of its fields
  *
  * The base is a variable that the recorder sets. All counters are one mapping, which takes memory
- * where it is written. It must not overlap the program's memory, wherever the kernel places that:
- * programs and libraries move by up to 2^44 bytes (vm.mmap_rnd_bits = 32).
+ * only where it is written. It must not overlap the program's memory, wherever the kernel places
+ * that: programs and libraries move by up to 2^44 bytes (vm.mmap_rnd_bits = 32).
  *
  *     0x0000…  programs that are not position-independent, and their heap
  *     0x1000…  to 0x5000…   counters of granules of 16, for all addresses
@@ -145,7 +145,8 @@ shadow_start(uint32_t granule_bytes, bool apart)
 /* Two counters at any address. */
 typedef uint64_t two_counters __attribute__((vector_size(16), aligned(8), may_alias));
 
-/* Up to this many are simply overwritten: so small a block hardly has a whole page of counters. */
+/* Ranges up to this size are simply overwritten: such a block seldom has a whole page of
+ * counters. */
 enum { FEW_COUNTERS = 32 };
 
 /* Larger ranges are written only where they are not zero, so that memory that is never used has no

@@ -1,7 +1,7 @@
 /* uncounted_dynamic.c: finds code in this process that may access blocks uncounted.
  *
  * "This block was never used" is certain only if no code accesses blocks uncounted. The following
- * may:
+ * code may do so:
  *
  *     a library, or the program, that was not built with heaptap cc
  *     a function of libc or libm that code built with heaptap cc calls, unless its accesses count

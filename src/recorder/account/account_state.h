@@ -11,7 +11,7 @@ struct peak_sums {
     uint32_t settles;    // Approximate number of publications. May wrap around.
 } __attribute__((aligned(64)));
 
-/* The distance of snapshots of one kind; history.c. */
+/* The snapshots of one kind: their minimum distance; history.c. */
 struct snapshot_pace {
     uint64_t width_ns;      // Atomic: minimum distance; 0 = any.
     uint64_t last_ns;       // Elapsed time of the last one.
@@ -64,18 +64,19 @@ struct account_state {
     struct thread **threads; // By row id.
     uint32_t sweep;          // Atomic: where the search for dead owners continues.
     uint32_t live_threads;   // Atomic: rows with an owner, dead ones not yet swept included.
-    uint32_t free_rows;      // Atomic: rows without an owner, to skip a vain search.
+    uint32_t free_rows;      // Atomic: rows without an owner; 0 saves a futile search.
 
     /* history.c */
     uint32_t snapshot_latest;    // Atomic: the highest announced id; 0 = none.
     uint32_t snapshot_busy;      // Atomic: a thread is taking the timeline's next snapshot.
-    uint64_t snapshot_next_ns;   // Atomic: elapsed time when that is due.
+    uint64_t snapshot_next_ns;   // Atomic: elapsed time when that snapshot is due.
     uint64_t snapshot_last_ns;   // Atomic: elapsed time of the latest snapshot of any kind.
-    int64_t snapshot_live_bytes; // Atomic: at the timeline's latest snapshot.
+    int64_t snapshot_live_bytes; // Atomic: live bytes at the timeline's latest snapshot.
     struct snapshot_pace timed;  // The timeline's; guarded by snapshot_busy.
     struct snapshot_pace period; // For --snapshot-every; guarded by change_busy.
     uint64_t growth_bytes;       // Growth of live bytes that triggers a snapshot; 0 = none.
-    int64_t growth_base;         // Atomic: the least live bytes since the latest such snapshot.
+    int64_t growth_base;         // Atomic: the minimum of live bytes since the latest such
+                                 // snapshot.
     uint32_t growth_count;       // Atomic: such snapshots.
     uint64_t collections;        // Atomic: collections that adapters have reported.
     uint32_t signal_count;       // Atomic: signals that requested a snapshot.

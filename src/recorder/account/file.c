@@ -10,11 +10,11 @@
  * growing fails, all tables continue in anonymous memory from then on: the live view and the counts
  * stay complete, and the file notes that it ends here.
  *
- * A program that closes descriptors which it did not open may do so in between, and reuse the
- * number for a file of its own. Therefore no store goes through a descriptor: the new part is
- * mapped through the header's mapping, which certainly belongs to the profile. The blocks are
- * reserved through a descriptor that is checked just before, and whose number such programs do not
- * reach (sys_open). A descriptor that was closed is opened again.
+ * Meanwhile a program that closes descriptors which it did not open may close this one, and reuse
+ * the number for another file. Therefore no store goes through a descriptor: the new part is mapped
+ * through the header's mapping, which certainly belongs to the profile. The blocks are reserved
+ * through a descriptor that is checked just before, and whose number such programs do not reach
+ * (sys_open). A descriptor that was closed is opened again.
  *
  * A file with a reserve (HEAPTAP_RESERVE) gets all its room at the start, divided among the tables,
  * and never grows: growing would need system calls that the program may have forbidden.
@@ -53,7 +53,7 @@ enum { REOPENED_MAX = 8 };
 /* Below this size a table doubles, above it grows by half: few segments, little slack. */
 enum { DOUBLE_BELOW_BYTES = 1 << 20 };
 
-/* Amount of the file that one request reads ahead, which takes some 50 microseconds. The kernel's
+/* Bytes of the file that one request reads ahead, which takes some 50 microseconds. The kernel's
  * own readahead around the first page used can reach eight megabytes on some machines, and one
  * event waits for it. So that is turned off with MADV_RANDOM. */
 enum { READ_BYTES = 256 << 10 };
@@ -198,7 +198,7 @@ file_reopen(void)
     if (fd != 0 || (uint64_t)st.st_dev != account_state()->device ||
         (uint64_t)st.st_ino != account_state()->inode)
         return -ESTALE;
-    // If a file that was cut short grew, the lost part would read as zeros.
+    // If a truncated file grew, the lost part would read as zeros.
     if ((uint64_t)st.st_size < bytes)
         return -ENODATA;
     return sys_open_again(account_state()->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,

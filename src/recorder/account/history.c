@@ -60,8 +60,8 @@ enum { WIDTH_SNAPSHOTS = 64, WIDTH_HISTORY = 80, DOUBLING_HISTORY = 40, WIDTH_SH
 /* A requested period keeps its width for a larger share of SNAPSHOTS. */
 enum { PERIOD_SNAPSHOTS = 8 };
 
-/* After so many records, earlier pages are dropped: six pages at a time, since one event waits for
- * that. */
+/* After this many records, earlier pages are dropped: six pages at a time, because one event waits
+ * for that. */
 enum { LET_GO_RECORDS = 512 };
 
 /* Settings from the environment; constants of the process and its children. */
@@ -85,7 +85,7 @@ history_start(void)
 
 /* --- Taking one ------------------------------------------------------------------------------- */
 
-/* Return how many snapshots there may be in all before KIND is refused. */
+/* Return the number of snapshots at which KIND is refused. */
 static uint64_t
 snapshots_max(enum disk_snapshot_kind kind)
 {
@@ -285,7 +285,7 @@ take_timed(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int6
     uint64_t mask = sys_block_signals();
     uint32_t idle = 0;
 
-    // A second thread need not take one: it would be of the same moment.
+    // A second thread need not take one: it would record the same moment.
     if (cas_acq_rel(&account_state()->snapshot_busy, &idle, 1u)) {
         widen(&account_state()->timed, WIDTH_SNAPSHOTS);
         account_state()->timed.taken++;

@@ -7,8 +7,8 @@
  * under it. Blocks are charged to a node below the node of their stack, a tag with the index of the
  * record.
  *
- * Threads without labels pay nothing. A thread with labels is THREAD_APART instead of THREAD_READY,
- * so its allocations miss every fast path, and on the slow path label_here finds the tag.
+ * Threads without labels pay nothing. A thread with labels is THREAD_APART instead of THREAD_READY.
+ * Its allocations therefore take the slow path, where label_here finds the tag.
  *
  * There are no more sets than the profile has records. Events beyond that go to record 1, "other",
  * and are counted. When not even the texts have room, the thread has the set "other" until a label

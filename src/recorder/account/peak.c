@@ -1,8 +1,9 @@
 /* peak.c: the slow paths of peak.h, and how threads detect a new maximum.
  *
- * With several threads no thread sees live bytes exactly. Each thread has its own part of them,
- * live_bytes, and keeps changes to itself while they lie in its span. When they leave the span the
- * thread *settles*. Other threads see two words of it, and the sums of both words over all threads:
+ * With several threads no thread sees live bytes exactly. Each thread has a part of them,
+ * live_bytes, and leaves changes unpublished while they lie in its span. When they leave the span
+ * the thread *settles*. Other threads see two words of it, and the sums of both words over all
+ * threads:
  *
  *     told_bytes     its part when last published          the sum: nearly live bytes
  *     spare_bytes    its slack: by how much its part may   the sum of both: an upper bound of
@@ -65,7 +66,8 @@ enum peak_mode {
     PEAK_FAR = 2,
 };
 
-/* Maximum that a single thread keeps back, because the timeline contains published bytes only. */
+/* Maximum that a single thread leaves unpublished, because the timeline contains published bytes
+ * only. */
 #define ALONE_SLACK_BYTES (LIMIT_PEAK_ERROR_BYTES / 4)
 
 enum {
@@ -116,8 +118,8 @@ far_error(void)
                   LIMIT_PEAK_ERROR_BYTES);
 }
 
-/* Return the part of ERROR that each thread may keep back. One half of ERROR covers the bytes kept
- * back when the peak is raised, the other half bytes kept back before. */
+/* Return each thread's share of ERROR as slack. One half of ERROR covers bytes unpublished when the
+ * peak is raised, the other half bytes unpublished before. */
 static int64_t
 share_of(int64_t error)
 {

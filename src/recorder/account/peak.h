@@ -133,7 +133,7 @@ peak_before_free(struct thread *t, struct disk_counter *c)
         peak_catch_up(t, c);
 }
 
-/* Add CHANGE_BYTES to T's live bytes. Return true if T may keep that to itself; otherwise the
+/* Add CHANGE_BYTES to T's live bytes. Return true if the change may stay unpublished; otherwise the
  * caller must call peak_settle. */
 static inline bool
 peak_keeps(struct thread *t, int64_t change_bytes)

@@ -4,7 +4,7 @@
  * its free. For long-lived blocks the exact number is of no interest. Short lives are found among
  * the latest 256 blocks of the thread, which fit in 2 KiB.
  *
- *     thread    recent[256]    which are the latest blocks, by the number of their birth
+ *     thread    recent[256]    the latest blocks, by birth number
  *               births         the number of the next, modulo 256
  *     ledger    birth          that number, a byte for each block
  *

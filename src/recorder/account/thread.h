@@ -108,14 +108,14 @@ enum thread_ready {
 };
 
 /* Private memory, one per row of the thread table; a new thread inherits it from an ended one. Only
- * the owner touches it, except for `owner_tid`, `ready` and the fields that peak.c names. Wiped in
+ * the owner accesses it, except for `owner_tid`, `ready` and the fields that peak.c names. Wiped in
  * a forked child, so that ready is 0 there. */
 struct thread {
     /* Fields that every event touches. */
     uint32_t ready;     // enum thread_ready.
     uint32_t countdown; // Events until the next tick.
     // Sum of the changes of live bytes by all its events. While it lies in [live_low, live_low +
-    // live_span], the thread may keep changes to itself. Others read live_bytes.
+    // live_span], changes may stay unpublished. Others read live_bytes.
     int64_t live_bytes, live_low;
     uint64_t live_span;
     uint8_t births; // Birth number of the next block, modulo RECENT_BLOCKS.

@@ -1,4 +1,4 @@
-/* behind.h: the next allocator, that is, the next definition of each function in link order. */
+/* behind.h: the real allocator, that is, the next definition of each function in link order. */
 #ifndef ALLOCATOR_BEHIND_H
 #define ALLOCATOR_BEHIND_H
 
@@ -90,13 +90,13 @@ bool behind_calls_back(void);
 /* The next malloc_usable_size. Requires that behind_usable_mode permits it. */
 size_t behind_usable(const void *p);
 
-/* Return the I-th object, other than libc, that defines functions of the next allocator; NULL
- * behind the last. I must be less than BEHIND_PARTS. */
+/* Return the I-th object, other than libc, that defines functions of the real allocator; NULL after
+ * the last. I must be less than BEHIND_PARTS. */
 enum { BEHIND_PARTS = 12 };
 const struct link_map *behind_part(uint32_t i);
 
 /* behind_libc: return libc's object, if it is glibc's; else NULL. behind_is_libc: return true if
- * libc defines the whole next allocator. */
+ * libc defines all functions of the real allocator. */
 const struct link_map *behind_libc(void);
 bool behind_is_libc(void);
 
@@ -110,10 +110,10 @@ enum usable_mode {
 /* Return how sizes of blocks are found: an enum usable_mode. */
 uint32_t behind_usable_mode(void);
 
-/* Return true if the name malloc leads every caller to the recorder. */
+/* Return true if a call of malloc by name reaches the recorder, whichever object calls. */
 bool behind_is_ours(void);
 
-/* Return true if the next allocator belongs to a sanitizer's run-time library. */
+/* Return true if the real allocator belongs to a sanitizer's run-time library. */
 bool behind_is_sanitizer(void);
 
 /* Return the next function NAME, if the program was started with a definition of it, else NULL.

@@ -137,7 +137,7 @@ find_all(struct definition *ret)
     }
 }
 
-/* Return the first definition of NAME in the objects from FIRST on. */
+/* Return the first definition of NAME in the link map from FIRST on. */
 static struct definition
 find_from(const struct link_map *first, const char *name, const char *version)
 {
@@ -160,7 +160,7 @@ behind_symbol(const char *name)
     return find_from(symbols_own()->l_next, name, NULL).address;
 }
 
-/* Return true if NAME leads every caller to the recorder. */
+/* Return true if a call of NAME reaches the recorder, whichever object calls. */
 static bool
 is_ours(const char *name)
 {
@@ -229,7 +229,8 @@ hidden_name(const struct hidden *h, const struct symbols *o, uint32_t index)
     return -1;
 }
 
-/* If relocation R of O is bound to a name that is hidden now, rebind it as without the recorder. */
+/* If relocation R of O is bound to a name that is hidden now, rebind it to the definition that it
+ * would have without the recorder. */
 static void
 unbind(const struct hidden *h, const struct symbols *o, const Elf64_Rela *r)
 {
@@ -243,7 +244,7 @@ unbind(const struct hidden *h, const struct symbols *o, const Elf64_Rela *r)
         return;
     i = hidden_name(h, o, symbol);
     if (i < 0 || *place != h->ours[i] + more)
-        return; // It is bound at its first use, or leads to an object before the recorder.
+        return; // Not bound yet, or bound to an object that comes before the recorder.
     value = (uint64_t)(uintptr_t)find_from(symbols_own()->l_next, names[OPERATORS_FROM + i].text,
                                            symbols_needed_version(o, symbol))
                 .address;
@@ -303,7 +304,7 @@ step_aside(const struct definition *found)
     struct hidden hidden = {0};
     struct symbols o;
 
-    // If the recorder is linked into the program, its definitions are the program's for good.
+    // In a program that links the recorder, the recorder's definitions stay the program's.
     if (symbols_own()->l_prev == NULL || !decide_hidden(found, &hidden) ||
         !symbols_read(symbols_own(), &o))
         return;

@@ -1,4 +1,4 @@
-/* behind_glibc.c: the next allocator in a static executable with glibc.
+/* behind_glibc.c: the real allocator in a static executable with glibc.
  *
  * glibc defines malloc and its relatives (except reallocarray) in one object. If a program brings
  * another malloc, the recorder must not pull in that object, or the linker would find two

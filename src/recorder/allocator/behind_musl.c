@@ -1,4 +1,4 @@
-/* behind_musl.c: the next allocator in a static executable with musl.
+/* behind_musl.c: the real allocator in a static executable with musl.
  *
  * Unlike with glibc, each function has a separate object, so weak references would pull nothing in:
  * these are strong.

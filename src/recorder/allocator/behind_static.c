@@ -1,4 +1,4 @@
-/* behind_static.c: the next allocator in a static executable.
+/* behind_static.c: the real allocator in a static executable.
  *
  * There is no dynamic linker. The program is linked with --wrap for each function that the recorder
  * intercepts. Its calls of malloc, and those in its libraries, lead to the recorder's

@@ -3,7 +3,7 @@
 #define ALLOCATOR_OPERATORS_STATIC_H
 
 struct linked_operator {
-    const char *name; // NULL in the last.
+    const char *name; // NULL in the last element.
     void *real;       // The program's, or the C++ library's.
 };
 

@@ -1,8 +1,8 @@
 /* symbols_dynamic.c: the dynamic symbols of loaded objects, read in place.
  *
  * dlsym is unsuitable. It waits for a thread that is loading an object, perhaps in a constructor
- * that waits for the calling thread. It replaces or frees the message that the program has yet to
- * get from dlerror. When it fails it allocates, perhaps by the function being looked up. It does
+ * that waits for the calling thread. It replaces or frees a message that the program has not yet
+ * read with dlerror. When it fails it allocates, perhaps by the function being looked up. It does
  * not find symbols that only a plug-in can see. So symbols are looked up here, by the objects' hash
  * tables, in the order of the chain of link maps.
  *
@@ -10,7 +10,7 @@
  * and nothing is ever inserted between them; their order is the search order of the global scope.
  * Objects behind them were loaded later and may be unloaded. A reader of those holds the chain: the
  * recorder's dlclose waits a bounded time for such readers, which never block while they hold it. A
- * new reader waits a bounded time for a dlclose in progress. It cannot wait for the end of that,
+ * new reader waits a bounded time for a dlclose in progress. Waiting for its end could deadlock,
  * because a destructor may be waiting for the reader.
  *
  * The rules for definitions and references follow the gABI and the Linux Standard Base's rules for
@@ -254,7 +254,7 @@ find_own(void)
     map = o.link_map;
     while (map->l_next != NULL)
         map = map->l_next;
-    cas_acq_rel(&last, &none, map); // A thread that comes late may already find more.
+    cas_acq_rel(&last, &none, map); // A thread that runs this later may find more objects.
     store_release(&own, (const struct link_map *)o.link_map);
 }
 

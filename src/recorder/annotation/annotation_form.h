@@ -6,8 +6,9 @@
 #include "base/base.h"
 
 enum {
-    ANNOTATION_ALIGNMENT = 16, // Divides the annotation's length, which keeps blocks aligned.
-    ANNOTATION_FRAMES_MIN = 3, // The annotation then spans the distance annotated_map.h needs.
+    ANNOTATION_ALIGNMENT = 16, // Divides the length of an annotation, so that blocks stay aligned.
+    ANNOTATION_FRAMES_MIN = 3, // The shortest annotation; keeps blocks as far apart as
+                               // annotated_map.h requires.
     ANNOTATION_FRAMES_MAX = 255,
     ANNOTATION_GUARD_MAX = 255,
 };
@@ -16,7 +17,7 @@ enum {
 struct annotation_form {
     uint32_t places;      // Slots for return addresses; 0 = blocks are not annotated.
     uint32_t guard_bytes; // Behind each block.
-    uint32_t head_bytes;  // In front of it.
+    uint32_t head_bytes;  // Bytes in front of a block.
 };
 
 extern struct annotation_form annotation_form;

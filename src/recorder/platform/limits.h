@@ -26,10 +26,10 @@ enum {
     LIMIT_STRINGS = 8 << 20,
     /* Stacks with unknown frees; more are counted without their stack. */
     LIMIT_UNKNOWN_FREES = 8192,
-    /* Damaged blocks with a record; more are only counted. */
+    /* Corruptions of blocks with a record; more are only counted. */
     LIMIT_DAMAGES = 512,
-    /* Changes of the way of recording; the ledger has 9 bits for them. When they have run out, an
-     * earlier way of the same kind is used again. */
+    /* Changes of the recording mode; the ledger has 9 bits for them. When they have run out, an
+     * earlier mode of the same kind is reused. */
     LIMIT_WAYS = 511,
     /* Snapshots, including the timeline's, and how many of them are reserved for others. More are
      * refused. In a month the timeline takes some 3,000. */
@@ -46,14 +46,15 @@ enum {
     /* Points of the timeline; when it is full, every second one is dropped and the interval
      * doubles. */
     LIMIT_TIME_POINTS = 1024,
-    /* Most events of a thread between two looks at the clock and the control words. */
+    /* Maximum number of events of a thread between two readings of the clock and the control
+     * words. */
     LIMIT_TICK_EVENTS = 256,
     /* Attempts to wait until another thread has grown a table, up to a second in all, before the
      * event goes to "other" or is lost. */
     LIMIT_GROW_WAITS = 10000,
 };
 
-/* Address space for the counters of all threads. Reserved, not touched. */
+/* Address space for the counters of all threads. Reserved, not prefaulted. */
 #define LIMIT_COUNTER_BYTES ((uint64_t)8 << 30)
 
 /* With threads, live bytes in the timeline and in snapshots may be wrong by this much or 1/1024 of

@@ -2,22 +2,22 @@
  *
  * The limit applies to memory that grows with the number of different stacks. Touched private
  * memory is measured now and then, and estimated in between from the nodes that have been added.
- * Memory that grows with the program instead is never refused, because that would make its numbers
- * wrong: the ledger (a sixth of the heap), a row for each thread, counters of threads at known
- * sites. All of it counts towards the limit, so it makes new stacks stop earlier.
+ * Memory that grows with the program is never refused, because the counts would then be wrong: the
+ * ledger (a sixth of the heap), a row for each thread, counters of threads at known sites. All of
+ * it counts towards the limit, so it makes new stacks stop earlier.
  *
  * A program may lock all future mappings (mlockall) and have a low limit on locked memory: then the
  * kernel refuses new mappings. An earlier mapping is not locked, even when it grows. So the
- * recorder keeps one page for that. mremap grows it by the requested size; the new part stays
- * behind, and the page serves the next request.
+ * recorder keeps one page for such requests. mremap grows it by the requested size; the new part is
+ * split off, and the page serves the next request.
  *
  * The kernel charges writable private memory to RLIMIT_DATA, touched or not, except for stacks.
  * Large pieces stay mostly untouched, so they are mapped like a stack (MAP_GROWSDOWN). A page
  * without access below each of them keeps it from growing.
  *
- * The memory that every start takes is one piece behind the state, the pool. Separately, it would
- * be twenty mappings. Each would cost seven system calls, and a share of every fork and exit. A
- * forked child has the pool as well, wiped like the state, and starts in it again.
+ * The memory that every start needs is one piece after the state, the pool. Separately, it would be
+ * twenty mappings. Each would cost seven system calls, and a share of every fork and exit. A forked
+ * child has the pool as well, wiped like the state, and starts in it again.
  *
  *     state | what dumps hold | what they do not hold ... */
 #include "platform/mem.h"

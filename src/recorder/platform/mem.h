@@ -50,17 +50,17 @@ void *mem_reserve(size_t size_bytes);
  * not reserved. */
 bool mem_populate(void *address, size_t size_bytes);
 
-/* Prefault the pages from START's up to END's, which is excluded, as if they had been written to.
- * Does nothing on a kernel before 5.14. */
+/* Prefault the pages of [START, END), as if they had been written. Does nothing on a kernel before
+ * 5.14. */
 void mem_touch(const void *start, const void *end);
 
 /* Return true if the page of ADDRESS is in memory; false also where the kernel does not report
  * it. */
 bool mem_is_there(const void *address);
 
-/* Prefault memory that is filled from its beginning, in steps, which is cheaper than a page fault
- * for each page. It is about to be used up to END_BYTES of LIMIT_BYTES, and is prefaulted up to
- * *MADE, which threads share. A step goes beyond END_BYTES by half of that, at most by 4 KiB. */
+/* Prefault memory that is filled from its start, in steps: cheaper than a page fault for each page.
+ * It is about to be used up to END_BYTES of LIMIT_BYTES. *MADE, which threads share, is the
+ * prefaulted size. A step goes beyond END_BYTES by half of END_BYTES, at most by 4 KiB. */
 void mem_make_ahead(const void *base, uint64_t *made, uint64_t end_bytes, uint64_t limit_bytes);
 
 /* Fast path of mem_make_ahead. */
@@ -105,13 +105,13 @@ bool mem_drop_parents(const void *kept);
  * lost. */
 void mem_release(void *address, size_t size_bytes);
 
-/* From now on, refuse memory for new stacks beyond MAX_BYTES, the file included; 0 = no limit. */
+/* Refuse memory for new stacks beyond MAX_BYTES, the file included; 0 = no limit. */
 void mem_set_limit(uint64_t max_bytes);
 
 /* Set the parent's limit again. Call in a forked child. */
 void mem_limit_again(void);
 
-/* Return the bytes left of the limit; UINT64_MAX without one. */
+/* Return how many bytes the limit has left; UINT64_MAX without a limit. */
 uint64_t mem_left(void);
 
 /* Account for SIZE_BYTES of private memory that are about to be touched. Return false if the limit

@@ -34,7 +34,7 @@ enum { NAME_ATTEMPTS = 1000 };
 
 /* The file behind stderr when the program began. A process constant, also in children. */
 static struct {
-    bool known; // And it belongs to the user.
+    bool known; // It was open, and is the stderr of `heaptap run` if that is named.
     dev_t device;
     ino_t inode;
 } first_stderr;

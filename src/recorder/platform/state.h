@@ -1,6 +1,6 @@
 /* state.h: the recorder's state: what all rooms share, and a place for what each room adds.
  *
- * Two kinds of memory. *Process constants* (the next allocator's functions) live in ordinary data
+ * Two kinds of memory. *Process constants* (the real allocator's functions) live in ordinary data
  * and survive fork. *State* lives in private memory that a forked child sees as zeros (mem.h). So
  * `state->ready == 0` means that this process has not started recording, whether it is new or a
  * child. No static pointer into a file mapping exists outside the state.
@@ -95,14 +95,16 @@ enum reentry {
 
 struct tls {
     struct thread *self; // NULL until the thread's first event. Check ready: a child's is wiped.
-    // Result of the next allocator's latest function if it came unchanged from an inner malloc.
+    // Result of the latest call of a real allocator function, if it came unchanged from an inner
+    // malloc.
     const void *nested_block;
     uint64_t entered; // Slot of the event that set busy.
     uint32_t busy;    // enum reentry. Plain: only this thread and its signal handlers.
     uint32_t exact;   // 1 while the thread records every call; way.c.
     uint32_t labels;  // Its label set; label.h. 0 = none.
-    // Its events need the slow path, as of the latest look: their node is not the C stack's,
-    // because the thread has labels or frames of another language may run.
+    // The thread's events need the slow path, as of the latest look: blocks are charged to another
+    // node than the C stack's, because the thread has labels, or frames of another language may
+    // run.
     uint32_t apart;
     // During a recorded reallocation, if `apart`: the block's old and new address.
     const void *moved_from, *moved_to;
@@ -118,10 +120,10 @@ struct tls {
     uint64_t charge_mask; // Bits of a size that are charged: all, or none when calls are counted.
     int64_t reserve;      // Charge left at the next look until the next sample.
     uint64_t random;      // State of the generator.
-    uint32_t change;      // sample.change when the thread last adopted a way; 0 = never.
+    uint32_t change;      // sample.change when the thread last adopted a recording mode; 0 = never.
     uint32_t way;
-    uint32_t sampled_way; // The way of the sample being recorded.
-    uint32_t freed_site;    // The latest sample that was freed, and the credit at that time.
+    uint32_t sampled_way; // Recording mode of the sample being recorded.
+    uint32_t freed_site;    // The latest freed sample, and the credit at that time.
     const void *freed_block;
     int64_t freed_credit;
     int64_t block_credit; // The credit after the thread's latest sample.
@@ -129,7 +131,7 @@ struct tls {
     /* For annotated blocks; event/reentry.h, entry/annotate_next.c. */
     uint64_t origin_slot; // Caller of the intercepted function; 0 = not known.
     uint64_t origin_rbp;
-    uint64_t annotating;  // Slot of the call of the next allocator; 0 = none.
+    uint64_t annotating;  // Slot of the call of the real allocator; 0 = none.
     uint32_t check_countdown; // Events since this thread last checked blocks.
 };
 

@@ -17,10 +17,10 @@
 // Thread ids are below this (PID_MAX_LIMIT of the kernel).
 enum { TID_LIMIT = 1 << 22 };
 
-// More than any kernel is built for.
+// An upper bound for NR_CPUS of every kernel.
 enum { PROCESSORS_MAX = 8192 };
 
-// A mask that no thread has: SIGKILL cannot be blocked.
+// A mask that no thread can have: SIGKILL cannot be blocked.
 #define MASK_NONE (UINT64_C(1) << (SIGKILL - 1))
 
 // Facts read before calls became forbidden. Constant from then on, also in children.
@@ -30,7 +30,8 @@ static char quiet_name[16];
 static char quiet_directory[1024]; // Empty if it is not known.
 static int made_up_tid = TID_LIMIT; // Atomic: the lowest id that sys_gettid has made up.
 
-/* Lowest descriptor of the recorder. The kernel's table is as large for it as for any above 128. */
+/* Lowest descriptor number of the recorder. The kernel's table of descriptors is no
+ * larger for it than for number 128. */
 enum { DESCRIPTOR_LEAST = 200 };
 
 #define CALL(number, a, b, c, d, e, f)                                                             \
@@ -341,7 +342,7 @@ sys_gettid(void)
 int
 sys_tgkill(int pid, int tid, int signal)
 {
-    // Nothing can show that a thread with a made-up id has ended.
+    // No call can show that a thread with a made-up id has ended.
     if (tid >= load_relaxed(&made_up_tid))
         return -EPERM;
     return (int)CALL(SYS_tgkill, pid, tid, signal, 0, 0, 0);

@@ -92,8 +92,8 @@ int sys_tgkill(int pid, int tid, int signal);
 void sys_raise_again(int signal, const siginfo_t *info);
 int sys_thread_name(char *ret_name_16);
 
-/* Let another thread run, for the ATTEMPT-th time: first by yielding the processor, later by
- * sleeping for a tenth of a millisecond. */
+/* Back off, for the ATTEMPT-th time: yield the processor at first, later sleep for a tenth of a
+ * millisecond. */
 void sys_wait(uint32_t attempt);
 
 /* Block this thread's signals while it holds something that others wait for: a handler may jump out
@@ -137,7 +137,8 @@ uint64_t sys_unix_ns(void);
 /* Store the kernel's auxiliary vector. Return its bytes, or a negative error number. */
 long sys_auxiliary(void *buffer, size_t size_bytes);
 
-/* Return true if the process has other rights than the user who started it, judging by its ids. */
+/* Return true if the process has other credentials than the user who started it, judging by its
+ * ids. */
 bool sys_has_more_rights(void);
 
 #endif

@@ -48,7 +48,7 @@ enum {
     // How far up a frame may reach on a stack that is not the thread's own; after a guess.
     FRAME_PAGES = 512,
     DOUBTFUL_PAGES = 32,
-    WALK_PAGES = 4096, // Proved in one walk.
+    WALK_PAGES = 4096, // Maximum number of pages proved in one walk.
 };
 
 #define STACK_GROWTH_MAX ((uint64_t)1 << 30)

@@ -44,7 +44,7 @@
 enum {
     KEY_FRAMES = 6, // Innermost frames in the hash of a passing stack.
     KEY_NOT_KNOWN = PASSINGS,
-    KEY_REMEMBER, // No key: the memo shall hold it.
+    KEY_REMEMBER, // No key: the memo must hold the stack.
 };
 
 /* A counter that no block fits. */
@@ -431,8 +431,8 @@ remember_walked(struct walk *w, uint32_t parent)
     return parent;
 }
 
-/* The walk met the memo by another way than before, so rbp may have been restored from another
- * word: update the frame where they met, and drop those inside it. Return its node. */
+/* The walk met the memo along another path than before, so rbp may have been restored from another
+ * word. Update the frame where they met, drop those inside it, and return its node. */
 static inline uint32_t
 rejoin(struct walk *w)
 {
@@ -777,7 +777,8 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
     return remember_leaf(t, remember_walked(&w, parent));
 }
 
-/* Passing stack I called from CALLER: return its target. NULL: the memo shall hold it instead. */
+/* Passing stack I called from CALLER: return its target. Return NULL if the memo must take it
+ * over. */
 static inline struct stack_target *
 passes(struct thread *t, uint32_t i, struct arch_caller caller)
 {

@@ -123,8 +123,8 @@ check(struct shown *s)
     int rc = pick_metric(s->p, metric_chosen(&run->options->metric));
 
     if (rc == 0 && s->p->extent != EXTENT_WHOLE && export_needs_whole(run->exporter)) {
-        say_error("the format %s contains the peak, so it needs a whole run, not a moment or a range "
-                  "of time",
+        say_error("the format %s contains the peak, so it needs a whole run, not a moment or a "
+                  "range of time",
                   run->exporter->name);
         return EXIT_USAGE;
     }
