@@ -1,5 +1,5 @@
-/* asking.c: all are asked before any is waited for, because one that allocates nothing would hold
- * up the others. */
+/* asking.c: send all requests before waiting for an answer, because a process that allocates
+ * nothing would delay the others. */
 #include "command/asking.h"
 
 #include <time.h>
@@ -10,7 +10,7 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
-/* A process that has been asked. */
+/* A process with a pending request. */
 struct asked {
     struct control control;
     bool waits;
@@ -53,7 +53,7 @@ now_ns(void)
     return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-/* The exit code for R; says what ERR does if that is a failure. */
+/* Return the exit code for R; print ERR if R is a failure. */
 static int
 code_of(int r, const struct err *err)
 {

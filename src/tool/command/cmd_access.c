@@ -1,9 +1,7 @@
-/* cmd_access.c: `heaptap access`, how the blocks of a program were used, if it was built to count
- * that.
+/* cmd_access.c: `heaptap access`, how a program used its blocks, if it was built to count accesses.
  *
- * A profile without counts is refused before anything that takes long, with what to do. In a
- * session such processes are left out, unless all are: a make that was recorded whole has a
- * compiler in it that nobody has built anew.
+ * A profile without counts is refused early, with the remedy. In a session such processes are left
+ * out, unless none has counts: a recorded make includes compilers that were not built to count.
  */
 #include "analyse/access_sites.h"
 #include "analyse/fields.h"
@@ -50,7 +48,7 @@ check(struct shown *s)
     return sink_check(o->svg, s->set);
 }
 
-/* Look for the structures that blocks with known accesses are. */
+/* Find the structures of the blocks with known accesses. */
 static void
 find_structures(struct shown *s)
 {

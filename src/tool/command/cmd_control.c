@@ -1,7 +1,7 @@
-/* cmd_control.c: `heaptap record`: look at, and change, how a running program is recorded.
+/* cmd_control.c: `heaptap record`: show or change the recording mode of a running program.
  *
  * The program takes a request when it next looks (profile/control.c), so this waits for a few
- * seconds (asking.c) and says plainly whether it was taken.
+ * seconds (asking.c) and reports whether it was taken.
  */
 #include "command/asking.h"
 #include "command/sink.h"
@@ -50,7 +50,7 @@ check_options(const struct control_options *o, struct err *err)
     return sample_opts_check(o->sample_bytes, o->sample_count, err);
 }
 
-/* The way of recording that the options ask for; false if none. */
+/* Store the requested recording mode. Return false if the options request none. */
 static bool
 wanted_way(const struct control_options *o, struct profile_way *ret)
 {
@@ -88,7 +88,7 @@ show(const char *path)
     return r;
 }
 
-/* The same of a process by its profile or pid. */
+/* Like show, for a process named by its profile or pid. */
 static int
 show_one(const char *what)
 {

@@ -1,4 +1,4 @@
-/* cmd_core.c: `heaptap core`: what lived in the memory of a process that was recorded.
+/* cmd_core.c: `heaptap core`: show the live blocks in the memory of a recorded process.
  *
  * A core dump has the recorder's ledger in it: which blocks live. With the profile, which has the
  * stacks, that becomes a profile of the moment of the dump, and is shown like any other.
@@ -26,14 +26,14 @@
 
 static const struct core_options defaults;
 
-/* A command on its way. */
+/* A running command. */
 struct coring {
     const struct core_options *o;
     struct memory_answer answer;
     struct examined e;
 };
 
-/* Have the instruction at PC named with all others, as the last location of P. */
+/* Add the instruction at PC as the last location of P, so that it is symbolised with the others. */
 static void
 add_location(struct profile *p, uint64_t pc)
 {

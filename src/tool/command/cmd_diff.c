@@ -1,4 +1,4 @@
-/* cmd_diff.c: `heaptap diff`, what changed from one profile to another.
+/* cmd_diff.c: `heaptap diff`: show the changes from one profile to another.
  *
  * With --fail-over it is a gate: exit code 1 when a total grew by more than a limit (judge.h).
  */

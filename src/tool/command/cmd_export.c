@@ -128,7 +128,7 @@ check(struct shown *s)
                   run->exporter->name);
         return EXIT_USAGE;
     }
-    if (s->p->losses.file_failed) // For which other tools' formats have no place.
+    if (s->p->losses.file_failed) // The formats of other tools have no place for it.
         say_warning("%s is incomplete: %s", s->p->path, loss_of_file);
     return rc == 0 && file ? sink_check(file, s->set) : rc;
 }

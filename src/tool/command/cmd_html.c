@@ -30,7 +30,8 @@
 #include "view/damage.h"
 #include "view/style.h"
 
-// A page is loaded whole: a source file of more bytes is generated, and of all together no more.
+// A page is loaded whole. Limits of a source file, as larger ones are generated, and of all
+// sources.
 #define SOURCE_BYTES (2 * MIB)
 #define SOURCES_BYTES (32 * MIB)
 
@@ -128,7 +129,7 @@ stem(const struct html_side *side, struct arena *arena)
     return *name == '\0' || *name == '.' ? "heaptap" : name;
 }
 
-/* Return true if PATH is a page, so that another may take its place. */
+/* Return true if PATH is a page and may be replaced by another. */
 static bool
 is_page(const char *path)
 {
@@ -144,8 +145,8 @@ is_page(const char *path)
     return n > 0 && page_is_ours(head, (size_t)n);
 }
 
-/* Where the page goes: the file that was asked for, NULL for stdout, or one in the current
- * directory. Returns 0, or the exit code after saying why there is none. */
+/* Choose the path of the page: the requested file, NULL for stdout, or a file in the current
+ * directory. Return 0, or the exit code after printing an error. */
 static int
 choose_output(const struct html_options *o, const struct html_side *side,
               const struct html_side *before, struct arena *arena, const char **ret)
@@ -219,7 +220,7 @@ tell_written(const char *path, const struct html_sources *s, struct arena *arena
                                    style_bytes(arena, st.st_size), with));
 }
 
-/* Why sources are not in the page that could be. */
+/* Report why available sources are not in the page. */
 static void
 hint_at_sources(const struct html_sources *s, struct arena *arena)
 {

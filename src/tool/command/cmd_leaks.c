@@ -34,10 +34,10 @@ static const struct leaks_options defaults = {.callers = NOT_GIVEN};
 /* Live memory of all processes shown. */
 struct live {
     int64_t bytes;
-    int64_t least_bytes; // For certain: less, where bytes are an estimate.
+    int64_t least_bytes; // Lower bound: smaller than the value for estimates.
     int unread;          // As in struct view_set.
     bool incomplete;     // A profile lacks events, so more may be live.
-    bool damaged;        // A profile is, which has been said.
+    bool damaged;        // A profile is damaged, and an error was printed.
 };
 
 /* State shared by the runner's steps. */

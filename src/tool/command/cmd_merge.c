@@ -75,7 +75,7 @@ is_new_file(struct inputs *in, const char *path)
     return is_new;
 }
 
-/* Add the profiles that NAME stands for: a profile, a process, or all in a directory. */
+/* Add the profiles that NAME refers to: a profile, a process, or all in a directory. */
 static int
 add_input(struct inputs *in, const char *name)
 {
@@ -83,7 +83,7 @@ add_input(struct inputs *in, const char *name)
     const char **paths;
     size_t count = 0;
     uint32_t pid;
-    // By its file, or the same process by both names would count twice.
+    // Identified by its file: otherwise a process given by both names would count twice.
     int r = origin_is_pid(name, &pid) ? origin_of_pid(pid, &in->arena, &name, &err) : 0;
 
     if (r == 0)
@@ -269,7 +269,7 @@ add_loaded(struct sums *s, const char *path, struct profile *p, struct sentences
     return 0;
 }
 
-/* Add the profile PATH to S. Returns 0 or an exit code after saying why. */
+/* Add the profile PATH to S. Returns 0 or an exit code after printing an error. */
 static int
 add_profile(struct sums *s, const char *path, struct sentences *warnings)
 {
@@ -323,7 +323,7 @@ add_all(struct sums *s, const struct inputs *in, bool skip_bad)
     return rc;
 }
 
-/* Write the sum S to the output, and say so. */
+/* Write the sum S to the output, and report the path. */
 static int
 write_sum(struct sums *s, const char *output, struct arena *arena)
 {

@@ -1,4 +1,4 @@
-/* cmd_pack.c: `heaptap pack`, making a profile that reads anywhere. `heaptap run` does it by
+/* cmd_pack.c: `heaptap pack`: make a profile readable on any machine. `heaptap run` packs by
  * itself. */
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +29,8 @@ static const struct opt options[] = {
     {0},
 };
 
-/* Where to pack P, the profile at PATH, if no file was named: there, or beside it if somebody may
- * still write it. NULL if that is taken. */
+/* Return the default output for P, the profile at PATH: PATH itself, or a file beside it if a
+ * process may still write to PATH. NULL if the latter exists. */
 static const char *
 place_for(const struct profile *p, const char *path, struct arena *a)
 {

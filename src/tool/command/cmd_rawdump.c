@@ -1,8 +1,8 @@
 /* cmd_rawdump.c: `heaptap rawdump`: annotated blocks in any copy of memory.
  *
- * Word size and byte order are in the blocks, but the program has the last word: blocks of another
- * kind are not of it, and saying so is worth more than stacks with wrong names. The same goes for
- * addresses that the user gave and blocks that lay elsewhere.
+ * Word size and byte order are in the blocks, but the program decides: blocks of another kind are
+ * not its own. A message about them is worth more than stacks with wrong names. The same applies to
+ * blocks that contradict an address from the user.
  */
 #include <inttypes.h>
 #include <stdio.h>

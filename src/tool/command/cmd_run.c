@@ -29,7 +29,7 @@
 #include "view/say.h"
 #include "view/session_names.h"
 
-/* A run of more processes shows how far packing is. */
+/* With more processes, show the progress of packing. */
 enum { PROGRESS_FROM = 3 };
 
 /* A year; and far from where milliseconds overflow. */
@@ -150,12 +150,12 @@ static const struct opt options[] = {
 struct outcome {
     struct recorded_run run;
     struct run_profiles profiles;
-    struct run_process *processes; // By those that could be read.
+    struct run_process *processes; // Processes with a readable profile.
     size_t count;
     size_t living; // How many of them are still being written.
     struct run_limits limits;
-    // Those that the run may have been about: the first process's last image, and, of the ended
-    // ones, that which allocated most. They may be the same.
+    // Candidates for the main process: the first process's last image, and the ended process that
+    // allocated most. They may be the same.
     struct profile *first, *most;
     struct run_notes notes;
     struct kept kept; // Modules read for its processes' symbols.
@@ -171,7 +171,7 @@ parse_hooks(struct arena *arena, struct err *err)
     return r;
 }
 
-/* TEXT, the value of the option NAME, in milliseconds; 0 for NULL. */
+/* Return TEXT, the value of the option NAME, in milliseconds; 0 for NULL. */
 static int
 parse_seconds(const char *name, const char *text, uint64_t *ret_ms, struct err *err)
 {
@@ -284,7 +284,7 @@ pack_profile(struct profile *p, struct raw_file *raw, const char *path, struct k
     return pack_tables(path, raw, p, path, err) == 0;
 }
 
-/* Note in O whose profile P at PATH is. */
+/* Store the process of P, the profile at PATH, in O. */
 static void
 note_process(struct outcome *o, const struct profile *p, const char *path)
 {
@@ -317,7 +317,7 @@ keep(struct outcome *o, struct profile **kept, struct profile *p)
         profile_free(old);
 }
 
-/* Keep P if the run may have been about it, else release it. */
+/* Keep P if its process may be the main one, else release it. */
 static void
 keep_candidate(struct outcome *o, struct profile *p)
 {
@@ -375,7 +375,8 @@ append_all_notes(struct outcome *o, size_t head)
     }
 }
 
-/* How to look at the process that used more than --fail-on allows, where its profile is now. */
+/* Print the command that shows the process that exceeded --fail-on, with the final path of its
+ * profile. */
 static void
 tell_limits_hint(const struct outcome *o)
 {
@@ -410,8 +411,7 @@ head_profile(struct outcome *o, size_t head)
     return p;
 }
 
-/* Choose the process that the run is about, give its profile the user's name, and print the
- * summary. */
+/* Choose the main process, give its profile the user's name, and print the summary. */
 static void
 conclude(struct outcome *o)
 {

@@ -1,4 +1,4 @@
-/* cmd_source.c: `heaptap source`, the source text with what each line allocated in front of it.
+/* cmd_source.c: `heaptap source`: show the source text with the memory that each line allocated.
  *
  * A source file that cannot be read is no failure: its lines are listed without text.
  */

@@ -23,10 +23,10 @@ static const struct timeline_command_options defaults;
 /* State shared by the runner's steps. */
 struct timeline_run {
     const struct timeline_command_options *options;
-    struct profile_moment *window; // Two, where the moments of --between are put.
+    struct profile_moment *window; // Storage for the two moments of --between.
 };
 
-/* The pictures must not replace a profile, and --between must name moments. */
+/* Check that the pictures do not replace a profile, and that --between names moments. */
 static int
 check(struct shown *s)
 {

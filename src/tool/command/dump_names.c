@@ -98,7 +98,7 @@ dump_names_by_map(struct profile *p, uint64_t bias, const char *path, struct err
     return rc;
 }
 
-/* A file without a name that has all addresses, a line each, or NULL. */
+/* Return an unnamed file with all addresses, one a line, or NULL. */
 static FILE *
 write_questions(const struct profile *p, uint64_t bias)
 {
@@ -114,7 +114,7 @@ write_questions(const struct profile *p, uint64_t bias)
     return NULL;
 }
 
-/* TEXT between single quotes for a shell. From ARENA. */
+/* Return TEXT in single quotes for a shell. From ARENA. */
 static const char *
 quoted(struct arena *arena, const char *text)
 {
@@ -130,7 +130,7 @@ quoted(struct arena *arena, const char *text)
     return out;
 }
 
-/* A line of F without its end, or NULL; *LINE is getline's. */
+/* Return the next line of F without its newline, or NULL; *LINE is getline's buffer. */
 static char *
 next_line(FILE *f, char **line, size_t *capacity)
 {
@@ -142,7 +142,7 @@ next_line(FILE *f, char **line, size_t *capacity)
     return *line;
 }
 
-/* Split PLACE, "file:line" and perhaps more behind it. Returns the line, 0 if that is not known. */
+/* Split PLACE, "file:line" with an optional suffix. Return the line; 0 = unknown. */
 static uint32_t
 split_place(char *place)
 {
@@ -154,7 +154,7 @@ split_place(char *place)
     return line <= UINT32_MAX ? (uint32_t)line : 0;
 }
 
-/* Give names from ANSWERS; how many locations got two lines. */
+/* Set names from ANSWERS. Return the number of locations that got two lines. */
 static size_t
 read_answers(struct profile *p, FILE *answers, struct arena *scratch)
 {

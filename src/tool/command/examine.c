@@ -43,7 +43,7 @@ say_unrecorded(const struct memory *m)
         say_error("%s is truncated, and the recorder's memory is in the missing part; a complete "
                   "dump is needed (ulimit -c unlimited, room on the disk)",
                   m->name);
-    // gdb writes which files were mapped behind all memory.
+    // gdb writes the list of mapped files after all memory.
     else if (m->missing_bytes > 0)
         say_error("%s is truncated, and the missing part would show whether heaptap recorded the "
                   "process; a complete dump is needed (ulimit -c unlimited, room on the disk)",
@@ -80,7 +80,7 @@ check_program(const struct memory *m, const char *program)
                 "files", m->name, program);
 }
 
-/* Read the file PATH, a profile, into RAW: 0, or an exit code after saying why. */
+/* Read the profile PATH into RAW. Return 0, or an exit code after printing an error. */
 static int
 read_profile(const char *path, struct arena *arena, struct raw_file *raw)
 {
@@ -97,8 +97,8 @@ read_profile(const char *path, struct arena *arena, struct raw_file *raw)
     return exit_code(r);
 }
 
-/* Read the profile that E has in its memory into RAW and, as it is, into FILE: 0, or an exit code
- * after saying why. */
+/* Read the profile in E's memory into RAW and, unchanged, into FILE. Return 0, or an exit code
+ * after printing an error. */
 static int
 read_held(struct examined *e, struct strbuf *file, struct raw_file *raw)
 {
@@ -128,8 +128,8 @@ say_gone(struct examined *e)
     return EXIT_BAD_INPUT;
 }
 
-/* Set E's profile to the path of the one that belongs to it, or have annotated blocks take its
- * place. Returns 0, or an exit code after saying why there is none. */
+/* Find the profile that belongs to E and store its path in E; annotated blocks are the fallback.
+ * Return 0, or an exit code after printing why there is none. */
 static int
 find_profile(const struct examine_wish *w, struct examined *e)
 {
@@ -157,7 +157,8 @@ find_profile(const struct examine_wish *w, struct examined *e)
     return 0;
 }
 
-/* Read the stacks that E's blocks carry: 0, or an exit code after saying why. */
+/* Read the stacks in the annotations of E's blocks. Return 0, or an exit code after printing an
+ * error. */
 static int
 read_carried(struct examined *e)
 {
@@ -210,7 +211,7 @@ open_memory(const struct examine_wish *w, struct examined *e)
     return 0;
 }
 
-/* FILE as a file without a name: its descriptor, or -1 after saying why. */
+/* Write FILE to an unnamed file. Return its descriptor, or -1 after printing an error. */
 static int
 keep(const struct strbuf *file)
 {
@@ -232,8 +233,8 @@ keep(const struct strbuf *file)
     return fd;
 }
 
-/* Keep HELD, the whole profile, if E has one; else a profile of E's live blocks. A child's counters
- * lack inherited blocks, so its views need the latter, unless ALL_COUNTERS. */
+/* Keep HELD, the whole profile, if E has one, else make a profile of E's live blocks. Also do the
+ * latter for a child, whose counters lack inherited blocks, unless ALL_COUNTERS. */
 static int
 make_file(struct examined *e, const struct strbuf *held, bool all_counters, int *ret_file)
 {
@@ -263,8 +264,8 @@ now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Stop the process of E for ANSWER; returns since when it is stopped. A look at damage needs no
- * registers, so it spares threads that a stop would harm, unless one of them HAS_MOVED. */
+/* Stop the process of E for ANSWER, and return the time of the stop. A search for damage needs no
+ * registers, so threads that a stop would harm keep running, unless one of them HAS_MOVED. */
 static uint64_t
 stop_threads(struct examined *e, const struct memory_answer *answer, bool has_moved)
 {
@@ -282,7 +283,7 @@ stop_threads(struct examined *e, const struct memory_answer *answer, bool has_mo
     return since_ns;
 }
 
-/* Why E's process, or a part of it, could not be stopped, and the remedy: "" if nobody knows. */
+/* Return why E's process, or a part of it, could not be stopped, and the remedy; "" if unknown. */
 static const char *
 tracer_words(struct examined *e)
 {
@@ -320,7 +321,7 @@ warn_of_threads(struct examined *e, enum memory_question question)
                     e->held == 1 ? "its" : "their");
 }
 
-/* E has its parent's profile: have it say whose memory this is. */
+/* E has its parent's profile: turn its header into the child's. */
 static void
 become_child(struct examined *e)
 {
@@ -331,8 +332,8 @@ become_child(struct examined *e)
     h->process_flags |= DISK_PROCESS_FORKED;
 }
 
-/* Read the blocks of E and its profile, from its memory into FILE if that has it, and find what
- * ANSWER asks for: 0, or an exit code after saying why. STOPPED: all of it is of one moment. */
+/* Read the blocks and the profile of E, and fill in ANSWER. A profile in E's memory is copied to
+ * FILE. Return 0, or an exit code after printing an error. STOPPED: all data is of one moment. */
 static int
 read_blocks(struct examined *e, struct memory_answer *answer, struct strbuf *file, bool stopped)
 {
@@ -360,7 +361,7 @@ read_blocks(struct examined *e, struct memory_answer *answer, struct strbuf *fil
     return 0;
 }
 
-/* The same in a process that is stopped for it. */
+/* Like read_blocks, in a stopped process. Resumes it afterwards. */
 static int
 read_stopped(struct examined *e, struct memory_answer *answer, struct strbuf *file)
 {

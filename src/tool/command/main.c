@@ -205,7 +205,7 @@ run_command(const struct command *c, int count, char **arguments)
     return rc;
 }
 
-/* Users type a program or a profile in place of a command; the file shows which they meant. */
+/* Users type a program or a profile in place of a command. The file shows which it is. */
 static void
 hint_at_file(const char *name)
 {

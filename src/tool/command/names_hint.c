@@ -66,7 +66,7 @@ is_empty(const struct nameless_bytes *b)
     return b->by_metric[0] <= 0 && b->by_metric[1] <= 0 && b->by_metric[2] <= 0;
 }
 
-/* Note the gaps of MODULES, by id those of P, and their share of TOTAL. */
+/* Record the gaps of MODULES, indexed by P's module ids, and their share of TOTAL. */
 static void
 add_modules(struct names_hint *h, const struct profile *p, const struct nameless_module *modules,
             const struct nameless_bytes *total)
@@ -120,7 +120,7 @@ compare_gaps(const void *left, const void *right, void *arg)
     return strcmp(a->path, b->path);
 }
 
-/* Set NAMES to the packages that the first COUNT files came with; NULL = none. */
+/* Set NAMES to the packages of the first COUNT files; NULL = none. */
 static void
 find_packages(struct names_hint *h, size_t count, const char *names[MODULES_TOLD])
 {
@@ -141,7 +141,7 @@ find_packages(struct names_hint *h, size_t count, const char *names[MODULES_TOLD
                  names, &h->arena);
 }
 
-/* Add what there is to say of GAP, which came with PACKAGE, if that is not NULL. */
+/* Append the text about GAP, a file of PACKAGE (or NULL). */
 static void
 add_gap(const struct names_hint *h, const struct names_gap *gap, const char *package,
         struct strbuf *text)

@@ -1,8 +1,8 @@
-/* open_set.c: from the argument WHAT to profiles that can be shown.
+/* open_set.c: open the profiles that the argument WHAT names.
  *
- * What cannot be read of a session is said and left out, so one damaged profile does not hide the
- * others. A view that has room for one profile only gets the sum of a session (set_merge). Which
- * file was taken, where nobody named one, goes to stderr: a pipe gets the view alone.
+ * Unreadable profiles of a session are reported and left out, so one damaged profile does not hide
+ * the others. A view of a single profile gets the sum of a session (set_merge). The name of a file
+ * that was chosen by default goes to stderr: a pipe gets only the view.
  */
 #include "command/open_set.h"
 
@@ -93,7 +93,7 @@ by_size(const void *a, const void *b)
     return x->process.pid < y->process.pid ? -1 : x->process.pid > y->process.pid;
 }
 
-/* Cut P as OPTIONS ask for. Returns 0 or a negative heaptap_errc. */
+/* Cut P to the time that OPTIONS select. Returns 0 or a negative heaptap_errc. */
 static int
 cut(struct profile *p, const struct view_options *options, struct err *err)
 {
@@ -109,8 +109,8 @@ cut(struct profile *p, const struct view_options *options, struct err *err)
     return rc;
 }
 
-/* Load PATHS into RET. A profile of a session that cannot be read is said and left out, unless it
- * was the only one. */
+/* Load PATHS into RET. An unreadable profile of a session is reported and left out, unless it is
+ * the only one. */
 static int
 load_all(const char **paths, size_t count, const struct view_options *options, struct view_set *ret)
 {
@@ -219,8 +219,8 @@ set_merge(struct view_set *set, const char *what, const struct view_options *opt
     const char *damage;
     int rc = 0;
 
-    // One that is left of several is their sum, which says that others are missing; but a sum has
-    // no moments.
+    // A single readable profile is also treated as a sum, to report that others are missing. But a
+    // sum has no moments.
     if (set->count == 1 && (set->unread_count == 0 || options->at || options->between))
         return 0;
     if (options->at || options->between) {

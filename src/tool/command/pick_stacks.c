@@ -1,8 +1,8 @@
-/* pick_stacks.c: which stacks are shown, by the options that commands share.
+/* pick_stacks.c: select stacks by the options that commands share.
  *
- * A pattern that finds nothing gives an empty view, which is right and looks like a defect; so what
- * there is to ask for is said beside it. A filter may match in one process of a session and not in
- * the others, so the warning waits for all of them.
+ * A pattern without a match gives an empty view, which is correct but looks like a defect. So a
+ * message lists the possible values. A filter may match in one process of a session and not in the
+ * others, so the warning waits for all of them.
  */
 #include "command/pick_stacks.h"
 

@@ -48,7 +48,7 @@ view_of(const struct judgements *j)
     return "report";
 }
 
-/* Say what J, which is of P, the process NUMBER called NAME, comes to. */
+/* Report the limits in J that P exceeds. P is the process NUMBER called NAME. */
 static void
 judge(struct run_limits *r, const struct profile *p, size_t number, const struct judgements *j,
       const char *name)

@@ -102,7 +102,8 @@ holder_text(struct teller *t, const struct holder *h)
                          h->line_count > 0 ? h->line_count - 1 : 0);
 }
 
-/* Is more of the head's memory known to be missing in its profile than is in it? */
+/* Return true if more memory of the main process is known to be missing in its profile than the
+ * profile has. */
 static bool
 is_mostly_unseen(struct teller *t)
 {
@@ -135,7 +136,7 @@ tell_holder(struct teller *t)
              style_percent(&t->arena, h->counters.peak_bytes, peak_bytes));
 }
 
-/* The stacks that grow to the end, the fastest of them by name. */
+/* Report the stacks that grow to the end, and name the fastest. */
 static void
 tell_growth(struct teller *t)
 {
@@ -199,7 +200,7 @@ owner_of(struct teller *t, uint32_t node)
     return "an unknown stack";
 }
 
-/* What L has of corruption: "2 blocks found damaged", "3 freed twice", or both. */
+/* Return the corruption in L: "2 blocks found damaged", "3 freed twice", or both. */
 static const char *
 corruption_text(struct teller *t, const struct profile_losses *l)
 {
@@ -233,7 +234,7 @@ tell_damages(struct teller *t)
                              : "");
 }
 
-/* The corruption in other processes than the head: of the first by name, of the rest by number. */
+/* Report corruption outside the main process: name the first process, and count the rest. */
 static void
 tell_others_corrupted(struct teller *t, const char *const *names)
 {
@@ -343,7 +344,7 @@ name_among(struct teller *t, const char *const *names, size_t i)
     return names[i];
 }
 
-/* The others, the largest of them by name. */
+/* Report the other processes, and name the largest. */
 static void
 tell_others(struct teller *t, const char *const *names)
 {

@@ -147,7 +147,7 @@ show_session(const struct runner *r, struct view_set *set, struct strbuf *out,
                           .j = &j,
                           .hint = &ends->hint,
                           .hits = &ends->hits};
-        struct arena arena = {0}; // What one process takes is not kept for the next.
+        struct arena arena = {0}; // Memory of one process is not kept for the next.
         size_t before = out->length;
 
         if (!json)
@@ -180,7 +180,7 @@ show_single(const struct runner *r, struct view_set *set, struct strbuf *out,
     return show_one(&s, &set->arena, out);
 }
 
-/* Say ENDS of R, which returns RC, and release them. */
+/* Print the messages ENDS of R, which returns RC, and release them. */
 static void
 say_ends(const struct runner *r, int rc, struct ends *ends)
 {

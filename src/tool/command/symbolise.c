@@ -1,7 +1,7 @@
 /* symbolise.c: read symbols, with progress.
  *
  * It may take long and may query a server, so a terminal shows the progress. Missing symbols are
- * reported at the end, with a hint at the remedy. */
+ * reported at the end, with the remedy. */
 #include "command/symbolise.h"
 
 #include <stdio.h>

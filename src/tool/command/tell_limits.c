@@ -1,5 +1,5 @@
-/* tell_limits.c: a line for each limit that was exceeded, so that the log of a test says what to
- * look for, by the name that the limit has on the command line.
+/* tell_limits.c: print a line for each exceeded limit, with its name on the command line, so that a
+ * test's log shows the cause.
  */
 #include "command/tell_limits.h"
 
@@ -20,7 +20,7 @@ amount_beside(struct arena *arena, enum limit_of of, int64_t value, int64_t othe
     return limit_is_bytes(of) ? style_bytes_beside(arena, value, other) : style_count(arena, value);
 }
 
-/* Return the limit as it was given, behind VALUE, which is more. */
+/* Return the limit as given on the command line, to print after VALUE, which exceeds it. */
 static const char *
 limit_text(struct arena *arena, const struct judgement *j, int64_t value, const char *option)
 {
