@@ -20,7 +20,7 @@
 /* Larger structures are arrays of something, and nothing that could be put into another order. */
 enum { LINES_MAX = 1024 };
 
-/* How the type of a site is written. */
+/* Parts of the text of a site's type. */
 enum suffix { SUFFIX_NONE, SUFFIX_ARRAY, SUFFIX_MORE };
 
 static enum suffix
@@ -297,7 +297,7 @@ end_of_part(const struct profile_member *first, uint64_t end, uint64_t next)
     return whole > end ? whole : end;
 }
 
-/* Where the first member from row I on begins; the end of F if there is none. */
+/* Return the offset of the first member from row I on; the end of F if there is none. */
 static uint64_t
 next_member(const struct field_structure *f, size_t i)
 {

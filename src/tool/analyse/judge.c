@@ -28,7 +28,7 @@ static const struct {
     [LIMIT_CORRUPTION] = {"corruption", METRIC_PEAK},
 };
 
-/* One side: the totals that a limit is held against. */
+/* One side: the totals that a limit is compared with. */
 struct totals {
     struct counters counters;
     struct errors errors;
@@ -106,7 +106,8 @@ add(struct judgements *ret, struct judgement j)
     ret->v[ret->count++] = j;
 }
 
-/* HEAPTAP_USAGE if a limit of WHAT would be held against an estimate without a range. */
+/* Return HEAPTAP_USAGE if a limit of WHAT would be compared with an estimate without an
+ * interval. */
 static int
 check_range(enum limit_of what, bool is_estimate, struct err *err)
 {
@@ -118,7 +119,8 @@ check_range(enum limit_of what, bool is_estimate, struct err *err)
                    kinds[what].name);
 }
 
-/* Whether L, the limit of WHAT, can be held against D; HEAPTAP_USAGE if it was named and cannot. */
+/* Check whether L, the limit of WHAT, applies to D. Return HEAPTAP_USAGE if it does not although it
+ * was named. */
 static int
 check_known(const struct limit *l, enum limit_of what, const struct diff *d, bool *ret,
             struct err *err)

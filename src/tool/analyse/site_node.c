@@ -1,7 +1,7 @@
 /* site_node.c: from a site's id to a node of the model, by way of the file's call tree.
  *
  * The model has a site only if something was counted there, but all nodes of the tree. So the
- * file's node is looked for, and its frames are followed down from the root in the model.
+ * file's node is searched for, and its frames are followed down from the root in the model.
  */
 #include "analyse/site_node.h"
 

@@ -34,13 +34,13 @@
 
 enum {
     RECURSION_PERIOD_MAX = 32, // Longer cycles are not looked for.
-    SEEN_WORDS = 8,            // For some 40 frames, so that few are taken for others.
+    SEEN_WORDS = 8,            // For some 40 frames, so that collisions are rare.
 };
 
 #define NEARLY_ALL 0.9 // Share of the peak.
 
-/* So many frames more than are asked for are read, one after the other, if recursion makes a
- * difference to these, before the whole stack is. */
+/* If recursion affects the requested frames, read up to this many more, one by one, before the
+ * whole stack. */
 static const size_t frames_more[] = {0, 3, 16};
 
 /* Marks keys of functions; ids and addresses are far below. */
@@ -54,7 +54,7 @@ enum verdict { UNKNOWN = 0, NO, YES }; // Cached facts about a frame.
 /* What folding does to a stack. */
 struct fold {
     uint32_t inner;  // Its innermost frame, or NO_FRAME.
-    uint32_t frames; // So many innermost ones are charged to their caller.
+    uint32_t frames; // Number of innermost frames charged to their caller.
 };
 
 struct builder {

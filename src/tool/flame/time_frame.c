@@ -244,7 +244,7 @@ frame_colour(const struct time_frame *f, const char *name, uint32_t *taken)
     return arena_printf(f->arena, "c%u", colour);
 }
 
-/* What follows the first qualifier of NAME ("a::b<c>::d" gives "b<c>::d"); NULL if it has none. */
+/* Return NAME after its first qualifier ("a::b<c>::d" gives "b<c>::d"); NULL if it has none. */
 static const char *
 without_qualifier(const char *name)
 {

@@ -281,7 +281,7 @@ comes_first(const struct node *n, const struct node *before)
     return n->grows != before->grows ? n->grows : n->max > before->max;
 }
 
-/* Put boxes into their callers' boxes and count the rows of each. */
+/* Nest boxes in their callers' boxes and count the rows of each. */
 static void
 link_boxes(struct flame *c)
 {

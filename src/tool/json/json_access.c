@@ -110,7 +110,7 @@ struct rows {
     const struct access_row *const *v;
 };
 
-/* Put the members that row I has in addition to every site's. */
+/* Write the members of row I beyond those of every site. */
 static void
 put_row(struct json_tables *t, size_t i, const void *arg)
 {

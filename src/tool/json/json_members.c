@@ -25,7 +25,7 @@ json_of_whole(struct json *j, const char *key, const struct counters *c, int64_t
         json_int(j, key, value);
 }
 
-/* How many of C, under keys that begin with PREFIX, did not live long. */
+/* Write the short-lived blocks of C under keys that begin with PREFIX. */
 static void
 json_lives(struct json *j, const char *prefix, const struct counters *c)
 {

@@ -77,7 +77,7 @@ put_place(struct json_tables *t, const char *key, const struct view *v, const st
     json_end(j);
 }
 
-/* Put the block B and its stack as KEY; null if there is none. */
+/* Write the block B and its stack as KEY; null if there is none. */
 static void
 put_culprit(struct json_tables *t, const char *key, const struct view *v, const struct examined *e,
             const struct ended_block *b)
@@ -95,7 +95,7 @@ put_culprit(struct json_tables *t, const char *key, const struct view *v, const 
     json_end(t->j);
 }
 
-/* Put the message of glibc's allocator before it aborted, and the block that it is about. */
+/* Write the message of glibc's allocator before it aborted, and the affected block. */
 static void
 put_abort(struct json_tables *t, const struct view *v, const struct examined *e)
 {

@@ -30,7 +30,7 @@
 
 enum { PAGE_VERSION = 1, LEAK_CALLERS = 5 };
 
-/* What one part did between two moments. */
+/* Change of one part between two moments. */
 struct page_change {
     uint32_t point; // The later of them.
     uint32_t part;
@@ -377,7 +377,7 @@ put_sizes(struct json *j, const struct view *v)
     json_bins(j, v, SIZE_MAX);
 }
 
-/* Put the parts that V omits on request, so that no reader takes a part for the whole. */
+/* Write what V omits on request, so that no reader mistakes a part for the whole. */
 static void
 put_filter(struct json *j, const struct view *v)
 {

@@ -143,7 +143,7 @@ is_one_of(const char *text, const char *const *list, size_t count)
     return false;
 }
 
-/* Do ARGUMENTS ask for an executable? */
+/* Return true if ARGUMENTS request an executable. */
 static bool
 links_executable(int count, char **arguments)
 {

@@ -8,10 +8,10 @@
  *     app.processes/      heaptap.cc1.4711.heaptap, heaptap.as.4712.heaptap, …
  *
  * The recorder expands patterns when it creates a file, and never overwrites one. The recorder has
- * no good way to report an error, so conflicts are looked for here in advance. The run's number is
+ * no good way to report an error, so conflicts are detected here in advance. The run's number is
  * chosen here for both file and directory: both must be new, or two runs would look like one. A run
- * gets a number if another run uses its name, or still uses a numbered form of it. If several
- * runs start at once, each executes its program and keeps its profile. */
+ * gets a number if another run uses its name, or still uses a numbered form of it. If several runs
+ * start at once, each executes its program and keeps its profile. */
 #include "launch/destination.h"
 
 #include <errno.h>

@@ -141,7 +141,7 @@ is_strange_in(const struct growth *g, const struct grown *known)
            more_bytes > known->recorded_bytes && !is_copy(g, known);
 }
 
-/* What to do about KNOWN if no allocator is known in it. */
+/* Return the remedy for KNOWN if no allocator was found in it. */
 static const char *
 advice_of(const struct grown *known, struct arena *arena)
 {

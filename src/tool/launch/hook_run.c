@@ -76,7 +76,7 @@ note_hook(struct run_notes *notes, const char *text)
                          });
 }
 
-/* Was no function of PRESET called? Said of the first one, INDEX, only. */
+/* Return true if no function of PRESET was called and INDEX is its first one. */
 static bool
 is_idle_preset(const struct hook_list *list, const char *preset, size_t index,
                const uint8_t *called)

@@ -342,7 +342,7 @@ put_rest(struct image *i, const struct hook_list *list)
 
 /* --- The file --------------------------------------------------------------------------------- */
 
-/* May everybody read the file at PATH, and search all that leads there? */
+/* Return true if everybody may read the file at PATH and search its parent directories. */
 static bool
 is_public(const char *path)
 {

@@ -24,7 +24,8 @@
 
 static volatile sig_atomic_t child_pid, interrupted;
 
-/* What job control stops processes with. Once the program has ended it stops us as ever. */
+/* The signals that job control stops processes with. After the program's end they stop us as
+ * usual. */
 static const int stops[] = {SIGTSTP, SIGTTIN, SIGTTOU};
 static struct sigaction stops_given[countof(stops)];
 
@@ -144,8 +145,8 @@ wait_a_while(uint64_t interval_ns)
     sigtimedwait(&child, NULL, &interval);
 }
 
-/* Wait for the end of the program, and look at it now and then. One that somebody else stops is
- * just slow. */
+/* Wait for the end of the program, and poll it meanwhile. One that somebody else stops is just
+ * slow. */
 static int
 wait_for(const struct launch *l, pid_t pid)
 {

@@ -129,7 +129,7 @@ read_names(const char *path)
     return in;
 }
 
-/* What IN has of allocator A. */
+/* Return the symbol of allocator A that IN defines with the highest kind. */
 static struct found
 look_for(const struct names_in *in, size_t a)
 {

@@ -90,7 +90,7 @@ number_text(struct arena *arena, uint64_t n)
     return n != 0 ? arena_printf(arena, "%" PRIu64, n) : NULL;
 }
 
-/* What LD_PRELOAD was, with our libraries in front. */
+/* Return the old LD_PRELOAD with our libraries in front. */
 static const char *
 preloaded(const struct recording_run *run, struct arena *arena)
 {

@@ -122,7 +122,7 @@ take_snapshots(struct recorded_run *r, pid_t pid)
     return periodic_look(p);
 }
 
-/* Called now and then while process PID runs; returns in how many ns to call it again. */
+/* Called repeatedly while process PID runs. Returns the ns until the next call. */
 static uint64_t
 look(void *arg, pid_t pid)
 {

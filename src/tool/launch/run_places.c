@@ -46,7 +46,7 @@ move(struct run_process *p, const char *to)
     return true;
 }
 
-/* Put P into DIRECTORY, under the name that others have there. */
+/* Move P to DIRECTORY, under the name for processes other than the first. */
 static void
 move_into(struct recorded_run *r, struct run_process *p, const char *directory)
 {

@@ -1,4 +1,4 @@
-/* memory_file.c: opens copies of memory and says what lay where.
+/* memory_file.c: open copies of memory and find the address of each part.
  *
  * Files are read, not mapped: one that becomes shorter meanwhile must not end us. Holes of sparse
  * files, which cores mostly are, are passed over.

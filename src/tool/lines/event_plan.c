@@ -442,7 +442,7 @@ plan_simply(struct planner *w, uint32_t unit, struct row *row, int64_t least)
     const struct plan_unit *u = &w->plan->units[unit];
     int64_t both = smaller(u->peak_bytes, u->live_bytes);
     int64_t most = smaller(least, both);
-    // So much at least is in blocks that were live at both.
+    // Lower bound of the bytes in blocks that were live at both.
     int64_t kept = smaller(not_negative(counters_difference(
                                counters_sum(u->peak_bytes, u->live_bytes), u->allocated_bytes)),
                            most);
@@ -632,7 +632,7 @@ measure_room(struct plan *plan)
     for (size_t i = 0; i < plan->step_count; i++) {
         struct plan_step *step = &plan->steps[i];
 
-        // What reaches the peak before it would be taken for it.
+        // An earlier moment that reaches the peak would be taken for it.
         step->room = not_negative(counters_difference(peak, step->room) - (i <= first));
         if (step->room > plan->steps[best].room)
             best = (uint32_t)i;

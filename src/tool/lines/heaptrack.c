@@ -81,7 +81,7 @@ struct writer {
     struct map sizes, kinds; // Size to a number; trace << 32 | that to the kind plus 1.
     uint64_t latest;         // The kind of the line above, if that allocated; else NO_KIND.
     uint64_t latest_ms;
-    int64_t to_peak; // So many allocations until most is live; 0 = none of this step.
+    int64_t to_peak; // Allocations until the peak; 0 = not in this step.
 };
 
 static void
@@ -287,7 +287,7 @@ write_churn(struct writer *w, const struct plan_churn *churn, int64_t room)
 {
     const struct plan_unit *u = &w->plan.units[churn->unit];
     struct progress *progress = &w->progress[churn->unit];
-    // All that will be written of the unit, and its sizes: so many blocks have one byte more.
+    // Totals of the unit, and the block size: `larger` blocks have one byte more.
     int64_t all = (u->churn_blocks + w->divisor - 1) / w->divisor;
     int64_t temporary = share(all, u->die_at_once, u->churn_blocks);
     int64_t bytes = share(u->churn_bytes, all, u->churn_blocks);

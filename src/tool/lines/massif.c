@@ -351,7 +351,7 @@ is_detailed(struct writer *w, size_t n, size_t first, size_t last)
 struct changes {
     size_t *ends;
     uint32_t *order;
-    size_t done; // So many have been applied.
+    size_t done; // Number of changes applied.
 };
 
 static void

@@ -183,8 +183,8 @@ cycles_to_ns(uint64_t spent, uint64_t cycles, uint64_t clock_ns)
     return ns < 1e18 ? (uint64_t)ns : 0;
 }
 
-/* How long the living process of H has been recorded; its own clock words are as old as its last
- * tick. */
+/* Return how long the living process of H has been recorded. The clock in its file is as old as its
+ * last tick. */
 static uint64_t
 elapsed_now(const struct disk_header *h)
 {
@@ -232,7 +232,7 @@ load_programs(struct loader *l)
     }
 }
 
-/* What tools have noted. */
+/* Load the notes of tools. */
 static void
 load_notes(struct loader *l)
 {

@@ -24,7 +24,7 @@
 
 #include "base/hash.h"
 
-/* Frames of all stacks: so many, and for each byte of the file so many. */
+/* Limits of the frames of all stacks: a constant, plus a number for each byte of the file. */
 #define FRAMES_FREE ((uint64_t)1 << 20)
 #define FRAMES_PER_BYTE 256
 
@@ -68,7 +68,7 @@ text_bytes(const struct measure *m, const char *text)
     return length < m->cut_bytes ? length : m->cut_bytes;
 }
 
-/* What one location adds up to: its frames, or the bytes of their names. */
+/* Return the weight of one location: its frames, or the bytes of their names. */
 static uint64_t
 location_amount(const struct measure *m, const struct profile_location *location)
 {
@@ -207,7 +207,7 @@ shorten_names(struct loader *l, const struct measure *m)
 
     for (size_t i = 1; i < strings->count; i++)
         if (m->of_string[i] > m->cut_bytes) {
-            // The table's own copy; nobody looks a name up in a loaded profile.
+            // The table's own copy. Names are never looked up in a loaded profile.
             shorten((char *)(uintptr_t)strings->strings[i], m->cut_bytes);
             count++;
         }

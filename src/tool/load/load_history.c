@@ -147,7 +147,7 @@ birth_of(const struct loader *l, const struct walks *walks, size_t i)
     return walks->ordinals[born <= walks->ids ? born : walks->ids];
 }
 
-/* That of counter I, begun now if this is its first record. */
+/* Return the row of counter I, created at its first record. */
 static struct walk *
 walk_of(const struct loader *l, struct walks *walks, size_t i)
 {

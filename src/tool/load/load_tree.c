@@ -202,7 +202,7 @@ had_one_thread(const struct raw_file *raw)
     return rows == 1;
 }
 
-/* Is D what shortened stacks hang on? Two threads may have added it at once. */
+/* Return true if D is the node above shortened stacks. Two threads may have added it at once. */
 static bool
 is_shortened_root(const struct disk_node *d)
 {
@@ -265,7 +265,7 @@ is_siteless(const struct disk_node *d)
     return (sites[0] | sites[1]) == 0;
 }
 
-/* Take over the sites of D, node I of the file, whose place in the tree is known. */
+/* Add the sites of D, node I of the file, which must be in the tree. */
 static void
 note_sites(struct loader *l, size_t i, const struct disk_node *d)
 {

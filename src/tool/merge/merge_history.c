@@ -18,7 +18,7 @@
 
 #include "merge/merge_timeline.h"
 
-/* When moment K of the sum is, K being at most HISTORY_MOMENTS. */
+/* Return the time of moment K of the sum. Requires K <= HISTORY_MOMENTS. */
 static uint64_t
 moment_ns(const struct merge *m, size_t k)
 {
@@ -73,7 +73,7 @@ row_of(struct merge *m, const struct merge_input *in, size_t i)
                                                     in->sites[from->site]);
 }
 
-/* What row I of IN holds at the end counts as freed from INTERVAL on. */
+/* Count the blocks that row I of IN holds at its end as freed from INTERVAL on. */
 static void
 release(struct merge *m, const struct merge_input *in, size_t i, uint32_t interval)
 {

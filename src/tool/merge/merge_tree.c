@@ -241,8 +241,8 @@ code_location(struct merge *m, struct merge_input *in, const struct profile_loca
     return (uint32_t)*known;
 }
 
-/* Where in the sum's module TO the code lies that was at ADDRESS in FROM. If a damaged file leads
- * elsewhere, any address that a location can have will do. */
+/* Return the address in the sum's module TO of the code at ADDRESS in FROM. For a damaged file any
+ * valid address will do. */
 static uint64_t
 moved_address(uint64_t address, const struct profile_module *from, const struct profile_module *to)
 {
@@ -263,8 +263,8 @@ detail(const struct profile *p, const struct profile_location *l)
     return 1 + (f->function != 0) + (f->file != 0);
 }
 
-/* Take over the frames of FROM if they have more detail. So the sum has the symbols of any host
- * with debug information. */
+/* Copy the frames of FROM if they have more detail. So the sum has the symbols of any host with
+ * debug information. */
 static void
 take_frames(struct merge *m, struct merge_input *in, const struct profile_location *from,
             struct profile_location *to)

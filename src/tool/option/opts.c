@@ -195,7 +195,8 @@ is_choice(const struct opt *o, const char *text, int i)
     return strcmp(text, o->choices[i]) == 0;
 }
 
-/* Where the value of O belongs. A row that points elsewhere would write anywhere. */
+/* Return the place for the value of O. A row that points outside the struct would overwrite other
+ * data. */
 static void *
 place_of(const struct parser *p, const struct opt *o)
 {

@@ -290,7 +290,7 @@ empty(struct profile *p)
         p->threads[i].counters = COUNTERS_PARTIAL;
     for (size_t i = 0; i < p->thread_site_count && p->row_counters != NULL; i++)
         p->row_counters[i] = COUNTERS_PARTIAL;
-    // What backs heaps is in no thread's row, so the history does not know it.
+    // Backings are in no thread's row, so the history lacks them.
     p->backing_count = 0;
 }
 

@@ -1,6 +1,5 @@
 /* control.c: a request is seven words in the profile's header and a generation that rises when they
- * are complete; the recorder looks at it now and then and answers by that generation (format.md,
- * section 2.6).
+ * are complete; the recorder polls it and answers by that generation (format.md, section 2.6).
  *
  * Two tools must not write at once: an advisory lock on the file sees to that, which the recorder
  * takes no part in. A request that finds no answer is not taken back: it might be taken at that

@@ -286,7 +286,7 @@ profile_list_session(const char *what, struct arena *arena, const char ***ret_pa
     return 0;
 }
 
-/* Has the session ONLY_SESSION profiles in DIR? Their number, with those beside it; 0 if not. */
+/* Return the number of profiles of session ONLY_SESSION in DIR and beside it; 0 if DIR has none. */
 static size_t
 count_session(const char *dir, uint64_t only_session, struct arena *arena)
 {

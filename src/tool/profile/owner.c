@@ -36,7 +36,7 @@
 /* The first pid namespace, which sees all processes. The number is fixed in the kernel. */
 #define FIRST_PID_NAMESPACE "pid:[4026531836]"
 
-/* How surely a process writes a profile. */
+/* Certainty that a process writes a profile. */
 enum { WRITES_NOT, WRITES_PERHAPS, WRITES_SURELY };
 
 static bool

@@ -254,7 +254,7 @@ struct segments {
     unsigned char *mapped; // The same, if it is the file, open as FD; else NULL.
     size_t size_bytes;
     int fd;
-    uint64_t left_bytes; // What further segments may take.
+    uint64_t left_bytes; // Bytes left for further segments.
     struct disk_segment v[DISK_SEGMENT_MAX];
     bool taken[DISK_SEGMENT_MAX];
 };
@@ -537,7 +537,7 @@ take_segments(struct raw_file *r, struct segments *all)
     note_gaps(r, all);
 }
 
-/* Take apart DATA, which is MAPPED from FD unless that is NULL. */
+/* Parse DATA, which is MAPPED from FD unless that is NULL. */
 static int
 parse(const void *data, size_t size_bytes, void *mapped, int fd, const char *name,
       struct arena *arena, struct raw_file *ret, struct err *err)

@@ -113,7 +113,7 @@ told_at_birth(const struct raw_file *raw, const struct kept_snapshots *kept, siz
     return told;
 }
 
-/* Give each record to the snapshot that is left, and leave out those that say nothing there. */
+/* Assign each record to a remaining snapshot, and drop redundant ones. */
 static void
 thin_history(struct raw_file *raw)
 {

@@ -60,7 +60,7 @@ static struct {
     void *arg;
 } server;
 
-/* What became of .gnu_debugaltlink. */
+/* Result of following .gnu_debugaltlink. */
 enum alt_result {
     ALT_ABSENT, // No link, or nothing where it leads.
     ALT_FOUND,
@@ -99,7 +99,7 @@ struct object {
     struct function_starts starts;
 };
 
-/* Where libdwfl looks on its own for debug files: nowhere. No such file can be made in /proc. */
+/* Debug path for libdwfl's own search, which finds nothing: no such file can exist in /proc. */
 static char no_place[] = "/proc/heaptap";
 static char *debuginfo_path = no_place;
 
@@ -432,7 +432,7 @@ open_file(const char *root, const char *path, const struct profile_module *m,
     return o;
 }
 
-/* Where distributions install the debug file of the build id ID. */
+/* Return the path where distributions install the debug file of the build id ID. */
 static char *
 build_id_path(struct arena *arena, const uint8_t *id, size_t id_bytes)
 {

@@ -377,7 +377,7 @@ means_all_arguments(const struct text *t, size_t end)
     return false;
 }
 
-/* Where the arguments of the template list P end if the defaults at the end are left away. */
+/* Return the end of the arguments of the template list P without its trailing defaults. */
 static size_t
 arguments_end(const struct text *t, const struct pair *p)
 {
@@ -483,8 +483,7 @@ template_parameters(const struct text *t)
     return NULL;
 }
 
-/* Where the function's name begins: demanglers put the return type before templates, and only
- * there. */
+/* Return the start of the function's name: demanglers put the return type before templates only. */
 static size_t
 name_start(const struct text *t)
 {

@@ -138,7 +138,7 @@ compare_modules(const void *left, const void *right, void *arg)
     return order;
 }
 
-/* For each module the id of the first that is the same file. */
+/* Compute for each module the first module with the same file. */
 static uint32_t *
 group_modules(struct resolver *r)
 {
@@ -305,7 +305,7 @@ server_is_set(void)
     return urls != NULL && urls[0] != '\0';
 }
 
-/* Return true if there is debug information for G's file, which is looked for once in a command. */
+/* Return true if there is debug information for G's file. Searches once in a command. */
 static bool
 debug_exists(const struct group *g)
 {

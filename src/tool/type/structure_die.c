@@ -169,7 +169,7 @@ alignment_of(struct reader *r, Dwarf_Die *type, unsigned depth)
     return plain_alignment(r, &die);
 }
 
-/* That of MEMBER, or of a base, which is of TYPE: the larger of both. */
+/* Return the alignment of MEMBER or of its TYPE, whichever is larger. MEMBER may be a base. */
 static uint32_t
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
 member_alignment(struct reader *r, Dwarf_Die *member, Dwarf_Die *type, unsigned depth)
@@ -217,8 +217,8 @@ add_member(struct reader *r, const struct profile_member *m)
 static void read_members(struct reader *r, Dwarf_Die *aggregate, const char *prefix,
                          uint64_t offset, bool fixed, unsigned depth);
 
-/* Where the member DIE begins in its structure, in bits if BITS is not NULL and it is a bit-field.
- * False if that is no number. */
+/* Store the offset of the member DIE in its structure, in bits if BITS is not NULL and it is a
+ * bit-field. Return false if the offset is no constant. */
 static bool
 place_of(Dwarf_Die *die, uint64_t *ret_offset, uint64_t *ret_bit, uint32_t *ret_bits)
 {
@@ -277,7 +277,7 @@ take_apart(struct reader *r, Dwarf_Die *die, Dwarf_Die *record, const struct typ
     return is_base || r->s->member_count > before;
 }
 
-/* Take in the member DIE, whose type is TYPE and which begins at BASE of the whole. */
+/* Add the member DIE of TYPE, in a structure that begins at BASE of the whole. */
 static void
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
 take_member(struct reader *r, Dwarf_Die *die, Dwarf_Die *type, const char *prefix, uint64_t base,

@@ -25,7 +25,7 @@ static const char *const allocators[] = {"malloc",       "calloc",        "reall
                                          "reallocarray", "aligned_alloc", "posix_memalign",
                                          "memalign",     "new",           NULL};
 
-/* Tokens of the stretch of the source that is looked at. */
+/* Tokens of the examined part of the source. */
 struct statement {
     struct clue_token *tokens;
     size_t count;

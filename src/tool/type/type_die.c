@@ -219,7 +219,7 @@ type_die_complete(struct type_dies *dies, Dwarf_Die *die)
         *die = dies->v[*index - 1];
 }
 
-/* The work of type_die_member. LEFT bounds how many members are looked at, because a made-up type
+/* The work of type_die_member. LEFT bounds the number of members examined, because a made-up type
  * may contain itself many times. */
 static bool
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
@@ -427,7 +427,7 @@ array_name(struct debuginfo *d, Dwarf_Die *array, struct arena *arena, unsigned 
                       : arena_printf(arena, "%s[]", name);
 }
 
-/* What DIE, a pointer or reference of any kind, leads to. */
+/* Return the name of the target of DIE, a pointer or reference of any kind. */
 static const char *
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
 target_name(struct debuginfo *d, Dwarf_Die *die, struct arena *arena, unsigned depth)

@@ -238,7 +238,7 @@ find_variable(struct type_scopes *s, Dwarf_Die *function, const struct clue_toke
     return find_in_unit(s, function, true, name, &object) && type_die_of(&object, ret);
 }
 
-/* What indexing or * gives of TYPE. */
+/* Return the type that indexing or * yields for TYPE. */
 static bool
 element_of(Dwarf_Die *type, Dwarf_Die *ret)
 {

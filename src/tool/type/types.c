@@ -65,7 +65,7 @@ struct judged {
     bool passes_on;
 };
 
-/* What blocks are, as the profile has it. */
+/* Type of blocks, as in the profile. */
 struct named_answer {
     uint32_t type; // String id.
     uint32_t verdict; // VERDICT_UNKNOWN: nothing is known but their sizes.
@@ -88,7 +88,7 @@ struct asked {
     bool judged;
 };
 
-/* Which types have a size. */
+/* Range of the types with a size. */
 struct same_size {
     bool known; // The others are set.
     bool any;
@@ -266,7 +266,7 @@ asked_of(struct typer *t, uint32_t node)
     return &t->asked[t->place[node] - 1];
 }
 
-/* The sizes that were asked for, by stack and in all. */
+/* The requested sizes, by stack and in all. */
 static void
 collect_sizes(struct typer *t)
 {
@@ -379,8 +379,7 @@ compare_sizes(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Return true if V is as compare_ranked would have it: the types of a size often are, in one
- * file. */
+/* Return true if V is sorted by compare_ranked: the types of a size often are, in one file. */
 static bool
 in_order(const struct ranked_type *v, size_t count, struct profile *p)
 {
@@ -700,7 +699,7 @@ find_facts(struct typer *t, uint32_t location, uint32_t callee)
     return kept;
 }
 
-/* As find_facts, which is asked once for each place. */
+/* Like find_facts, called once for each place and cached. */
 static const struct type_facts *
 facts_of(struct typer *t, uint32_t location, uint32_t callee)
 {
@@ -709,7 +708,7 @@ facts_of(struct typer *t, uint32_t location, uint32_t callee)
     return t->facts[location];
 }
 
-/* As type_judge, which is asked the same for each of the many paths to one call. */
+/* Like type_judge, cached, because many paths lead to one call. */
 static bool
 judge(struct typer *t, const struct type_facts *facts, const struct type_sizes *sizes,
       struct type_answer *ret)
@@ -824,7 +823,7 @@ type_name(struct typer *t, const struct type_answer *a)
     return (uint32_t)*known;
 }
 
-/* As judge_node, which is asked the same for each of the many paths to a few calls. */
+/* Like judge_node, cached, because many paths lead to a few calls. */
 static struct named_answer
 answer_of(struct typer *t, uint32_t node, const struct type_sizes *sizes)
 {
@@ -850,7 +849,7 @@ answer_of(struct typer *t, uint32_t node, const struct type_sizes *sizes)
     return now.answer;
 }
 
-/* Which types have SIZE. */
+/* Find the types with SIZE. */
 static struct same_size
 find_same_size(const struct profile *p, uint64_t size)
 {

@@ -38,7 +38,7 @@ plain_bytes(const char *s)
     return n;
 }
 
-/* What would drive a terminal is escaped, which loses nothing; bytes that are no text become
+/* Characters that drive a terminal are escaped, which loses nothing. Invalid UTF-8 becomes
  * U+FFFD. */
 static void
 write_quoted(struct strbuf *out, const char *s)
