@@ -110,8 +110,8 @@ open_file(const char *path, int *ret_fd, size_t *ret_bytes, struct file_owner *r
     return 0;
 }
 
-/* A copy of FD, which had SIZE_BYTES and may grow meanwhile; *RET_BYTES is its size. The directory
- * is of before that was asked for, so that it names nothing that is not in the copy. */
+/* Return a copy of FD, which had SIZE_BYTES and may grow meanwhile; *RET_BYTES is the size of the
+ * copy. The directory is read before the size, so that it refers only to data in the copy. */
 static void *
 copy_file(int fd, size_t size_bytes, struct arena *arena, size_t *ret_bytes)
 {

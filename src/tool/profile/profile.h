@@ -567,7 +567,8 @@ struct profile {
     size_t thread_count;
     struct profile_thread_site *thread_sites;
     size_t thread_site_count;
-    // By row; NULL = each row has all of its site, as with one thread. Use profile_row_counters.
+    // By row. NULL = there is one row, which has all counts of its sites. Read them by
+    // profile_row_counters.
     struct counters *row_counters;
     struct profile_bin *bins;
     size_t bin_count;

@@ -255,7 +255,7 @@ want(struct typer *t, uint64_t size)
     t->wanted[t->wanted_count++] = size;
 }
 
-/* Query of NODE, created if it is new. */
+/* Return the query for NODE, created on demand. */
 static struct asked *
 asked_of(struct typer *t, uint32_t node)
 {

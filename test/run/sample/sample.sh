@@ -113,8 +113,8 @@ same "forks: two profiles" 2 "$(ls forks/*.heaptap | wc -l)"
 same "forks: the session adds up" 0 $?
 check "forks: its sum has an error" grep -q "±" out
 
-# Operators that ask malloc for about the distance between two samples: it is charged, and must then
-# be forgotten, however far the next sample is.
+# Operators whose inner malloc requests about the mean distance between two samples. The inner call
+# is charged first. That charge must be undone, however far the next sample is.
 HEAPTAP_SEED=5 "$HEAPTAP" run --quiet --no-pack --sample 512K -o middle.heaptap -- "$sampled" middle
 same "middle: exit status" 0 $?
 report_json middle.heaptap >middle.json 2>/dev/null
