@@ -409,17 +409,29 @@ outer_memalign(memalign_fn *f, size_t align, size_t size_bytes)
     return f(align, size_bytes);
 }
 
-/* Call F, the allocator's function like memalign, with room for an annotation. */
+/* Return the least power of two that is not below ALIGN. */
+static size_t
+power_above(size_t align)
+{
+    if (align <= 1 || align > ALIGNMENT_MAX)
+        return align > 0 ? align : 1;
+    return (size_t)1 << (64 - __builtin_clzll(align - 1));
+}
+
+/* Call F, the allocator's function like memalign, with room for an annotation. Some allocators
+ * refuse an alignment that is no power of two, others round it up, so F gets the program's. A block
+ * that is not aligned to the next power of two is given back: the annotation would shift it. */
 static void *
 aligned(memalign_fn *f, size_t align, size_t size_bytes, uint64_t slot)
 {
-    size_t head_bytes = aligned_head(align);
-    void *start, *block;
+    size_t power = power_above(align), head_bytes = aligned_head(power);
+    void *start, *block = NULL;
 
-    if (!is_aligned_wanted(slot, align, size_bytes))
+    if (!is_aligned_wanted(slot, power, size_bytes))
         return plain(f(align, size_bytes));
     start = outer_memalign(f, align, head_bytes + size_bytes + annotation_form.guard_bytes);
-    block = start != NULL ? annotated(start, head_bytes, size_bytes, slot) : NULL;
+    if (start != NULL && (uintptr_t)start % power == 0)
+        block = annotated(start, head_bytes, size_bytes, slot);
     if (unlikely(block == NULL)) {
         if (start != NULL)
             outer_free(start);

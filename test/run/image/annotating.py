@@ -192,9 +192,9 @@ def refused():
         tell(code == 2 and words in error, "refused: " + " ".join(options), code, error)
 
 
-def damages(name, *arguments):
+def damages(name, *arguments, **environment):
     profile = name + ".heaptap"
-    got = run([heaptap, "run", "-q", "-o", profile, *arguments])
+    got = run([heaptap, "run", "-q", "-o", profile, *arguments], **environment)
     with open(profile + ".json", "w") as to:
         subprocess.run([heaptap, "report", "--json", "--no-fold", profile], stdout=to, check=True)
     document = documents.load(open(profile + ".json"))
@@ -204,6 +204,21 @@ def damages(name, *arguments):
 def owner(stack):
     names = [f["function"] or "" for f in stack]
     return next((name for name in names if name.startswith("owner_")), None)
+
+
+def odd_alignments():
+    """An alignment that is no power of two is refused as alone, or its block is annotated."""
+    program = os.path.join(programs, "odd_alignments")
+    for path in [""] + [p for p in map(find_allocator, ALLOCATORS) if p]:
+        name = "odd alignments" + (" with " + os.path.basename(path) if path else "")
+        bare = run([program], LD_PRELOAD=path)
+        got, document, _ = damages(name.replace(" ", "-"), "--annotate", "--", program,
+                                   LD_PRELOAD=path)
+        blocks = bare[1].count(": aligned")
+        tell(bare[0] == 0 and "not" not in bare[1] and got[:2] == bare[:2], name + ": as alone",
+             bare, got)
+        tell(document["losses"]["damaged_blocks"] == blocks,
+             "%s: all %d blocks are annotated" % (name, blocks), document["losses"])
 
 
 def found():
@@ -248,6 +263,7 @@ def found():
     document = documents.loads(run([heaptap, "report", "--json", "look.heaptap"])[1])
     tell([(d["found_by"], owner(d["allocated"])) for d in document["damaged"]] ==
          [("check", culprit)], "a look at all blocks has found it", document["damaged"])
+    odd_alignments()
     code, out, error = run([heaptap, "check", "0"])
     tell(code == 2 and "no process id" in error, "heaptap check of no process", error)
 
