@@ -15,7 +15,7 @@
 #define arch_cycles() cycles_now
 
 static uint64_t cycles_now, work_now;
-static unsigned work_reads;
+static unsigned work_reads, rested_events;
 
 #include "event/tick.c"
 
@@ -69,6 +69,13 @@ history_look(const struct thread *t, uint64_t now_ns, uint64_t before_ns, int64_
 }
 
 void
+history_rested(const struct thread *t, uint64_t now_ns, uint64_t before_ns)
+{
+    (void)t, (void)now_ns, (void)before_ns;
+    rested_events++;
+}
+
+void
 history_end(const struct thread *t, uint64_t now_ns, uint64_t before_ns, int64_t before_bytes)
 {
     (void)t, (void)now_ns, (void)before_ns, (void)before_bytes;
@@ -109,7 +116,7 @@ begin(void **unused)
     event_state()->next_point_ns = UINT64_MAX;
     thread.disk = &row;
     cycles_now = work_now = 1000000;
-    work_reads = 0;
+    work_reads = rested_events = 0;
     return 0;
 }
 
@@ -211,10 +218,37 @@ with_a_reserve_no_clock_is_asked(void **state_)
     assert_int_equal(work_reads, 0);
 }
 
+/* If this fails, a program of few events shows events from after a rest during the rest, or a busy
+ * one reads the clock at each event. */
+static void
+events_tick_alone_at_first_and_after_a_rest(void **state_)
+{
+    (void)state_;
+    thread.close_ticks = TICK_CLOSE_EVENTS;
+    thread.tick_events = 1;
+    for (int i = 0; i < TICK_CLOSE_EVENTS; i++) {
+        run_tick(EVENT_CYCLES, 0);
+        assert_int_equal(thread.countdown, 1);
+    }
+    assert_int_equal(rested_events, TICK_CLOSE_EVENTS);
+    run_tick(EVENT_CYCLES, 0);
+    assert_int_equal(thread.countdown, 2);
+    run_tick(EVENT_CYCLES, 0);
+    assert_int_equal(thread.countdown, 4);
+    assert_int_equal(rested_events, TICK_CLOSE_EVENTS + 1); // None is alone any more.
+    cycles_now += TICK_LATE_NS + 1; // Room for 16 ticks.
+    run_tick(EVENT_CYCLES, 0);
+    assert_int_equal(thread.countdown, 1);
+    run_tick(EVENT_CYCLES, 0);
+    assert_int_equal(thread.countdown, 1);
+    assert_int_equal(rested_events, TICK_CLOSE_EVENTS + 2);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(events_tick_alone_at_first_and_after_a_rest, begin, end),
         cmocka_unit_test_setup_teardown(what_other_programs_take_is_not_counted, begin, end),
         cmocka_unit_test_setup_teardown(a_slow_event_that_had_the_processor_is_counted, begin, end),
         cmocka_unit_test_setup_teardown(an_event_of_a_rare_length_is_not_counted, begin, end),

@@ -33,7 +33,8 @@
  * the snapshot gets the time of that tick; otherwise the curve would show the burst before the rest
  * for the whole rest. Live bytes decide: if they changed more before the last tick than since, the
  * change preceded the rest. A snapshot that is requested during a rest is preceded by such a
- * snapshot. Later ones keep their own time, so that times rise with ids.
+ * snapshot. Later ones keep their own time, so that times rise with ids. A thread that ticks at
+ * each event need not guess: before the event that ends a rest, the values are the last tick's.
  *
  * docs/internals/history.md has the proof and the figures. */
 #include "account/history.h"
@@ -262,21 +263,43 @@ distance(int64_t a, int64_t b)
     return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
 }
 
-/* Return the time for a snapshot at ELAPSED_NS. The last tick was at BEFORE_NS, with BEFORE_BYTES
- * live. */
-static uint64_t
-time_of(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int64_t before_bytes)
+/* Return true if a snapshot at ELAPSED_NS may have the time of the last tick, at BEFORE_NS, because
+ * the process has rested since. */
+static bool
+has_rested(uint64_t elapsed_ns, uint64_t before_ns)
 {
     int64_t rested = (int64_t)(elapsed_ns - before_ns);
 
     // Another thread may have read the clock after this one. Ids rise with time, so a snapshot
     // taken since the tick excludes the tick's time. Without snapshot_busy the result is a hint.
-    if (rested < (int64_t)load_relaxed(&account_state()->timed.width_ns) ||
-        load_relaxed(&account_state()->snapshot_last_ns) > before_ns ||
-        distance(live_bytes(t), before_bytes) >=
-            distance(before_bytes, load_relaxed(&account_state()->snapshot_live_bytes)))
-        return elapsed_ns;
-    return before_ns;
+    return rested >= (int64_t)load_relaxed(&account_state()->timed.width_ns) &&
+           load_relaxed(&account_state()->snapshot_last_ns) <= before_ns;
+}
+
+/* Return the time for a snapshot at ELAPSED_NS. The last tick was at BEFORE_NS, with BEFORE_BYTES
+ * live. */
+static uint64_t
+time_of(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int64_t before_bytes)
+{
+    uint64_t since = distance(live_bytes(t), before_bytes);
+    int64_t shown_bytes = load_relaxed(&account_state()->snapshot_live_bytes);
+
+    return has_rested(elapsed_ns, before_ns) && since < distance(before_bytes, shown_bytes)
+               ? before_ns
+               : elapsed_ns;
+}
+
+/* Take the timeline's snapshot that is due at ELAPSED_NS, with the time TAKEN_NS. Requires
+ * snapshot_busy. */
+static COLD void
+take_due(const struct thread *t, uint64_t elapsed_ns, uint64_t taken_ns)
+{
+    widen(&account_state()->timed, WIDTH_SNAPSHOTS);
+    account_state()->timed.taken++;
+    take(NULL, DISK_SNAPSHOT_TIMED, taken_ns);
+    store_relaxed(&account_state()->snapshot_live_bytes, live_bytes(t));
+    store_relaxed(&account_state()->snapshot_next_ns,
+                  elapsed_ns + account_state()->timed.width_ns);
 }
 
 static COLD void
@@ -287,12 +310,7 @@ take_timed(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int6
 
     // A second thread need not take one: it would record the same moment.
     if (cas_acq_rel(&account_state()->snapshot_busy, &idle, 1u)) {
-        widen(&account_state()->timed, WIDTH_SNAPSHOTS);
-        account_state()->timed.taken++;
-        take(NULL, DISK_SNAPSHOT_TIMED, time_of(t, elapsed_ns, before_ns, before_bytes));
-        store_relaxed(&account_state()->snapshot_live_bytes, live_bytes(t));
-        store_relaxed(&account_state()->snapshot_next_ns,
-                      elapsed_ns + account_state()->timed.width_ns);
+        take_due(t, elapsed_ns, time_of(t, elapsed_ns, before_ns, before_bytes));
         store_release(&account_state()->snapshot_busy, 0u);
     }
     sys_unblock_signals(mask);
@@ -321,6 +339,24 @@ history_look(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, in
         take_timed(t, elapsed_ns, before_ns, before_bytes);
     if (unlikely(account_state()->growth_bytes != 0))
         look_at_growth(t);
+}
+
+void
+history_rested(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns)
+{
+    uint32_t idle = 0;
+    uint64_t mask;
+
+    if (elapsed_ns < load_relaxed(&account_state()->snapshot_next_ns) ||
+        !has_rested(elapsed_ns, before_ns))
+        return;
+    mask = sys_block_signals();
+    if (cas_acq_rel(&account_state()->snapshot_busy, &idle, 1u)) {
+        if (has_rested(elapsed_ns, before_ns))
+            take_due(t, elapsed_ns, before_ns);
+        store_release(&account_state()->snapshot_busy, 0u);
+    }
+    sys_unblock_signals(mask);
 }
 
 void

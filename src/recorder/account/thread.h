@@ -196,6 +196,7 @@ struct thread {
     char text[4096]; // Scratch for output of the kernel: /proc/self/maps, or which pages are
                      // resident.
     uint32_t tick_events;      // Planned number of events between the latest two ticks: tick.c.
+    uint32_t close_ticks;      // Ticks left that follow each other event by event: tick.c.
     uint64_t ticked_ns;        // Elapsed time at the latest tick.
     uint32_t timed_phase;      // Ticks since the last one whose event was timed, of TIMED_TICKS.
     uint64_t work_ns;          // Processor time at the previous tick; 0 = not read.

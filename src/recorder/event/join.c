@@ -21,6 +21,7 @@
 #include "event/guard.h"
 #include "event/orphan.h"
 #include "event/start.h"
+#include "event/tick.h"
 #include "ledger/ledger.h"
 #include "ledger/ledger_state.h"
 #include "platform/identity.h"
@@ -163,6 +164,9 @@ join(uint32_t tid)
     recent_forget(t);
     t->inner_count = 0;
     t->countdown = t->tick_events = 1;
+    // Only the first thread, because a program may have many short ones.
+    t->close_ticks =
+        load_relaxed(&account_state()->ticked_events) == 0 ? TICK_CLOSE_EVENTS : 0;
     t->nested = NULL; // Its owner has ended like T's, so it is free for any thread.
     t->outer = NULL;
     t->level = 0;

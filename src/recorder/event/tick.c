@@ -2,10 +2,14 @@
  *
  * A thread reads the clock once in LIMIT_TICK_EVENTS events. Two rules bring ticks forward, so that
  * slow programs get them in time and the fast path stays as it is:
- *  - The countdown adapts. It starts at 1, doubles while ticks follow within TICK_SOON_NS, and
- *    shrinks in proportion when a tick comes later than TICK_LATE_NS.
+ *  - The countdown adapts. It is 1 for the first TICK_CLOSE_EVENTS events of the process. When a
+ *    tick comes later than TICK_LATE_NS, it is 1 for one event in each TICK_CLOSE_NS of that rest,
+ *    at most for as many. Then it doubles while ticks follow within TICK_SOON_NS, and shrinks in
+ *    proportion when a tick comes late.
  *  - A thread whose live bytes moved by TICK_BYTES ticks at once. Such a change passes peak_settle.
- * Small events after a burst may still wait for the countdown of that burst.
+ * So in a program of few events each one ticks, and before an event that ends a rest the values are
+ * those of the last tick: the snapshot taken then gets its time. Small events after a longer burst
+ * may still wait for the countdown of that burst.
  *
  * The clock gives the times in the header, the moment of the peak (to within a tick) and the
  * timeline, a bounded list of totals. When the list is full, every second point is dropped and the
@@ -45,6 +49,10 @@ enum {
 /* The clock is coarse: it advances by 4 to 10 ms. */
 #define TICK_SOON_NS (UINT64_C(8) * 1000 * 1000)
 #define TICK_LATE_NS (UINT64_C(16) * 1000 * 1000)
+
+/* Rest that pays for one event with a tick. A thread that others keep from the processor seems to
+ * rest as well, and shall hardly notice. */
+#define TICK_CLOSE_NS (UINT64_C(1) * 1000 * 1000)
 
 void
 tick_clock(void)
@@ -169,6 +177,10 @@ was_at_work(const struct thread *t, uint64_t cycles)
 uint64_t
 tick_begins(struct thread *t)
 {
+    // Only then has T counted nothing since its last tick.
+    if (t->tick_events == 1)
+        history_rested(t, sys_clock_ns() - state->start_ns,
+                       load_relaxed(&state->header->shared.last_ns));
     return t->timed_phase == 0 ? arch_cycles() : 0;
 }
 
@@ -190,6 +202,17 @@ expect_timed(struct thread *t)
     t->work_cycles = arch_cycles();
 }
 
+/* Return how many events of T tick one by one after a rest of ELAPSED_NS. */
+static uint32_t
+close_ticks_after(const struct thread *t, uint64_t elapsed_ns)
+{
+    uint64_t events = elapsed_ns / TICK_CLOSE_NS;
+
+    if (events < t->close_ticks)
+        events = t->close_ticks;
+    return events < TICK_CLOSE_EVENTS ? (uint32_t)events : TICK_CLOSE_EVENTS;
+}
+
 /* Set T's countdown to its next tick. */
 static void
 plan_next(struct thread *t)
@@ -198,9 +221,14 @@ plan_next(struct thread *t)
     uint64_t elapsed_ns = now_ns > t->ticked_ns ? now_ns - t->ticked_ns : 0;
     uint64_t events = t->tick_events;
 
-    if (elapsed_ns > TICK_LATE_NS)
+    if (elapsed_ns > TICK_LATE_NS) {
         events = events * TICK_LATE_NS / elapsed_ns;
-    else if (elapsed_ns < TICK_SOON_NS)
+        t->close_ticks = close_ticks_after(t, elapsed_ns);
+    }
+    if (t->close_ticks > 0) {
+        t->close_ticks--;
+        events = 1;
+    } else if (elapsed_ns < TICK_SOON_NS)
         events *= 2;
     if (events > LIMIT_TICK_EVENTS)
         events = LIMIT_TICK_EVENTS;

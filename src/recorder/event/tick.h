@@ -4,7 +4,11 @@
 
 #include "account/thread.h"
 
-/* Return the cycle counter for the event with which T ticks, or 0 if that is not timed. */
+/* So many events of the first thread tick one by one, and at most so many after a rest. */
+enum { TICK_CLOSE_EVENTS = 256 };
+
+/* Begin the event with which T ticks: have the timeline show a rest that ends with this event.
+ * Return the cycle counter, or 0 if the event is not timed. */
 uint64_t tick_begins(struct thread *t);
 
 /* Update the timeline and the clock words of the header, take requests, and restart T's countdown.

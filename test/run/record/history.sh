@@ -154,6 +154,28 @@ check "few events: 5 of 10 MiB, after a burst" slow 5000 5 10485760 150 5 3
 check "few events: 50 of 100 bytes" slow 0 50 100 20 40..50 5
 check "few events: 300 of 100 bytes" slow 0 300 100 8 150..300 10
 
+# rested BURST MISSING: nothing that a program does after a rest is shown during it, and at most
+# MISSING events from before it are missing.
+rested() {
+    "$HEAPTAP" run --quiet --no-pack --force -o rests.heaptap -- "$PROG/rests" "$1" 1000 &&
+        "$HEAPTAP" report --json --at 0.6s rests.heaptap >first.json &&
+        "$HEAPTAP" report --json --at 1.6s rests.heaptap >second.json &&
+        run_python - "$1" "$2" <<'END'
+import sys
+import documents
+burst, missing = map(int, sys.argv[1:])
+for name, frees in ("first.json", burst), ("second.json", burst + 90):
+    totals = documents.load(open(name))["totals"]
+    got = totals["allocations"], totals["frees"]
+    lacks = burst + 90 - got[0] + frees - got[1]
+    assert got[0] <= burst + 90 and got[1] <= frees and 0 <= lacks <= missing, (name, got)
+END
+}
+for _ in 1 2 3; do
+    check "rests: 90 events at a time" rested 0 0
+    check "rests: after a burst of 40 events" rested 20 0
+done
+
 # A copy of a profile in memory is at most as old as the event before the last.
 killed_at_rest() {
     local runner _
