@@ -807,6 +807,24 @@ folding_leaves_the_line_of_the_caller(void **state)
     profile_free(p);
 }
 
+/* If this fails, a program's arguments drive the terminal of whoever reads the comments. */
+static void
+a_comment_has_no_characters_that_drive_a_display(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct strbuf out;
+    struct reader r;
+
+    (void)state;
+    p->process.command = "prog \x1b[31m\a\xe2\x80\xae-\n";
+    build_site(p, build_counters(1, 10, 0, 0), "main@a.c:9", NULL);
+    out = exported(p, "pprof", METRIC_INUSE, NULL);
+    r = gunzip(&out);
+    assert_non_null(memmem(r.next, (size_t)(r.end - r.next), ": prog ?[31m?" "?-?", 16));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
 /* If this fails, a function that calls itself from one place collapses into one frame. */
 static void
 a_recursive_call_stays_a_frame_of_its_own(void **state)
@@ -1226,6 +1244,7 @@ main(void)
         cmocka_unit_test(of_the_peak_only_what_was_live_is_exported),
         cmocka_unit_test(pprof_maps_the_program_first),
         cmocka_unit_test(folding_leaves_the_line_of_the_caller),
+        cmocka_unit_test(a_comment_has_no_characters_that_drive_a_display),
         cmocka_unit_test(a_recursive_call_stays_a_frame_of_its_own),
         cmocka_unit_test(exporting_twice_gives_the_same_bytes),
         cmocka_unit_test(numbers_are_encoded_as_protocol_buffers),

@@ -41,6 +41,7 @@
 #include "export/estimate.h"
 #include "export/module_map.h"
 #include "pprof/proto_out.h"
+#include "util/character.h"
 
 enum {
     PROFILE_SAMPLE_TYPE = 1,
@@ -381,7 +382,7 @@ add_origin(struct writer *w, const struct stacks *stacks, struct arena *arena, e
         w->p->merged_processes > 0
             ? arena_printf(arena, "heaptap %s, %s", version, profile_title(w->p, arena))
             : arena_printf(arena, "heaptap %s, pid %" PRIu32 ": %s", version, pr->pid,
-                           pr->command ? pr->command : "");
+                           character_clean(arena, pr->command ? pr->command : ""));
     const char *estimate = export_estimate(w->p, stacks, arena);
 
     add_times(w->p, metric, out);

@@ -7,6 +7,8 @@
  * control characters. */
 #include "util/character.h"
 
+#include <string.h>
+
 static uint32_t
 more_bytes(unsigned char first)
 {
@@ -61,4 +63,26 @@ character_shown(const char *s, size_t *ret_skip)
 
     *ret_skip = n > 0 ? n : 1;
     return n > 0 && !character_drives(c) ? n : 0;
+}
+
+const char *
+character_clean(struct arena *arena, const char *text)
+{
+    const char *s = text;
+    size_t n, skip;
+    char *out, *o;
+
+    while (*s != '\0' && (n = character_shown(s, &skip)) != 0)
+        s += n;
+    if (*s == '\0')
+        return text;
+    out = o = arena_alloc(arena, strlen(text) + 1);
+    for (s = text; *s != '\0'; s += skip) {
+        n = character_shown(s, &skip);
+        if (n == 0)
+            *o++ = '?';
+        memcpy(o, s, n);
+        o += n;
+    }
+    return out;
 }

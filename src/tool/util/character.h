@@ -2,7 +2,7 @@
 #ifndef UTIL_CHARACTER_H
 #define UTIL_CHARACTER_H
 
-#include "base/base.h"
+#include "util/arena.h"
 
 /* Store the UTF-8 character at S in *RET_CHARACTER, and return its length in bytes; 0 if it is
  * invalid. S must not be at its end. */
@@ -15,5 +15,8 @@ bool character_drives(uint32_t c);
 /* Return the length in bytes of the character at S if it may be shown, else 0. In both cases
  * *RET_SKIP is the distance to the next one. */
 size_t character_shown(const char *s, size_t *ret_skip);
+
+/* Return TEXT, or a copy from ARENA in which each character that may not be shown is a '?'. */
+const char *character_clean(struct arena *arena, const char *text);
 
 #endif

@@ -184,23 +184,7 @@ style_width(const char *text)
 const char *
 style_clean(struct arena *arena, const char *text)
 {
-    const char *s = text;
-    size_t n, skip;
-    char *out, *o;
-
-    while (*s != '\0' && (n = character_shown(s, &skip)) != 0)
-        s += n;
-    if (*s == '\0')
-        return text;
-    out = o = arena_alloc(arena, strlen(text) + 1);
-    for (s = text; *s != '\0'; s += skip) {
-        n = character_shown(s, &skip);
-        if (n == 0)
-            *o++ = '?';
-        memcpy(o, s, n);
-        o += n;
-    }
-    return out;
+    return character_clean(arena, text);
 }
 
 /* Return TEXT after its first SKIP columns. A character that is wider than the remaining columns is
