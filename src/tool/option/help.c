@@ -216,7 +216,8 @@ help_overview(const struct command_group *groups, size_t width, struct strbuf *o
                     "  heaptap report\n\n"
                     "heaptap help COMMAND, or heaptap COMMAND --help, explains a command.\n"
                     "heaptap --version shows the version.\n\n"
-                    "In the environment, COLUMNS is the width of text. NO_COLOR=1 disables\n"
-                    "colour. HEAPTAP_ASCII=1, or a locale that is not UTF-8, keeps text ASCII,\n"
-                    "except for names.\n");
+                    "In the environment, COLUMNS is the width of text, 60 at least. Tables leave\n"
+                    "out columns that do not fit; JSON has all. NO_COLOR=1 disables colour.\n"
+                    "HEAPTAP_ASCII=1, or a locale that is not UTF-8, keeps text ASCII, except\n"
+                    "for names.\n");
 }

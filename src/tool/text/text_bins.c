@@ -16,7 +16,7 @@
 #include "view/lisp_table.h"
 #include "view/table.h"
 
-enum { BAR_WIDTH = 36, TYPES_SHOWN = 4, TYPES_WIDE = 12, TYPE_WIDTH = 24 };
+enum { BAR_WIDTH = 36, BEFORE_BAR = 36, TYPES_SHOWN = 4, TYPES_WIDE = 12, TYPE_WIDTH = 24 };
 
 #define MARK_CERTAIN "\xe2\x9c\x93"
 #define MARK_LIKELY "~"
@@ -46,14 +46,14 @@ put_blocks(struct strbuf *out, const char *block, size_t count)
         strbuf_str(out, block);
 }
 
-/* How many blocks stand for BYTES where LONGEST is a whole bar; numbers below 0 are damage. */
+/* Blocks of a bar for BYTES where LONGEST is a whole bar of WIDTH; numbers below 0 are damage. */
 static size_t
-bar_blocks(int64_t bytes, int64_t longest)
+bar_blocks(int64_t bytes, int64_t longest, size_t width)
 {
     if (bytes <= 0 || longest <= 0)
         return 0;
-    return bytes >= longest ? BAR_WIDTH
-                            : (size_t)((double)bytes / (double)longest * BAR_WIDTH + 0.5);
+    return bytes >= longest ? width
+                            : (size_t)((double)bytes / (double)longest * (double)width + 0.5);
 }
 
 /* A bar whose full part is the kept share of the bytes; its length is in proportion to the
@@ -61,8 +61,9 @@ bar_blocks(int64_t bytes, int64_t longest)
 static void
 put_bar(struct text_view *v, const struct bin_bar *bar, int64_t longest)
 {
-    size_t all = bar_blocks(bar->counters.allocated_bytes, longest);
-    size_t full = bar_blocks(counters_live_bytes(&bar->counters), longest);
+    size_t room = style_room(&v->style, BEFORE_BAR), width = room < BAR_WIDTH ? room : BAR_WIDTH;
+    size_t all = bar_blocks(bar->counters.allocated_bytes, longest, width);
+    size_t full = bar_blocks(counters_live_bytes(&bar->counters), longest, width);
 
     if (all == 0 && bar->counters.allocated_bytes > 0)
         all = 1;
@@ -196,8 +197,8 @@ put_rows(struct text_view *v, const struct bins *bins, const struct bin_row *con
     static const struct column columns[] = {
         {COLUMN_TEXT, NULL, "  size", false, NULL}, {COLUMN_COUNT, NULL, "allocs", false, NULL},
         {COLUMN_BYTES, NULL, "bytes", false, NULL}, {COLUMN_TEXT, NULL, "    %", false, NULL},
-        {COLUMN_COUNT, NULL, "frees", false, NULL}, {COLUMN_BYTES, NULL, "kept", false, NULL},
-        {COLUMN_TEXT, NULL, "    %", false, NULL},  {COLUMN_TEXT, NULL, "types", false, NULL},
+        {COLUMN_COUNT, NULL, "frees", true, NULL}, {COLUMN_BYTES, NULL, "kept", false, NULL},
+        {COLUMN_TEXT, NULL, "    %", true, NULL},  {COLUMN_TEXT, NULL, "types", false, NULL},
     };
     struct table t;
 
@@ -246,7 +247,7 @@ text_bins(struct text_view *v, size_t top)
     put_rest(v, &bins, rows, shown);
     text_not_in_bins(v);
     if (v->base.p->type_count > 0)
-        text_line(v, INK_DIM, LEGEND);
+        text_wrapped(v, INK_DIM, "", LEGEND);
 }
 
 void

@@ -19,11 +19,13 @@
 #include "text/text_classes.h"
 #include "view/phrases.h"
 
-enum { BAR = 8, ARC_INDENT = 2, INDEX_WIDTH = 7, NODE_NAME_MIN = 8 };
+enum { BAR = 8, ARC_INDENT = 2, INDEX_WIDTH = 7, NODE_NAME_MIN = 8, NAME_AND_INDEX = 18 };
 
 struct line {
     const char *index;                          // "[1]"; NULL = a caller or something called.
-    const char *bytes, *percent, *bar, *called; // "" = not known.
+    const char *bytes, *percent, *called;       // "" = not known.
+    const struct amount *amount;                // For the bar, as a part of WHOLE; NULL = none.
+    int64_t whole;
     uint32_t node;                              // CALLGRAPH_NONE: name is the text.
     const char *name;
 };
@@ -75,7 +77,8 @@ amount_line(const struct lines *l, const struct amount *amount, const struct amo
     return (struct line){
         .bytes = text_short(a, amount_sum(amount), l->gv->metric),
         .percent = percent(a, amount_sum(amount), amount_sum(whole)),
-        .bar = text_classes(a, amount, amount_sum(whole), BAR),
+        .amount = amount,
+        .whole = amount_sum(whole),
         .called = called,
         .node = node,
         .name = name,
@@ -106,7 +109,6 @@ add_rest(struct lines *l, size_t shown, size_t count, const char *noun)
         add_line(l, &(struct line){
                         .bytes = "",
                         .percent = "",
-                        .bar = "",
                         .called = "",
                         .node = CALLGRAPH_NONE,
                         .name = arena_printf(a, "\xe2\x80\xa6 %s",
@@ -190,14 +192,20 @@ add_entry(struct lines *l, uint32_t node)
 }
 
 struct line_widths {
-    size_t bytes, called;
+    size_t bytes, called, bar;
 };
+
+static size_t
+before_name(const struct line_widths *w, size_t indent)
+{
+    return INDEX_WIDTH + w->bytes + 7 + 2 + w->bar + 2 + w->called + indent + 2;
+}
 
 static struct line_widths
 measure(const struct lines *l)
 {
     struct line_widths w = {strlen(phrase_metric_column(l->v->base.p, l->gv->metric)),
-                            strlen("called")};
+                            strlen("called"), BAR};
 
     for (size_t i = 0; i < l->count; i++) {
         size_t bytes = style_width(l->items[i].bytes), called = style_width(l->items[i].called);
@@ -205,6 +213,8 @@ measure(const struct lines *l)
         w.bytes = bytes > w.bytes ? bytes : w.bytes;
         w.called = called > w.called ? called : w.called;
     }
+    while (w.bar > 0 && before_name(&w, ARC_INDENT) + NAME_AND_INDEX > l->v->style.width)
+        w.bar--;
     return w;
 }
 
@@ -213,7 +223,7 @@ put_line(const struct lines *l, const struct line *line, const struct line_width
 {
     struct text_view *v = l->v;
     size_t indent = line->index ? 0 : ARC_INDENT;
-    size_t room = style_room(&v->style, INDEX_WIDTH + w->bytes + 7 + BAR + 6 + w->called + indent);
+    size_t room = style_room(&v->style, before_name(w, indent));
     const char *name = line->name;
 
     if (line->node != CALLGRAPH_NONE) {
@@ -229,12 +239,15 @@ put_line(const struct lines *l, const struct line *line, const struct line_width
     style_right(v->out, line->bytes, w->bytes);
     style_right(v->out, line->percent, 7);
     strbuf_str(v->out, "  ");
-    style_left(v->out, line->bar, BAR);
+    style_left(v->out,
+               line->amount ? text_classes(v->base.arena, line->amount, line->whole, w->bar) : "",
+               w->bar);
     strbuf_str(v->out, "  ");
     style_right(v->out, line->called, w->called);
     style_ink(&v->style, v->out, INK_PLAIN);
     style_left(v->out, "", indent + 2);
-    style_text(&v->style, v->out, line->index ? INK_BOLD : INK_PLAIN, name);
+    style_text(&v->style, v->out, line->index ? INK_BOLD : INK_PLAIN,
+               style_cut_end(v->base.arena, name, room));
     strbuf_char(v->out, '\n');
 }
 
@@ -247,7 +260,7 @@ put_titles(const struct lines *l, const struct line_widths *w)
     style_left(v->out, "index", INDEX_WIDTH);
     style_right(v->out, phrase_metric_column(l->v->base.p, l->gv->metric), w->bytes);
     style_right(v->out, "%", 7);
-    style_left(v->out, "  sizes", BAR + 4);
+    style_left(v->out, w->bar >= strlen("sizes") ? "  sizes" : "", w->bar + 4);
     style_right(v->out, "called", w->called);
     strbuf_str(v->out, "  function");
     style_ink(&v->style, v->out, INK_PLAIN);

@@ -75,6 +75,14 @@ line(struct diff_text *v, const char *text)
     strbuf_char(v->out, '\n');
 }
 
+/* The rest of a line that has USED columns. */
+static void
+line_from(struct diff_text *v, size_t used, const char *text)
+{
+    strbuf_str(v->out, style_cut_end(v->d->arena, text, style_room(&v->style, used)));
+    strbuf_char(v->out, '\n');
+}
+
 static const char *
 amount(struct diff_text *v, int64_t value, enum metric metric)
 {
@@ -137,24 +145,35 @@ title(const struct diff *d, enum metric metric)
     return old ? metric_name(metric) : metric_titles[metric];
 }
 
+/* By so much each column of the totals is narrower than usual, to leave room for percentages. */
+static size_t
+totals_narrowing(const struct diff_text *v)
+{
+    return v->style.width < 66 ? 2 : 0;
+}
+
 static void
 put_total(struct diff_text *v, enum metric metric)
 {
     const struct diff *d = v->d->diff;
     int64_t before = metric_value(&d->before, metric), after = metric_value(&d->after, metric);
     int64_t growth = diff_growth(&d->before, &d->after, metric);
+    size_t narrow = totals_narrowing(v);
+    const char *percent = "";
     struct interval i =
         diff_interval(&d->before, &d->before_errors, &d->after, &d->after_errors, metric);
 
     if (!metric_is_known(&d->before, metric) || !metric_is_known(&d->after, metric))
         return;
     style_left(v->out, title(d, metric), 11);
-    style_right(v->out, amount(v, before, metric), 13);
-    style_right(v->out, amount(v, after, metric), 14);
-    put_growth(v, growth_text(v, growth, metric), growth, 14);
+    style_right(v->out, amount(v, before, metric), 13 - narrow);
+    style_right(v->out, amount(v, after, metric), 14 - narrow);
+    put_growth(v, growth_text(v, growth, metric), growth, 14 - narrow);
     if (before > 0 && after != before)
-        strbuf_fmt(v->out, "  %s%s", after > before ? "+" : "",
-                   style_percent(v->d->arena, growth, before));
+        percent = arena_printf(v->d->arena, "  %s%s", after > before ? "+" : "",
+                               style_percent(v->d->arena, growth, before));
+    if (style_width(percent) <= style_room(&v->style, 52 - 3 * narrow))
+        strbuf_str(v->out, percent);
     strbuf_char(v->out, '\n');
     if (i.low >= i.high && metric == METRIC_PEAK)
         i = peak_interval(v);
@@ -215,11 +234,14 @@ put_ways(struct diff_text *v)
 static void
 put_totals(struct diff_text *v)
 {
+    int narrow = (int)totals_narrowing(v);
+
     put_side(v, "before", v->d->before);
     put_side(v, "after", v->d->after);
     put_ways(v);
     strbuf_char(v->out, '\n');
-    strbuf_fmt(v->out, "%24s%14s%14s\n", "before", "after", "growth");
+    strbuf_fmt(v->out, "%*s%*s%*s\n", 24 - narrow, "before", 14 - narrow, "after", 14 - narrow,
+               "growth");
     for (int m = 0; m <= METRIC_COUNT; m++)
         put_total(v, (enum metric)m);
 }
@@ -309,26 +331,43 @@ put_site(struct diff_text *v, const struct diff_row *row)
 {
     int64_t growth = diff_growth(&row->before, &row->after, v->d->metric);
     int64_t hue = diff_is_noise(row, v->d->metric, false) ? 0 : growth;
-    const char *tags = tags_text(row->heap, row->labels, v->d->arena);
+    const char *tags = tags_text(row->heap, row->labels, v->d->arena), *sides;
     struct interval i = diff_interval(&row->before, &row->before_errors, &row->after,
                                       &row->after_errors, v->d->metric);
 
     put_growth(v, growth_text(v, growth, v->d->metric), hue, INDENT - 1);
-    strbuf_fmt(v->out, "   %s -> %s",
-               amount(v, metric_value(&row->before, v->d->metric), v->d->metric),
-               amount(v, metric_value(&row->after, v->d->metric), v->d->metric));
+    sides = arena_printf(v->d->arena, "   %s -> %s",
+                         amount(v, metric_value(&row->before, v->d->metric), v->d->metric),
+                         amount(v, metric_value(&row->after, v->d->metric), v->d->metric));
     if (metric_is_bytes(v->d->metric))
-        strbuf_fmt(v->out, ", %s -> %s",
-                   style_count(v->d->arena, blocks(&row->before, v->d->metric)),
-                   style_plural(v->d->arena, blocks(&row->after, v->d->metric),
-                                v->d->metric == METRIC_ALLOC ? "call" : "block"));
-    strbuf_char(v->out, '\n');
+        sides = arena_printf(v->d->arena, "%s, %s -> %s", sides,
+                             style_count(v->d->arena, blocks(&row->before, v->d->metric)),
+                             style_plural(v->d->arena, blocks(&row->after, v->d->metric),
+                                          v->d->metric == METRIC_ALLOC ? "call" : "block"));
+    line_from(v, INDENT, sides);
     if (i.low < i.high)
         put_noise(v, INDENT, i, v->d->metric);
     if (*tags)
         line(v, style_clean(v->d->arena, arena_printf(v->d->arena, "%*s%s", INDENT, "", tags)));
     put_stack(v, row);
     strbuf_char(v->out, '\n');
+}
+
+/* The width of a number in the table of functions. */
+static size_t
+function_column(const struct diff_text *v)
+{
+    return v->d->diff->is_estimate && v->style.width < 70 ? 10 : 12;
+}
+
+static void
+put_function_titles(struct diff_text *v)
+{
+    static const char *const titles[] = {"growth", "before", "after", "w. callees"};
+
+    for (size_t i = 0; i < countof(titles); i++)
+        style_right(v->out, titles[i], function_column(v));
+    strbuf_fmt(v->out, "%s  function\n", v->d->diff->is_estimate ? "    noise" : "");
 }
 
 static void
@@ -338,15 +377,15 @@ put_function_row(struct diff_text *v, const struct diff_row *row)
     int64_t inclusive = diff_growth(&row->inclusive_before, &row->inclusive_after, v->d->metric);
     bool own_noise = diff_is_noise(row, v->d->metric, false);
     bool inclusive_noise = diff_is_noise(row, v->d->metric, true);
-    size_t taken = 4 * 12 + 2 + (v->d->diff->is_estimate ? NOISE_WIDTH : 0u),
-           left = v->style.width == STYLE_NO_LIMIT ? STYLE_NO_LIMIT : v->style.width - taken;
+    size_t column = function_column(v);
+    size_t taken = 4 * column + 2 + (v->d->diff->is_estimate ? NOISE_WIDTH : 0u),
+           left = v->style.width == STYLE_NO_LIMIT ? STYLE_NO_LIMIT
+                                                : style_room(&v->style, taken);
 
-    if (v->style.width < taken + 8)
-        left = 8;
-    put_growth(v, growth_text(v, growth, v->d->metric), own_noise ? 0 : growth, 12);
-    style_right(v->out, amount(v, metric_value(&row->before, v->d->metric), v->d->metric), 12);
-    style_right(v->out, amount(v, metric_value(&row->after, v->d->metric), v->d->metric), 12);
-    put_growth(v, growth_text(v, inclusive, v->d->metric), inclusive_noise ? 0 : inclusive, 12);
+    put_growth(v, growth_text(v, growth, v->d->metric), own_noise ? 0 : growth, column);
+    style_right(v->out, amount(v, metric_value(&row->before, v->d->metric), v->d->metric), column);
+    style_right(v->out, amount(v, metric_value(&row->after, v->d->metric), v->d->metric), column);
+    put_growth(v, growth_text(v, inclusive, v->d->metric), inclusive_noise ? 0 : inclusive, column);
     if (v->d->diff->is_estimate)
         style_right(v->out,
                     own_noise && inclusive_noise ? "both"
@@ -418,8 +457,7 @@ put_rows(struct diff_text *v)
     }
     strbuf_char(v->out, '\n');
     if (v->d->by == DIFF_BY_FUNCTION)
-        strbuf_fmt(v->out, "      growth      before       after  w. callees%s  function\n",
-                   v->d->diff->is_estimate ? "    noise" : "");
+        put_function_titles(v);
     for (size_t i = 0; i < v->d->diff->count && shown < v->d->limit; i++) {
         if (!row_changed(v, &v->d->diff->rows[i]))
             continue;

@@ -36,6 +36,13 @@ wider(size_t width, const char *text)
     return style_width(text) > width ? style_width(text) : width;
 }
 
+static size_t
+columns_before_name(const struct direct_layout *l)
+{
+    return 5 + l->value + 2 + l->bar + 2 + l->calls + 4 +
+           (l->has_kept ? l->kept + l->bar + 4 : 0);
+}
+
 static struct direct_layout
 lay_out(const struct text_view *v, const struct direct *d, enum metric metric)
 {
@@ -52,6 +59,8 @@ lay_out(const struct text_view *v, const struct direct *d, enum metric metric)
     // A part may be longer than the whole: "1023.9K" and "1.0M".
     l.value = l.value < 7 && metric_is_bytes(metric) ? 7 : l.value;
     l.kept = 7;
+    while (l.bar > 0 && columns_before_name(&l) + TEXT_NAME_MIN > v->style.width)
+        l.bar--;
     return l;
 }
 
@@ -116,7 +125,7 @@ text_direct(struct text_view *v, const struct functions *f, const struct direct 
     strbuf_char(v->out, '\n');
     put_titles(v, &l, metric);
     put_row(v, &l, &d->total, &d->total, "total", metric);
-    used = 5 + l.value + 2 + l.bar + 2 + l.calls + 4 + (l.has_kept ? l.kept + l.bar + 4 : 0);
+    used = columns_before_name(&l);
     for (size_t i = 0; i < d->count && i < limit; i++) {
         const struct direct_row *r = &d->v[i];
         const char *error = sampling_error(v->base.arena, &r->counters, &r->errors, metric);

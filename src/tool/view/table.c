@@ -1,7 +1,9 @@
 /* table.c: rows and typed columns.
  *
  * Text: every column is as wide as its widest cell or title. When a line has not that much room,
- * text columns give way (concessions below). Blanks at the end of a line are never written.
+ * text columns give way (concessions below), then secondary columns are left out, and then numbers,
+ * from the right. Lines without a limit align their text only up to a limit, because one C++ name
+ * may have thousands of characters. Blanks at the end of a line are never written.
  *
  * JSON: the same cells, exact. A column without a title is only in JSON, one without a key only in
  * text.
@@ -10,7 +12,7 @@
 
 #include "util/ensure.h"
 
-enum { GAP = 2, TEXT_MIN = 12, TEXT_READABLE = 32 };
+enum { GAP = 2, TEXT_MIN = 12, TEXT_READABLE = 32, ALIGNED_MAX = 60 };
 
 void
 table_begin(struct table *t, struct arena *arena, const struct column *columns, size_t count)
@@ -132,7 +134,7 @@ squeeze(const struct table *t, const struct style *style, size_t *widths)
 }
 
 static void
-measure(const struct table *t, const struct style *style, size_t rows, size_t *widths)
+measure_cells(const struct table *t, const struct style *style, size_t rows, size_t *widths)
 {
     for (size_t i = 0; i < t->column_count; i++) {
         if (t->columns[i].title == NULL)
@@ -145,6 +147,35 @@ measure(const struct table *t, const struct style *style, size_t rows, size_t *w
         }
     }
     squeeze(t, style, widths);
+}
+
+/* Leave out the last shown column that is dim, if ONLY_DIM, or else a number, but never the first
+ * shown one. Return false if there is none. */
+static bool
+leave_out(struct table *t, bool only_dim)
+{
+    size_t first = 0;
+
+    while (first < t->column_count && t->columns[first].title == NULL)
+        first++;
+    for (size_t i = t->column_count; i-- > first + 1;) {
+        struct column *c = &t->columns[i];
+
+        if (c->title == NULL || (only_dim ? !c->dim : c->kind == COLUMN_TEXT))
+            continue;
+        c->title = NULL;
+        return true;
+    }
+    return false;
+}
+
+/* Set WIDTHS so that lines fit, if necessary by leaving columns of T out. */
+static void
+measure(struct table *t, const struct style *style, size_t rows, size_t *widths)
+{
+    measure_cells(t, style, rows, widths);
+    while (table_width(t, widths) > style->width && (leave_out(t, true) || leave_out(t, false)))
+        measure_cells(t, style, rows, widths);
 }
 
 static const char *
@@ -175,7 +206,10 @@ put_cell(const struct table *t, const struct style *style, size_t column, const 
     if (t->columns[column].kind != COLUMN_TEXT)
         style_right(out, text, width);
     else
-        style_left(out, fit(t, column, text, width), is_last ? 0 : width);
+        style_left(out, fit(t, column, text, width),
+                   is_last                                                       ? 0
+                   : style->width == STYLE_NO_LIMIT && width > ALIGNED_MAX ? ALIGNED_MAX
+                                                                                 : width);
     if (ink != INK_PLAIN)
         style_ink(style, out, INK_PLAIN);
 }
@@ -202,19 +236,20 @@ void
 table_text(const struct table *t, const struct style *style, size_t limit, struct strbuf *out)
 {
     size_t widths[TABLE_COLUMNS_MAX] = {0}, rows = shown_rows(t, limit);
+    struct table fitted = *t;
     const char *gap = "";
 
-    measure(t, style, rows, widths);
+    measure(&fitted, style, rows, widths);
     for (size_t i = 0; i < t->column_count; i++) {
-        if (t->columns[i].title == NULL)
+        if (fitted.columns[i].title == NULL)
             continue;
         strbuf_str(out, gap);
-        put_cell(t, style, i, t->columns[i].title, widths[i], INK_DIM, out);
+        put_cell(&fitted, style, i, t->columns[i].title, widths[i], INK_DIM, out);
         gap = "  ";
     }
     strbuf_char(out, '\n');
     for (size_t r = 0; r < rows; r++)
-        put_row(t, style, widths, r, out);
+        put_row(&fitted, style, widths, r, out);
 }
 
 static void

@@ -22,12 +22,17 @@ views() {
         echo "report --by $by heaps.heaptap"
     done
     echo "report --between start..end history.heaptap"
+    echo "report --full containers.heaptap"
+    echo "report --full heaps.heaptap"
+    for by in function line type; do
+        echo "report --by $by --no-fold --limit 99 --alloc containers.heaptap"
+    done
     echo "leaks containers.heaptap"
     echo "leaks --paths containers.heaptap"
     echo "timeline history.heaptap"
-    echo "bins containers.heaptap"
-    echo "direct containers.heaptap"
-    echo "callgraph containers.heaptap"
+    echo "sizes --all containers.heaptap"
+    echo "functions --no-fold containers.heaptap"
+    echo "callgraph --no-fold --limit 20 containers.heaptap"
     echo "callgraph --function main containers.heaptap"
     echo "source main containers.heaptap"
     echo "diff history.heaptap containers.heaptap"
@@ -42,6 +47,44 @@ views() {
     echo "report nothing.heaptap"
 }
 views >views
+
+# widest WIDTH ARGUMENTS...: the lines of this view that are wider than WIDTH columns.
+widest() {
+    local width=$1
+    shift
+    COLUMNS=$width LC_ALL=C.UTF-8 "$HEAPTAP" "$@" 2>/dev/null </dev/null |
+        run_python -c 'import sys
+for line in sys.stdin:
+    if len(line.rstrip("\n")) > int(sys.argv[1]):
+        print("#  ", *sys.argv[1:], line, end="")' "$width" "$@"
+}
+
+# 60 columns are the least; numbers in narrower ones are not cut, so lines wrap.
+for width in 40 60 80 120; do
+    while read -r arguments; do
+        case $arguments in
+        *help | export* | nothing | *nothing.heaptap) continue ;;
+        esac
+        # shellcheck disable=SC2086
+        [ "$width" != 40 ] && widest "$width" $arguments
+        # shellcheck disable=SC2086
+        [ "$width" = 40 ] && cmp <(COLUMNS=40 "$HEAPTAP" $arguments 2>/dev/null) \
+            <(COLUMNS=60 "$HEAPTAP" $arguments 2>/dev/null)
+    done <views >exceed.$width
+    name="no view exceeds $width columns"
+    [ "$width" = 40 ] && name="40 columns are treated as 60"
+    if [ -s "exceed.$width" ]; then failed "$name" && cat "exceed.$width"; else passed "$name"; fi
+done
+
+# Without a limit a long name does not move the columns of all rows.
+check "a pipe pads no row to the longest name" run_python - <(
+    env -u COLUMNS "$HEAPTAP" report --by function --no-fold --limit 99 \
+        --alloc containers.heaptap) <<'END'
+import re, sys
+rows = [line.rstrip("\n") for line in open(sys.argv[1], encoding="utf-8")]
+assert max(map(len, rows)) > 140, max(map(len, rows))
+assert not [row for row in rows if re.search("[^ ] {70}", row)]
+END
 
 odd=0 wide=0 raw=0 shown=0
 while read -r arguments; do
