@@ -51,8 +51,8 @@ int write_finish(struct writer *w, const struct disk_header *header, struct strb
                  struct err *err);
 
 /* Check that PATH may be replaced. Returns 0, or with ERR set: HEAPTAP_BAD_INPUT if it is no
- * regular file or the profile of a living process, HEAPTAP_USAGE if it is a recorded profile that is
- * not packed. */
+ * regular file or the profile of a living process, HEAPTAP_USAGE if it is a recorded profile that
+ * is not packed. */
 int write_check(const char *path, struct err *err);
 
 /* Replace PATH by FILE atomically. A link is replaced, not followed. OWNER as in replace_file.
