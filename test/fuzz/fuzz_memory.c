@@ -46,8 +46,8 @@ check_blocks(const struct annotated_memory *m)
             m->v[i - 1].off + m->v[i - 1].size > b->off - b->head_bytes)
             abort();
     }
-    for (size_t i = 0; i < m->damage_count; i++)
-        if (m->damage[i].front > m->count || m->damage[i].block.stack >= m->stack_count)
+    for (size_t i = 0; i < m->corruption_count; i++)
+        if (m->corruptions[i].front > m->count || m->corruptions[i].block.stack >= m->stack_count)
             abort();
 }
 

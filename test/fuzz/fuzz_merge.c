@@ -34,7 +34,7 @@ sound_profile(void)
     static struct profile_site sites[] = {{.node = 2}};
     static struct profile_thread threads[] = {{.name = "prog", .uses = 1}};
     static struct profile_thread_site thread_sites[1];
-    static struct profile_way phases[1];
+    static struct profile_recording_mode phases[1];
     static struct profile_heap heaps[] = {{.name = "malloc", .backing = COUNTERS_ZERO}};
     static struct profile_label_set label_sets[] = {{.text = ""}};
     struct profile *p = xmalloc(sizeof *p);
@@ -59,8 +59,8 @@ sound_profile(void)
                           .label_sets = label_sets,
                           .label_set_count = 1,
                           .path = "",
-                          .ways = phases,
-                          .way_count = 1};
+                          .modes = phases,
+                          .mode_count = 1};
     p->process = (struct profile_process){.command = "prog",
                                           .executable = "/bin/prog",
                                           .kernel = "",

@@ -31,7 +31,7 @@ file_string(const char *text, size_t size_bytes)
 }
 
 void
-thread_tell_all(void)
+thread_invalidate_all(void)
 {
     abort();
 }

@@ -192,7 +192,7 @@ find_profile(void)
     if (origin_of_pid(UINT32_MAX, &arena, &path, &err) != HEAPTAP_BAD_INPUT || err.text[0] == '\0')
         abort();
     owner_find(NULL, &(struct disk_header){.pid = UINT32_MAX, .process_start = 42});
-    living_thread(UINT32_MAX);
+    processes_thread(UINT32_MAX);
     compare_lines();
     arena_release(&arena);
 }

@@ -65,7 +65,7 @@ check_intervals(const struct counters *c, const struct errors *e)
 static void
 check_sampling(const struct profile *p)
 {
-    demand(p->way_count > 0, "there is a way of recording");
+    demand(p->mode_count > 0, "there is a way of recording");
     for (size_t i = 0; i < p->snapshot_count; i++)
         demand(strlen(p->snapshots[i].name) <= DISK_SNAPSHOT_NAME_BYTES, "a snapshot's name ends");
     for (size_t i = 0; i < p->site_count; i++)

@@ -146,9 +146,9 @@ row_bytes(const struct profile *p)
 {
     uint64_t rows = p->module_count + p->node_count + p->site_count + p->heap_count +
                     p->label_set_count + p->backing_count + p->thread_count +
-                    p->thread_site_count + p->bin_count + p->time_point_count + p->way_count +
+                    p->thread_site_count + p->bin_count + p->time_point_count + p->mode_count +
                     p->change_count + p->type_count + p->accesses.count + p->accesses.field_count +
-                    p->unknown_free_count + p->damage_count + p->note_count + p->run_note_count;
+                    p->unknown_free_count + p->corruption_count + p->note_count + p->run_note_count;
     uint64_t bytes = (rows + 1) * ROW_BYTES;
 
     for (size_t i = 0; i < p->strings.count; i++)
@@ -173,7 +173,7 @@ show_tables(struct looked_at *l, enum metric metric)
     struct text_view *v = &l->view;
     struct functions functions;
     struct callgraph g;
-    struct direct d;
+    struct function_totals d;
     struct graph_view gv = {.g = &g, .metric = metric, .arcs = 10};
     struct json j;
 
@@ -186,11 +186,11 @@ show_tables(struct looked_at *l, enum metric metric)
     dot_callgraph(v, &gv);
     json_begin(&j, &l->out, l->version);
     json_callgraph(&j, &v->base, &gv);
-    direct_build(&functions, &l->stacks, metric, &l->arena, &d);
-    text_direct(v, &functions, &d, metric);
-    classic_direct(v, &functions, &d);
+    function_totals_build(&functions, &l->stacks, metric, &l->arena, &d);
+    text_function_totals(v, &functions, &d, metric);
+    classic_function_totals(v, &functions, &d);
     json_begin(&j, &l->out, l->version);
-    json_direct(&j, &v->base, &functions, &d, metric, SIZE_MAX);
+    json_function_totals(&j, &v->base, &functions, &d, metric, SIZE_MAX);
     functions_release(&functions);
 }
 
@@ -414,11 +414,11 @@ show_all(struct looked_at *l, bool wide)
         if (metric_is_known(&l->p->totals, (enum metric)m))
             show_metric(l, (enum metric)m);
     if (l->p->extent == EXTENT_WHOLE) {
-        text_bins(&l->view, 20);
-        text_bins(&l->view, SIZE_MAX);
-        classic_bins(&l->view);
+        text_size_totals(&l->view, 20);
+        text_size_totals(&l->view, SIZE_MAX);
+        classic_size_totals(&l->view);
         json_begin(&j, &l->out, l->version);
-        json_bins(&j, &l->view.base, SIZE_MAX);
+        json_size_totals(&j, &l->view.base, SIZE_MAX);
         if (l->p->has_history)
             show_timeline(l);
     }

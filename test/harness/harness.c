@@ -281,7 +281,7 @@ take_foreign(struct worker *w, struct block *b)
 {
     struct heap_note lost;
 
-    *b = (struct block){next.malloc(pick(w, 1000)), 0, 0, HOW_FOREIGN, false};
+    *b = (struct block){real.malloc(pick(w, 1000)), 0, 0, HOW_FOREIGN, false};
     if (heap_take_lost(&lost) && !in_child)
         *b = (struct block){b->p, lost.path_and_lost >> 1, lost.size_bytes, HOW_PLAIN, false};
 }

@@ -20,7 +20,7 @@ void *tap__ZnwmSt11align_val_t(size_t size_bytes, uintptr_t second, uintptr_t th
 void tap__ZdlPvSt11align_val_t(void *p, uintptr_t second, uintptr_t third);
 int tap_dlclose(void *handle);
 
-/* --- harness_heap.c: the next allocator ------------------------------------------------------ */
+/* --- harness_heap.c: the real allocator ------------------------------------------------------ */
 
 /* How it reports sizes; chosen before the first event. */
 enum heap_mode { HEAP_GLIBC, HEAP_CALL, HEAP_NONE };

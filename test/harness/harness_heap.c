@@ -202,7 +202,7 @@ heap_usable(void *p)
 
 /* --- The recorder's view of it, instead of what the dynamic linker tells ---------------------- */
 
-struct next next = {
+struct real_allocator real = {
     .malloc = heap_malloc,
     .calloc = heap_calloc,
     .realloc = heap_realloc,
@@ -219,21 +219,21 @@ struct next next = {
 
 /* The sanitizer is not behind the recorder, but around it. */
 bool
-behind_is_ours(void)
+real_is_ours(void)
 {
     return true;
 }
 
 bool
-behind_is_sanitizer(void)
+real_is_sanitizer(void)
 {
     return false;
 }
 
-const struct next *
-behind_functions(void)
+const struct real_allocator *
+real_functions(void)
 {
-    return &next;
+    return &real;
 }
 
 /* Here the sanitizer owns the signals. */
@@ -249,12 +249,12 @@ guard_settle(void)
 }
 
 void
-next_resolve(void)
+real_calls_resolve(void)
 {
 }
 
 uint32_t
-behind_usable_mode(void)
+real_usable_mode(void)
 {
     return mode == HEAP_GLIBC ? USABLE_GLIBC : mode == HEAP_CALL ? USABLE_CALL : USABLE_NONE;
 }
@@ -285,11 +285,11 @@ operator_delete_aligned(void *p)
     tap_free((unsigned char *)p - OVER_BYTES);
 }
 
-struct behind_operator behind_operators[BEHIND_OPERATOR_COUNT] = {
-    [BEHIND__Znwm] = {.function = (void *)operator_new},
-    [BEHIND__ZdlPv] = {.function = (void *)operator_delete},
-    [BEHIND__ZnwmSt11align_val_t] = {.function = (void *)operator_new_aligned},
-    [BEHIND__ZdlPvSt11align_val_t] = {.function = (void *)operator_delete_aligned},
+struct real_cxx_operator real_cxx_operators[REAL_OPERATOR_COUNT] = {
+    [REAL__Znwm] = {.function = (void *)operator_new},
+    [REAL__ZdlPv] = {.function = (void *)operator_delete},
+    [REAL__ZnwmSt11align_val_t] = {.function = (void *)operator_new_aligned},
+    [REAL__ZdlPvSt11align_val_t] = {.function = (void *)operator_delete_aligned},
 };
 
 void
@@ -304,18 +304,18 @@ bypass_look(uint64_t slot)
 }
 
 void
-behind_resolve(void)
+real_resolve(void)
 {
 }
 
 size_t
-behind_usable(const void *p)
+real_usable(const void *p)
 {
-    return next.malloc_usable_size((void *)(uintptr_t)p);
+    return real.malloc_usable_size((void *)(uintptr_t)p);
 }
 
 void *
-behind_symbol(const char *name)
+real_symbol(const char *name)
 {
     (void)name;
     abort();

@@ -228,7 +228,7 @@ live_of_counters(void)
 bool
 peak_is_valid(void)
 {
-    int64_t live = 0, told = 0, spare = 0;
+    int64_t live = 0, published = 0, slack = 0;
     const struct disk_shared *s = &state->header->shared;
 
     for (uint32_t i = 0; i < thread_row_count(); i++) {
@@ -237,17 +237,18 @@ peak_is_valid(void)
         if (t == NULL)
             continue;
         live += t->live_bytes;
-        told += t->told_bytes;
-        spare += t->spare_bytes;
+        published += t->published_bytes;
+        slack += t->slack_bytes;
         // A thread exceeds its published bytes by its promised slack at most.
-        HOLDS(!state->multi || t->live_bytes - t->told_bytes <= t->spare_bytes ||
+        HOLDS(!state->multi || t->live_bytes - t->published_bytes <= t->slack_bytes ||
               t->ready == THREAD_STALE);
     }
-    HOLDS(told == account_state()->sums.told_bytes);   // A word and its sum change by the same,
-    HOLDS(spare == account_state()->sums.spare_bytes); // in any thread.
+    HOLDS(published == account_state()->sums.published_bytes); // A word and its sum change by the
+                                                               // same,
+    HOLDS(slack == account_state()->sums.slack_bytes);         // in any thread.
     HOLDS(live == live_of_counters());       // Each event changes both.
-    HOLDS(s->peak_bytes <= s->most_bytes || !state->multi); // The known peak is within its bound,
-    HOLDS(live <= s->most_bytes || !state->multi);          // and so have live bytes always been.
+    HOLDS(s->peak_bytes <= s->bound_bytes || !state->multi); // The known peak is within its bound,
+    HOLDS(live <= s->bound_bytes || !state->multi);          // and so have live bytes always been.
     return epochs_are_valid();
 }
 
@@ -363,8 +364,8 @@ peak_notices(void)
     uint32_t ready = t->ready;
     int bad = 0;
 
-    bad += notices(peak_is_valid, (uint64_t *)&account_state()->sums.told_bytes, 1, "told ==");
-    bad += notices(peak_is_valid, (uint64_t *)&account_state()->sums.spare_bytes, 1, "spare ==");
+    bad += notices(peak_is_valid, (uint64_t *)&account_state()->sums.published_bytes, 1, "told ==");
+    bad += notices(peak_is_valid, (uint64_t *)&account_state()->sums.slack_bytes, 1, "spare ==");
     bad += notices(peak_is_valid, &c->allocated_bytes, c->allocated_bytes + 1, "live ==");
     bad += notices(peak_is_valid, &s->peak_epoch, s->epoch + 1, "s->peak_epoch <= s->epoch");
     bad += notices(peak_is_valid, &s->snapshot_epoch, s->epoch + 1, "s->snapshot_epoch <=");
@@ -373,7 +374,7 @@ peak_notices(void)
         return bad;
     bad += notices(peak_is_valid, (uint64_t *)&s->peak_bytes, INT64_MAX, "s->peak_bytes <=");
     s->peak_bytes = INT64_MIN;
-    bad += notices(peak_is_valid, (uint64_t *)&s->most_bytes, (uint64_t)INT64_MIN, "live <=");
+    bad += notices(peak_is_valid, (uint64_t *)&s->bound_bytes, (uint64_t)INT64_MIN, "live <=");
     s->peak_bytes = peak_bytes;
     t->ready = THREAD_READY;
     bad += notices(peak_is_valid, (uint64_t *)&t->live_bytes, INT64_MAX / 2, "!state->multi ||");

@@ -15,7 +15,7 @@ struct state *state;
 __thread struct tls tls;
 
 size_t
-behind_usable(const void *p)
+real_usable(const void *p)
 {
     return malloc_usable_size((void *)(uintptr_t)p);
 }

@@ -235,8 +235,8 @@ where_an_image_lay_follows_from_its_blocks(void **s)
     annotated_release(&m);
     m = find_in(pool.bytes, sizeof pool.bytes, &wrong);
     assert_int_equal(m.count, 0);
-    assert_int_equal(test_part.told_count, 2);
-    assert_int_equal(test_part.told_base, (uint32_t)base);
+    assert_int_equal(test_part.stated_count, 2);
+    assert_int_equal(test_part.stated_base, (uint32_t)base);
     annotated_release(&m);
 }
 
@@ -268,7 +268,7 @@ a_block_that_the_end_cuts_off_is_counted_and_said_so(void **s)
     (void)s;
     assert_int_equal(m.count, 1);
     assert_int_equal(m.cut_off, 1);
-    assert_int_equal(m.damage_count, 0);
+    assert_int_equal(m.corruption_count, 0);
     annotated_release(&m);
     m = find_in(pool.bytes, until - 1, &base);
     assert_int_equal(m.count, 0);
@@ -311,29 +311,29 @@ damage_names_the_block_that_it_came_from(void **s)
     c[-1] = 'y';
     m = find_in_pool();
     assert_int_equal(m.count, 3);
-    assert_int_equal(m.damage_count, 2);
-    assert_int_equal(m.damage[0].kind, DAMAGE_PAST_END);
-    assert_int_equal(annotated_address(&m, &m.damage[0].block), (uintptr_t)a);
-    assert_int_equal(m.damage[0].block.guard_changed, 1);
-    assert_int_equal(m.damage[1].kind, DAMAGE_BEFORE_START);
-    assert_int_equal(annotated_address(&m, &m.damage[1].block), (uintptr_t)c);
-    assert_int_equal(m.damage[1].front, 2);
+    assert_int_equal(m.corruption_count, 2);
+    assert_int_equal(m.corruptions[0].kind, CORRUPTION_PAST_END);
+    assert_int_equal(annotated_address(&m, &m.corruptions[0].block), (uintptr_t)a);
+    assert_int_equal(m.corruptions[0].block.guard_changed, 1);
+    assert_int_equal(m.corruptions[1].kind, CORRUPTION_BEFORE_START);
+    assert_int_equal(annotated_address(&m, &m.corruptions[1].block), (uintptr_t)c);
+    assert_int_equal(m.corruptions[1].front, 2);
     annotated_release(&m);
     // The whole guard of a, and into the annotation of b behind its mark.
     memset(b - sizeof(struct written_annotation) + 24, 'z', 8);
     m = find_in_pool();
-    assert_int_equal(m.damage[1].kind, DAMAGE_OVERWRITTEN);
-    assert_int_equal(annotated_address(&m, &m.damage[1].block), (uintptr_t)b);
-    assert_int_equal(m.damage[1].front, 1);
-    assert_int_equal(m.refused[REFUSED_DAMAGED] + m.refused[REFUSED_COPY], 1);
+    assert_int_equal(m.corruptions[1].kind, CORRUPTION_OVERWRITTEN);
+    assert_int_equal(annotated_address(&m, &m.corruptions[1].block), (uintptr_t)b);
+    assert_int_equal(m.corruptions[1].front, 1);
+    assert_int_equal(m.refused[REFUSED_CORRUPTED] + m.refused[REFUSED_COPY], 1);
     annotated_release(&m);
     // With its mark overwritten as well, only the end is left.
     memset(b - sizeof(struct written_annotation), 'z', 4);
     m = find_in_pool();
-    assert_int_equal(m.damage[1].kind, DAMAGE_OVERWRITTEN);
-    assert_int_equal(annotated_address(&m, &m.damage[1].block), (uintptr_t)b);
-    assert_int_equal(m.damage[1].block.head_bytes, 0);
-    assert_int_equal(m.damage[1].front, 1);
+    assert_int_equal(m.corruptions[1].kind, CORRUPTION_OVERWRITTEN);
+    assert_int_equal(annotated_address(&m, &m.corruptions[1].block), (uintptr_t)b);
+    assert_int_equal(m.corruptions[1].block.head_bytes, 0);
+    assert_int_equal(m.corruptions[1].front, 1);
     annotated_release(&m);
 }
 
@@ -356,10 +356,10 @@ a_block_with_an_underflow_is_still_a_block(void **s)
         assert_int_equal(m.bytes, 137);
         assert_int_equal(m.v[1].size, 30);
         assert_int_equal(refusals(&m), 0);
-        assert_int_equal(m.damage_count, 1);
-        assert_int_equal(m.damage[0].kind, DAMAGE_BEFORE_START);
-        assert_int_equal(annotated_address(&m, &m.damage[0].block), (uintptr_t)b);
-        assert_int_equal(m.damage[0].front, 1);
+        assert_int_equal(m.corruption_count, 1);
+        assert_int_equal(m.corruptions[0].kind, CORRUPTION_BEFORE_START);
+        assert_int_equal(annotated_address(&m, &m.corruptions[0].block), (uintptr_t)b);
+        assert_int_equal(m.corruptions[0].front, 1);
         annotated_release(&m);
         // With its guard lost as well, only the check can show that the size is the block's.
         b[30] = 'x';
@@ -384,9 +384,9 @@ an_underflow_needs_no_block_in_front(void **s)
     a[-1] = 'y';
     m = find_in_pool();
     assert_int_equal(m.count, 2);
-    assert_int_equal(m.damage_count, 1);
-    assert_int_equal(m.damage[0].kind, DAMAGE_BEFORE_START);
-    assert_int_equal(m.damage[0].front, 0);
+    assert_int_equal(m.corruption_count, 1);
+    assert_int_equal(m.corruptions[0].kind, CORRUPTION_BEFORE_START);
+    assert_int_equal(m.corruptions[0].front, 0);
     annotated_release(&m);
 }
 
@@ -429,10 +429,10 @@ names_the_culprit(enum where where, size_t bytes)
     for (size_t k = 0; k < bytes; k++)
         at[k] = (unsigned char)random_below(256);
     m = find_in_pool();
-    if (m.damage_count > 0) {
-        const struct annotated_damage *d = &m.damage[0];
+    if (m.corruption_count > 0) {
+        const struct annotated_corruption *d = &m.corruptions[0];
         const struct annotated_block *named =
-            d->kind == DAMAGE_OVERWRITTEN && d->front > 0 ? &m.v[d->front - 1] : &d->block;
+            d->kind == CORRUPTION_OVERWRITTEN && d->front > 0 ? &m.v[d->front - 1] : &d->block;
 
         right = annotated_address(&m, named) == (uintptr_t)blocks[i];
     }
@@ -544,7 +544,7 @@ a_block_is_found_wherever_it_lies(void **s)
         put_block(bytes + at, ANNOTATION_32_LITTLE, at, 3);
         m = find_in(bytes, SIZE, &base);
         assert_int_equal(m.count, 1);
-        assert_int_equal(m.damage_count + m.cut_off, 0);
+        assert_int_equal(m.corruption_count + m.cut_off, 0);
         annotated_release(&m);
     }
     free(bytes);

@@ -78,7 +78,7 @@ what_is_written_is_what_the_reader_reads(void **unused)
                          shape.guard_bytes);
         assert_int_equal(annotation_size(block), facts.size_bytes);
         assert_int_equal(annotation_padding(block), facts.padding_bytes);
-        assert_false(annotation_is_damaged(annotation_judge(block)));
+        assert_false(annotation_is_corrupted(annotation_validate(block)));
     }
 }
 
@@ -100,19 +100,19 @@ each_byte_that_changes_is_damage(void **unused)
             bool own = at >= block && at < block + facts.size_bytes;
 
             *at ^= 0x20;
-            assert_int_equal(annotation_is_damaged(annotation_judge(block)), !own);
+            assert_int_equal(annotation_is_corrupted(annotation_validate(block)), !own);
             *at ^= 0x20;
         }
         *begin ^= 1;
-        assert_false(annotation_judge(block).begins);
-        assert_true(annotation_judge(block).ends);
+        assert_false(annotation_validate(block).begins);
+        assert_true(annotation_validate(block).ends);
         *begin ^= 1;
         block[-1] ^= 1;
-        assert_true(annotation_judge(block).begins);
-        assert_false(annotation_judge(block).ends);
+        assert_true(annotation_validate(block).begins);
+        assert_false(annotation_validate(block).ends);
         block[-1] ^= 1;
         block[facts.size_bytes + 3] ^= 1;
-        assert_int_equal(annotation_judge(block).guard_changed, 3);
+        assert_int_equal(annotation_validate(block).guard_changed, 3);
     }
 }
 

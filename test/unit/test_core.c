@@ -286,7 +286,7 @@ blocks_have_the_size_that_was_requested(void **unused)
     assert_int_equal(o.e.blocks.v[3].size_bytes, 1000);
     assert_int_equal(o.e.blocks.v[3].site, 8);
     assert_int_equal(o.e.blocks.v[4].flags, BLOCK_SAMPLE | BLOCK_ROUNDED_UP);
-    assert_int_equal(o.e.blocks.v[4].way, 3);
+    assert_int_equal(o.e.blocks.v[4].mode, 3);
     assert_int_equal(o.e.blocks.damaged, 0);
     close_recorded(&o);
     free(r);
@@ -308,7 +308,7 @@ a_size_word_that_was_written_over_is_damage_and_no_size(void **unused)
     o = open_recorded(r, build_core_new(8, false, EM_X86_64));
     assert_int_equal(o.e.blocks.count, 3);
     assert_int_equal(o.e.blocks.damaged, 1);
-    assert_int_equal(o.e.blocks.v[1].flags, BLOCK_DAMAGED);
+    assert_int_equal(o.e.blocks.v[1].flags, BLOCK_CORRUPTED);
     assert_int_equal(o.e.blocks.v[1].size_bytes, 0);
     assert_int_equal(o.e.blocks.v[2].size_bytes, 20);
     close_recorded(&o);
@@ -625,7 +625,7 @@ a_moment_has_nothing_of_the_run_but_its_stacks(void **unused)
     struct profile *p;
 
     (void)unused;
-    assert_int_equal(moment_write(&raw, &none, "core", true, &file, &err), 0);
+    assert_int_equal(heap_snapshot_write(&raw, &none, "core", true, &file, &err), 0);
     if (load_bytes(file.text, file.length, "core", &p, &err) != 0)
         fail_msg("%s", err.text);
     assert_int_equal(p->note_count, 0);

@@ -30,7 +30,7 @@ count_by(uint32_t granule_bytes, bool apart)
     const struct placement *p = placement_of(granule_bytes);
 
     memset(area, 0, sizeof area);
-    memset(&carries, 0, sizeof carries);
+    memset(&counter_overflows, 0, sizeof counter_overflows);
     block = (char *)(uintptr_t)UINT64_C(0x560000000000);
     shadow = (struct shadow){.granule_bytes = granule_bytes,
                              .granule_shift = p->granule_shift,
@@ -45,7 +45,7 @@ reads_of(const uint64_t *counter)
 {
     const uint32_t *half = shadow_half(counter, SHADOW_READ);
 
-    return *half + carries_of(half);
+    return *half + counter_overflow_of(half);
 }
 
 static uint64_t
@@ -53,7 +53,7 @@ writes_of(const uint64_t *counter)
 {
     const uint32_t *half = shadow_half(counter, SHADOW_WRITE);
 
-    return *half + carries_of(half);
+    return *half + counter_overflow_of(half);
 }
 
 /* If this fails, accesses to a neighbour are counted for a block, or the block's accesses are
@@ -132,22 +132,22 @@ what_was_carried_goes_with_the_block(void **unused)
     *shadow_half(&area[1], SHADOW_WRITE) = UINT32_MAX;
     shadow_count_one((uintptr_t)block + 64, SHADOW_WRITE);
     assert_int_equal(writes_of(&area[1]), UINT64_C(1) << 32);
-    assert_int_equal(carries.used, 3);
+    assert_int_equal(counter_overflows.used, 3);
 }
 
 /* If this fails, a process that counts for weeks writes past the list, or silently loses counts. */
 static void
 carries_without_room_are_counted(void **unused)
 {
-    static const uint32_t halves[CARRIES_MAX + 2];
+    static const uint32_t halves[COUNTER_OVERFLOWS_MAX + 2];
 
     (void)unused;
-    memset(&carries, 0, sizeof carries);
+    memset(&counter_overflows, 0, sizeof counter_overflows);
     for (size_t i = 0; i < countof(halves); i++)
-        carries_add(&halves[i]);
-    assert_int_equal(carries.lost, 2);
-    assert_int_equal(carries_of(&halves[CARRIES_MAX - 1]), UINT64_C(1) << 32);
-    assert_int_equal(carries_of(&halves[CARRIES_MAX]), 0);
+        counter_overflow_add(&halves[i]);
+    assert_int_equal(counter_overflows.lost, 2);
+    assert_int_equal(counter_overflow_of(&halves[COUNTER_OVERFLOWS_MAX - 1]), UINT64_C(1) << 32);
+    assert_int_equal(counter_overflow_of(&halves[COUNTER_OVERFLOWS_MAX]), 0);
 }
 
 /* If this fails, a large block begins with its predecessor's counts, or its neighbour loses

@@ -597,9 +597,9 @@ add_sampled(struct profile *p, const char *function, int64_t samples)
 static void
 make_sampled(struct profile *p)
 {
-    p->ways = arena_array(&p->arena, 1, sizeof *p->ways);
-    p->ways[0] = (struct profile_way){.mode = MODE_BYTES, .period = PERIOD};
-    p->way_count = 1;
+    p->modes = arena_array(&p->arena, 1, sizeof *p->modes);
+    p->modes[0] = (struct profile_recording_mode){.mode = MODE_BYTES, .period = PERIOD};
+    p->mode_count = 1;
     p->longest_bytes = PERIOD;
 }
 

@@ -48,7 +48,7 @@ a_call_is_sampled_with_one_over_n(void **unused)
 
     (void)unused;
     for (size_t i = 0; i < countof(periods); i++) {
-        struct draw_way p = draw_way(DISK_MODE_COUNT, periods[i]);
+        struct draw_mode p = draw_mode(DISK_MODE_COUNT, periods[i]);
         double share = -expm1(-1 / p.mean);
 
         assert_true(fabs(share * (double)periods[i] - 1) < 1e-12);
@@ -60,7 +60,7 @@ a_call_is_sampled_with_one_over_n(void **unused)
 /* Walk a stream of CALLS blocks of SIZE_BYTES through the draw as the gate does; return the sum of
  * the samples' weights. */
 static struct draw_weight
-walk(const struct draw_way *p, uint64_t size_bytes, int calls, uint64_t *state, int *ret_samples)
+walk(const struct draw_mode *p, uint64_t size_bytes, int calls, uint64_t *state, int *ret_samples)
 {
     int64_t left = draw_distance(p, state);
     struct draw_weight sum = {0};
@@ -95,7 +95,7 @@ estimates_are_right_on_average(void **unused)
     (void)unused;
     for (size_t i = 0; i < countof(sizes); i++)
         for (uint32_t mode = DISK_MODE_BYTES; mode <= DISK_MODE_COUNT; mode++) {
-            struct draw_way p = draw_way(mode, mode == DISK_MODE_BYTES ? 8192 : 50);
+            struct draw_mode p = draw_mode(mode, mode == DISK_MODE_BYTES ? 8192 : 50);
             int samples;
             struct draw_weight sum = walk(&p, sizes[i], CALLS, &state, &samples);
             double off = (double)sum.blocks - CALLS;
@@ -112,7 +112,7 @@ estimates_are_right_on_average(void **unused)
 static void
 a_weight_is_one_over_p_rounded(void **unused)
 {
-    struct draw_way p = draw_way(DISK_MODE_BYTES, 65536);
+    struct draw_mode p = draw_mode(DISK_MODE_BYTES, 65536);
 
     (void)unused;
     for (uint64_t size = 1; size < 1000000; size = size * 3 / 2 + 1) {

@@ -134,19 +134,20 @@ damages_follow_their_stacks(void **state)
     uint32_t site = build_site(p, build_counters(1, 10, 0, 0), "resize@lvm.c:1", "fill@a.lua:19",
                                "execute@lvm.c:5", "main@own.c:9", NULL);
     uint32_t node = p->sites[site].node;
-    struct profile_damage damages[] = {{.node = node, .site_node = node, .front_node = node}, {0}};
+    struct profile_corruption corruptions[] = {
+        {.node = node, .site_node = node, .front_node = node}, {0}};
 
     (void)state;
     mark(p);
-    p->damages = damages;
-    p->damage_count = countof(damages);
+    p->corruptions = corruptions;
+    p->corruption_count = countof(corruptions);
     fold_runtime(p);
     assert_string_equal(text_of(p, site), "fill main");
     assert_int_not_equal(p->sites[site].node, node);
-    assert_int_equal(damages[0].node, p->sites[site].node);
-    assert_int_equal(damages[0].site_node, p->sites[site].node);
-    assert_int_equal(damages[0].front_node, p->sites[site].node);
-    assert_int_equal(damages[1].node, 0);
+    assert_int_equal(corruptions[0].node, p->sites[site].node);
+    assert_int_equal(corruptions[0].site_node, p->sites[site].node);
+    assert_int_equal(corruptions[0].front_node, p->sites[site].node);
+    assert_int_equal(corruptions[1].node, 0);
     profile_free(p);
 }
 

@@ -20,7 +20,7 @@ static int looks, questions;
 static uint64_t looked_at;
 
 enum gate
-gate_look(uint64_t size_bytes, uint64_t slot)
+gate_refill(uint64_t size_bytes, uint64_t slot)
 {
     (void)slot;
     looks++;
@@ -75,11 +75,11 @@ exact_recording_records_every_call(void **unused)
 
     (void)unused;
     tls.exact = 1;
-    tls.credit = WAY_EXACT_CREDIT;
+    tls.credit = MODE_EXACT_CREDIT;
     for (int i = 0; i < 600000; i++)
         assert_int_equal(gate_of(sizes[(size_t)i % countof(sizes)], 0), GATE_EXACT);
     assert_int_equal(looks, 0);
-    assert_true(tls.credit == WAY_EXACT_CREDIT - 600000);
+    assert_true(tls.credit == MODE_EXACT_CREDIT - 600000);
 }
 
 /* If this fails, the gate treats a signal handler that interrupted the recorder as ordinary code,
@@ -89,7 +89,7 @@ exact_recording_looks_when_it_is_busy(void **unused)
 {
     (void)unused;
     tls.exact = 1;
-    tls.credit = WAY_EXACT_CREDIT;
+    tls.credit = MODE_EXACT_CREDIT;
     tls.busy = REENTRY_IN_RECORDER;
     gate_of(100, 0);
     assert_int_equal(looks, 1);
@@ -101,7 +101,7 @@ exact_recording_looks_when_it_is_busy(void **unused)
 static void
 credit_is_spent_by_size(void **unused)
 {
-    struct draw_way p = draw_way(DISK_MODE_BYTES, 4096);
+    struct draw_mode p = draw_mode(DISK_MODE_BYTES, 4096);
 
     (void)unused;
     tls.charge_mask = p.mask;
@@ -119,7 +119,7 @@ static void
 credit_is_spent_by_calls(void **unused)
 {
     (void)unused;
-    tls.charge_mask = draw_way(DISK_MODE_COUNT, 100).mask;
+    tls.charge_mask = draw_mode(DISK_MODE_COUNT, 100).mask;
     tls.credit = 3;
     for (int i = 0; i < 3; i++)
         assert_int_equal(gate_of((uint64_t)1 << (10 * i), 0), GATE_PASS);
@@ -134,7 +134,7 @@ absurd_sizes_leave_the_credit_sane(void **unused)
     static const uint64_t sizes[] = {UINT64_MAX, (uint64_t)1 << 63, INT64_MAX, (uint64_t)1 << 62};
 
     (void)unused;
-    tls.charge_mask = draw_way(DISK_MODE_BYTES, 4096).mask;
+    tls.charge_mask = draw_mode(DISK_MODE_BYTES, 4096).mask;
     for (size_t i = 0; i < countof(sizes); i++) {
         tls.credit = 1000;
         gate_of(sizes[i], 0);
@@ -173,7 +173,7 @@ requests_inside_move_no_sample(void **unused)
 
     (void)unused;
     tls.change = 1;
-    tls.charge_mask = draw_way(DISK_MODE_BYTES, 4096).mask;
+    tls.charge_mask = draw_mode(DISK_MODE_BYTES, 4096).mask;
     tls.credit = 1000;
     tls.reserve = 300000;
     reentry_hold_credit(&c, 2000);

@@ -426,7 +426,7 @@ threads_do_not_disturb_each_other(void **unused)
 
 static uint32_t places[2000];
 static unsigned char pool[16000];
-static struct texts texts = {places, 2000, sizeof pool, pool, 0};
+static struct name_set texts = {places, 2000, sizeof pool, pool, 0};
 
 static uint32_t
 intern(uint32_t i)
@@ -434,7 +434,7 @@ intern(uint32_t i)
     char text[20];
     int length = snprintf(text, sizeof text, "text %u", i);
 
-    return texts_intern(&texts, text, (size_t)length);
+    return name_set_intern(&texts, text, (size_t)length);
 }
 
 static void *
@@ -464,7 +464,7 @@ texts_keep_their_numbers(void **unused)
     for (uint32_t i = 0; i < 1000; i++) {
         char text[20];
         int length = snprintf(text, sizeof text, "text %u", i);
-        const void *kept = texts_get(&texts, numbers[0][i], &size_bytes);
+        const void *kept = name_set_get(&texts, numbers[0][i], &size_bytes);
 
         assert_int_equal(size_bytes, length);
         assert_memory_equal(kept, text, size_bytes);
@@ -475,9 +475,9 @@ texts_keep_their_numbers(void **unused)
     assert_int_equal(intern(2000000000), intern(2000000000));
     for (uint32_t i = 1000; i < 3000; i++)
         intern(i);
-    assert_int_equal(intern(1999999999), TEXTS_NONE);
+    assert_int_equal(intern(1999999999), NAME_SET_NONE);
     assert_int_equal(intern(5), numbers[0][5]);
-    texts_get(&texts, 12345678, &size_bytes);
+    name_set_get(&texts, 12345678, &size_bytes);
     assert_int_equal(size_bytes, 0);
 }
 

@@ -26,7 +26,7 @@ build(const struct profile *p)
 }
 
 static const char *
-holder_name(const struct profile *p, const struct holder *h)
+holder_name(const struct profile *p, const struct top_holder *h)
 {
     return profile_string(p, p->frames[h->largest->frames[h->own]].function);
 }
@@ -35,11 +35,11 @@ holder_name(const struct profile *p, const struct holder *h)
 static const char *
 own_name(const struct profile *p, const struct stacks *s, size_t i)
 {
-    struct own_code own;
+    struct user_code own;
     uint32_t frame;
 
-    own_code_init(&own, p, &arena);
-    frame = own_code_frame(&own, &s->v[i]);
+    user_code_init(&own, p, &arena);
+    frame = user_code_frame(&own, &s->v[i]);
     return profile_string(p, p->frames[s->v[i].frames[frame]].function);
 }
 
@@ -59,7 +59,7 @@ build_libraries(struct profile *p)
 
 /* If this fails, rows of the first screen are named after libraries that the user cannot change. */
 static void
-own_code_begins_where_libraries_end(void **state)
+user_code_begins_where_libraries_end(void **state)
 {
     struct profile *p = build_profile_new();
     struct stacks s;
@@ -117,7 +117,7 @@ holders_add_up_with_their_callers(void **state)
 {
     struct profile *p = build_profile_new();
     int64_t sum = 0, callers = 0;
-    struct holders h;
+    struct top_holders h;
     struct stacks s;
 
     (void)state;
@@ -127,7 +127,7 @@ holders_add_up_with_their_callers(void **state)
     build_site(p, build_counters(1, 170, 0, 0), "main@a.c:8", NULL);
     build_site(p, build_counters(1, 1, 0, 0), NULL);
     s = build(p);
-    holders_build(p, &s, METRIC_INUSE, &arena, &h);
+    top_holders_build(p, &s, METRIC_INUSE, &arena, &h);
     assert_int_equal(h.count, 3);
     assert_string_equal(holder_name(p, &h.v[0]), "f");
     assert_int_equal(h.v[0].caller_count, 2);
@@ -151,8 +151,8 @@ static void
 a_holder_adds_up_its_lines(void **state)
 {
     struct profile *p = build_profile_new();
-    const struct holder *f;
-    struct holders h;
+    const struct top_holder *f;
+    struct top_holders h;
     struct stacks s;
 
     (void)state;
@@ -166,7 +166,7 @@ a_holder_adds_up_its_lines(void **state)
                "main@a.c:9", NULL);
     build_site(p, build_counters(1, 4, 0, 0), "m@a.c:7", "main@a.c:9", NULL);
     s = build(p);
-    holders_build(p, &s, METRIC_INUSE, &arena, &h);
+    top_holders_build(p, &s, METRIC_INUSE, &arena, &h);
     f = &h.v[0];
     assert_string_equal(holder_name(p, f), "f");
     assert_int_equal(f->line_count, 3);
@@ -224,13 +224,13 @@ the_first_holder_is_found_without_building_all_stacks(void **state)
     (void)state;
     for (unsigned seed = 1; seed <= 200; seed++) {
         struct profile *p = build_random(seed, 1 + seed % 50);
-        struct holders all, first;
+        struct top_holders all, first;
         struct stacks s;
         struct err err;
 
         assert_int_equal(stacks_build(p, &options, &arena, &s, &err), 0);
-        holders_build(p, &s, METRIC_PEAK, &arena, &all);
-        holders_first(p, METRIC_PEAK, &arena, &first);
+        top_holders_build(p, &s, METRIC_PEAK, &arena, &all);
+        top_holders_first(p, METRIC_PEAK, &arena, &first);
         if (all.v[0].counters.peak_bytes == 0) {
             assert_int_equal(first.count, 0);
         } else {
@@ -292,14 +292,14 @@ what_lacks_names_is_the_same_without_building_stacks(void **state)
     for (unsigned seed = 1; seed <= 200; seed++) {
         const struct stacks_options options = {.merge_labels = true, .fold_recursion = seed % 2};
         struct profile *p = build_random(seed, 20);
-        struct nameless_module *wanted, *v;
-        struct nameless_bytes total;
+        struct unsymbolized_module *wanted, *v;
+        struct unsymbolized_bytes total;
         struct stacks s;
         struct err err;
 
         assert_int_equal(stacks_build(p, &options, &arena, &s, &err), 0);
-        wanted = nameless_modules(p, &s, &arena);
-        v = nameless_modules_of_all(p, options.fold_recursion, &total, &arena);
+        wanted = unsymbolized_modules(p, &s, &arena);
+        v = unsymbolized_modules_of_all(p, options.fold_recursion, &total, &arena);
         assert_memory_equal(v, wanted, p->module_count * sizeof *v);
         assert_int_equal(total.by_metric[2], s.total.allocated_bytes);
         profile_free(p);
@@ -318,7 +318,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(own_code_begins_where_libraries_end),
+        cmocka_unit_test(user_code_begins_where_libraries_end),
         cmocka_unit_test(a_name_that_is_near_stands_for_a_nameless_function),
         cmocka_unit_test(libraries_of_system_programs_count_as_own),
         cmocka_unit_test(holders_add_up_with_their_callers),

@@ -85,7 +85,7 @@ struct hits {
 static struct hits
 cover(uint32_t mode, uint64_t period, int calls, uint64_t first, uint64_t last)
 {
-    struct draw_way p = draw_way(mode, period);
+    struct draw_mode p = draw_mode(mode, period);
     struct hits hits = {0};
 
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {

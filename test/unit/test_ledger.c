@@ -88,7 +88,7 @@ every_leaf_and_side_table_is_listed_for_a_dump(void **unused)
     const uint32_t *leaf;
 
     (void)unused;
-    assert_true(dumped_start());
+    assert_true(core_record_start());
     assert_true(ledger_insert(p, 100, 7, 0, &old));
     leaf = listed_leaf((uintptr_t)p, CORE_LEAF_MALLOC);
     assert_non_null(leaf);
@@ -281,7 +281,7 @@ static void
 pages_are_made_ahead_of_a_growing_heap_and_no_others(void **unused)
 {
     uintptr_t base = (uintptr_t)HEAP_AT << LEDGER_SPAN_BITS;
-    struct ledger_ahead a = {0};
+    struct ledger_prefaulted a = {0};
     const void *leaf = place_make(base).leaf;
     size_t before;
 
@@ -292,18 +292,18 @@ pages_are_made_ahead_of_a_growing_heap_and_no_others(void **unused)
         size_t needed = grown / 16 * 5 / 4096;
 
         before = pages_of(leaf);
-        ledger_look_ahead(&a, (void *)(base + grown));
+        ledger_prefault(&a, (void *)(base + grown));
         assert_true(pages_of(leaf) <= before + (STEP_BYTES * 5 / 16 >> 12) + 2);
         // Another block's place is reused.
-        ledger_look_ahead(&a, (void *)(base + grown / 2));
-        assert_true(pages_of(leaf) <= needed + (AHEAD_MAX_BYTES * 5 / 16 >> 12) + 2);
+        ledger_prefault(&a, (void *)(base + grown / 2));
+        assert_true(pages_of(leaf) <= needed + (PREFAULT_MAX_BYTES * 5 / 16 >> 12) + 2);
     }
     assert_true(pages_of(leaf) >= LEAF_PAGES * 9 / 10);
 
     leaf = place_make(base + 8 * HEAP_SPAN).leaf;
     before = pages_of(leaf);
-    ledger_look_ahead(&a, (void *)(base + 8 * HEAP_SPAN));
-    ledger_look_ahead(&a, (void *)(base + 8 * HEAP_SPAN + 4096));
+    ledger_prefault(&a, (void *)(base + 8 * HEAP_SPAN));
+    ledger_prefault(&a, (void *)(base + 8 * HEAP_SPAN + 4096));
     assert_int_equal(pages_of(leaf), before);
 }
 
@@ -313,7 +313,7 @@ static void
 blocks_from_all_over_a_heap_are_no_growth(void **unused)
 {
     uintptr_t base = (uintptr_t)HEAP_AT << LEDGER_SPAN_BITS;
-    struct ledger_ahead a = {0};
+    struct ledger_prefaulted a = {0};
     unsigned char *used = (unsigned char *)place_make(base).leaf;
     const void *other = place_make(base + 16 * HEAP_SPAN).leaf;
     size_t before;
@@ -323,9 +323,9 @@ blocks_from_all_over_a_heap_are_no_growth(void **unused)
     for (size_t i = 0; i < (HEAP_SPAN - (2 << 20)) / 16 * 4; i += 4096)
         used[i] = 1;
     before = pages_of(used);
-    ledger_look_ahead(&a, (void *)(base + 16 * HEAP_SPAN));
+    ledger_prefault(&a, (void *)(base + 16 * HEAP_SPAN));
     for (uintptr_t i = 0; i < 2000; i++)
-        ledger_look_ahead(&a, (void *)(base + i * 7919 % 12 * (1 << 20)));
+        ledger_prefault(&a, (void *)(base + i * 7919 % 12 * (1 << 20)));
     assert_int_equal(pages_of(used), before);
     assert_int_equal(a.top, base + 16 * HEAP_SPAN);
     assert_int_equal(pages_of(other), 0);

@@ -95,14 +95,14 @@ what_is_no_limit_is_refused(void **state)
 }
 
 /* Judge the growth of a stack from BEFORE bytes to AFTER by TEXT. */
-static struct judgements
+static struct limit_results
 judged(const char *text, int64_t before_bytes, int64_t after_bytes, int64_t peak_error_bytes)
 {
     const struct stacks_options options = {0};
     struct profile *p[] = {build_profile_new(), build_profile_new()};
     struct stacks stacks[2];
     struct diff_side sides[] = {{p[0], &stacks[0]}, {p[1], &stacks[1]}};
-    struct judgements ret;
+    struct limit_results ret;
     struct diff d;
 
     if (before_bytes > 0)
@@ -114,8 +114,8 @@ judged(const char *text, int64_t before_bytes, int64_t after_bytes, int64_t peak
         assert_int_equal(stacks_build(p[i], &options, &arena, &stacks[i], &err), 0);
     diff_build(&sides[0], &sides[1], DIFF_BY_SITE, METRIC_INUSE, &arena, &d);
     assert_int_equal(limits_parse(text, &growth, &limits, &err), 0);
-    assert_int_equal(judge_growth(&limits, &d, &sides[0], &sides[1], &options, &arena, &ret, &err),
-                     0);
+    assert_int_equal(
+        limit_check_growth(&limits, &d, &sides[0], &sides[1], &options, &arena, &ret, &err), 0);
     profile_free(p[0]);
     profile_free(p[1]);
     return ret;
@@ -125,7 +125,7 @@ judged(const char *text, int64_t before_bytes, int64_t after_bytes, int64_t peak
 static void
 growth_is_held_against_its_limit(void **state)
 {
-    struct judgements j = judged("alloc=5096", 1000, 2000, 0);
+    struct limit_results j = judged("alloc=5096", 1000, 2000, 0);
 
     (void)state;
     assert_int_equal(j.count, 1);
@@ -174,13 +174,13 @@ static void
 a_profile_alone_is_held_against_its_totals(void **state)
 {
     struct profile *p = build_profile_new();
-    struct judgements j;
+    struct limit_results j;
 
     (void)state;
     build_site(p, build_counters(10, 1000, 4, 400), "make@a.c:1", "main@a.c:9", NULL);
     build_site(p, build_counters(1, 4096, 0, 0), "_IO_file_doallocate", "main@a.c:9", NULL);
     assert_int_equal(limits_parse("leaks=600,inuse=4695,allocations=10", &alone, &limits, &err), 0);
-    assert_int_equal(judge_profile(&limits, p, &arena, &j, &err), 0);
+    assert_int_equal(limit_check_profile(&limits, p, &arena, &j, &err), 0);
     assert_int_equal(j.count, 3);
     assert_true(j.v[0].of == LIMIT_INUSE && j.v[0].value == 4696 && j.v[0].exceeded);
     assert_true(j.v[1].of == LIMIT_LEAKS && j.v[1].value == 600 && !j.v[1].exceeded);
@@ -193,17 +193,17 @@ static void
 samples_are_not_judged_by_temporary_blocks(void **state)
 {
     struct profile *p = build_profile_new();
-    struct judgements j;
+    struct limit_results j;
 
     (void)state;
-    p->ways = arena_array(&p->arena, 1, sizeof *p->ways);
-    p->ways[0] = (struct profile_way){.mode = MODE_BYTES, .period = 4096};
-    p->way_count = 1;
+    p->modes = arena_array(&p->arena, 1, sizeof *p->modes);
+    p->modes[0] = (struct profile_recording_mode){.mode = MODE_BYTES, .period = 4096};
+    p->mode_count = 1;
     assert_int_equal(limits_parse("temporary=10", &alone, &limits, &err), 0);
-    assert_int_equal(judge_profile(&limits, p, &arena, &j, &err), HEAPTAP_USAGE);
+    assert_int_equal(limit_check_profile(&limits, p, &arena, &j, &err), HEAPTAP_USAGE);
     assert_non_null(strstr(err.text, "'temporary'"));
-    p->ways[0].mode = MODE_EXACT;
-    assert_int_equal(judge_profile(&limits, p, &arena, &j, &err), 0);
+    p->modes[0].mode = MODE_EXACT;
+    assert_int_equal(limit_check_profile(&limits, p, &arena, &j, &err), 0);
     profile_free(p);
 }
 
@@ -212,20 +212,20 @@ static void
 corruption_counts_where_it_is_certain(void **state)
 {
     struct profile *p = build_profile_new();
-    struct judgements j;
+    struct limit_results j;
 
     (void)state;
     p->losses.damaged_blocks = 2;
     p->losses.double_frees = 3;
     assert_int_equal(limits_parse("corruption=4", &alone, &limits, &err), 0);
-    assert_int_equal(judge_profile(&limits, p, &arena, &j, &err), 0);
+    assert_int_equal(limit_check_profile(&limits, p, &arena, &j, &err), 0);
     assert_true(j.count == 1 && j.v[0].value == 5 && j.v[0].exceeded);
     p->losses.events = 1;
-    assert_int_equal(judge_profile(&limits, p, &arena, &j, &err), 0);
+    assert_int_equal(limit_check_profile(&limits, p, &arena, &j, &err), 0);
     assert_true(j.v[0].value == 2 && !j.v[0].exceeded);
     p->losses.events = 0;
     p->losses.ledger_events = 1;
-    assert_int_equal(judge_profile(&limits, p, &arena, &j, &err), 0);
+    assert_int_equal(limit_check_profile(&limits, p, &arena, &j, &err), 0);
     assert_true(j.v[0].value == 2 && !j.v[0].exceeded);
     profile_free(p);
 }

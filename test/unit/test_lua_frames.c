@@ -294,7 +294,7 @@ begin_state(const char *version, size_t head_bytes, bool of_lua)
     fake.frame[16 - L_FROM_END / 8] = (uintptr_t)fake.state;
     lua_state_off = L_FROM_END;
     lua_name_getinfo = fake_getinfo;
-    lua_frames_nameless = NAMELESS_ID;
+    lua_frames_unnamed = NAMELESS_ID;
     memset(ids, 0, sizeof ids);
     memset(states, 0, sizeof states);
 }
@@ -712,9 +712,9 @@ lua_may_begin_late(void **unused)
     lua_state_off = 0;
     lua_state_begin(RESUME_START);
     for (unsigned i = 0; i < 2 * LEARN_MAX; i++)
-        lua_state_look(before, 2, notes);
+        lua_state_probe(before, 2, notes);
     assert_int_equal(notes[0], 0);
-    lua_state_look(protected_run, 2, notes);
+    lua_state_probe(protected_run, 2, notes);
     assert_int_equal(notes[0], (uintptr_t)&fake.frame[0]);
     assert_int_equal(notes[1], (uintptr_t)&fake.frame[16]);
     assert_int_equal(lua_state_off, L_FROM_END);

@@ -465,7 +465,7 @@ the_timeline_is_bounded_whatever_the_order(void **state)
 static void
 ways_of_recording_and_errors_add_up(void **state)
 {
-    static const struct profile_way phases[] = {
+    static const struct profile_recording_mode phases[] = {
         {MODE_BYTES, 4096, 0}, {MODE_EXACT, 0, 0}, {MODE_BYTES, 65536, 7}, {MODE_BYTES, 4096, 9}};
     struct sum *t = *state;
     const struct profile *p;
@@ -476,15 +476,15 @@ ways_of_recording_and_errors_add_up(void **state)
 
         build_site(one, ten, "f@a.c:1", NULL);
         errors = profile_change_site_errors(one, 0);
-        one->ways = arena_array(&one->arena, 2, sizeof *one->ways);
-        memcpy(one->ways, phases + 2 * i, 2 * sizeof *one->ways);
-        one->way_count = 2;
+        one->modes = arena_array(&one->arena, 2, sizeof *one->modes);
+        memcpy(one->modes, phases + 2 * i, 2 * sizeof *one->modes);
+        one->mode_count = 2;
         one->longest_bytes = i ? 65536 : 4096;
         errors->allocated = (struct error_sum){3, 1, 10, 0.5, 2.5};
         one->errors = *errors;
     }
     p = reread(t, sum_up(t));
-    assert_int_equal(p->way_count, 3);
+    assert_int_equal(p->mode_count, 3);
     assert_int_equal(p->longest_bytes, 65536);
     assert_int_equal(profile_site_errors(p, 0)->allocated.samples, 6);
     assert_int_equal(profile_site_errors(p, 0)->allocated.bytes, 20);
@@ -580,15 +580,15 @@ damaged_part(struct sum *t, uint64_t start_s, uint64_t found_s, uint64_t address
 
     build_site(p, ten, "f@a.c:1", NULL);
     set_times(p, start_s, 100, 10);
-    p->damages = arena_array(&p->arena, 1, sizeof *p->damages);
-    p->damages[0] = (struct profile_damage){.kind = DAMAGED_PAST_END,
-                                            .found = DAMAGE_BY_FREE,
-                                            .node = p->sites[0].node,
-                                            .site_node = p->sites[0].node,
-                                            .address = address,
-                                            .found_ns = found_s * SECOND,
-                                            .whole_ns = (found_s - 1) * SECOND};
-    p->damage_count = 1;
+    p->corruptions = arena_array(&p->arena, 1, sizeof *p->corruptions);
+    p->corruptions[0] = (struct profile_corruption){.kind = CORRUPTED_PAST_END,
+                                                    .found = CORRUPTION_BY_FREE,
+                                                    .node = p->sites[0].node,
+                                                    .site_node = p->sites[0].node,
+                                                    .address = address,
+                                                    .found_ns = found_s * SECOND,
+                                                    .whole_ns = (found_s - 1) * SECOND};
+    p->corruption_count = 1;
 }
 
 /* If this fails, the first damage in a merged profile is not the one that was found first, and the
@@ -604,14 +604,14 @@ damages_come_onto_one_clock(void **state)
     damaged_part(t, 1000, 18, 0x1000);
     p = sum_up(t);
     for (int read = 0; read < 2; read++) {
-        assert_int_equal(p->damage_count, 3);
-        assert_int_equal(p->damages[0].address, 0x3000);
-        assert_int_equal(p->damages[0].found_ns, 14 * SECOND);
-        assert_int_equal(p->damages[0].whole_ns, 13 * SECOND);
-        assert_int_equal(p->damages[1].address, 0x1000);
-        assert_int_equal(p->damages[1].found_ns, 18 * SECOND);
-        assert_int_equal(p->damages[2].address, 0x4000);
-        assert_int_equal(p->damages[2].found_ns, 22 * SECOND);
+        assert_int_equal(p->corruption_count, 3);
+        assert_int_equal(p->corruptions[0].address, 0x3000);
+        assert_int_equal(p->corruptions[0].found_ns, 14 * SECOND);
+        assert_int_equal(p->corruptions[0].whole_ns, 13 * SECOND);
+        assert_int_equal(p->corruptions[1].address, 0x1000);
+        assert_int_equal(p->corruptions[1].found_ns, 18 * SECOND);
+        assert_int_equal(p->corruptions[2].address, 0x4000);
+        assert_int_equal(p->corruptions[2].found_ns, 22 * SECOND);
         if (read == 0)
             p = reread(t, p);
     }

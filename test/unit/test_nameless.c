@@ -126,8 +126,8 @@ static void
 a_stack_counts_once_for_a_module_without_names(void **state)
 {
     struct profile *p = build_profile_new();
-    struct nameless_bytes total;
-    struct nameless_module *v;
+    struct unsymbolized_bytes total;
+    struct unsymbolized_module *v;
     struct arena arena = {0};
     struct stacks stacks;
     struct err err;
@@ -139,16 +139,16 @@ a_stack_counts_once_for_a_module_without_names(void **state)
     build_site(p, build_counters(1, 200, 0, 0), "named!/lib/libx.so", "main@a.c:9", NULL);
     build_site(p, build_counters(1, 1000, 0, 0), "!/lib/libc.so.6", "main@a.c:9", NULL);
     assert_int_equal(stacks_build(p, &(struct stacks_options){0}, &arena, &stacks, &err), 0);
-    v = nameless_modules(p, &stacks, &arena);
-    total = nameless_bytes(&stacks.total);
+    v = unsymbolized_modules(p, &stacks, &arena);
+    total = unsymbolized_bytes(&stacks.total);
     for (uint32_t i = 1; i < p->module_count; i++) {
         bool is_x = strcmp(p->modules[i].path, "/lib/libx.so") == 0;
 
-        assert_int_equal(v[i].nameless.by_metric[METRIC_ALLOC], is_x ? 200 : 0);
-        assert_int_equal(v[i].nameless.by_metric[METRIC_INUSE], is_x ? 100 : 0);
+        assert_int_equal(v[i].unsymbolized.by_metric[METRIC_ALLOC], is_x ? 200 : 0);
+        assert_int_equal(v[i].unsymbolized.by_metric[METRIC_INUSE], is_x ? 100 : 0);
         assert_int_equal(v[i].lineless.by_metric[METRIC_ALLOC], is_x ? 200 : 0);
         // 200 of 2000 allocated bytes. The share of live bytes, 100 of 1900, is smaller.
-        assert_true(nameless_share(&v[i].nameless, &total) == (is_x ? 0.1 : 0));
+        assert_true(unsymbolized_share(&v[i].unsymbolized, &total) == (is_x ? 0.1 : 0));
     }
     arena_release(&arena);
     profile_free(p);

@@ -192,26 +192,26 @@ sites_say_their_number_and_their_own_frame(void **state)
     arena_release(&arena);
 }
 
-/* If this fails, report --json --fold-recursion marks a wrapper as the user's own code. */
+/* If this fails, report --json --fold-recursion marks a wrapper as user code. */
 static void
 own_frames_are_found_in_folded_recursion(void **state)
 {
     const struct stacks_options options = {.no_fold = true, .fold_recursion = true};
     struct profile *p = build_profile_new();
     struct stacks stacks;
-    struct own_code own;
+    struct user_code own;
 
     (void)state;
     build_site(p, build_counters(1, 10, 0, 0), "xmalloc@x.c:1", "work@a.c:1", "work@a.c:2",
                "work@a.c:2", "main@a.c:9", NULL);
     build_site(p, build_counters(1, 10, 0, 0), "xmalloc@x.c:1", "other@a.c:7", "main@a.c:9", NULL);
     view_of(p, &options, &stacks);
-    own_code_init(&own, p, &arena);
+    user_code_init(&own, p, &arena);
     assert_int_equal(stacks.count, 2);
     assert_true(stacks.v[0].recursion_folded);
     assert_int_equal(stacks.v[0].depth, 3);
-    assert_int_equal(own_code_frame_unfolded(&own, &stacks.v[0]), 1);
-    assert_int_equal(own_code_frame_unfolded(&own, &stacks.v[1]), 1);
+    assert_int_equal(user_code_frame_unfolded(&own, &stacks.v[0]), 1);
+    assert_int_equal(user_code_frame_unfolded(&own, &stacks.v[1]), 1);
     profile_free(p);
     arena_release(&arena);
 }

@@ -40,16 +40,16 @@ thread_row_count(void)
 }
 
 void
-thread_tell(struct thread *t)
+thread_invalidate(struct thread *t)
 {
     t->ready = THREAD_STALE;
 }
 
 void
-thread_tell_all(void)
+thread_invalidate_all(void)
 {
     for (int i = 0; i < 2; i++)
-        thread_tell(&rows[i]);
+        thread_invalidate(&rows[i]);
 }
 
 static int
@@ -80,7 +80,7 @@ end(void **unused)
 static void
 assert_bound_holds(void)
 {
-    assert_true(header.shared.peak_bytes <= header.shared.most_bytes);
+    assert_true(header.shared.peak_bytes <= header.shared.bound_bytes);
 }
 
 /* Thread 1 frees all its blocks, in two events. The first has settled before. */

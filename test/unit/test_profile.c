@@ -271,7 +271,7 @@ peak_error(const struct bytes *b)
     return error;
 }
 
-/* From most_bytes if the file has it, else by the rule of the time, which published every 64 KiB.
+/* From bound_bytes if the file has it, else by the rule of the time, which published every 64 KiB.
  * If this fails, a report calls a peak among threads exact that is not, or an old one more exact
  * than it was. */
 static void
@@ -287,15 +287,15 @@ the_peak_error_follows_the_file(void **unused)
     assert_int_equal(peak_error(&b), 0);
     first->uses = 2;
     assert_int_equal(peak_error(&b), 64 << 10);
-    h->shared.most_bytes = 5017;
+    h->shared.bound_bytes = 5017;
     assert_int_equal(peak_error(&b), 64 << 10);
-    h->compatible = DISK_COMPATIBLE_MOST;
+    h->compatible = DISK_COMPATIBLE_BOUND;
     assert_int_equal(peak_error(&b), 7);
-    h->shared.most_bytes = 0;
+    h->shared.bound_bytes = 0;
     assert_int_equal(peak_error(&b), 0);
-    h->shared.most_bytes = 4000;
+    h->shared.bound_bytes = 4000;
     assert_int_equal(peak_error(&b), 0);
-    h->shared.most_bytes = INT64_MAX;
+    h->shared.bound_bytes = INT64_MAX;
     assert_int_equal(peak_error(&b), INT64_MAX - 5010);
     arena_release(&b.arena);
 }

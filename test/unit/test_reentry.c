@@ -44,7 +44,7 @@ join_thread(void)
 }
 
 void
-join_look_up(struct thread *t)
+join_refresh(struct thread *t)
 {
     t->ready = THREAD_READY;
 }
@@ -56,7 +56,7 @@ join_nested(struct thread *t)
 }
 
 void
-way_adopt(void)
+mode_adopt(void)
 {
 }
 

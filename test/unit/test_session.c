@@ -365,7 +365,7 @@ a_run_is_about_what_the_program_became_or_who_did_the_work(void **state)
     v[1].totals.allocated_bytes = 1601 << 10; // unless it did next to nothing,
     assert_int_equal(run_process_head(v, 3, 10, &head), HEAD_MOST);
     assert_int_equal(head, 1);
-    v[1].living = true; // and the other one has ended.
+    v[1].running = true; // and the other one has ended.
     assert_int_equal(run_process_head(v, 3, 10, &head), HEAD_FIRST);
     v[1] = process(10, 2, "/opt/prog", 1 << 10); // By exec.
     assert_int_equal(run_process_head(v, 3, 10, &head), HEAD_BECAME);
@@ -390,7 +390,7 @@ of_workers_that_did_the_same_the_one_that_grew_counts(void **state)
     v[3].totals.peak_bytes = 30; // It did less.
     assert_int_equal(run_process_head(v, 4, 10, &head), HEAD_MOST);
     assert_int_equal(head, 2);
-    v[2].living = true;
+    v[2].running = true;
     assert_int_equal(run_process_head(v, 4, 10, &head), HEAD_MOST);
     assert_int_equal(head, 1);
     v[0] = process(10, 1, "/bin/sh", 99 << 10); // A shell is never chosen, however much it did.

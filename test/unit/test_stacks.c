@@ -409,7 +409,7 @@ numbers_belong_to_the_profile(void **state)
 
 /* If this fails, a stripped library's allocations are charged to an address within its malloc. */
 static void
-nameless_parts_of_wrappers_fold(void **state)
+unsymbolized_parts_of_wrappers_fold(void **state)
 {
     struct profile *p = build_profile_new();
     struct stacks s;
@@ -430,7 +430,7 @@ nameless_parts_of_wrappers_fold(void **state)
 /* If this fails, --filter and --fold do not accept the names that the report of a stripped program
  * shows. */
 static void
-nameless_functions_match_by_what_is_shown(void **state)
+unsymbolized_functions_match_by_what_is_shown(void **state)
 {
     static const struct {
         const char *pattern;
@@ -584,8 +584,8 @@ main(void)
         cmocka_unit_test(fold_matches_behind_the_return_type),
         cmocka_unit_test(recursion_folds_to_one_stack),
         cmocka_unit_test(numbers_belong_to_the_profile),
-        cmocka_unit_test(nameless_parts_of_wrappers_fold),
-        cmocka_unit_test(nameless_functions_match_by_what_is_shown),
+        cmocka_unit_test(unsymbolized_parts_of_wrappers_fold),
+        cmocka_unit_test(unsymbolized_functions_match_by_what_is_shown),
         cmocka_unit_test(start_up_code_is_not_shown),
         cmocka_unit_test(a_tree_adds_up),
         cmocka_unit_test(metric_names_are_read_back),

@@ -129,7 +129,7 @@ static void
 amounts_keep_their_classes(void **state)
 {
     struct fixture f;
-    struct direct d;
+    struct function_totals d;
     static const struct counters sizes[] = {
         {.allocations = 2, .allocated_bytes = 64, .frees = 1, .freed_bytes = 32, .size_max = 32},
         {.allocations = 1, .allocated_bytes = 256, .size_max = 256},
@@ -149,7 +149,7 @@ amounts_keep_their_classes(void **state)
     build_site(f.p, build_counters(1, 500, 1, 500), "main@a.c:8", NULL);
     build_site(f.p, build_counters(4, 0, 4, 0), "nothing@a.c:1", "main@a.c:8", NULL);
     analyse(&f);
-    direct_build(&f.functions, &f.stacks, METRIC_ALLOC, &arena, &d);
+    function_totals_build(&f.functions, &f.stacks, METRIC_ALLOC, &arena, &d);
     assert_int_equal(d.count, 2);
     assert_string_equal(functions_name(&f.functions, d.v[0].function), "work");
     assert_int_equal(d.v[0].amount.by_class[0], 74);
@@ -220,13 +220,13 @@ nothing_gives_empty_tables(void **state)
 {
     struct fixture f;
     struct callgraph g;
-    struct direct d;
+    struct function_totals d;
 
     (void)state;
     begin(&f);
     analyse(&f);
     assert_int_equal(paths_of(&f, 0, true).count, 0);
-    direct_build(&f.functions, &f.stacks, METRIC_ALLOC, &arena, &d);
+    function_totals_build(&f.functions, &f.stacks, METRIC_ALLOC, &arena, &d);
     assert_int_equal(d.count, 0);
     assert_int_equal(amount_sum(&d.total.amount), 0);
     callgraph_build(&f.functions, &f.stacks, METRIC_ALLOC, &arena, &g);

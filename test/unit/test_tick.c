@@ -12,9 +12,9 @@
 
 #include "platform/arch_x86_64.h"
 
-#define arch_cycles() cycles_now
+#define arch_cycles() clock_now
 
-static uint64_t cycles_now, work_now;
+static uint64_t clock_now, work_now;
 static unsigned work_reads, rested_events;
 
 #include "event/tick.c"
@@ -28,7 +28,7 @@ static struct thread thread;
 uint64_t
 sys_clock_ns(void)
 {
-    return cycles_now;
+    return clock_now;
 }
 
 uint64_t
@@ -57,13 +57,13 @@ file_copy(enum file_copy when)
 }
 
 void
-limit_look(uint64_t now_ns)
+limit_poll(uint64_t now_ns)
 {
     (void)now_ns;
 }
 
 void
-history_look(const struct thread *t, uint64_t now_ns, uint64_t before_ns, int64_t before_bytes)
+history_poll(const struct thread *t, uint64_t now_ns, uint64_t before_ns, int64_t before_bytes)
 {
     (void)t, (void)now_ns, (void)before_ns, (void)before_bytes;
 }
@@ -115,7 +115,7 @@ begin(void **unused)
     state->header = &header;
     event_state()->next_point_ns = UINT64_MAX;
     thread.disk = &row;
-    cycles_now = work_now = 1000000;
+    clock_now = work_now = 1000000;
     work_reads = rested_events = 0;
     return 0;
 }
@@ -132,7 +132,7 @@ end(void **unused)
 static void
 work(uint64_t cycles)
 {
-    cycles_now += cycles;
+    clock_now += cycles;
     work_now += cycles;
 }
 
@@ -145,8 +145,8 @@ run_tick(uint64_t event_cycles, uint64_t stolen)
     work(BETWEEN_CYCLES);
     began = tick_begins(&thread);
     work(event_cycles);
-    cycles_now += stolen;
-    tick(&thread, began != 0 ? cycles_now - began : 0);
+    clock_now += stolen;
+    tick(&thread, began != 0 ? clock_now - began : 0);
 }
 
 /* Run ticks until one is timed. */
@@ -236,7 +236,7 @@ events_tick_alone_at_first_and_after_a_rest(void **state_)
     run_tick(EVENT_CYCLES, 0);
     assert_int_equal(thread.countdown, 4);
     assert_int_equal(rested_events, TICK_CLOSE_EVENTS + 1); // None is alone any more.
-    cycles_now += TICK_LATE_NS + 1; // Room for 16 ticks.
+    clock_now += TICK_LATE_NS + 1; // Room for 16 ticks.
     run_tick(EVENT_CYCLES, 0);
     assert_int_equal(thread.countdown, 1);
     run_tick(EVENT_CYCLES, 0);

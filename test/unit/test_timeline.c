@@ -102,7 +102,7 @@ finds(struct profile *p, const char *when, size_t snapshots)
     struct profile_moment m = {0};
     struct err err = {""};
 
-    assert_int_equal(at_find(p, when, &m, &err), 0);
+    assert_int_equal(time_slice_find(p, when, &m, &err), 0);
     assert_int_equal(m.snapshots, snapshots);
 }
 
@@ -125,15 +125,15 @@ moments_are_found_by_name_and_time(void **unused)
     finds(p, "0.5s", 0);
     finds(p, "-3s", SNAPSHOTS - 2);
     finds(p, "10h", SNAPSHOTS + 1);
-    assert_int_equal(at_find(p, "warm#3", &m, &err), HEAPTAP_USAGE);
+    assert_int_equal(time_slice_find(p, "warm#3", &m, &err), HEAPTAP_USAGE);
     assert_non_null(strstr(err.text, "warm, load, serve"));
-    assert_int_equal(at_find_span(p, "load", span, &err), 0);
+    assert_int_equal(time_slice_find_span(p, "load", span, &err), 0);
     assert_int_equal(span[0].snapshots, 10);
     assert_int_equal(span[1].snapshots, 20);
-    assert_int_equal(at_find_span(p, "serve", span, &err), 0);
+    assert_int_equal(time_slice_find_span(p, "serve", span, &err), 0);
     assert_int_equal(span[1].snapshots, SNAPSHOTS + 1);
-    assert_int_equal(at_find_span(p, "warm", span, &err), HEAPTAP_USAGE);
-    assert_int_equal(at_find_span(p, "serve..load", span, &err), HEAPTAP_USAGE);
+    assert_int_equal(time_slice_find_span(p, "warm", span, &err), HEAPTAP_USAGE);
+    assert_int_equal(time_slice_find_span(p, "serve..load", span, &err), HEAPTAP_USAGE);
     profile_free(p);
 }
 
@@ -198,10 +198,10 @@ the_peak_is_a_moment(void **unused)
     build_site(p, freed, "f@a.c:1", NULL);
     build_site(p, build_counters(2, 50, 1, 25), "g@a.c:2", NULL);
     p->peak_elapsed_ns = 77;
-    assert_int_equal(at_find(p, "peak", &peak, &err), 0);
+    assert_int_equal(time_slice_find(p, "peak", &peak, &err), 0);
     assert_int_equal(peak.elapsed_ns, 77);
     p->has_history = true;
-    assert_int_equal(at_find_span(p, "..peak", span, &err), HEAPTAP_USAGE);
+    assert_int_equal(time_slice_find_span(p, "..peak", span, &err), HEAPTAP_USAGE);
     p->has_history = false;
     profile_cut(p, NULL, &peak);
     assert_int_equal(p->extent, EXTENT_PEAK);

@@ -154,7 +154,7 @@ judged(const struct type_fact *v, size_t count, bool passes_on, uint64_t min, ui
                                .passes_on = {passes_on}};
     struct type_sizes sizes = {min, max};
     struct type_answer a;
-    bool asks = type_judge(&facts, &sizes, &a);
+    bool asks = type_verdict_decide(&facts, &sizes, &a);
 
     if (a.fact == NULL)
         return asks ? "nothing ^" : "nothing";

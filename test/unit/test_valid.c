@@ -67,9 +67,9 @@ add_times(struct profile *p)
     p->timeline[0] = (struct profile_time_point){SECOND, 200, 4};
     p->timeline[1] = (struct profile_time_point){2 * SECOND, 216, 6};
     p->time_point_count = 2;
-    p->ways = arena_array(&p->arena, 2, sizeof *p->ways);
-    p->ways[1].elapsed_ns = SECOND;
-    p->way_count = 2;
+    p->modes = arena_array(&p->arena, 2, sizeof *p->modes);
+    p->modes[1].elapsed_ns = SECOND;
+    p->mode_count = 2;
     p->snapshots = arena_array(&p->arena, 2, sizeof *p->snapshots);
     p->snapshots[0] = (struct profile_snapshot){SECOND, "one", SNAPSHOT_ASKED, 0, {3, 300, 1, 100}};
     p->snapshots[1] =
@@ -275,8 +275,8 @@ what_is_out_of_order_is_found(void **unused)
 {
     (void)unused;
     BREAKS("p->timeline[i - 1].elapsed_ns <", p->timeline[1].elapsed_ns = SECOND);
-    BREAKS("p->ways[i].mode <= MODE_OFF", p->ways[1].mode = MODE_OFF + 1);
-    BREAKS("i == 0 || p->ways[i - 1]", p->ways[0].elapsed_ns = 2 * SECOND);
+    BREAKS("p->ways[i].mode <= MODE_OFF", p->modes[1].mode = MODE_OFF + 1);
+    BREAKS("i == 0 || p->ways[i - 1]", p->modes[0].elapsed_ns = 2 * SECOND);
     BREAKS("s->kind < SNAPSHOT_KINDS", p->snapshots[0].kind = SNAPSHOT_KINDS);
     BREAKS("s->name != NULL", p->snapshots[1].name = NULL);
     BREAKS("i == 0 || p->snapshots[i - 1]", p->snapshots[1].elapsed_ns = 0);
@@ -407,7 +407,7 @@ what_only_the_loader_promises_is_found(void **unused)
     BREAKS_IF(loaded_is_valid(p), "is_first(known, (uint64_t)t->thread", p->thread_sites[1],
               p->thread_sites[0]);
     BREAKS_IF(loaded_is_valid(p), "p->extent == EXTENT_WHOLE", p->extent, EXTENT_AT);
-    BREAKS_IF(loaded_is_valid(p), "p->way_count >= 1", p->way_count, 0);
+    BREAKS_IF(loaded_is_valid(p), "p->way_count >= 1", p->mode_count, 0);
     BREAKS_IF(loaded_is_valid(p), "counters_live_bytes(&p->totals) <=", p->totals.peak_bytes, 1);
     BREAKS_IF(loaded_is_valid(p), "p->peak_error_bytes >= 0", p->peak_error_bytes, -1);
     BREAKS_IF(loaded_is_valid(p), "p->bin_count ==", p->bin_count, 2);
@@ -621,25 +621,27 @@ paths_and_bins_that_are_off_are_found(void **unused)
 {
     struct made t;
     struct paths paths;
-    struct bins bins;
+    struct size_totals bins;
     const struct stack **sorted;
 
     (void)unused;
     make(&t);
     sorted = group_sorted_stacks(&t.stacks, METRIC_INUSE, &t.arena);
     paths_build(&t.functions, sorted, t.stacks.count, &(struct paths_options){0}, &t.arena, &paths);
-    bins_build(t.p, &t.arena, &bins);
+    size_totals_build(t.p, &t.arena, &bins);
 #define PATH_BREAKS(condition, number, value)                                                      \
     BREAKS_IF(paths_are_valid(&paths, sorted, t.stacks.count), condition, number, value)
     PATH_BREAKS("path->stack != NULL && path->depth >= 1", paths.v[0].depth, 0);
     PATH_BREAKS("i == 0 || counters_live_bytes", paths.v[0].counters.allocated_bytes, 0);
     PATH_BREAKS("counters_are_same(&sum, &all)", paths.v[0].counters.moved, 9);
-    BREAKS_IF(bins_are_valid(t.p, &bins), "b->count >= 1", bins.count, 0);
-    BREAKS_IF(bins_are_valid(t.p, &bins), "b->v[b->count - 1].size ==", bins.count, 1);
-    BREAKS_IF(bins_are_valid(t.p, &bins), "i == 0 || row[-1].size", bins.v[0].size, BIN_LARGER);
-    BREAKS_IF(bins_are_valid(t.p, &bins), "row->type_count == 0 ||", bins.v[0].type_count, 9);
-    BREAKS_IF(bins_are_valid(t.p, &bins), "counters_are_same(&sum, &b->total)", bins.total.frees,
+    BREAKS_IF(size_totals_are_valid(t.p, &bins), "b->count >= 1", bins.count, 0);
+    BREAKS_IF(size_totals_are_valid(t.p, &bins), "b->v[b->count - 1].size ==", bins.count, 1);
+    BREAKS_IF(size_totals_are_valid(t.p, &bins), "i == 0 || row[-1].size", bins.v[0].size,
+              BIN_LARGER);
+    BREAKS_IF(size_totals_are_valid(t.p, &bins), "row->type_count == 0 ||", bins.v[0].type_count,
               9);
+    BREAKS_IF(size_totals_are_valid(t.p, &bins), "counters_are_same(&sum, &b->total)",
+              bins.total.frees, 9);
     unmake(&t);
 }
 

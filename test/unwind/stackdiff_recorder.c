@@ -64,7 +64,7 @@ mem_private(size_t size_bytes)
 }
 
 void
-thread_tell(struct thread *t)
+thread_invalidate(struct thread *t)
 {
     (void)t; // Each walk here begins with an empty memo.
 }

@@ -48,7 +48,7 @@ enum core_entry {
     CORE_HOW_BITS = 32 - CORE_SITE_BITS,
     CORE_HOW_ODD_SHIFT = CORE_HOW_BITS + 8,
     CORE_HOW_BACKING = 1,
-    CORE_HOW_WAY_SHIFT = 1,
+    CORE_HOW_MODE_SHIFT = 1,
     CORE_BACKING_SIZE_BITS = 40, // The bits above the size of such a block are flags.
 };
 
@@ -143,7 +143,7 @@ struct core_record {
     uint64_t threads; // Address of CORE_THREADS addresses, by row of the profile; 0 = none.
     // Offsets from such an address: CORE_RECENT keys of 64 bits, by birth; and a byte, the next
     // birth.
-    uint32_t recent_off, births_off;
+    uint32_t recent_off, alloc_seq_off;
     // For annotated blocks: address of a word with the address of the first core_annotated_leaf,
     // and the sizes of an annotation and a guard. 0 = blocks are not annotated.
     uint64_t annotated;

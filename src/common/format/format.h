@@ -40,7 +40,7 @@ enum disk_incompatible {
 };
 
 enum disk_compatible {
-    DISK_COMPATIBLE_MOST = 1 << 0,  // The writer keeps shared.most_bytes.
+    DISK_COMPATIBLE_BOUND = 1 << 0, // The writer keeps shared.bound_bytes.
     DISK_COMPATIBLE_LIVES = 1 << 1, // The writer counts lifetimes: disk_counter.ended_16 and _256.
     DISK_COMPATIBLE_CHECK = 1 << 2, // The file has a check; 0 means that it is corrupt.
 };
@@ -77,8 +77,8 @@ struct disk_shared {
     uint64_t last_ns;        // Elapsed at the last tick of any thread, or at exit.
     uint64_t epoch;          // Rises with each new maximum and each snapshot; starts at 1.
     uint64_t snapshot_epoch; // The epoch of the latest snapshot; 0 = none yet.
-    // With DISK_COMPATIBLE_MOST: upper bound of the true peak; 0 = the attributed peak is exact.
-    int64_t most_bytes;
+    // With DISK_COMPATIBLE_BOUND: upper bound of the true peak; 0 = the attributed peak is exact.
+    int64_t bound_bytes;
 };
 static_assert(sizeof(struct disk_shared) == 64, "format.md 2.4");
 
@@ -226,7 +226,7 @@ enum disk_kind {
     DISK_ACCESS = 21,        // struct disk_access; where accesses are counted
     DISK_FIELDS = 22,        // struct disk_access; only with counted accesses
     DISK_NAMED = 23,         // struct disk_fields; only with counted accesses
-    DISK_DAMAGES = 24,       // struct disk_damage
+    DISK_CORRUPTIONS = 24,   // struct disk_corruption
     DISK_KINDS = 25,
 };
 
@@ -450,25 +450,25 @@ struct disk_unknown_free {
 static_assert(sizeof(struct disk_unknown_free) == 48, "format.md 4.8");
 
 /* Damage to an annotated block (internals/annotated.md), as far as it was seen. */
-enum disk_damage_kind {
-    DISK_DAMAGE_PAST_END = 1,     // The user of the block wrote past its end.
-    DISK_DAMAGE_BEFORE_START = 2, // The user of the block wrote before its beginning.
-    DISK_DAMAGE_OVERWRITTEN = 3,  // Its annotation was overwritten, most likely from the block in
-                                  // front of it.
+enum disk_corruption_kind {
+    DISK_CORRUPTION_PAST_END = 1,     // The user of the block wrote past its end.
+    DISK_CORRUPTION_BEFORE_START = 2, // The user of the block wrote before its beginning.
+    DISK_CORRUPTION_OVERWRITTEN = 3,  // Its annotation was overwritten, most likely from the block
+                                      // in front of it.
 };
 
-enum disk_damage_found {
+enum disk_corruption_found {
     DISK_FOUND_BY_FREE = 1,
     DISK_FOUND_BY_REALLOC = 2,
     DISK_FOUND_BY_CHECK = 3, // A check by some thread's allocation or free.
 };
 
-enum { DISK_DAMAGE_BYTES = 24 };
+enum { DISK_CORRUPTION_BYTES = 24 };
 
 /* A damaged block. */
-struct disk_damage {
-    uint32_t kind;       // enum disk_damage_kind; written last. 0 = unused.
-    uint32_t found;      // enum disk_damage_found
+struct disk_corruption {
+    uint32_t kind;       // enum disk_corruption_kind; written last. 0 = unused.
+    uint32_t found;      // enum disk_corruption_found
     uint32_t node;       // Stack of the free or realloc that found it; 0 = none.
     uint32_t site;       // Site of the block's allocation; 0 = not known.
     uint32_t front_site; // The same for the nearest live block in front.
@@ -478,10 +478,10 @@ struct disk_damage {
     uint64_t at;       // The lowest address known to have changed.
     uint64_t found_ns; // Elapsed.
     uint64_t whole_ns; // Elapsed when it was last known to be intact.
-    uint8_t written[DISK_DAMAGE_BYTES]; // The bytes from `at` on when the damage was found.
+    uint8_t written[DISK_CORRUPTION_BYTES]; // The bytes from `at` on when the damage was found.
     uint64_t reserved[3];
 };
-static_assert(sizeof(struct disk_damage) == 128, "format.md 4.19");
+static_assert(sizeof(struct disk_corruption) == 128, "format.md 4.19");
 
 /* How blocks are selected for recording. */
 enum disk_mode {

@@ -65,10 +65,10 @@ mean_of_calls(double period)
     return 1 / (2 * s * (1 + s * s / 3 * (1 + s * s * 3 / 5)));
 }
 
-struct draw_way
-draw_way(uint64_t mode, uint64_t period)
+struct draw_mode
+draw_mode(uint64_t mode, uint64_t period)
 {
-    struct draw_way p = {.mode = (uint32_t)mode, .period = period, .poll = POLL_BYTES};
+    struct draw_mode p = {.mode = (uint32_t)mode, .period = period, .poll = POLL_BYTES};
 
     if (mode == DISK_MODE_EXACT)
         return p;
@@ -149,9 +149,9 @@ draw_uniform(uint64_t *random)
 }
 
 int64_t
-draw_distance(const struct draw_way *way, uint64_t *random)
+draw_distance(const struct draw_mode *mode, uint64_t *random)
 {
-    double distance = -way->mean * draw_log(draw_uniform(random));
+    double distance = -mode->mean * draw_log(draw_uniform(random));
 
     // A point at D units lies in the unit of charge number floor(D).
     return distance < DISTANCE_MAX ? (int64_t)distance : (int64_t)DISTANCE_MAX;
@@ -159,30 +159,30 @@ draw_distance(const struct draw_way *way, uint64_t *random)
 
 /* 1 / p. */
 static double
-inverse(const struct draw_way *way, uint64_t size_bytes, double *ret_share)
+inverse(const struct draw_mode *mode, uint64_t size_bytes, double *ret_share)
 {
-    if (way->mode == DISK_MODE_COUNT) {
-        *ret_share = 1 / (double)way->period;
-        return (double)way->period;
+    if (mode->mode == DISK_MODE_COUNT) {
+        *ret_share = 1 / (double)mode->period;
+        return (double)mode->period;
     }
-    *ret_share = draw_share((double)draw_charge(size_bytes, way->mask) / way->mean);
+    *ret_share = draw_share((double)draw_charge(size_bytes, mode->mask) / mode->mean);
     return 1 / *ret_share;
 }
 
 bool
-draw_rounds_up(const struct draw_way *way, uint64_t size_bytes, uint64_t *random)
+draw_rounds_up(const struct draw_mode *mode, uint64_t size_bytes, uint64_t *random)
 {
-    double share, w = inverse(way, size_bytes, &share);
+    double share, w = inverse(mode, size_bytes, &share);
 
     return w - (double)(uint64_t)w > draw_uniform(random);
 }
 
 struct draw_weight
-draw_weight(const struct draw_way *way, uint64_t size_bytes, bool rounded_up)
+draw_weight(const struct draw_mode *mode, uint64_t size_bytes, bool rounded_up)
 {
-    double share, w = inverse(way, size_bytes, &share);
+    double share, w = inverse(mode, size_bytes, &share);
     double part = w - (double)(uint64_t)w, size = (double)size_bytes;
-    double points = (double)draw_charge(size_bytes, way->mask) / way->mean;
+    double points = (double)draw_charge(size_bytes, mode->mask) / mode->mean;
     double variance = (1 - share) * w * w;
 
     return (struct draw_weight){

@@ -7,7 +7,7 @@
 #include "base/base.h"
 
 /* A recording mode, in the form that the fast path needs. */
-struct draw_way {
+struct draw_mode {
     uint32_t mode;   // enum disk_mode.
     uint64_t period; // As in struct disk_phase.
     double mean;     // Mean distance between two points, in units of charge.
@@ -27,7 +27,7 @@ struct draw_weight {
 bool draw_is_valid(uint64_t mode, uint64_t period);
 
 /* Return the recording mode of MODE and PERIOD, which must be valid. */
-struct draw_way draw_way(uint64_t mode, uint64_t period);
+struct draw_mode draw_mode(uint64_t mode, uint64_t period);
 
 /* Return the charge of a block of SIZE_BYTES. */
 static inline uint64_t
@@ -40,15 +40,15 @@ draw_charge(uint64_t size_bytes, uint64_t mask)
 uint64_t draw_random(uint64_t *random);
 
 /* Return the charge that passes before the next sample, drawn from the generator RANDOM. */
-int64_t draw_distance(const struct draw_way *way, uint64_t *random);
+int64_t draw_distance(const struct draw_mode *mode, uint64_t *random);
 
 /* Decide at random whether 1 / p is rounded up. Call it once, when a block of SIZE_BYTES is
  * sampled. */
-bool draw_rounds_up(const struct draw_way *way, uint64_t size_bytes, uint64_t *random);
+bool draw_rounds_up(const struct draw_mode *mode, uint64_t size_bytes, uint64_t *random);
 
 /* Return the weight of a block of SIZE_BYTES that was sampled in WAY. Equal arguments give equal
  * weights, so that a free subtracts the amount that the allocation added. */
-struct draw_weight draw_weight(const struct draw_way *way, uint64_t size_bytes,
+struct draw_weight draw_weight(const struct draw_mode *mode, uint64_t size_bytes,
                                bool rounded_up);
 
 /* The natural logarithm of X, which is positive and normal. */

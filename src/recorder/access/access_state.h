@@ -48,7 +48,7 @@ struct access_state {
     struct access_site *sites;
     struct access_runs *runs;
     uint32_t runs_used; // Atomic.
-    struct cycles cycles;
+    struct cycle_clock cycle_clock;
     struct live_merging live;
     uint64_t next_step_us; // Atomic: elapsed time of the next merging step.
     // live.c: number of the last merge that included a block, modulo 255, plus 1; a byte for each

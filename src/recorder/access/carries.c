@@ -12,53 +12,53 @@
 
 #include <stddef.h>
 
-struct carries carries;
+struct counter_overflows counter_overflows;
 
-static struct carry *
+static struct counter_overflow *
 entry_of(const uint32_t *half)
 {
-    uint32_t used = load_acquire(&carries.used);
+    uint32_t used = load_acquire(&counter_overflows.used);
 
     for (uint32_t i = 0; i < used; i++)
-        if (load_relaxed(&carries.v[i].half) == half)
-            return &carries.v[i];
+        if (load_relaxed(&counter_overflows.v[i].half) == half)
+            return &counter_overflows.v[i];
     return NULL;
 }
 
-static struct carry *
+static struct counter_overflow *
 make_entry(const uint32_t *half)
 {
-    for (uint32_t i = 0; i < CARRIES_MAX; i++) {
-        uint32_t used = load_relaxed(&carries.used);
+    for (uint32_t i = 0; i < COUNTER_OVERFLOWS_MAX; i++) {
+        uint32_t used = load_relaxed(&counter_overflows.used);
         const uint32_t *nobody = NULL;
 
-        if (!cas_acq_rel(&carries.v[i].half, &nobody, half))
+        if (!cas_acq_rel(&counter_overflows.v[i].half, &nobody, half))
             continue;
-        while (used <= i && !cas_acq_rel(&carries.used, &used, i + 1))
+        while (used <= i && !cas_acq_rel(&counter_overflows.used, &used, i + 1))
             continue;
-        return &carries.v[i];
+        return &counter_overflows.v[i];
     }
     return NULL;
 }
 
 COLD void
-carries_add(const uint32_t *half)
+counter_overflow_add(const uint32_t *half)
 {
-    struct carry *c = entry_of(half);
+    struct counter_overflow *c = entry_of(half);
 
     // No other thread handles the same half: its next overflow is as many accesses away.
     if (c == NULL)
         c = make_entry(half);
-    add_relaxed(c != NULL ? &c->count : &carries.lost, UINT64_C(1));
+    add_relaxed(c != NULL ? &c->count : &counter_overflows.lost, UINT64_C(1));
 }
 
 COLD void
-carries_forget_all(const uint64_t *counter, uint64_t count)
+counter_overflow_forget_all(const uint64_t *counter, uint64_t count)
 {
-    uint32_t used = load_acquire(&carries.used);
+    uint32_t used = load_acquire(&counter_overflows.used);
 
     for (uint32_t i = 0; i < used; i++) {
-        struct carry *c = &carries.v[i];
+        struct counter_overflow *c = &counter_overflows.v[i];
         const uint64_t *at = (const void *)load_relaxed(&c->half);
 
         if (at == NULL || at < counter || at >= counter + count)
@@ -69,9 +69,9 @@ carries_forget_all(const uint64_t *counter, uint64_t count)
 }
 
 COLD uint64_t
-carries_find(const uint32_t *half)
+counter_overflow_find(const uint32_t *half)
 {
-    const struct carry *c = entry_of(half);
+    const struct counter_overflow *c = entry_of(half);
 
     return c != NULL ? load_relaxed(&c->count) << 32 : 0;
 }

@@ -5,39 +5,39 @@
 #include "base/atomics.h"
 #include "base/base.h"
 
-enum { CARRIES_MAX = 1024 };
+enum { COUNTER_OVERFLOWS_MAX = 1024 };
 
-struct carries {
+struct counter_overflows {
     uint32_t used; // Atomic: entries from here on are unused.
-    struct carry {
+    struct counter_overflow {
         const uint32_t *half; // Atomic: the half; NULL = unused.
         uint64_t count;       // Atomic: number of carries, 2^32 each.
-    } v[CARRIES_MAX];
+    } v[COUNTER_OVERFLOWS_MAX];
     uint64_t lost; // Atomic: carries without a free entry.
 };
 
-extern struct carries carries;
+extern struct counter_overflows counter_overflows;
 
 /* Record that HALF has overflowed. Thread-safe. */
-void carries_add(const uint32_t *half);
+void counter_overflow_add(const uint32_t *half);
 
 /* Discard the carries of the COUNT counters at COUNTER. */
-void carries_forget_all(const uint64_t *counter, uint64_t count);
+void counter_overflow_forget_all(const uint64_t *counter, uint64_t count);
 
 static inline void
-carries_forget(const uint64_t *counter, uint64_t count)
+counter_overflow_forget(const uint64_t *counter, uint64_t count)
 {
-    if (unlikely(load_relaxed(&carries.used) != 0))
-        carries_forget_all(counter, count);
+    if (unlikely(load_relaxed(&counter_overflows.used) != 0))
+        counter_overflow_forget_all(counter, count);
 }
 
 /* Return the accesses that HALF has carried. */
-uint64_t carries_find(const uint32_t *half);
+uint64_t counter_overflow_find(const uint32_t *half);
 
 static inline uint64_t
-carries_of(const uint32_t *half)
+counter_overflow_of(const uint32_t *half)
 {
-    return likely(load_relaxed(&carries.used) == 0) ? 0 : carries_find(half);
+    return likely(load_relaxed(&counter_overflows.used) == 0) ? 0 : counter_overflow_find(half);
 }
 
 #endif

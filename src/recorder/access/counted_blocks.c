@@ -49,7 +49,7 @@ is_ready(void)
 static inline uint64_t
 now(void)
 {
-    return cycles_now(&access_state->cycles);
+    return clock_now(&access_state->cycle_clock);
 }
 
 COLD void
@@ -80,7 +80,7 @@ access_start(void)
     s->runs = mem_private(sizeof *s->runs * (size_t)ACCESS_FIELD_SITES);
     if (s->sites == NULL || s->runs == NULL)
         return;
-    cycles_start(&s->cycles);
+    clock_start(&s->cycle_clock);
     s->next_step_us = LIVE_FIRST_US;
     store_release(&s->ready, 1u);
     access_publish();
@@ -210,10 +210,10 @@ access_wish(uint64_t wish)
 }
 
 void
-access_look(void)
+access_poll(void)
 {
     if (is_ready() && shadow.granule_bytes != 0 &&
-        cycles_us(&access_state->cycles, now()) >= load_relaxed(&access_state->next_step_us))
+        clock_us(&access_state->cycle_clock, now()) >= load_relaxed(&access_state->next_step_us))
         live_step();
 }
 
@@ -223,7 +223,7 @@ access_process_ends(void)
     if (!is_ready() || shadow.granule_bytes == 0)
         return;
     live_merge(LIVE_AT_EXIT);
-    uncounted_look();
+    uncounted_scan();
     uncounted_publish();
 }
 
@@ -244,5 +244,5 @@ COLD void
 access_unloads(void)
 {
     if (shadow.granule_bytes != 0)
-        uncounted_look();
+        uncounted_scan();
 }

@@ -34,7 +34,7 @@ void access_moved(bool freed, const uint32_t *sites);
 bool access_wish(uint64_t wish);
 
 /* Merge live blocks if a step is due. Call now and then. */
-void access_look(void);
+void access_poll(void);
 
 /* Merge all live blocks at exit, after the exit handlers have run. */
 void access_process_ends(void);
@@ -62,7 +62,7 @@ void access_looks_up(void);
 #define access_again(p)                       ((void)0)
 #define access_moved(freed, sites)            ((void)0)
 #define access_wish(wish)                     (false)
-#define access_look()                         ((void)0)
+#define access_poll()                         ((void)0)
 #define access_process_ends()                 ((void)0)
 #define access_unloads()                      ((void)0)
 #define access_used(read, read_bytes, written, written_bytes) ((void)0)

@@ -25,10 +25,10 @@ counted_libc_find(void)
 {
     void **to = (void **)(void *)&counted_libc;
 
-    if (behind_libc() == NULL)
+    if (real_libc() == NULL)
         return;
     for (size_t i = 0; i < countof(names); i++)
-        to[i] = behind_symbol(names[i]);
+        to[i] = real_symbol(names[i]);
     store_release(&counted_libc_found, 1u);
 }
 
@@ -39,7 +39,7 @@ counted_libc_has_lines(void)
     struct symbols libc;
     uint32_t index;
 
-    if (behind_libc() == NULL || !symbols_read(behind_libc(), &libc))
+    if (real_libc() == NULL || !symbols_read(real_libc(), &libc))
         return false;
     index = symbols_find(&libc, &n);
     return index != 0 && symbols_address(&libc, index) == (void *)counted_libc.getline;

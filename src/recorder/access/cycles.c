@@ -16,7 +16,7 @@
 #include "platform/sys.h"
 
 enum { FIRST_NS = 20000, USUAL_NS_PER_TICK = 100 };
-#define LOOK_AFTER_TICKS_MAX (UINT64_C(1) << 26) // Some seconds.
+#define CALIBRATE_AFTER_TICKS_MAX (UINT64_C(1) << 26) // Some seconds.
 
 /* glibc's: offset of a thread's struct rseq, if it has one. Weak, since other libcs have none. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));  // NOLINT: libc's name
@@ -38,20 +38,20 @@ clock_ns(void)
 }
 
 void
-cycles_look(struct cycles *c, uint64_t ticks)
+clock_calibrate(struct cycle_clock *c, uint64_t ticks)
 {
     uint64_t now_ns = clock_ns();
 
-    store_relaxed(&c->next_look,
-                  ticks + (ticks < LOOK_AFTER_TICKS_MAX ? ticks : LOOK_AFTER_TICKS_MAX));
-    ticks = (arch_cycles() - c->start) >> CYCLES_SHIFT;
+    store_relaxed(&c->next_calibration,
+                  ticks + (ticks < CALIBRATE_AFTER_TICKS_MAX ? ticks : CALIBRATE_AFTER_TICKS_MAX));
+    ticks = (arch_cycles() - c->start) >> CLOCK_TICK_SHIFT;
     if (now_ns > c->start_ns && ticks > 0)
         store_relaxed(&c->us_per_tick, (uint64_t)((double)(now_ns - c->start_ns) /
                                                   (double)ticks / 1000 * 4294967296.0));
 }
 
 void
-cycles_start(struct cycles *c)
+clock_start(struct cycle_clock *c)
 {
     uint64_t since_ns = clock_ns();
 
@@ -62,5 +62,5 @@ cycles_start(struct cycles *c)
     c->us_per_tick = ((uint64_t)USUAL_NS_PER_TICK << 32) / 1000;
     while (since_ns != 0 && clock_ns() - since_ns < FIRST_NS)
         continue;
-    cycles_look(c, 1);
+    clock_calibrate(c, 1);
 }

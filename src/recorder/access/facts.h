@@ -46,7 +46,7 @@ facts_usable(const void *p)
 {
     if (likely(ledger_state()->usable == USABLE_GLIBC))
         return facts_glibc_usable(((const uint64_t *)p)[-1]);
-    return ledger_state()->usable == USABLE_CALL ? behind_usable(p) : 0;
+    return ledger_state()->usable == USABLE_CALL ? real_usable(p) : 0;
 }
 
 /* Return the place of block P's facts; NULL if they have no room. */

@@ -229,7 +229,7 @@ walk_entry(const struct walk *w, uintptr_t granule, const uint32_t *slot, uint32
     if (!ledger_is_live(entry) || entry >> LEDGER_SLACK_SHIFT == LEDGER_SLACK_SIDE)
         return;
     if (ledger_state()->usable == USABLE_CALL)
-        word = behind_usable((void *)p);
+        word = real_usable((void *)p);
     else if (!read_word(w, p - sizeof word, &word))
         return;
     size_bytes = (word & ~UINT64_C(7)) - (entry >> LEDGER_SLACK_SHIFT);
@@ -259,8 +259,8 @@ walk_page(const struct walk *w, uintptr_t address, const uint32_t *slot)
 static inline bool
 is_over(const struct walk *w)
 {
-    return w->stop_us != 0 &&
-           cycles_us(&access_state->cycles, cycles_now(&access_state->cycles)) >= w->stop_us;
+    return w->stop_us != 0 && clock_us(&access_state->cycle_clock,
+                                       clock_now(&access_state->cycle_clock)) >= w->stop_us;
 }
 
 /* Walk LEAF, the leaf of SPAN, from *PAGE on. Return false if the step ends before the leaf
@@ -348,7 +348,7 @@ wait_for_turn(void)
 static uint64_t
 elapsed_us(uint64_t moment)
 {
-    return cycles_us(&access_state->cycles, moment);
+    return clock_us(&access_state->cycle_clock, moment);
 }
 
 /* Continue the merge in progress, or begin one, for STEP_US at most; with END, up to its end.
@@ -360,7 +360,7 @@ merge_on(bool alone, bool end)
     struct live_merging *m = &access_state->live;
     struct walk w = {.merge = c->merge + 1,
                      .mark = mark_of(c->merge + 1),
-                     .now = cycles_now(&access_state->cycles),
+                     .now = clock_now(&access_state->cycle_clock),
                      .alone = alone,
                      .page = &m->page};
     uint64_t now_us = elapsed_us(w.now), took_us;
@@ -376,11 +376,11 @@ merge_on(bool alone, bool end)
     w.stop_us = end ? 0 : now_us + STEP_US;
     m->page.bytes = 0;
     whole = walk_on(&w, &m->place);
-    took_us = elapsed_us(cycles_now(&access_state->cycles)) - now_us;
+    took_us = elapsed_us(clock_now(&access_state->cycle_clock)) - now_us;
     m->took_us += took_us;
     if (whole) {
         m->under_way = false;
-        c->lost_accesses = load_relaxed(&carries.lost) << 32;
+        c->lost_accesses = load_relaxed(&counter_overflows.lost) << 32;
         c->merge_ns = m->began_us * 1000;
         store_release(&c->merge, w.merge);
         took_us = m->took_us;
@@ -443,7 +443,7 @@ live_forget(void)
     bool alone = is_alone(), begun = begin_whole(alone);
 
     if (begun) {
-        struct walk w = {.now = cycles_now(&access_state->cycles),
+        struct walk w = {.now = clock_now(&access_state->cycle_clock),
                          .alone = alone,
                          .page = &access_state->live.page};
 

@@ -24,11 +24,11 @@ bool live_forget(void);
 static inline void
 live_date(struct access_block *b, uint64_t facts, uint64_t now)
 {
-    b->dated = facts != 0 && facts >> CYCLES_CPU_BITS <= now >> CYCLES_CPU_BITS;
+    b->dated = facts != 0 && facts >> CLOCK_CPU_BITS <= now >> CLOCK_CPU_BITS;
     b->began = facts;
     b->ended = now;
-    b->lifetime_us = b->dated ? cycles_us(&access_state->cycles, now) -
-                                    cycles_us(&access_state->cycles, facts)
+    b->lifetime_us = b->dated ? clock_us(&access_state->cycle_clock, now) -
+                                    clock_us(&access_state->cycle_clock, facts)
                               : 0;
 }
 

@@ -24,7 +24,7 @@
 #include "ledger/ledger.h"
 #include "ledger/ledger_state.h"
 
-static struct next behind;
+static struct real_allocator unpadded;
 
 /* From this size on the allocator may use a mapping, whose blocks are never aligned to 64. */
 enum { MAPPING_BYTES = 64 << 10 };
@@ -71,25 +71,25 @@ give_back(void *p, size_t size_bytes)
     static uint32_t kept; // Atomic.
 
     if (size_bytes > KEPT_BYTES || add_relaxed(&kept, 1u) >= KEPT_MAX)
-        behind.free(p);
+        unpadded.free(p);
 }
 
 static NOINLINE void *
 malloc_aligned(size_t size_bytes)
 {
-    void *p = size_bytes < MAPPING_BYTES ? behind.malloc(padded(size_bytes)) : NULL;
+    void *p = size_bytes < MAPPING_BYTES ? unpadded.malloc(padded(size_bytes)) : NULL;
 
     if (p != NULL && is_aligned(p))
         return p;
     if (p != NULL)
         give_back(p, size_bytes);
-    return behind.memalign(needed_alignment(), padded(size_bytes));
+    return unpadded.memalign(needed_alignment(), padded(size_bytes));
 }
 
 static void *
 padded_malloc(size_t size_bytes)
 {
-    return likely(needed_alignment() == 0) ? behind.malloc(padded(size_bytes))
+    return likely(needed_alignment() == 0) ? unpadded.malloc(padded(size_bytes))
                                            : malloc_aligned(size_bytes);
 }
 
@@ -99,7 +99,7 @@ calloc_aligned(size_t size_bytes)
     void *p = malloc_aligned(size_bytes);
 
     // A new mapping is zeroed.
-    if (p != NULL && (behind_usable_mode() != USABLE_GLIBC ||
+    if (p != NULL && (real_usable_mode() != USABLE_GLIBC ||
                       (((const uint64_t *)p)[-1] & FACTS_MMAPPED) == 0))
         memset(p, 0, size_bytes);
     return p;
@@ -112,7 +112,7 @@ padded_calloc(size_t count, size_t each_bytes)
 
     if (__builtin_mul_overflow(count, each_bytes, &size_bytes) || size_bytes > PTRDIFF_MAX - 128)
         return no_memory();
-    return likely(needed_alignment() == 0) ? behind.calloc(1, padded(size_bytes))
+    return likely(needed_alignment() == 0) ? unpadded.calloc(1, padded(size_bytes))
                                            : calloc_aligned(size_bytes);
 }
 
@@ -121,12 +121,12 @@ padded_calloc(size_t count, size_t each_bytes)
 static void *
 moved(void *p, size_t size_bytes)
 {
-    void *q = behind.memalign(needed_alignment(), padded(size_bytes));
+    void *q = unpadded.memalign(needed_alignment(), padded(size_bytes));
 
     if (q == NULL)
         return p; // Sharing the neighbours' counters is better than no block.
     memcpy(q, p, size_bytes);
-    behind.free(p);
+    unpadded.free(p);
     return q;
 }
 
@@ -137,7 +137,7 @@ padded_realloc(void *p, size_t size_bytes)
 
     if (p == NULL)
         return padded_malloc(size_bytes);
-    q = behind.realloc(p, size_bytes == 0 ? 0 : padded(size_bytes));
+    q = unpadded.realloc(p, size_bytes == 0 ? 0 : padded(size_bytes));
     return q == NULL || needed_alignment() == 0 || is_aligned(q) ? q : moved(q, size_bytes);
 }
 
@@ -164,13 +164,13 @@ raised(size_t align, size_t least)
 static int
 padded_posix_memalign(void **ret_p, size_t align, size_t size_bytes)
 {
-    return behind.posix_memalign(ret_p, raised(align, sizeof(void *)), padded(size_bytes));
+    return unpadded.posix_memalign(ret_p, raised(align, sizeof(void *)), padded(size_bytes));
 }
 
 static void *
 padded_aligned_alloc(size_t align, size_t size_bytes)
 {
-    return behind.aligned_alloc(raised(align, 1), padded(size_bytes));
+    return unpadded.aligned_alloc(raised(align, 1), padded(size_bytes));
 }
 
 /* memalign accepts any alignment. */
@@ -179,13 +179,13 @@ padded_memalign(size_t align, size_t size_bytes)
 {
     size_t needed = needed_alignment();
 
-    return behind.memalign(align < needed ? needed : align, padded(size_bytes));
+    return unpadded.memalign(align < needed ? needed : align, padded(size_bytes));
 }
 
 #define PAGED(name)                                                                                \
     static void *padded_##name(size_t size_bytes)                                                  \
     {                                                                                              \
-        return behind.name(padded(size_bytes));                                              \
+        return unpadded.name(padded(size_bytes));                                            \
     }
 
 PAGED(valloc)
@@ -193,7 +193,7 @@ PAGED(pvalloc)
 
 /* Return true if ENTRY, from the slot of P, holds the slack of the live block at P. */
 static inline bool
-tells_slack(uint32_t entry, const void *p)
+reports_slack(uint32_t entry, const void *p)
 {
     return ledger_is_live(entry) && entry >> LEDGER_SLACK_SHIFT != LEDGER_SLACK_SIDE &&
            (entry & 3u << LEDGER_SUB_SHIFT) ==
@@ -203,7 +203,7 @@ tells_slack(uint32_t entry, const void *p)
 static size_t
 padded_usable(void *p)
 {
-    size_t usable = behind.malloc_usable_size(p);
+    size_t usable = unpadded.malloc_usable_size(p);
     const uint32_t *slot;
     uint32_t entry;
     uint64_t room, end;
@@ -213,7 +213,7 @@ padded_usable(void *p)
         return usable;
     slot = ledger_slot((uintptr_t)p);
     entry = slot != NULL ? load_relaxed(slot) : 0;
-    if (!tells_slack(entry, p))
+    if (!reports_slack(entry, p))
         return usable;
     room = ledger_state()->usable == USABLE_GLIBC ? ledger_glibc_room(p) : usable;
     end = round_up(room - (entry >> LEDGER_SLACK_SHIFT), FACTS_BYTES);
@@ -222,9 +222,9 @@ padded_usable(void *p)
 }
 
 void
-padded_in_front(struct next *n)
+padded_in_front(struct real_allocator *n)
 {
-    behind = *n;
+    unpadded = *n;
     n->malloc = padded_malloc;
     n->calloc = padded_calloc;
     n->realloc = padded_realloc;

@@ -8,12 +8,12 @@
 #ifdef HEAPTAP_ACCESS
 
 /* Replace the functions in N by the wrappers. Call once. */
-void padded_in_front(struct next *n);
+void padded_in_front(struct real_allocator *n);
 
 #else
 
 static inline void
-padded_in_front(struct next *n)
+padded_in_front(struct real_allocator *n)
 {
     (void)n;
 }

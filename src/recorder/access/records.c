@@ -141,9 +141,9 @@ count_of(const uint64_t *counter, bool apart)
 
     if (!apart)
         return (struct count){.accesses = c};
-    writes = (c >> 32) + carries_of(shadow_half(counter, SHADOW_WRITE));
-    return (struct count){(uint32_t)c + carries_of(shadow_half(counter, SHADOW_READ)) + writes,
-                          writes};
+    writes = (c >> 32) + counter_overflow_of(shadow_half(counter, SHADOW_WRITE));
+    return (struct count){
+        (uint32_t)c + counter_overflow_of(shadow_half(counter, SHADOW_READ)) + writes, writes};
 }
 
 /* Sum the N counters at COUNTER into B. */
@@ -248,9 +248,9 @@ static INLINE void
 add_dates(struct disk_access *r, const struct disk_access *before, const struct access_block *b,
           bool alone)
 {
-    uint64_t alloc_us = cycles_us(&access_state->cycles, b->began);
+    uint64_t alloc_us = clock_us(&access_state->cycle_clock, b->began);
     uint64_t dealloc_us = alloc_us + b->lifetime_us;
-    uint32_t alloc_cpu = cycles_cpu(b->began), dealloc_cpu = cycles_cpu(b->ended);
+    uint32_t alloc_cpu = clock_cpu(b->began), dealloc_cpu = clock_cpu(b->ended);
 
     spread_add(&r->lifetime_us, b->lifetime_us, alone);
     spread_add(&r->lifetime_density, lifetime_density_of(b), alone);
@@ -406,7 +406,7 @@ records_take_back(const struct access_block *b, uint32_t site, enum disk_access_
         access_add(&r->dated, UINT64_MAX);
         access_add(&r->lifetime_us.total, 0 - b->lifetime_us);
         access_add(&r->lifetime_density.total, 0 - lifetime_density_of(b));
-        access_add(&r->migrated, 0 - (uint64_t)(cycles_cpu(b->began) != cycles_cpu(b->ended)));
+        access_add(&r->migrated, 0 - (uint64_t)(clock_cpu(b->began) != clock_cpu(b->ended)));
     }
     add_all_fields(b, site, part, 0, UINT64_MAX, false);
 }

@@ -192,7 +192,7 @@ shadow_clear(uintptr_t p, uint64_t size_bytes)
         drop_counters(shadow_counter(p), count);
     else if (count > 0)
         clear_counters(shadow_counter(p), count);
-    carries_forget(shadow_counter(p), count);
+    counter_overflow_forget(shadow_counter(p), count);
 }
 
 COLD void
@@ -201,7 +201,7 @@ shadow_add_to_half(uint32_t *half, uint32_t n)
     // Atomic even where that is not required: a lost addition here could make the half overflow
     // twice.
     if (add_relaxed(half, n) > UINT32_MAX - n)
-        carries_add(half);
+        counter_overflow_add(half);
 }
 
 /* Add N to each of COUNT counters. */

@@ -5,7 +5,7 @@
 #include "base/base.h"
 
 /* Examine all loaded objects. Call before some are unloaded and before the process ends. */
-void uncounted_look(void);
+void uncounted_scan(void);
 
 /* Reasons why the process may access blocks uncounted. */
 enum uncounted {

@@ -244,7 +244,7 @@ look(void)
             add(notes[i].name);
     if (has_new_environment())
         add("environ");
-    if (behind_libc() == NULL || !symbols_read(behind_libc(), &libc)) {
+    if (real_libc() == NULL || !symbols_read(real_libc(), &libc)) {
         add("libc");
         return;
     }
@@ -271,7 +271,7 @@ uncounted_note(enum uncounted what)
 }
 
 COLD void
-uncounted_look(void)
+uncounted_scan(void)
 {
     uint32_t nobody = 0;
 

@@ -3,7 +3,7 @@
 #include "access/uncounted.h"
 
 void
-uncounted_look(void)
+uncounted_scan(void)
 {
 }
 

@@ -6,9 +6,10 @@
 
 /* Sums of the threads' published live bytes, on a separate cache line; peak.c. All atomic. */
 struct peak_sums {
-    int64_t told_bytes;  // Sum of published live bytes: the total, except for unpublished changes.
-    int64_t spare_bytes; // Sum of the threads' slack: an upper bound of unpublished growth.
-    uint32_t settles;    // Approximate number of publications. May wrap around.
+    int64_t published_bytes; // Sum of published live bytes: the total, except for unpublished
+                             // changes.
+    int64_t slack_bytes;     // Sum of the threads' slack: an upper bound of unpublished growth.
+    uint32_t settles;        // Approximate number of publications. May wrap around.
 } __attribute__((aligned(64)));
 
 /* The snapshots of one kind: their minimum distance; history.c. */
@@ -29,7 +30,7 @@ struct account_state {
     uint32_t *overflow[6]; // Hash tables of nodes that found no place in `children`.
     uint64_t sites;        // Atomic: site ids handed out, 0 and the sites of "other" included.
 
-    uint32_t *unknown;           // unknown.c: hash table of record ids.
+    uint32_t *unknown_frees;     // unknown.c: hash table of record ids.
     uint32_t *label_records;     // label.c: by set, index of its record in DISK_LABELS; 0 = none.
     struct named_records *named; // Atomic; named.c. NULL = no frame was named yet.
     uint32_t *errors;            // By site: index of its record in DISK_ERRORS plus 1.
@@ -83,7 +84,7 @@ struct account_state {
     uint32_t snapshot_signal;    // Its number; 0 = none.
 
     /* file_copy.c */
-    bool copy_told; // A failed copy was reported.
+    bool copy_reported; // A failed copy was reported.
     struct copying *copying;
     uint32_t copy_busy;    // Atomic: a thread is copying.
     uint64_t copy_next_ns; // Atomic: elapsed time when the next copy is due.

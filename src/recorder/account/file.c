@@ -90,7 +90,7 @@ static const struct {
      sizeof(struct disk_bins) * (uint64_t)LIMIT_THREADS, false},
     {DISK_TIMELINE, sizeof(struct disk_time_point), 24 << 10, 0, 1,
      sizeof(struct disk_time_point) * LIMIT_TIME_POINTS, false},
-    {DISK_PHASES, sizeof(struct disk_phase), 4 << 10, 0, 1, sizeof(struct disk_phase) * LIMIT_WAYS,
+    {DISK_PHASES, sizeof(struct disk_phase), 4 << 10, 0, 1, sizeof(struct disk_phase) * LIMIT_MODES,
      false},
     {DISK_HEAPS, sizeof(struct disk_heap), 4 << 10, 0, 1, sizeof(struct disk_heap) * LIMIT_HEAPS,
      false},
@@ -111,8 +111,8 @@ static const struct {
 #endif
     {DISK_NAMED, sizeof(struct disk_named), 4 << 10, 1, 1, sizeof(struct disk_named) * LIMIT_NAMED,
      true},
-    {DISK_DAMAGES, sizeof(struct disk_damage), 4 << 10, 0, 1,
-     sizeof(struct disk_damage) * LIMIT_DAMAGES, true},
+    {DISK_CORRUPTIONS, sizeof(struct disk_corruption), 4 << 10, 0, 1,
+     sizeof(struct disk_corruption) * LIMIT_CORRUPTIONS, true},
 };
 
 static void
@@ -441,7 +441,7 @@ make_pages(struct table *t, uint64_t end_bytes)
 {
     uint64_t mapped = load_acquire(&t->mapped_bytes), old = load_relaxed(&t->made_bytes), begin;
 
-    mem_make_ahead(t->base, &t->made_bytes, end_bytes, mapped);
+    mem_prefault_ahead(t->base, &t->made_bytes, end_bytes, mapped);
     begin = round_down(load_relaxed(&t->made_bytes), READ_BYTES);
     if (old < begin && begin < mapped)
         read_ahead(t, begin, mapped);
@@ -505,7 +505,7 @@ first_segment(size_t i)
 
 /* Return how much address space table I of the layout gets: less when the host's is limited. */
 static uint64_t
-most_bytes(size_t i, uint64_t address_limit)
+max_table_bytes(size_t i, uint64_t address_limit)
 {
     uint64_t first_bytes = first_segment(i);
     uint64_t max_bytes = account_state()->reserve_bytes ? first_bytes : layout[i].max_bytes;
@@ -528,7 +528,7 @@ reserve_tables(unsigned char **ret_base, uint64_t *ret_bytes)
     unsigned char *base;
 
     for (size_t i = 0; i < countof(layout); i++)
-        size_bytes += most_bytes(i, address_limit);
+        size_bytes += max_table_bytes(i, address_limit);
     base = mem_reserve(size_bytes);
     if (base == NULL)
         return false;
@@ -538,7 +538,7 @@ reserve_tables(unsigned char **ret_base, uint64_t *ret_bytes)
         struct table *t = &state->tables[layout[i].kind];
 
         t->base = base;
-        t->max_bytes = most_bytes(i, address_limit);
+        t->max_bytes = max_table_bytes(i, address_limit);
         t->record_bytes = layout[i].record_bytes;
         t->kind = layout[i].kind;
         base += t->max_bytes;

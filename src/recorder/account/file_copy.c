@@ -291,8 +291,8 @@ copy_now(bool last)
     }
     if (fd >= 0)
         file_close(fd);
-    if (r < 0 && !account_state()->copy_told) {
-        account_state()->copy_told = true;
+    if (r < 0 && !account_state()->copy_reported) {
+        account_state()->copy_reported = true;
         output_message(r == -ENODATA ? OUTPUT_CUT_SHORT : OUTPUT_CANNOT_GROW, r,
                        account_state()->path);
     }

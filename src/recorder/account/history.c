@@ -157,7 +157,7 @@ static int64_t
 live_bytes(const struct thread *t)
 {
     return load_relaxed(&state->multi) || !thread_is_ready(t)
-               ? load_relaxed(&account_state()->sums.told_bytes)
+               ? load_relaxed(&account_state()->sums.published_bytes)
                : t->live_besides + t->live_bytes;
 }
 
@@ -319,7 +319,7 @@ take_timed(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int6
 /* Take a snapshot when live bytes have grown, also when they grow again after a fall: the base is
  * their minimum since the latest such snapshot. */
 static COLD void
-look_at_growth(const struct thread *t)
+check_growth(const struct thread *t)
 {
     int64_t live = live_bytes(t);
     int64_t base = load_relaxed(&account_state()->growth_base);
@@ -333,12 +333,12 @@ look_at_growth(const struct thread *t)
 }
 
 void
-history_look(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int64_t before_bytes)
+history_poll(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int64_t before_bytes)
 {
     if (unlikely(elapsed_ns >= load_relaxed(&account_state()->snapshot_next_ns)))
         take_timed(t, elapsed_ns, before_ns, before_bytes);
     if (unlikely(account_state()->growth_bytes != 0))
-        look_at_growth(t);
+        check_growth(t);
 }
 
 void

@@ -19,14 +19,14 @@ enum disk_answer history_periodic(const char *name);
 
 /* Take the snapshots that the timeline and the growth of live bytes require. Call at T's tick. The
  * tick before was at BEFORE_NS, with BEFORE_BYTES live. */
-void history_look(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns,
+void history_poll(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns,
                   int64_t before_bytes);
 
 /* If the process has rested since the tick at BEFORE_NS, take a snapshot of that time. Call before
  * an event of T, which has counted nothing since its last tick. */
 void history_rested(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns);
 
-/* Like history_look, when the process ends or before a requested snapshot: take only a snapshot of
+/* Like history_poll, when the process ends or before a requested snapshot: take only a snapshot of
  * changes that preceded a rest. T is NULL in a thread without events. */
 void history_end(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns,
                  int64_t before_bytes);

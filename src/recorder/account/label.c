@@ -7,8 +7,8 @@
  * under it. Blocks are charged to a node below the node of their stack, a tag with the index of the
  * record.
  *
- * Threads without labels pay nothing. A thread with labels is THREAD_APART instead of THREAD_READY.
- * Its allocations therefore take the slow path, where label_here finds the tag.
+ * Threads without labels pay nothing. A thread with labels is THREAD_NEEDS_SLOW_PATH instead of
+ * THREAD_READY. Its allocations therefore take the slow path, where label_here finds the tag.
  *
  * There are no more sets than the profile has records. Events beyond that go to record 1, "other",
  * and are counted. When not even the texts have room, the thread has the set "other" until a label
@@ -35,7 +35,7 @@ enum {
 
 static uint32_t places[PLACES];
 static unsigned char pool[POOL_BYTES];
-static struct texts sets = {
+static struct name_set sets = {
     .places = places, .place_count = PLACES, .pool = pool, .pool_bytes = POOL_BYTES};
 
 bool
@@ -54,7 +54,7 @@ label_checked(uint32_t set)
 
     if (set == SET_OTHER)
         return set;
-    texts_get(&sets, set - SET_FIRST, &size_bytes);
+    name_set_get(&sets, set - SET_FIRST, &size_bytes);
     return size_bytes != 0 ? set : (uint32_t)SET_NONE;
 }
 
@@ -62,7 +62,7 @@ label_checked(uint32_t set)
 struct draft {
     size_t size_bytes;
     bool too_long;
-    char text[TEXTS_LENGTH_MAX];
+    char text[NAME_SET_LENGTH_MAX];
 };
 
 /* Append S with its NUL. */
@@ -84,7 +84,7 @@ static void
 put_together(struct draft *d, uint32_t set, const char *key, const char *value)
 {
     size_t size_bytes;
-    const char *p = texts_get(&sets, set - SET_FIRST, &size_bytes);
+    const char *p = name_set_get(&sets, set - SET_FIRST, &size_bytes);
     const char *end = p + size_bytes;
 
     while (p < end) {
@@ -123,8 +123,8 @@ label_with(uint32_t set, const char *key, const char *value)
     put_together(&d, set, key, value);
     if (d.size_bytes == 0 && !d.too_long)
         return SET_NONE;
-    number = d.too_long ? (uint32_t)TEXTS_NONE : texts_intern(&sets, d.text, d.size_bytes);
-    if (number != TEXTS_NONE)
+    number = d.too_long ? (uint32_t)NAME_SET_NONE : name_set_intern(&sets, d.text, d.size_bytes);
+    if (number != NAME_SET_NONE)
         return number + SET_FIRST;
     add_relaxed(&state->header->losses.label_sets, UINT64_C(1));
     return SET_OTHER;
@@ -141,7 +141,7 @@ label_adopt(uint32_t set)
     while (t->outer != NULL)
         t = t->outer;
     for (; t != NULL; t = t->nested)
-        thread_tell(t);
+        thread_invalidate(t);
 }
 
 /* Give SET a record in this process's profile. */
@@ -154,7 +154,7 @@ make_record(uint32_t set)
     uint32_t none = 0;
     uint64_t id = TABLE_NONE;
     size_t size_bytes;
-    const void *text = texts_get(&sets, set - SET_FIRST, &size_bytes);
+    const void *text = name_set_get(&sets, set - SET_FIRST, &size_bytes);
 
     if (set != SET_OTHER && load_relaxed(&t->used) < LIMIT_LABEL_SETS)
         id = table_take(t, 1);

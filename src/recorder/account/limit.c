@@ -5,7 +5,7 @@
  * limit. A limit arrives in three ways:
  *
  *     the program calls setrlimit or prlimit ........ entry/rlimit_dynamic.c calls limit_follow
- *     another process or a raw system call sets it .. nobody reports it. limit_look reads it once
+ *     another process or a raw system call sets it .. nobody reports it. limit_poll reads it once
  *                                                     in a millisecond of events. When an
  *                                                     allocation of the program fails before,
  *                                                     limit_gives_back returns true, and the caller
@@ -139,7 +139,7 @@ limit_follow(uint64_t limit_bytes)
 }
 
 void
-limit_look(uint64_t now_ns)
+limit_poll(uint64_t now_ns)
 {
     uint64_t limit;
 

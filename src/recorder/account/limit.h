@@ -16,7 +16,7 @@ void limit_follow(uint64_t limit_bytes);
 /* Read the limit at time NOW_NS, at most once in a millisecond, and follow it if it has fallen.
  * Waiting for a failure would be too late, because a stack that cannot grow ends the program. Call
  * in an event. */
-void limit_look(uint64_t now_ns);
+void limit_poll(uint64_t now_ns);
 
 /* Handle a failed allocation of SIZE_BYTES. Return true if a limit on address space may be the
  * cause and the recorder has unmapped some memory now, so that a second attempt may succeed.

@@ -36,7 +36,7 @@ enum {
     RECORD_OTHER = 1,
 };
 
-/* The definition of an id: numbers of texts, TEXTS_NONE for an empty one. */
+/* The definition of an id: numbers of texts, NAME_SET_NONE for an empty one. */
 struct named {
     uint32_t function, file, line, language;
 };
@@ -47,7 +47,7 @@ struct names {
     struct named frames[LIMIT_NAMED];
     uint32_t text_places[TEXT_PLACES];
     unsigned char pool[POOL_BYTES];
-    struct texts texts;
+    struct name_set texts;
 };
 
 /* The state of one profile. */
@@ -80,10 +80,10 @@ all_names(void)
     if (sys_failed(n))
         return NULL;
     sys_madvise(n, sizeof *n, MADV_DONTDUMP);
-    n->texts = (struct texts){.places = n->text_places,
-                              .place_count = TEXT_PLACES,
-                              .pool = n->pool,
-                              .pool_bytes = POOL_BYTES};
+    n->texts = (struct name_set){.places = n->text_places,
+                                 .place_count = TEXT_PLACES,
+                                 .pool = n->pool,
+                                 .pool_bytes = POOL_BYTES};
     if (cas_acq_rel(&names, &none, n))
         return n;
     sys_munmap(n, sizeof *n);
@@ -96,13 +96,13 @@ text_number(struct names *n, const char *text, uint32_t *ret_number)
 {
     size_t size_bytes = text != NULL ? strlen(text) : 0;
 
-    *ret_number = TEXTS_NONE;
+    *ret_number = NAME_SET_NONE;
     if (size_bytes == 0)
         return true;
     if (size_bytes > TEXT_BYTES_MAX)
         size_bytes = TEXT_BYTES_MAX;
-    *ret_number = texts_intern(&n->texts, text, size_bytes);
-    return *ret_number != TEXTS_NONE;
+    *ret_number = name_set_intern(&n->texts, text, size_bytes);
+    return *ret_number != NAME_SET_NONE;
 }
 
 /* Append F to the frames. Return its index plus 1, or 0 without room. */
@@ -176,7 +176,7 @@ string_of(struct named_records *r, const struct names *n, uint32_t number)
     packed = load_acquire(&r->strings[number]);
     if (packed != 0)
         return (struct disk_string){(uint32_t)(packed >> 32), (uint32_t)packed};
-    text = texts_get(&n->texts, number, &size_bytes);
+    text = name_set_get(&n->texts, number, &size_bytes);
     s = file_string(text, size_bytes);
     if (s.bytes != 0)
         store_release(&r->strings[number], (uint64_t)s.off << 32 | s.bytes);

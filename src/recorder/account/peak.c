@@ -5,8 +5,8 @@
  * the thread *settles*. Other threads see two words of it, and the sums of both words over all
  * threads:
  *
- *     told_bytes     its part when last published          the sum: nearly live bytes
- *     spare_bytes    its slack: by how much its part may   the sum of both: an upper bound of
+ *     published_bytes     its part when last published          the sum: nearly live bytes
+ *     slack_bytes    its slack: by how much its part may   the sum of both: an upper bound of
  *                    exceed the published one              live bytes
  *
  * A word is changed by an exchange and its sum by the difference, so the sums are correct whichever
@@ -24,17 +24,17 @@
  *              again, the longer it lasts.
  *
  * Accuracy of the peak. R is the peak for which the counters have saved values. Live bytes really
- * were R when it was raised. They never exceeded most_bytes of the header, which is the largest
+ * were R when it was raised. They never exceeded bound_bytes of the header, which is the largest
  * value so far of the peak and of the total of both sums. So the true peak lies between the two,
  * and a reader reports their distance. While far, the total does not exceed the peak. While near,
  * with a slack of s for each of n threads, the total is at most n * s above the published sum, and
  * R at most n * s below it: that makes 2 * n * s, which is the allowed error. An event in flight
  * during a call counts as not made yet: its thread settles before the next one.
  *
- * R never exceeds most_bytes, not for an instant. The sum may fall between two readings, when
- * another thread publishes a free. So a thread reads the sum once, raises most_bytes to that plus
+ * R never exceeds bound_bytes, not for an instant. The sum may fall between two readings, when
+ * another thread publishes a free. So a thread reads the sum once, raises bound_bytes to that plus
  * the slack, and only then raises R (raise_peak). A signal handler may jump out in between:
- * most_bytes remains an upper bound. A thread that was alone may raise R while a second one joins.
+ * bound_bytes remains an upper bound. A thread that was alone may raise R while a second one joins.
  * The first checks for other threads again afterwards, and the second sets multi before it reads R,
  * so one of them sees the other.
  *
@@ -52,7 +52,7 @@
  * Spans are bounded far from the peak as well, so that the timeline and snapshots have live bytes
  * to within LIMIT_PEAK_ERROR_BYTES, or a 1024th of the peak.
  *
- * A single thread is exact without all this (peak.h) and leaves most_bytes at 0. The second thread
+ * A single thread is exact without all this (peak.h) and leaves bound_bytes at 0. The second thread
  * first collects the values of the first one, which may have no event for long. */
 #include "account/peak.h"
 
@@ -165,20 +165,20 @@ raise_bytes(int64_t *word, int64_t value)
 }
 
 /* Raise the peak to VALUE. Return false if it is that high already. LIVE_MAX is the upper bound of
- * live bytes that was read with VALUE. With several threads, raise most_bytes to it first. */
+ * live bytes that was read with VALUE. With several threads, raise bound_bytes to it first. */
 static bool
 raise_peak(struct disk_shared *shared, int64_t value, int64_t live_max)
 {
     if (value <= load_relaxed(&shared->peak_bytes))
         return false;
     if (load_relaxed(&state->multi))
-        raise_bytes(&shared->most_bytes, live_max);
+        raise_bytes(&shared->bound_bytes, live_max);
     if (!raise_bytes(&shared->peak_bytes, value))
         return false;
     // Paired with peak_share, which sets multi and then reads the peak: one of the two threads sees
     // the other's store.
     if (load_seq_cst(&state->multi))
-        raise_bytes(&shared->most_bytes, live_max);
+        raise_bytes(&shared->bound_bytes, live_max);
     return true;
 }
 
@@ -203,20 +203,21 @@ peak_catch_up(struct thread *t, struct disk_counter *c)
 
 /* Publish all of T's part. */
 static void
-tell(struct thread *t)
+publish_part(struct thread *t)
 {
     int64_t part = load_relaxed(&t->live_bytes);
 
-    add_relaxed(&account_state()->sums.told_bytes, part - exchange_seq_cst(&t->told_bytes, part));
+    add_relaxed(&account_state()->sums.published_bytes,
+                part - exchange_seq_cst(&t->published_bytes, part));
 }
 
 /* Publish T's slack, SPARE: its part will not exceed the published one by more. */
 static void
-promise(struct thread *t, int64_t spare)
+set_slack(struct thread *t, int64_t slack)
 {
-    if (load_relaxed(&t->spare_bytes) != spare)
-        add_relaxed(&account_state()->sums.spare_bytes,
-                    spare - exchange_seq_cst(&t->spare_bytes, spare));
+    if (load_relaxed(&t->slack_bytes) != slack)
+        add_relaxed(&account_state()->sums.slack_bytes,
+                    slack - exchange_seq_cst(&t->slack_bytes, slack));
 }
 
 /* Return an upper bound of live bytes. Call after publishing part and slack: of two threads that do
@@ -224,8 +225,8 @@ promise(struct thread *t, int64_t spare)
 static int64_t
 top_bytes(void)
 {
-    return load_relaxed(&account_state()->sums.told_bytes) +
-           load_relaxed(&account_state()->sums.spare_bytes);
+    return load_relaxed(&account_state()->sums.published_bytes) +
+           load_relaxed(&account_state()->sums.slack_bytes);
 }
 
 static void
@@ -240,20 +241,20 @@ set_span(struct thread *t, int64_t low, int64_t high)
 static void
 collect(struct thread *t)
 {
-    thread_tell(t);
-    tell(t);
-    promise(t, 0);
+    thread_invalidate(t);
+    publish_part(t);
+    set_slack(t, 0);
     // The owner may have looked up in between, and its published values are overwritten now:
     // invalidate it again.
     if (load_relaxed(&t->ready) != THREAD_STALE)
-        thread_tell(t);
+        thread_invalidate(t);
 }
 
 /* Publish the maximum that T has seen as the single thread. Call after its part was published. */
 static void
 publish_for(struct thread *t)
 {
-    int64_t seen = load_relaxed(&t->at_peak) ? load_relaxed(&account_state()->sums.told_bytes)
+    int64_t seen = load_relaxed(&t->at_peak) ? load_relaxed(&account_state()->sums.published_bytes)
                                              : load_relaxed(&t->peak_seen);
 
     raise_peak(t->shared, seen, seen);
@@ -298,18 +299,18 @@ peak_publish(struct thread *t)
 static void
 set_span_alone(struct thread *t)
 {
-    int64_t told = load_relaxed(&t->told_bytes), high = told + ALONE_SLACK_BYTES;
+    int64_t published = load_relaxed(&t->published_bytes), high = published + ALONE_SLACK_BYTES;
 
-    t->live_besides = load_relaxed(&account_state()->sums.told_bytes) - told;
+    t->live_besides = load_relaxed(&account_state()->sums.published_bytes) - published;
     if (!t->at_peak && t->peak_seen - t->live_besides < high)
         high = t->peak_seen - t->live_besides;
-    set_span(t, told - ALONE_SLACK_BYTES, high);
+    set_span(t, published - ALONE_SLACK_BYTES, high);
 }
 
 static void
 settle_alone(struct thread *t)
 {
-    int64_t untold = t->live_bytes - load_relaxed(&t->told_bytes);
+    int64_t unpublished = t->live_bytes - load_relaxed(&t->published_bytes);
 
     if (!t->at_peak && t->live_besides + t->live_bytes > t->peak_seen) {
         t->raised_from = t->peak_seen;
@@ -319,8 +320,8 @@ settle_alone(struct thread *t)
                         // again.
         store_relaxed(&t->at_peak, true);
     }
-    if (untold > ALONE_SLACK_BYTES || untold < -ALONE_SLACK_BYTES) {
-        tell(t);
+    if (unpublished > ALONE_SLACK_BYTES || unpublished < -ALONE_SLACK_BYTES) {
+        publish_part(t);
         peak_publish(t);
     }
     set_span_alone(t);
@@ -334,23 +335,23 @@ settle_far(struct thread *t)
 {
     int64_t part = t->live_bytes, least = share_of(near_error()), most = share_of(far_error());
     int64_t peak = load_relaxed(&t->shared->peak_bytes);
-    int64_t spare = load_relaxed(&t->spare_bytes);
+    int64_t slack = load_relaxed(&t->slack_bytes);
     int64_t room = peak - top_bytes();
     // The shift is for more threads than exist, and not all of them allocate.
-    int64_t fair = rounded((room + spare) * 2 >> load_relaxed(&account_state()->share_shift));
+    int64_t fair = rounded((room + slack) * 2 >> load_relaxed(&account_state()->share_shift));
 
     if (fair > most)
         fair = most;
-    if (room < 0 || fair > spare) {
+    if (room < 0 || fair > slack) {
         if (fair < least)
             return false;
-        spare = fair;
-        promise(t, spare);
+        slack = fair;
+        set_slack(t, slack);
         if (top_bytes() > peak)
             return false;
     }
     // Downwards, unpublished changes add no error.
-    set_span(t, part - most, part + spare);
+    set_span(t, part - most, part + slack);
     return true;
 }
 
@@ -409,11 +410,11 @@ leave_near(const struct thread *t, uint32_t settles, int64_t slack)
 static void
 look_for_peak(struct thread *t)
 {
-    int64_t told = load_relaxed(&account_state()->sums.told_bytes);
-    int64_t spare = load_relaxed(&account_state()->sums.spare_bytes);
+    int64_t published = load_relaxed(&account_state()->sums.published_bytes);
+    int64_t slack = load_relaxed(&account_state()->sums.slack_bytes);
 
     // Read the sum only once: it may fall before a second reading.
-    if (raise_peak(t->shared, told, told + larger(spare, 0)))
+    if (raise_peak(t->shared, published, published + larger(slack, 0)))
         epoch_raise(&t->shared->peak_epoch);
 }
 
@@ -423,7 +424,7 @@ settle_among_others(struct thread *t)
     uint32_t settles;
     int64_t slack;
 
-    tell(t);
+    publish_part(t);
     // Two concurrent settles may count as one.
     settles = load_relaxed(&account_state()->sums.settles) + 1;
     store_relaxed(&account_state()->sums.settles, settles);
@@ -434,9 +435,9 @@ settle_among_others(struct thread *t)
     if (is_near(settles))
         look_for_peak(t);
     slack = share_of(near_error());
-    promise(t, slack);
+    set_slack(t, slack);
     // Before any thread uses its slack.
-    raise_bytes(&t->shared->most_bytes, top_bytes());
+    raise_bytes(&t->shared->bound_bytes, top_bytes());
     set_span(t, t->live_bytes - slack, t->live_bytes + slack);
     leave_near(t, settles, slack);
 }
@@ -469,22 +470,22 @@ peak_share(void)
     while ((uint32_t)1 << shift < threads + 1)
         shift++;
     store_relaxed(&account_state()->share_shift, shift);
-    or_relaxed(&state->header->compatible, (uint64_t)DISK_COMPATIBLE_MOST);
+    or_relaxed(&state->header->compatible, (uint64_t)DISK_COMPATIBLE_BOUND);
     if (threads > 1 && !load_relaxed(&state->multi)) {
         store_relaxed(&account_state()->floor_ticked,
                       load_relaxed(&account_state()->ticked_events));
         exchange_seq_cst(&state->multi, 1u); // Before the peak is read: raise_peak.
         collect_all(true);
         store_release(&account_state()->peak_mode, (uint32_t)PEAK_NEAR);
-        raise_bytes(&state->header->shared.most_bytes,
+        raise_bytes(&state->header->shared.bound_bytes,
                     larger(load_relaxed(&state->header->shared.peak_bytes), 1));
     } else if (shift > before && load_relaxed(&state->multi)) {
-        thread_tell_all();
+        thread_invalidate_all();
     }
 }
 
 void
-peak_look_up(struct thread *t)
+peak_refresh(struct thread *t)
 {
     if (!load_relaxed(&state->multi)) {
         set_span_alone(t);
@@ -493,7 +494,7 @@ peak_look_up(struct thread *t)
     // The maximum that it has seen as the single thread, before others came.
     peak_publish(t);
     store_relaxed(&t->at_peak, false);
-    raise_bytes(&t->shared->most_bytes, load_relaxed(&t->shared->peak_bytes));
+    raise_bytes(&t->shared->bound_bytes, load_relaxed(&t->shared->peak_bytes));
     settle_among_others(t);
 }
 
@@ -520,7 +521,7 @@ take_back_alone(struct thread *t, int64_t size_bytes)
     if (load_relaxed(&t->shared->peak_bytes) > live)
         store_relaxed(&t->shared->peak_bytes, live);
     // The span is centred on the published bytes, which may still include the block.
-    tell(t);
+    publish_part(t);
     set_span_alone(t);
     return true;
 }

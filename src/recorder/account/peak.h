@@ -33,8 +33,8 @@ void peak_share(void);
 /* Publish the unpublished changes of T, whose thread has ended. */
 void peak_collect_ended(struct thread *t);
 
-/* Publish T's values and set its span anew: when T begins, and after thread_tell. */
-void peak_look_up(struct thread *t);
+/* Publish T's values and set its span anew: when T begins, and after thread_invalidate. */
+void peak_refresh(struct thread *t);
 
 /* Publish the maximum that T has seen. */
 void peak_publish(struct thread *t);

@@ -57,10 +57,10 @@ recent_entry(const void *p, uint32_t site)
 static inline uint8_t
 recent_begins(struct thread *t, const void *p, uint32_t entry)
 {
-    size_t birth = t->births;
+    size_t birth = t->alloc_seq;
 
-    __asm__("" : "+m"(t->births)); // Keep the compiler from incrementing a copy in a register.
-    t->births++;
+    __asm__("" : "+m"(t->alloc_seq)); // Keep the compiler from incrementing a copy in a register.
+    t->alloc_seq++;
     t->recent[birth] = recent_key(p, entry);
     return (uint8_t)birth;
 }
@@ -69,14 +69,14 @@ recent_begins(struct thread *t, const void *p, uint32_t entry)
 static inline void
 recent_begins_unseen(struct thread *t)
 {
-    t->recent[t->births++] = 0;
+    t->recent[t->alloc_seq++] = 0;
 }
 
 /* Return true if P, a block of SITE, is the latest allocation of T and has not ended or moved. */
 static inline bool
 recent_is_latest(const struct thread *t, const void *p, uint32_t site)
 {
-    return t->recent[(uint8_t)(t->births - 1)] == recent_key(p, recent_entry(p, site));
+    return t->recent[(uint8_t)(t->alloc_seq - 1)] == recent_key(p, recent_entry(p, site));
 }
 
 /* Count the life of P, which T ends, in C, its counter in T. ENTRY and BIRTH are the block's. It
@@ -92,7 +92,7 @@ recent_ends(struct thread *t, struct disk_counter *c, const void *p, uint32_t en
         return;
     KEEP(place);
     t->recent[place] = 0;
-    since = (uint8_t)(t->births - 1 - (uint8_t)place);
+    since = (uint8_t)(t->alloc_seq - 1 - (uint8_t)place);
     if (since == 0)
         bump_by(&c->temporary, count);
     else if (since < 16)

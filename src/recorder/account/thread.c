@@ -50,17 +50,17 @@ thread_refresh_name(struct thread *t)
 }
 
 void
-thread_tell(struct thread *t)
+thread_invalidate(struct thread *t)
 {
     uint32_t ready = load_relaxed(&t->ready);
 
-    // Runs after the change was written; join_look_up reads in the opposite order.
+    // Runs after the change was written; join_refresh reads in the opposite order.
     while (ready != THREAD_NOT && !cas_seq_cst(&t->ready, &ready, (uint32_t)THREAD_STALE))
         continue;
 }
 
 void
-thread_tell_all(void)
+thread_invalidate_all(void)
 {
     uint32_t rows = thread_row_count();
 
@@ -68,7 +68,7 @@ thread_tell_all(void)
         struct thread *t = load_acquire(&account_state()->threads[i]);
 
         if (t != NULL)
-            thread_tell(t);
+            thread_invalidate(t);
     }
 }
 

@@ -38,9 +38,9 @@ enum {
     CHECKS_HELD = CHECK_GROUP - 1,
     CHECKS_MAX = CHECKS_HELD + 3 * LIMIT_DEPTH,
     INNER_BLOCKS = 8,
-    PASSINGS = 1024,
-    PASSING_CHECKS = 3 * CHECK_GROUP,
-    FORESEEN = 8192,
+    STACK_VARIANTS = 1024,
+    VARIANT_CHECKS = 3 * CHECK_GROUP,
+    STACK_PREDICTIONS = 8192,
     RULE_CACHE_ENTRIES = 4096,
     RECENT_BLOCKS = 256,
 };
@@ -59,10 +59,10 @@ struct stack_target {
 };
 static_assert(sizeof(struct stack_target) == 64, "one cache line");
 
-/* A passing stack: an earlier stack that shares the outer frames of the memo, but was not
+/* A variant stack: an earlier stack that shares the outer frames of the memo, but was not
  * remembered itself. One cache line identifies it, one holds its target, and one each group of
  * checks. */
-struct stack_passing {
+struct stack_variant {
     uint64_t slot; // Slot of the innermost frame; 0 = unused.
     uint64_t rbp;  // The caller's rbp; compared if needs_rbp.
     uint64_t join_slot, join_rbp;
@@ -79,9 +79,9 @@ struct stack_passing {
     struct stack_target target __attribute__((aligned(64)));
     // Checks of the joining frame and all frames inside it; the first is repeated to fill the
     // group.
-    struct stack_check checks[PASSING_CHECKS];
+    struct stack_check checks[VARIANT_CHECKS];
 };
-static_assert(sizeof(struct stack_passing) == (2 + PASSING_CHECKS / CHECK_GROUP) * 64, "lines");
+static_assert(sizeof(struct stack_variant) == (2 + VARIANT_CHECKS / CHECK_GROUP) * 64, "lines");
 
 /* A block that a function of the real allocator has requested and that is not counted yet:
  * event/held.c. */
@@ -103,8 +103,8 @@ struct rule_entry {
 enum thread_ready {
     THREAD_NOT = 0, // Not joined, or wiped in a forked child.
     THREAD_READY = 1,
-    THREAD_STALE = 2,    // Joined, and must look up changes before its next event.
-    THREAD_APART = 3,    // Like READY, but tls.apart: its allocations take the slow path.
+    THREAD_STALE = 2,           // Joined, and must look up changes before its next event.
+    THREAD_NEEDS_SLOW_PATH = 3, // Like READY, but tls.apart: its allocations take the slow path.
 };
 
 /* Private memory, one per row of the thread table; a new thread inherits it from an ended one. Only
@@ -118,21 +118,21 @@ struct thread {
     // live_span], changes may stay unpublished. Others read live_bytes.
     int64_t live_bytes, live_low;
     uint64_t live_span;
-    uint8_t births; // Birth number of the next block, modulo RECENT_BLOCKS.
-    bool at_peak;   // In a run of maxima: peak.h.
+    uint8_t alloc_seq; // Birth number of the next block, modulo RECENT_BLOCKS.
+    bool at_peak;      // In a run of maxima: peak.h.
     bool leaf_needs_rbp;
     struct disk_bins *bins;
     struct disk_block **blocks; // By site / DISK_BLOCK_SITES.
     struct disk_shared *shared; // In the header.
     uint32_t **ledger;          // ledger_state()->ledger.
-    uint64_t plain_units;       // ledger_plain_units.
+    uint64_t direct_units;      // ledger_direct_units.
     // Innermost frame of the memo, if it is the latest stack's; slot 0 = none.
     uint64_t leaf_slot, leaf_rbp;
     struct stack_target leaf;
     uint32_t memo_count;
     uint32_t check_count;  // Includes those in front of the memo.
     uint64_t memo_version; // Incremented whenever the memo has changed.
-    uint32_t history;      // Hash of the latest of `passings`.
+    uint32_t history;      // Hash of the latest of `variants`.
     uint32_t row;
     uint64_t frames_reused; // The file has its value as of the latest tick.
     struct disk_thread *disk;
@@ -152,11 +152,11 @@ struct thread {
     uint64_t thread_pointer;
     bool stack_sought; // The mapping of the thread pointer was looked up.
 
-    struct ledger_ahead ahead;
+    struct ledger_prefaulted prefaulted;
     uint32_t owner_tid; // Atomic; 0 = the row is free. See owner_word in join.c.
     // Atomic: the published part of live_bytes, and the slack, the bound of unpublished additions
     // (peak.c).
-    int64_t told_bytes, spare_bytes;
+    int64_t published_bytes, slack_bytes;
     // Struct for events of signal handlers that interrupt the recorder while it uses this one; NULL
     // until needed.
     struct thread *nested;
@@ -164,30 +164,30 @@ struct thread {
     uint32_t level;              // Nesting depth of this struct.
     uint32_t inner_count;        // Entries of `inner`, oldest first.
     struct inner_block inner[INNER_BLOCKS];
-    uint64_t outer_entered;      // tls.entered of the event of `outer` that was interrupted last.
-    struct stack_target strange; // Target of the latest stack that could not be remembered.
-    uint32_t stamps;             // Latest stamp of a struct stack_target.
-    bool memo_is_cut;            // The memo lacks the outermost frames.
-    bool merges;                 // Its stacks get frames of languages: C frames have no nodes.
-    uint32_t memo_root;          // Parent node of the outermost frame of the memo.
-    uint32_t walked_root;        // The same for the frames that walk_full has walked,
-    uint32_t walked_count;       // and their number.
-    uint32_t outside_ids;        // Next id of outside.c.
-    struct outside *outside;     // NULL until needed.
-    uint32_t memo_same;          // Frames of the memo, from 1 on, unchanged since
-                                 // language_natives.c examined them.
+    uint64_t outer_entered;       // tls.entered of the event of `outer` that was interrupted last.
+    struct stack_target uncached; // Target of the latest stack that could not be remembered.
+    uint32_t stamps;              // Latest stamp of a struct stack_target.
+    bool memo_is_cut;             // The memo lacks the outermost frames.
+    bool merges;                  // Its stacks get frames of languages: C frames have no nodes.
+    uint32_t memo_root;           // Parent node of the outermost frame of the memo.
+    uint32_t walked_root;         // The same for the frames that walk_full has walked,
+    uint32_t walked_count;        // and their number.
+    uint32_t path_id_next;        // Next id of outside.c.
+    struct path_ids *path_ids;    // NULL until needed.
+    uint32_t memo_same;           // Frames of the memo, from 1 on, unchanged since
+                                  // language_natives.c examined them.
     struct language_memo *language; // language_memo.h; NULL until needed.
     struct heap_memo *heaps;        // event/heap.c; NULL until needed.
-    // Index in `passings` of the stack that came before: by history and innermost frame (the
+    // Index in `variants` of the stack that came before: by history and innermost frame (the
     // predicted stack), and by innermost frame alone.
-    uint16_t foreseen[FORESEEN], latest[FORESEEN];
-    // Index in `passings` by hash of the innermost frames. A stack has two possible slots, which
+    uint16_t predicted[STACK_PREDICTIONS], latest[STACK_PREDICTIONS];
+    // Index in `variants` by hash of the innermost frames. A stack has two possible slots, which
     // differ in the lowest bit; 0 = none yet. Entries are assigned in order, so that those of a
     // short process lie in few pages.
-    uint16_t passing_at[PASSINGS];
-    uint32_t passing_count;
+    uint16_t variant_at[STACK_VARIANTS];
+    uint32_t variant_count;
     // Indexed from 1; entry 0 is unused.
-    struct stack_passing passings[PASSINGS + 1] __attribute__((aligned(64)));
+    struct stack_variant variants[STACK_VARIANTS + 1] __attribute__((aligned(64)));
     struct stack_check checks[CHECKS_MAX];
     // Outermost first, indexed from 1; entry 0 lies outside any frame.
     struct stack_frame memo[LIMIT_DEPTH + 1];
@@ -212,10 +212,10 @@ thread_is_ready(const struct thread *t)
 
 /* Invalidate all threads: each must look up changes before its next event, because code was
  * unloaded, or its allowance for the peak has changed. */
-void thread_tell_all(void);
+void thread_invalidate_all(void);
 
 /* Invalidate T alone. */
-void thread_tell(struct thread *t);
+void thread_invalidate(struct thread *t);
 
 /* Return the number of rows; the last entries of account_state()->threads may still be NULL. */
 uint32_t thread_row_count(void);

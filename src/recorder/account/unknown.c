@@ -21,11 +21,12 @@
 enum { INDEX_SLOTS = 2 * LIMIT_UNKNOWN_FREES, WINDOW = 32 };
 
 bool
-unknown_start(void)
+unknown_frees_start(void)
 {
-    account_state()->unknown = mem_private(sizeof *account_state()->unknown * INDEX_SLOTS);
+    account_state()->unknown_frees =
+        mem_private(sizeof *account_state()->unknown_frees * INDEX_SLOTS);
     table_keep(&state->tables[DISK_UNKNOWN_FREES], 1);
-    return account_state()->unknown != NULL;
+    return account_state()->unknown_frees != NULL;
 }
 
 static struct disk_unknown_free *
@@ -57,7 +58,7 @@ find_record(enum disk_free_kind kind, uint32_t node, uint32_t site)
     uint32_t made = 0;
 
     for (uint32_t i = 0; i < WINDOW; i++) {
-        uint32_t *place = &account_state()->unknown[(hash + i) % INDEX_SLOTS];
+        uint32_t *place = &account_state()->unknown_frees[(hash + i) % INDEX_SLOTS];
         uint32_t id = load_acquire(place);
 
         if (id == 0) {
@@ -74,8 +75,8 @@ find_record(enum disk_free_kind kind, uint32_t node, uint32_t site)
 }
 
 void
-unknown_count(struct thread *t, enum disk_free_kind kind, uint32_t node, uint32_t site,
-              const void *p)
+unknown_frees_count(struct thread *t, enum disk_free_kind kind, uint32_t node, uint32_t site,
+                    const void *p)
 {
     uint32_t id = find_record(kind, node, site);
     uint64_t address = (uintptr_t)p;

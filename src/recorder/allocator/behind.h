@@ -20,7 +20,7 @@ typedef pid_t fork_fn(void);
 struct link_map;
 
 /* The next definitions in link order. */
-struct next {
+struct real_allocator {
     alloc_fn *malloc;
     calloc_fn *calloc;
     realloc_fn *realloc;
@@ -40,7 +40,7 @@ struct next {
 
 /* C++'s operators by their mangled names, whether they take an alignment, and the version of
  * references to them. */
-#define BEHIND_OPERATORS(X)                                                                        \
+#define REAL_OPERATORS(X)                                                                          \
     X(_Znwm, false, "GLIBCXX_3.4")                                                                 \
     X(_Znam, false, "GLIBCXX_3.4")                                                                 \
     X(_ZnwmRKSt9nothrow_t, false, "GLIBCXX_3.4")                                                   \
@@ -62,43 +62,43 @@ struct next {
     X(_ZdlPvSt11align_val_tRKSt9nothrow_t, true, "CXXABI_1.3.11")                                  \
     X(_ZdaPvSt11align_val_tRKSt9nothrow_t, true, "CXXABI_1.3.11")
 
-#define BEHIND_OPERATOR_ID(name, aligned, version) BEHIND_##name,
-enum behind_operator_id { BEHIND_OPERATORS(BEHIND_OPERATOR_ID) BEHIND_OPERATOR_COUNT };
+#define REAL_OPERATOR_ID(name, aligned, version) REAL_##name,
+enum real_cxx_operator_id { REAL_OPERATORS(REAL_OPERATOR_ID) REAL_OPERATOR_COUNT };
 
-struct behind_operator {
-    void *function; // NULL = there is none, or behind_resolve has not run.
+struct real_cxx_operator {
+    void *function; // NULL = there is none, or real_resolve has not run.
     // Not 0: the C++ library's operator without alignment, which only calls the recorder's malloc
     // or free, as long as that succeeds.
     uint8_t plain;
     uint8_t is_allocators; // Not 0: defined by the same object as malloc, other than libc.
 };
 
-/* Process constants after behind_resolve. */
-extern struct behind_operator behind_operators[BEHIND_OPERATOR_COUNT];
+/* Process constants after real_resolve. */
+extern struct real_cxx_operator real_cxx_operators[REAL_OPERATOR_COUNT];
 
 /* Resolve all functions of the real allocator. Later calls do nothing. Async-signal-safe and
  * thread-safe. */
-void behind_resolve(void);
+void real_resolve(void);
 
 /* Return the resolved functions; NULL for functions that do not exist. */
-const struct next *behind_functions(void);
+const struct real_allocator *real_functions(void);
 
 /* Return true if that allocator's functions may call one another by names that lead to the
  * recorder. */
-bool behind_calls_back(void);
+bool real_calls_back(void);
 
-/* The next malloc_usable_size. Requires that behind_usable_mode permits it. */
-size_t behind_usable(const void *p);
+/* The real malloc_usable_size. Requires that real_usable_mode permits it. */
+size_t real_usable(const void *p);
 
 /* Return the I-th object, other than libc, that defines functions of the real allocator; NULL after
- * the last. I must be less than BEHIND_PARTS. */
-enum { BEHIND_PARTS = 12 };
-const struct link_map *behind_part(uint32_t i);
+ * the last. I must be less than REAL_PARTS. */
+enum { REAL_PARTS = 12 };
+const struct link_map *real_part(uint32_t i);
 
-/* behind_libc: return libc's object, if it is glibc's; else NULL. behind_is_libc: return true if
+/* real_libc: return libc's object, if it is glibc's; else NULL. real_is_libc: return true if
  * libc defines all functions of the real allocator. */
-const struct link_map *behind_libc(void);
-bool behind_is_libc(void);
+const struct link_map *real_libc(void);
+bool real_is_libc(void);
 
 /* How the requested size of a block is recovered when it is freed. */
 enum usable_mode {
@@ -108,26 +108,26 @@ enum usable_mode {
 };
 
 /* Return how sizes of blocks are found: an enum usable_mode. */
-uint32_t behind_usable_mode(void);
+uint32_t real_usable_mode(void);
 
 /* Return true if a call of malloc by name reaches the recorder, whichever object calls. */
-bool behind_is_ours(void);
+bool real_is_ours(void);
 
 /* Return true if the real allocator belongs to a sanitizer's run-time library. */
-bool behind_is_sanitizer(void);
+bool real_is_sanitizer(void);
 
 /* Return the next function NAME, if the program was started with a definition of it, else NULL.
  * Async-signal-safe. */
-void *behind_symbol(const char *name);
+void *real_symbol(const char *name);
 
-/* Like behind_symbol, with the result cached in *CACHE. */
+/* Like real_symbol, with the result cached in *CACHE. */
 static inline void *
-behind_cached(void **cache, const char *name)
+real_cached(void **cache, const char *name)
 {
     void *f = load_acquire(cache);
 
     if (f == NULL) {
-        f = behind_symbol(name);
+        f = real_symbol(name);
         store_release(cache, f);
     }
     return f;

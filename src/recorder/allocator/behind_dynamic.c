@@ -28,7 +28,7 @@
 #include "platform/state.h"
 #include "unwind/unwind.h"
 
-struct behind_operator behind_operators[BEHIND_OPERATOR_COUNT];
+struct real_cxx_operator real_cxx_operators[REAL_OPERATOR_COUNT];
 
 #define BASE_VERSION "GLIBC_2.2.5"
 
@@ -38,33 +38,34 @@ enum { MALLOC, USABLE, FREE, ALLOCATORS = 11 };
 /* Each function's member, and the version of the program's references to it. */
 static const struct {
     const char *name, *version;
-    size_t off; // In struct next.
+    size_t off; // In struct real_allocator.
 } functions[] = {
-    [MALLOC] = {"malloc", BASE_VERSION, offsetof(struct next, malloc)},
-    [USABLE] = {"malloc_usable_size", BASE_VERSION, offsetof(struct next, malloc_usable_size)},
-    [FREE] = {"free", BASE_VERSION, offsetof(struct next, free)},
-    {"calloc", BASE_VERSION, offsetof(struct next, calloc)},
-    {"realloc", BASE_VERSION, offsetof(struct next, realloc)},
-    {"reallocarray", "GLIBC_2.26", offsetof(struct next, reallocarray)},
-    {"posix_memalign", BASE_VERSION, offsetof(struct next, posix_memalign)},
-    {"aligned_alloc", "GLIBC_2.16", offsetof(struct next, aligned_alloc)},
-    {"memalign", BASE_VERSION, offsetof(struct next, memalign)},
-    {"valloc", BASE_VERSION, offsetof(struct next, valloc)},
-    {"pvalloc", BASE_VERSION, offsetof(struct next, pvalloc)},
-    {"dlclose", BASE_VERSION, offsetof(struct next, dlclose)},
-    {"fork", BASE_VERSION, offsetof(struct next, fork)},
-    {"_Fork", "GLIBC_2.34", offsetof(struct next, async_fork)},
-    {"dlopen", "GLIBC_2.34", offsetof(struct next, dlopen)},
-    {"dlmopen", "GLIBC_2.34", offsetof(struct next, dlmopen)},
-    {"dlsym", "GLIBC_2.34", offsetof(struct next, dlsym)},
-    {"dlvsym", "GLIBC_2.34", offsetof(struct next, dlvsym)},
+    [MALLOC] = {"malloc", BASE_VERSION, offsetof(struct real_allocator, malloc)},
+    [USABLE] = {"malloc_usable_size", BASE_VERSION,
+                offsetof(struct real_allocator, malloc_usable_size)},
+    [FREE] = {"free", BASE_VERSION, offsetof(struct real_allocator, free)},
+    {"calloc", BASE_VERSION, offsetof(struct real_allocator, calloc)},
+    {"realloc", BASE_VERSION, offsetof(struct real_allocator, realloc)},
+    {"reallocarray", "GLIBC_2.26", offsetof(struct real_allocator, reallocarray)},
+    {"posix_memalign", BASE_VERSION, offsetof(struct real_allocator, posix_memalign)},
+    {"aligned_alloc", "GLIBC_2.16", offsetof(struct real_allocator, aligned_alloc)},
+    {"memalign", BASE_VERSION, offsetof(struct real_allocator, memalign)},
+    {"valloc", BASE_VERSION, offsetof(struct real_allocator, valloc)},
+    {"pvalloc", BASE_VERSION, offsetof(struct real_allocator, pvalloc)},
+    {"dlclose", BASE_VERSION, offsetof(struct real_allocator, dlclose)},
+    {"fork", BASE_VERSION, offsetof(struct real_allocator, fork)},
+    {"_Fork", "GLIBC_2.34", offsetof(struct real_allocator, async_fork)},
+    {"dlopen", "GLIBC_2.34", offsetof(struct real_allocator, dlopen)},
+    {"dlmopen", "GLIBC_2.34", offsetof(struct real_allocator, dlmopen)},
+    {"dlsym", "GLIBC_2.34", offsetof(struct real_allocator, dlsym)},
+    {"dlvsym", "GLIBC_2.34", offsetof(struct real_allocator, dlvsym)},
 };
 
 #define OPERATOR_ROW(name, aligned, version) {#name, version, aligned},
 static const struct {
     const char *name, *version;
     bool aligned;
-} operators[BEHIND_OPERATOR_COUNT] = {BEHIND_OPERATORS(OPERATOR_ROW)};
+} operators[REAL_OPERATOR_COUNT] = {REAL_OPERATORS(OPERATOR_ROW)};
 
 static const char *const sized_frees[] = {"free_sized", "free_aligned_sized"};
 
@@ -74,7 +75,7 @@ static uint32_t resolved; // Atomic.
 
 enum {
     OPERATORS_FROM = countof(functions),
-    SIZED_FROM = OPERATORS_FROM + BEHIND_OPERATOR_COUNT,
+    SIZED_FROM = OPERATORS_FROM + REAL_OPERATOR_COUNT,
     LIBC = SIZED_FROM + countof(sized_frees),
     NAMES
 };
@@ -96,7 +97,7 @@ hash_names(void)
 {
     for (uint32_t i = 0; i < countof(functions); i++)
         names[i] = symbols_name(functions[i].name, functions[i].version);
-    for (uint32_t i = 0; i < BEHIND_OPERATOR_COUNT; i++)
+    for (uint32_t i = 0; i < REAL_OPERATOR_COUNT; i++)
         names[OPERATORS_FROM + i] = symbols_name(operators[i].name, operators[i].version);
     for (uint32_t i = 0; i < countof(sized_frees); i++)
         names[SIZED_FROM + i] = symbols_name(sized_frees[i], NULL);
@@ -155,7 +156,7 @@ find_from(const struct link_map *first, const char *name, const char *version)
 }
 
 void *
-behind_symbol(const char *name)
+real_symbol(const char *name)
 {
     return find_from(symbols_own()->l_next, name, NULL).address;
 }
@@ -182,11 +183,11 @@ static void
 take_operators(const struct definition *found, const struct link_map *allocator_map)
 {
     // The C++ library's operators call malloc, free and these two by name.
-    bool plain = is_library(found[BEHIND__Znwm].map) && is_library(found[BEHIND__ZdlPv].map) &&
+    bool plain = is_library(found[REAL__Znwm].map) && is_library(found[REAL__ZdlPv].map) &&
                  is_ours("malloc") && is_ours("free") && is_ours("_Znwm") && is_ours("_ZdlPv");
 
-    for (uint32_t i = 0; i < BEHIND_OPERATOR_COUNT; i++)
-        behind_operators[i] = (struct behind_operator){
+    for (uint32_t i = 0; i < REAL_OPERATOR_COUNT; i++)
+        real_cxx_operators[i] = (struct real_cxx_operator){
             .function = found[i].address,
             .plain = plain && !operators[i].aligned && is_library(found[i].map),
             .is_allocators = found[i].map != NULL && found[i].map == allocator_map,
@@ -362,10 +363,10 @@ may_call_back(const struct link_map *map)
 
 // The objects that define malloc, malloc_usable_size, and libc itself (NULL if it is not glibc).
 // `parts` are the others that define any function of an allocator.
-static const struct link_map *allocator, *sizer, *libc, *parts[BEHIND_PARTS];
+static const struct link_map *allocator, *sizer, *libc, *parts[REAL_PARTS];
 static bool malloc_is_ours, calls_back, gives_libcs;
 
-static struct next functions_found; // NULL = there is none.
+static struct real_allocator functions_found; // NULL = there is none.
 
 static void
 add_part(const struct link_map *map)
@@ -384,7 +385,7 @@ find_parts(const struct definition *found)
 {
     bool gives = true, back = false;
 
-    static_assert((int)BEHIND_PARTS > (int)ALLOCATORS, "one more, which stays NULL");
+    static_assert((int)REAL_PARTS > (int)ALLOCATORS, "one more, which stays NULL");
     for (uint32_t i = 0; i < ALLOCATORS; i++) {
         if (i == USABLE || found[i].map == NULL || found[i].map == libc)
             continue;
@@ -398,10 +399,10 @@ find_parts(const struct definition *found)
 }
 
 COLD void
-behind_resolve(void)
+real_resolve(void)
 {
     struct definition found[NAMES] = {0};
-    struct next n = {0};
+    struct real_allocator n = {0};
 
     if (load_acquire(&resolved))
         return;
@@ -421,58 +422,58 @@ behind_resolve(void)
     store_release(&resolved, 1u);
 }
 
-const struct next *
-behind_functions(void)
+const struct real_allocator *
+real_functions(void)
 {
-    behind_resolve();
+    real_resolve();
     return &functions_found;
 }
 
 bool
-behind_calls_back(void)
+real_calls_back(void)
 {
-    behind_resolve();
+    real_resolve();
     return calls_back;
 }
 
 size_t
-behind_usable(const void *p)
+real_usable(const void *p)
 {
     return functions_found.malloc_usable_size((void *)(uintptr_t)p);
 }
 
 const struct link_map *
-behind_part(uint32_t i)
+real_part(uint32_t i)
 {
-    behind_resolve();
+    real_resolve();
     return parts[i];
 }
 
 const struct link_map *
-behind_libc(void)
+real_libc(void)
 {
-    behind_resolve();
+    real_resolve();
     return libc;
 }
 
 bool
-behind_is_libc(void)
+real_is_libc(void)
 {
-    behind_resolve();
+    real_resolve();
     return parts[0] == NULL;
 }
 
 bool
-behind_is_ours(void)
+real_is_ours(void)
 {
-    behind_resolve();
+    real_resolve();
     return malloc_is_ours;
 }
 
 uint32_t
-behind_usable_mode(void)
+real_usable_mode(void)
 {
-    behind_resolve();
+    real_resolve();
     // malloc_usable_size accepts only blocks of the same object's malloc. If malloc is not the
     // recorder's, the recorder sees blocks of other allocators, such as those from reallocarray,
     // which calls realloc.
@@ -486,13 +487,13 @@ behind_usable_mode(void)
 /* Compares the name of its object by hand, because a sanitizer may intercept strstr and not be
  * ready for it. */
 bool
-behind_is_sanitizer(void)
+real_is_sanitizer(void)
 {
     static const char *const libraries[] = {"libtsan.", "liblsan.", "libasan.", "libhwasan.",
                                             "libclang_rt."};
     const char *path;
 
-    behind_resolve();
+    real_resolve();
     path = allocator != NULL ? allocator->l_name : NULL;
     for (const char *at = path; at != NULL && *at != '\0'; at++) {
         for (size_t i = 0; i < countof(libraries); i++) {

@@ -17,7 +17,7 @@
 
 int __real_sigaction(int, const struct sigaction *, struct sigaction *); // NOLINT: the linker's
 
-struct behind_operator behind_operators[BEHIND_OPERATOR_COUNT];
+struct real_cxx_operator real_cxx_operators[REAL_OPERATOR_COUNT];
 
 static void *
 real_operator(const char *name)
@@ -29,48 +29,48 @@ real_operator(const char *name)
 }
 
 #define TAKE_OPERATOR(name, aligned, version)                                                      \
-    behind_operators[BEHIND_##name].function = real_operator(#name);
+    real_cxx_operators[REAL_##name].function = real_operator(#name);
 
 /* Only the operators are left to resolve. None counts as plain, since it may be the program's. */
 void
-behind_resolve(void)
+real_resolve(void)
 {
-    BEHIND_OPERATORS(TAKE_OPERATOR)
+    REAL_OPERATORS(TAKE_OPERATOR)
 }
 
 bool
-behind_calls_back(void)
+real_calls_back(void)
 {
     return linked_usable_mode() != USABLE_GLIBC;
 }
 
 size_t
-behind_usable(const void *p)
+real_usable(const void *p)
 {
     return linked_usable((void *)(uintptr_t)p);
 }
 
 uint32_t
-behind_usable_mode(void)
+real_usable_mode(void)
 {
-    behind_resolve();
+    real_resolve();
     return linked_usable_mode();
 }
 
 bool
-behind_is_ours(void)
+real_is_ours(void)
 {
     return true;
 }
 
 bool
-behind_is_sanitizer(void)
+real_is_sanitizer(void)
 {
     return false; // No sanitizer supports static executables.
 }
 
 void *
-behind_symbol(const char *name)
+real_symbol(const char *name)
 {
     return strcmp(name, "sigaction") == 0 ? (void *)__real_sigaction : NULL;
 }

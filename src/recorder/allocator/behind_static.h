@@ -13,14 +13,14 @@ free_fn __real_free;
 reallocarray_fn __real_reallocarray;
 // NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
-/* The functions of these names in struct next. A function that the program lacks fails, or returns
- * 0. */
+/* The functions of these names in struct real_allocator. A function that the program lacks fails,
+ * or returns 0. */
 posix_memalign_fn linked_posix_memalign;
 memalign_fn linked_memalign, linked_aligned_alloc;
 alloc_fn linked_valloc, linked_pvalloc;
 usable_fn linked_usable;
 
-/* behind_usable_mode for this C library. */
+/* real_usable_mode for this C library. */
 uint32_t linked_usable_mode(void);
 
 #endif

@@ -146,7 +146,7 @@ annotation_restore(void *block)
 }
 
 struct annotation_state
-annotation_judge(const void *block)
+annotation_validate(const void *block)
 {
     uint64_t first = *words_of(block), last = *last_word(block);
     struct annotation_state s = {

@@ -61,10 +61,10 @@ struct annotation_state {
                             // located then.
 };
 
-struct annotation_state annotation_judge(const void *block);
+struct annotation_state annotation_validate(const void *block);
 
 static inline bool
-annotation_is_damaged(struct annotation_state s)
+annotation_is_corrupted(struct annotation_state s)
 {
     return !s.whole || s.guard_changed != annotation_form.guard_bytes;
 }

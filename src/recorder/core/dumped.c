@@ -35,7 +35,7 @@ static_assert((int)CORE_SITE_BITS == (int)LEDGER_SITE_BITS &&
                   (int)CORE_SLACK_ENDED == (int)LEDGER_SLACK_ENDED &&
                   CORE_HOOKED_KEY == LEDGER_HOOKED &&
                   (unsigned)CORE_HOW_BACKING == LEDGER_BACKING >> LEDGER_SITE_BITS &&
-                  (int)CORE_HOW_WAY_SHIFT == (int)LEDGER_WAY_SHIFT - (int)LEDGER_SITE_BITS,
+                  (int)CORE_HOW_MODE_SHIFT == (int)LEDGER_MODE_SHIFT - (int)LEDGER_SITE_BITS,
               "internals/core.md");
 static_assert((int)CORE_USABLE_NONE == (int)USABLE_NONE &&
                   (int)CORE_USABLE_CALL == (int)USABLE_CALL &&
@@ -46,11 +46,11 @@ static_assert(countof(((struct ledger_state *)0)->side) == CORE_SIDES, "internal
 static_assert((int)CORE_RECENT == (int)RECENT_BLOCKS &&
                   offsetof(struct thread, recent) + sizeof(((struct thread *)0)->recent) <=
                       THREAD_PAGE_BYTES &&
-                  offsetof(struct thread, births) < THREAD_PAGE_BYTES,
+                  offsetof(struct thread, alloc_seq) < THREAD_PAGE_BYTES,
               "internals/core.md");
 
 bool
-dumped_start(void)
+core_record_start(void)
 {
     ledger_state()->core = mem_dumped(sizeof *ledger_state()->core);
     return ledger_state()->core != NULL;
@@ -76,7 +76,7 @@ publish_origin(struct core_origin *o, const struct core_record *r)
 }
 
 void
-dumped_publish(struct core_origin *origin)
+core_record_publish(struct core_origin *origin)
 {
     struct core_record *r = ledger_state()->core;
     const struct disk_header *h = state->header;
@@ -94,7 +94,7 @@ dumped_publish(struct core_origin *origin)
     if (state->arena == NULL) // With an arena, system calls may be forbidden later.
         r->threads = (uintptr_t)mem_dumped(CORE_THREADS * sizeof(uint64_t));
     r->recent_off = offsetof(struct thread, recent);
-    r->births_off = offsetof(struct thread, births);
+    r->alloc_seq_off = offsetof(struct thread, alloc_seq);
     if (state->in_memory) {
         size_t count = 0;
 
@@ -118,7 +118,7 @@ dumped_publish(struct core_origin *origin)
 }
 
 void
-dumped_thread(const struct thread *t)
+core_record_add_thread(const struct thread *t)
 {
     struct core_record *r = ledger_state()->core;
 

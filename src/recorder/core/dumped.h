@@ -12,18 +12,18 @@ struct thread;
 
 /* Create the record, still without its magic. Return false without memory. Without this call the
  * others do nothing. */
-bool dumped_start(void);
+bool core_record_start(void);
 
 /* Fill in the record from the profile's header, which must be complete, and publish it. Store the
  * part that children inherit in ORIGIN, a variable. */
-void dumped_publish(struct core_origin *origin);
+void core_record_publish(struct core_origin *origin);
 
 /* Include the latest blocks of T, a new row, in core dumps. */
-void dumped_thread(const struct thread *t);
+void core_record_add_thread(const struct thread *t);
 
 /* Record ELAPSED_NS as the latest time. */
 static inline void
-dumped_moment(uint64_t elapsed_ns)
+core_record_set_time(uint64_t elapsed_ns)
 {
     if (ledger_state()->core != NULL)
         store_relaxed(&ledger_state()->core->last_ns, elapsed_ns);

@@ -65,7 +65,7 @@ look_at(void *p)
     if (p == NULL || !annotated_look(p))
         return n;
     n.p = p;
-    n.state = annotation_judge(p);
+    n.state = annotation_validate(p);
     n.size_bytes = n.state.whole ? annotation_size(p) : 0;
     look_ends(p);
     return n;
@@ -90,7 +90,7 @@ is_adjacent(const struct neighbour *n, const void *p)
 /* Return true if an underflow of the block behind P has reached P's guard. P is intact except for
  * its guard. */
 static bool
-comes_from_behind(const void *p, struct annotation_state s, struct neighbour *ret_behind)
+overflows_from_behind(const void *p, struct annotation_state s, struct neighbour *ret_behind)
 {
     uintptr_t end = (uintptr_t)p + annotation_size(p) + annotation_form.guard_bytes, next;
 
@@ -119,7 +119,8 @@ whole_ns(const void *p, struct annotation_state s)
 }
 
 static void
-judge_damage(void *p, struct annotation_state s, struct disk_damage *d, uint32_t *ret_kind)
+classify_corruption(void *p, struct annotation_state s, struct disk_corruption *d,
+                    uint32_t *ret_kind)
 {
     struct neighbour front = front_of(p), behind;
 
@@ -129,8 +130,8 @@ judge_damage(void *p, struct annotation_state s, struct disk_damage *d, uint32_t
     d->front_address = (uintptr_t)front.p;
     d->front_size_bytes = front.size_bytes;
     d->front_site = front.p != NULL ? ledger_site(front.p) : 0;
-    *ret_kind = DISK_DAMAGE_BEFORE_START;
-    if (s.whole && comes_from_behind(p, s, &behind)) {
+    *ret_kind = DISK_CORRUPTION_BEFORE_START;
+    if (s.whole && overflows_from_behind(p, s, &behind)) {
         d->front_address = d->address;
         d->front_size_bytes = d->size_bytes;
         d->front_site = d->site;
@@ -138,35 +139,35 @@ judge_damage(void *p, struct annotation_state s, struct disk_damage *d, uint32_t
         d->size_bytes = 0;
         d->site = ledger_site(behind.p);
     } else if (s.whole) {
-        *ret_kind = DISK_DAMAGE_PAST_END;
-    } else if (is_adjacent(&front, p) && annotation_is_damaged(front.state)) {
-        *ret_kind = DISK_DAMAGE_OVERWRITTEN;
+        *ret_kind = DISK_CORRUPTION_PAST_END;
+    } else if (is_adjacent(&front, p) && annotation_is_corrupted(front.state)) {
+        *ret_kind = DISK_CORRUPTION_OVERWRITTEN;
     } else if (s.ends && !s.begins) {
-        *ret_kind = DISK_DAMAGE_OVERWRITTEN;
+        *ret_kind = DISK_CORRUPTION_OVERWRITTEN;
     }
 }
 
 void
-damage_found(void *p, struct annotation_state s, enum disk_damage_found found,
-             struct arch_caller caller)
+corruption_found(void *p, struct annotation_state s, enum disk_corruption_found found,
+                 struct arch_caller caller)
 {
-    struct disk_damage made = {.found = found}, *d;
+    struct disk_corruption made = {.found = found}, *d;
     uint32_t kind;
     uint64_t index;
 
     if (state == NULL || load_acquire(&state->ready) != READY_YES || !annotated_reports(p))
         return;
     add_relaxed(&state->header->damaged_blocks, UINT64_C(1));
-    index = table_take(&state->tables[DISK_DAMAGES], 1);
+    index = table_take(&state->tables[DISK_CORRUPTIONS], 1);
     if (index == TABLE_NONE)
         return;
-    judge_damage(p, s, &made, &kind);
+    classify_corruption(p, s, &made, &kind);
     made.node = frames_node(caller);
     made.found_ns = elapsed_ns(sys_clock_ns());
     made.whole_ns = whole_ns(p, s);
     made.written_bytes =
         annotation_written(p, s, made.written, sizeof made.written, &made.at);
-    d = table_record(&state->tables[DISK_DAMAGES], index);
+    d = table_record(&state->tables[DISK_CORRUPTIONS], index);
     *d = made;
     store_release(&d->kind, kind);
 }
@@ -213,10 +214,10 @@ look(void)
         if (p != NULL)
             enter_span((uintptr_t)p);
         if (p != NULL && annotated_look(p)) {
-            struct annotation_state s = annotation_judge(p);
+            struct annotation_state s = annotation_validate(p);
 
-            if (unlikely(annotation_is_damaged(s)))
-                damage_found(p, s, DISK_FOUND_BY_CHECK, (struct arch_caller){0});
+            if (unlikely(annotation_is_corrupted(s)))
+                corruption_found(p, s, DISK_FOUND_BY_CHECK, (struct arch_caller){0});
             look_ends(p);
         }
         place = next;

@@ -9,8 +9,8 @@
 /* Record that the annotated block P, in the state S, is damaged, and which block most likely caused
  * it; once for each block. Requires that no other thread can free P. FOUND: what found it. CALLER:
  * caller of the free or realloc, {0} if not known. */
-void damage_found(void *p, struct annotation_state s, enum disk_damage_found found,
-                  struct arch_caller caller);
+void corruption_found(void *p, struct annotation_state s, enum disk_corruption_found found,
+                      struct arch_caller caller);
 
 /* Read how often blocks are checked. RELEASE gives back the memory of a block that was freed while
  * it was checked. */

@@ -1,9 +1,9 @@
 /* annotate_next.c: functions that give every block an annotation (docs/internals/annotated.md).
  *
- *     program ─► shim ─► here: malloc(head + n + guard) ─► the next allocator
+ *     program ─► shim ─► here: malloc(head + n + guard) ─► the real allocator
  *                          └► writes stack, time and size in front, a guard behind
  *
- * The environment selects this mode when the next functions are resolved: then these functions
+ * The environment selects this mode when the real functions are resolved: then these functions
  * replace them in their table. Otherwise none of them is ever called.
  *
  * The program gets a pointer into the allocator's block. So every function that takes a pointer
@@ -11,7 +11,7 @@
  * allocator unchanged. It may be a block from before the recorder was loaded, from another
  * allocator, from a time when memory was short, or no block.
  *
- * The next allocator's promises must hold: its alignments, its errors, its errno, and its treatment
+ * The real allocator's promises must hold: its alignments, its errors, its errno, and its treatment
  * of sizes of zero. So requests that it would refuse reach it unchanged, and a request that fails
  * only because of the annotation's room is repeated without it.
  *
@@ -51,9 +51,9 @@ enum {
 
 #define ALIGNMENT_MAX ((size_t)1 << 40)
 
-static struct next behind;
+static struct real_allocator unannotated;
 
-/* Return true if the call from SLOT comes from inside a function of the next allocator. */
+/* Return true if the call from SLOT comes from inside a function of the real allocator. */
 static inline bool
 is_within(uint64_t slot)
 {
@@ -68,7 +68,7 @@ is_wanted(uint64_t slot, size_t size_bytes, size_t more_bytes)
            (state == NULL || load_relaxed(&state->ready) != READY_OFF);
 }
 
-/* Declare the guard of a call of the next allocator, which may call back. */
+/* Declare the guard of a call of the real allocator, which may call back. */
 #define GUARD() REENTRY_CALL(call) = reentry_annotate(ARCH_SLOT())
 
 static inline size_t
@@ -139,7 +139,7 @@ start_of(void *p, uint8_t state_of_p)
 
     if ((state_of_p & CORE_ANNOTATED_PADDED) == 0)
         return start;
-    judged = annotation_judge(p);
+    judged = annotation_validate(p);
     return judged.whole ? start - annotation_padding(p) : NULL;
 }
 
@@ -147,14 +147,14 @@ static void *
 outer_malloc(size_t size_bytes)
 {
     GUARD();
-    return behind.malloc(size_bytes);
+    return unannotated.malloc(size_bytes);
 }
 
 static void
 outer_free(void *p)
 {
     GUARD();
-    behind.free(p);
+    unannotated.free(p);
 }
 
 /* Like malloc, for a call whose intercepted function is around SLOT. Without memory for an
@@ -180,14 +180,14 @@ annotate_malloc(size_t size_bytes)
     uint64_t slot = ARCH_SLOT();
 
     return likely(is_wanted(slot, size_bytes, more_bytes())) ? allocate(size_bytes, slot)
-                                                            : plain(behind.malloc(size_bytes));
+                                                            : plain(unannotated.malloc(size_bytes));
 }
 
 static void *
 outer_calloc(size_t count, size_t each_bytes)
 {
     GUARD();
-    return behind.calloc(count, each_bytes);
+    return unannotated.calloc(count, each_bytes);
 }
 
 static void *
@@ -199,7 +199,7 @@ annotate_calloc(size_t count, size_t each_bytes)
 
     if (__builtin_mul_overflow(count, each_bytes, &size_bytes) ||
         !is_wanted(slot, size_bytes, more_bytes()))
-        return plain(behind.calloc(count, each_bytes));
+        return plain(unannotated.calloc(count, each_bytes));
     start = outer_calloc(1, size_bytes + more_bytes());
     block = start != NULL ? annotated(start, annotation_form.head_bytes, size_bytes, slot) : NULL;
     if (unlikely(block == NULL)) {
@@ -224,12 +224,12 @@ release(void *p)
 
 /* Check P, a live block that the caller is about to end. */
 static struct annotation_state
-examine(void *p, enum disk_damage_found found, uint64_t slot)
+examine(void *p, enum disk_corruption_found found, uint64_t slot)
 {
-    struct annotation_state s = annotation_judge(p);
+    struct annotation_state s = annotation_validate(p);
 
-    if (unlikely(annotation_is_damaged(s)))
-        damage_found(p, s, found, origin_of(slot));
+    if (unlikely(annotation_is_corrupted(s)))
+        corruption_found(p, s, found, origin_of(slot));
     return s;
 }
 
@@ -261,7 +261,7 @@ annotate_free(void *p)
         release(p);
     else if (end == ANNOTATED_NOT)
         // A second free of an annotated block must look to the allocator like a double free.
-        behind.free(freed_start(p));
+        unannotated.free(freed_start(p));
 }
 
 /* --- Reallocation ----------------------------------------------------------------------------- */
@@ -272,11 +272,11 @@ copied_bytes(void *p, uint8_t state_of_p)
 {
     size_t room;
 
-    if (annotation_judge(p).whole)
+    if (annotation_validate(p).whole)
         return annotation_size(p);
     if ((state_of_p & CORE_ANNOTATED_PADDED) != 0)
         return 0;
-    room = behind.malloc_usable_size((char *)p - annotation_form.head_bytes);
+    room = unannotated.malloc_usable_size((char *)p - annotation_form.head_bytes);
     return room > more_bytes() ? room - more_bytes() : 0;
 }
 
@@ -299,7 +299,7 @@ static void *
 outer_realloc(void *p, size_t size_bytes)
 {
     GUARD();
-    return behind.realloc(p, size_bytes);
+    return unannotated.realloc(p, size_bytes);
 }
 
 /* Resize P by the allocator's realloc. P is annotated, intact, not padded, and claimed by
@@ -356,7 +356,7 @@ annotate_realloc(void *p, size_t size_bytes)
     if (p == NULL && is_wanted(slot, size_bytes, more_bytes()))
         return allocate(size_bytes, slot);
     if ((state_of_p & CORE_ANNOTATED_LIVE) == 0)
-        return plain(behind.realloc(p, size_bytes));
+        return plain(unannotated.realloc(p, size_bytes));
     if (size_bytes > PTRDIFF_MAX - more_bytes()) {
         errno = ENOMEM;
         return NULL;
@@ -372,7 +372,7 @@ annotate_reallocarray(void *p, size_t count, size_t each_bytes)
     size_t size_bytes;
 
     if (p != NULL && (state_of_p & CORE_ANNOTATED_LIVE) == 0)
-        return plain(behind.reallocarray(p, count, each_bytes));
+        return plain(unannotated.reallocarray(p, count, each_bytes));
     if (__builtin_mul_overflow(count, each_bytes, &size_bytes) ||
         size_bytes > PTRDIFF_MAX - more_bytes()) {
         errno = ENOMEM;
@@ -381,7 +381,7 @@ annotate_reallocarray(void *p, size_t count, size_t each_bytes)
     if (p == NULL)
         return is_wanted(slot, size_bytes, more_bytes())
                    ? allocate(size_bytes, slot)
-                   : plain(behind.reallocarray(p, count, each_bytes));
+                   : plain(unannotated.reallocarray(p, count, each_bytes));
     return reallocate(p, state_of_p, size_bytes, slot);
 }
 
@@ -443,20 +443,20 @@ aligned(memalign_fn *f, size_t align, size_t size_bytes, uint64_t slot)
 static void *
 annotate_memalign(size_t align, size_t size_bytes)
 {
-    return aligned(behind.memalign, align, size_bytes, ARCH_SLOT());
+    return aligned(unannotated.memalign, align, size_bytes, ARCH_SLOT());
 }
 
 static void *
 annotate_aligned_alloc(size_t align, size_t size_bytes)
 {
-    return aligned(behind.aligned_alloc, align, size_bytes, ARCH_SLOT());
+    return aligned(unannotated.aligned_alloc, align, size_bytes, ARCH_SLOT());
 }
 
 static int
 outer_posix_memalign(void **ret_p, size_t align, size_t size_bytes)
 {
     GUARD();
-    return behind.posix_memalign(ret_p, align, size_bytes);
+    return unannotated.posix_memalign(ret_p, align, size_bytes);
 }
 
 static int
@@ -468,7 +468,7 @@ annotate_posix_memalign(void **ret_p, size_t align, size_t size_bytes)
     int error;
 
     if (!is_aligned_wanted(slot, align, size_bytes)) {
-        error = behind.posix_memalign(ret_p, align, size_bytes);
+        error = unannotated.posix_memalign(ret_p, align, size_bytes);
         if (error == 0)
             plain(*ret_p);
         return error;
@@ -516,7 +516,7 @@ paged(alloc_fn *f, size_t size_bytes, uint64_t slot)
 static void *
 annotate_valloc(size_t size_bytes)
 {
-    return paged(behind.valloc, size_bytes, ARCH_SLOT());
+    return paged(unannotated.valloc, size_bytes, ARCH_SLOT());
 }
 
 /* A block of pvalloc has whole pages, and the program may use all of them. */
@@ -525,7 +525,7 @@ annotate_pvalloc(size_t size_bytes)
 {
     bool fits = size_bytes <= PTRDIFF_MAX - PAGE_BYTES;
 
-    return paged(behind.pvalloc, fits ? round_up(size_bytes, PAGE_BYTES) : size_bytes,
+    return paged(unannotated.pvalloc, fits ? round_up(size_bytes, PAGE_BYTES) : size_bytes,
                  ARCH_SLOT());
 }
 
@@ -535,7 +535,7 @@ annotate_usable(void *p)
     uint8_t state_of_p = p != NULL ? annotated_at(p) : 0;
 
     return (state_of_p & CORE_ANNOTATED_LIVE) != 0 ? copied_bytes(p, state_of_p)
-                                                   : behind.malloc_usable_size(p);
+                                                   : unannotated.malloc_usable_size(p);
 }
 
 /* --- The allocator's own operators ------------------------------------------------------------ */
@@ -543,7 +543,7 @@ annotate_usable(void *p)
 typedef void *new_fn(size_t size_bytes, uintptr_t second, uintptr_t third);
 typedef void delete_fn(void *p, uintptr_t second, uintptr_t third);
 
-static void *operators[BEHIND_OPERATOR_COUNT]; // Those that were replaced.
+static void *operators[REAL_OPERATOR_COUNT]; // Those that were replaced.
 
 /* Return NULL to leave the call to the operator. */
 static void *
@@ -551,7 +551,7 @@ annotate_new(size_t size_bytes, size_t align, uint64_t slot)
 {
     if (is_within(slot))
         return NULL;
-    return align != 0 ? aligned(behind.memalign, align, size_bytes != 0 ? size_bytes : 1, slot)
+    return align != 0 ? aligned(unannotated.memalign, align, size_bytes != 0 ? size_bytes : 1, slot)
                       : annotate_malloc(size_bytes != 0 ? size_bytes : 1);
 }
 
@@ -561,7 +561,7 @@ annotate_new(size_t size_bytes, size_t align, uint64_t slot)
 #define OPERATOR(name, aligns, version)                                                            \
     static void *annotate##name(uintptr_t first, uintptr_t second, uintptr_t third)                \
     {                                                                                              \
-        void *original = operators[BEHIND_##name];                                                 \
+        void *original = operators[REAL_##name];                                                   \
                                                                                                    \
         if (IS_NEW(name)) {                                                                        \
             void *p = annotate_new(first, (aligns) ? second : 0, ARCH_SLOT());                     \
@@ -575,20 +575,20 @@ annotate_new(size_t size_bytes, size_t align, uint64_t slot)
         return NULL;                                                                               \
     }
 
-BEHIND_OPERATORS(OPERATOR)
+REAL_OPERATORS(OPERATOR)
 
-#define OPERATOR_ENTRY(name, aligns, version) [BEHIND_##name] = (void *)annotate##name,
-static void *const wrappers[BEHIND_OPERATOR_COUNT] = {BEHIND_OPERATORS(OPERATOR_ENTRY)};
+#define OPERATOR_ENTRY(name, aligns, version) [REAL_##name] = (void *)annotate##name,
+static void *const wrappers[REAL_OPERATOR_COUNT] = {REAL_OPERATORS(OPERATOR_ENTRY)};
 
 static void
 take_operators(void)
 {
-    for (uint32_t i = 0; i < BEHIND_OPERATOR_COUNT; i++) {
-        if (!behind_operators[i].is_allocators || behind_operators[i].function == NULL)
+    for (uint32_t i = 0; i < REAL_OPERATOR_COUNT; i++) {
+        if (!real_cxx_operators[i].is_allocators || real_cxx_operators[i].function == NULL)
             continue;
-        operators[i] = behind_operators[i].function;
+        operators[i] = real_cxx_operators[i].function;
         signal_fence();
-        behind_operators[i].function = wrappers[i];
+        real_cxx_operators[i].function = wrappers[i];
     }
 }
 
@@ -599,16 +599,16 @@ static bool
 is_asked(void)
 {
     // If malloc is not the recorder's, the blocks that reach it are another allocator's.
-    return host_number(ENVIRONMENT_ANNOTATE) != 0 && !dormant_here() && !behind_is_sanitizer() &&
-           behind_is_ours();
+    return host_number(ENVIRONMENT_ANNOTATE) != 0 && !dormant_here() && !real_is_sanitizer() &&
+           real_is_ours();
 }
 
 void
-annotate_next_in_front(struct next *n)
+annotate_real_in_front(struct real_allocator *n)
 {
     if (!is_asked())
         return;
-    behind = *n;
+    unannotated = *n;
     check_start(release);
     annotation_choose(host_number(ENVIRONMENT_ANNOTATE), host_number(ENVIRONMENT_GUARD));
     signal_fence(); // A function may be called as soon as it is in the table.

@@ -1,4 +1,4 @@
-/* annotate_next.h: functions in front of the next allocator that annotate its blocks. */
+/* annotate_next.h: functions in front of the real allocator that annotate its blocks. */
 #ifndef ENTRY_ANNOTATE_NEXT_H
 #define ENTRY_ANNOTATE_NEXT_H
 
@@ -6,6 +6,6 @@
 
 /* If blocks get annotations, replace the functions in N that return or take blocks, and the
  * operators of the same allocator. Call once, before N is used. */
-void annotate_next_in_front(struct next *n);
+void annotate_real_in_front(struct real_allocator *n);
 
 #endif

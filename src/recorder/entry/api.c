@@ -42,7 +42,8 @@ call_begins(struct call *c, struct arch_caller caller)
     c->entered = false;
     c->began = 0;
     // A child that has just ended its parent's event is off until its next event: orphan.c.
-    if (state != NULL && load_acquire(&state->ready) == READY_OFF && event_state()->orphan_tid == 0)
+    if (state != NULL && load_acquire(&state->ready) == READY_OFF &&
+        event_state()->fork_child_tid == 0)
         return false;
     if (unlikely(!reentry_is_idle()))
         reentry_nest_own(&c->guard);
@@ -131,8 +132,8 @@ alloc_in_call(heaptap_heap *heap, const void *p, size_t count, size_t bytes,
 }
 
 static NOINLINE void
-alloc_slowly(heaptap_heap *heap, const void *p, size_t count, size_t bytes,
-             struct arch_caller caller)
+alloc_slow(heaptap_heap *heap, const void *p, size_t count, size_t bytes,
+           struct arch_caller caller)
 {
     struct thread *t;
 
@@ -143,7 +144,7 @@ alloc_slowly(heaptap_heap *heap, const void *p, size_t count, size_t bytes,
     reentry_enter(caller.slot);
     t = tls.self;
     // True also for a thread with tls.apart set.
-    if (unlikely(!ordinary_thread_frees(t))) {
+    if (unlikely(!fast_path_is_open_to_frees(t))) {
         reentry_leave();
         alloc_in_call(heap, p, count, bytes, caller);
         return;
@@ -162,35 +163,35 @@ api_alloc(heaptap_heap *heap, const void *p, size_t count, size_t bytes)
     struct heap_block b;
 
     if (unlikely(!reentry_is_idle()) || unlikely(count != 1) || heap_is_off()) {
-        alloc_slowly(heap, p, count, bytes, caller);
+        alloc_slow(heap, p, count, bytes, caller);
         return;
     }
     reentry_enter(caller.slot);
     // Not earlier: a handler may have forked and returned in the child, or had events.
     t = tls.self;
-    if (unlikely(!ordinary_thread(t))) {
+    if (unlikely(!fast_path_is_open(t))) {
         reentry_leave();
-        alloc_slowly(heap, p, count, bytes, caller);
+        alloc_slow(heap, p, count, bytes, caller);
         return;
     }
     if (!heap_is_leaf(t, caller)) {
-        heap_alloc_elsewhere(handle_of(heap), p, bytes, caller);
+        heap_alloc_miss(handle_of(heap), p, bytes, caller);
         return;
     }
     if (bytes > HEAP_FINE_BYTES) {
         heap_alloc_coarse(handle_of(heap), p, bytes, &t->leaf);
         return;
     }
-    switch (heap_ordinary_alloc(t, handle_of(heap), p, bytes, &t->leaf, true, &b)) {
+    switch (heap_fast_path_alloc(t, handle_of(heap), p, bytes, &t->leaf, true, &b)) {
     case HEAP_DONE:
         break;
     case HEAP_TO_SETTLE:
         event_settle();
         break;
-    case HEAP_TO_KEEP:
+    case HEAP_TO_STORE:
         heap_keep_counted(handle_of(heap), p, bytes, b.site, b.birth);
         break;
-    case HEAP_NOT:
+    case HEAP_MISS:
         heap_alloc_at(handle_of(heap), p, bytes, &t->leaf);
         break;
     }
@@ -208,7 +209,7 @@ api_resize(heaptap_heap *heap, const void *old, const void *p, size_t bytes)
 }
 
 static NOINLINE void
-free_slowly(heaptap_heap *heap, const void *p, struct arch_caller caller)
+free_slow(heaptap_heap *heap, const void *p, struct arch_caller caller)
 {
     struct call call;
 
@@ -222,21 +223,21 @@ api_free(heaptap_heap *heap, const void *p)
 {
     struct arch_caller caller = ARCH_CALLER();
     struct thread *t;
-    enum heap_ordinary result;
+    enum heap_fast_path result;
 
     if (unlikely(!reentry_is_idle())) {
-        free_slowly(heap, p, caller);
+        free_slow(heap, p, caller);
         return;
     }
     reentry_enter(caller.slot);
     t = tls.self; // As in api_alloc.
-    if (unlikely(!ordinary_thread_frees(t))) {
+    if (unlikely(!fast_path_is_open_to_frees(t))) {
         reentry_leave();
-        free_slowly(heap, p, caller);
+        free_slow(heap, p, caller);
         return;
     }
-    result = heap_ordinary_free(t, handle_of(heap), p);
-    if (unlikely(result == HEAP_NOT))
+    result = heap_fast_path_free(t, handle_of(heap), p);
+    if (unlikely(result == HEAP_MISS))
         heap_free_begun(handle_of(heap), p, caller);
     else if (unlikely(result == HEAP_TO_SETTLE))
         event_settle();

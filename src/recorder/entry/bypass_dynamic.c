@@ -34,7 +34,7 @@
 
 struct libc {
     const struct link_map *map; // NULL = this place is free.
-    struct next next;           // Its own functions.
+    struct real_allocator real; // Its own functions.
 };
 
 /* As many as there can be namespaces; the first is the program's. */
@@ -46,9 +46,9 @@ struct code {
     uint64_t start, size_bytes;
 };
 
-/* Code of the recorder, and of the next allocator if that is not libc's. It may call libc's, and
+/* Code of the recorder, and of the real allocator if that is not libc's. It may call libc's, and
  * such a call is part of an event. */
-static struct code ours, allocators[BEHIND_PARTS];
+static struct code ours, allocators[REAL_PARTS];
 
 static bool
 is_part(struct arch_caller caller)
@@ -65,12 +65,12 @@ is_part(struct arch_caller caller)
 
 /* --- Functions in front of a libc ------------------------------------------------------------- */
 
-/* Return true if the next allocator cannot report the size of these blocks. It can if it is
+/* Return true if the real allocator cannot report the size of these blocks. It can if it is
  * glibc's. */
 static inline bool
 are_odd(void)
 {
-    return behind_usable_mode() != USABLE_GLIBC;
+    return real_usable_mode() != USABLE_GLIBC;
 }
 
 static inline void
@@ -101,16 +101,16 @@ came(const struct reentry_call *c, enum gate gate, void *p, size_t size_bytes,
         return p;                                                                                  \
     }
 
-ALLOCATES(malloc, (const struct libc *l, struct arch_caller caller, size_t n), n, l->next.malloc(n))
-ALLOCATES(valloc, (const struct libc *l, struct arch_caller caller, size_t n), n, l->next.valloc(n))
+ALLOCATES(malloc, (const struct libc *l, struct arch_caller caller, size_t n), n, l->real.malloc(n))
+ALLOCATES(valloc, (const struct libc *l, struct arch_caller caller, size_t n), n, l->real.valloc(n))
 ALLOCATES(pvalloc, (const struct libc *l, struct arch_caller caller, size_t n), n,
-          l->next.pvalloc(n))
+          l->real.pvalloc(n))
 ALLOCATES(calloc, (const struct libc *l, struct arch_caller caller, size_t n, size_t each),
-          n *each, l->next.calloc(n, each))
+          n *each, l->real.calloc(n, each))
 ALLOCATES(memalign, (const struct libc *l, struct arch_caller caller, size_t align, size_t n), n,
-          l->next.memalign(align, n))
+          l->real.memalign(align, n))
 ALLOCATES(aligned_alloc, (const struct libc *l, struct arch_caller caller, size_t align, size_t n),
-          n, l->next.aligned_alloc(align, n))
+          n, l->real.aligned_alloc(align, n))
 
 static NOINLINE int
 bypass_posix_memalign(const struct libc *l, struct arch_caller caller, void **ret_p, size_t align,
@@ -120,9 +120,9 @@ bypass_posix_memalign(const struct libc *l, struct arch_caller caller, void **re
     int error;
 
     if (gate == GATE_PASS)
-        return l->next.posix_memalign(ret_p, align, n);
+        return l->real.posix_memalign(ret_p, align, n);
     REENTRY_CALL(guard) = reentry_begin(caller);
-    error = l->next.posix_memalign(ret_p, align, n);
+    error = l->real.posix_memalign(ret_p, align, n);
     came(&guard, gate, error != 0 ? NULL : *ret_p, n, caller);
     return error;
 }
@@ -131,15 +131,15 @@ static NOINLINE void
 bypass_free(const struct libc *l, struct arch_caller caller, void *p)
 {
     if (p == NULL || is_part(caller) || gate_leaves_out(p)) {
-        l->next.free(p);
+        l->real.free(p);
         return;
     }
     REENTRY_CALL(guard) = reentry_begin(caller);
-    if (guard.kind == REENTRY_RECORDED && !behind_is_libc())
-        event_free_known(p, caller); // The next allocator may have called this by a jump.
+    if (guard.kind == REENTRY_RECORDED && !real_is_libc())
+        event_free_known(p, caller); // The real allocator may have called this by a jump.
     else
         freed(&guard, p, caller);
-    l->next.free(p);
+    l->real.free(p);
 }
 
 /* Reallocate P of L for N bytes, within G. This is recorded as a free and an allocation, which
@@ -151,7 +151,7 @@ realloc_odd(const struct libc *l, const struct reentry_call *g, enum gate gate, 
     bool inner = g->kind == REENTRY_CALLED_BACK;
     struct ledger_entry old =
         inner ? inner_realloc_begin(p, caller) : event_realloc_begin_known(p, caller);
-    void *q = l->next.realloc(p, n);
+    void *q = l->real.realloc(p, n);
     size_t refused_bytes = q == NULL ? n : 0;
 
     if (inner)
@@ -169,19 +169,19 @@ realloc_odd(const struct libc *l, const struct reentry_call *g, enum gate gate, 
 static NOINLINE void *
 bypass_realloc(const struct libc *l, struct arch_caller caller, void *p, size_t n)
 {
-    struct realloc_arguments a = {l->next.realloc, p, n};
+    struct realloc_arguments a = {l->real.realloc, p, n};
     bool part = is_part(caller);
     enum gate gate = part ? GATE_PASS : gate_of(n, caller.slot);
     void *q;
 
     if (part || (gate == GATE_PASS && (p == NULL || gate_leaves_out(p))))
-        return l->next.realloc(p, n);
+        return l->real.realloc(p, n);
     REENTRY_CALL(guard) = reentry_begin(caller);
     if (guard.kind == REENTRY_LOST || !are_odd())
         return realloc_in(&guard, gate, p, n, realloc_by, &a);
     if (p != NULL)
         return realloc_odd(l, &guard, gate, p, n, caller);
-    q = l->next.realloc(p, n);
+    q = l->real.realloc(p, n);
     came(&guard, gate, q, n, caller);
     return q;
 }
@@ -216,12 +216,12 @@ bypass_realloc(const struct libc *l, struct arch_caller caller, void *p, size_t 
     }                                                                                              \
     static int dlclose_##i(void *handle)                                                           \
     {                                                                                              \
-        return unload(libcs[i].next.dlclose, handle, ARCH_SLOT());                                 \
+        return unload(libcs[i].real.dlclose, handle, ARCH_SLOT());                                 \
     }                                                                                              \
 
 EACH_LIBC(OF_LIBC)
 
-#define NEXT_OF_LIBC(i)                                                                            \
+#define REAL_OF_LIBC(i)                                                                            \
     {.malloc = malloc_##i,                                                                         \
      .calloc = calloc_##i,                                                                         \
      .realloc = realloc_##i,                                                                       \
@@ -234,35 +234,35 @@ EACH_LIBC(OF_LIBC)
      .dlclose = dlclose_##i},
 
 /* The functions in front of each libc. */
-static const struct next fronts[LIBCS] = {EACH_LIBC(NEXT_OF_LIBC)};
+static const struct real_allocator fronts[LIBCS] = {EACH_LIBC(REAL_OF_LIBC)};
 
 /* --- Symbols of a libc ------------------------------------------------------------------------ */
 
 static const struct {
     const char *name;
-    size_t off; // In struct next.
+    size_t off; // In struct real_allocator.
 } functions[] = {
-    {"malloc", offsetof(struct next, malloc)},
-    {"calloc", offsetof(struct next, calloc)},
-    {"realloc", offsetof(struct next, realloc)},
-    {"free", offsetof(struct next, free)},
-    {"posix_memalign", offsetof(struct next, posix_memalign)},
-    {"aligned_alloc", offsetof(struct next, aligned_alloc)},
-    {"memalign", offsetof(struct next, memalign)},
-    {"valloc", offsetof(struct next, valloc)},
-    {"pvalloc", offsetof(struct next, pvalloc)},
-    {"dlclose", offsetof(struct next, dlclose)},
-    {"__libc_malloc", offsetof(struct next, malloc)},
-    {"__libc_calloc", offsetof(struct next, calloc)},
-    {"__libc_realloc", offsetof(struct next, realloc)},
-    {"__libc_free", offsetof(struct next, free)},
-    {"__libc_memalign", offsetof(struct next, memalign)},
-    {"__libc_valloc", offsetof(struct next, valloc)},
-    {"__libc_pvalloc", offsetof(struct next, pvalloc)},
+    {"malloc", offsetof(struct real_allocator, malloc)},
+    {"calloc", offsetof(struct real_allocator, calloc)},
+    {"realloc", offsetof(struct real_allocator, realloc)},
+    {"free", offsetof(struct real_allocator, free)},
+    {"posix_memalign", offsetof(struct real_allocator, posix_memalign)},
+    {"aligned_alloc", offsetof(struct real_allocator, aligned_alloc)},
+    {"memalign", offsetof(struct real_allocator, memalign)},
+    {"valloc", offsetof(struct real_allocator, valloc)},
+    {"pvalloc", offsetof(struct real_allocator, pvalloc)},
+    {"dlclose", offsetof(struct real_allocator, dlclose)},
+    {"__libc_malloc", offsetof(struct real_allocator, malloc)},
+    {"__libc_calloc", offsetof(struct real_allocator, calloc)},
+    {"__libc_realloc", offsetof(struct real_allocator, realloc)},
+    {"__libc_free", offsetof(struct real_allocator, free)},
+    {"__libc_memalign", offsetof(struct real_allocator, memalign)},
+    {"__libc_valloc", offsetof(struct real_allocator, valloc)},
+    {"__libc_pvalloc", offsetof(struct real_allocator, pvalloc)},
 };
 
 static void **
-member(const struct next *n, size_t i)
+member(const struct real_allocator *n, size_t i)
 {
     return (void **)(uintptr_t)((const char *)n + functions[i].off);
 }
@@ -282,17 +282,17 @@ find_functions(const struct symbols *o, uint32_t *ret_index)
 static struct libc
 libc_of(const struct link_map *map, const struct symbols *o, const uint32_t *index)
 {
-    struct libc l = {.map = map, .next = next};
+    struct libc l = {.map = map, .real = real};
 
     for (size_t i = 0; i < countof(functions); i++)
         if (index[i] != 0)
-            *member(&l.next, i) = symbols_address(o, index[i]);
+            *member(&l.real, i) = symbols_address(o, index[i]);
     return l;
 }
 
 /* Redirect the functions of O: lookups find FRONT's from now on. Return false if that fails. */
 static bool
-put_in_front(const struct symbols *o, const struct next *front, const uint32_t *index)
+put_in_front(const struct symbols *o, const struct real_allocator *front, const uint32_t *index)
 {
     uint32_t first = UINT32_MAX, end = 0;
     struct symbols_opened opened;
@@ -344,18 +344,18 @@ learn_own_libc(void)
     struct symbols o;
     struct libc l;
 
-    next_resolve(); // Functions that its libc lacks are taken from `next`.
-    if (behind_libc() == NULL || !symbols_read(behind_libc(), &o))
+    real_calls_resolve(); // Functions that its libc lacks are taken from `real`.
+    if (real_libc() == NULL || !symbols_read(real_libc(), &o))
         return;
     find_functions(&o, index);
-    l = libc_of(behind_libc(), &o, index);
+    l = libc_of(real_libc(), &o, index);
     if (load_acquire(&known))
         return;
     libcs[0] = l;
-    if (!behind_is_libc()) {
+    if (!real_is_libc()) {
         ours = code_of(symbols_own());
-        for (uint32_t i = 0, known_parts = 0; behind_part(i) != NULL; i++) {
-            struct code c = code_of(behind_part(i));
+        for (uint32_t i = 0, known_parts = 0; real_part(i) != NULL; i++) {
+            struct code c = code_of(real_part(i));
 
             if (c.size_bytes != 0)
                 allocators[known_parts++] = c;
@@ -364,12 +364,12 @@ learn_own_libc(void)
     store_release(&known, 1u);
 }
 
-const struct next *
+const struct real_allocator *
 bypass_front(void)
 {
     if (unlikely(!load_acquire(&known)))
         learn_own_libc();
-    return likely(behind_is_libc()) || !load_acquire(&known) ? NULL : &fronts[0];
+    return likely(real_is_libc()) || !load_acquire(&known) ? NULL : &fronts[0];
 }
 
 int
@@ -379,12 +379,12 @@ bypass_dlclose(void *handle)
 }
 
 COLD void
-bypass_take(const struct next *front)
+bypass_take(const struct real_allocator *front)
 {
     uint32_t index[countof(functions)];
     struct symbols o;
 
-    if (!symbols_read(behind_libc(), &o))
+    if (!symbols_read(real_libc(), &o))
         return;
     find_functions(&o, index);
     if (!put_in_front(&o, front, index))
@@ -404,7 +404,7 @@ free_place(void)
         uint64_t start;
 
         if (libcs[i].map == NULL ||
-            unwind_identity((uintptr_t)libcs[i].next.malloc, &start) != libcs[i].map)
+            unwind_identity((uintptr_t)libcs[i].real.malloc, &start) != libcs[i].map)
             break;
         i++;
     }
@@ -462,7 +462,7 @@ bypass_look(uint64_t slot)
     }
     if (!is_linker(*(const uint64_t *)(uintptr_t)slot))
         return;
-    each = behind_symbol("_r_debug");
+    each = real_symbol("_r_debug");
     if (each == NULL || each->base.r_version < 2)
         return;
     for (each = each->r_next; each != NULL; each = each->r_next)

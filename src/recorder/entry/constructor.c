@@ -34,7 +34,7 @@ process_begins(void)
 {
     struct reentry_saved saved = reentry_save();
 
-    next_resolve(); // A program without events may also ask which functions exist.
+    real_calls_resolve(); // A program without events may also ask which functions exist.
     announce_recorder();
     identity_own();
     if (tls.self == NULL &&

@@ -1,4 +1,4 @@
-/* guarded_next.c: functions of a next allocator that call one another.
+/* guarded_next.c: functions of a real allocator that call one another.
  *
  * An allocator's calloc may call malloc, its malloc memalign, its realloc malloc and free, by names
  * that lead to the recorder. musl's do when the program is static, and so do many that a program
@@ -14,7 +14,7 @@
 #include "event/reentry.h"
 #include "platform/arch_x86_64.h"
 
-static struct next behind;
+static struct real_allocator behind;
 
 /* Return the guard of a call from SLOT for SIZE_BYTES. */
 static inline struct reentry_call
@@ -96,7 +96,7 @@ SIZED(valloc)
 SIZED(pvalloc)
 
 void
-guarded_next_in_front(struct next *n)
+guarded_next_in_front(struct real_allocator *n)
 {
     behind = *n;
     signal_fence(); // A function may be called as soon as it is in the table.

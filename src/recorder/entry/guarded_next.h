@@ -1,4 +1,4 @@
-/* guarded_next.h: functions of a next allocator that call one another. */
+/* guarded_next.h: functions of a real allocator that call one another. */
 #ifndef ENTRY_GUARDED_NEXT_H
 #define ENTRY_GUARDED_NEXT_H
 
@@ -6,6 +6,6 @@
 
 /* Replace the functions in N, an allocator that may call its own functions by name, by ones that
  * call them so that inner calls are no events. N must not hold the replacements already. */
-void guarded_next_in_front(struct next *n);
+void guarded_next_in_front(struct real_allocator *n);
 
 #endif

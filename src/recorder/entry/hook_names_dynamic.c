@@ -227,7 +227,7 @@ hook_names_begin(uintptr_t stubs, uintptr_t count, uintptr_t unused, uintptr_t u
     bool any = false;
 
     (void)unused, (void)unused_too, (void)unused_as_well;
-    behind_resolve();
+    real_resolve();
     known_slots = slots;
     known_count = count;
     known_stubs = stubs;

@@ -109,11 +109,11 @@ find_allocator(void)
 {
     struct code libc, found;
 
-    next_resolve();
-    libc = code_around((const void *)next.dlclose);
-    // `next` may hold a function of the recorder in front of it.
-    found = code_around((const void *)behind_functions()->malloc);
-    ours = code_around((const void *)next_resolve);
+    real_calls_resolve();
+    libc = code_around((const void *)real.dlclose);
+    // `real` may hold a function of the recorder in front of it.
+    found = code_around((const void *)real_functions()->malloc);
+    ours = code_around((const void *)real_calls_resolve);
     if (found.start != libc.start)
         allocators = found;
 }
@@ -139,7 +139,7 @@ find_function(struct call *c)
         c->function = look_up(c->slot);
 }
 
-/* Return true if this call is part of malloc, realloc or free, which the next allocator implements
+/* Return true if this call is part of malloc, realloc or free, which the real allocator implements
  * by a hooked function. That event is recorded under its usual name. */
 static INLINE bool
 is_for_malloc(const struct call *c)

@@ -17,7 +17,7 @@
 static uint32_t taken; // Atomic: 1 once a thread has begun to redirect libc.
 
 /* The functions in front of libc if its allocator is the next one. */
-static const struct next own_front = {
+static const struct real_allocator own_front = {
     .malloc = own_malloc,
     .calloc = own_calloc,
     .realloc = own_realloc,
@@ -34,19 +34,19 @@ static const struct next own_front = {
 COLD void
 libc_prepare(void)
 {
-    const struct next *front = bypass_front();
+    const struct real_allocator *front = bypass_front();
     uint32_t no = 0;
 
-    if (behind_libc() == NULL || !cas_acq_rel(&taken, &no, 1u))
+    if (real_libc() == NULL || !cas_acq_rel(&taken, &no, 1u))
         return;
     bypass_take(front != NULL ? front : &own_front);
 }
 
 /* Return the functions behind these exported names. */
-static inline const struct next *
+static inline const struct real_allocator *
 own_libc(void)
 {
-    const struct next *front = bypass_front();
+    const struct real_allocator *front = bypass_front();
 
     return likely(front == NULL) ? &own_front : front;
 }
@@ -111,14 +111,14 @@ __libc_memalign(size_t align, size_t n)
 void *
 libc_before_lookup(uint64_t slot, uint32_t which)
 {
-    static void *const *const behind[] = {
-        [BEFORE_DLOPEN] = &next.dlopen,
-        [BEFORE_DLMOPEN] = &next.dlmopen,
-        [BEFORE_DLSYM] = &next.dlsym,
-        [BEFORE_DLVSYM] = &next.dlvsym,
+    static void *const *const real_functions[] = {
+        [BEFORE_DLOPEN] = &real.dlopen,
+        [BEFORE_DLMOPEN] = &real.dlmopen,
+        [BEFORE_DLSYM] = &real.dlsym,
+        [BEFORE_DLVSYM] = &real.dlvsym,
     };
 
-    next_resolve();
+    real_calls_resolve();
     if (!load_relaxed(&taken))
         libc_prepare();
     if (which == BEFORE_DLMOPEN)
@@ -127,7 +127,7 @@ libc_before_lookup(uint64_t slot, uint32_t which)
         access_looks_up();
     else // ARCH_JUMP_AFTER has saved the first and the second argument below SLOT.
         access_used(((const void **)slot)[which == BEFORE_DLOPEN ? -1 : -2], 1, NULL, 0);
-    return *behind[which];
+    return *real_functions[which];
 }
 
 ARCH_JUMP_AFTER(dlopen, libc_before_lookup, BEFORE_DLOPEN);

@@ -5,12 +5,12 @@
 
 #include "allocator/behind.h"
 
-/* No function is NULL; only an address to jump to may be. Before next_resolve has run, each
+/* No function is NULL; only an address to jump to may be. Before real_calls_resolve has run, each
  * function runs it first and then continues. A function that does not exist fails. */
-extern struct next next;
+extern struct real_allocator real;
 
 /* Resolve all of them; does nothing the second time. Async-signal-safe; any number of threads may
  * run it at once. */
-void next_resolve(void);
+void real_calls_resolve(void);
 
 #endif

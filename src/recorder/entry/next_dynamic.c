@@ -37,15 +37,15 @@ static fork_fn first_fork, first_async_fork;
      .fork = first_fork,                                                                           \
      .async_fork = first_async_fork}
 
-static const struct next nothing_yet = NOTHING_YET;
-struct next next = NOTHING_YET;
+static const struct real_allocator nothing_yet = NOTHING_YET;
+struct real_allocator real = NOTHING_YET;
 static uint32_t resolved; // Atomic.
 
 /* Return *FOUND, with members of `nothing_yet` in place of functions that do not exist. */
-static struct next
-completed(const struct next *found)
+static struct real_allocator
+completed(const struct real_allocator *found)
 {
-    struct next n = *found;
+    struct real_allocator n = *found;
 
     static_assert(sizeof n % sizeof(void *) == 0, "members are pointers");
     for (size_t i = 0; i < sizeof n / sizeof(void *); i++) {
@@ -60,20 +60,20 @@ completed(const struct next *found)
 }
 
 COLD void
-next_resolve(void)
+real_calls_resolve(void)
 {
-    struct next n;
+    struct real_allocator n;
 
     if (load_acquire(&resolved))
         return;
-    n = completed(behind_functions());
-    if (behind_calls_back())
+    n = completed(real_functions());
+    if (real_calls_back())
         guarded_next_in_front(&n);
-    annotate_next_in_front(&n);
+    annotate_real_in_front(&n);
     if (load_acquire(&resolved))
         return;
     padded_in_front(&n);
-    next = n;
+    real = n;
     store_release(&resolved, 1u);
 }
 
@@ -81,9 +81,9 @@ next_resolve(void)
 #define FIRST(type, name, member, parameters, arguments, failed)                                   \
     static type first_##name parameters                                                            \
     {                                                                                              \
-        next_resolve();                                                                            \
-        if (next.member != first_##name)                                                           \
-            return next.member arguments;                                                          \
+        real_calls_resolve();                                                                      \
+        if (real.member != first_##name)                                                           \
+            return real.member arguments;                                                          \
         errno = ENOSYS;                                                                            \
         return failed;                                                                             \
     }
@@ -106,7 +106,7 @@ FIRST(pid_t, async_fork, async_fork, (void), (), -1)
 static void
 first_free(void *p)
 {
-    next_resolve();
-    if (next.free != first_free)
-        next.free(p);
+    real_calls_resolve();
+    if (real.free != first_free)
+        real.free(p);
 }

@@ -21,7 +21,7 @@ linked_dlclose(void *handle)
     return -1;
 }
 
-struct next next = {
+struct real_allocator real = {
     .malloc = __real_malloc,
     .calloc = __real_calloc,
     .realloc = __real_realloc,
@@ -39,14 +39,14 @@ struct next next = {
 };
 
 void
-next_resolve(void)
+real_calls_resolve(void)
 {
     static bool resolved;
 
-    behind_resolve();
-    if (next.calloc == __real_calloc && behind_calls_back())
-        guarded_next_in_front(&next);
+    real_resolve();
+    if (real.calloc == __real_calloc && real_calls_back())
+        guarded_next_in_front(&real);
     if (!resolved)
-        padded_in_front(&next);
+        padded_in_front(&real);
     resolved = true;
 }

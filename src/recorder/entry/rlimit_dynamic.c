@@ -34,7 +34,7 @@ missing(void)
     {                                                                                              \
         typedef int name##_fn(__rlimit_resource_t, const struct limits *);                         \
         static void *cache;                                                                        \
-        name##_fn *f = (name##_fn *)behind_cached(&cache, #name);                                  \
+        name##_fn *f = (name##_fn *)real_cached(&cache, #name);                                    \
                                                                                                    \
         follow((int)resource, &new->rlim_cur);                                                     \
         access_used(new, sizeof *new, NULL, 0);                                                    \
@@ -48,7 +48,7 @@ missing(void)
         typedef int name##_fn(pid_t, enum __rlimit_resource, const struct limits *,                \
                               struct limits *);                                                    \
         static void *cache;                                                                        \
-        name##_fn *f = (name##_fn *)behind_cached(&cache, #name);                                  \
+        name##_fn *f = (name##_fn *)real_cached(&cache, #name);                                    \
                                                                                                    \
         if (pid == 0 || sys_is_process((uint32_t)pid))                                             \
             follow((int)resource, &new->rlim_cur);                                                 \

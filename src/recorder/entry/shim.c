@@ -42,16 +42,16 @@
 #endif
 
 static TAIL void *
-malloc_unusual(size_t size_bytes)
+malloc_slow(size_t size_bytes)
 {
     enum gate gate = gate_what(size_bytes, ARCH_SLOT());
     void *p;
 
     if (gate == GATE_PASS)
-        return next.malloc(size_bytes);
+        return real.malloc(size_bytes);
     REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());
-    p = next.malloc(size_bytes);
-    AGAIN(p, size_bytes, next.malloc(size_bytes));
+    p = real.malloc(size_bytes);
+    AGAIN(p, size_bytes, real.malloc(size_bytes));
     allocated(&call, gate, p, size_bytes, ARCH_CALLER());
     return p;
 }
@@ -62,30 +62,30 @@ malloc_recorded(size_t size_bytes)
     void *p;
 
     if (unlikely(!gate_is_plain()))
-        return malloc_unusual(size_bytes);
+        return malloc_slow(size_bytes);
     // The caller is read afterwards, so that it need not be kept meanwhile.
-    p = next.malloc(size_bytes);
-    AGAIN(p, size_bytes, next.malloc(size_bytes));
+    p = real.malloc(size_bytes);
+    AGAIN(p, size_bytes, real.malloc(size_bytes));
     return event_alloc(p, size_bytes, ARCH_CALLER());
 }
 
 EXPORT void *
 malloc(size_t size_bytes)
 {
-    return gate_passes(size_bytes) ? next.malloc(size_bytes) : malloc_recorded(size_bytes);
+    return gate_passes(size_bytes) ? real.malloc(size_bytes) : malloc_recorded(size_bytes);
 }
 
 static TAIL void *
-calloc_unusual(size_t count, size_t each_bytes)
+calloc_slow(size_t count, size_t each_bytes)
 {
     enum gate gate = gate_what(count * each_bytes, ARCH_SLOT());
     void *p;
 
     if (gate == GATE_PASS)
-        return next.calloc(count, each_bytes);
+        return real.calloc(count, each_bytes);
     REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());
-    p = next.calloc(count, each_bytes);
-    AGAIN(p, count * each_bytes, next.calloc(count, each_bytes));
+    p = real.calloc(count, each_bytes);
+    AGAIN(p, count * each_bytes, real.calloc(count, each_bytes));
     allocated(&call, gate, p, count * each_bytes, ARCH_CALLER());
     return p;
 }
@@ -96,9 +96,9 @@ calloc_recorded(size_t count, size_t each_bytes)
     void *p;
 
     if (unlikely(!gate_is_plain()))
-        return calloc_unusual(count, each_bytes);
-    p = next.calloc(count, each_bytes);
-    AGAIN(p, count * each_bytes, next.calloc(count, each_bytes));
+        return calloc_slow(count, each_bytes);
+    p = real.calloc(count, each_bytes);
+    AGAIN(p, count * each_bytes, real.calloc(count, each_bytes));
     return event_alloc(p, count * each_bytes, ARCH_CALLER());
 }
 
@@ -107,7 +107,7 @@ calloc(size_t count, size_t each_bytes)
 {
     if (unlikely(tls.namespace_slot != 0))
         bypass_look(ARCH_SLOT());
-    return gate_passes(count * each_bytes) ? next.calloc(count, each_bytes)
+    return gate_passes(count * each_bytes) ? real.calloc(count, each_bytes)
                                              : calloc_recorded(count, each_bytes);
 }
 
@@ -117,11 +117,11 @@ free_nested(void *p)
     REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());
 
     freed(&call, p, ARCH_CALLER());
-    next.free(p);
+    real.free(p);
 }
 
 static TAIL void
-free_unusual(void *p)
+free_slow(void *p)
 {
     if (unlikely(!reentry_is_idle())) {
         free_nested(p);
@@ -129,27 +129,27 @@ free_unusual(void *p)
     }
     event_free(p, ARCH_CALLER());
     REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());
-    next.free(p);
+    real.free(p);
 }
 
 static TAIL void
 free_settles(void *p)
 {
     event_settle();
-    next.free(p);
+    real.free(p);
 }
 
 static TAIL void
 free_recorded(void *p)
 {
-    enum ordinary o = reentry_is_idle() ? ordinary_free(p, ARCH_SLOT()) : ORDINARY_NOT;
+    enum fast_path o = reentry_is_idle() ? fast_path_free(p, ARCH_SLOT()) : FAST_PATH_MISS;
 
-    if (likely(o == ORDINARY_DONE))
-        next.free(p);
-    else if (o == ORDINARY_TO_SETTLE)
+    if (likely(o == FAST_PATH_DONE))
+        real.free(p);
+    else if (o == FAST_PATH_TO_SETTLE)
         free_settles(p);
     else
-        free_unusual(p);
+        free_slow(p);
 }
 
 EXPORT void
@@ -158,12 +158,12 @@ free(void *p)
     if (p == NULL)
         return;
     if (gate_leaves_out(p))
-        next.free(p);
+        real.free(p);
     else
         free_recorded(p);
 }
 
-/* The C23 forms; the size is a hint that the next allocator may not accept. */
+/* The C23 forms; the size is a hint that the real allocator may not accept. */
 void free_sized(void *p, size_t size_bytes);
 void free_aligned_sized(void *p, size_t align, size_t size_bytes);
 
@@ -183,9 +183,9 @@ free_aligned_sized(void *p, size_t align, size_t size_bytes)
 }
 
 static TAIL void *
-realloc_unusual(void *p, size_t size_bytes, enum gate gate)
+realloc_slow(void *p, size_t size_bytes, enum gate gate)
 {
-    struct realloc_arguments a = {next.realloc, p, size_bytes};
+    struct realloc_arguments a = {real.realloc, p, size_bytes};
     REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());
 
     return realloc_in(&call, gate, p, size_bytes, realloc_by, &a);
@@ -194,8 +194,8 @@ realloc_unusual(void *p, size_t size_bytes, enum gate gate)
 static TAIL void *
 realloc_passed(void *p, size_t size_bytes)
 {
-    return p == NULL || gate_leaves_out(p) ? next.realloc(p, size_bytes)
-                                           : realloc_unusual(p, size_bytes, GATE_PASS);
+    return p == NULL || gate_leaves_out(p) ? real.realloc(p, size_bytes)
+                                           : realloc_slow(p, size_bytes, GATE_PASS);
 }
 
 static TAIL void *
@@ -204,23 +204,23 @@ realloc_gated(void *p, size_t size_bytes)
     enum gate gate = gate_what(size_bytes, ARCH_SLOT());
 
     return gate == GATE_PASS ? realloc_passed(p, size_bytes)
-                             : realloc_unusual(p, size_bytes, gate);
+                             : realloc_slow(p, size_bytes, gate);
 }
 
 /* realloc of NULL: a new block, as from malloc. */
 static TAIL void *
 realloc_anew(size_t size_bytes)
 {
-    void *p = next.realloc(NULL, size_bytes);
+    void *p = real.realloc(NULL, size_bytes);
 
-    AGAIN(p, size_bytes, next.realloc(NULL, size_bytes));
+    AGAIN(p, size_bytes, real.realloc(NULL, size_bytes));
     return event_alloc(p, size_bytes, ARCH_CALLER());
 }
 
 static TAIL void *
 realloc_plain(void *p, size_t size_bytes)
 {
-    struct realloc_arguments a = {next.realloc, p, size_bytes};
+    struct realloc_arguments a = {real.realloc, p, size_bytes};
 
     if (p == NULL)
         return realloc_anew(size_bytes);
@@ -243,14 +243,14 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
     int error;
 
     if (gate == GATE_PASS) {
-        error = next.posix_memalign(ret_p, align, size_bytes);
+        error = real.posix_memalign(ret_p, align, size_bytes);
         access_used(NULL, 0, error == 0 ? ret_p : NULL, sizeof *ret_p);
         return error;
     }
     REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());
-    error = next.posix_memalign(ret_p, align, size_bytes);
+    error = real.posix_memalign(ret_p, align, size_bytes);
     if (unlikely(error == ENOMEM) && limit_gives_back(size_bytes))
-        error = next.posix_memalign(ret_p, align, size_bytes);
+        error = real.posix_memalign(ret_p, align, size_bytes);
     allocated(&call, gate, error ? NULL : *ret_p, size_bytes, ARCH_CALLER());
     access_used(NULL, 0, error == 0 ? ret_p : NULL, sizeof *ret_p);
     return error;
@@ -263,10 +263,10 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
         void *p;                                                                                   \
                                                                                                    \
         if (gate == GATE_PASS)                                                                     \
-            return next.name(align, size_bytes);                                                   \
+            return real.name(align, size_bytes);                                                   \
         REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());                                         \
-        p = next.name(align, size_bytes);                                                          \
-        AGAIN(p, size_bytes, next.name(align, size_bytes));                                        \
+        p = real.name(align, size_bytes);                                                          \
+        AGAIN(p, size_bytes, real.name(align, size_bytes));                                        \
         allocated(&call, gate, p, size_bytes, ARCH_CALLER());                                   \
         return p;                                                                                  \
     }
@@ -279,10 +279,10 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
         void *p;                                                                                   \
                                                                                                    \
         if (gate == GATE_PASS)                                                                     \
-            return next.name(size_bytes);                                                          \
+            return real.name(size_bytes);                                                          \
         REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());                                         \
-        p = next.name(size_bytes);                                                                 \
-        AGAIN(p, size_bytes, next.name(size_bytes));                                               \
+        p = real.name(size_bytes);                                                                 \
+        AGAIN(p, size_bytes, real.name(size_bytes));                                               \
         allocated(&call, gate, p, size_bytes, ARCH_CALLER());                                   \
         return p;                                                                                  \
     }
@@ -298,7 +298,7 @@ size_t malloc_usable_size(void *p);
 EXPORT size_t
 malloc_usable_size(void *p)
 {
-    return next.malloc_usable_size(p);
+    return real.malloc_usable_size(p);
 }
 
 pid_t fork(void);
@@ -308,7 +308,7 @@ static pid_t
 fork_by(fork_fn *fork_function)
 {
     bool interrupted = reentry_is_in_recorder();
-    pid_t pid = unlikely(interrupted) ? orphan_fork(fork_function) : fork_function();
+    pid_t pid = unlikely(interrupted) ? fork_child_fork(fork_function) : fork_function();
 
     if (pid == 0) {
         identity_own();
@@ -321,13 +321,13 @@ fork_by(fork_fn *fork_function)
 EXPORT pid_t
 fork(void)
 {
-    return fork_by(next.fork);
+    return fork_by(real.fork);
 }
 
 EXPORT pid_t
 _Fork(void)
 {
-    return fork_by(next.async_fork);
+    return fork_by(real.async_fork);
 }
 
 struct reallocarray_arguments {
@@ -344,7 +344,7 @@ reallocarray_once(struct reentry_call *c, const struct reallocarray_arguments *a
     // glibc's, at least, calls realloc by a name that leads to the recorder.
     charge(c, a->gate, a->size_bytes);
     reentry_real_begin(c);
-    q = next.reallocarray(a->p, a->count, a->each_bytes);
+    q = real.reallocarray(a->p, a->count, a->each_bytes);
     reentry_real_end(c, q);
     return q;
 }
@@ -368,7 +368,7 @@ reallocarray(void *p, size_t count, size_t each_bytes)
     REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());
 
     if (unlikely(call.kind != REENTRY_RECORDED))
-        return next.reallocarray(p, count, each_bytes);
+        return real.reallocarray(p, count, each_bytes);
     return realloc_in(&call, a.gate, p, a.size_bytes, reallocarray_by, &a);
 }
 
@@ -380,18 +380,18 @@ typedef void delete_fn(void *p, uintptr_t second, uintptr_t third);
 /* Return the next definition of operator O; OTHERWISE if there is none and the program calls it
  * directly. */
 static inline void *
-function_of(const struct behind_operator *o, void *otherwise)
+function_of(const struct real_cxx_operator *o, void *otherwise)
 {
     if (unlikely(load_relaxed(&o->function) == NULL))
-        next_resolve();
+        real_calls_resolve();
     return likely(o->function != NULL) ? o->function : otherwise;
 }
 
 static inline void *
-call_new(const struct behind_operator *o, struct reentry_call *c, enum gate gate, size_t size_bytes,
-         uintptr_t second, uintptr_t third)
+call_new(const struct real_cxx_operator *o, struct reentry_call *c, enum gate gate,
+         size_t size_bytes, uintptr_t second, uintptr_t third)
 {
-    void *f = function_of(o, (void *)next.malloc);
+    void *f = function_of(o, (void *)real.malloc);
     void *p;
 
     charge(c, gate, size_bytes);
@@ -404,14 +404,14 @@ call_new(const struct behind_operator *o, struct reentry_call *c, enum gate gate
 /* Fast path of a plain operator: call malloc directly, without a guard and its bookkeeping.
  * Return NULL if the operator is not plain, or malloc fails, which is the C++ library's affair. */
 static inline void *
-plain_new(const struct behind_operator *o, size_t size_bytes)
+plain_new(const struct real_cxx_operator *o, size_t size_bytes)
 {
-    return likely(load_relaxed(&o->plain)) ? next.malloc(size_bytes != 0 ? size_bytes : 1) : NULL;
+    return likely(load_relaxed(&o->plain)) ? real.malloc(size_bytes != 0 ? size_bytes : 1) : NULL;
 }
 
 /* Like call_new, for a call that the gate has let pass. */
 static TAIL void *
-pass_new(size_t size_bytes, uintptr_t second, uintptr_t third, const struct behind_operator *o)
+pass_new(size_t size_bytes, uintptr_t second, uintptr_t third, const struct real_cxx_operator *o)
 {
     void *p = plain_new(o, size_bytes);
 
@@ -421,16 +421,16 @@ pass_new(size_t size_bytes, uintptr_t second, uintptr_t third, const struct behi
         reentry_guard(REENTRY_NO_EVENT, (struct arch_caller){.slot = ARCH_SLOT()});
 
     reentry_hold_credit(&call, size_bytes);
-    p = ((new_fn *)function_of(o, (void *)next.malloc))(size_bytes, second, third);
+    p = ((new_fn *)function_of(o, (void *)real.malloc))(size_bytes, second, third);
     reentry_return_credit(&call);
     return p;
 }
 
 static inline void
-call_delete(const struct behind_operator *o, struct reentry_call *c, void *p, uintptr_t second,
+call_delete(const struct real_cxx_operator *o, struct reentry_call *c, void *p, uintptr_t second,
             uintptr_t third)
 {
-    void *f = function_of(o, (void *)next.free);
+    void *f = function_of(o, (void *)real.free);
 
     reentry_real_begin(c);
     ((delete_fn *)f)(p, second, third);
@@ -440,20 +440,20 @@ call_delete(const struct behind_operator *o, struct reentry_call *c, void *p, ui
 /* Like call_delete, for a block that was left out: the gate lets the inner free, if there is one,
  * pass as well. */
 static TAIL void
-pass_delete(void *p, uintptr_t second, uintptr_t third, const struct behind_operator *o)
+pass_delete(void *p, uintptr_t second, uintptr_t third, const struct real_cxx_operator *o)
 {
-    ((delete_fn *)function_of(o, (void *)next.free))(p, second, third);
+    ((delete_fn *)function_of(o, (void *)real.free))(p, second, third);
 }
 
-#define NEXT_OF(name) (&behind_operators[BEHIND_##name])
+#define REAL_OF(name) (&real_cxx_operators[REAL_##name])
 
 #define NEW(name)                                                                                  \
     new_fn name;                                                                                   \
-    static TAIL void *name##_unusual(size_t size_bytes, uintptr_t second, uintptr_t third)         \
+    static TAIL void *name##_slow(size_t size_bytes, uintptr_t second, uintptr_t third)            \
     {                                                                                              \
         enum gate gate = gate_what(size_bytes, ARCH_SLOT());                                     \
         REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());                                         \
-        void *p = call_new(NEXT_OF(name), &call, gate, size_bytes, second, third);                 \
+        void *p = call_new(REAL_OF(name), &call, gate, size_bytes, second, third);                 \
                                                                                                    \
         if (likely(call.kind == REENTRY_RECORDED))                                                 \
             allocated_outer(gate, p, size_bytes, ARCH_CALLER());                                   \
@@ -461,39 +461,39 @@ pass_delete(void *p, uintptr_t second, uintptr_t third, const struct behind_oper
     }                                                                                              \
     static TAIL void *name##_recorded(size_t size_bytes, uintptr_t second, uintptr_t third)        \
     {                                                                                              \
-        void *p = likely(gate_is_plain()) ? plain_new(NEXT_OF(name), size_bytes) : NULL;         \
+        void *p = likely(gate_is_plain()) ? plain_new(REAL_OF(name), size_bytes) : NULL;         \
                                                                                                    \
         return likely(p != NULL) ? event_alloc(p, size_bytes, ARCH_CALLER())                       \
-                                 : name##_unusual(size_bytes, second, third);                      \
+                                 : name##_slow(size_bytes, second, third);                         \
     }                                                                                              \
     EXPORT void *name(size_t size_bytes, uintptr_t second, uintptr_t third)                        \
     {                                                                                              \
         return gate_passes(size_bytes)                                                           \
-                   ? pass_new(size_bytes, second, third, NEXT_OF(name))                            \
+                   ? pass_new(size_bytes, second, third, REAL_OF(name))                            \
                    : name##_recorded(size_bytes, second, third);                                   \
     }
 
 #define DELETE(name)                                                                               \
     delete_fn name;                                                                                \
-    static TAIL void name##_unusual(void *p, uintptr_t second, uintptr_t third)                    \
+    static TAIL void name##_slow(void *p, uintptr_t second, uintptr_t third)                       \
     {                                                                                              \
         REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());                                         \
                                                                                                    \
         if (likely(call.kind == REENTRY_RECORDED))                                                 \
             event_free(p, ARCH_CALLER());                                                          \
-        call_delete(NEXT_OF(name), &call, p, second, third);                                       \
+        call_delete(REAL_OF(name), &call, p, second, third);                                       \
     }                                                                                              \
     static TAIL void name##_recorded(void *p, uintptr_t second, uintptr_t third)                   \
     {                                                                                              \
-        if (reentry_is_idle() && likely(load_relaxed(&NEXT_OF(name)->plain)))            \
+        if (reentry_is_idle() && likely(load_relaxed(&REAL_OF(name)->plain)))            \
             free_recorded(p);                                                                      \
         else                                                                                       \
-            name##_unusual(p, second, third);                                                      \
+            name##_slow(p, second, third);                                                         \
     }                                                                                              \
     static TAIL void name##_chosen(void *p, uintptr_t second, uintptr_t third)                     \
     {                                                                                              \
         if (p == NULL || gate_leaves_out(p))                                                       \
-            pass_delete(p, second, third, NEXT_OF(name));                                          \
+            pass_delete(p, second, third, REAL_OF(name));                                          \
         else                                                                                       \
             name##_recorded(p, second, third);                                                     \
     }                                                                                              \

@@ -26,5 +26,5 @@ unload(dlclose_fn *close, void *handle, uint64_t slot)
 EXPORT int
 dlclose(void *handle)
 {
-    return unload(next.dlclose, handle, ARCH_SLOT());
+    return unload(real.dlclose, handle, ARCH_SLOT());
 }

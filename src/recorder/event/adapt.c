@@ -18,7 +18,7 @@ adapt_language(const struct heaptap_language *language)
     if (!language_add(language))
         return false;
     if (state != NULL && load_acquire(&state->ready) == READY_YES)
-        thread_tell_all();
+        thread_invalidate_all();
     return true;
 }
 

@@ -20,7 +20,7 @@
 /* --- Exact blocks ----------------------------------------------------------------------------- */
 
 COLD int64_t
-block_keep_slowly(struct thread *t, void *p, struct ledger_entry block, bool odd)
+block_keep_slow(struct thread *t, void *p, struct ledger_entry block, bool odd)
 {
     struct ledger_entry old;
     bool kept =
@@ -126,12 +126,12 @@ struct disk_counter *
 block_sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_caller caller,
               struct draw_weight *ret_weight, int64_t *ret_change)
 {
-    const struct draw_way *way = &sample.ways[tls.sampled_way];
+    const struct draw_mode *mode = &sample.modes[tls.sampled_mode];
     uint32_t site =
         nodes_site(account_state()->nodes[label_here(language_node(t, caller))].site, size_bytes);
     struct disk_counter *c = thread_counter(t, site);
-    bool up = draw_rounds_up(way, size_bytes, &tls.random);
-    uint32_t how = (tls.sampled_way + 1) << LEDGER_WAY_SHIFT | (up ? LEDGER_ROUNDED_UP : 0);
+    bool up = draw_rounds_up(mode, size_bytes, &tls.random);
+    uint32_t how = (tls.sampled_mode + 1) << LEDGER_MODE_SHIFT | (up ? LEDGER_ROUNDED_UP : 0);
     struct ledger_entry old;
     uint8_t birth;
 
@@ -141,7 +141,7 @@ block_sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_
         return NULL;
     }
     birth = recent_begins(t, p, recent_entry(p, site));
-    *ret_weight = draw_weight(way, size_bytes, up);
+    *ret_weight = draw_weight(mode, size_bytes, up);
     errors_count(t, site, ret_weight, ERRORS_ALLOC);
     count_sample(t, c, size_bytes, ret_weight);
     *ret_change = (int64_t)ret_weight->bytes;
@@ -159,9 +159,9 @@ block_sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_
 static struct draw_weight
 weight_of(struct ledger_entry old)
 {
-    uint32_t way = (old.site >> LEDGER_WAY_SHIFT) - 1;
+    uint32_t mode = (old.site >> LEDGER_MODE_SHIFT) - 1;
 
-    return draw_weight(&sample.ways[way < LIMIT_WAYS ? way : 0], old.size_bytes,
+    return draw_weight(&sample.modes[mode < LIMIT_MODES ? mode : 0], old.size_bytes,
                        old.site & LEDGER_ROUNDED_UP);
 }
 

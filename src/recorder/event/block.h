@@ -12,26 +12,26 @@
 #include "platform/arch_x86_64.h"
 #include "sampling/draw.h"
 
-/* Slow path of block_keep: the block does not fit into a plain entry, or is ODD: its size word
+/* Slow path of block_keep: the block does not fit into a direct entry, or is ODD: its size word
  * cannot be trusted. */
-int64_t block_keep_slowly(struct thread *t, void *p, struct ledger_entry block, bool odd);
+int64_t block_keep_slow(struct thread *t, void *p, struct ledger_entry block, bool odd);
 
 /* Insert BLOCK at P into the ledger. Return the change of live bytes due to a block that was still
  * there. */
 static inline int64_t
 block_keep(struct thread *t, void *p, struct ledger_entry block, bool odd)
 {
-    struct ledger_place at = ledger_plain_place(t->ledger, t->plain_units, p);
+    struct ledger_place at = ledger_direct_place(t->ledger, t->direct_units, p);
     uint32_t entry;
 
     if (likely(!odd) && likely(at.leaf != NULL) &&
-        likely(ledger_plain_entry(p, block.size_bytes, block.site, ledger_slot_at(at), &entry))) {
-        store_relaxed(ledger_plain_birth(at), (uint8_t)block.birth);
+        likely(ledger_direct_entry(p, block.size_bytes, block.site, ledger_slot_at(at), &entry))) {
+        store_relaxed(ledger_direct_birth(at), (uint8_t)block.birth);
         store_relaxed(ledger_slot_at(at), entry);
         access_begins(p, block.size_bytes, false);
         return 0;
     }
-    return block_keep_slowly(t, p, block, odd);
+    return block_keep_slow(t, p, block, odd);
 }
 
 /* Count the allocation of P at SITE and insert it into the ledger. *RET_CHANGE gets the change of
@@ -77,7 +77,7 @@ int64_t block_moves(struct thread *t, struct ledger_entry old, const void *p, bo
 /* The block OLD is still at P: insert it into the ledger again. */
 void block_keep_again(struct thread *t, void *p, struct ledger_entry old);
 
-/* Begin the sample P of SIZE_BYTES, recorded in tls.sampled_way, at the stack that called from
+/* Begin the sample P of SIZE_BYTES, recorded in tls.sampled_mode, at the stack that called from
  * CALLER. Return its counter; NULL without memory: the event is lost, and counted. */
 struct disk_counter *block_sample_begins(struct thread *t, void *p, uint64_t size_bytes,
                                          struct arch_caller caller,

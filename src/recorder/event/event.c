@@ -44,7 +44,7 @@ record_alloc(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
                          &change);
             peak_change(t, change);
             if (unlikely(t->countdown == 0))
-                ledger_look_ahead(&t->ahead, p);
+                ledger_prefault(&t->prefaulted, p);
         } else {
             bump(&t->disk->failed_calls);
         }
@@ -55,7 +55,7 @@ record_alloc(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
 
 /* Slow path of event_alloc, for any thread and block. */
 static NOINLINE void *
-alloc_slowly(void *p, size_t size_bytes, struct arch_caller caller)
+alloc_slow(void *p, size_t size_bytes, struct arch_caller caller)
 {
     record_alloc(p, size_bytes, false, caller);
     return p;
@@ -112,57 +112,57 @@ alloc_settles(void *p)
     return p;
 }
 
-static INLINE enum ordinary
+static INLINE enum fast_path
 count_at(struct thread *t, void *p, size_t size_bytes, const struct stack_target *target)
 {
     uint32_t size_class = disk_size_class(size_bytes);
 
-    return ordinary_alloc(t, p, size_bytes, target->site[size_class], target->counter[size_class]);
+    return fast_path_alloc(t, p, size_bytes, target->site[size_class], target->counter[size_class]);
 }
 
 /* Count P at TARGET, which may not hold the counter of this size class yet. */
 static NOINLINE void *
-alloc_looks_up(void *p, size_t size_bytes, struct stack_target *target)
+alloc_counter_miss(void *p, size_t size_bytes, struct stack_target *target)
 {
     struct thread *t = tls.self;
     uint32_t site = load_relaxed(&target->sites[disk_size_class(size_bytes)]);
-    enum ordinary result;
+    enum fast_path result;
 
     if (unlikely(!nodes_is_site(site)) || t->blocks[site / DISK_BLOCK_SITES] == NULL)
         return alloc_at(p, size_bytes, target);
     set_counter(target, size_bytes, site, thread_counter(t, site));
     result = count_at(t, p, size_bytes, target);
-    if (result == ORDINARY_NOT)
+    if (result == FAST_PATH_MISS)
         return alloc_at(p, size_bytes, target);
-    return result == ORDINARY_DONE ? p : alloc_settles(p);
+    return result == FAST_PATH_DONE ? p : alloc_settles(p);
 }
 
 static INLINE void *
 alloc_in(struct thread *t, void *p, size_t size_bytes, struct stack_target *target)
 {
-    enum ordinary result = count_at(t, p, size_bytes, target);
+    enum fast_path result = count_at(t, p, size_bytes, target);
 
-    if (likely(result == ORDINARY_DONE))
+    if (likely(result == FAST_PATH_DONE))
         return p;
-    return result == ORDINARY_NOT ? alloc_looks_up(p, size_bytes, target) : alloc_settles(p);
+    return result == FAST_PATH_MISS ? alloc_counter_miss(p, size_bytes, target) : alloc_settles(p);
 }
 
 static NOINLINE void *
-alloc_elsewhere(void *p, size_t size_bytes, struct arch_caller caller)
+alloc_stack_miss(void *p, size_t size_bytes, struct arch_caller caller)
 {
     struct thread *t = tls.self;
 
-    return alloc_in(t, p, size_bytes, stack_target_elsewhere(t, caller));
+    return alloc_in(t, p, size_bytes, stack_target_miss(t, caller));
 }
 
 static NOINLINE void *
 alloc_not_leaf(void *p, size_t size_bytes, struct arch_caller caller)
 {
     struct thread *t = tls.self;
-    struct stack_target *target = stack_foreseen(t, caller);
+    struct stack_target *target = stack_predicted(t, caller);
 
     if (unlikely(target == NULL))
-        return alloc_elsewhere(p, size_bytes, caller);
+        return alloc_stack_miss(p, size_bytes, caller);
     return alloc_in(t, p, size_bytes, target);
 }
 
@@ -172,8 +172,8 @@ event_alloc(void *p, size_t size_bytes, struct arch_caller caller)
     struct thread *t = tls.self;
 
     reentry_enter(caller.slot);
-    if (unlikely(!ordinary_thread(t)))
-        return alloc_slowly(p, size_bytes, caller);
+    if (unlikely(!fast_path_is_open(t)))
+        return alloc_slow(p, size_bytes, caller);
     if (!stack_is_leaf(t, caller))
         return alloc_not_leaf(p, size_bytes, caller);
     t->frames_reused += t->leaf.frames;
@@ -188,7 +188,7 @@ event_alloc_outer(void *p, size_t size_bytes, struct arch_caller caller)
 
 /* Count the free of P, whose ledger entry OLD is a sample or no live block. */
 static COLD void
-unusual_free(struct thread *t, const void *p, struct ledger_entry old, struct arch_caller caller)
+free_miss(struct thread *t, const void *p, struct ledger_entry old, struct arch_caller caller)
 {
     enum disk_free_kind kind = DISK_FREE_FOREIGN;
 
@@ -204,7 +204,7 @@ unusual_free(struct thread *t, const void *p, struct ledger_entry old, struct ar
         kind = DISK_FREE_TWICE;
     else if (state->forked)
         kind = DISK_FREE_INHERITED;
-    unknown_count(t, kind, language_node(t, caller), old.freed_site, p);
+    unknown_frees_count(t, kind, language_node(t, caller), old.freed_site, p);
 }
 
 enum unknown { UNKNOWN_COUNTED, UNKNOWN_PASSED };
@@ -230,7 +230,7 @@ record_free(void *p, enum unknown unknown, struct arch_caller caller)
                 bump(&t->disk->no_memory_events);
             }
         } else if (old.site != 0 || unknown == UNKNOWN_COUNTED) {
-            unusual_free(t, p, old, caller);
+            free_miss(t, p, old, caller);
         }
         event_ends(t, began);
     }
@@ -258,7 +258,7 @@ take_out(void *p, enum unknown unknown, struct arch_caller caller)
     if (likely(t != NULL)) {
         old = ledger_remove(p);
         if (unlikely(old.site == 0) && unknown == UNKNOWN_COUNTED)
-            unusual_free(t, p, old, caller);
+            free_miss(t, p, old, caller);
         access_leaves(p, old);
     }
     reentry_leave();

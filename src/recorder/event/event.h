@@ -33,18 +33,18 @@ event_ends(struct thread *t, uint64_t began)
 /* Record that a call from CALLER allocated P for SIZE_BYTES; P is NULL if it failed. Return P. */
 void *event_alloc(void *p, size_t size_bytes, struct arch_caller caller);
 
-/* Like event_alloc, for a block from a function of the next allocator that may call back into
+/* Like event_alloc, for a block from a function of the real allocator that may call back into
  * malloc. Requires an earlier call of reentry_real_end. */
 void event_alloc_outer(void *p, size_t size_bytes, struct arch_caller caller);
 
-/* Record that P, not NULL, is about to be freed. Works for any free; ordinary_free is the fast
+/* Record that P, not NULL, is about to be freed. Works for any free; fast_path_free is the fast
  * path. */
 void event_free(void *p, struct arch_caller caller);
 
 /* Like event_free, but ignore P if no block is known to live there. */
 void event_free_known(void *p, struct arch_caller caller);
 
-/* Settle the peak and leave the event, after ORDINARY_TO_SETTLE. */
+/* Settle the peak and leave the event, after FAST_PATH_TO_SETTLE. */
 void event_settle(void);
 
 /* P is about to be reallocated: remove its entry from the ledger and return it. */

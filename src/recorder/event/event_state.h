@@ -9,7 +9,7 @@ struct event_state {
 
     /* way.c, request.c, errors.c */
     uint32_t gaps;           // Set once some blocks may have been left out.
-    uint32_t change_busy;    // Atomic: a thread is changing the way of recording or setting a mark.
+    uint32_t change_busy;    // Atomic: a thread is changing the recording mode or setting a mark.
     uint64_t control_seen;   // Generation of the latest request that was answered.
     uint64_t sampled_events; // Atomic: events that samples stand for.
 
@@ -17,8 +17,8 @@ struct event_state {
     bool guard_due; // A guest (identity.h) has started: the owner lacks the recorder's handlers.
 
     /* orphan.c */
-    uint32_t orphan_tid;    // The thread that must finish a parent's event; 0 = none.
-    uint64_t orphan_events; // Atomic: events lost until then.
+    uint32_t fork_child_tid;    // The thread that must finish a parent's event; 0 = none.
+    uint64_t fork_child_events; // Atomic: events lost until then.
 
     /* tick.c */
     uint64_t interval_ns;   // The timeline's.

@@ -15,7 +15,7 @@ filter_of(const void *p)
     return &filter_pages[(uintptr_t)p >> FILTER_PAGE_BITS & (FILTER_PAGES - 1)];
 }
 
-/* filter_add: the free of the block at P must be seen, in any way of recording. filter_drop: it
+/* filter_add: the free of the block at P must be seen, in any recording mode. filter_drop: it
  * need not be any more, since the block ends. */
 void filter_add(const void *p);
 void filter_drop(const void *p);

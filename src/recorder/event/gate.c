@@ -1,6 +1,6 @@
 /* gate.c: which blocks are recorded when not all are.
  *
- *     gate ─► credit left ─► the next allocator                          (gate.h, inline)
+ *     gate ─► credit left ─► the real allocator                          (gate.h, inline)
  *          └► none: look ─┬► poll: clock, control words, way
  *                         ├► not yet a sample: new credit, pass
  *                         └► sample: draw the next distance, record with weight */
@@ -24,7 +24,7 @@
 static void
 set_distance(int64_t charge)
 {
-    int64_t poll = sample.ways[tls.way].poll;
+    int64_t poll = sample.modes[tls.mode].poll;
     int64_t credit = charge < poll ? charge : poll;
 
     tls.reserve = charge - credit;
@@ -51,15 +51,15 @@ next_distance(void)
 {
     if (unlikely(tls.random == 0))
         seed();
-    return draw_distance(&sample.ways[tls.way], &tls.random);
+    return draw_distance(&sample.modes[tls.mode], &tls.random);
 }
 
 /* Decide about a call for SIZE_BYTES. The call has been charged already, unless this thread has
- * just adopted the way of recording. */
+ * just adopted the recording mode. */
 static enum gate
 decide(uint64_t size_bytes)
 {
-    const struct draw_way *p = &sample.ways[tls.way];
+    const struct draw_mode *p = &sample.modes[tls.mode];
     int64_t left = tls.credit + tls.reserve;
 
     if (p->mode == DISK_MODE_EXACT)
@@ -74,15 +74,15 @@ decide(uint64_t size_bytes)
         set_distance(left);
         return GATE_PASS;
     }
-    tls.sampled_way = tls.way;
+    tls.sampled_mode = tls.mode;
     set_distance(next_distance());
     return GATE_SAMPLE;
 }
 
-/* Decide in a signal handler, or when the next allocator has called back: the way of recording must
+/* Decide in a signal handler, or when the real allocator has called back: the recording mode must
  * not change now. */
 static enum gate
-look_nested(uint64_t size_bytes)
+refill_nested(uint64_t size_bytes)
 {
     if (tls.change == 0)
         return load_relaxed(&sample.mode) == DISK_MODE_EXACT ? GATE_EXACT : GATE_PASS;
@@ -100,22 +100,22 @@ pass_for_ever(void)
 }
 
 COLD enum gate
-gate_look(uint64_t size_bytes, uint64_t slot)
+gate_refill(uint64_t size_bytes, uint64_t slot)
 {
     uint32_t ready = state != NULL ? load_acquire(&state->ready) : (uint32_t)READY_NO;
 
     if (dormant_here())
         return pass_for_ever();
     if (!reentry_is_idle())
-        return look_nested(size_bytes);
-    // The next allocator may have to start before the recorder does.
+        return refill_nested(size_bytes);
+    // The real allocator may have to start before the recorder does.
     if (ready == READY_NO)
         return GATE_FIRST;
     // A process that is not recorded, or the child of a handler that must end its event.
     return ready == READY_OFF ? GATE_EXACT : gate_first(size_bytes, slot);
 }
 
-/* Return true if this call was charged in the way of recording that decides about it. Threads of a
+/* Return true if this call was charged in the recording mode that decides about it. Threads of a
  * child begin anew. */
 static bool
 is_charged(void)
@@ -123,7 +123,7 @@ is_charged(void)
     return tls.change != 0 && tls.reserve >= 0 && thread_is_ready(tls.self);
 }
 
-/* A change of the way of recording takes effect after the call that meets it. The sample point that
+/* A change of the recording mode takes effect after the call that meets it. The sample point that
  * brought the thread here was drawn for the former way. If the new way decided about this call, the
  * point would be lost, and the calls left out since the thread's last sample would never be
  * counted. */
@@ -143,10 +143,10 @@ gate_first(uint64_t size_bytes, uint64_t slot)
         reentry_leave_cold();
         return GATE_PASS; // Lost, and counted.
     }
-    way_adopt();
+    mode_adopt();
     filter_forget_freed();
-    if (sample.ways[tls.way].mode != DISK_MODE_EXACT) {
-        tick_look(t);
+    if (sample.modes[tls.mode].mode != DISK_MODE_EXACT) {
+        tick_poll(t);
         request_poll();
     }
     if (!charged)

@@ -1,7 +1,7 @@
 /* gate.h: the gate in front of every allocation and free when not everything is recorded.
  *
  * Each thread has credit; an allocation is charged its size (or 1, when calls are counted). While
- * credit is left, the call passes straight to the next allocator. In exact mode the credit is so
+ * credit is left, the call passes straight to the real allocator. In exact mode the credit is so
  * low that nothing passes, for the price of one subtraction and one branch. A new thread has no
  * credit, so its first call looks. */
 #ifndef EVENT_GATE_H
@@ -14,16 +14,16 @@
 #include "event/way.h"
 
 enum gate {
-    GATE_PASS,   // Not chosen: only call the next allocator.
+    GATE_PASS,   // Not chosen: only call the real allocator.
     GATE_EXACT,  // Record it as an exact block.
-    GATE_SAMPLE, // Record it as a sample, in tls.sampled_way.
-    GATE_FIRST,  // Recording has not started: call the next allocator, then gate_first.
+    GATE_SAMPLE, // Record it as a sample, in tls.sampled_mode.
+    GATE_FIRST,  // Recording has not started: call the real allocator, then gate_first.
 };
 
 /* The credit is used up: decide about this call from SLOT for SIZE_BYTES. */
-enum gate gate_look(uint64_t size_bytes, uint64_t slot);
+enum gate gate_refill(uint64_t size_bytes, uint64_t slot);
 
-/* Like gate_look, after the next allocator has been called; starts recording. */
+/* Like gate_refill, after the real allocator has been called; starts recording. */
 enum gate gate_first(uint64_t size_bytes, uint64_t slot);
 
 /* Charge a call for SIZE_BYTES. Return true if it passes: it needs no event. */
@@ -48,7 +48,7 @@ gate_is_plain(void)
 static inline enum gate
 gate_what(uint64_t size_bytes, uint64_t slot)
 {
-    return gate_is_plain() ? GATE_EXACT : gate_look(size_bytes, slot);
+    return gate_is_plain() ? GATE_EXACT : gate_refill(size_bytes, slot);
 }
 
 /* Charge a call for SIZE_BYTES from SLOT, and decide about it. */

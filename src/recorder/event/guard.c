@@ -45,7 +45,7 @@ static int
 next_sigaction(int number, const struct sigaction *new, struct sigaction *ret_old)
 {
     static void *cache;
-    sigaction_fn *f = (sigaction_fn *)behind_cached(&cache, "sigaction");
+    sigaction_fn *f = (sigaction_fn *)real_cached(&cache, "sigaction");
 
     if (f == NULL) {
         errno = ENOSYS;
@@ -180,7 +180,7 @@ __sigaction(int number, const struct sigaction *new, struct sigaction *ret_old)
     EXPORT sighandler_t name(int number, sighandler_t handler)                                     \
     {                                                                                              \
         static void *cache;                                                                        \
-        signal_fn *f = (signal_fn *)behind_cached(&cache, #name);                                  \
+        signal_fn *f = (signal_fn *)real_cached(&cache, #name);                                    \
         sighandler_t old;                                                                          \
                                                                                                    \
         if (f == NULL) {                                                                           \

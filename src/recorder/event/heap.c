@@ -18,7 +18,7 @@
  *
  * Backing. A block of malloc that a heap makes its blocks from leaves its site as if it had never
  * been allocated there. It is counted below a separate tag, which no total includes. Its entry in
- * the ledger looks like a sample of a way of recording that does not exist. So the fast path of
+ * the ledger looks like a sample of a recording mode that does not exist. So the fast path of
  * free, which must not pay for this, takes it for a sample and gets here through block_sample_ends.
  *
  * All of it may run in several threads at once. A reset while another thread allocates from the
@@ -405,7 +405,7 @@ heap_alloc_at(uint64_t handle, const void *p, uint64_t size_bytes,
 
 /* Act on RESULT, of an allocation at P with the stack of TARGET that B describes. */
 static INLINE void
-finish_alloc(enum heap_ordinary result, uint64_t handle, const void *p, uint64_t size_bytes,
+finish_alloc(enum heap_fast_path result, uint64_t handle, const void *p, uint64_t size_bytes,
              const struct stack_target *target, struct heap_block b)
 {
     switch (result) {
@@ -414,10 +414,10 @@ finish_alloc(enum heap_ordinary result, uint64_t handle, const void *p, uint64_t
     case HEAP_TO_SETTLE:
         event_settle();
         break;
-    case HEAP_TO_KEEP:
+    case HEAP_TO_STORE:
         heap_keep_counted(handle, p, size_bytes, b.site, b.birth);
         break;
-    case HEAP_NOT:
+    case HEAP_MISS:
         heap_alloc_at(handle, p, size_bytes, target);
         break;
     }
@@ -428,28 +428,28 @@ heap_alloc_coarse(uint64_t handle, const void *p, uint64_t size_bytes,
                   const struct stack_target *target)
 {
     struct heap_block b;
-    enum heap_ordinary result =
-        heap_ordinary_alloc(tls.self, handle, p, size_bytes, target, false, &b);
+    enum heap_fast_path result =
+        heap_fast_path_alloc(tls.self, handle, p, size_bytes, target, false, &b);
 
     finish_alloc(result, handle, p, size_bytes, target, b);
 }
 
 NOINLINE void
-heap_alloc_elsewhere(uint64_t handle, const void *p, uint64_t size_bytes,
-                     struct arch_caller caller)
+heap_alloc_miss(uint64_t handle, const void *p, uint64_t size_bytes,
+                struct arch_caller caller)
 {
     struct thread *t = tls.self;
-    const struct stack_target *target = stack_foreseen(t, caller);
-    enum heap_ordinary result;
+    const struct stack_target *target = stack_predicted(t, caller);
+    enum heap_fast_path result;
     struct heap_block b;
 
     if (unlikely(target == NULL))
-        target = stack_target_elsewhere(t, caller);
+        target = stack_target_miss(t, caller);
     if (size_bytes > HEAP_FINE_BYTES) {
         heap_alloc_coarse(handle, p, size_bytes, target);
         return;
     }
-    result = heap_ordinary_alloc(t, handle, p, size_bytes, target, true, &b);
+    result = heap_fast_path_alloc(t, handle, p, size_bytes, target, true, &b);
     finish_alloc(result, handle, p, size_bytes, target, b);
 }
 
@@ -464,7 +464,7 @@ heap_keep_counted(uint64_t handle, const void *p, uint64_t size_bytes, uint32_t 
 
     // Gone if another thread has destroyed it, and ended its objects.
     if (likely(h != NULL)) {
-        bool kept = heap_objects_insert_slowly(&h->objects, p, b, &old);
+        bool kept = heap_objects_insert_slow(&h->objects, p, b, &old);
 
         change += note_kept(t, h, kept, old);
     }
@@ -482,8 +482,8 @@ not_there(struct thread *t, struct heap_instance *h, const void *p, struct arch_
     if (event_state()->gaps)
         bump(&t->disk->unrecorded_frees);
     else
-        unknown_count(t, h->inherited ? DISK_FREE_INHERITED : DISK_FREE_FOREIGN,
-                      language_node(t, caller), 0, p);
+        unknown_frees_count(t, h->inherited ? DISK_FREE_INHERITED : DISK_FREE_FOREIGN,
+                            language_node(t, caller), 0, p);
 }
 
 /* Remove the block at P and return it; site 0, and counted, if there is none. */
@@ -515,25 +515,25 @@ heap_free(struct thread *t, uint64_t handle, const void *p, struct arch_caller c
     peak_change(t, change);
 }
 
-/* As heap_ordinary_free, in TIER. */
-static INLINE enum heap_ordinary
+/* As heap_fast_path_free, in TIER. */
+static INLINE enum heap_fast_path
 free_in_tier(struct thread *t, uint64_t handle, const void *p, uint32_t tier)
 {
     struct heap_leaf *leaf = heap_leaf(tier, (uintptr_t)p);
     uint64_t *place = leaf != NULL ? heap_objects_at(leaf, tier, (uintptr_t)p) : NULL;
 
-    return place != NULL ? heap_ordinary_free_at(t, handle, p, tier, leaf, place) : HEAP_NOT;
+    return place != NULL ? heap_fast_path_free_at(t, handle, p, tier, leaf, place) : HEAP_MISS;
 }
 
 NOINLINE void
 heap_free_begun(uint64_t handle, const void *p, struct arch_caller caller)
 {
     struct thread *t = tls.self;
-    enum heap_ordinary result = HEAP_NOT;
+    enum heap_fast_path result = HEAP_MISS;
 
     // Each tier has code of its own: shifts by constants take half the instructions.
 #pragma GCC unroll 4
-    for (uint32_t tier = 1; tier < HEAP_TIERS && result == HEAP_NOT; tier++)
+    for (uint32_t tier = 1; tier < HEAP_TIERS && result == HEAP_MISS; tier++)
         result = free_in_tier(t, handle, p, tier);
     if (likely(result == HEAP_DONE))
         return;
@@ -738,7 +738,7 @@ back_to_malloc(struct thread *t, void *p, uint64_t size_bytes, struct arch_calle
     }
     now.birth = recent_begins(t, p, recent_entry(p, now.site));
     count_alloc(t, c, size_bytes);
-    filter_keep(p); // It is exact, so its free must be seen in any way of recording.
+    filter_keep(p); // It is exact, so its free must be seen in any recording mode.
     block_keep_again(t, p, now);
     peak_change(t, (int64_t)size_bytes);
 }

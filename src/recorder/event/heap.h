@@ -39,8 +39,8 @@ void heap_backing_end(struct thread *t, uint64_t handle, void *p, struct arch_ca
  * called from CALLER or belongs to TARGET; the first, of more than HEAP_FINE_BYTES. */
 void heap_alloc_coarse(uint64_t handle, const void *p, uint64_t size_bytes,
                        const struct stack_target *target);
-void heap_alloc_elsewhere(uint64_t handle, const void *p, uint64_t size_bytes,
-                          struct arch_caller caller);
+void heap_alloc_miss(uint64_t handle, const void *p, uint64_t size_bytes,
+                     struct arch_caller caller);
 void heap_alloc_at(uint64_t handle, const void *p, uint64_t size_bytes,
                    const struct stack_target *target);
 

@@ -19,7 +19,7 @@
  *
  * Only the place in the shadow cannot be checked in advance: another thread, or a signal handler,
  * may take it meanwhile. An object is counted before any thread can find it. So if the place is
- * taken, the object is already counted and only has to be stored elsewhere (HEAP_TO_KEEP). */
+ * taken, the object is already counted and only has to be stored elsewhere (HEAP_TO_STORE). */
 #ifndef EVENT_HEAP_ORDINARY_H
 #define EVENT_HEAP_ORDINARY_H
 
@@ -57,11 +57,11 @@ struct heap_memo {
 };
 static_assert(sizeof(struct heap_place) == 16 && sizeof(struct heap_site) == 32, "in lines");
 
-enum heap_ordinary {
+enum heap_fast_path {
     HEAP_DONE,
     HEAP_TO_SETTLE, // Done except for peak_settle; leave the event afterwards.
-    HEAP_TO_KEEP,   // Only the address is not stored; the event has not ended.
-    HEAP_NOT,       // Nothing was done.
+    HEAP_TO_STORE,  // Only the address is not stored; the event has not ended.
+    HEAP_MISS,      // Nothing was done.
 };
 
 /* Return the cache key for objects of SIZE_CLASS of the heap HANDLE below the node with SITES. */
@@ -135,11 +135,11 @@ heap_is_leaf(struct thread *t, struct arch_caller caller)
 }
 
 /* Count the allocation of P, one object of the heap HANDLE with the stack of TARGET. *RET_BLOCK
- * describes it for HEAP_TO_KEEP. FINE: it has at most HEAP_FINE_BYTES. Requires a begun event; ends
- * it on HEAP_DONE only. */
-static INLINE enum heap_ordinary
-heap_ordinary_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t size_bytes,
-                    const struct stack_target *target, bool fine, struct heap_block *ret_block)
+ * describes it for HEAP_TO_STORE. FINE: it has at most HEAP_FINE_BYTES. Requires a begun event;
+ * ends it on HEAP_DONE only. */
+static INLINE enum heap_fast_path
+heap_fast_path_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t size_bytes,
+                     const struct stack_target *target, bool fine, struct heap_block *ret_block)
 {
     uint64_t key = heap_place_key(target->sites, handle, disk_size_class(size_bytes));
     const struct heap_place *place;
@@ -150,14 +150,14 @@ heap_ordinary_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t s
     struct heap_live *live;
 
     if (unlikely(t->heaps == NULL) || unlikely((place = heap_place(t->heaps, key))->key != key))
-        return HEAP_NOT;
+        return HEAP_MISS;
     s = heap_site(t->heaps, b.site = place->site);
     h = s->instance;
     live = s->live;
     c = s->counter;
     if (unlikely(!heap_site_is(s, b.site, handle, h, live)) || unlikely(c == NULL) ||
         unlikely(!count_is_within(c, size_bytes)) || unlikely(!peak_prepares_alloc(t, c)))
-        return HEAP_NOT;
+        return HEAP_MISS;
     t->countdown--;
     bump(&c->allocations);
     bump_by(&c->allocated_bytes, size_bytes);
@@ -167,7 +167,7 @@ heap_ordinary_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t s
     if (p != NULL && unlikely(!(fine ? heap_objects_insert_first(&h->objects, p, b)
                                      : heap_objects_insert_coarse(&h->objects, p, b)))) {
         *ret_block = b;
-        return HEAP_TO_KEEP;
+        return HEAP_TO_STORE;
     }
     if (unlikely(!peak_keeps(t, (int64_t)size_bytes)))
         return HEAP_TO_SETTLE;
@@ -177,9 +177,9 @@ heap_ordinary_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t s
 
 /* Count the end of P of the heap HANDLE, whose word is at PLACE in LEAF of TIER. Requires a begun
  * event; ends it on HEAP_DONE only. */
-static INLINE enum heap_ordinary
-heap_ordinary_free_at(struct thread *t, uint64_t handle, const void *p, uint32_t tier,
-                      struct heap_leaf *leaf, uint64_t *place)
+static INLINE enum heap_fast_path
+heap_fast_path_free_at(struct thread *t, uint64_t handle, const void *p, uint32_t tier,
+                       struct heap_leaf *leaf, uint64_t *place)
 {
     uintptr_t address = (uintptr_t)p;
     const struct heap_site *s;
@@ -190,7 +190,7 @@ heap_ordinary_free_at(struct thread *t, uint64_t handle, const void *p, uint32_t
     uint64_t word;
 
     if (unlikely(t->heaps == NULL))
-        return HEAP_NOT;
+        return HEAP_MISS;
     word = load_relaxed(place);
     s = heap_site(t->heaps, b.site = (uint32_t)word & LEDGER_SITE_MASK);
     h = s->instance;
@@ -201,7 +201,7 @@ heap_ordinary_free_at(struct thread *t, uint64_t handle, const void *p, uint32_t
                                load_relaxed(&h->objects.claim), address)) ||
         unlikely(heap_word_is_wide(tier, word)) ||
         unlikely(!peak_prepares_free(t, c)))
-        return HEAP_NOT;
+        return HEAP_MISS;
     t->countdown--;
     store_relaxed(place, UINT64_C(0));
     b = heap_word_says(tier, word);
@@ -216,17 +216,17 @@ heap_ordinary_free_at(struct thread *t, uint64_t handle, const void *p, uint32_t
     return HEAP_DONE;
 }
 
-/* Like heap_ordinary_free_at, if P is in the first tier, where most objects are. */
-static INLINE enum heap_ordinary
-heap_ordinary_free(struct thread *t, uint64_t handle, const void *p)
+/* Like heap_fast_path_free_at, if P is in the first tier, where most objects are. */
+static INLINE enum heap_fast_path
+heap_fast_path_free(struct thread *t, uint64_t handle, const void *p)
 {
     struct heap_leaf *leaf = heap_leaf(0, (uintptr_t)p);
     uint64_t *place;
 
     if (unlikely(leaf == NULL) ||
         unlikely((place = heap_objects_at(leaf, 0, (uintptr_t)p)) == NULL))
-        return HEAP_NOT;
-    return heap_ordinary_free_at(t, handle, p, 0, leaf, place);
+        return HEAP_MISS;
+    return heap_fast_path_free_at(t, handle, p, 0, leaf, place);
 }
 
 #endif

@@ -126,7 +126,7 @@ new_row(uint32_t tid)
     t->owner_tid = owner_word(tid, 0);
     t->shared = &state->header->shared;
     t->ledger = ledger_state()->ledger;
-    t->plain_units = ledger_plain_units();
+    t->direct_units = ledger_direct_units();
     t->generation = load_acquire(&state->generation);
     // A few walks touch each page of the cache, first to read and then to write. All events touch
     // the first pointers to blocks, which lie right behind it.
@@ -134,7 +134,7 @@ new_row(uint32_t tid)
     store_release(&t->disk->id, (uint32_t)row);
     t->disk->bins = (uint32_t)bins;
     store_release(&account_state()->threads[row], t);
-    dumped_thread(t);
+    core_record_add_thread(t);
     return t;
 }
 
@@ -154,7 +154,7 @@ join(uint32_t tid)
     thread_set_name(t->disk, name);
     t->disk->tid = tid;
     bump(&t->disk->uses);
-    // Passing stacks of a few frames have no join frame to prove that they can be read: they may
+    // Variant stacks of a few frames have no join frame to prove that they can be read: they may
     // lie further out than this thread's stack reaches.
     if (stack_state()->depth_max != LIMIT_DEPTH)
         stack_forget_all(t);
@@ -215,7 +215,7 @@ is_lost(void)
 {
     if (state == NULL)
         return start_has_failed();
-    return load_acquire(&state->ready) == READY_OFF && orphan_waits();
+    return load_acquire(&state->ready) == READY_OFF && fork_child_waits();
 }
 
 struct thread *
@@ -234,8 +234,8 @@ join_thread(void)
     }
     tls.self = NULL;
     if (is_started()) {
-        if (unlikely(event_state()->orphan_events != 0))
-            orphan_report();
+        if (unlikely(event_state()->fork_child_events != 0))
+            fork_child_report();
         tls.self = join_first();
         if (tls.self == NULL)
             add_relaxed(&state->header->losses.no_thread_events, UINT64_C(1));
@@ -261,32 +261,33 @@ forget_stale(struct thread *t)
 }
 
 COLD void
-join_look_up(struct thread *t)
+join_refresh(struct thread *t)
 {
     uint32_t ready = load_relaxed(&t->ready), generation;
     bool languages = language_is_there();
 
-    tls.apart = tls.labels != 0 || languages;
+    tls.needs_slow_path = tls.labels != 0 || languages;
     while (ready != THREAD_NOT &&
-           !cas_seq_cst(&t->ready, &ready, (uint32_t)(tls.apart ? THREAD_APART : THREAD_READY)))
+           !cas_seq_cst(&t->ready, &ready,
+                        (uint32_t)(tls.needs_slow_path ? THREAD_NEEDS_SLOW_PATH : THREAD_READY)))
         continue;
     if (unlikely(ready == THREAD_NOT))
         return; // A handler has forked: the child ends the interrupted event (orphan.c).
     if (unlikely(language_is_there() != languages))
-        thread_tell(t); // An adapter registered meanwhile: look again.
+        thread_invalidate(t); // An adapter registered meanwhile: look again.
     generation = load_acquire(&state->generation);
     if (t->generation != generation) {
         t->generation = generation;
         forget_stale(t);
     }
-    if (unlikely(t->merges != languages) || unlikely(outside_is_worn(t))) {
+    if (unlikely(t->merges != languages) || unlikely(path_ids_are_used_up(t))) {
         stack_forget_all(t);
-        outside_forget(t);
+        path_ids_reset(t);
         t->merges = languages;
     }
-    peak_look_up(t);
+    peak_refresh(t);
     if (unlikely(event_state()->guard_due) && !guard_settle())
-        thread_tell(t); // Look again when the owner runs.
+        thread_invalidate(t); // Look again when the owner runs.
 }
 
 static COLD struct thread *

@@ -18,7 +18,7 @@ void join_forked(void);
  * events look like another thread's, which may occur at any moment. */
 struct thread *join_nested(struct thread *t);
 
-/* Look up the changes since T, the calling thread's, was marked stale (thread_tell). */
-void join_look_up(struct thread *t);
+/* Look up the changes since T, the calling thread's, was marked stale (thread_invalidate). */
+void join_refresh(struct thread *t);
 
 #endif

@@ -70,13 +70,13 @@ put_back(const struct orphan *o)
         memcpy(o->where[i], &o->threads[i], sizeof o->threads[i]);
         store_relaxed(&o->where[i]->ready, 0u);
     }
-    event_state()->orphan_tid = (uint32_t)sys_gettid();
-    event_state()->orphan_events = 0;
+    event_state()->fork_child_tid = (uint32_t)sys_gettid();
+    event_state()->fork_child_events = 0;
     store_release(&state->ready, (uint32_t)READY_OFF);
 }
 
 COLD pid_t
-orphan_fork(pid_t (*fork_function)(void))
+fork_child_fork(pid_t (*fork_function)(void))
 {
     struct orphan *o;
     uint64_t mask;
@@ -102,26 +102,26 @@ orphan_fork(pid_t (*fork_function)(void))
 }
 
 COLD bool
-orphan_waits(void)
+fork_child_waits(void)
 {
     uint64_t lost;
 
-    if (event_state()->orphan_tid == 0)
+    if (event_state()->fork_child_tid == 0)
         return true;
-    if (tls.nests != 0 || event_state()->orphan_tid != (uint32_t)sys_gettid()) {
-        add_relaxed(&event_state()->orphan_events, UINT64_C(1));
+    if (tls.nests != 0 || event_state()->fork_child_tid != (uint32_t)sys_gettid()) {
+        add_relaxed(&event_state()->fork_child_events, UINT64_C(1));
         return true;
     }
-    lost = event_state()->orphan_events;
+    lost = event_state()->fork_child_events;
     memset(state, 0, sizeof *state);
     mem_wipe_pool(); // The interrupted event has written to it.
-    event_state()->orphan_events = lost;
+    event_state()->fork_child_events = lost;
     return false;
 }
 
 void
-orphan_report(void)
+fork_child_report(void)
 {
-    add_relaxed(&state->header->losses.reentrant_events, event_state()->orphan_events);
-    event_state()->orphan_events = 0;
+    add_relaxed(&state->header->losses.reentrant_events, event_state()->fork_child_events);
+    event_state()->fork_child_events = 0;
 }

@@ -8,14 +8,14 @@
 
 /* Call the C library's FORK_FUNCTION so that the child can finish the event that the handler has
  * interrupted. Requires REENTRY_IN_RECORDER. */
-pid_t orphan_fork(pid_t (*fork_function)(void));
+pid_t fork_child_fork(pid_t (*fork_function)(void));
 
 /* Return true if this is the child of such a fork, still in the interrupted event or in its
  * handler; counts the caller's event as lost. Return false once the event is over: recording starts
  * anew. */
-bool orphan_waits(void);
+bool fork_child_waits(void);
 
 /* Add the events that an orphan has lost to its profile, which has just begun. */
-void orphan_report(void);
+void fork_child_report(void);
 
 #endif

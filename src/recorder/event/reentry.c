@@ -64,9 +64,9 @@ reentry_join(struct thread *t)
 {
     if (!thread_is_ready(t))
         t = join_thread();
-    if (t != NULL && load_relaxed(&t->ready) != THREAD_APART) {
-        join_look_up(t);
-        way_adopt();
+    if (t != NULL && load_relaxed(&t->ready) != THREAD_NEEDS_SLOW_PATH) {
+        join_refresh(t);
+        mode_adopt();
     }
     return t;
 }

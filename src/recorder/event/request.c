@@ -25,18 +25,18 @@ set_snapshot(const uint64_t *name, uint64_t kind)
 }
 
 static enum disk_answer
-set_way(uint64_t mode, uint64_t period)
+set_mode(uint64_t mode, uint64_t period)
 {
-    struct draw_way way;
+    struct draw_mode chosen;
 
     if (!draw_is_valid(mode, period))
         return DISK_ANSWER_REFUSED;
-    way = draw_way(mode, period);
+    chosen = draw_mode(mode, period);
     sample.begin_ns = sample.end_ns = 0; // A change by hand is not undone by the clock.
-    return way_change(&way);
+    return mode_change(&chosen);
 }
 
-/* Become the one thread that changes the way of recording. Return false after a bounded wait. */
+/* Become the one thread that changes the recording mode. Return false after a bounded wait. */
 static bool
 take_turn(void)
 {
@@ -53,22 +53,22 @@ take_turn(void)
 void
 request_switch(bool on)
 {
-    const struct draw_way off = draw_way(DISK_MODE_OFF, 0);
-    const struct draw_way exact = draw_way(DISK_MODE_EXACT, 0);
+    const struct draw_mode off = draw_mode(DISK_MODE_OFF, 0);
+    const struct draw_mode exact = draw_mode(DISK_MODE_EXACT, 0);
     uint64_t mask = sys_block_signals();
 
     if (take_turn()) {
         bool is_on = sample.mode != DISK_MODE_OFF;
 
-        sample.begin_ns = sample.end_ns = 0; // As in set_way.
+        sample.begin_ns = sample.end_ns = 0; // As in set_mode.
         if (on && !is_on)
-            way_change(sample.wanted.mode != DISK_MODE_OFF ? &sample.wanted : &exact);
+            mode_change(sample.wanted.mode != DISK_MODE_OFF ? &sample.wanted : &exact);
         else if (!on && is_on)
-            way_change(&off);
+            mode_change(&off);
         store_release(&event_state()->change_busy, 0u);
     }
     sys_unblock_signals(mask);
-    way_adopt();
+    mode_adopt();
 }
 
 static void
@@ -85,7 +85,7 @@ take_request(uint64_t generation)
         return;
     event_state()->control_seen = generation;
     if (words[0] == DISK_CONTROL_PHASE)
-        answer = set_way(words[1], words[2]);
+        answer = set_mode(words[1], words[2]);
     else if (words[0] == DISK_CONTROL_SNAPSHOT)
         answer = set_snapshot(&words[1], words[5]);
     else if (words[0] == DISK_CONTROL_ACCESS)
@@ -98,15 +98,15 @@ take_request(uint64_t generation)
 static void
 keep_time(uint64_t now_ns)
 {
-    struct draw_way off = draw_way(DISK_MODE_OFF, 0);
+    struct draw_mode off = draw_mode(DISK_MODE_OFF, 0);
 
     if (sample.begin_ns != 0 && now_ns >= sample.begin_ns) {
         sample.begin_ns = 0;
-        way_change(&sample.wanted);
+        mode_change(&sample.wanted);
     }
     if (sample.end_ns != 0 && now_ns >= sample.end_ns) {
         sample.end_ns = 0;
-        way_change(&off);
+        mode_change(&off);
     }
 }
 
@@ -133,7 +133,7 @@ poll_now(uint64_t now_ns)
         store_release(&event_state()->change_busy, 0u);
     }
     sys_unblock_signals(mask);
-    way_adopt();
+    mode_adopt();
 }
 
 void

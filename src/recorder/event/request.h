@@ -1,4 +1,4 @@
-/* request.h: changes of the way of recording while the program runs; see request.c. Call from a
+/* request.h: changes of the recording mode while the program runs; see request.c. Call from a
  * thread that is in the recorder. */
 #ifndef EVENT_REQUEST_H
 #define EVENT_REQUEST_H

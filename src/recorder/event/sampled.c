@@ -28,7 +28,7 @@ sampled_alloc(void *p, size_t size_bytes, struct arch_caller caller)
         block_sample_begins(t, p, size_bytes, caller, &w, &change);
         peak_change(t, change);
     } else if (t != NULL) {
-        w = draw_weight(&sample.ways[tls.sampled_way], size_bytes, false);
+        w = draw_weight(&sample.modes[tls.sampled_mode], size_bytes, false);
         bump_by(&t->disk->failed_calls, w.blocks);
     }
     reentry_leave_cold();
@@ -40,7 +40,7 @@ sampled_unknown_free(struct thread *t, const void *p, uint32_t freed_site,
 {
     if (freed_site != 0 && p == tls.freed_block && tls.credit == tls.freed_credit &&
         freed_site == tls.freed_site && !load_relaxed(&state->multi)) {
-        unknown_count(t, DISK_FREE_TWICE, language_node(t, caller), freed_site, p);
+        unknown_frees_count(t, DISK_FREE_TWICE, language_node(t, caller), freed_site, p);
         return;
     }
     if (load_relaxed(&sample.mode) == DISK_MODE_EXACT)

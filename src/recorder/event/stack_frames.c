@@ -3,7 +3,7 @@
  * stack/stack.c finds the stack as for any event, and the allocation's own event, which follows,
  * finds it in the memo. A node's frame is the address and the module that it lies in; here only the
  * address is wanted. If frames of languages go between C frames, or the tree is full, the node
- * lacks part of the C stack (stack/outside.c). Then the frames come from the memo, the passing
+ * lacks part of the C stack (stack/outside.c). Then the frames come from the memo, the variant
  * stack or the latest walk.
  *
  * This is an event within an event if operator new has called malloc. The thread's struct is free
@@ -77,7 +77,7 @@ static uint32_t
 frames_of_thread(const struct thread *t, const struct stack_target *target, uint64_t *ret_frames,
                  uint32_t max)
 {
-    const struct stack_passing *p = stack_passing_of(t, target);
+    const struct stack_variant *p = stack_variant_of(t, target);
     uint32_t count = 0, outer = 0;
 
     if (target == &t->leaf) {

@@ -8,7 +8,7 @@
 /* Store the innermost MAX return addresses of the stack that called an intercepted function from
  * CALLER in RET_FRAMES, and the thread's id in *RET_TID. Return their number; 0 if the stack is not
  * available: the process is not recorded, or a signal handler has interrupted the recorder. May be
- * called before recording has started, and when a function of the next allocator has called back.
+ * called before recording has started, and when a function of the real allocator has called back.
  * Async-signal-safe. */
 uint32_t frames_of(struct arch_caller caller, uint64_t *ret_frames, uint32_t max,
                    uint64_t *ret_tid);

@@ -183,7 +183,7 @@ fill_header(void)
         mem_limit_again();
     else
         mem_set_limit(host_number(ENVIRONMENT_MAX_MEMORY));
-    way_start();
+    mode_start();
     history_start();
     store_release(&h->state, (uint32_t)DISK_STATE_RECORDING);
 }
@@ -193,7 +193,7 @@ choose_ledger(void)
 {
     const char *allocator = host_environment("HEAPTAP_ALLOCATOR");
 
-    ledger_state()->usable = behind_usable_mode();
+    ledger_state()->usable = real_usable_mode();
     if (allocator != NULL && strcmp(allocator, "glibc") == 0)
         ledger_state()->usable = USABLE_GLIBC;
     // An annotated block has no size word of the allocator in front. Its size from
@@ -272,8 +272,9 @@ start_tables(void)
     choose_ledger();
     bounds_process_begins();
     return account_state()->threads != NULL && table_take(&state->tables[DISK_THREADS], 1) == 0 &&
-           dumped_start() && ledger_start() && nodes_start() && rules_start() && modules_start() &&
-           unknown_start() && label_start() && named_start() && heap_names_start();
+           core_record_start() && ledger_start() && nodes_start() && rules_start() &&
+           modules_start() && unknown_frees_start() && label_start() && named_start() &&
+           heap_names_start();
 }
 
 static bool
@@ -288,7 +289,7 @@ start_all(void)
         return false;
     // A sanitizer's interceptors must not be called before it is ready, and it would take the
     // recorder's blocks for errors.
-    if (behind_is_sanitizer()) {
+    if (real_is_sanitizer()) {
         if (!state->forked)
             output_message(OUTPUT_NOT_RECORDING, -ELIBBAD, "");
         return false;
@@ -311,7 +312,7 @@ start_all(void)
     }
     fill_header();
     access_start();
-    dumped_publish(&starting.origin);
+    core_record_publish(&starting.origin);
     file_copy(FILE_COPY_FIRST);
     event_state()->guard_due = identity_is_guest();
     guard_start();

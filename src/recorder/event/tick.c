@@ -66,7 +66,7 @@ tick_clock(void)
         store_relaxed(&h->last_cycles_ns, now_ns);
     }
     store_relaxed(&h->shared.last_ns, now_ns - state->start_ns);
-    dumped_moment(now_ns - state->start_ns);
+    core_record_set_time(now_ns - state->start_ns);
 }
 
 /* Drop every second point. Return the number of points left. */
@@ -91,7 +91,7 @@ add_point(uint64_t elapsed_ns)
 
     if (index * sizeof *points >= t->mapped_bytes)
         return;
-    points[index].live_bytes = load_relaxed(&account_state()->sums.told_bytes);
+    points[index].live_bytes = load_relaxed(&account_state()->sums.published_bytes);
     points[index].events = load_relaxed(&account_state()->ticked_events) +
                            load_relaxed(&event_state()->sampled_events);
     store_release(&points[index].elapsed_ns, elapsed_ns);
@@ -120,7 +120,7 @@ timeline(uint64_t elapsed_ns)
 }
 
 void
-tick_look(struct thread *t)
+tick_poll(struct thread *t)
 {
     struct disk_shared *s = &state->header->shared;
     uint64_t epoch = load_relaxed(&s->peak_epoch);
@@ -132,22 +132,22 @@ tick_look(struct thread *t)
     t->ticked_bytes = t->live_bytes;
     store_relaxed(&t->disk->frames_reused, t->frames_reused);
     peak_publish(t);
-    store_relaxed(&s->flushed_bytes, load_relaxed(&account_state()->sums.told_bytes));
+    store_relaxed(&s->flushed_bytes, load_relaxed(&account_state()->sums.published_bytes));
     if (epoch != load_relaxed(&event_state()->dated_epoch) || t->at_peak) {
         store_relaxed(&event_state()->dated_epoch, epoch);
         store_relaxed(&s->peak_ns, now_ns);
     }
     timeline(now_ns);
-    history_look(t, now_ns, before_ns, before_bytes);
-    access_look();
-    limit_look(now_ns);
+    history_poll(t, now_ns, before_ns, before_bytes);
+    access_poll();
+    limit_poll(now_ns);
     file_copy(FILE_COPY_DUE);
 }
 
 COLD void
 tick_moved(struct thread *t)
 {
-    tick_look(t);
+    tick_poll(t);
     request_poll();
 }
 
@@ -247,7 +247,7 @@ tick(struct thread *t, uint64_t cycles)
     if (t->timed_phase == 0)
         count_timed(t, cycles);
     t->timed_phase = (t->timed_phase + 1) % TIMED_TICKS;
-    tick_look(t);
+    tick_poll(t);
     request_poll();
     plan_next(t);
     static_assert(sizeof t->text >= MEM_RESIDENT_PAGES, "the buffer");

@@ -16,7 +16,7 @@ uint64_t tick_begins(struct thread *t);
 void tick(struct thread *t, uint64_t cycles);
 
 /* The part of a tick that depends on time alone, also used when events are left out. */
-void tick_look(struct thread *t);
+void tick_poll(struct thread *t);
 
 /* Change of a thread's live bytes that brings a tick forward. A thread publishes smaller
  * changes off the fast path (peak_keeps), unless there are threads and a peak above 4 GiB. */
@@ -34,7 +34,7 @@ tick_if_moved(struct thread *t)
         tick_moved(t);
 }
 
-/* Like tick_look, when the process ends; call in any thread. */
+/* Like tick_poll, when the process ends; call in any thread. */
 void tick_end(void);
 
 /* Set the clock words of the header to now. */

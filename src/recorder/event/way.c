@@ -1,4 +1,4 @@
-/* way.c: the ways of recording, one after another.
+/* way.c: the recording modes, one after another.
  *
  * A *way* of recording, from one change to the next, is exact, sampled or off. A sample's entry in
  * the ledger has the number of its way, so its free subtracts exactly what its allocation added,
@@ -25,7 +25,7 @@ struct sample sample;
 
 #define NS_PER_MS UINT64_C(1000000)
 
-static_assert(LIMIT_WAYS < 1 << (32 - LEDGER_WAY_SHIFT), "a way fits into an entry");
+static_assert(LIMIT_MODES < 1 << (32 - LEDGER_MODE_SHIFT), "a way fits into an entry");
 
 /* Read the user's choice from the environment. A program that a forked child has executed reads it
  * anew, so its delay and duration begin again. */
@@ -36,58 +36,58 @@ learn(void)
     uint64_t delay_ms = host_number(ENVIRONMENT_DELAY);
     uint64_t duration_ms = host_number(ENVIRONMENT_DURATION);
 
-    sample.wanted = draw_way(DISK_MODE_EXACT, 0);
+    sample.wanted = draw_mode(DISK_MODE_EXACT, 0);
     if (draw_is_valid(DISK_MODE_BYTES, bytes))
-        sample.wanted = draw_way(DISK_MODE_BYTES, bytes);
+        sample.wanted = draw_mode(DISK_MODE_BYTES, bytes);
     else if (draw_is_valid(DISK_MODE_COUNT, calls))
-        sample.wanted = draw_way(DISK_MODE_COUNT, calls);
+        sample.wanted = draw_mode(DISK_MODE_COUNT, calls);
     if (delay_ms != 0)
         sample.begin_ns = sys_clock_ns() + delay_ms * NS_PER_MS;
     if (duration_ms != 0)
         sample.end_ns = sys_clock_ns() + (delay_ms + duration_ms) * NS_PER_MS;
-    sample.ways[0] = delay_ms != 0 ? draw_way(DISK_MODE_OFF, 0) : sample.wanted;
+    sample.modes[0] = delay_ms != 0 ? draw_mode(DISK_MODE_OFF, 0) : sample.wanted;
     sample.known = true;
 }
 
 static struct disk_phase *
-way_record(uint32_t index)
+mode_record(uint32_t index)
 {
     return table_record(&state->tables[DISK_PHASES], index);
 }
 
-/* Add a way to the profile. Return its index; LIMIT_WAYS when there is no room. */
+/* Add a way to the profile. Return its index; LIMIT_MODES when there is no room. */
 static uint32_t
-add_way(const struct draw_way *way)
+add_mode(const struct draw_mode *mode)
 {
     struct table *t = &state->tables[DISK_PHASES];
     struct disk_phase *r;
     uint64_t index;
 
-    if (t->used >= LIMIT_WAYS || (index = table_take(t, 1)) == TABLE_NONE)
-        return LIMIT_WAYS;
-    r = way_record((uint32_t)index);
-    r->mode = way->mode;
-    r->period = way->period;
+    if (t->used >= LIMIT_MODES || (index = table_take(t, 1)) == TABLE_NONE)
+        return LIMIT_MODES;
+    r = mode_record((uint32_t)index);
+    r->mode = mode->mode;
+    r->period = mode->period;
     r->since_ns = sys_clock_ns() - state->start_ns;
     store_release(&r->id, (uint32_t)index + 1);
-    sample.ways[index] = *way;
+    sample.modes[index] = *mode;
     return (uint32_t)index;
 }
 
-/* Return the index of an earlier way like WAY; LIMIT_WAYS if there is none. */
+/* Return the index of an earlier way like WAY; LIMIT_MODES if there is none. */
 static uint32_t
-find_way(const struct draw_way *way)
+find_mode(const struct draw_mode *mode)
 {
     for (uint32_t i = 0; i < state->tables[DISK_PHASES].used; i++)
-        if (sample.ways[i].mode == way->mode && sample.ways[i].period == way->period)
+        if (sample.modes[i].mode == mode->mode && sample.modes[i].period == mode->period)
             return i;
-    return LIMIT_WAYS;
+    return LIMIT_MODES;
 }
 
 static void
 make_present(uint32_t index)
 {
-    const struct draw_way *p = &sample.ways[index];
+    const struct draw_mode *p = &sample.modes[index];
 
     if (p->mode != DISK_MODE_EXACT && sample.mode == DISK_MODE_EXACT && state->ready == READY_YES)
         filter_fill();
@@ -96,50 +96,50 @@ make_present(uint32_t index)
         store_relaxed(&event_state()->gaps, 1u);
     store_relaxed(&sample.present, index);
     store_relaxed(&sample.mode, p->mode);
-    // After the stores that it publishes; paired with way_adopt.
+    // After the stores that it publishes; paired with mode_adopt.
     store_release(&sample.change, sample.change + 1);
-    thread_tell_all();
+    thread_invalidate_all();
 }
 
 void
-way_start(void)
+mode_start(void)
 {
     if (!sample.known)
         learn();
     else
-        sample.ways[0] = sample.ways[sample.present];
+        sample.modes[0] = sample.modes[sample.present];
     account_state()->errors =
         mem_private(sizeof *account_state()->errors * (size_t)(LIMIT_SITES + 1));
     account_state()->errors_count = account_state()->errors != NULL ? LIMIT_SITES + 1 : 0;
-    add_way(&sample.ways[0]);
+    add_mode(&sample.modes[0]);
     make_present(0);
 }
 
 void
-way_adopt(void)
+mode_adopt(void)
 {
     uint32_t change = load_acquire(&sample.change);
     uint32_t index = load_relaxed(&sample.present);
-    const struct draw_way *p = &sample.ways[index];
+    const struct draw_mode *p = &sample.modes[index];
 
     if (likely(change == tls.change))
         return;
     tls.change = change;
-    tls.way = index;
+    tls.mode = index;
     tls.charge_mask = p->mask;
     tls.reserve = -1; // No distance yet.
     tls.exact = p->mode == DISK_MODE_EXACT && !annotation_is_on();
-    tls.credit = p->mode == DISK_MODE_EXACT ? WAY_EXACT_CREDIT : -1;
+    tls.credit = p->mode == DISK_MODE_EXACT ? MODE_EXACT_CREDIT : -1;
     if (tls.self != NULL)
         recent_forget(tls.self); // Later calls may go unseen.
 }
 
 enum disk_answer
-way_change(const struct draw_way *way)
+mode_change(const struct draw_mode *mode)
 {
-    uint32_t index = add_way(way);
+    uint32_t index = add_mode(mode);
 
-    if (index == LIMIT_WAYS && (index = find_way(way)) == LIMIT_WAYS)
+    if (index == LIMIT_MODES && (index = find_mode(mode)) == LIMIT_MODES)
         return DISK_ANSWER_FULL;
     make_present(index);
     return DISK_ANSWER_DONE;

@@ -1,4 +1,4 @@
-/* way.h: the present way of recording; see way.c. */
+/* way.h: the present recording mode; see way.c. */
 #ifndef EVENT_WAY_H
 #define EVENT_WAY_H
 
@@ -7,7 +7,7 @@
 #include "sampling/draw.h"
 
 /* In exact mode a thread's credit starts here and falls by one per call. */
-#define WAY_EXACT_CREDIT (INT64_MIN / 2)
+#define MODE_EXACT_CREDIT (INT64_MIN / 2)
 
 /* Process constants: a child made by fork continues in the same way. */
 struct sample {
@@ -16,19 +16,19 @@ struct sample {
     uint32_t present;          // Atomic: index into ways.
     bool known;                // The environment has been read.
     uint64_t begin_ns, end_ns; // By the clock: when recording begins and stops; 0 = never.
-    struct draw_way wanted;    // The user's choice, in force from begin_ns on.
-    struct draw_way ways[LIMIT_WAYS];
+    struct draw_mode wanted;   // The user's choice, in force from begin_ns on.
+    struct draw_mode modes[LIMIT_MODES];
 };
 extern struct sample sample;
 
 /* Before the first event: read the user's choice and write it to the profile. */
-void way_start(void);
+void mode_start(void);
 
-/* Adopt the present way of recording, unless that is done. Call from a thread that is in the
+/* Adopt the present recording mode, unless that is done. Call from a thread that is in the
  * recorder. */
-void way_adopt(void);
+void mode_adopt(void);
 
 /* Record in WAY from now on. Return the answer to a request. One thread at a time: request.c. */
-enum disk_answer way_change(const struct draw_way *way);
+enum disk_answer mode_change(const struct draw_mode *mode);
 
 #endif

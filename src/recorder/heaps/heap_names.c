@@ -23,7 +23,7 @@ static const char other_heaps[] = "other heaps";
 static uint32_t places[HEAP_NAMES];
 static unsigned char collected[HEAP_NAMES + 1]; // By name, also for children. Atomic.
 static unsigned char pool[POOL_BYTES];
-static struct texts names = {
+static struct name_set names = {
     .places = places, .place_count = HEAP_NAMES, .pool = pool, .pool_bytes = POOL_BYTES};
 
 bool
@@ -56,7 +56,8 @@ make_record(uint32_t number)
 {
     struct heap_name *n = &heaps_state()->heap_names[number];
     size_t size_bytes = sizeof other_heaps - 1;
-    const void *text = number != NAME_OTHER ? texts_get(&names, number, &size_bytes) : other_heaps;
+    const void *text =
+        number != NAME_OTHER ? name_set_get(&names, number, &size_bytes) : other_heaps;
     struct table *records = &state->tables[DISK_HEAPS];
     uint64_t id = number != NAME_OTHER ? table_take(records, 1) : RECORD_OTHER;
     struct disk_heap *r;
@@ -96,10 +97,10 @@ uint32_t
 heap_name_number(const char *name)
 {
     size_t size_bytes = name != NULL ? strlen(name) : 0;
-    uint32_t number = texts_intern(&names, name != NULL ? name : "",
-                                   size_bytes < NAME_BYTES_MAX ? size_bytes : NAME_BYTES_MAX);
+    uint32_t number = name_set_intern(&names, name != NULL ? name : "",
+                                      size_bytes < NAME_BYTES_MAX ? size_bytes : NAME_BYTES_MAX);
 
-    return number != TEXTS_NONE ? number : (uint32_t)NAME_OTHER;
+    return number != NAME_SET_NONE ? number : (uint32_t)NAME_OTHER;
 }
 
 void

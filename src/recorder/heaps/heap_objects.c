@@ -441,7 +441,7 @@ last_region(uintptr_t address)
 
 /* Note that O's table has objects without a word that begin at ADDRESS. */
 static void
-tell_tabled(struct heap_objects *o, uintptr_t address)
+count_tabled(struct heap_objects *o, uintptr_t address)
 {
     uint64_t claim = load_acquire(&o->claim), there;
     struct heap_leaf *leaf = heap_leaf(HEAP_TIERS - 1, address);
@@ -668,7 +668,7 @@ insert_in_any(struct heap_objects *o, uint32_t first, uintptr_t address, struct 
         if (insert_in(o, tier, address, word, claim, i < thrifty))
             return true;
     }
-    tell_tabled(o, address);
+    count_tabled(o, address);
     note_elsewhere(address);
     return tabled || heap_map_insert(&o->table, (void *)address, b);
 }
@@ -764,8 +764,8 @@ heap_objects_insert_coarse(struct heap_objects *o, const void *p, struct heap_bl
 }
 
 bool
-heap_objects_insert_slowly(struct heap_objects *o, const void *p, struct heap_block b,
-                           struct heap_block *ret_old)
+heap_objects_insert_slow(struct heap_objects *o, const void *p, struct heap_block b,
+                         struct heap_block *ret_old)
 {
     uintptr_t address = (uintptr_t)p;
     uint64_t claim = load_acquire(&o->claim);
@@ -775,13 +775,13 @@ heap_objects_insert_slowly(struct heap_objects *o, const void *p, struct heap_bl
         ret_old->site = 0;
         return true;
     }
-    *ret_old = heap_objects_remove_slowly(o, p);
+    *ret_old = heap_objects_remove_slow(o, p);
     forget_elsewhere(address);
     return insert_in_any(o, tier_of(o, address, tier), address, b, claim);
 }
 
 struct heap_block
-heap_objects_remove_slowly(struct heap_objects *o, const void *p)
+heap_objects_remove_slow(struct heap_objects *o, const void *p)
 {
     uintptr_t address = (uintptr_t)p;
     uint64_t claim = load_acquire(&o->claim);

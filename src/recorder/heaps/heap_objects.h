@@ -85,16 +85,16 @@ static_assert(sizeof(struct heap_region) * (1 << HEAP_LEAF_BITS >> 6) / HEAP_PAG
 
 /* Insert block B at P, not NULL. *RET_OLD gets the block that was still live there; its site is 0
  * if there was none. Return false without memory, or if P is not an address. */
-bool heap_objects_insert_slowly(struct heap_objects *o, const void *p, struct heap_block b,
-                                struct heap_block *ret_old);
+bool heap_objects_insert_slow(struct heap_objects *o, const void *p, struct heap_block b,
+                              struct heap_block *ret_old);
 
 /* Remember B, of more than HEAP_FINE_BYTES, at P, not NULL, if that takes no memory and all objects
- * of O are in the tier for that size. False: nothing was done, and heap_objects_insert_slowly is to
+ * of O are in the tier for that size. False: nothing was done, and heap_objects_insert_slow is to
  * be called. */
 bool heap_objects_insert_coarse(struct heap_objects *o, const void *p, struct heap_block b);
 
 /* Take out the block at P and return it; its site is 0 if there is none. */
-struct heap_block heap_objects_remove_slowly(struct heap_objects *o, const void *p);
+struct heap_block heap_objects_remove_slow(struct heap_objects *o, const void *p);
 
 /* Forget all blocks. It takes no longer if there are many. */
 void heap_objects_empty(struct heap_objects *o);
@@ -322,7 +322,7 @@ heap_objects_free_place(struct heap_leaf *leaf, uint32_t tier, const struct heap
 }
 
 /* Fast path: insert B at P, not NULL, in the first tier. Return false if nothing was done and the
- * caller must call heap_objects_insert_slowly. */
+ * caller must call heap_objects_insert_slow. */
 static INLINE bool
 heap_objects_insert_first(struct heap_objects *o, const void *p, struct heap_block b)
 {
@@ -354,17 +354,17 @@ heap_objects_insert_first(struct heap_objects *o, const void *p, struct heap_blo
            heap_word_put(place, there, region, heap_word_of(0, address, b, number), claim);
 }
 
-/* See heap_objects_insert_slowly. */
+/* See heap_objects_insert_slow. */
 static INLINE bool
 heap_objects_insert(struct heap_objects *o, const void *p, struct heap_block b,
                     struct heap_block *ret_old)
 {
     ret_old->site = 0;
     return likely(heap_objects_insert_first(o, p, b)) ||
-           heap_objects_insert_slowly(o, p, b, ret_old);
+           heap_objects_insert_slow(o, p, b, ret_old);
 }
 
-/* See heap_objects_remove_slowly. */
+/* See heap_objects_remove_slow. */
 static INLINE struct heap_block
 heap_objects_remove(struct heap_objects *o, const void *p)
 {
@@ -373,12 +373,12 @@ heap_objects_remove(struct heap_objects *o, const void *p)
     uint64_t *place = likely(leaf != NULL) ? heap_objects_at(leaf, 0, address) : NULL, word;
 
     if (unlikely(place == NULL))
-        return heap_objects_remove_slowly(o, p);
+        return heap_objects_remove_slow(o, p);
     word = load_relaxed(place);
     if (unlikely(!heap_word_is(0, word, heap_region(leaf, 0, address), load_relaxed(&o->claim),
                                address)) ||
         unlikely(heap_word_is_wide(0, word)))
-        return heap_objects_remove_slowly(o, p);
+        return heap_objects_remove_slow(o, p);
     store_relaxed(place, UINT64_C(0));
     return heap_word_says(0, word);
 }

@@ -29,7 +29,7 @@ static struct heaptap_language language = {
     .size = sizeof language,
     .name = "Lua",
     .place = lua_frames_place,
-    .look = lua_state_look,
+    .look = lua_state_probe,
     .place_inner = lua_frames_place_inner,
     .frames_again = lua_frames_again,
 };
@@ -51,7 +51,7 @@ put_version(char to[LINE_BYTES], const char *version)
 
 /* Print one line for the user: VERSION, which may be NULL, is not known here. */
 static void
-say_unknown(const char *version)
+report_unknown(const char *version)
 {
     char line[LINE_BYTES] = "heaptap: ";
 
@@ -62,7 +62,7 @@ say_unknown(const char *version)
         put_version(line, version);
         strcat(line, " is not supported, so its functions are not shown; 5.1 to 5.4 are\n");
     }
-    speak(line, strlen(line));
+    adapter_message(line, strlen(line));
 }
 
 __attribute__((constructor)) static void
@@ -80,12 +80,12 @@ begin(void)
     resume = dlsym(RTLD_DEFAULT, "lua_resume");
     if (!lua_layout_find(ident, lua_code_exports("lua_enablereadonlytable"), &version) ||
         resume == NULL) {
-        say_unknown(version);
+        report_unknown(version);
         return;
     }
     lua_state_begin((uintptr_t)resume);
     lua_types_begin();
-    lua_frames_nameless = heaptap_frame_name("?", "[C]", 0, "Lua");
+    lua_frames_unnamed = heaptap_frame_name("?", "[C]", 0, "Lua");
     language.memo_bytes = lua_frames_memo_bytes;
     heaptap_language_add(&language);
 }

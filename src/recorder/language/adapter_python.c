@@ -28,7 +28,7 @@ static struct heaptap_language python = {
 
 /* Print one line for the user, once. VERSION is cut at its first space. */
 static void
-say_unknown(const char *version)
+report_unknown(const char *version)
 {
     static const char before[] = "heaptap: Python ";
     static const char after[] = " is not supported, so its functions are not shown; 3.9 to 3.13 "
@@ -42,7 +42,7 @@ say_unknown(const char *version)
     memcpy(line + sizeof before - 1, version, bytes);
     bytes += sizeof before - 1;
     memcpy(line + bytes, after, sizeof after - 1);
-    speak(line, bytes + sizeof after - 1);
+    adapter_message(line, bytes + sizeof after - 1);
 }
 
 struct code {
@@ -52,7 +52,7 @@ struct code {
 
 /* The code of the object that KNOWN is in: all of the interpreter's runs Python programs. */
 static int
-tell_code(struct dl_phdr_info *info, size_t size, void *context)
+register_code(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct code *code = context;
 
@@ -108,7 +108,7 @@ begin(void)
     layout = python_layout_of(python_layout_minor(version()));
     // Builds for debugging may have more words before the type of an object.
     if (layout == NULL || python_pointer(code, PYTHON_OBJECT_TYPE) != type) {
-        say_unknown(version());
+        report_unknown(version());
         return;
     }
     if (!find_asked(&a)) // After that: older versions lack some of these functions.
@@ -117,8 +117,8 @@ begin(void)
     python_reach_begin(layout, &owners);
     python_frames_begin(layout, &a);
     interpreter.known = a.eval;
-    dl_iterate_phdr(tell_code, &interpreter);
-    dl_iterate_phdr(tell_code, &ours); // Our hooks lie among its functions.
+    dl_iterate_phdr(register_code, &interpreter);
+    dl_iterate_phdr(register_code, &ours); // Our hooks lie among its functions.
     python_memory_begin(layout, (const void *)interpreter.start,
                         interpreter.end - interpreter.start);
     python.memo_bytes = python_memo_bytes;

@@ -160,7 +160,7 @@ begin(void)
     const void *boot = dlsym(RTLD_NEXT, "cl_boot");
 
     if (found == 2)
-        speak(other, sizeof other - 1);
+        adapter_message(other, sizeof other - 1);
     *(void **)&env_of_thread = dlsym(RTLD_NEXT, "ecl_process_env_unsafe");
     if (found != 1 || boot == NULL || env_of_thread == NULL)
         return;

@@ -69,7 +69,7 @@ enum {
     KIND_C = 2,
 };
 
-unsigned lua_frames_nameless;
+unsigned lua_frames_unnamed;
 
 /* --- Calls ------------------------------------------------------------------------------------ */
 
@@ -77,7 +77,7 @@ unsigned lua_frames_nameless;
  * address. */
 struct states {
     size_t count;
-    bool all_asked;       // Every allocation of these states has caused an event.
+    bool all_queried;     // Every allocation of these states has caused an event.
     bool is_plain;        // Calls are no array, no block has moved, and no address is an offset.
     uintptr_t moved_from; // Old address of the moved block.
     size_t moved_bytes;
@@ -238,7 +238,7 @@ read_call(const struct lua_layout *y, const struct walk *w, struct facts *f)
     // lua_frames_place needs the address.
     f->frame = (struct heaptap_frame){value, lua_name_of_c(w->l, &w->c, value), KIND_C};
     if (f->frame.id == 0)
-        f->frame.id = lua_frames_nameless;
+        f->frame.id = lua_frames_unnamed;
     return true;
 }
 
@@ -401,7 +401,7 @@ has_words(uintptr_t call, uintptr_t code, uintptr_t status, const struct link *e
 }
 
 /* Return true if the calls from E on, in state NUMBER and the states that resumed it, are in their
- * old places. Changes in them are noted. Handles only the plain case. */
+ * old places. Changes in them are noted. Handles only the direct case. */
 static INLINE bool
 stays(struct answer *a, size_t number, struct link *e, bool deep)
 {
@@ -569,7 +569,7 @@ put_changed(const struct answer *a, struct link *first, struct heaptap_frame *en
         const struct heaptap_frame *f = &a->m->facts[e - v].frame;
         unsigned frames = e[1].frames;
 
-        if (e->has_frame && (f->id != lua_frames_nameless || frames > v[e->end].frames))
+        if (e->has_frame && (f->id != lua_frames_unnamed || frames > v[e->end].frames))
             end[-(ptrdiff_t)++frames] = *f;
         e->frames = (uint16_t)frames;
     }
@@ -593,7 +593,7 @@ put_plainly(const struct answer *a, struct heaptap_frame *end)
                 *to++ = f.frame;
             more = walk_next(a->y, &w);
         }
-        while (to > from && to[-1].id == lua_frames_nameless)
+        while (to > from && to[-1].id == lua_frames_unnamed)
             to--;
     }
     memmove(end - (to - begin), begin, (size_t)(to - begin) * sizeof *to);
@@ -716,7 +716,7 @@ find_states(const struct lua_layout *y, struct memo *m, struct states *s,
     s->moved_from = (uintptr_t)from;
     s->moved_by = (intptr_t)((uintptr_t)to - (uintptr_t)from);
     s->count = 0;
-    s->all_asked = true;
+    s->all_queried = true;
     s->is_plain = !y->has_array && s->moved_from == 0;
     for (size_t k = 0; k < LUA_STATE_NOTES && notes[2 * k] != 0; k++) {
         uintptr_t l = m->states[k], global, function;
@@ -734,7 +734,7 @@ find_states(const struct lua_layout *y, struct memo *m, struct states *s,
         function = lua_word(global + y->global_alloc);
         ask_whose(m, global);
         if (unlikely(function != m->allocator))
-            s->all_asked &= is_lua_allocator(m, function);
+            s->all_queried &= is_lua_allocator(m, function);
     }
 }
 
@@ -778,7 +778,7 @@ is_deep_latest(const struct lua_layout *y, struct memo *m, const struct states *
 {
     if (!is_latest(y, m, s, true))
         return false;
-    m->is_unsure = !s->all_asked;
+    m->is_unsure = !s->all_queried;
     return true;
 }
 
@@ -789,7 +789,7 @@ answer(struct answer *a, struct heaptap_frame *end, size_t *ret_same)
     struct memo *m = a->m;
     struct link *first = &m->v[LINKS - m->count];
 
-    a->deep = m->is_unsure || !a->s->all_asked;
+    a->deep = m->is_unsure || !a->s->all_queried;
     a->count = m->count;
     a->filled = m->filled;
     a->changed = first;
@@ -807,7 +807,7 @@ answer(struct answer *a, struct heaptap_frame *end, size_t *ret_same)
     m->stop = next_stop(a, first);
     a->count = (unsigned)(&m->v[LINKS] - first);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    m->is_unsure = !a->s->all_asked;
+    m->is_unsure = !a->s->all_queried;
     m->count = a->count;
     m->filled = a->filled > a->count ? a->filled : a->count;
     return first->frames;
@@ -823,8 +823,8 @@ lua_frames_again(struct heaptap_frame *end, void *memo, const unsigned long note
 
     find_states(y, m, &s, notes);
     if (likely(s.is_plain) &&
-        (likely(s.all_asked) && likely(!m->is_unsure) ? is_latest(y, m, &s, false)
-                                                      : is_deep_latest(y, m, &s)))
+        (likely(s.all_queried) && likely(!m->is_unsure) ? is_latest(y, m, &s, false)
+                                                        : is_deep_latest(y, m, &s)))
         return *ret_same = m->v[LINKS - m->count].frames;
     return answer(&(struct answer){.y = y, .s = &s, .m = m}, end, ret_same);
 }

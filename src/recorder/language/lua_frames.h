@@ -5,7 +5,7 @@
 #include "heaptap/language.h"
 
 /* Id of C functions without a name. Set once. */
-extern unsigned lua_frames_nameless;
+extern unsigned lua_frames_unnamed;
 
 extern const size_t lua_frames_memo_bytes;
 size_t lua_frames_again(struct heaptap_frame *end, void *memo,

@@ -146,7 +146,7 @@ learn(const struct heaptap_native *n, size_t count)
 }
 
 void
-lua_state_look(const struct heaptap_native *n, size_t count, unsigned long notes[HEAPTAP_NOTES])
+lua_state_probe(const struct heaptap_native *n, size_t count, unsigned long notes[HEAPTAP_NOTES])
 {
     uintptr_t start = __atomic_load_n(&protected_start, __ATOMIC_ACQUIRE);
     uintptr_t latest = 0, bytes;

@@ -13,8 +13,8 @@ void lua_state_begin(uintptr_t resume);
 
 /* Implements `look` of heaptap/language.h. Its notes are the bounds of the frames that show the
  * running states, in pairs, innermost first, ended by 0. */
-void lua_state_look(const struct heaptap_native *n, size_t count,
-                    unsigned long notes[HEAPTAP_NOTES]);
+void lua_state_probe(const struct heaptap_native *n, size_t count,
+                     unsigned long notes[HEAPTAP_NOTES]);
 enum { LUA_STATE_NOTES = (HEAPTAP_NOTES - 2) / 2 };
 
 /* Return the state that the frame between LOW and HIGH shows; 0 if it shows none now. */

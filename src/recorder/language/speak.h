@@ -12,7 +12,7 @@
 /* Write LINE of SIZE_BYTES to descriptor 2, unless that is not the stderr of `heaptap run`: then it
  * belongs to a program that reads what this one writes. Called while the program is loaded. */
 static inline void
-speak(const char *line, size_t size_bytes)
+adapter_message(const char *line, size_t size_bytes)
 {
     const char *wanted = secure_getenv(ENVIRONMENT_STDERR);
     struct stat st;

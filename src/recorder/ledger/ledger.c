@@ -56,7 +56,7 @@ ledger_start(void)
 static inline uint64_t
 room_bytes(const void *p)
 {
-    return likely(ledger_state()->usable == USABLE_GLIBC) ? ledger_glibc_room(p) : behind_usable(p);
+    return likely(ledger_state()->usable == USABLE_GLIBC) ? ledger_glibc_room(p) : real_usable(p);
 }
 
 static COLD struct ledger_place
@@ -220,5 +220,5 @@ ledger_site(const void *p)
 uint64_t
 ledger_usable(const void *p)
 {
-    return p != NULL && ledger_state()->usable != USABLE_NONE ? behind_usable(p) : 0;
+    return p != NULL && ledger_state()->usable != USABLE_NONE ? real_usable(p) : 0;
 }

@@ -108,21 +108,21 @@ ledger_sub(uintptr_t address, uint32_t granule_shift)
     return (uint32_t)(address & ((1u << granule_shift) - 8)) << (LEDGER_SUB_SHIFT - 3);
 }
 
-/* Return the number of 16-byte units of address space that may hold plain blocks: 0 unless the
+/* Return the number of 16-byte units of address space that may hold direct blocks: 0 unless the
  * allocator is glibc's. */
 static inline uint64_t
-ledger_plain_units(void)
+ledger_direct_units(void)
 {
     return ledger_state()->granule_shift == LEDGER_GLIBC_SHIFT
                ? UINT64_C(1) << (ARCH_ADDRESS_BITS - 4)
                : 0;
 }
 
-/* Return the position of P in the plain case, the most frequent one: a block of glibc's, aligned
- * like malloc's, whose slack fits. LEDGER is the top level, UNITS is ledger_plain_units. In all
+/* Return the position of P in the direct case, the most frequent one: a block of glibc's, aligned
+ * like malloc's, whose slack fits. LEDGER is the top level, UNITS is ledger_direct_units. In all
  * other cases, and for a P of NULL, the leaf is NULL. */
 static inline struct ledger_place
-ledger_plain_place(uint32_t **ledger, uint64_t units, const void *p)
+ledger_direct_place(uint32_t **ledger, uint64_t units, const void *p)
 {
     // The rotation moves the bits that must be 0 to the top.
     uintptr_t unit = (uintptr_t)p >> 4 | (uintptr_t)p << 60;
@@ -134,18 +134,18 @@ ledger_plain_place(uint32_t **ledger, uint64_t units, const void *p)
                                      ((1u << (LEDGER_SPAN_BITS - LEDGER_GLIBC_SHIFT)) - 1)};
 }
 
-/* The birth of the block at a plain place. */
+/* The birth of the block at a direct place. */
 static inline uint8_t *
-ledger_plain_birth(struct ledger_place at)
+ledger_direct_birth(struct ledger_place at)
 {
     return ledger_birth_at(at, LEDGER_GLIBC_SHIFT);
 }
 
 /* Compute in *RET_ENTRY the entry for block P of SITE in the plain SLOT. Return false if P is not a
- * plain case. */
+ * direct case. */
 static inline bool
-ledger_plain_entry(const void *p, uint64_t size_bytes, uint32_t site, const uint32_t *slot,
-                   uint32_t *ret_entry)
+ledger_direct_entry(const void *p, uint64_t size_bytes, uint32_t site, const uint32_t *slot,
+                    uint32_t *ret_entry)
 {
     uint64_t slack;
 
@@ -159,17 +159,17 @@ ledger_plain_entry(const void *p, uint64_t size_bytes, uint32_t site, const uint
     return likely(slack < LEDGER_SLACK_SIDE);
 }
 
-/* Return true if ENTRY, from the plain slot of P, is a live block at P and holds all its data. */
+/* Return true if ENTRY, from the direct slot of P, is a live block at P and holds all its data. */
 static inline bool
-ledger_is_plain(uint32_t entry, const void *p)
+ledger_is_direct(uint32_t entry, const void *p)
 {
     return likely(entry - 1 < ((uint32_t)LEDGER_SLACK_SIDE << LEDGER_SLACK_SHIFT) - 1) &&
            likely((entry & 3u << LEDGER_SUB_SHIFT) == ledger_sub((uintptr_t)p, LEDGER_GLIBC_SHIFT));
 }
 
-/* Return the requested size of the live block at P, whose plain slot holds ENTRY. */
+/* Return the requested size of the live block at P, whose direct slot holds ENTRY. */
 static inline uint64_t
-ledger_plain_size(uint32_t entry, const void *p)
+ledger_direct_size(uint32_t entry, const void *p)
 {
     return ledger_glibc_room(p) - (entry >> LEDGER_SLACK_SHIFT);
 }

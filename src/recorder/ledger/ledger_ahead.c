@@ -7,9 +7,9 @@
  *
  * Prefaulted pages are memory at once, so there must be no more of them than the heap will use.
  * Only a heap that was seen to grow is followed, no further ahead than half the growth and
- * AHEAD_MAX_BYTES, which takes 80 KiB of ledger. One block in some hundred is examined, one at each
- * tick. A block below the highest one gives no information, because its slot was used before. A
- * distant block begins a new stretch, but only if the ledger behind it is not populated yet:
+ * PREFAULT_MAX_BYTES, which takes 80 KiB of ledger. One block in some hundred is examined, one at
+ * each tick. A block below the highest one gives no information, because its slot was used before.
+ * A distant block begins a new stretch, but only if the ledger behind it is not populated yet:
  * otherwise blocks from all over a large heap would look like a heap that grows by leaps.
  *
  * The call of the program that waits for this must not be noticeably slower than others, and a page
@@ -25,17 +25,17 @@
 /* Distances in the program's address space. */
 #define FAR_BELOW_BYTES ((uintptr_t)64 << 20)
 #define FAR_ABOVE_BYTES ((uintptr_t)2 << 20)
-#define AHEAD_MAX_BYTES ((uintptr_t)512 << 10)
-#define AHEAD_MIN_BYTES ((uintptr_t)64 << 10)
+#define PREFAULT_MAX_BYTES ((uintptr_t)512 << 10)
+#define PREFAULT_MIN_BYTES ((uintptr_t)64 << 10)
 #define STEP_BYTES ((uintptr_t)64 << 10)
 
 /* Return the end of the range to prefault from START on, if the heap's highest block is at
  * ADDRESS. */
 static uintptr_t
-end_of_step(const struct ledger_ahead *a, uintptr_t start, uintptr_t address, uintptr_t step)
+end_of_step(const struct ledger_prefaulted *a, uintptr_t start, uintptr_t address, uintptr_t step)
 {
-    uintptr_t ahead = (address - a->first) / 2;
-    uintptr_t end = address + (ahead < AHEAD_MAX_BYTES ? ahead : AHEAD_MAX_BYTES);
+    uintptr_t prefaulted = (address - a->first) / 2;
+    uintptr_t end = address + (prefaulted < PREFAULT_MAX_BYTES ? prefaulted : PREFAULT_MAX_BYTES);
     uintptr_t last = address | (((uintptr_t)1 << LEDGER_SPAN_BITS) - 1);
 
     if (end > start + step)
@@ -47,13 +47,13 @@ end_of_step(const struct ledger_ahead *a, uintptr_t start, uintptr_t address, ui
 static bool
 is_used_behind(uintptr_t address)
 {
-    struct ledger_place behind = ledger_place(address + AHEAD_MIN_BYTES);
+    struct ledger_place behind = ledger_place(address + PREFAULT_MIN_BYTES);
 
     return behind.leaf != NULL && mem_is_there(ledger_slot_at(behind));
 }
 
 void
-ledger_look_ahead(struct ledger_ahead *a, const void *p)
+ledger_prefault(struct ledger_prefaulted *a, const void *p)
 {
     uintptr_t address = (uintptr_t)p, grown = address - a->top, start, end, step;
     struct ledger_place from, to;
@@ -61,7 +61,7 @@ ledger_look_ahead(struct ledger_ahead *a, const void *p)
     a->looks++;
     if (grown > FAR_ABOVE_BYTES) {
         if (a->top - address > FAR_BELOW_BYTES && !is_used_behind(address))
-            *a = (struct ledger_ahead){.first = address, .top = address, .made = address};
+            *a = (struct ledger_prefaulted){.first = address, .top = address, .made = address};
         return;
     }
     step = grown / a->looks > STEP_BYTES ? grown / a->looks : STEP_BYTES;
@@ -69,7 +69,7 @@ ledger_look_ahead(struct ledger_ahead *a, const void *p)
     a->looks = 0;
     start = a->made > address ? a->made : address;
     end = end_of_step(a, start, address, step);
-    if (start >= end || (end - start < AHEAD_MIN_BYTES &&
+    if (start >= end || (end - start < PREFAULT_MIN_BYTES &&
                          end != (address | (((uintptr_t)1 << LEDGER_SPAN_BITS) - 1))))
         return;
     from = ledger_place(start);

@@ -7,6 +7,6 @@
 /* Prefault pages of the ledger, if any, that the heap of P is about to need. P is a recent
  * block of the thread, from malloc. A is the thread's own and remembers earlier calls.
  * Async-signal-safe. */
-void ledger_look_ahead(struct ledger_ahead *a, const void *p);
+void ledger_prefault(struct ledger_prefaulted *a, const void *p);
 
 #endif

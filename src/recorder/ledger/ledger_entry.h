@@ -36,7 +36,7 @@ ledger_is_hooked(const void *p)
 
 /* In a sample's entry, the bits above the site say how the sample was chosen. */
 #define LEDGER_ROUNDED_UP (1u << LEDGER_SITE_BITS)
-enum { LEDGER_WAY_SHIFT = LEDGER_SITE_BITS + 1 }; // Recording mode plus 1.
+enum { LEDGER_MODE_SHIFT = LEDGER_SITE_BITS + 1 }; // Recording mode plus 1.
 
 /* The value of all these bits for a block that backs one of the program's own heaps: rounded up,
  * without a recording mode. */
@@ -52,7 +52,7 @@ struct ledger_entry {
 };
 
 /* The growth of a thread's heap as observed so far. Initially all zero. */
-struct ledger_ahead {
+struct ledger_prefaulted {
     uintptr_t first; // Start of the stretch where it grew.
     uintptr_t top;   // The highest block seen there.
     uintptr_t made;  // The ledger is prefaulted below this address.

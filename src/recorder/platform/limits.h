@@ -27,10 +27,10 @@ enum {
     /* Stacks with unknown frees; more are counted without their stack. */
     LIMIT_UNKNOWN_FREES = 8192,
     /* Corruptions of blocks with a record; more are only counted. */
-    LIMIT_DAMAGES = 512,
+    LIMIT_CORRUPTIONS = 512,
     /* Changes of the recording mode; the ledger has 9 bits for them. When they have run out, an
      * earlier mode of the same kind is reused. */
-    LIMIT_WAYS = 511,
+    LIMIT_MODES = 511,
     /* Snapshots, including the timeline's, and how many of them are reserved for others. More are
      * refused. In a month the timeline takes some 3,000. */
     LIMIT_SNAPSHOTS = 8192,

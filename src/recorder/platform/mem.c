@@ -379,7 +379,7 @@ mem_is_there(const void *address)
 }
 
 void
-mem_make_ahead(const void *base, uint64_t *made, uint64_t end_bytes, uint64_t limit_bytes)
+mem_prefault_ahead(const void *base, uint64_t *made, uint64_t end_bytes, uint64_t limit_bytes)
 {
     uint64_t old = load_relaxed(made), step = end_bytes / 2, end;
 

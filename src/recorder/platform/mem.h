@@ -61,14 +61,14 @@ bool mem_is_there(const void *address);
 /* Prefault memory that is filled from its start, in steps: cheaper than a page fault for each page.
  * It is about to be used up to END_BYTES of LIMIT_BYTES. *MADE, which threads share, is the
  * prefaulted size. A step goes beyond END_BYTES by half of END_BYTES, at most by 4 KiB. */
-void mem_make_ahead(const void *base, uint64_t *made, uint64_t end_bytes, uint64_t limit_bytes);
+void mem_prefault_ahead(const void *base, uint64_t *made, uint64_t end_bytes, uint64_t limit_bytes);
 
-/* Fast path of mem_make_ahead. */
+/* Fast path of mem_prefault_ahead. */
 static inline void
 mem_fill(const void *base, uint64_t *made, uint64_t end_bytes, uint64_t limit_bytes)
 {
     if (unlikely(end_bytes > load_relaxed(made)))
-        mem_make_ahead(base, made, end_bytes, limit_bytes);
+        mem_prefault_ahead(base, made, end_bytes, limit_bytes);
 }
 
 /* Give back all private memory except `state` itself. Requires that it is not in use any more. */

@@ -105,8 +105,8 @@ struct tls {
     // The thread's events need the slow path, as of the latest look: blocks are charged to another
     // node than the C stack's, because the thread has labels, or frames of another language may
     // run.
-    uint32_t apart;
-    // During a recorded reallocation, if `apart`: the block's old and new address.
+    uint32_t needs_slow_path;
+    // During a recorded reallocation, if `needs_slow_path`: the block's old and new address.
     const void *moved_from, *moved_to;
     size_t moved_bytes; // As in the API (heaptap/language.h).
     uint64_t namespace_slot; // Slot of the call of dlmopen in progress; 0 = none.
@@ -121,8 +121,8 @@ struct tls {
     int64_t reserve;      // Charge left at the next look until the next sample.
     uint64_t random;      // State of the generator.
     uint32_t change;      // sample.change when the thread last adopted a recording mode; 0 = never.
-    uint32_t way;
-    uint32_t sampled_way; // Recording mode of the sample being recorded.
+    uint32_t mode;
+    uint32_t sampled_mode; // Recording mode of the sample being recorded.
     uint32_t freed_site;    // The latest freed sample, and the credit at that time.
     const void *freed_block;
     int64_t freed_credit;

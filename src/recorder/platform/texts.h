@@ -8,10 +8,10 @@
 
 #include "base/base.h"
 
-enum { TEXTS_NONE = UINT32_MAX, TEXTS_LENGTH_MAX = 1024 };
+enum { NAME_SET_NONE = UINT32_MAX, NAME_SET_LENGTH_MAX = 1024 };
 
 /* All zero is empty. */
-struct texts {
+struct name_set {
     uint32_t *places; // Atomic: a text's start in the pool, plus 1; 0 = free.
     uint32_t place_count;
     uint32_t pool_bytes;
@@ -19,11 +19,11 @@ struct texts {
     uint32_t pool_used;  // Atomic.
 };
 
-/* Return the number of TEXT, below place_count, adding it if it is new. TEXTS_NONE: no room, or
+/* Return the number of TEXT, below place_count, adding it if it is new. NAME_SET_NONE: no room, or
  * TEXT is too long. */
-uint32_t texts_intern(struct texts *t, const void *text, size_t size_bytes);
+uint32_t name_set_intern(struct name_set *t, const void *text, size_t size_bytes);
 
-/* Return the text with NUMBER; an empty text if texts_intern did not return that number. */
-const void *texts_get(const struct texts *t, uint32_t number, size_t *ret_size_bytes);
+/* Return the text with NUMBER; an empty text if name_set_intern did not return that number. */
+const void *name_set_get(const struct name_set *t, uint32_t number, size_t *ret_size_bytes);
 
 #endif

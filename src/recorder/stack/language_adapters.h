@@ -35,7 +35,7 @@ bool language_runtime_code(uint64_t start, uint64_t end);
 /* Return true if the call before PC is in code of a runtime. */
 bool language_is_runtime(uint64_t pc);
 
-/* Like language_is_runtime, but false for an adapter's own code. */
+/* Like language_is_runtime, but false for an adapter's user code. */
 bool language_is_interpreter(uint64_t pc);
 
 #endif

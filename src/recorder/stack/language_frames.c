@@ -124,7 +124,7 @@ static const struct language_noted *
 notes_of(struct thread *t, struct language_memo *m, const struct stack_target *target)
 {
     struct language_noted *n =
-        target->stamp != 0 ? &m->noted[target->stamp % LANGUAGE_NOTED] : &m->strange;
+        target->stamp != 0 ? &m->noted[target->stamp % LANGUAGE_NOTED] : &m->uncached;
 
     if (unlikely(n->stamp != target->stamp || n->version != t->memo_version ||
                  n->sites != target->sites || target->stamp == 0))

@@ -25,7 +25,7 @@ uint32_t *language_sites_apart(struct thread *t, const struct stack_target *targ
 static inline void
 language_moves(struct ledger_entry old, const void *from, const void *to)
 {
-    if (likely(tls.apart == 0) || from == to)
+    if (likely(tls.needs_slow_path == 0) || from == to)
         return;
     tls.moved_from = (const void *)((uintptr_t)from & ~LEDGER_HOOKED);
     tls.moved_to = (const void *)((uintptr_t)to & ~LEDGER_HOOKED);
@@ -37,7 +37,7 @@ language_moves(struct ledger_entry old, const void *from, const void *to)
 static inline void
 language_moved(void)
 {
-    if (unlikely(tls.apart != 0))
+    if (unlikely(tls.needs_slow_path != 0))
         tls.moved_from = NULL;
 }
 
@@ -46,7 +46,7 @@ language_moved(void)
 static inline uint32_t *
 language_sites(struct thread *t, struct stack_target *target)
 {
-    return likely(tls.apart == 0) ? target->sites : language_sites_apart(t, target);
+    return likely(tls.needs_slow_path == 0) ? target->sites : language_sites_apart(t, target);
 }
 
 /* Return the node of the stack that called the intercepted function from CALLER, with the frames of
@@ -56,7 +56,7 @@ language_node(struct thread *t, struct arch_caller caller)
 {
     const struct stack_target *target = stack_target(t, caller);
 
-    return likely(tls.apart == 0) ? nodes_of(target->sites) : language_merge(t, target);
+    return likely(tls.needs_slow_path == 0) ? nodes_of(target->sites) : language_merge(t, target);
 }
 
 #endif

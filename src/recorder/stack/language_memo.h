@@ -99,7 +99,7 @@ struct language_memo {
     struct language_kept *latest; // One of `kept`.
     struct language_deep deep[LANGUAGE_DEEP];
     struct language_noted noted[LANGUAGE_NOTED];
-    struct language_noted strange; // For stacks without a stamp; never reused.
+    struct language_noted uncached; // For stacks without a stamp; never reused.
 };
 
 /* Return C frame NUMBER as adapters see it. */

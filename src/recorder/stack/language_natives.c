@@ -1,7 +1,7 @@
 /* language_natives.c: the C frames of a stack as adapters for languages see them.
  *
  * The outer frames are those that the stack shares with the memo. The inner ones come from the
- * checks of a passing stack or from the walk that has just ended. Frames of the memo stay here
+ * checks of a variant stack or from the walk that has just ended. Frames of the memo stay here
  * until the memo changes. */
 #define HEAPTAP_IS_RECORDER
 
@@ -23,11 +23,11 @@ take_frame(struct language_memo *m, uint32_t number, const struct stack_frame *f
     take_native(m, number, f->frame, f->flags, f->slot);
 }
 
-/* Take the C frames of passing stack P inside the remembered frame that it joins, outermost first.
+/* Take the C frames of variant stack P inside the remembered frame that it joins, outermost first.
  * P's checks hold their slots and return addresses. The rules supply the rest, with the result of
  * the original walk: if code had been unloaded since, P would have been forgotten. */
 static void
-take_passing(struct thread *t, struct language_memo *m, const struct stack_passing *p)
+take_variant(struct thread *t, struct language_memo *m, const struct stack_variant *p)
 {
     uint32_t number = p->join;
 
@@ -50,11 +50,11 @@ take_passing(struct thread *t, struct language_memo *m, const struct stack_passi
 static inline uint32_t
 joined_of(const struct thread *t, const struct stack_target *target)
 {
-    const struct stack_passing *p;
+    const struct stack_variant *p;
 
     if (target == &t->leaf)
         return t->memo_count;
-    p = stack_passing_of(t, target);
+    p = stack_variant_of(t, target);
     return p != NULL ? p->join : 0;
 }
 
@@ -75,7 +75,7 @@ static void
 find_inner(struct thread *t, struct language_memo *m, const struct stack_target *target,
            uint32_t joined)
 {
-    const struct stack_passing *p = stack_passing_of(t, target);
+    const struct stack_variant *p = stack_variant_of(t, target);
     uint32_t n;
 
     if (target == &t->leaf) {
@@ -91,7 +91,7 @@ find_inner(struct thread *t, struct language_memo *m, const struct stack_target 
     if (m->natives_same > joined && n > 0)
         m->natives_same = joined;
     if (p != NULL)
-        take_passing(t, m, p);
+        take_variant(t, m, p);
     for (uint32_t i = 0; p == NULL && i < n; i++)
         take_frame(m, n - i, &t->walked[i]);
 }

@@ -148,7 +148,7 @@ static void
 new_generation(void)
 {
     add_relaxed(&state->generation, 1u);
-    thread_tell_all();
+    thread_invalidate_all();
 }
 
 /* Mark modules that overlap O as unloaded. */

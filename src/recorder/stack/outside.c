@@ -13,7 +13,7 @@
  * id. Equal ids mean equal paths, by induction: as long as an id is in use, it stands for one such
  * pair. Conversely, one path may have several ids, when its cache entry was displaced; then stacks
  * that build on it are walked once more. So the cache can be small, and running without one does no
- * harm. An id is not reused before the thread has forgotten its memo and passing stacks.
+ * harm. An id is not reused before the thread has forgotten its memo and variant stacks.
  *
  * The blocks of a stack without room are counted at its innermost frames (nodes_shorten), which are
  * at hand after a walk. */
@@ -26,9 +26,9 @@
 enum { PLACES = 1 << 14 };
 
 /* From here on the thread is marked stale, to start over. One event needs some 2,000. */
-#define ID_LAST (3 * OUTSIDE_FIRST)
+#define ID_LAST (3 * PATH_IDS_FIRST)
 
-struct outside {
+struct path_ids {
     struct place {
         uint64_t frame;
         uint32_t outer; // Id or node of the outer path.
@@ -39,11 +39,11 @@ struct outside {
 static uint32_t
 new_id(struct thread *t)
 {
-    if (unlikely(t->outside_ids < OUTSIDE_FIRST))
-        t->outside_ids = OUTSIDE_FIRST;
-    if (unlikely(t->outside_ids >= ID_LAST))
-        thread_tell(t);
-    return t->outside_ids++;
+    if (unlikely(t->path_id_next < PATH_IDS_FIRST))
+        t->path_id_next = PATH_IDS_FIRST;
+    if (unlikely(t->path_id_next >= ID_LAST))
+        thread_invalidate(t);
+    return t->path_id_next++;
 }
 
 static uint32_t
@@ -51,9 +51,9 @@ id_of(struct thread *t, uint32_t outer, uint64_t frame)
 {
     struct place *p;
 
-    if (unlikely(t->outside == NULL) && (t->outside = mem_private(sizeof *t->outside)) == NULL)
+    if (unlikely(t->path_ids == NULL) && (t->path_ids = mem_private(sizeof *t->path_ids)) == NULL)
         return new_id(t);
-    p = &t->outside->places[hash_u64(frame ^ (uint64_t)outer << 32) % PLACES];
+    p = &t->path_ids->places[hash_u64(frame ^ (uint64_t)outer << 32) % PLACES];
     if (p->frame != frame || p->outer != outer || p->id == 0) {
         // Unused until it is complete: a handler may jump out of here.
         p->id = 0;
@@ -67,7 +67,7 @@ id_of(struct thread *t, uint32_t outer, uint64_t frame)
 }
 
 void
-outside_name(struct thread *t, uint32_t first, uint32_t last)
+path_ids_assign(struct thread *t, uint32_t first, uint32_t last)
 {
     for (struct stack_frame *f = &t->memo[first]; f <= &t->memo[last]; f++)
         if (f->node == DISK_NODE_OTHER)
@@ -83,7 +83,7 @@ take(struct nodes_frame *frames, uint32_t *count, const struct stack_frame *f)
 }
 
 COLD uint32_t
-outside_walked(struct thread *t, uint32_t walked, uint32_t joined, uint32_t root)
+path_ids_walked(struct thread *t, uint32_t walked, uint32_t joined, uint32_t root)
 {
     struct nodes_frame frames[NODES_SHORT_FRAMES];
     uint32_t count = 0;
@@ -99,21 +99,21 @@ outside_walked(struct thread *t, uint32_t walked, uint32_t joined, uint32_t root
 }
 
 COLD uint32_t
-outside_leaf(struct thread *t)
+path_ids_leaf(struct thread *t)
 {
-    return outside_walked(t, 0, t->memo_count, t->memo_root);
+    return path_ids_walked(t, 0, t->memo_count, t->memo_root);
 }
 
 bool
-outside_is_worn(const struct thread *t)
+path_ids_are_used_up(const struct thread *t)
 {
-    return t->outside_ids >= ID_LAST;
+    return t->path_id_next >= ID_LAST;
 }
 
 COLD void
-outside_forget(struct thread *t)
+path_ids_reset(struct thread *t)
 {
-    for (uint32_t i = 0; t->outside != NULL && i < PLACES; i++)
-        t->outside->places[i].id = 0;
-    t->outside_ids = OUTSIDE_FIRST;
+    for (uint32_t i = 0; t->path_ids != NULL && i < PLACES; i++)
+        t->path_ids->places[i].id = 0;
+    t->path_id_next = PATH_IDS_FIRST;
 }

@@ -18,13 +18,13 @@
  *
  * Not every stack is worth remembering: programs alternate between places that share all but their
  * innermost frames. A short walk leaves the memo as it is. Its checks are kept beside the memo as a
- * passing stack, anchored in the remembered frame that the walk met. When the same stack occurs
+ * variant stack, anchored in the remembered frame that the walk met. When the same stack occurs
  * again, these checks prove it without rules or the call tree. Programs repeat themselves, so there
- * are three lookups: the passing stack that last followed the same few stacks at the same place,
+ * are three lookups: the variant stack that last followed the same few stacks at the same place,
  * then the latest one at that place, then a hash of the innermost frames. A stack that occurs many
  * times in a row, or whose walk was long, replaces the memo.
  *
- * No word of the stack is ever modified. The memo and the passing stacks cover the thread's own
+ * No word of the stack is ever modified. The memo and the variant stacks cover the thread's own
  * stack only. On any other stack (signal stacks, coroutines), and where no rule fits, walk.c walks
  * the whole stack and leaves the memo alone.
  *
@@ -42,8 +42,8 @@
 #include "stack/walk.h"
 
 enum {
-    KEY_FRAMES = 6, // Innermost frames in the hash of a passing stack.
-    KEY_NOT_KNOWN = PASSINGS,
+    KEY_FRAMES = 6, // Innermost frames in the hash of a variant stack.
+    KEY_NOT_KNOWN = STACK_VARIANTS,
     KEY_REMEMBER, // No key: the memo must hold the stack.
 };
 
@@ -84,8 +84,8 @@ COLD void
 stack_forget_all(struct thread *t)
 {
     stack_forget(t);
-    for (uint32_t i = 1; i <= t->passing_count; i++)
-        t->passings[i].slot = 0;
+    for (uint32_t i = 1; i <= t->variant_count; i++)
+        t->variants[i].slot = 0;
 }
 
 /* Why a walk ended. */
@@ -425,7 +425,7 @@ remember_walked(struct walk *w, uint32_t parent)
         c = remember(t, ++m, c, f, parent);
     }
     if (unlikely(parent == DISK_NODE_OTHER))
-        outside_name(t, t->memo_count + 1, (uint32_t)(m - t->memo));
+        path_ids_assign(t, t->memo_count + 1, (uint32_t)(m - t->memo));
     t->memo_count = (uint32_t)(m - t->memo);
     t->check_count = (uint32_t)(c - t->checks);
     return parent;
@@ -448,7 +448,7 @@ rejoin(struct walk *w)
     if (m->needs_rbp && m->rbp_slot)
         t->checks[t->check_count++] = (struct stack_check){m->rbp_slot, m->rbp};
     t->frames_reused += t->memo_count;
-    return outside_parent(m->node);
+    return path_ids_parent(m->node);
 }
 
 /* Return the root of a stack whose walk ended with OUTCOME. */
@@ -490,7 +490,7 @@ cut_memo(struct walk *w)
         c = remember(t, &t->memo[i], c, &f, parent);
     }
     if (parent == DISK_NODE_OTHER)
-        outside_name(t, 1, kept);
+        path_ids_assign(t, 1, kept);
     t->memo_count = kept;
     t->check_count = (uint32_t)(c - t->checks);
     t->memo_is_cut = true;
@@ -504,7 +504,7 @@ remember_leaf(struct thread *t, uint32_t node)
     const struct stack_frame *leaf = &t->memo[t->memo_count];
 
     if (unlikely(node == DISK_NODE_OTHER))
-        node = outside_leaf(t);
+        node = path_ids_leaf(t);
     t->leaf_slot = leaf->slot;
     t->leaf_rbp = leaf->rbp;
     t->leaf_needs_rbp = leaf->needs_rbp;
@@ -514,11 +514,11 @@ remember_leaf(struct thread *t, uint32_t node)
     return &t->leaf;
 }
 
-/* Return the first of the two places in t->passing_at for the stack that called from CALLER. The
+/* Return the first of the two places in t->variant_at for the stack that called from CALLER. The
  * key ends at a rule that is not in the thread's cache, so it may differ next time, which costs
  * only time. */
 static inline uint32_t
-passing_key(struct thread *t, struct arch_caller caller)
+variant_key(struct thread *t, struct arch_caller caller)
 {
     struct outer at = {.slot = caller.slot, .rbp = caller.rbp};
     uint64_t key = at.slot;
@@ -537,14 +537,14 @@ passing_key(struct thread *t, struct arch_caller caller)
             stays =
                 e->rule.kind == RULE_RBP && step_rbp(at.slot, at.rbp, &e->rule, t->stack_high, &at);
     }
-    static_assert(PASSINGS == 1 << (64 - 54), "the hash");
+    static_assert(STACK_VARIANTS == 1 << (64 - 54), "the hash");
     return (uint32_t)(key >> 54);
 }
 
 /* Append the checks of W's frames, from the outermost in, to P, which has N already. Return how
  * many P has then; 0 if there is no room, or a frame keeps its CFA in a word. */
 static inline uint32_t
-checks_of_walked(struct stack_passing *p, const struct walk *w, uint32_t n, bool *needs_rbp)
+checks_of_walked(struct stack_variant *p, const struct walk *w, uint32_t n, bool *needs_rbp)
 {
     uint64_t rbp_slot = w->rbp_slot;
 
@@ -553,7 +553,7 @@ checks_of_walked(struct stack_passing *p, const struct walk *w, uint32_t n, bool
     for (const struct stack_frame *f = w->next; f-- > w->t->walked;) {
         *needs_rbp = f->uses_rbp || (*needs_rbp && rbp_slot == 0);
         rbp_slot = f->rbp_slot;
-        if (n + 2 > PASSING_CHECKS || f->cfa_slot != 0)
+        if (n + 2 > VARIANT_CHECKS || f->cfa_slot != 0)
             return 0;
         p->checks[n++] = (struct stack_check){f->slot, f->frame & DISK_ADDRESS_MASK};
         if (*needs_rbp && rbp_slot)
@@ -564,11 +564,11 @@ checks_of_walked(struct stack_passing *p, const struct walk *w, uint32_t n, bool
 
 /* Like checks_of_walked, when the join frame and all inside it need no rbp. */
 static inline uint32_t
-plain_checks_of_walked(struct stack_passing *p, const struct walk *w, uint32_t n)
+direct_checks_of_walked(struct stack_variant *p, const struct walk *w, uint32_t n)
 {
     struct stack_check *c = &p->checks[n];
 
-    if (n + walked_count(w) > PASSING_CHECKS)
+    if (n + walked_count(w) > VARIANT_CHECKS)
         return 0;
     for (const struct stack_frame *f = w->next; f-- > w->t->walked; c++)
         *c = (struct stack_check){f->slot, f->frame & DISK_ADDRESS_MASK};
@@ -578,7 +578,7 @@ plain_checks_of_walked(struct stack_passing *p, const struct walk *w, uint32_t n
 /* Fill in P, all but its slot and target, from the walk W, which met the memo or ended without.
  * Return false if there is no room, or a frame keeps its CFA in a word. */
 static inline bool
-fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller caller)
+fill_variant(struct stack_variant *p, const struct walk *w, struct arch_caller caller)
 {
     const struct stack_frame *join = w->join;
     bool needs_rbp = join->needs_rbp;
@@ -587,7 +587,7 @@ fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller c
     if (likely(join != w->t->memo))
         p->checks[n++] = (struct stack_check){join->slot, join->frame & DISK_ADDRESS_MASK};
     if (likely(!needs_rbp) && likely(!w->used_rbp))
-        n = plain_checks_of_walked(p, w, n);
+        n = direct_checks_of_walked(p, w, n);
     else
         n = checks_of_walked(p, w, n, &needs_rbp);
     if (unlikely(n == 0)) // No frame, or too many.
@@ -608,7 +608,7 @@ fill_passing(struct stack_passing *p, const struct walk *w, struct arch_caller c
 
 /* Store P's root and which checks are return addresses, for language_natives.c. */
 static COLD void
-note_frames(struct stack_passing *p, const struct walk *w, uint32_t root)
+note_frames(struct stack_variant *p, const struct walk *w, uint32_t root)
 {
     const struct stack_frame *f = w->next - 1;
 
@@ -622,59 +622,59 @@ note_frames(struct stack_passing *p, const struct walk *w, uint32_t root)
     }
 }
 
-/* The stack that called from CALLER is passing stack I: predict it in the same context. */
+/* The stack that called from CALLER is variant stack I: predict it in the same context. */
 static inline void
 foresee(struct thread *t, uint32_t i, struct arch_caller caller)
 {
-    t->foreseen[stack_context(t, caller)] = (uint16_t)i;
+    t->predicted[stack_context(t, caller)] = (uint16_t)i;
     t->latest[stack_innermost(caller)] = (uint16_t)i;
 }
 
-/* Return the index for a passing stack with KEY: a new one if a place for KEY is free, else the
+/* Return the index for a variant stack with KEY: a new one if a place for KEY is free, else the
  * index that was last proved with the older memo, or either. */
 static inline uint32_t
-take_passing_place(struct thread *t, uint32_t key)
+take_variant_place(struct thread *t, uint32_t key)
 {
-    uint32_t i = t->passing_at[key], other = t->passing_at[key ^ 1];
+    uint32_t i = t->variant_at[key], other = t->variant_at[key ^ 1];
 
     if (likely(i != 0) && likely(other != 0)) {
-        uint64_t seen = t->passings[i].version, other_seen = t->passings[other].version;
+        uint64_t seen = t->variants[i].version, other_seen = t->variants[other].version;
 
         if (seen == other_seen)
             return (t->history & 1) != 0 ? i : other;
         return seen < other_seen ? i : other;
     }
-    // In this order: a handler that jumps out of here leaves no passing stack without a place.
+    // In this order: a handler that jumps out of here leaves no variant stack without a place.
     key ^= i != 0;
-    t->passing_at[key] = (uint16_t)(t->passing_count + 1);
+    t->variant_at[key] = (uint16_t)(t->variant_count + 1);
     signal_fence();
-    return ++t->passing_count;
+    return ++t->variant_count;
 }
 
 /* Keep the stack of W beside the memo and return its target. NODE is the parent of the outermost
  * walked frame. Return NULL if the walk was long, or KEY requires it: then the memo shall hold the
- * stack. A passing stack costs less, and leaves the memo for stacks that return to it. */
+ * stack. A variant stack costs less, and leaves the memo for stacks that return to it. */
 static INLINE struct stack_target *
 pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32_t node, uint32_t root)
 {
     struct thread *t = w->t;
-    struct stack_passing *p;
+    struct stack_variant *p;
     uint32_t i;
 
-    if (key == KEY_REMEMBER || walked_count(w) > PASSING_CHECKS)
+    if (key == KEY_REMEMBER || walked_count(w) > VARIANT_CHECKS)
         return NULL;
-    i = take_passing_place(t, key != KEY_NOT_KNOWN ? key : passing_key(t, caller));
-    p = &t->passings[i];
+    i = take_variant_place(t, key != KEY_NOT_KNOWN ? key : variant_key(t, caller));
+    p = &t->variants[i];
     // Unused until it is complete: a handler may jump out of here.
     p->slot = 0;
     signal_fence();
-    if (!fill_passing(p, w, caller))
+    if (!fill_variant(p, w, caller))
         return NULL;
     for (const struct stack_frame *f = w->next; f-- > t->walked;)
         node = nodes_child(node, f->frame, f->flags);
     if (unlikely(node == DISK_NODE_OTHER)) {
         note_frames(p, w, root);
-        node = outside_walked(t, walked_count(w), p->join, root);
+        node = path_ids_walked(t, walked_count(w), p->join, root);
     }
     p->target = target_of(node, p->join + walked_count(w), ++t->stamps);
     signal_fence();
@@ -687,10 +687,10 @@ pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32_t nod
 
 /* Return the target of a stack that only walk_full can walk. */
 static COLD struct stack_target *
-walk_strange(struct thread *t, struct arch_caller caller)
+walk_uncached(struct thread *t, struct arch_caller caller)
 {
-    t->strange = target_of(walk_full(t, caller), 0, 0);
-    return &t->strange;
+    t->uncached = target_of(walk_full(t, caller), 0, 0);
+    return &t->uncached;
 }
 
 /* walk_to_target when depth_max is below the limit: one more inner frame means one less outer
@@ -707,7 +707,7 @@ walk_few(struct walk *w, struct arch_caller caller, uint32_t key)
     w->end = t->walked + stack_state()->depth_max;
     outcome = walk_out(w);
     if (outcome == NOT_HERE)
-        return walk_strange(t, caller);
+        return walk_uncached(t, caller);
     bump_by(&t->disk->frames_unwound, walked_count(w));
     root = root_of(outcome);
     target = pass(w, caller, key, parent_at(t, root), root);
@@ -727,7 +727,7 @@ is_cut_short(const struct walk *w, enum outcome outcome)
            (uint32_t)(w->join - w->t->memo) + walked_count(w) < LIMIT_DEPTH / 4;
 }
 
-/* Walk the stack that called from CALLER. Store it as a passing stack with KEY, or in the memo.
+/* Walk the stack that called from CALLER. Store it as a variant stack with KEY, or in the memo.
  * Return its target. */
 static HOT NOINLINE struct stack_target *
 walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
@@ -746,7 +746,7 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
     if (unlikely(caller.slot & 7) ||
         (unlikely(caller.slot < t->stack_low || caller.slot >= t->stack_high) &&
          !bounds_own_stack(t, caller.slot)))
-        return walk_strange(t, caller);
+        return walk_uncached(t, caller);
     if (unlikely(stack_state()->depth_max != LIMIT_DEPTH))
         return walk_few(&w, caller, key);
     outcome = walk_out(&w);
@@ -755,11 +755,11 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
         return walk_to_target(t, caller, key);
     }
     if (unlikely(outcome == NOT_HERE))
-        return walk_strange(t, caller);
+        return walk_uncached(t, caller);
     bump_by(&t->disk->frames_unwound, walked_count(&w));
     if (likely(outcome == JOINED)) {
         struct stack_target *target =
-            pass(&w, caller, key, outside_parent(w.join->node), t->memo_root);
+            pass(&w, caller, key, path_ids_parent(w.join->node), t->memo_root);
 
         if (likely(target != NULL))
             return target;
@@ -788,12 +788,12 @@ passes(struct thread *t, uint32_t i, struct arch_caller caller)
         return NULL;
     foresee(t, i, caller);
     t->history = history;
-    t->frames_reused += t->passings[i].target.frames;
-    return &t->passings[i].target;
+    t->frames_reused += t->variants[i].target.frames;
+    return &t->variants[i].target;
 }
 
 HOT struct stack_target *
-stack_target_elsewhere(struct thread *t, struct arch_caller caller)
+stack_target_miss(struct thread *t, struct arch_caller caller)
 {
     struct stack_target *target;
     uint32_t key, i;
@@ -801,10 +801,10 @@ stack_target_elsewhere(struct thread *t, struct arch_caller caller)
     if (unlikely(!stack_is_own(t, caller)))
         return walk_to_target(t, caller, KEY_NOT_KNOWN);
     i = t->latest[stack_innermost(caller)];
-    if (!stack_is_passing(t, &t->passings[i], caller)) {
-        key = passing_key(t, caller);
-        if (!stack_is_passing(t, &t->passings[i = t->passing_at[key]], caller) &&
-            !stack_is_passing(t, &t->passings[i = t->passing_at[key ^ 1]], caller))
+    if (!stack_is_variant(t, &t->variants[i], caller)) {
+        key = variant_key(t, caller);
+        if (!stack_is_variant(t, &t->variants[i = t->variant_at[key]], caller) &&
+            !stack_is_variant(t, &t->variants[i = t->variant_at[key ^ 1]], caller))
             return walk_to_target(t, caller, key);
     }
     target = passes(t, i, caller);

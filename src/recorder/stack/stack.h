@@ -9,12 +9,12 @@
 
 /* Slow path of stack_target, when the leaf and the prediction do not match. Valid until the next
  * call. */
-struct stack_target *stack_target_elsewhere(struct thread *t, struct arch_caller caller);
+struct stack_target *stack_target_miss(struct thread *t, struct arch_caller caller);
 
 /* Empty T's memo. */
 void stack_forget(struct thread *t);
 
-/* Empty T's memo and drop all passing stacks. */
+/* Empty T's memo and drop all variant stacks. */
 void stack_forget_all(struct thread *t);
 
 READS_STACK static inline uint64_t
@@ -55,7 +55,7 @@ stack_is_leaf(const struct thread *t, struct arch_caller caller)
 /* Return true if the frame that P is anchored in is still remembered unchanged. Then P's checks lie
  * on this stack and can be read. */
 static inline bool
-stack_hangs(const struct thread *t, struct stack_passing *p)
+stack_hangs(const struct thread *t, struct stack_variant *p)
 {
     const struct stack_frame *join = &t->memo[p->join];
 
@@ -71,41 +71,41 @@ stack_hangs(const struct thread *t, struct stack_passing *p)
 
 /* Return true if P is the stack that called from CALLER. */
 static inline bool
-stack_is_passing(const struct thread *t, struct stack_passing *p, struct arch_caller caller)
+stack_is_variant(const struct thread *t, struct stack_variant *p, struct arch_caller caller)
 {
     return likely(p->slot == caller.slot) && likely(caller.rbp == p->rbp || !p->needs_rbp) &&
            likely(stack_hangs(t, p)) && likely(stack_holds(p->checks, p->check_count)) &&
            likely(stack_holds(t->checks, p->outer_checks));
 }
 
-/* Return the passing stack of T that contains TARGET; NULL if TARGET is another one. */
-static inline const struct stack_passing *
-stack_passing_of(const struct thread *t, const struct stack_target *target)
+/* Return the variant stack of T that contains TARGET; NULL if TARGET is another one. */
+static inline const struct stack_variant *
+stack_variant_of(const struct thread *t, const struct stack_target *target)
 {
-    uintptr_t offset = (uintptr_t)target - (uintptr_t)t->passings;
+    uintptr_t offset = (uintptr_t)target - (uintptr_t)t->variants;
 
-    return offset < sizeof t->passings ? &t->passings[offset / sizeof *t->passings] : NULL;
+    return offset < sizeof t->variants ? &t->variants[offset / sizeof *t->variants] : NULL;
 }
 
-/* Return T's history after passing stack I. It equals the present one when I has occurred as many
+/* Return T's history after variant stack I. It equals the present one when I has occurred as many
  * times in a row as the history covers. */
 static inline uint32_t
 stack_history(const struct thread *t, uint32_t i)
 {
-    static_assert(FORESEEN > PASSINGS + 1, "no I keeps a history of 0 as it is");
-    return ((t->history << 2) ^ (i + 1)) % FORESEEN;
+    static_assert(STACK_PREDICTIONS > STACK_VARIANTS + 1, "no I keeps a history of 0 as it is");
+    return ((t->history << 2) ^ (i + 1)) % STACK_PREDICTIONS;
 }
 
 /* Hash the innermost frame of the stack that called from CALLER. */
 static inline uint32_t
 stack_innermost(struct arch_caller caller)
 {
-    static_assert(FORESEEN == 1 << (64 - 51), "the hash");
+    static_assert(STACK_PREDICTIONS == 1 << (64 - 51), "the hash");
     return (uint32_t)(((caller.slot ^ stack_word(caller.slot) << 13) *
                        UINT64_C(0x9e3779b97f4a7c15)) >> 51);
 }
 
-/* Return the index in T's `foreseen` for the stack that called from CALLER. The innermost frame is
+/* Return the index in T's `predicted` for the stack that called from CALLER. The innermost frame is
  * at hand, and improves the prediction from the history. */
 static inline uint32_t
 stack_context(const struct thread *t, struct arch_caller caller)
@@ -116,14 +116,14 @@ stack_context(const struct thread *t, struct arch_caller caller)
 /* Return the target of the predicted stack if that is the one that called from CALLER, whose slot
  * must be readable; else NULL. */
 static inline struct stack_target *
-stack_foreseen(struct thread *t, struct arch_caller caller)
+stack_predicted(struct thread *t, struct arch_caller caller)
 {
-    uint32_t i = t->foreseen[stack_context(t, caller)];
-    struct stack_passing *p = &t->passings[i];
+    uint32_t i = t->predicted[stack_context(t, caller)];
+    struct stack_variant *p = &t->variants[i];
     uint32_t history = stack_history(t, i);
 
     KEEP(p);
-    if (unlikely(!stack_is_passing(t, p, caller)) || unlikely(history == t->history))
+    if (unlikely(!stack_is_variant(t, p, caller)) || unlikely(history == t->history))
         return NULL;
     t->history = history;
     t->frames_reused += p->target.frames;
@@ -150,8 +150,8 @@ stack_target(struct thread *t, struct arch_caller caller)
         return &t->leaf;
     }
     if (stack_is_own(t, caller))
-        target = stack_foreseen(t, caller);
-    return likely(target != NULL) ? target : stack_target_elsewhere(t, caller);
+        target = stack_predicted(t, caller);
+    return likely(target != NULL) ? target : stack_target_miss(t, caller);
 }
 
 #endif

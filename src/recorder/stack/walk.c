@@ -290,5 +290,5 @@ walk_full(struct thread *t, struct arch_caller caller)
         return DISK_NODE_OTHER;
     for (uint32_t i = count; i > 0; i--)
         parent = nodes_child(parent, t->walked[i - 1].frame, t->walked[i - 1].flags);
-    return parent != DISK_NODE_OTHER ? parent : outside_walked(t, count, 0, t->walked_root);
+    return parent != DISK_NODE_OTHER ? parent : path_ids_walked(t, count, 0, t->walked_root);
 }

@@ -55,13 +55,13 @@ is_touched_once(const struct profile_access *a)
 
 /* Does S allocate in a library that the user does not build? */
 static bool
-is_unseen(const struct own_code *own, const struct stack *s)
+is_unseen(const struct user_code *own, const struct stack *s)
 {
-    return s->depth > 0 && own->kinds[own->p->frames[s->frames[0]].module] != CODE_OWN;
+    return s->depth > 0 && own->kinds[own->p->frames[s->frames[0]].module] != CODE_USER;
 }
 
 static enum access_verdict
-verdict_of(const struct profile *p, const struct own_code *own, const struct access_row *r)
+verdict_of(const struct profile *p, const struct user_code *own, const struct access_row *r)
 {
     const struct profile_access *a = &r->a;
     double run_us = (double)p->process.elapsed_ns / 1000;
@@ -159,9 +159,9 @@ access_build(const struct profile *p, const struct stacks *stacks, struct arena 
              struct access_table *ret)
 {
     double before = 0; // Accesses of rows further up.
-    struct own_code own;
+    struct user_code own;
 
-    own_code_init(&own, p, arena);
+    user_code_init(&own, p, arena);
     *ret = (struct access_table){.total = ACCESS_NONE};
     collect(p, stacks, arena, ret);
     measure(ret);

@@ -17,8 +17,8 @@
 #include "util/ensure.h"
 #include "util/map.h"
 
-static void add_types(const struct profile *p, struct bins *bins);
-static void add_known(const struct profile *p, struct arena *arena, struct bins *bins);
+static void add_types(const struct profile *p, struct size_totals *bins);
+static void add_known(const struct profile *p, struct arena *arena, struct size_totals *bins);
 
 static bool
 is_used(const struct counters *c)
@@ -28,7 +28,7 @@ is_used(const struct counters *c)
 
 /* Return the row for blocks of SIZE or, if there is none, NULL. */
 static struct bin_row *
-find_row(const struct bins *bins, uint64_t size)
+find_row(const struct size_totals *bins, uint64_t size)
 {
     size_t low = 0;
     size_t high = bins->count - 1;
@@ -47,7 +47,7 @@ find_row(const struct bins *bins, uint64_t size)
 }
 
 static void
-add_types(const struct profile *p, struct bins *bins)
+add_types(const struct profile *p, struct size_totals *bins)
 {
     for (size_t i = 0; i < p->type_count; i++) {
         struct bin_row *row =
@@ -62,7 +62,7 @@ add_types(const struct profile *p, struct bins *bins)
 
 /* Add SITE to row ROW_INDEX. KNOWN holds the position of its type. */
 static void
-add_site(const struct profile *p, const struct profile_site *site, struct bins *bins,
+add_site(const struct profile *p, const struct profile_site *site, struct size_totals *bins,
          size_t row_index, struct map *known, struct arena *arena)
 {
     uint64_t key = (uint64_t)row_index << 34 | (uint64_t)(site->verdict & 3) << 32 | site->type;
@@ -104,7 +104,7 @@ by_known_bytes(const void *a, const void *b)
 
 /* Add sites whose blocks all fall into one bin. */
 static void
-add_known(const struct profile *p, struct arena *arena, struct bins *bins)
+add_known(const struct profile *p, struct arena *arena, struct size_totals *bins)
 {
     struct map known = {0};
 
@@ -128,11 +128,11 @@ add_known(const struct profile *p, struct arena *arena, struct bins *bins)
 }
 
 void
-bins_build(const struct profile *p, struct arena *arena, struct bins *ret)
+size_totals_build(const struct profile *p, struct arena *arena, struct size_totals *ret)
 {
     struct bin_row larger = {.size = BIN_LARGER, .counters = COUNTERS_ZERO};
 
-    *ret = (struct bins){.total = COUNTERS_ZERO};
+    *ret = (struct size_totals){.total = COUNTERS_ZERO};
     ret->v = arena_array(arena, p->bin_count + 1, sizeof *ret->v);
     for (size_t i = 0; i < p->bin_count; i++) {
         const struct profile_bin *bin = &p->bins[i];
@@ -147,7 +147,7 @@ bins_build(const struct profile *p, struct arena *arena, struct bins *ret)
     ret->v[ret->count++] = larger;
     add_types(p, ret);
     add_known(p, arena, ret);
-    ENSURE_VALID(bins_are_valid(p, ret));
+    ENSURE_VALID(size_totals_are_valid(p, ret));
 }
 
 static int
@@ -162,7 +162,7 @@ by_bytes(const void *a, const void *b)
 }
 
 const struct bin_row **
-bins_by_bytes(const struct bins *bins, struct arena *arena)
+size_totals_by_bytes(const struct size_totals *bins, struct arena *arena)
 {
     const struct bin_row **rows = arena_array(arena, bins->count, sizeof *rows);
 
@@ -173,7 +173,7 @@ bins_by_bytes(const struct bins *bins, struct arena *arena)
 }
 
 void
-bins_bars(const struct bins *bins, struct bin_bar ret[BIN_BAR_COUNT])
+size_totals_bars(const struct size_totals *bins, struct bin_bar ret[BIN_BAR_COUNT])
 {
     uint64_t size_max = 16;
     size_t row = 0;
@@ -188,7 +188,7 @@ bins_bars(const struct bins *bins, struct bin_bar ret[BIN_BAR_COUNT])
 }
 
 bool
-bins_are_valid(const struct profile *p, const struct bins *b)
+size_totals_are_valid(const struct profile *p, const struct size_totals *b)
 {
     struct counters sum = COUNTERS_ZERO;
 

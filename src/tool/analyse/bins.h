@@ -26,7 +26,7 @@ struct bin_row {
     size_t type_count;
 };
 
-struct bins {
+struct size_totals {
     struct bin_row *v; // By rising size.
     size_t count;
     struct counters total;
@@ -34,10 +34,10 @@ struct bins {
 
 /* Build the bins with at least one allocation or free, and always the row for larger blocks. From
  * ARENA. */
-void bins_build(const struct profile *p, struct arena *arena, struct bins *ret);
+void size_totals_build(const struct profile *p, struct arena *arena, struct size_totals *ret);
 
 /* Return pointers to the rows of BINS, most bytes first. From ARENA. */
-const struct bin_row **bins_by_bytes(const struct bins *bins, struct arena *arena);
+const struct bin_row **size_totals_by_bytes(const struct size_totals *bins, struct arena *arena);
 
 /* Bars of a histogram: sizes up to 16, then a bar for each power of two, then all larger sizes. */
 enum { BIN_BAR_COUNT = 8 };
@@ -48,9 +48,9 @@ struct bin_bar {
 };
 
 /* Fill RET with all bars, including empty ones. */
-void bins_bars(const struct bins *bins, struct bin_bar ret[BIN_BAR_COUNT]);
+void size_totals_bars(const struct size_totals *bins, struct bin_bar ret[BIN_BAR_COUNT]);
 
 /* Return true if B, made from P, keeps the invariants above. Only reads; see util/ensure.h. */
-bool bins_are_valid(const struct profile *p, const struct bins *b);
+bool size_totals_are_valid(const struct profile *p, const struct size_totals *b);
 
 #endif

@@ -73,7 +73,7 @@ block_stacks_sizes(const struct block_stacks *s, size_t i, struct arena *arena,
     for (size_t k = s->first[i]; k < s->first[i + 1]; k++) {
         const struct block *b = &s->blocks->v[s->order[k]];
 
-        if (!(b->flags & (BLOCK_DAMAGED | BLOCK_UNSIZED | BLOCK_GUESSED)))
+        if (!(b->flags & (BLOCK_CORRUPTED | BLOCK_UNSIZED | BLOCK_GUESSED)))
             v[count++] = (struct block_size){b->size_bytes, 1};
     }
     *ret_unknown = s->first[i + 1] - s->first[i] - count;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 static void
-add(struct direct_row *row, const struct stack *s, const struct amount *amount,
+add(struct function_total *row, const struct stack *s, const struct amount *amount,
     const struct amount *kept)
 {
     amount_add(&row->amount, amount);
@@ -18,7 +18,7 @@ add(struct direct_row *row, const struct stack *s, const struct amount *amount,
 static int
 compare_rows(const void *a, const void *b)
 {
-    const struct direct_row *x = a, *y = b;
+    const struct function_total *x = a, *y = b;
     int64_t ax = amount_sum(&x->amount), ay = amount_sum(&y->amount);
     int64_t kx = amount_sum(&x->kept), ky = amount_sum(&y->kept);
 
@@ -30,8 +30,8 @@ compare_rows(const void *a, const void *b)
 }
 
 void
-direct_build(struct functions *functions, const struct stacks *stacks, enum metric metric,
-             struct arena *arena, struct direct *ret)
+function_totals_build(struct functions *functions, const struct stacks *stacks, enum metric metric,
+                      struct arena *arena, struct function_totals *ret)
 {
     const struct amount *amounts = amounts_of_stacks(functions->p, stacks, metric, arena);
     const struct amount *kept = amounts_of_stacks(functions->p, stacks, METRIC_INUSE, arena);
@@ -39,7 +39,7 @@ direct_build(struct functions *functions, const struct stacks *stacks, enum metr
     // Which functions are there is known only when all stacks have been read.
     uint32_t *innermost = arena_array(arena, stacks->count, sizeof *innermost);
 
-    *ret = (struct direct){.total.counters = COUNTERS_ZERO};
+    *ret = (struct function_totals){.total.counters = COUNTERS_ZERO};
     for (size_t i = 0; i < stacks->count; i++) {
         const uint32_t *stack;
 
@@ -48,7 +48,7 @@ direct_build(struct functions *functions, const struct stacks *stacks, enum metr
     }
     ret->v = arena_array(arena, functions->count, sizeof *ret->v);
     for (uint32_t i = 0; i < functions->count; i++)
-        ret->v[i] = (struct direct_row){.function = i, .counters = COUNTERS_ZERO};
+        ret->v[i] = (struct function_total){.function = i, .counters = COUNTERS_ZERO};
     for (size_t i = 0; i < stacks->count; i++) {
         add(&ret->v[innermost[i]], &stacks->v[i], &amounts[i], &kept[i]);
         add(&ret->total, &stacks->v[i], &amounts[i], &kept[i]);

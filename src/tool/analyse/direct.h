@@ -5,7 +5,7 @@
 
 #include "analyse/functions.h"
 
-struct direct_row {
+struct function_total {
     uint32_t function;
     struct amount amount; // In the metric.
     struct amount kept;   // Live bytes.
@@ -13,15 +13,15 @@ struct direct_row {
     struct counters counters; // All size classes.
 };
 
-struct direct {
-    struct direct_row *v; // The largest amount first; then by kept bytes.
+struct function_totals {
+    struct function_total *v; // The largest amount first; then by kept bytes.
     size_t count;
-    struct direct_row total; // function means nothing.
+    struct function_total total; // function means nothing.
 };
 
 /* Rows whose metric and live amount are both zero are left out but count in the total. Everything
  * in *RET is from ARENA. */
-void direct_build(struct functions *functions, const struct stacks *stacks, enum metric metric,
-                  struct arena *arena, struct direct *ret);
+void function_totals_build(struct functions *functions, const struct stacks *stacks,
+                           enum metric metric, struct arena *arena, struct function_totals *ret);
 
 #endif

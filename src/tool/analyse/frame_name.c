@@ -40,18 +40,18 @@ frame_name(const struct profile *p, uint32_t frame, uint32_t location, struct ar
     return frame_place(p, location, arena);
 }
 
-struct nameless_text
-frame_nameless(const struct profile *p, uint32_t location)
+struct unsymbolized_text
+frame_unsymbolized(const struct profile *p, uint32_t location)
 {
     const struct profile_location *l = &p->locations[location];
     const struct profile_module *m = &p->modules[l->module];
     uint64_t address = l->function_start != 0 ? l->function_start : location_pc(l);
-    struct nameless_text ret = {{0}, {0}};
+    struct unsymbolized_text ret = {{0}, {0}};
 
     if (l->module == 0)
         return ret;
     snprintf(ret.bare, sizeof ret.bare, "%s+0x%" PRIx64, module_name(m), address - m->bias);
-    snprintf(ret.shown, sizeof ret.shown, "%.*s%s", FRAME_NAMELESS_MAX - 4, ret.bare,
+    snprintf(ret.shown, sizeof ret.shown, "%.*s%s", FRAME_UNSYMBOLIZED_MAX - 4, ret.bare,
              l->function_start != 0 ? ELLIPSIS : "");
     return ret;
 }

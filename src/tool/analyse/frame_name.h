@@ -6,7 +6,7 @@
 #include "util/path.h"
 
 // The name of a file, "+0x", 16 digits and an ellipsis.
-enum { FRAME_NAMELESS_MAX = 288 };
+enum { FRAME_UNSYMBOLIZED_MAX = 288 };
 
 /* Function of FRAME (an index into P's frames) at LOCATION. Without a function: "libx.so+0x1f00..."
  * (with an ellipsis) by its start, "libx.so+0x1f30" if the start is unknown, or "0x7f12" if no
@@ -15,15 +15,15 @@ enum { FRAME_NAMELESS_MAX = 288 };
 const char *frame_name(const struct profile *p, uint32_t frame, uint32_t location,
                        struct arena *arena);
 
-/* Name of a nameless function at a location, in the form that patterns match: "" if no module
+/* Name of a unsymbolized function at a location, in the form that patterns match: "" if no module
  * covers the location. */
-struct nameless_text {
-    char shown[FRAME_NAMELESS_MAX]; // As frame_name; a longer one is cut.
-    char bare[FRAME_NAMELESS_MAX];  // The same without the ellipsis.
+struct unsymbolized_text {
+    char shown[FRAME_UNSYMBOLIZED_MAX]; // As frame_name; a longer one is cut.
+    char bare[FRAME_UNSYMBOLIZED_MAX];  // The same without the ellipsis.
 };
 
-/* Return the substitute name of the nameless function at LOCATION. */
-struct nameless_text frame_nameless(const struct profile *p, uint32_t location);
+/* Return the substitute name of the unsymbolized function at LOCATION. */
+struct unsymbolized_text frame_unsymbolized(const struct profile *p, uint32_t location);
 
 /* Return the call at LOCATION, which a module covers, as "libx.so+0x1f30". */
 const char *frame_place(const struct profile *p, uint32_t location, struct arena *arena);

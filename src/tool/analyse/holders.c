@@ -17,16 +17,16 @@ struct builder {
     const struct profile *p;
     enum metric metric;
     struct arena *arena;
-    struct holders *ret;
+    struct top_holders *ret;
     size_t capacity;
-    struct map functions;        // Dense ids, from 1 on.
-    struct map holders, callers; // By function; by holder and function.
-    struct map places, lines;    // Dense ids by file and line; by holder and place.
-    struct map callees;          // To the value of holder and function.
+    struct map functions;            // Dense ids, from 1 on.
+    struct map top_holders, callers; // By function; by holder and function.
+    struct map places, lines;        // Dense ids by file and line; by holder and place.
+    struct map callees;              // To the value of holder and function.
 };
 
 uint32_t
-holder_next(const struct profile *p, const struct stack *s, uint32_t i)
+top_holder_next(const struct profile *p, const struct stack *s, uint32_t i)
 {
     uint32_t depth = stack_useful_depth(p, s), next = i + 1;
     uint64_t key = group_function_key(p, s->frames[i], s->locations[i]);
@@ -50,32 +50,32 @@ function_id(struct builder *b, const struct stack *s, uint32_t i)
     return *slot;
 }
 
-static struct holder *
+static struct top_holder *
 find_holder(struct builder *b, const struct stack *s, uint32_t own)
 {
     bool is_new;
-    uint64_t *slot = map_put(&b->holders, function_id(b, s, own), &is_new);
+    uint64_t *slot = map_put(&b->top_holders, function_id(b, s, own), &is_new);
 
     if (is_new) {
         arena_grow(b->arena, &b->ret->v, &b->capacity, b->ret->count, sizeof *b->ret->v);
         b->ret->v[b->ret->count] =
-            (struct holder){.largest = s, .own = own, .counters = COUNTERS_ZERO};
+            (struct top_holder){.largest = s, .own = own, .counters = COUNTERS_ZERO};
         *slot = b->ret->count++;
     }
     return &b->ret->v[*slot];
 }
 
-static struct holder_caller *
-find_caller(struct builder *b, struct holder *h, const struct stack *s, uint32_t own)
+static struct top_holder_caller *
+find_caller(struct builder *b, struct top_holder *h, const struct stack *s, uint32_t own)
 {
-    uint64_t caller = function_id(b, s, s->depth ? holder_next(b->p, s, own) : 0);
+    uint64_t caller = function_id(b, s, s->depth ? top_holder_next(b->p, s, own) : 0);
     bool is_new;
     uint64_t *slot = map_put(&b->callers, (uint64_t)(h - b->ret->v) << 32 | caller, &is_new);
 
     if (is_new) {
         arena_grow(b->arena, &h->callers, &h->caller_capacity, h->caller_count, sizeof *h->callers);
         h->callers[h->caller_count] =
-            (struct holder_caller){.largest = s, .own = own, .counters = COUNTERS_ZERO};
+            (struct top_holder_caller){.largest = s, .own = own, .counters = COUNTERS_ZERO};
         *slot = h->caller_count++;
     }
     return &h->callers[*slot];
@@ -83,10 +83,11 @@ find_caller(struct builder *b, struct holder *h, const struct stack *s, uint32_t
 
 /* Add S, whose frame OWN belongs to H, to the line of this frame. */
 static void
-add_line(struct builder *b, struct holder *h, const struct stack *s, uint32_t own, int64_t value)
+add_line(struct builder *b, struct top_holder *h, const struct stack *s, uint32_t own,
+         int64_t value)
 {
     const struct profile_frame *f = s->depth != 0 ? &b->p->frames[s->frames[own]] : NULL;
-    struct holder_line *line;
+    struct top_holder_line *line;
     uint64_t *place, *slot;
     bool is_new;
 
@@ -98,7 +99,7 @@ add_line(struct builder *b, struct holder *h, const struct stack *s, uint32_t ow
     slot = map_put(&b->lines, (uint64_t)(h - b->ret->v) << 32 | *place, &is_new);
     if (is_new) {
         arena_grow(b->arena, &h->lines, &h->line_capacity, h->line_count, sizeof *h->lines);
-        h->lines[h->line_count] = (struct holder_line){.largest = s, .own = own};
+        h->lines[h->line_count] = (struct top_holder_line){.largest = s, .own = own};
         *slot = h->line_count++;
     }
     line = &h->lines[*slot];
@@ -112,7 +113,7 @@ add_line(struct builder *b, struct holder *h, const struct stack *s, uint32_t ow
 /* Value of the stacks where H makes the same call as in S at frame OWN: a function, or
  * malloc. */
 static int64_t *
-callee_value(struct builder *b, const struct holder *h, const struct stack *s, uint32_t own)
+callee_value(struct builder *b, const struct top_holder *h, const struct stack *s, uint32_t own)
 {
     uint64_t callee = own == 0 ? 0 : function_id(b, s, own - 1);
 
@@ -120,12 +121,12 @@ callee_value(struct builder *b, const struct holder *h, const struct stack *s, u
 }
 
 static void
-add_stack(struct builder *b, const struct own_code *code, const struct stack *s)
+add_stack(struct builder *b, const struct user_code *code, const struct stack *s)
 {
-    uint32_t own = s->depth ? own_code_frame(code, s) : 0;
+    uint32_t own = s->depth ? user_code_frame(code, s) : 0;
     int64_t value = metric_value(&s->counters, b->metric);
-    struct holder *h = find_holder(b, s, own);
-    struct holder_caller *c = find_caller(b, h, s, own);
+    struct top_holder *h = find_holder(b, s, own);
+    struct top_holder_caller *c = find_caller(b, h, s, own);
     int64_t *sum;
 
     add_line(b, h, s, own, value);
@@ -157,7 +158,7 @@ compare(int64_t x, int64_t y, const struct stack *a, const struct stack *b)
 static int
 compare_holders(const void *a, const void *b, void *metric)
 {
-    const struct holder *x = a, *y = b;
+    const struct top_holder *x = a, *y = b;
     const enum metric *m = metric;
 
     return compare(metric_value(&x->counters, *m), metric_value(&y->counters, *m), x->largest,
@@ -167,7 +168,7 @@ compare_holders(const void *a, const void *b, void *metric)
 static int
 compare_callers(const void *a, const void *b, void *metric)
 {
-    const struct holder_caller *x = a, *y = b;
+    const struct top_holder_caller *x = a, *y = b;
     const enum metric *m = metric;
 
     return compare(metric_value(&x->counters, *m), metric_value(&y->counters, *m), x->largest,
@@ -177,14 +178,14 @@ compare_callers(const void *a, const void *b, void *metric)
 static int
 compare_lines(const void *a, const void *b)
 {
-    const struct holder_line *x = a, *y = b;
+    const struct top_holder_line *x = a, *y = b;
 
     return compare(x->value, y->value, x->largest, y->largest);
 }
 
 /* Sort the lines of H, drop empty ones, and note the callee of the first. */
 static void
-sort_lines(struct builder *b, struct holder *h)
+sort_lines(struct builder *b, struct top_holder *h)
 {
     const struct stack *s = h->largest;
     uint32_t own = h->own;
@@ -201,14 +202,14 @@ sort_lines(struct builder *b, struct holder *h)
 }
 
 void
-holders_build(const struct profile *p, const struct stacks *stacks, enum metric metric,
-              struct arena *arena, struct holders *ret)
+top_holders_build(const struct profile *p, const struct stacks *stacks, enum metric metric,
+                  struct arena *arena, struct top_holders *ret)
 {
     struct builder b = {.p = p, .metric = metric, .arena = arena, .ret = ret};
-    struct own_code code;
+    struct user_code code;
 
-    *ret = (struct holders){0};
-    own_code_init(&code, p, arena);
+    *ret = (struct top_holders){0};
+    user_code_init(&code, p, arena);
     for (size_t i = 0; i < stacks->count; i++)
         add_stack(&b, &code, &stacks->v[i]);
     for (size_t i = 0; i < ret->count; i++) {
@@ -219,7 +220,7 @@ holders_build(const struct profile *p, const struct stacks *stacks, enum metric 
     if (ret->count > 0)
         qsort_r(ret->v, ret->count, sizeof *ret->v, compare_holders, &metric);
     map_release(&b.functions);
-    map_release(&b.holders);
+    map_release(&b.top_holders);
     map_release(&b.callers);
     map_release(&b.places);
     map_release(&b.lines);
@@ -230,7 +231,7 @@ enum { NEAR_FRAMES = 8 }; // Own code is as a rule that near, and needs no more 
 
 struct first_finder {
     struct builder b; // For functions and holders.
-    struct own_code code;
+    struct user_code code;
     struct stack_ends *ends;
     int64_t *sums; // By holder.
     size_t sum_capacity;
@@ -239,10 +240,10 @@ struct first_finder {
 /* Is OWN, the frame of user code in S, final? S is the inner end of a stack; further frames could
  * change the choice. */
 static bool
-is_certain(const struct own_code *code, const struct stack *s, uint32_t own)
+is_certain(const struct user_code *code, const struct stack *s, uint32_t own)
 {
-    return code->kinds[code->p->frames[s->frames[own]].module] == CODE_OWN &&
-           own + OWN_CODE_LOOKS < s->depth;
+    return code->kinds[code->p->frames[s->frames[own]].module] == CODE_USER &&
+           own + USER_CODE_FRAMES < s->depth;
 }
 
 /* Return the holder of SITE, by a number from 0 on. */
@@ -256,14 +257,14 @@ holder_of_site(struct first_finder *f, const struct profile_site *site)
 
     s = stack_ends_read(f->ends, site->node, NEAR_FRAMES, &whole);
     if (s.depth != 0)
-        own = own_code_frame(&f->code, &s);
+        own = user_code_frame(&f->code, &s);
     if (!whole && !is_certain(&f->code, &s, own)) {
         s = stack_ends_read(f->ends, site->node, UINT32_MAX, &whole);
-        own = own_code_frame(&f->code, &s);
+        own = user_code_frame(&f->code, &s);
     }
-    slot = map_put(&f->b.holders, function_id(&f->b, &s, own), &new);
+    slot = map_put(&f->b.top_holders, function_id(&f->b, &s, own), &new);
     if (new)
-        *slot = f->b.holders.count - 1;
+        *slot = f->b.top_holders.count - 1;
     return (uint32_t)*slot;
 }
 
@@ -272,28 +273,28 @@ static void
 find_first(struct first_finder *f, bool *only)
 {
     const struct profile *p = f->b.p;
-    uint32_t *holders = arena_array(f->b.arena, p->site_count, sizeof *holders);
+    uint32_t *top_holders = arena_array(f->b.arena, p->site_count, sizeof *top_holders);
     int64_t most = INT64_MIN;
 
     for (size_t i = 0; i < p->site_count; i++) {
         int64_t value = metric_value(&p->sites[i].counters, f->b.metric);
 
-        holders[i] = UINT32_MAX;
+        top_holders[i] = UINT32_MAX;
         if (value == 0)
             continue;
-        holders[i] = holder_of_site(f, &p->sites[i]);
-        arena_grow(f->b.arena, &f->sums, &f->sum_capacity, holders[i], sizeof *f->sums);
-        f->sums[holders[i]] = counters_sum(f->sums[holders[i]], value);
+        top_holders[i] = holder_of_site(f, &p->sites[i]);
+        arena_grow(f->b.arena, &f->sums, &f->sum_capacity, top_holders[i], sizeof *f->sums);
+        f->sums[top_holders[i]] = counters_sum(f->sums[top_holders[i]], value);
     }
-    for (size_t i = 0; i < f->b.holders.count; i++)
+    for (size_t i = 0; i < f->b.top_holders.count; i++)
         most = f->sums[i] > most ? f->sums[i] : most;
     for (size_t i = 0; i < p->site_count; i++)
-        only[i] = holders[i] != UINT32_MAX && f->sums[holders[i]] == most;
+        only[i] = top_holders[i] != UINT32_MAX && f->sums[top_holders[i]] == most;
 }
 
 void
-holders_first(const struct profile *p, enum metric metric, struct arena *arena,
-              struct holders *ret)
+top_holders_first(const struct profile *p, enum metric metric, struct arena *arena,
+                  struct top_holders *ret)
 {
     struct first_finder f = {.b = {.p = p, .metric = metric, .arena = arena}};
     bool *only = arena_array(arena, p->site_count, sizeof *only);
@@ -302,12 +303,12 @@ holders_first(const struct profile *p, enum metric metric, struct arena *arena,
     struct stacks stacks;
     struct err err;
 
-    *ret = (struct holders){0};
-    own_code_init(&f.code, p, arena);
+    *ret = (struct top_holders){0};
+    user_code_init(&f.code, p, arena);
     f.ends = stack_ends_new(p, true, arena);
     find_first(&f, only);
     map_release(&f.b.functions);
-    map_release(&f.b.holders);
+    map_release(&f.b.top_holders);
     if (stacks_build(p, &options, arena, &stacks, &err) == 0) // Without a regex it cannot fail.
-        holders_build(p, &stacks, metric, arena, ret);
+        top_holders_build(p, &stacks, metric, arena, ret);
 }

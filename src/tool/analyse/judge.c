@@ -100,7 +100,7 @@ allowed_by(const struct limit *l, int64_t before)
 }
 
 static void
-add(struct judgements *ret, struct judgement j)
+add(struct limit_results *ret, struct limit_result j)
 {
     j.exceeded = j.least > j.allowed;
     ret->v[ret->count++] = j;
@@ -152,14 +152,14 @@ least_growth(enum limit_of what, const struct totals *before, const struct total
 }
 
 int
-judge_growth(const struct limits *l, const struct diff *d, const struct diff_side *before,
-             const struct diff_side *after, const struct stacks_options *options,
-             struct arena *arena, struct judgements *ret, struct err *err)
+limit_check_growth(const struct limits *l, const struct diff *d, const struct diff_side *before,
+                   const struct diff_side *after, const struct stacks_options *options,
+                   struct arena *arena, struct limit_results *ret, struct err *err)
 {
-    *ret = (struct judgements){0};
+    *ret = (struct limit_results){0};
     for (int i = 0; i < LIMIT_KINDS; i++) {
         struct totals a = {d->before, d->before_errors}, b = {d->after, d->after_errors};
-        struct judgement j = {.of = (enum limit_of)i, .limit = l->v[i]};
+        struct limit_result j = {.of = (enum limit_of)i, .limit = l->v[i]};
         bool known = false;
         int rc;
 
@@ -185,15 +185,15 @@ judge_growth(const struct limits *l, const struct diff *d, const struct diff_sid
 }
 
 int
-judge_profile(const struct limits *l, const struct profile *p, struct arena *arena,
-              struct judgements *ret, struct err *err)
+limit_check_profile(const struct limits *l, const struct profile *p, struct arena *arena,
+                    struct limit_results *ret, struct err *err)
 {
     const struct stacks_options all = {0};
 
-    *ret = (struct judgements){0};
+    *ret = (struct limit_results){0};
     for (int i = 0; i < LIMIT_KINDS; i++) {
         struct totals t = {p->totals, p->errors};
-        struct judgement j = {.of = (enum limit_of)i, .limit = l->v[i]};
+        struct limit_result j = {.of = (enum limit_of)i, .limit = l->v[i]};
         int rc;
 
         if (!j.limit.given)

@@ -40,7 +40,7 @@ bool limit_is_bytes(enum limit_of what);
 enum metric limit_metric(enum limit_of what);
 
 /* A limit and the growth compared with it. */
-struct judgement {
+struct limit_result {
     enum limit_of of;
     struct limit limit;
     int64_t before;  // 0 for a profile alone.
@@ -51,21 +51,21 @@ struct judgement {
     bool exceeded;   // The lower bound exceeds the limit.
 };
 
-struct judgements {
-    struct judgement v[LIMIT_KINDS];
+struct limit_results {
+    struct limit_result v[LIMIT_KINDS];
     size_t count;
 };
 
 /* Compare L with the growth D from BEFORE to AFTER, whose stacks OPTIONS chose. Temporary data is
  * from ARENA. Returns 0, or HEAPTAP_USAGE with ERR set if the limit's quantity is unknown at a
  * moment, or has no interval in an estimate. */
-int judge_growth(const struct limits *l, const struct diff *d, const struct diff_side *before,
-                 const struct diff_side *after, const struct stacks_options *options,
-                 struct arena *arena, struct judgements *ret, struct err *err);
+int limit_check_growth(const struct limits *l, const struct diff *d, const struct diff_side *before,
+                       const struct diff_side *after, const struct stacks_options *options,
+                       struct arena *arena, struct limit_results *ret, struct err *err);
 
 /* Compare L with the totals of P, which must be symbolised if leaks are limited. Percentages have
- * no meaning here. Returns as judge_growth. */
-int judge_profile(const struct limits *l, const struct profile *p, struct arena *arena,
-                  struct judgements *ret, struct err *err);
+ * no meaning here. Returns as limit_check_growth. */
+int limit_check_profile(const struct limits *l, const struct profile *p, struct arena *arena,
+                        struct limit_results *ret, struct err *err);
 
 #endif

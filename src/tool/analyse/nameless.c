@@ -14,29 +14,29 @@
 #include "analyse/own_code.h"
 
 enum {
-    FRAMES_MISSED = 4, // A missing name counts only in this many innermost frames of a stack.
-    CALLS_TOLD = 7,    // Innermost calls that nearly always cover these frames despite wrappers.
-    ENDS_KNOWN = 4096, // A power of two.
+    FRAMES_MISSED = 4,  // A missing name counts only in this many innermost frames of a stack.
+    CALLS_COMPARED = 7, // Innermost calls that nearly always cover these frames despite wrappers.
+    ENDS_KNOWN = 4096,  // A power of two.
 };
 
-struct nameless_bytes
-nameless_bytes(const struct counters *c)
+struct unsymbolized_bytes
+unsymbolized_bytes(const struct counters *c)
 {
-    struct nameless_bytes b = {{metric_value(c, METRIC_INUSE), metric_value(c, METRIC_PEAK),
-                                metric_value(c, METRIC_ALLOC)}};
+    struct unsymbolized_bytes b = {{metric_value(c, METRIC_INUSE), metric_value(c, METRIC_PEAK),
+                                    metric_value(c, METRIC_ALLOC)}};
 
     return b;
 }
 
 void
-nameless_bytes_add(struct nameless_bytes *sum, const struct nameless_bytes *b)
+unsymbolized_bytes_add(struct unsymbolized_bytes *sum, const struct unsymbolized_bytes *b)
 {
     for (size_t i = 0; i < countof(sum->by_metric); i++)
         sum->by_metric[i] = counters_sum(sum->by_metric[i], b->by_metric[i]);
 }
 
 double
-nameless_share(const struct nameless_bytes *part, const struct nameless_bytes *whole)
+unsymbolized_share(const struct unsymbolized_bytes *part, const struct unsymbolized_bytes *whole)
 {
     double largest = 0;
 
@@ -52,16 +52,16 @@ nameless_share(const struct nameless_bytes *part, const struct nameless_bytes *w
 /* Value of all stacks with the same innermost calls, if these calls decide which names are
  * missing. */
 struct inner_end {
-    uint32_t calls[CALLS_TOLD];    // Locations, 0 beyond the outer end. [0] = 0: not used.
-    uint32_t lacks[FRAMES_MISSED]; // As lack_of, of a module each, the rest 0.
-    struct nameless_bytes bytes;
+    uint32_t calls[CALLS_COMPARED]; // Locations, 0 beyond the outer end. [0] = 0: not used.
+    uint32_t lacks[FRAMES_MISSED];  // As lack_of, of a module each, the rest 0.
+    struct unsymbolized_bytes bytes;
 };
 
 struct builder {
     const struct profile *p;
     bool *is_runtime; // By module: the language's own.
     bool any;         // Whether there is a frame that lacks something.
-    struct nameless_module *ret;
+    struct unsymbolized_module *ret;
 };
 
 /* Return the gap of a frame as a number: twice its module, plus 1 if only the line is missing;
@@ -82,7 +82,7 @@ begin(const struct profile *p, struct arena *arena)
     b.ret = arena_array(arena, p->module_count, sizeof *b.ret);
     b.is_runtime = arena_array(arena, p->module_count, sizeof *b.is_runtime);
     for (size_t i = 1; i < p->module_count; i++)
-        b.is_runtime[i] = own_code_is_runtime(p->modules[i].path);
+        b.is_runtime[i] = user_code_is_runtime(p->modules[i].path);
     for (size_t i = 0; i < p->frame_count && !b.any; i++)
         b.any = lack_of(&b, &p->frames[i]) != 0;
     return b;
@@ -110,23 +110,23 @@ find_lacks(const struct builder *b, const struct stack *s, uint32_t depth,
 /* Count BYTES for each module in LACKS. */
 static void
 add_lacks(struct builder *b, const uint32_t lacks[FRAMES_MISSED],
-          const struct nameless_bytes *bytes)
+          const struct unsymbolized_bytes *bytes)
 {
     for (size_t i = 0; i < FRAMES_MISSED && lacks[i] != 0; i++) {
-        struct nameless_module *m = &b->ret[lacks[i] >> 1];
+        struct unsymbolized_module *m = &b->ret[lacks[i] >> 1];
 
-        nameless_bytes_add(lacks[i] & 1 ? &m->lineless : &m->nameless, bytes);
+        unsymbolized_bytes_add(lacks[i] & 1 ? &m->lineless : &m->unsymbolized, bytes);
     }
 }
 
-struct nameless_module *
-nameless_modules(const struct profile *p, const struct stacks *stacks, struct arena *arena)
+struct unsymbolized_module *
+unsymbolized_modules(const struct profile *p, const struct stacks *stacks, struct arena *arena)
 {
     struct builder b = begin(p, arena);
 
     for (size_t i = 0; i < stacks->count && b.any; i++) {
         const struct stack *s = &stacks->v[i];
-        struct nameless_bytes bytes = nameless_bytes(&s->counters);
+        struct unsymbolized_bytes bytes = unsymbolized_bytes(&s->counters);
         uint32_t lacks[FRAMES_MISSED];
 
         find_lacks(&b, s, s->depth != 0 ? stack_useful_depth(p, s) : 0, lacks);
@@ -137,11 +137,11 @@ nameless_modules(const struct profile *p, const struct stacks *stacks, struct ar
 
 /* Read the innermost calls of the stack of NODE into RET; returns their hash. */
 static uint64_t
-read_calls(const struct profile *p, uint32_t node, uint32_t ret[CALLS_TOLD])
+read_calls(const struct profile *p, uint32_t node, uint32_t ret[CALLS_COMPARED])
 {
     uint64_t hash = 0;
 
-    for (size_t i = 0; i < CALLS_TOLD; i++) {
+    for (size_t i = 0; i < CALLS_COMPARED; i++) {
         ret[i] = p->nodes[node].location; // The root has none, and is its own parent.
         hash = (hash ^ ret[i]) * UINT64_C(0x9e3779b97f4a7c15);
         node = p->nodes[node].parent;
@@ -158,30 +158,30 @@ read_lacks(const struct builder *b, struct stack_ends *ends, const struct profil
     struct stack s = stack_ends_read(ends, site->node, FRAMES_MISSED, &whole);
 
     find_lacks(b, &s, whole && s.depth != 0 ? stack_useful_depth(b->p, &s) : s.depth, ret);
-    return stack_ends_are_told_by(ends, CALLS_TOLD);
+    return stack_ends_are_known_from(ends, CALLS_COMPARED);
 }
 
-struct nameless_module *
-nameless_modules_of_all(const struct profile *p, bool fold_recursion,
-                        struct nameless_bytes *ret_total, struct arena *arena)
+struct unsymbolized_module *
+unsymbolized_modules_of_all(const struct profile *p, bool fold_recursion,
+                            struct unsymbolized_bytes *ret_total, struct arena *arena)
 {
     struct builder b = begin(p, arena);
     struct stack_ends *ends;
     struct inner_end *known;
 
-    *ret_total = nameless_bytes(&p->totals);
+    *ret_total = unsymbolized_bytes(&p->totals);
     if (!b.any)
         return b.ret;
     ends = stack_ends_new(p, fold_recursion, arena);
     known = arena_array(arena, ENDS_KNOWN, sizeof *known);
     for (size_t i = 0; i < p->site_count; i++) {
         const struct profile_site *site = &p->sites[i];
-        struct nameless_bytes bytes = nameless_bytes(&site->counters);
+        struct unsymbolized_bytes bytes = unsymbolized_bytes(&site->counters);
         struct inner_end e = {0}, *before;
 
         before = &known[read_calls(p, site->node, e.calls) % ENDS_KNOWN];
         if (e.calls[0] != 0 && memcmp(before->calls, e.calls, sizeof e.calls) == 0) {
-            nameless_bytes_add(&before->bytes, &bytes);
+            unsymbolized_bytes_add(&before->bytes, &bytes);
             continue;
         }
         if (read_lacks(&b, ends, site, e.lacks) && e.calls[0] != 0) {

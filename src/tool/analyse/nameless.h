@@ -5,34 +5,38 @@
 #include "analyse/stacks.h"
 
 /* Bytes by METRIC_INUSE, METRIC_PEAK and METRIC_ALLOC. */
-struct nameless_bytes {
+struct unsymbolized_bytes {
     int64_t by_metric[3];
 };
 
-struct nameless_module {
-    // Value of stacks with a nameless function of the module among the innermost frames,
-    struct nameless_bytes nameless;
-    struct nameless_bytes lineless; // and of stacks with a function that has a name but no line.
+struct unsymbolized_module {
+    // Value of stacks with a unsymbolized function of the module among the innermost frames,
+    struct unsymbolized_bytes unsymbolized;
+    struct unsymbolized_bytes lineless; // and of stacks with a function that has a name but no
+                                        // line.
 };
 
 /* Return the bytes of C. */
-struct nameless_bytes nameless_bytes(const struct counters *c);
+struct unsymbolized_bytes unsymbolized_bytes(const struct counters *c);
 
 /* Add B to SUM. */
-void nameless_bytes_add(struct nameless_bytes *sum, const struct nameless_bytes *b);
+void unsymbolized_bytes_add(struct unsymbolized_bytes *sum, const struct unsymbolized_bytes *b);
 
 /* Return the largest share that PART has of WHOLE in any metric; at most 1. */
-double nameless_share(const struct nameless_bytes *part, const struct nameless_bytes *whole);
+double unsymbolized_share(const struct unsymbolized_bytes *part,
+                          const struct unsymbolized_bytes *whole);
 
 /* Return the values of each module of P in STACKS, by module id, from ARENA. Ignores frames that no
  * view shows, such as start-up code, and the internals of the language's library. */
-struct nameless_module *nameless_modules(const struct profile *p, const struct stacks *stacks,
-                                         struct arena *arena);
+struct unsymbolized_module *unsymbolized_modules(const struct profile *p,
+                                                 const struct stacks *stacks, struct arena *arena);
 
-/* Like nameless_modules, for all stacks of P, with FOLD_RECURSION or without, and their bytes in
+/* Like unsymbolized_modules, for all stacks of P, with FOLD_RECURSION or without, and their bytes
+ * in
  * *RET_TOTAL. Does not build the stacks, which would take most of the time. */
-struct nameless_module *nameless_modules_of_all(const struct profile *p, bool fold_recursion,
-                                                struct nameless_bytes *ret_total,
-                                                struct arena *arena);
+struct unsymbolized_module *unsymbolized_modules_of_all(const struct profile *p,
+                                                        bool fold_recursion,
+                                                        struct unsymbolized_bytes *ret_total,
+                                                        struct arena *arena);
 
 #endif

@@ -30,7 +30,7 @@ after_any(const char *path, const char *const *list, size_t count)
 }
 
 bool
-own_code_is_runtime(const char *path)
+user_code_is_runtime(const char *path)
 {
     static const char *const names[] = {
         "libc.so", "libc-2",       "libc.musl",  "ld-linux",  "ld-musl",
@@ -66,7 +66,7 @@ is_system_program(const char *path)
 }
 
 void
-own_code_init(struct own_code *own, const struct profile *p, struct arena *arena)
+user_code_init(struct user_code *own, const struct profile *p, struct arena *arena)
 {
     bool all = is_system_program(p->process.executable);
 
@@ -75,10 +75,10 @@ own_code_init(struct own_code *own, const struct profile *p, struct arena *arena
     for (size_t i = 0; i < p->module_count; i++) {
         const char *path = p->modules[i].path;
 
-        if (own_code_is_runtime(path))
+        if (user_code_is_runtime(path))
             own->kinds[i] = CODE_RUNTIME;
         else
-            own->kinds[i] = all || !is_system_library(path) ? CODE_OWN : CODE_LIBRARY;
+            own->kinds[i] = all || !is_system_library(path) ? CODE_USER : CODE_LIBRARY;
     }
 }
 
@@ -86,7 +86,7 @@ own_code_init(struct own_code *own, const struct profile *p, struct arena *arena
 static uint32_t
 named_near(const struct profile *p, const struct stack *s, uint32_t i, uint32_t depth)
 {
-    for (uint32_t k = i; k < depth && k <= i + OWN_CODE_LOOKS; k++) {
+    for (uint32_t k = i; k < depth && k <= i + USER_CODE_FRAMES; k++) {
         const struct profile_frame *f = &p->frames[s->frames[k]];
 
         if (f->module != p->frames[s->frames[i]].module)
@@ -98,11 +98,11 @@ named_near(const struct profile *p, const struct stack *s, uint32_t i, uint32_t 
 }
 
 uint32_t
-own_code_frame(const struct own_code *own, const struct stack *s)
+user_code_frame(const struct user_code *own, const struct stack *s)
 {
     uint32_t depth = stack_useful_depth(own->p, s);
 
-    for (int kind = CODE_OWN; kind > CODE_RUNTIME; kind--)
+    for (int kind = CODE_USER; kind > CODE_RUNTIME; kind--)
         for (uint32_t i = 0; i < depth; i++)
             if (own->kinds[own->p->frames[s->frames[i]].module] >= kind)
                 return named_near(own->p, s, i, depth);
@@ -125,7 +125,7 @@ wrapper_depth(const struct profile *p, const struct stack *s)
 }
 
 uint32_t
-own_code_frame_unfolded(const struct own_code *own, const struct stack *s)
+user_code_frame_unfolded(const struct user_code *own, const struct stack *s)
 {
     struct stack folded = *s;
     uint32_t wrappers = wrapper_depth(own->p, s);
@@ -133,5 +133,5 @@ own_code_frame_unfolded(const struct own_code *own, const struct stack *s)
     folded.frames += wrappers;
     folded.locations += wrappers;
     folded.depth -= wrappers;
-    return wrappers + own_code_frame(own, &folded);
+    return wrappers + user_code_frame(own, &folded);
 }

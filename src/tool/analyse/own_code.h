@@ -1,4 +1,4 @@
-/* own_code.h: which frame of a stack is the user's own code. */
+/* own_code.h: which frame of a stack is user code. */
 #ifndef ANALYSE_OWN_CODE_H
 #define ANALYSE_OWN_CODE_H
 
@@ -7,30 +7,30 @@
 enum code_kind {
     CODE_RUNTIME, // The C and C++ libraries, the loader, the kernel's page.
     CODE_LIBRARY, // A shared library of the system, under a program that is not of the system.
-    CODE_OWN,
+    CODE_USER,
 };
 
-struct own_code {
+struct user_code {
     const struct profile *p;
     uint8_t *kinds; // enum code_kind by module.
 };
 
-/* A name at most this many frames further out represents a nameless function. */
-enum { OWN_CODE_LOOKS = 2 };
+/* A name at most this many frames further out represents a unsymbolized function. */
+enum { USER_CODE_FRAMES = 2 };
 
 /* Is PATH a C or C++ library, the loader, or similar, whose internals readers do not need? */
-bool own_code_is_runtime(const char *path);
+bool user_code_is_runtime(const char *path);
 
 /* Classify each module of P. From ARENA. */
-void own_code_init(struct own_code *own, const struct profile *p, struct arena *arena);
+void user_code_init(struct user_code *own, const struct profile *p, struct arena *arena);
 
-/* Return the index in S of the innermost frame of the user's own code; the innermost of any library
+/* Return the index in S of the innermost frame of user code; the innermost of any library
  * if there is none, else 0. Skips start-up code unless S has nothing else. Requires S to have a
  * frame. */
-uint32_t own_code_frame(const struct own_code *own, const struct stack *s);
+uint32_t user_code_frame(const struct user_code *own, const struct stack *s);
 
-/* Like own_code_frame, for S with its wrappers, if they were folded. Requires the number of S to be
- * known. */
-uint32_t own_code_frame_unfolded(const struct own_code *own, const struct stack *s);
+/* Like user_code_frame, for S with its wrappers, if they were folded. Requires the number of S to
+ * be known. */
+uint32_t user_code_frame_unfolded(const struct user_code *own, const struct stack *s);
 
 #endif

@@ -44,7 +44,7 @@ enum {
 static const size_t frames_more[] = {0, 3, 16};
 
 /* Marks keys of functions; ids and addresses are far below. */
-#define NAMELESS (UINT64_C(1) << 63)
+#define UNSYMBOLIZED (UINT64_C(1) << 63)
 #define UNKNOWN_START (UINT64_C(1) << 62)
 
 enum verdict { UNKNOWN = 0, NO, YES }; // Cached facts about a frame.
@@ -64,7 +64,7 @@ struct builder {
     struct stacks *ret;
     regex_t filter, fold;      // Valid if the option is set.
     uint8_t *matches, *wraps;  // enum verdict by frame.
-    uint8_t *wrappers; // By module: whether it has some, if it has nameless functions; or NULL.
+    uint8_t *wrappers; // By module: whether it has some, if it has unsymbolized functions; or NULL.
     uint8_t *folds;    // By location: may all of its frames fold?
     uint32_t *calls;   // Locations whose folding was requested.
     size_t call_capacity;
@@ -150,12 +150,12 @@ matches_filter(struct builder *b, uint32_t frame, uint32_t location)
 {
     if (b->matches[frame] == UNKNOWN) {
         const struct profile_frame *f = &b->p->frames[frame];
-        struct nameless_text name = {{0}, {0}};
+        struct unsymbolized_text name = {{0}, {0}};
         const char *texts[] = {profile_string(b->p, f->function), profile_string(b->p, f->file),
                                b->p->modules[f->module].path, NULL, NULL};
 
         if (f->function == 0)
-            name = frame_nameless(b->p, location);
+            name = frame_unsymbolized(b->p, location);
         texts[3] = name.shown;
         texts[4] = name.bare;
 
@@ -182,13 +182,13 @@ matches_fold(const struct builder *b, const char *function)
 
 /* The same for a function without a name. */
 static bool
-matches_fold_nameless(const struct builder *b, uint32_t location)
+matches_fold_unsymbolized(const struct builder *b, uint32_t location)
 {
-    struct nameless_text name;
+    struct unsymbolized_text name;
 
     if (b->options->fold == NULL)
         return false;
-    name = frame_nameless(b->p, location);
+    name = frame_unsymbolized(b->p, location);
     return *name.shown != '\0' && (regexec(&b->fold, name.shown, 0, NULL, 0) == 0 ||
                                    regexec(&b->fold, name.bare, 0, NULL, 0) == 0);
 }
@@ -198,7 +198,7 @@ is_wrapper(struct builder *b, uint32_t frame, uint32_t location)
 {
     if (b->wraps[frame] == UNKNOWN) {
         const char *function = profile_string(b->p, b->p->frames[frame].function);
-        bool wraps = *function == '\0' ? matches_fold_nameless(b, location)
+        bool wraps = *function == '\0' ? matches_fold_unsymbolized(b, location)
                                        : (!b->options->no_fold && fold_is_wrapper(function)) ||
                                              matches_fold(b, function);
 
@@ -310,12 +310,12 @@ passes_filter(struct builder *b)
 }
 
 static bool
-is_nameless(const struct builder *b, uint32_t frame)
+is_unsymbolized(const struct builder *b, uint32_t frame)
 {
     return b->p->frames[frame].function == 0 && b->p->frames[frame].file == 0;
 }
 
-/* Return true if a nameless function of MODULE may be part of a wrapper, which must be of that
+/* Return true if a unsymbolized function of MODULE may be part of a wrapper, which must be of that
  * module. Most modules without names have none, and then it is known of a stack how it folds from a
  * frame or two, not only where the first name is. */
 static bool
@@ -328,7 +328,7 @@ has_wrappers(struct builder *b, uint32_t module)
     if (b->wrappers == NULL) {
         b->wrappers = arena_alloc(b->arena, p->module_count);
         for (uint32_t i = 0; i < p->frame_count; i++)
-            if (is_nameless(b, i))
+            if (is_unsymbolized(b, i))
                 b->wrappers[p->frames[i].module] = NO;
         for (uint32_t i = 0; i < p->frame_count; i++) {
             uint8_t *known = &b->wrappers[p->frames[i].module];
@@ -345,7 +345,7 @@ static bool
 may_fold(struct builder *b, uint32_t frame, uint32_t location)
 {
     return is_wrapper(b, frame, location) ||
-           (!b->options->no_fold && is_nameless(b, frame) &&
+           (!b->options->no_fold && is_unsymbolized(b, frame) &&
             has_wrappers(b, b->p->frames[frame].module));
 }
 
@@ -411,8 +411,8 @@ fold_depth(struct builder *b, uint32_t node, size_t *ret_calls)
     return f.frames;
 }
 
-/* The same for frames of one function. A nameless function is identified by its start address, if
- * that is known. */
+/* The same for frames of one function. A unsymbolized function is identified by its start address,
+ * if that is known. */
 static uint64_t
 function_key(const struct builder *b, uint32_t frame, uint32_t location)
 {
@@ -421,7 +421,7 @@ function_key(const struct builder *b, uint32_t frame, uint32_t location)
 
     if (f->function != 0)
         return (uint64_t)f->function << 32 | profile_function_home(f);
-    return start != 0 ? NAMELESS | start : NAMELESS | UNKNOWN_START | frame;
+    return start != 0 ? UNSYMBOLIZED | start : UNSYMBOLIZED | UNKNOWN_START | frame;
 }
 
 /* Return true if KEY, which is noted in SEEN, may have been there before. */
@@ -729,7 +729,7 @@ stack_ends_read(struct stack_ends *e, uint32_t node, uint32_t count, bool *ret_w
 }
 
 bool
-stack_ends_are_told_by(const struct stack_ends *e, size_t calls)
+stack_ends_are_known_from(const struct stack_ends *e, size_t calls)
 {
     // A call has at least one frame.
     return !e->whole && e->calls <= calls && e->wanted <= calls;

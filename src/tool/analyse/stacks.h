@@ -32,7 +32,7 @@ struct stack {
 struct stacks_options {
     struct tag_filter tags; // Keep only blocks of some heaps or labels.
     bool merge_labels;      // Stacks that only differ in labels are one.
-    // Extended regular expressions; a nameless function matches by its substitute
+    // Extended regular expressions; a unsymbolized function matches by its substitute
     const char *filter, *fold;
     bool fold_recursion; // Frames that repeat those further in are left out, see stacks.c.
     bool no_fold;        // Not even the built-in list (operator new, xmalloc, std::allocator, …).
@@ -75,7 +75,7 @@ struct stack_ends *stack_ends_new(const struct profile *p, bool fold_recursion,
 struct stack stack_ends_read(struct stack_ends *e, uint32_t node, uint32_t count, bool *ret_whole);
 
 /* Return true if the CALLS innermost locations alone determine the frames that E read last. */
-bool stack_ends_are_told_by(const struct stack_ends *e, size_t calls);
+bool stack_ends_are_known_from(const struct stack_ends *e, size_t calls);
 
 /* Return the frames of S worth showing to people: without the C library's start-up code that calls
  * main or a thread's function. At least 1, unless S has none. */

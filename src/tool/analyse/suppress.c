@@ -141,7 +141,7 @@ matches_frame(const char *pattern, const struct profile *p, const struct profile
 
     // A pattern without an address is not meant for these, and most have none.
     if (f->function == 0 && strstr(pattern, "0x") != NULL) {
-        struct nameless_text name = frame_nameless(p, location);
+        struct unsymbolized_text name = frame_unsymbolized(p, location);
 
         if (matches(pattern, name.shown) || matches(pattern, name.bare))
             return true;

@@ -1,7 +1,7 @@
 /* suppress.h: known and accepted live stacks. The syntax is LeakSanitizer's: a line is
  * "leak:PATTERN", blank, or a comment that starts with "#". A pattern (glob.h) is searched in the
  * function, linkage name, file and module of every frame. A pattern with an address (0x) also
- * matches the substitute name of a nameless function (frame_name.h). */
+ * matches the substitute name of a unsymbolized function (frame_name.h). */
 #ifndef ANALYSE_SUPPRESS_H
 #define ANALYSE_SUPPRESS_H
 

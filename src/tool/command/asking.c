@@ -17,8 +17,8 @@ struct asked {
 };
 
 static int
-ask(const char *what, const struct asking *asking, struct asked *ret, struct arena *a,
-    struct err *err)
+ask(const char *what, const struct process_request *process_request, struct asked *ret,
+    struct arena *a, struct err *err)
 {
     const char *path = what;
     uint32_t pid;
@@ -28,7 +28,8 @@ ask(const char *what, const struct asking *asking, struct asked *ret, struct are
         r = control_open(path, &ret->control, err);
     if (r < 0)
         return r;
-    r = asking->ask(&ret->control, asking->what, asking->wait_s * NS_PER_S, err);
+    r = process_request->ask(&ret->control, process_request->what,
+                             process_request->wait_s * NS_PER_S, err);
     ret->waits = r == 0;
     if (r < 0)
         control_close(&ret->control);
@@ -58,17 +59,18 @@ static int
 code_of(int r, const struct err *err)
 {
     if (r < 0)
-        say_error("%s", err->text);
+        message_error("%s", err->text);
     return r == HEAPTAP_NOT_FOUND ? EXIT_FINDINGS : r < 0 ? exit_code(r) : 0;
 }
 
 int
-ask_processes(const char **paths, size_t count, const struct asking *asking, struct arena *a)
+process_requests_send(const char **paths, size_t count,
+                      const struct process_request *process_request, struct arena *a)
 {
     struct asked *asked = arena_array(a, count, sizeof *asked);
-    uint64_t until_ns = now_ns() + asking->wait_s * NS_PER_S;
+    uint64_t until_ns = now_ns() + process_request->wait_s * NS_PER_S;
     struct err err = {""};
-    size_t living = 0;
+    size_t running = 0;
     int worst = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -77,12 +79,12 @@ ask_processes(const char **paths, size_t count, const struct asking *asking, str
         // In a session, ended processes are no error.
         if (count > 1 && !lives(paths[i]))
             continue;
-        living++;
-        code = code_of(ask(paths[i], asking, &asked[i], a, &err), &err);
+        running++;
+        code = code_of(ask(paths[i], process_request, &asked[i], a, &err), &err);
         worst = code > worst ? code : worst;
     }
-    if (living == 0) {
-        say_error("all processes of the session have ended and can take no request");
+    if (running == 0) {
+        message_error("all processes of the session have ended and can take no request");
         return EXIT_BAD_INPUT;
     }
     for (size_t i = 0; i < count; i++) {
@@ -94,7 +96,7 @@ ask_processes(const char **paths, size_t count, const struct asking *asking, str
         code = code_of(control_finish(&asked[i].control, until_ns > now ? until_ns - now : 0, &err),
                        &err);
         if (code == 0)
-            code = asking->tell(&asked[i].control, asking->what, a);
+            code = process_request->report(&asked[i].control, process_request->what, a);
         control_close(&asked[i].control);
         worst = code > worst ? code : worst;
     }

@@ -42,7 +42,7 @@ check(struct shown *s)
     if (o->svg == NULL)
         return 0;
     if (s->set->count > 1) {
-        say_error("--svg draws one process; choose it with --only PID");
+        message_error("--svg draws one process; choose it with --only PID");
         return EXIT_USAGE;
     }
     return sink_check(o->svg, s->set);
@@ -120,16 +120,16 @@ run_access(const void *given, int count, char **arguments)
     int rc;
 
     if (o->hot + o->cold + o->never + (o->fields || o->svg != NULL) > 1) {
-        say_error("--hot, --cold, --never and --fields are different views; choose one");
+        message_error("--hot, --cold, --never and --fields are different views; choose one");
         return EXIT_USAGE;
     }
     rc = runner_run(&r, what);
     if (rc != HEAPTAP_NOT_FOUND)
         return rc;
-    say_error("%s: no accesses were counted, because the program was not built for that",
-              what ? what : "this session");
-    say_hint("build it with CC=\"heaptap cc\" (or CXX=\"heaptap c++\") and record it again; "
-             "docs/guide/access.md");
+    message_error("%s: no accesses were counted, because the program was not built for that",
+                  what ? what : "this session");
+    message_hint("build it with CC=\"heaptap cc\" (or CXX=\"heaptap c++\") and record it again; "
+                 "docs/guide/access.md");
     return EXIT_BAD_INPUT;
 }
 

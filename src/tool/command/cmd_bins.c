@@ -8,16 +8,16 @@
 
 enum { TOP_DEFAULT = 20 };
 
-struct bins_options {
+struct sizes_options {
     struct view_options view;
     uint64_t top;
     bool all, classic, classes;
 };
-static const struct bins_options defaults;
+static const struct sizes_options defaults;
 
 /* Return how many rows are shown. */
 static size_t
-rows_wanted(const struct bins_options *o)
+rows_wanted(const struct sizes_options *o)
 {
     if (o->all || (o->top == 0 && o->view.json))
         return SIZE_MAX;
@@ -27,29 +27,29 @@ rows_wanted(const struct bins_options *o)
 static int
 show(struct shown *s)
 {
-    const struct bins_options *o = s->runner->own;
+    const struct sizes_options *o = s->runner->own;
 
     if (o->classes) {
         if (o->view.json)
-            json_lisp_bins(s->j, &s->text.base);
+            json_lisp_size_totals(s->j, &s->text.base);
         else
-            text_lisp_bins(&s->text);
+            text_lisp_size_totals(&s->text);
         return 0;
     }
     symbolise_types(s->p, &o->view.symbols);
     if (o->view.json)
-        json_bins(s->j, &s->text.base, rows_wanted(o));
+        json_size_totals(s->j, &s->text.base, rows_wanted(o));
     else if (o->classic)
-        classic_bins(&s->text);
+        classic_size_totals(&s->text);
     else
-        text_bins(&s->text, rows_wanted(o));
+        text_size_totals(&s->text, rows_wanted(o));
     return 0;
 }
 
 static int
-run_bins(const void *given, int count, char **arguments)
+run_sizes(const void *given, int count, char **arguments)
 {
-    const struct bins_options *o = given;
+    const struct sizes_options *o = given;
     const struct runner r = {
         .options = &o->view, .own = o, .stacks = STACKS_UNFOLDED, .show = show};
 
@@ -70,7 +70,7 @@ static const struct opt options[] = {
     {.kind = OPT_END},
 };
 
-const struct command command_bins = {
+const struct command command_sizes = {
     .name = "sizes",
     .alias = "bins",
     .arguments = "[PROFILE|PID|DIRECTORY]",
@@ -93,5 +93,5 @@ const struct command command_bins = {
     .defaults_bytes = sizeof defaults,
     .min_arguments = 0,
     .max_arguments = 1,
-    .run = run_bins,
+    .run = run_sizes,
 };

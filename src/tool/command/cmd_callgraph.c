@@ -194,13 +194,13 @@ run_callgraph(const void *given, int count, char **arguments)
     int rc;
 
     if (o->dot && (o->view.json || o->classic)) {
-        say_error("--dot, --json and --classic are three forms; choose one");
+        message_error("--dot, --json and --classic are three forms; choose one");
         return EXIT_USAGE;
     }
     rc = runner_run(&r, count > 0 ? arguments[0] : NULL);
     if (rc != HEAPTAP_NOT_FOUND)
         return rc;
-    say_error("no function of the call graph matches '%s'", o->function);
+    message_error("no function of the call graph matches '%s'", o->function);
     return EXIT_BAD_INPUT;
 }
 

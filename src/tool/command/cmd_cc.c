@@ -74,7 +74,7 @@ run_compiler(const struct cc_options *o, enum compiler_language language, int co
     int r = compiler_line(&w, count, arguments, &arena, &line, &err);
 
     if (r != 0) {
-        say_error("%s", err.text);
+        message_error("%s", err.text);
         arena_release(&arena);
         return r == HEAPTAP_NOT_FOUND ? 127 : exit_code(r);
     }
@@ -84,7 +84,7 @@ run_compiler(const struct cc_options *o, enum compiler_language language, int co
         return r;
     }
     execvp(line[0], line);
-    say_error("cannot execute %s: %s", line[0], strerror(errno));
+    message_error("cannot execute %s: %s", line[0], strerror(errno));
     arena_release(&arena);
     return 127;
 }

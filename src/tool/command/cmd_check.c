@@ -16,8 +16,8 @@ run(const void *given, int count, char **arguments)
 
     o.pid = strtoull(arguments[0], &end, 10);
     if (*end != '\0' || o.pid == 0 || o.pid > INT32_MAX) {
-        say_error("'%.60s' is no process id; for a dump, use heaptap core --check",
-                  arguments[0]);
+        message_error("'%.60s' is no process id; for a dump, use heaptap core --check",
+                      arguments[0]);
         return EXIT_USAGE;
     }
     return core_run(&o, count - 1, arguments + 1);

@@ -52,14 +52,14 @@ check_options(const struct control_options *o, struct err *err)
 
 /* Store the requested recording mode. Return false if the options request none. */
 static bool
-wanted_way(const struct control_options *o, struct profile_way *ret)
+wanted_mode(const struct control_options *o, struct profile_recording_mode *ret)
 {
     if (o->sample_bytes != 0)
-        *ret = (struct profile_way){.mode = MODE_BYTES, .period = o->sample_bytes};
+        *ret = (struct profile_recording_mode){.mode = MODE_BYTES, .period = o->sample_bytes};
     else if (o->sample_count != 0)
-        *ret = (struct profile_way){.mode = MODE_COUNT, .period = o->sample_count};
+        *ret = (struct profile_recording_mode){.mode = MODE_COUNT, .period = o->sample_count};
     else
-        *ret = (struct profile_way){.mode = o->off ? MODE_OFF : MODE_EXACT};
+        *ret = (struct profile_recording_mode){.mode = o->off ? MODE_OFF : MODE_EXACT};
     return o->sample_bytes != 0 || o->sample_count != 0 || o->off || o->exact;
 }
 
@@ -70,19 +70,19 @@ show(const char *path)
     struct arena a = {0};
     struct err err = {""};
     struct profile *p;
-    const struct profile_way *way;
+    const struct profile_recording_mode *mode;
     const char *since = "its start";
     int r = profile_open(path, &p, &err);
 
     if (r < 0) {
-        say_error("%s", err.text);
+        message_error("%s", err.text);
         return exit_code(r);
     }
-    way = &p->ways[p->way_count - 1];
-    if (p->way_count > 1)
-        since = arena_printf(&a, "%s after its start", style_duration(&a, way->elapsed_ns));
+    mode = &p->modes[p->mode_count - 1];
+    if (p->mode_count > 1)
+        since = arena_printf(&a, "%s after its start", style_duration(&a, mode->elapsed_ns));
     r = sink_print(arena_printf(&a, "process %s: %s, since %s\n", profile_pid_text(p, &a),
-                                sampling_mode(&a, way), since));
+                                sampling_mode(&a, mode), since));
     profile_free(p);
     arena_release(&a);
     return r;
@@ -99,7 +99,7 @@ show_one(const char *what)
     int r = origin_is_pid(what, &pid) ? origin_of_pid(pid, &a, &path, &err) : 0;
 
     if (r < 0)
-        say_error("%s", err.text);
+        message_error("%s", err.text);
     r = r < 0 ? exit_code(r) : show(path);
     arena_release(&a);
     return r;
@@ -121,16 +121,16 @@ show_all(const char **paths, size_t count)
 static int
 ask(struct control *c, const void *wanted, uint64_t wait_ns, struct err *err)
 {
-    const struct profile_way *way = wanted;
+    const struct profile_recording_mode *mode = wanted;
 
-    return control_ask_way(c, (enum disk_mode)way->mode, way->period, wait_ns, err);
+    return control_request_mode(c, (enum disk_mode)mode->mode, mode->period, wait_ns, err);
 }
 
 static int
-tell(const struct control *c, const void *way, struct arena *a)
+report(const struct control *c, const void *mode, struct arena *a)
 {
     return sink_print(
-        arena_printf(a, "process %s: from now on %s\n", c->name, sampling_mode(a, way)));
+        arena_printf(a, "process %s: from now on %s\n", c->name, sampling_mode(a, mode)));
 }
 
 static int
@@ -141,18 +141,18 @@ run(const void *given, int count, char **arguments)
     struct arena a = {0};
     size_t path_count = 0;
     const char **paths;
-    struct profile_way way;
-    const struct asking asking = {ask, tell, &way, o->wait_s};
+    struct profile_recording_mode mode;
+    const struct process_request process_request = {ask, report, &mode, o->wait_s};
     int r = check_options(o, &err);
 
     (void)count;
     if (r == 0)
         r = profile_list_session(arguments[0], &a, &paths, &path_count, &err);
     if (r < 0)
-        say_error("%s", err.text);
+        message_error("%s", err.text);
     r = r < 0                 ? exit_code(r)
-        : wanted_way(o, &way) ? ask_processes(paths, path_count, &asking, &a)
-                              : show_all(paths, path_count);
+        : wanted_mode(o, &mode) ? process_requests_send(paths, path_count, &process_request, &a)
+                                : show_all(paths, path_count);
     arena_release(&a);
     return r;
 }

@@ -58,7 +58,8 @@ check(struct shown *s)
 
     s->p->path = arena_strdup(&s->p->arena, c->e.memory.name);
     if (c->answer.question == MEMORY_LEAKS && profile_is_estimate(s->p)) {
-        say_error("--leaks needs every block, but this process was recorded in part (--sample)");
+        message_error(
+            "--leaks needs every block, but this process was recorded in part (--sample)");
         return EXIT_USAGE;
     }
     if (c->e.memory.thread_count > 0)
@@ -115,7 +116,7 @@ save(const char *path, const struct core_options *o, bool lives)
         r = pack_write(path, p, o->output, &err);
     }
     if (r < 0)
-        say_error("%s", err.text);
+        message_error("%s", err.text);
     profile_free(p);
     return r < 0 ? exit_code(r) : r;
 }
@@ -129,7 +130,8 @@ question_of(const struct core_options *o, struct coring *ret)
     char *end;
 
     if (count + (o->output != NULL) > 1) {
-        say_error("--block, --find-pointers, --blocks, --leaks, --check and -o exclude each other");
+        message_error(
+            "--block, --find-pointers, --blocks, --leaks, --check and -o exclude each other");
         return EXIT_USAGE;
     }
     ret->answer.question = o->block != NULL      ? MEMORY_ADDRESS
@@ -145,7 +147,7 @@ question_of(const struct core_options *o, struct coring *ret)
     // strtoull takes blanks, signs and bare digits as well, which may be meant as a size.
     if (strncmp(address, "0x", 2) != 0 || !isxdigit((unsigned char)address[2]) || *end != '\0' ||
         errno != 0) {
-        say_error("'%s' is no address; write it as 0x7f12a0001040", address);
+        message_error("'%s' is no address; write it as 0x7f12a0001040", address);
         return EXIT_USAGE;
     }
     return 0;
@@ -157,14 +159,14 @@ wish_of(const struct core_options *o, int count, char **arguments, struct examin
     *ret = (struct examine_wish){.profile = o->profile, .pid = (uint32_t)o->pid};
     if (o->pid != 0) {
         if (count > 1 || o->pid > INT32_MAX) {
-            say_error("--pid takes a process id and excludes a dump");
+            message_error("--pid takes a process id and excludes a dump");
             return EXIT_USAGE;
         }
         ret->program = count > 0 ? arguments[0] : NULL;
         return 0;
     }
     if (count == 0) {
-        say_error("name a core dump, or a process with --pid");
+        message_error("name a core dump, or a process with --pid");
         return EXIT_USAGE;
     }
     ret->core = arguments[count - 1];

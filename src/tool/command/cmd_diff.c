@@ -77,7 +77,7 @@ read_limits(const struct diff_options *o, struct limits *ret)
         rules.unnamed = 1u << of_metrics[metric_chosen(&o->metric)];
     rc = limits_parse(o->fail_over, &rules, ret, &err);
     if (rc != 0)
-        say_error("%s", err.text);
+        message_error("%s", err.text);
     return rc ? exit_code(rc) : 0;
 }
 
@@ -91,20 +91,20 @@ is_incomplete(const struct side *s)
 /* Return the exit code of --fail-over, whose limits gave RC. A side that lacks events or is damaged
  * cannot be judged to be within limits. */
 static int
-judge_sides(const struct side *before, const struct side *after, int rc)
+check_sides(const struct side *before, const struct side *after, int rc)
 {
     const struct side *sides[] = {before, after};
     bool damaged = false;
 
     for (size_t i = 0; i < countof(sides); i++)
         if (sides[i]->set.v[0]->damage != NULL) {
-            tell_damaged("fail-over", sides[i]->set.v[0]);
+            report_damaged("fail-over", sides[i]->set.v[0]);
             damaged = true;
         }
     if (damaged || before->set.unread != 0 || after->set.unread != 0)
         return EXIT_BAD_INPUT;
     if (rc == 0 && (is_incomplete(before) || is_incomplete(after))) {
-        tell_incomplete("fail-over");
+        report_incomplete("fail-over");
         return EXIT_BAD_INPUT;
     }
     return rc;
@@ -128,12 +128,12 @@ run_diff(const void *given, int count, char **arguments)
     if (rc == 0) {
         names_hint_add(&hint, before.set.v[0], &before.stacks);
         names_hint_add(&hint, after.set.v[0], &after.stacks);
-        pick_say_filter(&hits, o->view.filter);
+        pick_print_filter(&hits, o->view.filter);
         rc = show(o, &limits, &before, &after);
     }
     if ((rc == 0 || rc == EXIT_FINDINGS) && limits_are_given(&limits))
-        rc = judge_sides(&before, &after, rc);
-    names_hint_say(&hint);
+        rc = check_sides(&before, &after, rc);
+    names_hint_print(&hint);
     close_side(&before);
     close_side(&after);
     return rc;
@@ -193,7 +193,7 @@ write_flamegraph(const char *path, struct side *before, struct side *after, enum
 /* Compare D with LIMITS and fill *V. */
 static int
 judge(const struct diff_options *o, const struct limits *limits, const struct diff_side *before,
-      const struct diff_side *after, struct diff_view *v, struct judgements *ret)
+      const struct diff_side *after, struct diff_view *v, struct limit_results *ret)
 {
     const struct stacks_options options = pick_options(&o->view, true);
     struct err err = {""};
@@ -201,9 +201,9 @@ judge(const struct diff_options *o, const struct limits *limits, const struct di
 
     if (!limits_are_given(limits))
         return 0;
-    rc = judge_growth(limits, v->diff, before, after, &options, v->arena, ret, &err);
+    rc = limit_check_growth(limits, v->diff, before, after, &options, v->arena, ret, &err);
     if (rc != 0)
-        say_error("%s", err.text);
+        message_error("%s", err.text);
     v->judged = ret;
     return rc ? exit_code(rc) : 0;
 }
@@ -211,7 +211,7 @@ judge(const struct diff_options *o, const struct limits *limits, const struct di
 /* Return the metric whose rows explain the verdict: the user's choice, else the metric of the first
  * limit that JUDGED exceeded, else METRIC. */
 static enum metric
-metric_to_explain(const struct diff_options *o, const struct judgements *judged,
+metric_to_explain(const struct diff_options *o, const struct limit_results *judged,
                   enum metric metric)
 {
     for (size_t i = 0; i < judged->count && !metric_was_chosen(&o->metric); i++)
@@ -229,7 +229,7 @@ show(const struct diff_options *o, const struct limits *limits, struct side *bef
     struct diff_side a = {before->set.v[0], &before->stacks}, b = {after->set.v[0], &after->stacks};
     struct sink to_stdout = {.is_text = !o->view.json};
     struct strbuf out = sink_begin(&to_stdout);
-    struct judgements judged = {0};
+    struct limit_results judged = {0};
     struct diff diff;
     struct diff_view v = {.before = a.p,
                           .after = b.p,
@@ -253,14 +253,14 @@ show(const struct diff_options *o, const struct limits *limits, struct side *bef
     v.limit = o->view.limit ? o->view.limit : o->view.json ? SIZE_MAX : DIFF_TEXT_LIMIT;
     for (size_t i = 0; i < 2 && o->view.json; i++)
         if ((i ? b : a).p->damage != NULL)
-            say_warning("%s", damage_sentence(arena, (i ? b : a).p));
+            message_warning("%s", damage_sentence(arena, (i ? b : a).p));
     json_begin(&j, &out, view_json_version(&o->view));
     if (o->view.json)
         json_diff(&j, &v);
     else
         text_diff(&v, &style, o->view.depth, &out);
     rc = sink_end(&out);
-    if (rc == 0 && tell_limits(&judged, "fail-over", NULL))
+    if (rc == 0 && report_limits(&judged, "fail-over", NULL))
         rc = EXIT_FINDINGS;
     return rc;
 }

@@ -5,38 +5,38 @@
 #include "option/metric_opts.h"
 #include "text/text_direct.h"
 
-struct direct_options {
+struct functions_options {
     struct view_options view;
     struct metric_choice metric;
     bool classic;
 };
-static const struct direct_options defaults = {.metric.metric = METRIC_ALLOC};
+static const struct functions_options defaults = {.metric.metric = METRIC_ALLOC};
 
 static int
 show(struct shown *s)
 {
-    const struct direct_options *o = s->runner->own;
+    const struct functions_options *o = s->runner->own;
     enum metric metric = metric_chosen(&o->metric);
     const struct view *v = &s->text.base;
     struct functions functions;
-    struct direct direct;
+    struct function_totals totals;
 
     functions_init(&functions, s->p, v->arena);
-    direct_build(&functions, &s->stacks, metric, v->arena, &direct);
+    function_totals_build(&functions, &s->stacks, metric, v->arena, &totals);
     if (o->view.json)
-        json_direct(s->j, v, &functions, &direct, metric, v->limit ? v->limit : SIZE_MAX);
+        json_function_totals(s->j, v, &functions, &totals, metric, v->limit ? v->limit : SIZE_MAX);
     else if (o->classic)
-        classic_direct(&s->text, &functions, &direct);
+        classic_function_totals(&s->text, &functions, &totals);
     else
-        text_direct(&s->text, &functions, &direct, metric);
+        text_function_totals(&s->text, &functions, &totals, metric);
     functions_release(&functions);
     return 0;
 }
 
 static int
-run_direct(const void *given, int count, char **arguments)
+run_functions(const void *given, int count, char **arguments)
 {
-    const struct direct_options *o = given;
+    const struct functions_options *o = given;
     const enum metric metric = metric_chosen(&o->metric);
     const struct runner r = {.options = &o->view, .own = o, .metric = &metric, .show = show};
 
@@ -58,7 +58,7 @@ static const struct opt options[] = {
     {.kind = OPT_END},
 };
 
-const struct command command_direct = {
+const struct command command_functions = {
     .name = "functions",
     .alias = "direct",
     .arguments = "[PROFILE|PID|DIRECTORY]",
@@ -79,5 +79,5 @@ const struct command command_direct = {
     .defaults_bytes = sizeof defaults,
     .min_arguments = 0,
     .max_arguments = 1,
-    .run = run_direct,
+    .run = run_functions,
 };

@@ -60,16 +60,16 @@ choose_format(const struct export_command_options *o)
     if (o->format) {
         e = export_find(o->format);
         if (e == NULL)
-            say_error("'%s' is no export format; heaptap export --list shows them", o->format);
+            message_error("'%s' is no export format; heaptap export --list shows them", o->format);
         return e;
     }
     if (file_wanted(o) == NULL)
         return export_find("collapsed");
     e = export_for_path(o->output);
     if (e == NULL)
-        say_error("%s: the name implies no known format; add -f FORMAT (heaptap export --list "
-                  "shows the formats)",
-                  o->output);
+        message_error("%s: the name implies no known format; add -f FORMAT (heaptap export --list "
+                      "shows the formats)",
+                      o->output);
     return e;
 }
 
@@ -94,22 +94,23 @@ static int
 check_format(const struct export_command_options *o, const struct exporter *e)
 {
     if (e->binary && file_wanted(o) == NULL && isatty(STDOUT_FILENO)) {
-        say_error("%s is a binary format and stdout a terminal; use -o FILE", e->name);
+        message_error("%s is a binary format and stdout a terminal; use -o FILE", e->name);
         return EXIT_USAGE;
     }
     if (o->root.choice >= 0 && !e->can_root) {
         struct strbuf rooted = {0};
 
         add_rooted(&rooted);
-        say_error("the format %s excludes --root-by: it holds heaps and labels already, or cannot; "
-                  "--root-by is for %s",
-                  e->name, strbuf_text(&rooted));
+        message_error(
+            "the format %s excludes --root-by: it holds heaps and labels already, or cannot; "
+            "--root-by is for %s",
+            e->name, strbuf_text(&rooted));
         strbuf_release(&rooted);
         return EXIT_USAGE;
     }
     if (!export_knows(e, metric_chosen(&o->metric))) {
-        say_error("%s has no room for the metric '%s'", e->name,
-                  metric_name(metric_chosen(&o->metric)));
+        message_error("%s has no room for the metric '%s'", e->name,
+                      metric_name(metric_chosen(&o->metric)));
         return EXIT_USAGE;
     }
     return 0;
@@ -123,13 +124,13 @@ check(struct shown *s)
     int rc = pick_metric(s->p, metric_chosen(&run->options->metric));
 
     if (rc == 0 && s->p->extent != EXTENT_WHOLE && export_needs_whole(run->exporter)) {
-        say_error("the format %s contains the peak, so it needs a whole run, not a moment or a "
-                  "range of time",
-                  run->exporter->name);
+        message_error("the format %s contains the peak, so it needs a whole run, not a moment or a "
+                      "range of time",
+                      run->exporter->name);
         return EXIT_USAGE;
     }
     if (s->p->losses.file_failed) // The formats of other tools have no place for it.
-        say_warning("%s is incomplete: %s", s->p->path, loss_of_file);
+        message_warning("%s is incomplete: %s", s->p->path, loss_of_file);
     return rc == 0 && file ? sink_check(file, s->set) : rc;
 }
 
@@ -162,7 +163,7 @@ show(struct shown *s)
 
     if (rc == 0)
         return 0;
-    say_error("%s", err.text);
+    message_error("%s", err.text);
     return exit_code(rc);
 }
 

@@ -89,7 +89,7 @@ open_side(const struct html_options *o, const char *what, struct filter_hits *hi
         return rc;
     p = ret->set.v[0];
     if (p->damage != NULL)
-        say_warning("%s", damage_sentence(&ret->set.arena, p));
+        message_warning("%s", damage_sentence(&ret->set.arena, p));
     symbolise_types(p, &o->view.symbols);
     if (!o->view.native)
         fold_runtime(p);
@@ -164,7 +164,7 @@ choose_output(const struct html_options *o, const struct html_side *side,
     if (o->output != NULL) {
         if (!isatty(STDOUT_FILENO))
             return 0;
-        say_error("stdout is a terminal and a page is for a browser; use -o FILE");
+        message_error("stdout is a terminal and a page is for a browser; use -o FILE");
         return EXIT_USAGE;
     }
     name = stem(side, arena);
@@ -173,7 +173,7 @@ choose_output(const struct html_options *o, const struct html_side *side,
     name = arena_printf(arena, "%s.html", name);
     // A dangling symbolic link also counts as taken: its creator would choose where we write.
     if (lstat(name, &st) == 0 && !is_page(name)) {
-        say_error("%s exists and is no page of heaptap; name the output with -o", name);
+        message_error("%s exists and is no page of heaptap; name the output with -o", name);
         return EXIT_USAGE;
     }
     *ret = name;
@@ -205,7 +205,7 @@ read_source(void *arg, const char *file)
 
 /* Report that PATH was written, and how many of the sources it contains. Returns the exit code. */
 static int
-tell_written(const char *path, const struct html_sources *s, struct arena *arena)
+report_written(const char *path, const struct html_sources *s, struct arena *arena)
 {
     size_t all = s->found + s->too_large + s->missing;
     const char *with = "";
@@ -225,16 +225,16 @@ static void
 hint_at_sources(const struct html_sources *s, struct arena *arena)
 {
     if (s->missing > 0 && s->directory == NULL)
-        say_hint("%s missing, or not readable for everybody; name their directory with "
-                 "--source-dir DIR",
-                 s->missing == 1 ? "1 source file is"
-                                 : arena_printf(arena, "%zu source files are", s->missing));
+        message_hint("%s missing, or not readable for everybody; name their directory with "
+                     "--source-dir DIR",
+                     s->missing == 1 ? "1 source file is"
+                                     : arena_printf(arena, "%zu source files are", s->missing));
     if (s->too_large > 0)
-        say_hint("%s left out: the page takes files of up to %s, and %s in all",
-                 s->too_large == 1 ? "1 source file was"
-                                   : arena_printf(arena, "%zu source files were", s->too_large),
-                 style_bytes(arena, (int64_t)SOURCE_BYTES),
-                 style_bytes(arena, (int64_t)SOURCES_BYTES));
+        message_hint("%s left out: the page takes files of up to %s, and %s in all",
+                     s->too_large == 1 ? "1 source file was"
+                                       : arena_printf(arena, "%zu source files were", s->too_large),
+                     style_bytes(arena, (int64_t)SOURCE_BYTES),
+                     style_bytes(arena, (int64_t)SOURCES_BYTES));
 }
 
 /* Write DOCUMENT to OUT: its page, or with --json the document itself. */
@@ -284,7 +284,7 @@ show(const struct html_options *o, struct html_side *side, struct html_side *bef
     write_page(o, &page, &out);
     rc = sink_end(&out);
     if (rc == 0) {
-        rc = tell_written(sink.path, &sources, arena);
+        rc = report_written(sink.path, &sources, arena);
         hint_at_sources(&sources, arena);
     }
     strbuf_release(&sources.text);
@@ -301,8 +301,9 @@ run_html(const void *given, int count, char **arguments)
     int rc = 0;
 
     if (!o->json && page_template() == NULL) {
-        say_error("this heaptap was built without the page: run tools/setup build and make again; "
-                  "--json prints the data of a page");
+        message_error(
+            "this heaptap was built without the page: run tools/setup build and make again; "
+            "--json prints the data of a page");
         return EXIT_USAGE;
     }
     if (o->source_dir != NULL && !symbolise_is_directory("source-dir", o->source_dir))
@@ -318,9 +319,9 @@ run_html(const void *given, int count, char **arguments)
         rc = show(o, &side, count > 1 ? &before : NULL);
     }
     if (rc == 0)
-        pick_say_filter(&hits, o->view.filter);
+        pick_print_filter(&hits, o->view.filter);
     if (rc == 0)
-        names_hint_say(&hint);
+        names_hint_print(&hint);
     else
         arena_release(&hint.arena);
     set_close(&before.set);

@@ -63,7 +63,7 @@ read_file(const char *path, struct strbuf *ret)
         fclose(f);
     if (why == NULL)
         return 0;
-    say_error("%s: the suppressions cannot be read: %s", path, why);
+    message_error("%s: the suppressions cannot be read: %s", path, why);
     return EXIT_BAD_INPUT;
 }
 
@@ -80,7 +80,7 @@ read_suppressions(const struct leaks_options *o, struct suppressions *ret, struc
     if (rc == 0 && o->suppressions) {
         rc = suppress_parse(ret, strbuf_text(&text), text.length, o->suppressions, arena, &err);
         if (rc != 0) {
-            say_error("%s", err.text);
+            message_error("%s", err.text);
             rc = exit_code(rc);
         }
     }
@@ -143,7 +143,7 @@ show(struct shown *s)
         return rc;
     rc = leaks_find(s->p, &options, &suppressions, v->arena, &leaks, &err);
     if (rc != 0) {
-        say_error("%s", err.text);
+        message_error("%s", err.text);
         return exit_code(rc);
     }
     pick_check(s->p, &options, &leaks.stacks, v->arena, s->hits);
@@ -158,7 +158,7 @@ show(struct shown *s)
         text_leaks(&s->text, &leaks, &suppressions);
     add_live(s->p, &leaks.stacks, run->live);
     if (s->p->damage != NULL && o->fail_over != NULL) {
-        tell_damaged("fail-over", s->p);
+        report_damaged("fail-over", s->p);
         run->live->damaged = true;
     }
     run->live->unread = s->set->unread;
@@ -175,16 +175,16 @@ read_limits(const struct leaks_options *o, struct limits *ret)
     int rc = o->fail_over ? limits_parse(o->fail_over, &rules, ret, &err) : 0;
 
     if (rc != 0)
-        say_error("%s", err.text);
+        message_error("%s", err.text);
     return rc ? exit_code(rc) : 0;
 }
 
 /* Return the exit code for recorded bytes within limits: 0 only if no event is missing. */
 static int
-judge_within(const struct live *live)
+check_within(const struct live *live)
 {
     if (live->incomplete)
-        tell_incomplete("fail-over");
+        report_incomplete("fail-over");
     return live->incomplete ? EXIT_BAD_INPUT : 0;
 }
 
@@ -204,17 +204,17 @@ judge(const struct limits *limits, const struct live *live)
     if (live->unread != 0)
         return live->unread;
     if (live->bytes <= 0 || (uint64_t)live->bytes <= l->value)
-        return judge_within(live);
+        return check_within(live);
     bytes = style_bytes_beside(&arena, live->bytes, (int64_t)l->value);
     limit = style_bytes_beside(&arena, (int64_t)l->value, live->bytes);
     if (exceeded)
-        say_error("%s are still live, more than the %s that --fail-over allows", bytes, limit);
+        message_error("%s are still live, more than the %s that --fail-over allows", bytes, limit);
     else
-        say_hint("%s are still live, more than the %s that --fail-over allows; but the samples "
-                 "permit as little as %s, so this is no failure",
-                 bytes, limit, style_bytes(&arena, live->least_bytes));
+        message_hint("%s are still live, more than the %s that --fail-over allows; but the samples "
+                     "permit as little as %s, so this is no failure",
+                     bytes, limit, style_bytes(&arena, live->least_bytes));
     arena_release(&arena);
-    return exceeded ? EXIT_FINDINGS : judge_within(live);
+    return exceeded ? EXIT_FINDINGS : check_within(live);
 }
 
 static int

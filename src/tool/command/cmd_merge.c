@@ -71,7 +71,7 @@ is_new_file(struct inputs *in, const char *path)
         return true;
     map_put(&in->known, (uint64_t)st.st_dev << 40 ^ st.st_ino, &is_new);
     if (!is_new && in->twice++ == 0)
-        say_warning("%s is named twice; it counts once", path);
+        message_warning("%s is named twice; it counts once", path);
     return is_new;
 }
 
@@ -90,7 +90,7 @@ add_input(struct inputs *in, const char *name)
         r = profile_list_session(name, &in->arena, &paths, &count, &err);
 
     if (r < 0) {
-        say_error("%s", err.text);
+        message_error("%s", err.text);
         return exit_code(r);
     }
     for (size_t i = 0; i < count; i++) {
@@ -134,12 +134,12 @@ add_list(struct inputs *in, const char *list)
     int r;
 
     if (f == NULL) {
-        say_error("cannot open the list %s: %s", list, strerror(errno));
+        message_error("cannot open the list %s: %s", list, strerror(errno));
         return EXIT_BAD_INPUT;
     }
     why = text_read(f, &text);
     if (why != NULL)
-        say_error("cannot read the list %s: %s", list, why);
+        message_error("cannot read the list %s: %s", list, why);
     r = why != NULL ? EXIT_BAD_INPUT : add_lines(in, &text);
     strbuf_release(&text);
     if (!is_stdin)
@@ -160,20 +160,21 @@ check_output(struct inputs *in, const char *output)
     if (stat(output, &st) != 0) {
         if (access(dir, W_OK | X_OK) == 0)
             return 0;
-        say_error("cannot write %s: %s", output, strerror(errno));
+        message_error("cannot write %s: %s", output, strerror(errno));
         return EXIT_BAD_INPUT;
     }
     if (!S_ISREG(st.st_mode)) {
-        say_error("%s is not a regular file; name another for the output", output);
+        message_error("%s is not a regular file; name another for the output", output);
         return EXIT_USAGE;
     }
     if (map_get(&in->known, (uint64_t)st.st_dev << 40 ^ st.st_ino) != NULL) {
-        say_error("%s is an input of the merge; name another file for the output", output);
+        message_error("%s is an input of the merge; name another file for the output", output);
         return EXIT_USAGE;
     }
     if (origin_header(output, &h) && h.merged_processes == 0) {
-        say_error("%s is a recorded profile; name another file for the output, or remove it first",
-                  output);
+        message_error(
+            "%s is a recorded profile; name another file for the output, or remove it first",
+            output);
         return EXIT_USAGE;
     }
     return 0;
@@ -281,7 +282,7 @@ add_profile(struct sums *s, const char *path, struct sentences *warnings)
         rc = add_loaded(s, path, p, warnings);
     } else {
         hide_progress();
-        say_error("%s", err.text);
+        message_error("%s", err.text);
         rc = exit_code(rc);
     }
     profile_free(p);
@@ -304,20 +305,20 @@ add_all(struct sums *s, const struct inputs *in, bool skip_bad)
             bad++;
             rc = 0;
         } else if (rc == EXIT_BAD_INPUT) {
-            say_hint("nothing was written; --skip-bad skips unreadable profiles");
+            message_hint("nothing was written; --skip-bad skips unreadable profiles");
         }
     }
     hide_progress();
     for (uint32_t i = 1; i < warnings.texts.count; i++)
-        say_warning("%s", strtab_get(&warnings.texts, i));
+        message_warning("%s", strtab_get(&warnings.texts, i));
     if (warnings.left_out > 0)
-        say_warning("%zu more such warnings", warnings.left_out);
+        message_warning("%zu more such warnings", warnings.left_out);
     if (rc == 0 && bad == in->count) {
-        say_error("none of the %zu profiles could be read; nothing was written", bad);
+        message_error("none of the %zu profiles could be read; nothing was written", bad);
         rc = EXIT_BAD_INPUT;
     } else if (rc == 0 && bad > 0) {
-        say_warning("%zu of %zu profiles could not be read and are not in the result", bad,
-                    in->count);
+        message_warning("%zu of %zu profiles could not be read and are not in the result", bad,
+                        in->count);
     }
     strtab_release(&warnings.texts);
     return rc;
@@ -345,8 +346,8 @@ write_sum(struct sums *s, const char *output, struct arena *arena)
                                      style_bytes(arena, (int64_t)file.length),
                                      style_clean(arena, profile_title(p, arena))));
     else
-        say_error("%s", err.text);
-    names_hint_say(&hint);
+        message_error("%s", err.text);
+    names_hint_print(&hint);
     strbuf_release(&file);
     return rc < 0 ? exit_code(rc) : rc;
 }
@@ -372,14 +373,14 @@ run(const void *given, int count, char **arguments)
     int rc = 0;
 
     if (o->output == NULL) {
-        say_error("merge: option '-o' is missing: the file for the result");
+        message_error("merge: option '-o' is missing: the file for the result");
         return EXIT_USAGE;
     }
     for (int i = 0; i < count && rc == 0; i++)
         rc =
             arguments[i][0] == '@' ? add_list(&in, arguments[i] + 1) : add_input(&in, arguments[i]);
     if (rc == 0 && in.count == 0) {
-        say_error("there is no profile to merge; the lists are empty");
+        message_error("there is no profile to merge; the lists are empty");
         rc = EXIT_USAGE;
     }
     if (rc == 0)

@@ -44,14 +44,15 @@ place_for(const struct profile *p, const char *path, struct arena *a)
         cut = 0;
     beside = arena_printf(a, "%.*s.packed.heaptap", (int)(length - cut), path);
     if (access(beside, F_OK) == 0) {
-        say_error("cannot determine from here whether a process still writes %s, and %s exists; "
-                  "name another file with -o",
-                  path, beside);
+        message_error(
+            "cannot determine from here whether a process still writes %s, and %s exists; "
+            "name another file with -o",
+            path, beside);
         return NULL;
     }
-    say_warning("cannot determine from here whether a process still writes %s (in another "
-                "container or on another machine); the file is left unchanged",
-                path);
+    message_warning("cannot determine from here whether a process still writes %s (in another "
+                    "container or on another machine); the file is left unchanged",
+                    path);
     return beside;
 }
 
@@ -84,17 +85,17 @@ pack_one(const char *what, const struct pack_options *o)
             return EXIT_USAGE;
         }
         if (p->damage != NULL)
-            say_warning("%s", damage_sentence(&a, p));
+            message_warning("%s", damage_sentence(&a, p));
         symbolise_types(p, &o->symbols);
         names_hint_add_all(&hint, p, false);
         r = pack_tables(path, &raw, p, target, &err);
     }
     if (r < 0)
-        say_error("%s", err.text);
+        message_error("%s", err.text);
     else if (stat(target, &st) == 0)
         r = sink_print(arena_printf(&a, "%s: %s\n", style_clean(&a, target),
                                     style_bytes(&a, st.st_size)));
-    names_hint_say(&hint);
+    names_hint_print(&hint);
     profile_free(p);
     raw_release(&raw);
     arena_release(&tables);
@@ -105,7 +106,7 @@ pack_one(const char *what, const struct pack_options *o)
 /* Return the target of NAME if NAME is a symbolic link: a user who names it means the file. A link
  * found in a directory may be somebody else's, and is replaced. */
 static const char *
-behind_link(const char *name, struct arena *a)
+real_link(const char *name, struct arena *a)
 {
     struct stat st;
     char *path;
@@ -129,16 +130,16 @@ run(const void *given, int count, char **arguments)
     int worst = 0;
 
     if (o->output != NULL && count != 1) {
-        say_error("-o takes exactly one profile to pack");
+        message_error("-o takes exactly one profile to pack");
         return EXIT_USAGE;
     }
     for (int i = 0; i < count; i++) {
         const char **paths;
         size_t path_count = 0;
-        int r = profile_list_session(behind_link(arguments[i], &a), &a, &paths, &path_count, &err);
+        int r = profile_list_session(real_link(arguments[i], &a), &a, &paths, &path_count, &err);
 
         if (r < 0) {
-            say_error("%s", err.text);
+            message_error("%s", err.text);
             worst = exit_code(r);
         }
         for (size_t k = 0; k < path_count; k++) {

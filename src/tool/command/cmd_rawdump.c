@@ -181,8 +181,8 @@ open_image(struct dump *d, const char *text, struct err *err)
     if (rc == 0)
         rc = check_machine(d, image, err);
     if (rc == 0 && image->missing_bytes > 0)
-        say_warning("%s is truncated: %s of its memory are missing", image->path,
-                    style_bytes(&d->arena, (int64_t)image->missing_bytes));
+        message_warning("%s is truncated: %s of its memory are missing", image->path,
+                        style_bytes(&d->arena, (int64_t)image->missing_bytes));
     return rc;
 }
 
@@ -265,8 +265,8 @@ static const struct memory_part *
 misplaced_part(const struct annotated_memory *m)
 {
     for (size_t i = 0; i < m->part_count; i++)
-        if (m->parts[i].base_known && m->parts[i].told_count > 0 &&
-            (uint32_t)m->parts[i].told_base != (uint32_t)m->parts[i].base)
+        if (m->parts[i].base_known && m->parts[i].stated_count > 0 &&
+            (uint32_t)m->parts[i].stated_base != (uint32_t)m->parts[i].base)
             return &m->parts[i];
     return NULL;
 }
@@ -275,7 +275,7 @@ misplaced_part(const struct annotated_memory *m)
 static uint64_t
 told_address(const struct annotated_memory *m, const struct memory_part *part)
 {
-    int64_t distance = (int32_t)((uint32_t)part->told_base - (uint32_t)part->base);
+    int64_t distance = (int32_t)((uint32_t)part->stated_base - (uint32_t)part->base);
     uint64_t address = part->base + (uint64_t)distance;
 
     return annotation_word_bytes(m->kind) == 4 ? (uint32_t)address : address;
@@ -294,7 +294,7 @@ kind_advice(struct dump *d, enum annotation_kind other)
 }
 
 static void
-say_why_none(struct dump *d)
+report_why_none(struct dump *d)
 {
     const struct annotated_memory *m = &d->found;
     const struct memory_part *part = misplaced_part(m);
@@ -302,26 +302,26 @@ say_why_none(struct dump *d)
     int other = other_kind(m);
 
     if (other >= 0 && m->by_kind[m->kind] == 0) {
-        say_error("%s: its %s made with %s, but %s says %s; %s", name,
-                  m->by_kind[other] == 1
+        message_error("%s: its %s made with %s, but %s says %s; %s", name,
+                      m->by_kind[other] == 1
                       ? "annotated block was"
                       : arena_printf(&d->arena, "%zu annotated blocks were", m->by_kind[other]),
-                  annotated_kind_words((enum annotation_kind)other),
-                  d->o->word >= 0     ? "--word"
-                  : d->o->endian >= 0 ? "--endian"
-                                      : d->o->elf,
-                  annotated_kind_words(m->kind), kind_advice(d, (enum annotation_kind)other));
+                      annotated_kind_words((enum annotation_kind)other),
+                      d->o->word >= 0     ? "--word"
+                      : d->o->endian >= 0 ? "--endian"
+                                          : d->o->elf,
+                      annotated_kind_words(m->kind), kind_advice(d, (enum annotation_kind)other));
     } else if (part != NULL) {
-        say_error("%s: its %s lay at 0x%" PRIx64 ", not at 0x%" PRIx64
-                  "; give it that address, or none",
-                  part->name, style_plural(&d->arena, (int64_t)part->told_count, "block"),
-                  told_address(m, part), part->base);
+        message_error("%s: its %s lay at 0x%" PRIx64 ", not at 0x%" PRIx64
+                      "; give it that address, or none",
+                      part->name, style_plural(&d->arena, (int64_t)part->stated_count, "block"),
+                      told_address(m, part), part->base);
     } else {
         refused = annotated_refused_words(m, &d->arena);
-        say_error("%s: no annotated block in %s of memory%s%s%s", name,
-                  style_bytes(&d->arena, (int64_t)(m->read_bytes + m->hole_bytes)),
-                  refused ? "; of places that begin like one, " : "", refused ? refused : "",
-                  refused ? "" : "; was the program built with heaptap_embedded.c?");
+        message_error("%s: no annotated block in %s of memory%s%s%s", name,
+                      style_bytes(&d->arena, (int64_t)(m->read_bytes + m->hole_bytes)),
+                      refused ? "; of places that begin like one, " : "", refused ? refused : "",
+                      refused ? "" : "; was the program built with heaptap_embedded.c?");
     }
 }
 
@@ -393,7 +393,7 @@ make_profile(struct dump *d)
         &p->arena, "the blocks found in memory are the live ones; times and frees are not "
                    "known%s%s%s",
         refused ? "; of places that begin like a block, " : "", refused ? refused : "",
-        d->found.damage_count ? "; some are damaged (heaptap rawdump shows them)" : "");
+        d->found.corruption_count ? "; some are damaged (heaptap rawdump shows them)" : "");
     p->run_notes = note;
     p->run_note_count = 1;
     d->p = p;
@@ -410,9 +410,9 @@ warn_of_place(const struct dump *d)
         if (p->locations[i].module != 0)
             return;
     if (d->o->elf != NULL && p->location_count > 1)
-        say_warning("no return address lies in the code of %s: either it is not the program of "
-                    "this memory, or it was loaded elsewhere; then give --loaded-at ADDR",
-                    d->o->elf);
+        message_warning("no return address lies in the code of %s: either it is not the program of "
+                        "this memory, or it was loaded elsewhere; then give --loaded-at ADDR",
+                        d->o->elf);
 }
 
 static int
@@ -448,7 +448,7 @@ write_profile(struct dump *d)
                                      style_bytes(&d->arena, (int64_t)d->found.bytes),
                                      style_plural(&d->arena, (int64_t)d->found.count, "block")));
     else
-        say_error("%s", err.text);
+        message_error("%s", err.text);
     strbuf_release(&file);
     return rc < 0 ? exit_code(rc) : rc;
 }
@@ -493,7 +493,7 @@ show_or_write(struct dump *d)
     rc = name_locations(d, &err);
     if (rc == 0)
         return d->o->output != NULL ? write_profile(d) : runner_show(&r, d->p);
-    say_error("%s", err.text);
+    message_error("%s", err.text);
     return exit_code(rc);
 }
 
@@ -505,12 +505,12 @@ run(const void *given, int count, char **arguments)
     int rc = open_all(&d, count, arguments, &err);
 
     if (rc != 0) {
-        say_error("%s", err.text);
+        message_error("%s", err.text);
         rc = exit_code(rc);
     } else {
         find(&d);
         if (d.found.count == 0) {
-            say_why_none(&d);
+            report_why_none(&d);
             rc = EXIT_BAD_INPUT;
         } else {
             rc = show_or_write(&d);

@@ -97,16 +97,16 @@ check_sizes(const struct report_options *o, enum metric metric)
     const struct view_options *v = &o->view;
 
     if (v->at || v->between) {
-        say_error("--by size covers the whole run and excludes --at and --between");
+        message_error("--by size covers the whole run and excludes --at and --between");
         return EXIT_USAGE;
     }
     if (metric == METRIC_PEAK || metric == METRIC_TEMPORARY) {
-        say_error("--by size has live bytes, allocated bytes and calls, but not --metric %s",
-                  metric_name(metric));
+        message_error("--by size has live bytes, allocated bytes and calls, but not --metric %s",
+                      metric_name(metric));
         return EXIT_USAGE;
     }
     if (v->filter || v->tags.heap || v->tags.label) {
-        say_error("--by size covers malloc in the whole process and cannot be filtered");
+        message_error("--by size covers malloc in the whole process and cannot be filtered");
         return EXIT_USAGE;
     }
     return 0;
@@ -133,7 +133,7 @@ check(struct shown *s)
         return check_sizes(o, *s->runner->metric);
     if (s->p->extent == EXTENT_WHOLE || o->by.choice != BY_TYPE || s->p->typed)
         return 0;
-    say_error("types come from the sizes of a whole run; heaptap pack %s first", s->p->path);
+    message_error("types come from the sizes of a whole run; heaptap pack %s first", s->p->path);
     return EXIT_USAGE;
 }
 
@@ -148,8 +148,8 @@ mention_others(struct shown *s)
                               : NULL;
 
     if (session != NULL)
-        say_hint("its run has left %s: heaptap report %s",
-                 style_plural(a, (int64_t)count - 1, "more profile"), session);
+        message_hint("its run has left %s: heaptap report %s",
+                     style_plural(a, (int64_t)count - 1, "more profile"), session);
 }
 
 static int

@@ -39,22 +39,22 @@ enum { PROGRESS_FROM = 3 };
 
 extern const struct command command_run;
 
-static struct run_options asked;
+static struct run_options parsed;
 static bool no_pack;
 static uint64_t annotate, guard_bytes = OPT_ALONE;
-// The texts of --hook, which are read before they can be part of `asked`.
-static struct opt_list hooks, spoken;
+// The texts of --hook, which are read before they can be part of `parsed`.
+static struct opt_list hooks, languages;
 static const char *fail_on, *delay, *duration, *snapshot_every, *snapshot_signal;
 
 static const struct opt options[] = {
-    {OPT_STRING, 'o', "output", &asked.output, "FILE",
+    {OPT_STRING, 'o', "output", &parsed.output, "FILE",
      "Path of the profile. %p is the process id, %e the program's name, %n a number that makes the "
      "name unique and is the same for the whole run. A directory gets one profile per process. "
      "Default: heaptap.%e.%p.heaptap. Processes other than the one that the run is about (see "
      "above) write into a directory beside it, named with .processes instead of .heaptap. Existing "
      "files are kept unless --force is given.",
      NULL},
-    {OPT_FLAG, 0, "force", &asked.force, NULL,
+    {OPT_FLAG, 0, "force", &parsed.force, NULL,
      "Replace an existing profile at the path of -o, and the profiles of other processes beside "
      "it. A file that is not a profile is kept. Fails while a process still writes such a profile.",
      NULL},
@@ -64,11 +64,11 @@ static const struct opt options[] = {
      "leaks, inuse, alloc, allocations, temporary, and corruption (blocks overrun or freed twice; "
      "implies --annotate).",
      NULL},
-    {OPT_STRING, 0, "only", &asked.recording.only, "PROGRAM",
+    {OPT_STRING, 0, "only", &parsed.recording.only, "PROGRAM",
      "Record only processes of PROGRAM: the name of an executable or script, with * and ? as in "
      "file names. Separate several by commas. All other processes run unrecorded.",
      NULL},
-    {OPT_FLAG, 0, "no-children", &asked.no_children, NULL,
+    {OPT_FLAG, 0, "no-children", &parsed.no_children, NULL,
      "Record only the process started here, through each exec, and no child process.",
      NULL},
     {OPT_LIST, 0, "hook", &hooks, "SYMBOL=KIND",
@@ -76,18 +76,18 @@ static const struct opt options[] = {
      "Or record all functions of a well-known allocator: --hook jemalloc. May be repeated; --hook "
      "list prints the kinds and the allocators.",
      NULL},
-     {OPT_LIST, 0, "language", &spoken, "NAME",
+     {OPT_LIST, 0, "language", &languages, "NAME",
      "Show functions of the language NAME in stacks, also in child processes: lua, python, ecl "
      "(Lisp), or gc for objects of the collector libgc. May be repeated. An interpreter that the "
      "program is or embeds is detected without this option.",
      NULL},
-    {OPT_FLAG, 0, "no-language", &asked.adapters.none, NULL,
+    {OPT_FLAG, 0, "no-language", &parsed.adapters.none, NULL,
      "Detect no language: stacks show the interpreter's functions.", NULL},
-    {OPT_SIZE, 0, "reserve", &asked.recording.reserve_bytes, "SIZE",
+    {OPT_SIZE, 0, "reserve", &parsed.recording.reserve_bytes, "SIZE",
      "Reserve all memory and files at the start, for programs that later forbid mmap or open "
      "(seccomp). The profile can grow to SIZE bytes, at most 8G. Default: reserve nothing.",
      NULL},
-    {OPT_FLAG, 0, "self-contained-core", &asked.recording.self_contained, NULL,
+    {OPT_FLAG, 0, "self-contained-core", &parsed.recording.self_contained, NULL,
      "Keep the profile in memory that core dumps contain, so that heaptap core needs only the "
      "dump. The file is then a copy, updated at most once a second while the program allocates, "
      "and at exit. A program that is killed, or ends by _exit or exec, may leave a copy without "
@@ -103,25 +103,25 @@ static const struct opt options[] = {
      NULL},
     {OPT_COUNT_0, 0, "guard", &guard_bytes, "BYTES",
      "With --annotate: number of guard bytes behind each block, 0 to 255. Default: 8.", NULL},
-    {OPT_COUNT, 0, "check-every", &asked.recording.check_every, "N",
+    {OPT_COUNT, 0, "check-every", &parsed.recording.check_every, "N",
      "Implies --annotate. At every Nth allocation or free of a thread, check the next 256 blocks "
      "in the order of their addresses, and start over after the last.",
      NULL},
-    {OPT_SIZE, 0, "sample", &asked.recording.sample_bytes, "SIZE",
+    {OPT_SIZE, 0, "sample", &parsed.recording.sample_bytes, "SIZE",
      "Record a random sample of blocks, one per SIZE bytes on average (1K to 1T; 512K costs almost "
      "nothing). Values are then estimates, shown with the range that contains the truth.",
      NULL},
-    {OPT_COUNT, 0, "sample-count", &asked.recording.sample_count, "N",
+    {OPT_COUNT, 0, "sample-count", &parsed.recording.sample_count, "N",
      "Record one in N calls on average, whatever the size.", NULL},
     {OPT_STRING, 0, "delay", &delay, "SECONDS", "Record nothing for the first SECONDS.", NULL},
     {OPT_STRING, 0, "duration", &duration, "SECONDS",
      "Stop recording new blocks after SECONDS. The frees of earlier blocks are still recorded.",
      NULL},
-    {OPT_COUNT, 0, "frames", &asked.recording.frames, "N",
+    {OPT_COUNT, 0, "frames", &parsed.recording.frames, "N",
      "Keep only the N innermost frames of a stack, for a smaller profile with less detail. The "
      "default is the maximum, 1024, which holds nearly all stacks whole.",
      NULL},
-    {OPT_SIZE, 0, "max-memory", &asked.recording.max_memory_bytes, "SIZE",
+    {OPT_SIZE, 0, "max-memory", &parsed.recording.max_memory_bytes, "SIZE",
      "Limit the recorder's memory, including its file, to SIZE (at least 1M). Beyond it, new "
      "stacks count as \"other\", and objects of the program's heaps (heaptap_alloc) without room "
      "count as losses. Memory that must grow with the program is exempt: a sixth of the heap, and "
@@ -131,7 +131,7 @@ static const struct opt options[] = {
      "Request a snapshot of all processes every SECONDS. Each process takes it at an event soon "
      "after.",
      NULL},
-    {OPT_SIZE, 0, "snapshot-growth", &asked.recording.snapshot_growth_bytes, "SIZE",
+    {OPT_SIZE, 0, "snapshot-growth", &parsed.recording.snapshot_growth_bytes, "SIZE",
      "Take a snapshot each time that live bytes have grown by SIZE since the last such snapshot, "
      "or since their minimum after it.",
      NULL},
@@ -141,7 +141,7 @@ static const struct opt options[] = {
      NULL},
     {OPT_FLAG, 0, "no-pack", &no_pack, NULL,
      "Leave the profile as recorded: add no symbols and do not compress it.", NULL},
-    {OPT_FLAG, 'q', "quiet", &asked.quiet, NULL,
+    {OPT_FLAG, 'q', "quiet", &parsed.quiet, NULL,
      "Print no summary when the program has ended.", NULL},
     {0},
 };
@@ -152,13 +152,13 @@ struct outcome {
     struct run_profiles profiles;
     struct run_process *processes; // Processes with a readable profile.
     size_t count;
-    size_t living; // How many of them are still being written.
+    size_t running; // How many of them are still being written.
     struct run_limits limits;
     // Candidates for the main process: the first process's last image, and the ended process that
     // allocated most. They may be the same.
     struct profile *first, *most;
     struct run_notes notes;
-    struct kept kept; // Modules read for its processes' symbols.
+    struct module_cache modules; // Modules read for its processes' symbols.
 };
 
 static int
@@ -167,7 +167,7 @@ parse_hooks(struct arena *arena, struct err *err)
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < hooks.count; i++)
-        r = hook_kinds_add(&asked.hooks, arena, hooks.items[i], err);
+        r = hook_kinds_add(&parsed.hooks, arena, hooks.items[i], err);
     return r;
 }
 
@@ -192,7 +192,7 @@ parse_seconds(const char *name, const char *text, uint64_t *ret_ms, struct err *
 static int
 check_snapshots(struct err *err)
 {
-    struct recording *r = &asked.recording;
+    struct recording *r = &parsed.recording;
 
     if (snapshot_signal != NULL && (r->snapshot_signal = signal_number(snapshot_signal)) == 0)
         return err_set(err, HEAPTAP_USAGE,
@@ -210,7 +210,7 @@ enum { USUAL_ANNOTATED_FRAMES = 15, USUAL_GUARD_BYTES = 8, ANNOTATION_BYTE_MAX =
 static int
 check_annotation(bool wants_corruption, struct err *err)
 {
-    struct recording *r = &asked.recording;
+    struct recording *r = &parsed.recording;
     bool guard_given = guard_bytes != OPT_ALONE;
 
     if (annotate == 0 && (r->check_every != 0 || wants_corruption))
@@ -245,7 +245,7 @@ check_annotation(bool wants_corruption, struct err *err)
 static int
 check_recording(const struct limits *fails, struct err *err)
 {
-    struct recording *asks = &asked.recording;
+    struct recording *asks = &parsed.recording;
     int r = sample_opts_check(asks->sample_bytes, asks->sample_count, err);
 
     if (r == 0 && asks->reserve_bytes > RESERVE_BYTES_MAX)
@@ -265,7 +265,7 @@ check_recording(const struct limits *fails, struct err *err)
     if (r == 0)
         r = parse_seconds("delay", delay, &asks->delay_ms, err);
     if (r == 0)
-        r = parse_seconds("snapshot-every", snapshot_every, &asked.snapshot_every_ms, err);
+        r = parse_seconds("snapshot-every", snapshot_every, &parsed.snapshot_every_ms, err);
     if (r == 0)
         r = check_snapshots(err);
     return r == 0 ? parse_seconds("duration", duration, &asks->duration_ms, err) : r;
@@ -273,10 +273,10 @@ check_recording(const struct limits *fails, struct err *err)
 
 /* Pack P, made from the tables RAW, at PATH. KEPT caches the modules it reads. */
 static bool
-pack_profile(struct profile *p, struct raw_file *raw, const char *path, struct kept *kept,
-             struct err *err)
+pack_profile(struct profile *p, struct raw_file *raw, const char *path,
+             struct module_cache *modules, struct err *err)
 {
-    const struct symbol_choice choice = {.kept = kept};
+    const struct symbol_choice choice = {.module_cache = modules};
 
     if (symbolise_quietly(p, &choice) != 0)
         return false;
@@ -300,9 +300,9 @@ note_process(struct outcome *o, const struct profile *p, const char *path)
         .comm = arena_strdup(a, who.comm),
         .totals = p->totals,
         .losses = p->losses,
-        .living = !p->process.ended,
+        .running = !p->process.ended,
     };
-    o->living += !p->process.ended;
+    o->running += !p->process.ended;
     growth_recorded(&o->run.growth, p);
 }
 
@@ -341,7 +341,7 @@ finish_profile(struct outcome *o, const char *path)
     struct profile *p;
 
     if (profile_open_tables(path, &tables, &raw, &p, &err) < 0) {
-        say_warning("%s", err.text);
+        message_warning("%s", err.text);
         o->limits.unknown = true;
         raw_release(&raw);
         arena_release(&tables);
@@ -349,11 +349,11 @@ finish_profile(struct outcome *o, const char *path)
     }
     note_process(o, p, path);
     if (!no_pack && p->process.ended && !launch_interrupted() &&
-        !pack_profile(p, &raw, path, &o->kept, &err))
-        say_warning("not packed: %s", err.text[0] ? err.text : path);
+        !pack_profile(p, &raw, path, &o->modules, &err))
+        message_warning("not packed: %s", err.text[0] ? err.text : path);
     raw_release(&raw);
     arena_release(&tables);
-    run_limits_judge(&o->limits, p, o->count - 1);
+    run_limits_check(&o->limits, p, o->count - 1);
     keep_candidate(o, p);
 }
 
@@ -369,16 +369,16 @@ append_all_notes(struct outcome *o, size_t head)
 
         if (k == o->count) // The note is about the run, or about a process that left no profile.
             k = head;
-        if (k < o->count && !o->processes[k].living &&
+        if (k < o->count && !o->processes[k].running &&
             append_notes(o->processes[k].path, &n->note, 1, &err) < 0)
-            say_warning("%s", err.text);
+            message_warning("%s", err.text);
     }
 }
 
 /* Print the command that shows the process that exceeded --fail-on, with the final path of its
  * profile. */
 static void
-tell_limits_hint(const struct outcome *o)
+report_limits_hint(const struct outcome *o)
 {
     if (o->count > 0)
         run_limits_hint(&o->limits, o->processes[o->limits.first].path);
@@ -404,7 +404,7 @@ head_profile(struct outcome *o, size_t head)
     if (is_profile_of(o->most, w))
         return o->most;
     if (profile_open(w->path, &p, &err) < 0) {
-        say_warning("%s", err.text);
+        message_warning("%s", err.text);
         return NULL;
     }
     keep(o, &o->most, p);
@@ -420,14 +420,14 @@ conclude(struct outcome *o)
     s.why = run_process_head(o->processes, o->count, o->run.pid, &s.head);
     if (s.why == HEAD_BECAME || s.why == HEAD_MOST)
         run_places_arrange(&o->run, &o->profiles, o->processes, o->count, s.head);
-    run_note(&o->run, o->living > 0, &o->notes);
+    run_note(&o->run, o->running > 0, &o->notes);
     append_all_notes(o, s.head);
-    tell_limits_hint(o);
-    if (asked.quiet)
+    report_limits_hint(o);
+    if (parsed.quiet)
         return;
     s.count = o->count;
     s.directory = o->profiles.directory;
-    s.living = o->living;
+    s.running = o->running;
     s.interrupted = launch_interrupted() && !no_pack && o->count > 0;
     s.p = s.why == HEAD_NONE ? NULL : head_profile(o, s.head);
     // Names are worth a wait, unless the user has pressed Ctrl-C.
@@ -439,20 +439,21 @@ conclude(struct outcome *o)
 static void
 finish(struct outcome *o, const char *program)
 {
-    bool progress = isatty(STDERR_FILENO) && !asked.quiet && !no_pack;
+    bool progress = isatty(STDERR_FILENO) && !parsed.quiet && !no_pack;
     const struct run_profiles *profiles = &o->profiles;
-    const char *only = asked.recording.only;
+    const char *only = parsed.recording.only;
 
     run_find_profiles(&o->run, &o->profiles);
-    if (profiles->count == 0 && !asked.quiet && program_has_more_rights(o->run.path))
-        say_warning("%s left no profile: it has more rights than its user (setuid), and such a "
-                    "program is never recorded",
-                    program);
-    else if (profiles->count == 0 && !asked.quiet && !growth_is_strange(&o->run.growth))
-        say_warning(only ? "no process named '%s' left a profile"
-                         : "%s left no profile: it never allocated, or the recorder could not be "
-                           "loaded or could not write its file (see the messages above)",
-                    only ? only : program);
+    if (profiles->count == 0 && !parsed.quiet && program_has_more_rights(o->run.path))
+        message_warning("%s left no profile: it has more rights than its user (setuid), and such a "
+                        "program is never recorded",
+                        program);
+    else if (profiles->count == 0 && !parsed.quiet && !growth_is_strange(&o->run.growth))
+        message_warning(
+            only ? "no process named '%s' left a profile"
+                 : "%s left no profile: it never allocated, or the recorder could not be "
+                   "loaded or could not write its file (see the messages above)",
+            only ? only : program);
     o->processes = arena_array(&o->run.arena, profiles->count, sizeof *o->processes);
     memory_keep_freed();
     for (size_t i = 0; i < profiles->count; i++) {
@@ -467,7 +468,7 @@ finish(struct outcome *o, const char *program)
         profile_free(o->most);
     profile_free(o->first);
     run_notes_release(&o->notes);
-    kept_release(&o->kept);
+    module_cache_release(&o->modules);
 }
 
 static int
@@ -493,28 +494,28 @@ run(const void *unused, int count, char **arguments)
         if (hook_kinds_is_question(hooks.items[i]))
             return explain_hooks();
     if (count == 0) {
-        say_error("run: an argument is missing: heaptap run %s", command_run.arguments);
-        say_hint("heaptap run --help explains the command");
+        message_error("run: an argument is missing: heaptap run %s", command_run.arguments);
+        message_hint("heaptap run --help explains the command");
         return EXIT_USAGE;
     }
-    asked.adapters.names = spoken.items;
-    asked.adapters.count = spoken.count;
+    parsed.adapters.names = languages.items;
+    parsed.adapters.count = languages.count;
     if ((r = run_limits_parse(&o.limits, fail_on, &err)) == 0 &&
         (r = parse_hooks(&arena, &err)) == 0 &&
         (r = check_recording(&o.limits.limits, &err)) == 0 &&
-        (r = run_prepare(&o.run, &asked, count, arguments, &err)) == 0 &&
+        (r = run_prepare(&o.run, &parsed, count, arguments, &err)) == 0 &&
         (r = run_wait(&o.run, &err)) == 0) {
         finish(&o, arguments[0]);
-        if (o.run.hint != NULL && !asked.quiet)
-            say_hint("%s", o.run.hint);
-        if (asked.recording.self_contained && WIFSIGNALED(o.run.status) &&
-            WCOREDUMP(o.run.status) && !asked.quiet)
-            say_hint("the core dump has the events after the last copy: heaptap core CORE");
+        if (o.run.hint != NULL && !parsed.quiet)
+            message_hint("%s", o.run.hint);
+        if (parsed.recording.self_contained && WIFSIGNALED(o.run.status) &&
+            WCOREDUMP(o.run.status) && !parsed.quiet)
+            message_hint("the core dump has the events after the last copy: heaptap core CORE");
         over = o.run.status == 0 ? run_limits_status(&o.limits) : 0;
     } else {
         destination_others_found(&o.run.to, o.run.pid); // Removes the directory made for other
                                                         // processes.
-        say_error("%s", err.text);
+        message_error("%s", err.text);
     }
     status = o.run.status;
     run_release(&o.run);

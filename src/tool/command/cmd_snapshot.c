@@ -36,11 +36,11 @@ check_name(const char *name, uint64_t wait_s, struct err *err)
 static int
 ask(struct control *c, const void *name, uint64_t wait_ns, struct err *err)
 {
-    return control_ask_snapshot(c, name, wait_ns, err);
+    return control_request_snapshot(c, name, wait_ns, err);
 }
 
 static int
-tell(const struct control *c, const void *name, struct arena *a)
+report(const struct control *c, const void *name, struct arena *a)
 {
     return sink_print(
         arena_printf(a, "process %s: snapshot '%s'\n", c->name, style_clean(a, name)));
@@ -54,15 +54,15 @@ run(const void *given, int count, char **arguments)
     struct arena a = {0};
     size_t path_count = 0;
     const char **paths = NULL;
-    const struct asking asking = {ask, tell, arguments[1], o->wait_s};
+    const struct process_request process_request = {ask, report, arguments[1], o->wait_s};
     int r = check_name(arguments[1], o->wait_s, &err);
 
     (void)count;
     if (r == 0)
         r = profile_list_session(arguments[0], &a, &paths, &path_count, &err);
     if (r < 0)
-        say_error("%s", err.text);
-    r = r < 0 ? exit_code(r) : ask_processes(paths, path_count, &asking, &a);
+        message_error("%s", err.text);
+    r = r < 0 ? exit_code(r) : process_requests_send(paths, path_count, &process_request, &a);
     arena_release(&a);
     return r;
 }

@@ -37,9 +37,10 @@ read_source(void *arg, const char *path, struct arena *arena, struct strbuf *ret
 
     if (source_read(r->options->directory, r->sysroot, path, arena, ret))
         return true;
-    say_hint("%s: the source is missing or not readable for everybody, so only line numbers are "
-             "shown; name its directory with --source-dir DIR",
-             path);
+    message_hint(
+        "%s: the source is missing or not readable for everybody, so only line numbers are "
+        "shown; name its directory with --source-dir DIR",
+        path);
     return false;
 }
 
@@ -55,9 +56,10 @@ show(struct shown *s)
     int rc = source_find(s->p, &s->stacks, run->what, s->text.base.arena, &source);
 
     if (rc == 0 && !o.view.json && !source.has_lines) {
-        say_error("'%s' was found in the profile, but without line information; compile with -g or "
-                  "install its debug information",
-                  run->what);
+        message_error(
+            "'%s' was found in the profile, but without line information; compile with -g or "
+            "install its debug information",
+            run->what);
         return EXIT_BAD_INPUT;
     }
     if (rc != 0)
@@ -90,7 +92,7 @@ run_source(const void *given, int count, char **arguments)
     rc = runner_run(&r, count > 1 ? arguments[1] : NULL);
     if (rc != HEAPTAP_NOT_FOUND)
         return rc;
-    say_error("no function or file of the profile matches '%s'", run.what);
+    message_error("no function or file of the profile matches '%s'", run.what);
     return EXIT_BAD_INPUT;
 }
 

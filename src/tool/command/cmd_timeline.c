@@ -39,10 +39,10 @@ check(struct shown *s)
         rc = sink_check(o->flame, s->set);
     if (rc != 0)
         return rc;
-    rc = at_find_span(s->p, o->between ? o->between : "..", run->window, &err);
+    rc = time_slice_find_span(s->p, o->between ? o->between : "..", run->window, &err);
     if (rc == 0)
         return 0;
-    say_error("%s", err.text);
+    message_error("%s", err.text);
     return exit_code(rc);
 }
 

@@ -37,33 +37,36 @@ has_recorder(const struct memory *m)
 }
 
 static int
-say_unrecorded(const struct memory *m)
+report_unrecorded(const struct memory *m)
 {
     if (has_recorder(m) && m->missing_bytes > 0)
-        say_error("%s is truncated, and the recorder's memory is in the missing part; a complete "
-                  "dump is needed (ulimit -c unlimited, room on the disk)",
-                  m->name);
+        message_error(
+            "%s is truncated, and the recorder's memory is in the missing part; a complete "
+            "dump is needed (ulimit -c unlimited, room on the disk)",
+            m->name);
     // gdb writes the list of mapped files after all memory.
     else if (m->missing_bytes > 0)
-        say_error("%s is truncated, and the missing part would show whether heaptap recorded the "
-                  "process; a complete dump is needed (ulimit -c unlimited, room on the disk)",
-                  m->name);
+        message_error(
+            "%s is truncated, and the missing part would show whether heaptap recorded the "
+            "process; a complete dump is needed (ulimit -c unlimited, room on the disk)",
+            m->name);
     else if (has_recorder(m) && !m->lives)
-        say_error("%s: the recorder was there, but its memory is not in the dump: it recorded "
-                  "nothing in this process, or the filter left private memory out (bit 0 of "
-                  "/proc/PID/coredump_filter)",
-                  m->name);
+        message_error("%s: the recorder was there, but its memory is not in the dump: it recorded "
+                      "nothing in this process, or the filter left private memory out (bit 0 of "
+                      "/proc/PID/coredump_filter)",
+                      m->name);
     else if (has_recorder(m))
-        say_error("%s: the recorder is loaded, but has recorded nothing yet: a forked child is "
-                  "recorded from its first allocation, unless options of `heaptap run` exclude it",
-                  m->name);
+        message_error(
+            "%s: the recorder is loaded, but has recorded nothing yet: a forked child is "
+            "recorded from its first allocation, unless options of `heaptap run` exclude it",
+            m->name);
     else if (m->lives)
-        say_error("%s is not being recorded by heaptap (start it with `heaptap run`)", m->name);
+        message_error("%s is not being recorded by heaptap (start it with `heaptap run`)", m->name);
     else
-        say_error("%s: this process%s%s%s was not recorded by heaptap; record the next one with "
-                  "`heaptap run`",
-                  m->name, *m->program != '\0' ? " (" : "", m->program,
-                  *m->program != '\0' ? ")" : "");
+        message_error(
+            "%s: this process%s%s%s was not recorded by heaptap; record the next one with "
+            "`heaptap run`",
+            m->name, *m->program != '\0' ? " (" : "", m->program, *m->program != '\0' ? ")" : "");
     return EXIT_BAD_INPUT;
 }
 
@@ -76,8 +79,8 @@ check_program(const struct memory *m, const char *program)
     for (size_t i = 0; i < m->mapping_count; i++)
         if (strcmp(path_basename(m->mappings[i].path), name) == 0)
             return;
-    say_warning("%s does not seem to be a dump of %s, which is not among its "
-                "files", m->name, program);
+    message_warning("%s does not seem to be a dump of %s, which is not among its "
+                    "files", m->name, program);
 }
 
 /* Read the profile PATH into RAW. Return 0, or an exit code after printing an error. */
@@ -93,7 +96,7 @@ read_profile(const char *path, struct arena *arena, struct raw_file *raw)
         r = raw_parse(data, size_bytes, path, arena, raw, &err);
     if (r == 0)
         return 0;
-    say_error("%s", err.text);
+    message_error("%s", err.text);
     return exit_code(r);
 }
 
@@ -109,22 +112,23 @@ read_held(struct examined *e, struct strbuf *file, struct raw_file *raw)
     if (r == 0)
         r = raw_parse(file->text, file->length, e->memory.name, &e->arena, raw, &err);
     if (r != 0) {
-        say_error("%s", err.text);
+        message_error("%s", err.text);
         return exit_code(r);
     }
     if (missing > 0)
-        say_warning("%s: %s of the profile in its memory are missing", e->memory.name,
-                    style_bytes(&e->arena, (int64_t)missing));
+        message_warning("%s: %s of the profile in its memory are missing", e->memory.name,
+                        style_bytes(&e->arena, (int64_t)missing));
     return 0;
 }
 
 static int
-say_gone(struct examined *e)
+report_gone(struct examined *e)
 {
-    say_error("%s: its profile %s is gone, and with it the stacks of all blocks; if the profile "
-              "has moved, name it with --profile; to need no profile, record with `heaptap run "
-              "--self-contained-core`",
-              e->memory.name, style_clean(&e->arena, e->record.path));
+    message_error(
+        "%s: its profile %s is gone, and with it the stacks of all blocks; if the profile "
+        "has moved, name it with --profile; to need no profile, record with `heaptap run "
+        "--self-contained-core`",
+        e->memory.name, style_clean(&e->arena, e->record.path));
     return EXIT_BAD_INPUT;
 }
 
@@ -145,12 +149,12 @@ find_profile(const struct examine_wish *w, struct examined *e)
         path = record_find_profile(&e->record, w->core, &e->arena);
     e->stacks_carried = path == NULL && w->core != NULL && e->record.annotated != 0;
     if (path == NULL)
-        return e->stacks_carried ? 0 : say_gone(e);
+        return e->stacks_carried ? 0 : report_gone(e);
     if (origin_header(path, &h) && !record_is_of(&e->record, &h)) {
-        say_error("%s is not the profile of %s: it is of process %" PRIu32
-                  ", and another run; its own was %s",
-                  style_clean(&e->arena, path), e->memory.name, h.pid,
-                  style_clean(&e->arena, e->record.path));
+        message_error("%s is not the profile of %s: it is of process %" PRIu32
+                      ", and another run; its own was %s",
+                      style_clean(&e->arena, path), e->memory.name, h.pid,
+                      style_clean(&e->arena, e->record.path));
         return EXIT_BAD_INPUT;
     }
     e->profile = path;
@@ -167,14 +171,15 @@ read_carried(struct examined *e)
     int r = annotated_stacks_read(e, &frames, &err);
 
     if (r == HEAPTAP_NOT_FOUND)
-        return say_gone(e);
+        return report_gone(e);
     if (r != 0) {
-        say_error("%s", err.text);
+        message_error("%s", err.text);
         return exit_code(r);
     }
-    say_warning("%s: its profile %s is gone; stacks are those that the annotated blocks carry, of "
-                "at most %" PRIu32 " frames",
-                e->memory.name, style_clean(&e->arena, e->record.path), frames);
+    message_warning(
+        "%s: its profile %s is gone; stacks are those that the annotated blocks carry, of "
+        "at most %" PRIu32 " frames",
+        e->memory.name, style_clean(&e->arena, e->record.path), frames);
     return 0;
 }
 
@@ -194,18 +199,18 @@ open_memory(const struct examine_wish *w, struct examined *e)
         r = 0;
     }
     if (r == HEAPTAP_NOT_FOUND) {
-        r = say_unrecorded(&e->memory);
+        r = report_unrecorded(&e->memory);
         if (e->memory.signal.number != 0)
-            say_hint("%s", memory_signal_words(&e->arena, &e->memory));
+            message_hint("%s", memory_signal_words(&e->arena, &e->memory));
         return r;
     }
     if (r != 0) {
-        say_error("%s", err.text);
+        message_error("%s", err.text);
         return exit_code(r);
     }
     if (e->memory.missing_bytes > 0)
-        say_warning("%s is truncated: %s of memory are missing, with all blocks there",
-                    e->memory.name, style_bytes(&e->arena, (int64_t)e->memory.missing_bytes));
+        message_warning("%s is truncated: %s of memory are missing, with all blocks there",
+                        e->memory.name, style_bytes(&e->arena, (int64_t)e->memory.missing_bytes));
     if (w->program != NULL)
         check_program(&e->memory, w->program);
     return 0;
@@ -229,7 +234,7 @@ keep(const struct strbuf *file)
         }
     }
     if (fd < 0)
-        say_error("no memory for a profile: %s", strerror(errno));
+        message_error("no memory for a profile: %s", strerror(errno));
     return fd;
 }
 
@@ -244,12 +249,12 @@ make_file(struct examined *e, const struct strbuf *held, bool all_counters, int 
 
     e->live_only = held->length == 0 || (e->inherited.count > 0 && !all_counters);
     if (e->live_only)
-        r = moment_write(&e->raw, &e->blocks, e->memory.name, !e->memory.lives, &live, &err);
+        r = heap_snapshot_write(&e->raw, &e->blocks, e->memory.name, !e->memory.lives, &live, &err);
     if (r == 0)
         *ret_file = keep(e->live_only ? &live : held);
     strbuf_release(&live);
     if (r != 0) {
-        say_error("%s", err.text);
+        message_error("%s", err.text);
         return exit_code(r);
     }
     return *ret_file < 0 ? EXIT_BAD_INPUT : 0;
@@ -304,21 +309,22 @@ warn_of_threads(struct examined *e, enum memory_question question)
     bool none = m->thread_count == 0;
 
     if (none || e->running > 0)
-        say_warning("%s%s could not be stopped%s: %s",
-                    none ? "" : arena_printf(&e->arena, "%s of ",
-                                             style_plural(&e->arena, (int64_t)e->running,
-                                                          "thread")),
-                    m->name, tracer_words(e),
-                    question == MEMORY_CHECK
+        message_warning("%s%s could not be stopped%s: %s",
+                        none ? "" : arena_printf(&e->arena, "%s of ",
+                                                 style_plural(&e->arena, (int64_t)e->running,
+                                                              "thread")),
+                        m->name, tracer_words(e),
+                        question == MEMORY_CHECK
                         ? "blocks that change meanwhile may look damaged"
-                    : none ? "pointers that move meanwhile may be missed, and so are those in "
-                             "registers"
-                           : "pointers that move meanwhile may be missed");
+                        : none ? "pointers that move meanwhile may be missed, and so are those in "
+                                 "registers"
+                               : "pointers that move meanwhile may be missed");
     if (e->held > 0)
-        say_warning("the kernel holds %s of %s, in vfork or waiting for a disk: blocks that only "
-                    "%s registers point to seem lost",
-                    style_plural(&e->arena, (int64_t)e->held, "thread"), m->name,
-                    e->held == 1 ? "its" : "their");
+        message_warning(
+            "the kernel holds %s of %s, in vfork or waiting for a disk: blocks that only "
+            "%s registers point to seem lost",
+            style_plural(&e->arena, (int64_t)e->held, "thread"), m->name,
+            e->held == 1 ? "its" : "their");
 }
 
 /* E has its parent's profile: turn its header into the child's. */

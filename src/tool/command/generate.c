@@ -33,13 +33,14 @@ generate(const struct command_group *groups, int count, char **arguments)
     } else if (count == 1 && strcmp(arguments[0], "stub32") == 0) {
         stub32_write(&out);
     } else {
-        say_error("usage: heaptap generate man DIRECTORY | heaptap generate completion bash|zsh | "
-                  "heaptap generate stub32");
+        message_error(
+            "usage: heaptap generate man DIRECTORY | heaptap generate completion bash|zsh | "
+            "heaptap generate stub32");
         return EXIT_USAGE;
     }
     failed = fwrite(out.text, 1, out.length, stdout) != out.length || fflush(stdout) != 0;
     if (failed)
-        say_error("the generated file cannot be written: %s", strerror(errno));
+        message_error("the generated file cannot be written: %s", strerror(errno));
     strbuf_release(&out);
     return failed ? EXIT_BAD_INPUT : 0;
 }
@@ -53,7 +54,7 @@ write_file(const char *path, const char *text)
     if (f != NULL)
         failed |= fclose(f) != 0;
     if (failed)
-        say_error("%s: the man page cannot be written: %s", path, strerror(errno));
+        message_error("%s: the man page cannot be written: %s", path, strerror(errno));
     return failed ? EXIT_BAD_INPUT : 0;
 }
 

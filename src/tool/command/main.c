@@ -23,7 +23,7 @@
 #include "view/style.h"
 
 extern const struct command command_run, command_control, command_snapshot, command_timeline,
-    command_pack, command_merge, command_report, command_leaks, command_bins, command_direct,
+    command_pack, command_merge, command_report, command_leaks, command_sizes, command_functions,
     command_callgraph, command_source, command_diff, command_core, command_check,
     command_rawdump, command_html, command_export, command_access, command_cc, command_cxx;
 
@@ -32,8 +32,8 @@ static const struct command *const recording[] = {
     &command_pack, &command_merge, NULL,
 };
 static const struct command *const showing[] = {
-    &command_report,    &command_leaks,   &command_timeline, &command_bins,
-    &command_direct,    &command_callgraph, &command_source, &command_access,
+    &command_report,    &command_leaks,   &command_timeline, &command_sizes,
+    &command_functions,    &command_callgraph, &command_source, &command_access,
     &command_diff,      &command_core,    &command_check,    &command_rawdump, NULL,
 };
 static const struct command *const elsewhere[] = {&command_html, &command_export, NULL};
@@ -102,7 +102,7 @@ print_and_release(struct strbuf *out)
     ascii_strbuf(out);
     failed = fputs(strbuf_text(out), stdout) == EOF || fflush(stdout) != 0;
     if (failed)
-        say_error("standard output cannot be written: %s", strerror(errno));
+        message_error("standard output cannot be written: %s", strerror(errno));
     strbuf_release(out);
     return failed ? EXIT_BAD_INPUT : 0;
 }
@@ -157,7 +157,7 @@ version(void)
 static int
 usage_error(const struct command *c)
 {
-    say_hint("heaptap %s --help explains the command", c->name);
+    message_hint("heaptap %s --help explains the command", c->name);
     return EXIT_USAGE;
 }
 
@@ -172,20 +172,21 @@ run_with(const struct command *c, void *options, int count, char **arguments)
     if (rc == OPTS_HELP)
         return help_for(c);
     if (rc != 0) {
-        say_error("%s: %s", c->name, err.text);
+        message_error("%s: %s", c->name, err.text);
         return rc == HEAPTAP_USAGE ? usage_error(c) : exit_code(rc);
     }
     if (left < c->min_arguments) {
-        say_error("%s: an argument is missing: heaptap %s %s", c->name, c->name, c->arguments);
+        message_error("%s: an argument is missing: heaptap %s %s", c->name, c->name, c->arguments);
         return usage_error(c);
     }
     if (c->max_arguments >= 0 && left > c->max_arguments) {
-        say_error("%s: '%s' is one argument too many", c->name, arguments[c->max_arguments]);
+        message_error("%s: '%s' is one argument too many", c->name, arguments[c->max_arguments]);
         return usage_error(c);
     }
     for (int i = 0; i < left && !c->stop_at_first; i++)
         if (*arguments[i] == '\0') {
-            say_error("%s: an argument is empty: heaptap %s %s", c->name, c->name, c->arguments);
+            message_error("%s: an argument is empty: heaptap %s %s", c->name, c->name,
+                          c->arguments);
             return usage_error(c);
         }
     return c->run(options, left, arguments);
@@ -215,9 +216,9 @@ hint_at_file(const char *name)
     if (stat(name, &st) != 0)
         return;
     if (length > suffix && strcmp(name + length - suffix, PROFILE_SUFFIX) == 0)
-        say_hint("to look at a profile: heaptap report %s", name);
+        message_hint("to look at a profile: heaptap report %s", name);
     else if (S_ISREG(st.st_mode) && access(name, X_OK) == 0)
-        say_hint("to record a program: heaptap run %s", name);
+        message_hint("to record a program: heaptap run %s", name);
 }
 
 static int
@@ -226,8 +227,8 @@ unknown_command(const char *name)
     struct suggestion s = {.word = name};
 
     if (name[0] == '-') {
-        say_error("unknown option '%s'; the options of a command follow its name", name);
-        say_hint("heaptap --help lists the commands");
+        message_error("unknown option '%s'; the options of a command follow its name", name);
+        message_hint("heaptap --help lists the commands");
         return EXIT_USAGE;
     }
     for (const struct command_group *g = groups; g->title != NULL; g++)
@@ -235,10 +236,10 @@ unknown_command(const char *name)
             suggest_offer(&s, (*c)->name);
     suggest_offer(&s, "help");
     if (s.nearest != NULL)
-        say_error("unknown command '%s' (did you mean %s?)", name, s.nearest);
+        message_error("unknown command '%s' (did you mean %s?)", name, s.nearest);
     else
-        say_error("unknown command '%s'", name);
+        message_error("unknown command '%s'", name);
     hint_at_file(name);
-    say_hint("heaptap --help lists the commands");
+    message_hint("heaptap --help lists the commands");
     return EXIT_USAGE;
 }

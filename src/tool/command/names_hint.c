@@ -1,9 +1,9 @@
 /* names_hint.c: name the files that lack symbols, and the packages that provide them.
  *
- * Nobody reads a list of hints under each report. So there is one hint, about at most MODULES_TOLD
- * files, each on the stacks of at least SHARE_TOLD of the shown bytes. If no names are missing, the
- * hint names a program that has a symbol table but no line numbers. Distributions strip symbol
- * tables, so such a program is the user's own build.
+ * Nobody reads a list of hints under each report. So there is one hint, about at most
+ * MODULES_LISTED files, each on the stacks of at least SHARE_REPORTED of the shown bytes. If no
+ * names are missing, the hint names a program that has a symbol table but no line numbers.
+ * Distributions strip symbol tables, so such a program is the user's own build.
  *
  * The remedy is as exact as possible: the package whose debug package has the names (its name
  * varies between distributions, so it is not spelt out), and the build id, the key for servers and
@@ -21,9 +21,9 @@
 #include "util/strbuf.h"
 #include "view/say.h"
 
-enum { MODULES_TOLD = 3 };
+enum { MODULES_LISTED = 3 };
 
-#define SHARE_TOLD 0.05
+#define SHARE_REPORTED 0.05
 
 static const char *
 hex_build_id(const struct profile_module *m, struct arena *arena)
@@ -61,29 +61,29 @@ find_gap(struct names_hint *h, const struct profile *p, uint32_t module)
 }
 
 static bool
-is_empty(const struct nameless_bytes *b)
+is_empty(const struct unsymbolized_bytes *b)
 {
     return b->by_metric[0] <= 0 && b->by_metric[1] <= 0 && b->by_metric[2] <= 0;
 }
 
 /* Record the gaps of MODULES, indexed by P's module ids, and their share of TOTAL. */
 static void
-add_modules(struct names_hint *h, const struct profile *p, const struct nameless_module *modules,
-            const struct nameless_bytes *total)
+add_modules(struct names_hint *h, const struct profile *p,
+            const struct unsymbolized_module *modules, const struct unsymbolized_bytes *total)
 {
-    nameless_bytes_add(&h->total, total);
+    unsymbolized_bytes_add(&h->total, total);
     for (uint32_t i = 1; i < p->module_count; i++) {
         const struct profile_module *m = &p->modules[i];
 
         if (m->path[0] != '/')
             continue;
-        if (!is_empty(&modules[i].nameless))
-            nameless_bytes_add(&find_gap(h, p, i)->bytes, &modules[i].nameless);
+        if (!is_empty(&modules[i].unsymbolized))
+            unsymbolized_bytes_add(&find_gap(h, p, i)->bytes, &modules[i].unsymbolized);
         if (m->symbols != SYMBOLS_TABLE || !profile_is_program(p, i) ||
             is_empty(&modules[i].lineless))
             continue;
         h->lineless = arena_strdup(&h->arena, m->path);
-        nameless_bytes_add(&h->lineless_bytes, &modules[i].lineless);
+        unsymbolized_bytes_add(&h->lineless_bytes, &modules[i].lineless);
     }
 }
 
@@ -91,9 +91,9 @@ void
 names_hint_add(struct names_hint *h, const struct profile *p, const struct stacks *stacks)
 {
     struct arena scratch = {0};
-    struct nameless_bytes total = nameless_bytes(&stacks->total);
+    struct unsymbolized_bytes total = unsymbolized_bytes(&stacks->total);
 
-    add_modules(h, p, nameless_modules(p, stacks, &scratch), &total);
+    add_modules(h, p, unsymbolized_modules(p, stacks, &scratch), &total);
     arena_release(&scratch);
 }
 
@@ -101,9 +101,9 @@ void
 names_hint_add_all(struct names_hint *h, const struct profile *p, bool fold_recursion)
 {
     struct arena scratch = {0};
-    struct nameless_bytes total;
-    const struct nameless_module *modules =
-        nameless_modules_of_all(p, fold_recursion, &total, &scratch);
+    struct unsymbolized_bytes total;
+    const struct unsymbolized_module *modules =
+        unsymbolized_modules_of_all(p, fold_recursion, &total, &scratch);
 
     add_modules(h, p, modules, &total);
     arena_release(&scratch);
@@ -113,7 +113,7 @@ static int
 compare_gaps(const void *left, const void *right, void *arg)
 {
     const struct names_gap *a = left, *b = right;
-    double x = nameless_share(&a->bytes, arg), y = nameless_share(&b->bytes, arg);
+    double x = unsymbolized_share(&a->bytes, arg), y = unsymbolized_share(&b->bytes, arg);
 
     if (x != y)
         return x > y ? -1 : 1;
@@ -122,9 +122,9 @@ compare_gaps(const void *left, const void *right, void *arg)
 
 /* Set NAMES to the packages of the first COUNT files; NULL = none. */
 static void
-find_packages(struct names_hint *h, size_t count, const char *names[MODULES_TOLD])
+find_packages(struct names_hint *h, size_t count, const char *names[MODULES_LISTED])
 {
-    const char *paths[MODULES_TOLD];
+    const char *paths[MODULES_LISTED];
 
     for (size_t i = 0; i < count; i++) {
         char *real = h->gaps[i].elsewhere ? NULL : realpath(h->gaps[i].path, NULL);
@@ -147,7 +147,7 @@ add_gap(const struct names_hint *h, const struct names_gap *gap, const char *pac
         struct strbuf *text)
 {
     strbuf_fmt(text, "%s %s (%.0f %% of the bytes", package ? path_basename(gap->path) : gap->path,
-               gap->lack, 100 * nameless_share(&gap->bytes, &h->total));
+               gap->lack, 100 * unsymbolized_share(&gap->bytes, &h->total));
     if (package != NULL)
         strbuf_fmt(text, ", debug package of %s", package);
     if (gap->changed != NULL)
@@ -162,7 +162,7 @@ gaps_text(struct names_hint *h, size_t count)
 {
     const char *urls = getenv("DEBUGINFOD_URLS");
     struct strbuf text = {0};
-    const char *packages[MODULES_TOLD], *copy;
+    const char *packages[MODULES_LISTED], *copy;
     bool elsewhere = false;
     size_t packaged = 0;
 
@@ -193,12 +193,12 @@ hint_text(struct names_hint *h)
 
     if (h->count > 1)
         qsort_r(h->gaps, h->count, sizeof *h->gaps, compare_gaps, &h->total);
-    while (count < h->count && count < MODULES_TOLD &&
-           nameless_share(&h->gaps[count].bytes, &h->total) >= SHARE_TOLD)
+    while (count < h->count && count < MODULES_LISTED &&
+           unsymbolized_share(&h->gaps[count].bytes, &h->total) >= SHARE_REPORTED)
         count++;
     if (count > 0)
         return gaps_text(h, count);
-    if (h->lineless != NULL && nameless_share(&h->lineless_bytes, &h->total) >= SHARE_TOLD)
+    if (h->lineless != NULL && unsymbolized_share(&h->lineless_bytes, &h->total) >= SHARE_REPORTED)
         return arena_printf(&h->arena,
                             "%s has no debug information, so files and lines are missing; compile "
                             "it with -g",
@@ -207,12 +207,12 @@ hint_text(struct names_hint *h)
 }
 
 void
-names_hint_say(struct names_hint *h)
+names_hint_print(struct names_hint *h)
 {
     const char *text = hint_text(h);
 
     if (text != NULL)
-        say_hint("%s", text);
+        message_hint("%s", text);
     arena_release(&h->arena);
     *h = (struct names_hint){0};
 }

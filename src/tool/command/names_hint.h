@@ -11,7 +11,7 @@ struct names_gap {
     const char *changed;         // Build id of the file found at the path; NULL = no file there.
     const char *lists;                  // Package database of the recording system.
     bool elsewhere;                     // The recorded file is not on this machine.
-    struct nameless_bytes bytes;
+    struct unsymbolized_bytes bytes;
 };
 
 /* Starts as {0}. */
@@ -20,7 +20,7 @@ struct names_hint {
     struct names_gap *gaps;
     size_t count, capacity;
     const char *lineless; // A program with names, but without lines; NULL = none.
-    struct nameless_bytes lineless_bytes, total;
+    struct unsymbolized_bytes lineless_bytes, total;
 };
 
 /* Record the names missing in STACKS of P, which have been or will be shown. Requires P to be
@@ -31,6 +31,6 @@ void names_hint_add(struct names_hint *h, const struct profile *p, const struct 
 void names_hint_add_all(struct names_hint *h, const struct profile *p, bool fold_recursion);
 
 /* Print the hint, if there is one, and release H. */
-void names_hint_say(struct names_hint *h);
+void names_hint_print(struct names_hint *h);
 
 #endif

@@ -27,7 +27,7 @@ open_held(const char *what, struct profile **ret, struct err *err)
     uint32_t pid;
     int r;
 
-    if (!origin_is_pid(what, &pid) || !living_has_variable(pid, ENVIRONMENT_SELF_CONTAINED))
+    if (!origin_is_pid(what, &pid) || !processes_has_variable(pid, ENVIRONMENT_SELF_CONTAINED))
         return HEAPTAP_NOT_FOUND;
     r = live_memory_open(pid, &memory, err);
     if (r != 0)

@@ -101,9 +101,9 @@ cut(struct profile *p, const struct view_options *options, struct err *err)
     int rc = 0;
 
     if (options->between)
-        rc = at_find_span(p, options->between, span, err);
+        rc = time_slice_find_span(p, options->between, span, err);
     else if (options->at)
-        rc = at_find(p, options->at, &span[1], err);
+        rc = time_slice_find(p, options->at, &span[1], err);
     if (rc == 0 && (options->between || options->at))
         profile_cut(p, options->between ? &span[0] : NULL, &span[1]);
     return rc;
@@ -126,15 +126,15 @@ load_all(const char **paths, size_t count, const struct view_options *options, s
             rc = profile_open(paths[i], &p, &err);
 
         if (rc != 0) {
-            say_error("%s", err.text);
+            message_error("%s", err.text);
             ret->unread = failure = exit_code(rc);
             ret->unread_count++;
         } else if (options->only && !is_picked(p, options->only, &ret->arena)) {
             profile_free(p);
         } else if ((rc = cut(p, options, &err)) != 0) {
             if (p->damage != NULL)
-                say_warning("%s", damage_sentence(&ret->arena, p));
-            say_error("%s", err.text);
+                message_warning("%s", damage_sentence(&ret->arena, p));
+            message_error("%s", err.text);
             failure = exit_code(rc);
             profile_free(p);
         } else {
@@ -155,13 +155,13 @@ set_open(const char *what, const struct view_options *options, struct view_set *
 
     *ret = (struct view_set){0};
     if (options->at && options->between) {
-        say_error("--at and --between exclude each other");
+        message_error("--at and --between exclude each other");
         return EXIT_USAGE;
     }
     if (what == NULL) {
         what = newest_profile(&ret->arena);
         if (what == NULL) {
-            say_error(
+            message_error(
                 "there is no *.heaptap file in the current directory; name a profile, a pid or a "
                 "session directory");
             return EXIT_USAGE;
@@ -170,15 +170,15 @@ set_open(const char *what, const struct view_options *options, struct view_set *
     }
     rc = profile_list_session(what, &ret->arena, &paths, &count, &err);
     if (rc != 0) {
-        say_error("%s", err.text);
+        message_error("%s", err.text);
         return exit_code(rc);
     }
     rc = load_all(paths, count, options, ret);
     if (rc == 0 && ret->count == 0) {
         if (options->only)
-            say_error("%s has no process '%s'", what, options->only);
+            message_error("%s has no process '%s'", what, options->only);
         else
-            say_error("%s: there is no profile in it", what);
+            message_error("%s: there is no profile in it", what);
         return EXIT_BAD_INPUT;
     }
     return rc;
@@ -224,14 +224,15 @@ set_merge(struct view_set *set, const char *what, const struct view_options *opt
     if (set->count == 1 && (set->unread_count == 0 || options->at || options->between))
         return 0;
     if (options->at || options->between) {
-        say_error("%s: %zu processes match, each with its own moments; pick one with --only PID, "
-                  "or name its file",
-                  what, set->count);
+        message_error(
+            "%s: %zu processes match, each with its own moments; pick one with --only PID, "
+            "or name its file",
+            what, set->count);
         return EXIT_USAGE;
     }
     damage = damage_of_set(set, &set->arena);
     if (damage != NULL)
-        say_warning("%s", damage);
+        message_warning("%s", damage);
     set->sum = merge_new();
     if (history == SET_WITH_HISTORY)
         keep_history(set->sum, set);
@@ -240,7 +241,7 @@ set_merge(struct view_set *set, const char *what, const struct view_options *opt
 
         if (rc == 0 && (rc = symbolise_quietly(set->v[i], &options->symbols)) == 0) {
             for (size_t k = 0; k < p->note_count && p->damage == NULL; k++)
-                say_warning("%s: %s", p->path, p->notes[k]);
+                message_warning("%s: %s", p->path, p->notes[k]);
             merge_add(set->sum, set->v[i]);
         }
         profile_free(set->v[i]);

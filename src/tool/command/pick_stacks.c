@@ -6,20 +6,20 @@
  */
 #include "command/pick_stacks.h"
 
-enum { HEAPS_TOLD = 10 };
+enum { HEAPS_LISTED = 10 };
 
 int
 pick_metric(const struct profile *p, enum metric metric)
 {
     if (p->extent == EXTENT_PEAK && metric != METRIC_INUSE) {
-        say_error("--at peak has only the live blocks of that moment, not the metric '%s'",
-                  metric_name(metric));
+        message_error("--at peak has only the live blocks of that moment, not the metric '%s'",
+                      metric_name(metric));
         return EXIT_USAGE;
     }
     if (metric_is_known(&p->totals, metric))
         return 0;
-    say_error("the metric '%s' needs a whole run, not a moment or a range of time",
-              metric_name(metric));
+    message_error("the metric '%s' needs a whole run, not a moment or a range of time",
+                  metric_name(metric));
     return EXIT_USAGE;
 }
 
@@ -55,7 +55,7 @@ heap_names(const struct profile *p, struct arena *arena)
     for (size_t i = 1; i < p->heap_count; i++) {
         if (p->heaps[i].made == 0)
             continue;
-        if (told++ == HEAPS_TOLD)
+        if (told++ == HEAPS_LISTED)
             return arena_printf(arena, "%s, \xe2\x80\xa6", text);
         text = arena_printf(arena, "%s, %s", text, p->heaps[i].name);
     }
@@ -73,19 +73,20 @@ pick_check(const struct profile *p, const struct stacks_options *options, const 
     hits->matched |= s->filter_matched;
     tags_pick(p, tags, arena, &picks);
     if (!any(picks.heaps, p->heap_count))
-        say_warning("process %u has no heap '%s'; there is %s", p->process.pid, tags->heap,
-                    heap_names(p, arena));
+        message_warning("process %u has no heap '%s'; there is %s", p->process.pid, tags->heap,
+                        heap_names(p, arena));
     if (!any(picks.label_sets, p->label_set_count))
-        say_warning("process %u has no label '%s'%s", p->process.pid, tags->label,
-                    tags_has_labels(p) ? "; heaptap report --by label shows all" : " or any other");
+        message_warning("process %u has no label '%s'%s", p->process.pid, tags->label,
+                        tags_has_labels(p) ? "; heaptap report --by label shows all"
+                                           : " or any other");
 }
 
 void
-pick_say_filter(const struct filter_hits *hits, const char *filter)
+pick_print_filter(const struct filter_hits *hits, const char *filter)
 {
     if (filter != NULL && !hits->matched && hits->stacks > 0)
-        say_warning("--filter '%s' matches none of %zu %s", filter, hits->stacks,
-                    hits->stacks == 1 ? "stack" : "stacks");
+        message_warning("--filter '%s' matches none of %zu %s", filter, hits->stacks,
+                        hits->stacks == 1 ? "stack" : "stacks");
 }
 
 int
@@ -99,6 +100,6 @@ pick_stacks(const struct profile *p, const struct stacks_options *options, struc
         pick_check(p, options, ret, arena, hits);
         return 0;
     }
-    say_error("%s", err.text);
+    message_error("%s", err.text);
     return exit_code(rc);
 }

@@ -25,7 +25,7 @@ void pick_check(const struct profile *p, const struct stacks_options *options,
                 const struct stacks *s, struct arena *arena, struct filter_hits *hits);
 
 /* Warn if FILTER (NULL = none) matched nothing. Call after the output. */
-void pick_say_filter(const struct filter_hits *hits, const char *filter);
+void pick_print_filter(const struct filter_hits *hits, const char *filter);
 
 /* Build the stacks of a symbolised P under OPTIONS, from ARENA, and add them to HITS as pick_check.
  * Returns 0, or the exit code after printing why. */

@@ -34,7 +34,7 @@ name_of(const struct profile *p, struct arena *arena)
 
 /* Return the view that shows the cause, for the first limit that J exceeded. */
 static const char *
-view_of(const struct judgements *j)
+view_of(const struct limit_results *j)
 {
     static const char *const views[] = {
         [LIMIT_PEAK] = "report --peak",   [LIMIT_INUSE] = "report --inuse",
@@ -50,33 +50,33 @@ view_of(const struct judgements *j)
 
 /* Report the limits in J that P exceeds. P is the process NUMBER called NAME. */
 static void
-judge(struct run_limits *r, const struct profile *p, size_t number, const struct judgements *j,
+judge(struct run_limits *r, const struct profile *p, size_t number, const struct limit_results *j,
       const char *name)
 {
     bool exceeded;
 
     if (p->damage != NULL) {
-        say_error("%s: --fail-on cannot judge it: its profile %s", name, p->damage);
+        message_error("%s: --fail-on cannot judge it: its profile %s", name, p->damage);
         r->unknown = true;
         return;
     }
-    exceeded = tell_limits(j, "fail-on", name);
+    exceeded = report_limits(j, "fail-on", name);
     if (exceeded && !r->exceeded) {
         r->exceeded = true;
         r->view = view_of(j);
         r->first = number;
     } else if (!exceeded && (p->losses.file_failed || p->may_lag)) {
-        say_error("%s: --fail-on cannot judge it: its profile %s, so not all is counted", name,
-                  p->may_lag ? "is a copy made before the end" : "could not grow");
+        message_error("%s: --fail-on cannot judge it: its profile %s, so not all is counted", name,
+                      p->may_lag ? "is a copy made before the end" : "could not grow");
         r->unknown = true;
     }
 }
 
 void
-run_limits_judge(struct run_limits *r, struct profile *p, size_t number)
+run_limits_check(struct run_limits *r, struct profile *p, size_t number)
 {
     struct arena arena = {0};
-    struct judgements judged;
+    struct limit_results judged;
     struct err err = {""};
     const char *name;
 
@@ -84,11 +84,11 @@ run_limits_judge(struct run_limits *r, struct profile *p, size_t number)
         return;
     name = name_of(p, &arena);
     if (!p->process.ended) {
-        say_warning("%s still runs, so --fail-on does not judge it", name);
+        message_warning("%s still runs, so --fail-on does not judge it", name);
     } else if ((!p->symbolised && r->limits.v[LIMIT_LEAKS].given &&
                 symbolise_quietly(p, NULL) != 0) ||
-               judge_profile(&r->limits, p, &arena, &judged, &err) != 0) {
-        say_error("%s: --fail-on cannot judge it: %s", name, err.text);
+               limit_check_profile(&r->limits, p, &arena, &judged, &err) != 0) {
+        message_error("%s: --fail-on cannot judge it: %s", name, err.text);
         r->unknown = true;
     } else {
         r->judged++;
@@ -101,7 +101,7 @@ void
 run_limits_hint(const struct run_limits *r, const char *path)
 {
     if (r->exceeded)
-        say_hint("heaptap %s %s shows where from", r->view, path);
+        message_hint("heaptap %s %s shows where from", r->view, path);
 }
 
 int
@@ -110,6 +110,7 @@ run_limits_status(const struct run_limits *r)
     if (!limits_are_given(&r->limits))
         return 0;
     if (r->judged == 0 && !r->unknown)
-        say_error("--fail-on: no process that has ended left a profile: nothing could be judged");
+        message_error(
+            "--fail-on: no process that has ended left a profile: nothing could be judged");
     return r->exceeded || r->unknown || r->judged == 0 ? EXIT_OVER_LIMIT : 0;
 }

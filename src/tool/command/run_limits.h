@@ -19,7 +19,7 @@ int run_limits_parse(struct run_limits *r, const char *text, struct err *err);
 
 /* Compare P with the limits if its process has ended, and print those that it exceeds. NUMBER is
  * the caller's number of the process. */
-void run_limits_judge(struct run_limits *r, struct profile *p, size_t number);
+void run_limits_check(struct run_limits *r, struct profile *p, size_t number);
 
 /* Print the command that shows the cause in process R->first, whose profile is at PATH. Print
  * nothing if no limit was exceeded. */

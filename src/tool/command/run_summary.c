@@ -33,7 +33,7 @@
 #include "view/session_names.h"
 #include "view/style.h"
 
-enum { NOTES_TOLD = 2, OTHERS_TOLD = 3, NAME_WIDTH = 48 };
+enum { NOTES_LISTED = 2, OTHERS_LISTED = 3, NAME_WIDTH = 48 };
 
 /* The summary while it is made. */
 struct teller {
@@ -43,7 +43,7 @@ struct teller {
 };
 
 static void PRINTF(2, 3)
-tell(struct teller *t, const char *format, ...)
+report(struct teller *t, const char *format, ...)
 {
     char text[4096];
     va_list ap;
@@ -55,19 +55,19 @@ tell(struct teller *t, const char *format, ...)
 }
 
 static void
-tell_totals(struct teller *t)
+report_totals(struct teller *t)
 {
     const struct profile *p = t->s->p;
     const struct counters *c = &p->totals;
     struct arena *a = &t->arena;
 
-    tell(t, "%s%s allocations, %s in all; peak %s; still live at end %s in %s",
-         profile_is_estimate(p)  ? "about "
-         : p->losses.file_failed ? "at least "
-                                 : "",
-         style_count(a, c->allocations), style_bytes(a, c->allocated_bytes),
-         style_bytes(a, c->peak_bytes), style_bytes(a, counters_live_bytes(c)),
-         style_plural(a, counters_live_blocks(c), "block"));
+    report(t, "%s%s allocations, %s in all; peak %s; still live at end %s in %s",
+           profile_is_estimate(p)  ? "about "
+           : p->losses.file_failed ? "at least "
+                                   : "",
+           style_count(a, c->allocations), style_bytes(a, c->allocated_bytes),
+           style_bytes(a, c->peak_bytes), style_bytes(a, counters_live_bytes(c)),
+           style_plural(a, counters_live_blocks(c), "block"));
 }
 
 /* Return the function with its file's name and line, if they are known, of MORE_LINES besides. */
@@ -93,7 +93,7 @@ frame_text(struct teller *t, uint32_t frame, uint32_t location)
 
 /* Return the function of H at the line that holds most. */
 static const char *
-holder_text(struct teller *t, const struct holder *h)
+holder_text(struct teller *t, const struct top_holder *h)
 {
     const struct stack *s = h->line_count > 0 ? h->lines[0].largest : h->largest;
     uint32_t own = h->line_count > 0 ? h->lines[0].own : h->own;
@@ -117,28 +117,28 @@ is_mostly_unseen(struct teller *t)
 
 /* Name the largest holder, unless most of the memory bypassed malloc: it would mislead. */
 static void
-tell_holder(struct teller *t)
+report_holder(struct teller *t)
 {
     const struct profile *p = t->s->p;
-    struct holders holders;
-    const struct holder *h;
+    struct top_holders top_holders;
+    const struct top_holder *h;
     int64_t peak_bytes = 0;
 
     for (size_t i = 0; i < p->site_count; i++)
         peak_bytes = counters_sum(peak_bytes, p->sites[i].counters.peak_bytes);
     if (peak_bytes <= 0 || is_mostly_unseen(t))
         return;
-    holders_first(p, METRIC_PEAK, &t->arena, &holders);
-    h = holders.v;
-    if (holders.count > 0 && h->largest->depth > 0)
-        tell(t, "at the peak most was held by %s: %s, %s", holder_text(t, h),
-             style_bytes(&t->arena, h->counters.peak_bytes),
-             style_percent(&t->arena, h->counters.peak_bytes, peak_bytes));
+    top_holders_first(p, METRIC_PEAK, &t->arena, &top_holders);
+    h = top_holders.v;
+    if (top_holders.count > 0 && h->largest->depth > 0)
+        report(t, "at the peak most was held by %s: %s, %s", holder_text(t, h),
+               style_bytes(&t->arena, h->counters.peak_bytes),
+               style_percent(&t->arena, h->counters.peak_bytes, peak_bytes));
 }
 
 /* Report the stacks that grow to the end, and name the fastest. */
 static void
-tell_growth(struct teller *t)
+report_growth(struct teller *t)
 {
     const struct stacks_options whole = {.merge_labels = true, .fold_recursion = true};
     const struct timeline_options options = {.by = TIMELINE_LIVE, .limit = 64};
@@ -147,7 +147,7 @@ tell_growth(struct teller *t)
     struct arena *a = &t->arena;
     const char *more = "";
     struct timeline line;
-    struct own_code code;
+    struct user_code code;
     struct stacks stacks;
     struct err err;
     size_t count = 0;
@@ -165,24 +165,24 @@ tell_growth(struct teller *t)
         more = arena_printf(a, "; and %s: heaptap timeline %s",
                             style_plural(a, (int64_t)count - 1, "more stack"),
                             t->s->processes[t->s->head].path);
-    own_code_init(&code, p, a);
-    at = own_code_frame(&code, first->stack);
-    tell(t, "growing to the end: %s, %s, +%s/min%s",
-         frame_text(t, first->stack->frames[at], first->stack->locations[at]),
-         style_bytes(a, timeline_last(first)), style_bytes(a, (int64_t)first->per_minute), more);
+    user_code_init(&code, p, a);
+    at = user_code_frame(&code, first->stack);
+    report(t, "growing to the end: %s, %s, +%s/min%s",
+           frame_text(t, first->stack->frames[at], first->stack->locations[at]),
+           style_bytes(a, timeline_last(first)), style_bytes(a, (int64_t)first->per_minute), more);
 }
 
 static void
-tell_losses(struct teller *t)
+report_losses(struct teller *t)
 {
     const struct profile_losses *l = &t->s->p->losses;
     const char *remedy = loss_remedy(l);
 
     if (l->file_failed)
-        tell(t, "the profile is incomplete: %s; %s", loss_of_file, loss_of_file_remedy);
+        report(t, "the profile is incomplete: %s; %s", loss_of_file, loss_of_file_remedy);
     if (l->events != 0)
-        tell(t, "%s not recorded: %s%s%s", style_plural(&t->arena, (int64_t)l->events, "event"),
-             loss_causes(&t->arena, l), remedy ? "; " : "", remedy ? remedy : "");
+        report(t, "%s not recorded: %s%s%s", style_plural(&t->arena, (int64_t)l->events, "event"),
+               loss_causes(&t->arena, l), remedy ? "; " : "", remedy ? remedy : "");
 }
 
 /* Return the innermost function of the stack at NODE that has a name, or "an unknown stack". */
@@ -218,25 +218,25 @@ corruption_text(struct teller *t, const struct profile_losses *l)
 
 /* Report corrupted blocks, the most likely cause of a crash. */
 static void
-tell_damages(struct teller *t)
+report_corruptions(struct teller *t)
 {
     const struct profile *p = t->s->p;
-    const struct profile_damage *d = p->damages;
+    const struct profile_corruption *d = p->corruptions;
 
     if (profile_corruptions(&p->losses) == 0)
         return;
-    tell(t, "%s; heaptap report shows %s%s%s", corruption_text(t, &p->losses),
-         p->losses.damaged_blocks > 0 ? "what was written" : "where",
-         p->damage_count > 0 ? ". First culprit: the block allocated in " : "",
-         p->damage_count > 0 ? owner_of(t, d->kind == DAMAGED_OVERWRITTEN && d->front_node != 0
-                                               ? d->front_node
-                                               : d->site_node)
-                             : "");
+    report(t, "%s; heaptap report shows %s%s%s", corruption_text(t, &p->losses),
+           p->losses.damaged_blocks > 0 ? "what was written" : "where",
+           p->corruption_count > 0 ? ". First culprit: the block allocated in " : "",
+           p->corruption_count > 0
+               ? owner_of(t, d->kind == CORRUPTED_OVERWRITTEN && d->front_node != 0 ? d->front_node
+                                                                                    : d->site_node)
+               : "");
 }
 
 /* Report corruption outside the main process: name the first process, and count the rest. */
 static void
-tell_others_corrupted(struct teller *t, const char *const *names)
+report_others_corrupted(struct teller *t, const char *const *names)
 {
     const struct run_summary *s = t->s;
     const struct run_process *first = NULL;
@@ -253,8 +253,8 @@ tell_others_corrupted(struct teller *t, const char *const *names)
     if (count > 1)
         more = arena_printf(&t->arena, ", and more in %zu other%s", count - 1,
                             count == 2 ? "" : "s");
-    tell(t, "%s in %s (pid %u)%s; heaptap report %s shows where",
-         corruption_text(t, &first->losses), names[at], first->pid, more, first->path);
+    report(t, "%s in %s (pid %u)%s; heaptap report %s shows where",
+           corruption_text(t, &first->losses), names[at], first->pid, more, first->path);
 }
 
 /* Return how many notes are like note I, which comes first of them; 0 if another one does, with
@@ -280,40 +280,40 @@ count_alike(const struct run_notes *notes, size_t i)
 }
 
 static void
-tell_advice(struct teller *t, const char *advice)
+report_advice(struct teller *t, const char *advice)
 {
     while (*advice != '\0') {
         size_t length = strcspn(advice, "\n");
 
-        say_hint("%s", arena_strndup(&t->arena, advice, length));
+        message_hint("%s", arena_strndup(&t->arena, advice, length));
         advice += length + (advice[length] == '\n');
     }
 }
 
 static void
-tell_notes(struct teller *t)
+report_notes(struct teller *t)
 {
     const struct run_notes *notes = t->s->notes;
-    size_t told = 0;
+    size_t reported = 0;
 
     for (size_t i = 0; i < notes->count; i++) {
         size_t alike = count_alike(notes, i);
         const char *more = "";
 
-        if (alike == 0 || told++ >= NOTES_TOLD)
+        if (alike == 0 || reported++ >= NOTES_LISTED)
             continue;
         if (alike > 1)
             more = arena_printf(&t->arena, " (and %zu more like it)", alike - 1);
-        say_warning("%s%s", notes->v[i].note.text, more);
-        tell_advice(t, notes->v[i].note.advice);
+        message_warning("%s%s", notes->v[i].note.text, more);
+        report_advice(t, notes->v[i].note.advice);
     }
-    if (told > NOTES_TOLD)
-        say_hint("%zu more notes of this kind are in the profiles; heaptap report shows them",
-                 told - NOTES_TOLD);
+    if (reported > NOTES_LISTED)
+        message_hint("%zu more notes of this kind are in the profiles; heaptap report shows them",
+                     reported - NOTES_LISTED);
 }
 
 static void
-tell_profile(struct teller *t, const char *const *names)
+report_profile(struct teller *t, const char *const *names)
 {
     static const char *const reasons[] = {
         [HEAD_NONE] = "",
@@ -328,10 +328,10 @@ tell_profile(struct teller *t, const char *const *names)
     stat(head->path, &st);
     size = style_bytes(&t->arena, st.st_size);
     if (t->s->count == 1)
-        tell(t, "profile %s (%s)", head->path, size);
+        report(t, "profile %s (%s)", head->path, size);
     else
-        tell(t, "profile %s (%s) is of %s%s (pid %u)", head->path, size, reasons[t->s->why],
-             names[t->s->head], head->pid);
+        report(t, "profile %s (%s) is of %s%s (pid %u)", head->path, size, reasons[t->s->why],
+               names[t->s->head], head->pid);
 }
 
 /* Return the name of process I, with its id if another one has that name. */
@@ -346,40 +346,41 @@ name_among(struct teller *t, const char *const *names, size_t i)
 
 /* Report the other processes, and name the largest. */
 static void
-tell_others(struct teller *t, const char *const *names)
+report_others(struct teller *t, const char *const *names)
 {
     const struct run_summary *s = t->s;
-    bool *told = arena_array(&t->arena, s->count, sizeof *told);
+    bool *reported = arena_array(&t->arena, s->count, sizeof *reported);
     struct counters total = COUNTERS_ZERO;
     struct arena *a = &t->arena;
     const char *list = "";
 
     for (size_t i = 0; i < s->count; i++)
         counters_add(&total, &s->processes[i].totals);
-    told[s->head] = true;
-    for (size_t n = 0; n < OTHERS_TOLD && n + 1 < s->count; n++) {
+    reported[s->head] = true;
+    for (size_t n = 0; n < OTHERS_LISTED && n + 1 < s->count; n++) {
         size_t most = s->count;
 
         for (size_t i = 0; i < s->count; i++)
-            if (!told[i] && (most == s->count || s->processes[i].totals.allocated_bytes >
+            if (!reported[i] && (most == s->count || s->processes[i].totals.allocated_bytes >
                                                      s->processes[most].totals.allocated_bytes))
                 most = i;
-        told[most] = true;
+        reported[most] = true;
         list = arena_printf(a, "%s%s%s %s", list, n > 0 ? ", " : "",
                             name_among(t, names, most),
                             style_bytes(a, s->processes[most].totals.allocated_bytes));
     }
-    if (s->count > OTHERS_TOLD + 1)
-        list = arena_printf(a, "%s, and %zu more", list, s->count - OTHERS_TOLD - 1);
-    tell(t, "%s in %s: %s", style_plural(a, (int64_t)s->count - 1, "other"), s->directory, list);
-    tell(t, "together %s allocations, %s, and %s still live at end; see them as one with: heaptap "
-            "report %s",
-         style_count(a, total.allocations), style_bytes(a, total.allocated_bytes),
-         style_bytes(a, counters_live_bytes(&total)), s->directory);
+    if (s->count > OTHERS_LISTED + 1)
+        list = arena_printf(a, "%s, and %zu more", list, s->count - OTHERS_LISTED - 1);
+    report(t, "%s in %s: %s", style_plural(a, (int64_t)s->count - 1, "other"), s->directory, list);
+    report(t,
+           "together %s allocations, %s, and %s still live at end; see them as one with: heaptap "
+           "report %s",
+           style_count(a, total.allocations), style_bytes(a, total.allocated_bytes),
+           style_bytes(a, counters_live_bytes(&total)), s->directory);
 }
 
 static void
-tell_processes(struct teller *t)
+report_processes(struct teller *t)
 {
     const struct run_summary *s = t->s;
     struct session_who *who = arena_array(&t->arena, s->count, sizeof *who);
@@ -391,10 +392,10 @@ tell_processes(struct teller *t)
     session_names(who, s->count, &t->arena, names);
     for (size_t i = 0; i < s->count; i++)
         names[i] = style_cut_end(&t->arena, names[i], NAME_WIDTH);
-    tell_profile(t, names);
-    tell_others_corrupted(t, names);
+    report_profile(t, names);
+    report_others_corrupted(t, names);
     if (s->count > 1)
-        tell_others(t, names);
+        report_others(t, names);
 }
 
 void
@@ -403,26 +404,26 @@ run_summary(const struct run_summary *s)
     struct teller t = {.s = s};
 
     if (s->p != NULL)
-        tell_totals(&t);
+        report_totals(&t);
     if (s->p != NULL)
         fold_runtime(s->p);
     if (s->p != NULL && s->named) {
-        tell_holder(&t);
-        tell_growth(&t);
+        report_holder(&t);
+        report_growth(&t);
         names_hint_add_all(&t.hint, s->p, true);
     }
     if (s->p != NULL)
-        tell_losses(&t);
+        report_losses(&t);
     if (s->p != NULL)
-        tell_damages(&t);
-    tell_notes(&t);
+        report_corruptions(&t);
+    report_notes(&t);
     if (s->count > 0)
-        tell_processes(&t);
-    if (s->living > 0)
-        tell(&t, "%zu of them still being written; pack them when their processes have ended",
-             s->living);
+        report_processes(&t);
+    if (s->running > 0)
+        report(&t, "%zu of them still being written; pack them when their processes have ended",
+               s->running);
     if (s->interrupted)
-        tell(&t, "interrupted; `heaptap pack` packs the rest");
-    names_hint_say(&t.hint);
+        report(&t, "interrupted; `heaptap pack` packs the rest");
+    names_hint_print(&t.hint);
     arena_release(&t.arena);
 }

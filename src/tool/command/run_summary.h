@@ -15,7 +15,7 @@ struct run_summary {
     bool named;        // P has symbols.
     const char *directory; // Where the others are.
     const struct run_notes *notes;
-    size_t living;    // How many are still being written.
+    size_t running;   // How many are still being written.
     bool interrupted; // Interrupted, and therefore not packed.
 };
 

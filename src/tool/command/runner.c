@@ -91,7 +91,7 @@ put_damage(const struct runner *r, const char *text, struct arena *arena, struct
     if (text == NULL)
         return;
     if (r->options->json || r->for_programs) {
-        say_warning("%s", text);
+        message_warning("%s", text);
         return;
     }
     text_damaged(&style, text, arena, out);
@@ -108,7 +108,7 @@ begin_session(const struct runner *r, struct view_set *set, struct json *j, stru
     else if (r->session == SESSION_TABLE || r->session == SESSION_TABLE_ONLY)
         text_session(set, &style, r->options->limit, &set->arena, out);
     if (r->session == SESSION_TABLE_ONLY && !r->options->json)
-        say_hint("--only PROGRAM or --only PID shows one process");
+        message_hint("--only PROGRAM or --only PID shows one process");
 }
 
 /* Print the part above P in the text of a session. */
@@ -182,11 +182,11 @@ show_single(const struct runner *r, struct view_set *set, struct strbuf *out,
 
 /* Print the messages ENDS of R, which returns RC, and release them. */
 static void
-say_ends(const struct runner *r, int rc, struct ends *ends)
+report_ends(const struct runner *r, int rc, struct ends *ends)
 {
     if (rc == 0) {
-        pick_say_filter(&ends->hits, r->options->filter);
-        names_hint_say(&ends->hint);
+        pick_print_filter(&ends->hits, r->options->filter);
+        names_hint_print(&ends->hint);
     } else {
         arena_release(&ends->hint.arena);
     }
@@ -206,7 +206,7 @@ runner_show(const struct runner *r, struct profile *p)
         rc = sink_end(&out);
     else
         sink_abandon(&out);
-    say_ends(r, rc, &ends);
+    report_ends(r, rc, &ends);
     arena_release(&set.arena);
     return rc;
 }
@@ -219,7 +219,7 @@ abandon(const struct sink *sink, struct strbuf *out)
     const char *damage = sink->is_text ? damage_of_set(sink->set, &arena) : NULL;
 
     if (damage != NULL)
-        say_warning("%s", damage);
+        message_warning("%s", damage);
     arena_release(&arena);
     sink_abandon(out);
 }
@@ -243,7 +243,7 @@ runner_run(const struct runner *r, const char *what)
         rc = sink_end(&out);
     else
         abandon(&sink, &out);
-    say_ends(r, rc, &ends);
+    report_ends(r, rc, &ends);
     set_close(&set);
     return rc;
 }

@@ -40,7 +40,8 @@ sink_check_input(const char *path, const char *input, const char *what)
 {
     if (!regular_is_same(path, input))
         return 0;
-    say_error("%s is the %s that is being read; choose another name for the output", path, what);
+    message_error("%s is the %s that is being read; choose another name for the output", path,
+                  what);
     return EXIT_USAGE;
 }
 
@@ -51,7 +52,7 @@ sink_check(const char *path, const struct view_set *set)
         if (sink_check_input(path, set->v[i]->path, "profile") != 0)
             return EXIT_USAGE;
     if (is_profile(path)) {
-        say_error("%s is a profile; choose another name for the output", path);
+        message_error("%s is a profile; choose another name for the output", path);
         return EXIT_USAGE;
     }
     return 0;
@@ -66,7 +67,7 @@ open_file(struct sink *s)
     s->f = fopen(s->path, "we");
     if (s->f != NULL)
         return;
-    say_error("%s cannot be written: %s", s->path, strerror(errno));
+    message_error("%s cannot be written: %s", s->path, strerror(errno));
     s->rc = EXIT_USAGE;
 }
 
@@ -100,7 +101,7 @@ end_stdout(const struct sink *s)
     // A reader that closed the pipe has seen enough.
     if (s->error == 0 || s->error == EPIPE)
         return 0;
-    say_error("the output could not be written: %s", strerror(s->error));
+    message_error("the output could not be written: %s", strerror(s->error));
     return EXIT_BAD_INPUT;
 }
 
@@ -113,7 +114,7 @@ end_file(const struct sink *s)
         return 0;
     if (stat(s->path, &st) == 0 && S_ISREG(st.st_mode))
         unlink(s->path);
-    say_error("%s could not be written: %s", s->path, strerror(s->error));
+    message_error("%s could not be written: %s", s->path, strerror(s->error));
     return EXIT_BAD_INPUT;
 }
 

@@ -38,9 +38,9 @@ show_server(void *arg, enum symbol_server what, const char *path)
         fputs("\r\x1b[K", stderr);
     }
     if (what == SERVER_SILENT)
-        say_warning("the server in DEBUGINFOD_URLS does not answer and is not asked any more; "
-                    "DEBUGINFOD_TIMEOUT sets the seconds to wait, DEBUGINFOD_URLS= heaptap … "
-                    "disables it");
+        message_warning("the server in DEBUGINFOD_URLS does not answer and is not asked any more; "
+                        "DEBUGINFOD_TIMEOUT sets the seconds to wait, DEBUGINFOD_URLS= heaptap … "
+                        "disables it");
     arena_release(&a);
 }
 
@@ -51,7 +51,7 @@ symbolise_is_directory(const char *option, const char *path)
 
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         return true;
-    say_error("option '--%s': %s is no directory", option, path);
+    message_error("option '--%s': %s is no directory", option, path);
     return false;
 }
 
@@ -90,14 +90,14 @@ symbolise_quietly(struct profile *p, const struct symbol_choice *choice)
     if (isatty(STDERR_FILENO))
         options.progress = show_progress;
     options.debug_dirs = open_dirs(choice);
-    options.kept = choice != NULL ? choice->kept : NULL;
+    options.module_cache = choice != NULL ? choice->module_cache : NULL;
     rc = symbol_resolve(p, &options, &err);
     debug_dirs_free(options.debug_dirs);
     if (shown)
         fputs("\r\x1b[K", stderr);
     if (rc == 0)
         return 0;
-    say_error("%s", err.text);
+    message_error("%s", err.text);
     return exit_code(rc);
 }
 
@@ -105,7 +105,7 @@ void
 symbolise_types(struct profile *p, const struct symbol_choice *choice)
 {
     struct symbol_options options = {.debug_dirs = open_dirs(choice),
-                                     .kept = choice != NULL ? choice->kept : NULL};
+                                     .module_cache = choice != NULL ? choice->module_cache : NULL};
 
     symbol_types(p, &options);
     debug_dirs_free(options.debug_dirs);
@@ -130,6 +130,6 @@ symbolise(struct profile *p, const struct symbol_choice *choice)
         return rc;
     // The view begins with the damage, and JSON has all notes.
     for (size_t i = 0; i < p->note_count && p->damage == NULL; i++)
-        say_warning("%s", p->notes[i]);
+        message_warning("%s", p->notes[i]);
     return 0;
 }

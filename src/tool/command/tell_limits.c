@@ -22,7 +22,7 @@ amount_beside(struct arena *arena, enum limit_of of, int64_t value, int64_t othe
 
 /* Return the limit as given on the command line, to print after VALUE, which exceeds it. */
 static const char *
-limit_text(struct arena *arena, const struct judgement *j, int64_t value, const char *option)
+limit_text(struct arena *arena, const struct limit_result *j, int64_t value, const char *option)
 {
     const char *limit;
 
@@ -35,7 +35,7 @@ limit_text(struct arena *arena, const struct judgement *j, int64_t value, const 
 }
 
 static void
-tell_growth(const struct judgement *j, const char *option, struct arena *arena)
+report_growth(const struct limit_result *j, const char *option, struct arena *arena)
 {
     int64_t growth = counters_difference(j->value, j->before);
     const char *grew = amount_beside(arena, j->of, growth, j->allowed);
@@ -44,62 +44,64 @@ tell_growth(const struct judgement *j, const char *option, struct arena *arena)
     if (j->before > 0)
         grew = arena_printf(arena, "%s (%s)", grew, style_percent(arena, growth, j->before));
     if (j->exceeded)
-        say_error("%s grew by %s, %s: from %s to %s", name, grew, limit,
-                  amount(arena, j->of, j->before), amount(arena, j->of, j->value));
+        message_error("%s grew by %s, %s: from %s to %s", name, grew, limit,
+                      amount(arena, j->of, j->before), amount(arena, j->of, j->value));
     else
-        say_hint("%s grew by %s, %s; but the error of the numbers permits as little as %s, so this "
-                 "is no failure",
-                 name, grew, limit, amount(arena, j->of, j->least));
+        message_hint(
+            "%s grew by %s, %s; but the error of the numbers permits as little as %s, so this "
+            "is no failure",
+            name, grew, limit, amount(arena, j->of, j->least));
 }
 
 static void
-tell_value(const struct judgement *j, const char *option, const char *who, struct arena *arena)
+report_value(const struct limit_result *j, const char *option, const char *who, struct arena *arena)
 {
     const char *value = amount_beside(arena, j->of, j->value, j->allowed);
     const char *limit = limit_text(arena, j, j->value, option), *name = limit_name(j->of);
 
     if (j->exceeded)
-        say_error("%s: %s: %s, %s", who, name, value, limit);
+        message_error("%s: %s: %s, %s", who, name, value, limit);
     else
-        say_hint("%s: %s: %s, %s; but the samples permit as little as %s, so this is no "
-                 "failure", who,
-                 name, value, limit, amount(arena, j->of, j->least));
+        message_hint("%s: %s: %s, %s; but the samples permit as little as %s, so this is no "
+                     "failure", who,
+                     name, value, limit, amount(arena, j->of, j->least));
 }
 
 bool
-tell_limits(const struct judgements *j, const char *option, const char *who)
+report_limits(const struct limit_results *j, const char *option, const char *who)
 {
     struct arena arena = {0};
     bool exceeded = false;
 
     for (size_t i = 0; i < j->count; i++) {
-        const struct judgement *one = &j->v[i];
+        const struct limit_result *one = &j->v[i];
 
         exceeded |= one->exceeded;
         if (counters_difference(one->value, one->before) <= one->allowed)
             continue;
         if (who != NULL)
-            tell_value(one, option, who, &arena);
+            report_value(one, option, who, &arena);
         else
-            tell_growth(one, option, &arena);
+            report_growth(one, option, &arena);
     }
     arena_release(&arena);
     return exceeded;
 }
 
 void
-tell_incomplete(const char *option)
+report_incomplete(const char *option)
 {
-    say_error("--%s cannot judge it: a profile could not grow or is a copy made before the end, so "
-              "not all is counted",
-              option);
+    message_error(
+        "--%s cannot judge it: a profile could not grow or is a copy made before the end, so "
+        "not all is counted",
+        option);
 }
 
 void
-tell_damaged(const char *option, const struct profile *p)
+report_damaged(const char *option, const struct profile *p)
 {
     struct arena arena = {0};
 
-    say_error("--%s cannot judge it: %s", option, damage_sentence(&arena, p));
+    message_error("--%s cannot judge it: %s", option, damage_sentence(&arena, p));
     arena_release(&arena);
 }

@@ -7,13 +7,13 @@
 /* Print one line on stderr for each entry of J that exceeds, or may exceed, the limits of --OPTION.
  * They are growths if WHO is NULL; else WHO names the user of the memory. Returns whether one is
  * exceeded. */
-bool tell_limits(const struct judgements *j, const char *option, const char *who);
+bool report_limits(const struct limit_results *j, const char *option, const char *who);
 
 /* Report that --OPTION cannot judge a profile that could not grow, or a copy that lacks the latest
  * events: the missing events may exceed the limit. */
-void tell_incomplete(const char *option);
+void report_incomplete(const char *option);
 
 /* Report that --OPTION cannot judge P because P is damaged. */
-void tell_damaged(const char *option, const struct profile *p);
+void report_damaged(const char *option, const struct profile *p);
 
 #endif

@@ -226,7 +226,7 @@ find_by_latest(const struct examined *e, const struct block *b, struct arena *ar
                struct birth *ret)
 {
     const struct core_record *r = &e->record;
-    uint64_t key = core_recent_key(b->address, b->site), births;
+    uint64_t key = core_recent_key(b->address, b->site), alloc_seq;
     uint8_t birth;
 
     if (r->threads == 0 || b->flags & BLOCK_SAMPLE ||
@@ -240,7 +240,7 @@ find_by_latest(const struct examined *e, const struct block *b, struct arena *ar
             thread == 0 ||
             !memory_word(&e->memory, thread + r->recent_off + birth * sizeof found, sizeof found,
                          &found) ||
-            found != key || !memory_word(&e->memory, thread + r->births_off, 1, &births))
+            found != key || !memory_word(&e->memory, thread + r->alloc_seq_off, 1, &alloc_seq))
             continue;
         ret->threads[0] = thread_of(&e->raw, row, arena);
         ret->thread_count = 1;
@@ -248,7 +248,7 @@ find_by_latest(const struct examined *e, const struct block *b, struct arena *ar
         if (d != NULL && is_there(e, d->tid))
             ret->threads[0].tid = d->tid;
         ret->has_later = true;
-        ret->later_count = (uint8_t)(births - 1 - birth);
+        ret->later_count = (uint8_t)(alloc_seq - 1 - birth);
         return true;
     }
     return false;

@@ -72,7 +72,7 @@ collect_listed(const struct blocks *b, struct site *v)
             continue;
         s->listed_blocks++;
         s->listed_bytes += b->v[i].size_bytes;
-        s->sampled |= (b->v[i].flags & (BLOCK_SAMPLE | BLOCK_DAMAGED)) != 0;
+        s->sampled |= (b->v[i].flags & (BLOCK_SAMPLE | BLOCK_CORRUPTED)) != 0;
         unsized += (b->v[i].flags & BLOCK_UNSIZED) != 0;
     }
     return unsized;
@@ -172,9 +172,9 @@ static bool
 is_sampled(const struct raw_file *raw)
 {
     for (size_t i = 0; i < raw_count(raw, DISK_PHASES); i++) {
-        const struct disk_phase *way = raw_record(raw, DISK_PHASES, i);
+        const struct disk_phase *mode = raw_record(raw, DISK_PHASES, i);
 
-        if (way->mode == DISK_MODE_BYTES || way->mode == DISK_MODE_COUNT)
+        if (mode->mode == DISK_MODE_BYTES || mode->mode == DISK_MODE_COUNT)
             return true;
     }
     return false;

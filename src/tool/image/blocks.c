@@ -110,7 +110,7 @@ add_entry(struct reading *g, uint64_t address, uint32_t entry)
     } else if (memory_word(g->m, address - sizeof room, sizeof room, &room)) {
         room &= ~UINT64_C(7);
         if (room < block.slack_bytes || room > ADDRESS_LIMIT)
-            block.flags = BLOCK_DAMAGED;
+            block.flags = BLOCK_CORRUPTED;
         else
             block.size_bytes = room - block.slack_bytes;
     } else {
@@ -210,7 +210,7 @@ add_side(struct reading *g, const struct core_side_slot *slot)
         block.size_bytes &= (UINT64_C(1) << CORE_BACKING_SIZE_BITS) - 1;
     } else if (how != 0) {
         block.flags |= BLOCK_SAMPLE | (how & 1 ? (uint8_t)BLOCK_ROUNDED_UP : 0);
-        block.way = (uint16_t)((how >> CORE_HOW_WAY_SHIFT) - 1);
+        block.mode = (uint16_t)((how >> CORE_HOW_MODE_SHIFT) - 1);
     }
     add(g, block);
 }
@@ -258,7 +258,7 @@ by_address(const void *a, const void *b)
 /* Mark blocks that would reach into the next one as damaged. A wrapper's block may lie within the
  * block of the malloc behind it, so each kind is compared with blocks of the same kind. */
 static void
-judge_sizes(struct blocks *b)
+decide_sizes(struct blocks *b)
 {
     struct block *next = NULL;
 
@@ -268,13 +268,13 @@ judge_sizes(struct blocks *b)
         if (block->flags & BLOCK_HOOKED)
             continue;
         if (next != NULL && block->size_bytes > next->address - block->address) {
-            block->flags |= BLOCK_DAMAGED;
+            block->flags |= BLOCK_CORRUPTED;
             block->size_bytes = 0;
         }
         next = block;
     }
     for (size_t i = 0; i < b->count; i++) {
-        b->damaged += (b->v[i].flags & BLOCK_DAMAGED) != 0;
+        b->damaged += (b->v[i].flags & BLOCK_CORRUPTED) != 0;
         b->unsized += (b->v[i].flags & BLOCK_UNSIZED) != 0;
     }
 }
@@ -299,7 +299,7 @@ blocks_read(const struct memory *m, const struct core_record *r, struct arena *a
         if (r->sides[i] != 0)
             read_side(&g, r->sides[i]);
     blocks_settle(ret);
-    judge_sizes(ret);
+    decide_sizes(ret);
 }
 
 void

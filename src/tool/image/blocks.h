@@ -7,14 +7,14 @@
 
 enum block_flags {
     BLOCK_HOOKED = 1 << 0,  // From a hooked allocator, not from malloc.
-    BLOCK_SAMPLE = 1 << 1,  // It represents others; `way` gives the recording mode.
+    BLOCK_SAMPLE = 1 << 1,  // It represents others; `mode` gives the recording mode.
     BLOCK_ROUNDED_UP = 1 << 2,
     BLOCK_BACKING = 1 << 3, // It backs a heap of the program.
     // Only the allocator knows the size: malloc_usable_size, minus slack_bytes.
     BLOCK_UNSIZED = 1 << 4,
     // The allocator's word in front of it, which holds its size, is invalid: something has
     // overwritten it. size_bytes is 0.
-    BLOCK_DAMAGED = 1 << 5,
+    BLOCK_CORRUPTED = 1 << 5,
     BLOCK_GUESSED = 1 << 6, // size_bytes is an estimate from the counters of its site.
     // In a forked child: allocated before the child recorded. size_bytes is an upper bound.
     BLOCK_INHERITED = 1 << 7,
@@ -24,7 +24,7 @@ struct block {
     uint64_t address;
     uint64_t size_bytes; // Requested.
     uint32_t site;       // As in the profile's file.
-    uint16_t way;        // BLOCK_SAMPLE: index into PHASES.
+    uint16_t mode;       // BLOCK_SAMPLE: index into PHASES.
     uint8_t slack_bytes;
     uint8_t flags; // enum block_flags
 };

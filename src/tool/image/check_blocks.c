@@ -54,20 +54,20 @@ struct checker {
     uint32_t head_bytes, guard_bytes;
 };
 
-static struct check_damage *
+static struct check_corruption *
 add(struct checker *c, enum check_kind kind, const struct block *block)
 {
-    struct check_damage *d;
+    struct check_corruption *d;
 
     arena_grow(c->arena, &c->out->v, &c->capacity, c->out->count, sizeof *c->out->v);
     d = &c->out->v[c->out->count++];
-    *d = (struct check_damage){.kind = kind, .block = *block};
+    *d = (struct check_corruption){.kind = kind, .block = *block};
     return d;
 }
 
 /* Set D's changed bytes to [FROM, END). */
 static void
-add_written(struct checker *c, struct check_damage *d, uint64_t from, uint64_t end)
+add_written(struct checker *c, struct check_corruption *d, uint64_t from, uint64_t end)
 {
     uint64_t count = end - from;
 
@@ -87,7 +87,7 @@ guard_byte(uint32_t i)
 }
 
 static void
-judge_guard(struct checker *c, struct state *s)
+check_guard(struct checker *c, struct state *s)
 {
     uint8_t guard[GUARD_MAX];
     uint64_t at = s->block.address + s->block.size_bytes;
@@ -127,7 +127,7 @@ judge(struct checker *c, struct state *s, bool padded)
             s->block.size_bytes = a.size;
     }
     if (s->whole || s->block.site != 0)
-        judge_guard(c, s);
+        check_guard(c, s);
 }
 
 static bool
@@ -200,11 +200,11 @@ end_changed_from(struct checker *c, const struct state *s)
 /* Judge the guard of A, with B behind it, which may be NULL. Returns true if that explains B's
  * damage. */
 static bool
-judge_end(struct checker *c, const struct state *a, const struct state *b)
+check_end(struct checker *c, const struct state *a, const struct state *b)
 {
     bool near = b != NULL && b->known && is_adjacent(c, a, b);
     uint64_t end = a->block.address + a->block.size_bytes;
-    struct check_damage *d;
+    struct check_corruption *d;
 
     if (!guard_is_changed(c, a))
         return false;
@@ -229,10 +229,10 @@ judge_end(struct checker *c, const struct state *a, const struct state *b)
 
 /* Judge the annotation of B, with A in front of it. A may be NULL; its guard is intact. */
 static void
-judge_begin(struct checker *c, const struct state *a, const struct state *b)
+check_begin(struct checker *c, const struct state *a, const struct state *b)
 {
     uint64_t begin = b->block.address - c->head_bytes;
-    struct check_damage *d;
+    struct check_corruption *d;
 
     if (b->whole || !b->known)
         return;
@@ -261,7 +261,7 @@ goes_through(const struct checker *c, const struct state *s)
 static bool
 go_on(struct checker *c, const struct state *s, const struct state *next)
 {
-    struct check_damage *d = &c->out->v[c->out->count - 1];
+    struct check_corruption *d = &c->out->v[c->out->count - 1];
 
     d->known_bytes = s->block.address + s->block.size_bytes + s->guard_last + 1 - d->at;
     return next != NULL && next->known && is_adjacent(c, s, next) && !next->begins;
@@ -279,12 +279,12 @@ check_annotated(struct checker *c)
         const struct state *next = i + 1 < c->state_count ? &c->states[i + 1] : NULL;
 
         if (!explained)
-            judge_begin(c, a, &c->states[i]);
+            check_begin(c, a, &c->states[i]);
         // The next block's annotation is judged together with this block's guard.
         if (explained && goes_through(c, &c->states[i]))
             explained = go_on(c, &c->states[i], next);
         else
-            explained = judge_end(c, &c->states[i], next);
+            explained = check_end(c, &c->states[i], next);
     }
     c->out->unmarked = all->count > c->state_count ? all->count - c->state_count : 0;
 }
@@ -293,7 +293,7 @@ check_annotated(struct checker *c)
 
 /* Set D's neighbour to the block in front, live or freed. */
 static void
-find_front(const struct checker *c, struct check_damage *d)
+find_front(const struct checker *c, struct check_corruption *d)
 {
     struct ended_block front = place_in_front(c->e, d->block.address);
     const struct block *live = blocks_before(&c->e->blocks, d->block.address - 1);
@@ -313,14 +313,14 @@ check_glibc(struct checker *c, const struct block *b)
 {
     const struct memory *m = &c->e->memory;
     uint64_t word, behind, room;
-    struct check_damage *d;
+    struct check_corruption *d;
 
     if (!memory_word(m, b->address - WORD, WORD, &word)) {
         c->out->unknown++;
         return;
     }
     c->out->looked++;
-    if (b->flags & BLOCK_DAMAGED) {
+    if (b->flags & BLOCK_CORRUPTED) {
         d = add(c, CHECK_OVERWRITTEN, b);
         find_front(c, d);
         add_written(c, d, b->address - WORD, b->address);
@@ -371,7 +371,7 @@ check_blocks(const struct examined *e, struct arena *arena, struct checked *ret)
 }
 
 const struct block *
-check_culprit(const struct check_damage *d)
+check_culprit(const struct check_corruption *d)
 {
     return d->kind == CHECK_OVERWRITTEN && d->neighbour.address != 0 ? &d->neighbour : &d->block;
 }

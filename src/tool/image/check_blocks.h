@@ -13,7 +13,7 @@ enum check_kind {
 
 enum { CHECK_WRITTEN_BYTES = 48 };
 
-struct check_damage {
+struct check_corruption {
     enum check_kind kind;
     struct block block;     // Its site is 0 if the ledger does not list it.
     struct block neighbour; // OVERWRITTEN: the block in front. Else another block that was written
@@ -31,7 +31,7 @@ struct checked {
     uint64_t looked;   // Number of blocks that could be checked,
     uint64_t unknown;  // and of blocks whose memory is missing.
     uint64_t unmarked; // Blocks without an annotation in an annotated process.
-    struct check_damage *v; // By address.
+    struct check_corruption *v; // By address.
     size_t count;
 };
 
@@ -39,6 +39,6 @@ struct checked {
 void check_blocks(const struct examined *e, struct arena *arena, struct checked *ret);
 
 /* Return the block that D most likely was written from: its block or the neighbour. */
-const struct block *check_culprit(const struct check_damage *d);
+const struct block *check_culprit(const struct check_corruption *d);
 
 #endif

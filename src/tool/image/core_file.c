@@ -58,7 +58,7 @@ packing_of(int fd)
 }
 
 static int
-nameless_file(void)
+unsymbolized_file(void)
 {
     const char *places[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
     char path[4096];
@@ -179,7 +179,7 @@ expand(int fd, const char *path, struct err *err)
     if (packing == PACKED_NOT || fstat(fd, &st) != 0)
         return fd;
     e.max_bytes = SIZE_FREE_BYTES + (uint64_t)st.st_size * RATIO_MAX;
-    e.to = nameless_file();
+    e.to = unsymbolized_file();
     if (e.to < 0)
         return err_errno(err, HEAPTAP_BAD_INPUT, "%s: no place to expand it; set TMPDIR", path);
     ok = packing == PACKED_ZSTD ? expand_zstd(&e) : expand_gzip(&e);

@@ -75,16 +75,16 @@ static struct draw_weight
 weight_of(struct filling *f, const struct block *b)
 {
     struct draw_weight w = {.blocks = 1, .bytes = b->size_bytes};
-    const struct disk_phase *way;
-    struct draw_way draw;
+    const struct disk_phase *mode;
+    struct draw_mode draw;
 
-    if (!(b->flags & BLOCK_SAMPLE) || b->way >= raw_count(f->raw, DISK_PHASES))
+    if (!(b->flags & BLOCK_SAMPLE) || b->mode >= raw_count(f->raw, DISK_PHASES))
         return w;
-    way = raw_record(f->raw, DISK_PHASES, b->way);
-    if (!draw_is_valid(way->mode, way->period) ||
-        (way->mode != DISK_MODE_BYTES && way->mode != DISK_MODE_COUNT))
+    mode = raw_record(f->raw, DISK_PHASES, b->mode);
+    if (!draw_is_valid(mode->mode, mode->period) ||
+        (mode->mode != DISK_MODE_BYTES && mode->mode != DISK_MODE_COUNT))
         return w;
-    draw = draw_way(way->mode, way->period);
+    draw = draw_mode(mode->mode, mode->period);
     w = draw_weight(&draw, b->size_bytes, b->flags & BLOCK_ROUNDED_UP);
     add_error(f, b->site, &w);
     return w;
@@ -160,10 +160,10 @@ header_of(const struct filling *f, bool ended)
     if (ended)
         h.process_flags |= DISK_PROCESS_GONE;
     h.incompatible &= ~(uint64_t)DISK_INCOMPATIBLE_COLUMNS;
-    h.compatible = DISK_COMPATIBLE_MOST;
+    h.compatible = DISK_COMPATIBLE_BOUND;
     h.shared.epoch = h.shared.peak_epoch = EPOCH;
     h.shared.snapshot_epoch = 0;
-    h.shared.peak_bytes = h.shared.flushed_bytes = h.shared.most_bytes = f->bytes;
+    h.shared.peak_bytes = h.shared.flushed_bytes = h.shared.bound_bytes = f->bytes;
     h.shared.peak_ns = h.shared.last_ns;
     h.losses = (struct disk_losses){.frames_without_module = h.losses.frames_without_module};
     h.early_events = 0;
@@ -173,8 +173,8 @@ header_of(const struct filling *f, bool ended)
 }
 
 int
-moment_write(const struct raw_file *raw, const struct blocks *b, const char *name, bool ended,
-             struct strbuf *ret, struct err *err)
+heap_snapshot_write(const struct raw_file *raw, const struct blocks *b, const char *name,
+                    bool ended, struct strbuf *ret, struct err *err)
 {
     // Packed files have names and types for stacks, which are copied.
     static const enum disk_kind stays[] = {DISK_MODULES, DISK_NODES,  DISK_PHASES,

@@ -10,7 +10,7 @@
 
 #include "image/module_end.h"
 
-enum { NULL_BYTES = 64 << 10, BEHIND_BYTES = 4096, BELOW_BYTES = 1 << 20 };
+enum { NULL_BYTES = 64 << 10, REAL_BYTES = 4096, BELOW_BYTES = 1 << 20 };
 
 // How far in front of an address without memory to look for an ended block.
 enum { GONE_BYTES = 256 << 20 };
@@ -133,7 +133,7 @@ place_of(const struct examined *e, uint64_t address)
         return p;
     }
     behind = block != NULL ? address - block->address - block_extent(block) : UINT64_MAX;
-    if (behind < BEHIND_BYTES)
+    if (behind < REAL_BYTES)
         return (struct place){
             .kind = PLACE_BEHIND, .block = block, .region = p.region, .off = behind};
     return beside_blocks(e, address);

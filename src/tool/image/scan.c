@@ -358,7 +358,7 @@ scan_extents(const struct examined *e, struct arena *arena)
         const struct block *block = &b->v[i];
 
         extents[i] = block_extent(block);
-        if (block->flags & (BLOCK_UNSIZED | BLOCK_GUESSED | BLOCK_DAMAGED)) {
+        if (block->flags & (BLOCK_UNSIZED | BLOCK_GUESSED | BLOCK_CORRUPTED)) {
             uint64_t next = i + 1 < b->count ? b->v[i + 1].address - block->address : UINT64_MAX;
 
             extents[i] = 2 * block->size_bytes + GUESS_BYTES;

@@ -38,13 +38,13 @@ json_bin(struct json *j, const struct profile *p, const struct bin_row *row)
 }
 
 void
-json_bins(struct json *j, const struct view *v, size_t top)
+json_size_totals(struct json *j, const struct view *v, size_t top)
 {
     const struct bin_row **rows;
-    struct bins bins;
+    struct size_totals bins;
 
-    bins_build(v->p, v->arena, &bins);
-    rows = bins_by_bytes(&bins, v->arena);
+    size_totals_build(v->p, v->arena, &bins);
+    rows = size_totals_by_bytes(&bins, v->arena);
     json_object(j, NULL);
     json_head(j, "heaptap-bins", v->p, &v->p->totals, &v->p->errors);
     json_int(j, "calls_of_heaps",
@@ -57,7 +57,7 @@ json_bins(struct json *j, const struct view *v, size_t top)
 }
 
 void
-json_lisp_bins(struct json *j, const struct view *v)
+json_lisp_size_totals(struct json *j, const struct view *v)
 {
     struct table t;
 

@@ -6,9 +6,9 @@
 #include "view/view.h"
 
 /* Write one document "heaptap-bins", its bins chosen and sorted as in text. */
-void json_bins(struct json *j, const struct view *v, size_t top);
+void json_size_totals(struct json *j, const struct view *v, size_t top);
 
 /* Write Lisp objects by class and type, as such a document. */
-void json_lisp_bins(struct json *j, const struct view *v);
+void json_lisp_size_totals(struct json *j, const struct view *v);
 
 #endif

@@ -35,7 +35,7 @@ json_check(struct json_tables *t, const struct view *v, const struct memory_view
     json_uint(j, "damaged_blocks", c->count);
     json_array(j, "damaged");
     for (size_t i = 0; i < c->count && i < limit; i++) {
-        const struct check_damage *d = &c->v[i];
+        const struct check_corruption *d = &c->v[i];
 
         json_object(j, NULL);
         json_string(j, "kind", kinds[d->kind]);

@@ -178,13 +178,13 @@ put_row(const struct diff_view *v, struct json_tables *t, const struct diff_row 
 
 /* Result of --fail-over. */
 static void
-put_limits(struct json *j, const struct judgements *judged)
+put_limits(struct json *j, const struct limit_results *judged)
 {
     if (judged == NULL)
         return;
     json_array(j, "limits");
     for (size_t i = 0; i < judged->count; i++) {
-        const struct judgement *one = &judged->v[i];
+        const struct limit_result *one = &judged->v[i];
 
         json_object_line(j, NULL);
         json_string(j, "name", limit_name(one->of));

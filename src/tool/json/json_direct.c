@@ -4,7 +4,7 @@
 #include "json/json_members.h"
 
 static void
-json_amounts(struct json *j, const struct direct_row *r)
+json_amounts(struct json *j, const struct function_total *r)
 {
     json_int(j, "bytes", amount_sum(&r->amount));
     json_int(j, "kept_bytes", amount_sum(&r->kept));
@@ -14,8 +14,8 @@ json_amounts(struct json *j, const struct direct_row *r)
 }
 
 void
-json_direct(struct json *j, const struct view *v, const struct functions *f, const struct direct *d,
-            enum metric metric, size_t limit)
+json_function_totals(struct json *j, const struct view *v, const struct functions *f,
+                     const struct function_totals *d, enum metric metric, size_t limit)
 {
     json_object(j, NULL);
     json_head(j, "heaptap-direct", v->p, &v->stacks->total, &v->stacks->errors);

@@ -7,7 +7,7 @@
 #include "view/view.h"
 
 /* Write one document "heaptap-direct" with at most LIMIT functions. */
-void json_direct(struct json *j, const struct view *v, const struct functions *f,
-                 const struct direct *d, enum metric metric, size_t limit);
+void json_function_totals(struct json *j, const struct view *v, const struct functions *f,
+                          const struct function_totals *d, enum metric metric, size_t limit);
 
 #endif

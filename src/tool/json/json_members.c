@@ -166,17 +166,17 @@ json_merged(struct json *j, const struct profile *p)
 }
 
 static void
-json_ways(struct json *j, const struct profile *p)
+json_recording_modes(struct json *j, const struct profile *p)
 {
     static const char *const modes[] = {
         [MODE_EXACT] = "exact", [MODE_BYTES] = "bytes", [MODE_COUNT] = "count", [MODE_OFF] = "off"};
 
     json_array(j, "phases");
-    for (size_t i = 0; i < p->way_count; i++) {
+    for (size_t i = 0; i < p->mode_count; i++) {
         json_object_line(j, NULL);
-        json_uint(j, "elapsed_ns", p->ways[i].elapsed_ns);
-        json_string(j, "mode", modes[p->ways[i].mode]);
-        json_uint(j, "period", p->ways[i].period);
+        json_uint(j, "elapsed_ns", p->modes[i].elapsed_ns);
+        json_string(j, "mode", modes[p->modes[i].mode]);
+        json_uint(j, "period", p->modes[i].period);
         json_end(j);
     }
     json_end(j);
@@ -249,7 +249,7 @@ json_head(struct json *j, const char *format, const struct profile *p,
     json_of_whole(j, "peak_error_bytes", totals, p->peak_error_bytes);
     json_of_whole(j, "peak_elapsed_ns", totals, (int64_t)p->peak_elapsed_ns);
     json_end(j);
-    json_ways(j, p);
+    json_recording_modes(j, p);
     json_snapshots(j, p);
     json_extent(j, p);
 }
@@ -296,10 +296,10 @@ json_classes(struct json *j, const char *key, const struct amount *a)
 
 void
 json_module(struct json *j, const struct profile_module *m, const char *path,
-            const struct own_code *own)
+            const struct user_code *own)
 {
     static const char *const kinds[] = {
-        [CODE_RUNTIME] = "runtime", [CODE_LIBRARY] = "library", [CODE_OWN] = "own"};
+        [CODE_RUNTIME] = "runtime", [CODE_LIBRARY] = "library", [CODE_USER] = "own"};
     static const char *const symbols[] = {
         [SYMBOLS_UNKNOWN] = NULL,  [SYMBOLS_NONE] = "none",   [SYMBOLS_EXPORTS] = "exports",
         [SYMBOLS_TABLE] = "table", [SYMBOLS_DEBUG] = "debug",

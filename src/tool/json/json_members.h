@@ -47,7 +47,7 @@ void json_losses(struct json *j, const struct profile *p);
 /* Write an object for M, one load of an executable or library. If M is NULL, only PATH is known.
  * OWN states whose code it is; NULL in documents without this member. */
 void json_module(struct json *j, const struct profile_module *m, const char *path,
-                 const struct own_code *own);
+                 const struct user_code *own);
 
 /* SET as an object KEY, or null if its labels are not known. */
 void json_label_set(struct json *j, const char *key, const struct profile_label_set *set);

@@ -17,14 +17,14 @@ put_block_of(struct json_tables *t, const struct block *b, const struct stack *s
     struct json *j = t->j;
 
     json_address(j, "address", b->address);
-    if (b->flags & (BLOCK_UNSIZED | BLOCK_DAMAGED))
+    if (b->flags & (BLOCK_UNSIZED | BLOCK_CORRUPTED))
         json_string(j, "size", NULL);
     else
         json_uint(j, "size", b->size_bytes);
     json_bool(j, "size_is_exact",
-              !(b->flags & (BLOCK_UNSIZED | BLOCK_DAMAGED | BLOCK_GUESSED | BLOCK_INHERITED)));
+              !(b->flags & (BLOCK_UNSIZED | BLOCK_CORRUPTED | BLOCK_GUESSED | BLOCK_INHERITED)));
     json_bool(j, "inherited", b->flags & BLOCK_INHERITED);
-    json_bool(j, "damaged", b->flags & BLOCK_DAMAGED);
+    json_bool(j, "damaged", b->flags & BLOCK_CORRUPTED);
     json_stack(t, "stack", stack);
 }
 
@@ -175,7 +175,7 @@ json_memory_member(struct json_tables *t, const struct view *v)
     put_signal(t, v, e);
     json_array(j, "damaged");
     for (size_t i = 0; i < e->blocks.count; i++)
-        if (e->blocks.v[i].flags & BLOCK_DAMAGED) {
+        if (e->blocks.v[i].flags & BLOCK_CORRUPTED) {
             json_object(j, NULL);
             put_block(t, v, e, &e->blocks.v[i]);
             put_block_or_null(t, "before", v, e, i > 0 ? &e->blocks.v[i - 1] : NULL);

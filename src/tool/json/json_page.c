@@ -374,7 +374,7 @@ put_sizes(struct json *j, const struct view *v)
         return;
     }
     json_key(j, "sizes");
-    json_bins(j, v, SIZE_MAX);
+    json_size_totals(j, v, SIZE_MAX);
 }
 
 /* Write what V omits on request, so that no reader mistakes a part for the whole. */

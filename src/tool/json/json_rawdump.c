@@ -75,17 +75,17 @@ put_block(struct json_tables *t, const struct view *v, const struct annotated_vi
 }
 
 static void
-put_damage(struct json_tables *t, const struct view *v, const struct annotated_view *found)
+put_corruption(struct json_tables *t, const struct view *v, const struct annotated_view *found)
 {
     const struct annotated_memory *m = found->memory;
 
     json_array(t->j, "damage");
-    for (size_t i = 0; i < m->damage_count; i++) {
-        const struct annotated_damage *d = &m->damage[i];
+    for (size_t i = 0; i < m->corruption_count; i++) {
+        const struct annotated_corruption *d = &m->corruptions[i];
 
         json_object(t->j, NULL);
-        json_string(t->j, "kind", annotated_damage_name(d->kind));
-        if (d->kind == DAMAGE_PAST_END)
+        json_string(t->j, "kind", annotated_corruption_name(d->kind));
+        if (d->kind == CORRUPTION_PAST_END)
             json_uint(t->j, "first_byte", d->block.size + d->block.guard_changed);
         put_block(t, v, found, "block", &d->block);
         json_bool(t->j, "beginning_is_lost", d->block.head_bytes == 0);
@@ -113,6 +113,6 @@ json_rawdump(const void *arg, const struct view *v, struct json_tables *t)
     put_refused(t->j, m);
     put_parts(t->j, m);
     put_sizes(t, v, found);
-    put_damage(t, v, found);
+    put_corruption(t, v, found);
     json_end(t->j);
 }

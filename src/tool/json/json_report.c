@@ -124,23 +124,23 @@ json_unknown_frees(struct json_tables *t, const struct view *v)
 }
 
 static void
-json_damages(struct json_tables *t, const struct view *v)
+json_corruptions(struct json_tables *t, const struct view *v)
 {
-    static const char *const kinds[] = {[DAMAGED_PAST_END] = "past_end",
-                                        [DAMAGED_BEFORE_START] = "before_start",
-                                        [DAMAGED_OVERWRITTEN] = "overwritten"};
-    static const char *const finders[] = {[DAMAGE_BY_FREE] = "free",
-                                          [DAMAGE_BY_REALLOC] = "realloc",
-                                          [DAMAGE_BY_CHECK] = "check"};
+    static const char *const kinds[] = {[CORRUPTED_PAST_END] = "past_end",
+                                        [CORRUPTED_BEFORE_START] = "before_start",
+                                        [CORRUPTED_OVERWRITTEN] = "overwritten"};
+    static const char *const finders[] = {[CORRUPTION_BY_FREE] = "free",
+                                          [CORRUPTION_BY_REALLOC] = "realloc",
+                                          [CORRUPTION_BY_CHECK] = "check"};
     struct json *j = t->j;
 
     json_array(j, "damaged");
-    for (size_t i = 0; i < v->p->damage_count; i++) {
-        const struct profile_damage *d = &v->p->damages[i];
+    for (size_t i = 0; i < v->p->corruption_count; i++) {
+        const struct profile_corruption *d = &v->p->corruptions[i];
         struct stack stack = stack_of_node(v->p, d->node, v->arena);
         struct stack site = stack_of_node(v->p, d->site_node, v->arena);
         struct stack front = stack_of_node(v->p, d->front_node, v->arena);
-        char hex[2 * PROFILE_DAMAGE_BYTES + 1] = "";
+        char hex[2 * PROFILE_CORRUPTION_BYTES + 1] = "";
 
         for (uint32_t k = 0; k < d->written_bytes; k++) {
             hex[2 * k] = "0123456789abcdef"[d->written[k] >> 4];
@@ -205,7 +205,7 @@ put_report(struct json *j, const struct view *v, enum metric metric, size_t limi
     json_label_sets(j, v->p);
     json_time_points(j, v->p);
     json_unknown_frees(&t, v);
-    json_damages(&t, v);
+    json_corruptions(&t, v);
     json_sites(&t, "sites", all, v->stacks->count < limit ? v->stacks->count : limit);
     if (more != NULL)
         more(&t, v, all, arg);

@@ -90,7 +90,7 @@ site_tags(struct json_tables *t, const struct stack *s)
         json_string(t->j, "labels", NULL);
 }
 
-/* Its number and its frame of the user's own code, which the nested layout does not have. */
+/* Its number and its frame of user code, which the nested layout does not have. */
 static void
 site_meaning(struct json_tables *t, const struct stack *s)
 {
@@ -99,7 +99,7 @@ site_meaning(struct json_tables *t, const struct stack *s)
     else
         json_string(t->j, "number", NULL);
     if (s->depth != 0) {
-        uint32_t own = own_code_frame_unfolded(&t->own, s);
+        uint32_t own = user_code_frame_unfolded(&t->own, s);
 
         json_uint(t->j, "own", json_tables_frame(t, s->frames[own], s->locations[own]));
     } else {

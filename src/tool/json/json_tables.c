@@ -58,7 +58,7 @@ json_tables_begin(struct json_tables *t, struct json *j, const struct profile *p
     t->stack_count = 1; // The one without frames.
     if (p == NULL)
         return;
-    own_code_init(&t->own, p, arena);
+    user_code_init(&t->own, p, arena);
     t->frame_of = arena_array(arena, p->frame_count + 1, sizeof *t->frame_of);
     t->module_of = arena_array(arena, p->module_count + 1, sizeof *t->module_of);
     t->stack_of = arena_array(arena, p->node_count + 1, sizeof *t->stack_of);

@@ -53,10 +53,10 @@ struct json_tables {
     size_t function_count, function_capacity, module_count, module_capacity;
     size_t frame_count, frame_capacity, stack_count, stack_capacity;
 
-    struct own_code own; // Frame of P.
-    bool has_sites;      // Heaps and labels are referred to as well.
-    bool has_types;      // And types.
-    bool has_languages;  // Some frames are named ones.
+    struct user_code own; // Frame of P.
+    bool has_sites;       // Heaps and labels are referred to as well.
+    bool has_types;       // And types.
+    bool has_languages;   // Some frames are named ones.
     struct json_picks heaps, labels;
     struct strtab types;
     struct map type_ids;

@@ -214,8 +214,8 @@ destination_others_pattern(const struct destination *d)
     problem = others_problem(path);
     if (problem == NULL)
         return arena_printf(d->arena, "%s/%s", escape(d->arena, path), PROFILE_DEFAULT_NAME);
-    say_warning("other processes are not recorded: their profiles would go to %s, which %s", path,
-                problem);
+    message_warning("other processes are not recorded: their profiles would go to %s, which %s",
+                    path, problem);
     return "";
 }
 
@@ -368,7 +368,7 @@ destination_choose(struct destination *d, const char *output, const char *path,
     } else {
         d->directory = parent_of(arena, d->wanted);
         if (user != NULL)
-            say_warning("%s; the profile of this run is %s", user, d->wanted);
+            message_warning("%s; the profile of this run is %s", user, d->wanted);
         else if (exists)
             return err_set(err, HEAPTAP_BAD_INPUT,
                            "%s exists, and nothing is overwritten; choose another name, or --force",

@@ -99,7 +99,7 @@ look_at(struct growth *g, pid_t pid, pid_t parent, int depth)
 }
 
 void
-growth_look(struct growth *g, pid_t pid)
+growth_poll(struct growth *g, pid_t pid)
 {
     look_at(g, pid, 0, 0);
 }
@@ -118,8 +118,8 @@ growth_recorded(struct growth *g, const struct profile *p)
                   (uint64_t)p->totals.peak_blocks * BLOCK_OVERHEAD_BYTES +
                   p->recorder.memory_bytes);
     known->incomplete |= p->process.forked || p->losses.file_failed;
-    for (size_t i = 0; i < p->way_count; i++)
-        known->incomplete |= p->ways[i].mode == MODE_OFF;
+    for (size_t i = 0; i < p->mode_count; i++)
+        known->incomplete |= p->modes[i].mode == MODE_OFF;
 }
 
 /* Return true for a process that was forked without exec: its memory may be its parent's. */

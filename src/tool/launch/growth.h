@@ -15,7 +15,7 @@ struct growth {
 };
 
 /* Sample the memory of PID and of the processes that it started. Never fails. */
-void growth_look(struct growth *g, pid_t pid);
+void growth_poll(struct growth *g, pid_t pid);
 
 /* Note how much memory P, a profile of the run, accounts for in its process. */
 void growth_recorded(struct growth *g, const struct profile *p);

@@ -91,7 +91,7 @@ is_idle_preset(const struct hook_list *list, const char *preset, size_t index,
 }
 
 void
-hook_run_end(struct hook_run *h, const char *program, bool living, struct run_notes *ret)
+hook_run_end(struct hook_run *h, const char *program, bool running, struct run_notes *ret)
 {
     const struct hook *hooks = h->list.hooks;
     struct arena *arena = ret != NULL ? &ret->arena : NULL;
@@ -113,6 +113,6 @@ hook_run_end(struct hook_run *h, const char *program, bool living, struct run_no
                                             preset));
         }
     }
-    if (!living)
+    if (!running)
         hook_run_remove(h);
 }

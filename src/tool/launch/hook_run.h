@@ -21,6 +21,6 @@ void hook_run_remove(struct hook_run *h);
 /* After the run of PROGRAM, add to RET (or NULL) the hooks that were never called, with the reason,
  * and remove the library. With LIVING, processes of the run still live, and the library stays:
  * programs that they start would report it as missing. */
-void hook_run_end(struct hook_run *h, const char *program, bool living, struct run_notes *ret);
+void hook_run_end(struct hook_run *h, const char *program, bool running, struct run_notes *ret);
 
 #endif

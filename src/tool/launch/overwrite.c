@@ -64,9 +64,9 @@ overwrite_profile_in(const char *directory, struct arena *arena)
 /* Return the run whose first process H is of, if it lives and may still pack or rename the profile;
  * else 0. */
 static uint32_t
-living_run(const struct disk_header *h)
+processes_run(const struct disk_header *h)
 {
-    uint64_t start = h->session_id != 0 ? living_start(h->parent_pid) : 0;
+    uint64_t start = h->session_id != 0 ? processes_start(h->parent_pid) : 0;
 
     // A later process may have got the number.
     return start != 0 && start <= h->process_start ? h->parent_pid : 0;
@@ -88,14 +88,14 @@ overwrite_writer(const char *path)
             return 0;
     }
     if (h.state == DISK_STATE_PACKED)
-        return living_run(&h);
+        return processes_run(&h);
     owner = owner_find(path, &h);
-    if (owner.state == OWNER_LIVES)
+    if (owner.state == OWNER_ALIVE)
         return owner.pid != 0 ? owner.pid : h.pid;
     // After an exec it writes another one, and its run will still read this one.
-    if (h.process_start != 0 && living_start(h.pid) == h.process_start)
+    if (h.process_start != 0 && processes_start(h.pid) == h.process_start)
         return h.pid;
-    return living_run(&h);
+    return processes_run(&h);
 }
 
 /* Refuse to remove PATH while a process writes it. */

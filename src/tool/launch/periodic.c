@@ -47,7 +47,7 @@ ask_all(const struct periodic *p, const char *directory, const char *name)
 }
 
 uint64_t
-periodic_look(struct periodic *p)
+periodic_poll(struct periodic *p)
 {
     char name[DISK_SNAPSHOT_NAME_BYTES];
     struct timespec t;

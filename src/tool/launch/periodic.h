@@ -13,6 +13,6 @@ struct periodic {
 
 /* Request snapshots if they are due. Requires P->period_ns not to be 0. Returns the ns until the
  * next. */
-uint64_t periodic_look(struct periodic *p);
+uint64_t periodic_poll(struct periodic *p);
 
 #endif

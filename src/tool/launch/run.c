@@ -65,9 +65,9 @@ run_prepare(struct recorded_run *r, const struct run_options *options, int count
         return rc;
     used = options->no_children ? NULL : destination_others_used(&r->to);
     if (used != NULL && !options->quiet)
-        say_warning("%s has profiles of an earlier run, and a report of it will be the sum of "
-                    "both; remove it, or run with --force",
-                    used);
+        message_warning("%s has profiles of an earlier run, and a report of it will be the sum of "
+                        "both; remove it, or run with --force",
+                        used);
     return hook_run_begin(&r->hooks, r->library, r->to.directory, &r->arena, err);
 }
 
@@ -98,7 +98,7 @@ look_at_memory(struct recorded_run *r, pid_t pid)
     // A user who leaves processes out expects their memory to be missing.
     if (r->options->quiet || r->options->recording.only != NULL || r->options->no_children)
         return LOOK_LAST_NS;
-    growth_look(&r->growth, pid);
+    growth_poll(&r->growth, pid);
     // The last sample of a program is at least four fifths into its life.
     r->look_ns = r->look_ns == 0 ? LOOK_FIRST_NS : r->look_ns + r->look_ns / 4;
     if (r->look_ns > LOOK_LAST_NS)
@@ -119,7 +119,7 @@ take_snapshots(struct recorded_run *r, pid_t pid)
             .period_ns = r->options->snapshot_every_ms * NS_PER_MS,
             .directories = {r->to.directory, destination_others_path(&r->to, pid)},
         };
-    return periodic_look(p);
+    return periodic_poll(p);
 }
 
 /* Called repeatedly while process PID runs. Returns the ns until the next call. */
@@ -201,7 +201,7 @@ write_end(const struct recorded_run *r, const struct run_profiles *profiles)
     if (fd < 0)
         return;
     if (pwrite(fd, &ended_ns, sizeof ended_ns, offsetof(struct disk_header, ended_ns)) < 0)
-        say_warning("cannot write into %s when its process ended", path);
+        message_warning("cannot write into %s when its process ended", path);
     close(fd);
 }
 
@@ -227,13 +227,13 @@ run_find_profiles(struct recorded_run *r, struct run_profiles *ret)
 }
 
 void
-run_note(struct recorded_run *r, bool living, struct run_notes *ret)
+run_note(struct recorded_run *r, bool running, struct run_notes *ret)
 {
     // With a reserve the recorder reports only inside the profile.
     bool silent = r->options->quiet || r->options->recording.reserve_bytes != 0;
 
     growth_note(&r->growth, &r->hooks.list, ret);
-    hook_run_end(&r->hooks, r->path, living, silent ? NULL : ret);
+    hook_run_end(&r->hooks, r->path, running, silent ? NULL : ret);
 }
 
 void

@@ -66,7 +66,7 @@ void run_find_profiles(struct recorded_run *r, struct run_profiles *ret);
 
 /* Note facts that the run's profiles lack: memory that bypassed malloc, and hooks that were never
  * called. LIVING: a process of the run still lives. */
-void run_note(struct recorded_run *r, bool living, struct run_notes *ret);
+void run_note(struct recorded_run *r, bool running, struct run_notes *ret);
 
 void run_release(struct recorded_run *r);
 

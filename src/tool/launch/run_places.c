@@ -78,7 +78,7 @@ run_places_arrange(struct recorded_run *r, struct run_profiles *profiles, struct
 {
     const char *place, *directory;
 
-    if (!r->to.has_others || count < 1 || v[head].living)
+    if (!r->to.has_others || count < 1 || v[head].running)
         return;
     place = destination_place(&r->to, v[head].executable, (pid_t)v[head].pid);
     directory = destination_make_others(&r->to, r->pid);
@@ -86,7 +86,7 @@ run_places_arrange(struct recorded_run *r, struct run_profiles *profiles, struct
         return;
     profiles->directory = directory;
     for (size_t i = 0; i < count; i++)
-        if (i != head && !v[i].living && !is_in(v[i].path, directory))
+        if (i != head && !v[i].running && !is_in(v[i].path, directory))
             move_into(r, &v[i], directory);
     if (strcmp(v[head].path, place) != 0)
         move(&v[head], place);

@@ -54,7 +54,7 @@ find_most(const struct run_process *v, size_t count)
     size_t most = count;
 
     for (size_t i = 0; i < count; i++)
-        if (!v[i].living &&
+        if (!v[i].running &&
             (most == count || v[i].totals.allocated_bytes > v[most].totals.allocated_bytes))
             most = i;
     return most;
@@ -69,7 +69,7 @@ highest_of_alike(const struct run_process *v, size_t count, size_t most, uint32_
     size_t highest = most;
 
     for (size_t i = 0; i < count; i++)
-        if (!v[i].living && v[i].pid != first_pid && v[i].totals.allocated_bytes >= about &&
+        if (!v[i].running && v[i].pid != first_pid && v[i].totals.allocated_bytes >= about &&
             v[i].totals.peak_bytes > v[highest].totals.peak_bytes)
             highest = i;
     return highest;

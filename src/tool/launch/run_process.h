@@ -15,7 +15,7 @@ struct run_process {
     const char *executable, *command, *comm; // As in struct profile and session_who.
     struct counters totals;
     struct profile_losses losses;
-    bool living; // The profile is still being written.
+    bool running; // The profile is still being written.
 };
 
 /* Why a process is the main one. */

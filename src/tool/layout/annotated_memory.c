@@ -258,7 +258,7 @@ scan_part(struct finder *f, uint32_t part)
 /* --- Where parts lay, and which kind is meant ------------------------------------------------- */
 
 static uint32_t
-base_told(const struct candidate *c)
+base_stated(const struct candidate *c)
 {
     return c->address - (uint32_t)(c->off + c->head_bytes);
 }
@@ -285,7 +285,7 @@ find_base(const struct annotated_memory *m, const struct candidate *v, size_t co
     size_t voters = 0;
 
     for (size_t i = 0; i < count; i++) {
-        uint32_t base = base_told(&v[i]);
+        uint32_t base = base_stated(&v[i]);
         uint64_t *votes_of_base;
 
         if (!v[i].has_end || v[i].kind != m->kind ||
@@ -293,15 +293,15 @@ find_base(const struct annotated_memory *m, const struct candidate *v, size_t co
             continue;
         voters++;
         votes_of_base = map_put(&votes, base, NULL);
-        if (++*votes_of_base > part->told_count) {
-            part->told_count = *votes_of_base;
-            part->told_base = base;
+        if (++*votes_of_base > part->stated_count) {
+            part->stated_count = *votes_of_base;
+            part->stated_base = base;
         }
     }
-    if (part->told_count == 1 && voters > 1)
-        part->told_count = 0;
+    if (part->stated_count == 1 && voters > 1)
+        part->stated_count = 0;
     if (!part->base_known)
-        part->base = part->told_base;
+        part->base = part->stated_base;
     map_release(&votes);
 }
 
@@ -319,7 +319,7 @@ find_bases(struct finder *f)
 
 /* Does any part cover the address that C encodes? */
 static bool
-tells_another_place(const struct annotated_memory *m, const struct candidate *c)
+names_another_place(const struct annotated_memory *m, const struct candidate *c)
 {
     for (size_t i = 0; i < m->part_count; i++)
         if (c->address - (uint32_t)m->parts[i].base < m->parts[i].size)
@@ -389,11 +389,11 @@ is_inside(const struct annotated_block *before, const struct candidate *c)
 }
 
 static void
-add_damage(struct annotated_memory *m, size_t *capacity, enum damage_kind kind,
-           const struct annotated_block *block, size_t front)
+add_corruption(struct annotated_memory *m, size_t *capacity, enum corruption_kind kind,
+               const struct annotated_block *block, size_t front)
 {
-    m->damage = grown(m->damage, capacity, m->damage_count, sizeof *m->damage);
-    m->damage[m->damage_count++] = (struct annotated_damage){kind, *block, front};
+    m->corruptions = grown(m->corruptions, capacity, m->corruption_count, sizeof *m->corruptions);
+    m->corruptions[m->corruption_count++] = (struct annotated_corruption){kind, *block, front};
 }
 
 /* Has C, which follows BLOCK, lost its end to an overwrite from behind? */
@@ -414,7 +414,7 @@ is_block_without_end(const struct annotated_memory *m, const struct candidate *c
     const struct memory_part *part = &m->parts[c->part];
     const struct annotated_block *before = block_before(m, c);
 
-    if (base_told(c) == (uint32_t)part->base && (part->base_known || part->told_count > 0))
+    if (base_stated(c) == (uint32_t)part->base && (part->base_known || part->stated_count > 0))
         return true;
     return before != NULL && before->head_bytes == c->head_bytes &&
            before->guard_bytes == c->guard_bytes && before->guard_changed == before->guard_bytes &&
@@ -432,8 +432,9 @@ add_broken(struct annotated_memory *m, size_t *capacity, const struct candidate 
     if (before == NULL || before->head_bytes != c->head_bytes ||
         before->guard_bytes != c->guard_bytes)
         return;
-    add_damage(m, capacity, !c->has_end && !overrun ? DAMAGE_BEFORE_START : DAMAGE_OVERWRITTEN,
-               &block, m->count);
+    add_corruption(m, capacity,
+                   !c->has_end && !overrun ? CORRUPTION_BEFORE_START : CORRUPTION_OVERWRITTEN,
+                   &block, m->count);
 }
 
 /* END has no beginning. Was that overwritten from the last block, which is in front of it? With a
@@ -454,12 +455,12 @@ add_lost(struct annotated_memory *m, size_t *capacity, const struct end *end)
                                   : end->off - behind > before->head_bytes + NEAR_BYTES))
         return;
     block.stack = intern_stack(m, NULL, 0);
-    add_damage(m, capacity, DAMAGE_OVERWRITTEN, &block, m->count);
+    add_corruption(m, capacity, CORRUPTION_OVERWRITTEN, &block, m->count);
 }
 
 /* Process the ends up to candidate C, or all remaining ones if NULL. NEXT is the first of them. */
 static size_t
-judge_ends(struct finder *f, size_t next, const struct candidate *c, size_t *capacity)
+check_ends(struct finder *f, size_t next, const struct candidate *c, size_t *capacity)
 {
     for (; next < f->end_count; next++) {
         const struct end *e = &f->ends[next];
@@ -486,14 +487,14 @@ why_not(const struct annotated_memory *m, const struct candidate *c)
         return REFUSED_INSIDE;
     if (!c->has_end)
         return REFUSED_NO_END;
-    if (base_told(c) == (uint32_t)part->base && (part->base_known || part->told_count > 0))
+    if (base_stated(c) == (uint32_t)part->base && (part->base_known || part->stated_count > 0))
         return REFUSALS;
-    return tells_another_place(m, c) ? REFUSED_COPY : REFUSED_DAMAGED;
+    return names_another_place(m, c) ? REFUSED_COPY : REFUSED_CORRUPTED;
 }
 
 /* Add the block of C. NEXT is the candidate after it, or NULL. */
 static void
-add_block(struct annotated_memory *m, size_t *block_capacity, size_t *damage_capacity,
+add_block(struct annotated_memory *m, size_t *block_capacity, size_t *corruption_capacity,
           const struct candidate *c, const struct candidate *next)
 {
     const struct annotated_block *before = block_before(m, c);
@@ -508,34 +509,34 @@ add_block(struct annotated_memory *m, size_t *block_capacity, size_t *damage_cap
     m->bytes += b.size;
     m->cut_off += b.cut_off;
     if (!c->has_end)
-        add_damage(m, damage_capacity, overrun ? DAMAGE_OVERWRITTEN : DAMAGE_BEFORE_START, &b,
-                   front);
+        add_corruption(m, corruption_capacity,
+                       overrun ? CORRUPTION_OVERWRITTEN : CORRUPTION_BEFORE_START, &b, front);
     if (b.guard_changed < b.guard_bytes)
-        add_damage(m, damage_capacity, DAMAGE_PAST_END, &b, front);
+        add_corruption(m, corruption_capacity, CORRUPTION_PAST_END, &b, front);
 }
 
 static void
 judge(struct finder *f)
 {
     struct annotated_memory *m = f->m;
-    size_t block_capacity = 0, damage_capacity = 0, next_end = 0;
+    size_t block_capacity = 0, corruption_capacity = 0, next_end = 0;
 
     for (size_t i = 0; i < f->count; i++) {
         struct candidate *c = &f->v[i];
         enum refusal why = why_not(m, c);
 
-        next_end = judge_ends(f, next_end, c, &damage_capacity);
+        next_end = check_ends(f, next_end, c, &corruption_capacity);
         read_guard(m, c);
         if (why == REFUSALS || (why == REFUSED_NO_END && is_block_without_end(m, c))) {
-            add_block(m, &block_capacity, &damage_capacity, c,
+            add_block(m, &block_capacity, &corruption_capacity, c,
                       i + 1 < f->count ? &f->v[i + 1] : NULL);
             continue;
         }
         m->refused[why]++;
-        if (why == REFUSED_NO_END || why == REFUSED_DAMAGED)
-            add_broken(m, &damage_capacity, c);
+        if (why == REFUSED_NO_END || why == REFUSED_CORRUPTED)
+            add_broken(m, &corruption_capacity, c);
     }
-    judge_ends(f, next_end, NULL, &damage_capacity);
+    check_ends(f, next_end, NULL, &corruption_capacity);
 }
 
 void
@@ -563,7 +564,7 @@ annotated_release(struct annotated_memory *m)
 {
     map_release(&m->stack_ids);
     free(m->v);
-    free(m->damage);
+    free(m->corruptions);
     free(m->frames);
     free(m->stack_first);
     *m = (struct annotated_memory){0};

@@ -13,8 +13,8 @@ struct memory_part {
     uint64_t off, size;
     uint64_t base;
     bool base_known; // Otherwise base is derived from the blocks; its high half is unknown.
-    uint64_t told_count; // Set by annotated_find: number of blocks that agree on
-    uint64_t told_base;  // this base, the most frequent one.
+    uint64_t stated_count; // Set by annotated_find: number of blocks that agree on
+    uint64_t stated_base;  // this base, the most frequent one.
 };
 
 /* Reasons to refuse a mark. */
@@ -23,7 +23,7 @@ enum refusal {
     REFUSED_NO_END,      // The end of the annotation is not where it should be.
     REFUSED_CUT_OFF,     // The memory ends before the annotation does.
     REFUSED_COPY,        // The block lay at another address.
-    REFUSED_DAMAGED,     // Its check is wrong.
+    REFUSED_CORRUPTED,   // Its check is wrong.
     REFUSED_INSIDE,      // It lies in the bytes of another block.
     REFUSED_OTHER_WORDS, // Another word size or byte order.
     REFUSALS,
@@ -41,14 +41,14 @@ struct annotated_block {
     bool cut_off; // The memory ends before the block does.
 };
 
-enum damage_kind {
-    DAMAGE_PAST_END = 1,  // The owner of the block wrote past its end.
-    DAMAGE_BEFORE_START,  // The owner of the block wrote before its start.
-    DAMAGE_OVERWRITTEN,   // Its annotation was overwritten, most likely from the block in front.
+enum corruption_kind {
+    CORRUPTION_PAST_END = 1, // The owner of the block wrote past its end.
+    CORRUPTION_BEFORE_START, // The owner of the block wrote before its start.
+    CORRUPTION_OVERWRITTEN,  // Its annotation was overwritten, most likely from the block in front.
 };
 
-struct annotated_damage {
-    enum damage_kind kind;
+struct annotated_corruption {
+    enum corruption_kind kind;
     // The readable contents of its annotation; no head if the beginning is lost.
     struct annotated_block block;
     size_t front; // Index of the nearest whole block in front of it, plus 1; 0 = none.
@@ -64,8 +64,8 @@ struct annotated_memory {
     size_t cut_off; // Number of cut-off blocks.
     uint64_t refused[REFUSALS];
     size_t by_kind[ANNOTATION_KINDS]; // Annotations with an end, of each word size and order.
-    struct annotated_damage *damage; // Owned, as the rest.
-    size_t damage_count;
+    struct annotated_corruption *corruptions; // Owned, as the rest.
+    size_t corruption_count;
     uint64_t *frames;
     size_t frame_count, frame_capacity;
     size_t *stack_first; // stack_count + 1 entries: index of each stack's first frame.

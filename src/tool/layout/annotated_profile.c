@@ -256,9 +256,9 @@ make_sites(struct maker *k, struct annotated_places *ret)
 
     ret->site_of = arena_array(&p->arena, m->count, sizeof *ret->site_of);
     ret->node_of = arena_array(&p->arena, m->stack_count, sizeof *ret->node_of);
-    for (size_t i = 0; i < m->count + m->damage_count; i++) {
+    for (size_t i = 0; i < m->count + m->corruption_count; i++) {
         const struct annotated_block *b =
-            i < m->count ? &m->v[i] : &m->damage[i - m->count].block;
+            i < m->count ? &m->v[i] : &m->corruptions[i - m->count].block;
         const uint64_t *frames;
         struct counters c = count_block(b->size);
 
@@ -304,9 +304,9 @@ make_owners(struct profile *p)
     p->label_sets = arena_alloc(&p->arena, sizeof *p->label_sets);
     p->label_sets[0].text = "";
     p->label_set_count = 1;
-    p->ways = arena_alloc(&p->arena, sizeof *p->ways);
-    p->ways[0].mode = MODE_EXACT;
-    p->way_count = 1;
+    p->modes = arena_alloc(&p->arena, sizeof *p->modes);
+    p->modes[0].mode = MODE_EXACT;
+    p->mode_count = 1;
 }
 
 struct profile *

@@ -67,7 +67,7 @@ struct writer {
     const struct profile *p;
     struct arena *arena;
     struct frame_table frames;
-    struct own_code own;
+    struct user_code own;
     const char **cells; // By row of frames: its name in the column of frames; NULL = not made yet.
     size_t cell_capacity;
     struct strbuf *out;
@@ -213,7 +213,7 @@ write_stack(struct writer *w, const struct stack *s)
     const struct profile *p = w->p;
     const struct profile_label_set *labels =
         &p->label_sets[s->labels == STACK_LABELS_SEVERAL ? 0 : s->labels];
-    size_t count, own = s->depth > 0 ? own_code_frame(&w->own, s) : 0;
+    size_t count, own = s->depth > 0 ? user_code_frame(&w->own, s) : 0;
     const uint32_t *rows = frame_table_stack(&w->frames, s, &count);
 
     write_numbers(w, s);
@@ -264,7 +264,7 @@ export_csv(const struct profile *p, const struct stacks *stacks,
 
     (void)err;
     frame_table_init(&w.frames, p, &no_roots, &arena);
-    own_code_init(&w.own, p, &arena);
+    user_code_init(&w.own, p, &arena);
     for (size_t i = 0; i < stacks->count; i++)
         order[i] =
             (struct sorted){metric_value(&stacks->v[i].counters, options->metric), i};

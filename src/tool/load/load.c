@@ -105,28 +105,28 @@ load_unknown_frees(struct loader *l)
 }
 
 static void
-load_damages(struct loader *l)
+load_corruptions(struct loader *l)
 {
     struct profile *p = l->p;
-    size_t count = raw_count(l->raw, DISK_DAMAGES);
+    size_t count = raw_count(l->raw, DISK_CORRUPTIONS);
 
-    p->damages = arena_array(&p->arena, count, sizeof *p->damages);
+    p->corruptions = arena_array(&p->arena, count, sizeof *p->corruptions);
     for (size_t i = 0; i < count; i++) {
-        const struct disk_damage *d = raw_record(l->raw, DISK_DAMAGES, i);
+        const struct disk_corruption *d = raw_record(l->raw, DISK_CORRUPTIONS, i);
         bool known = d->node < l->disk_node_count && l->node_of[d->node] != 0;
-        struct profile_damage *to = &p->damages[p->damage_count];
+        struct profile_corruption *to = &p->corruptions[p->corruption_count];
 
-        if (d->kind < DAMAGED_PAST_END || d->kind > DAMAGED_OVERWRITTEN ||
-            d->found < DAMAGE_BY_FREE || d->found > DAMAGE_BY_CHECK)
+        if (d->kind < CORRUPTED_PAST_END || d->kind > CORRUPTED_OVERWRITTEN ||
+            d->found < CORRUPTION_BY_FREE || d->found > CORRUPTION_BY_CHECK)
             continue;
-        *to = (struct profile_damage){
+        *to = (struct profile_corruption){
             .kind = d->kind,
             .found = d->found,
             .node = known && d->node != 0 ? l->node_of[d->node] - 1 : 0,
             .site_node = loader_node_at(l, d->site),
             .front_node = loader_node_at(l, d->front_site),
-            .written_bytes = d->written_bytes < PROFILE_DAMAGE_BYTES ? d->written_bytes
-                                                                     : PROFILE_DAMAGE_BYTES,
+            .written_bytes = d->written_bytes < PROFILE_CORRUPTION_BYTES ? d->written_bytes
+                                                                         : PROFILE_CORRUPTION_BYTES,
             .address = d->address,
             .size_bytes = d->size_bytes,
             .front_address = d->front_address,
@@ -137,9 +137,9 @@ load_damages(struct loader *l)
         };
         static_assert(sizeof to->written == sizeof d->written, "one copy");
         memcpy(to->written, d->written, sizeof to->written);
-        p->damage_count++;
+        p->corruption_count++;
     }
-    profile_sort_damages(p);
+    profile_sort_corruptions(p);
 }
 
 /* Return the arguments, NUL-separated in the file, joined by blanks; an empty one is shown as
@@ -270,7 +270,7 @@ load_header(struct loader *l)
     uint64_t cycles = h->last_cycles - h->start_cycles;
 
     if (l->raw->writer_pid != 0)
-        owner = (struct owner){OWNER_LIVES, l->raw->writer_pid, 0};
+        owner = (struct owner){OWNER_ALIVE, l->raw->writer_pid, 0};
     else if (h->state != DISK_STATE_PACKED && l->raw->mapped == NULL)
         owner = owner_find(l->path, h);
     p->process = (struct profile_process){
@@ -286,7 +286,7 @@ load_header(struct loader *l)
         .cpu_count = h->cpu_count,
         .page_bytes = h->page_bytes,
         .ended = h->state == DISK_STATE_PACKED ? (h->process_flags & DISK_PROCESS_GONE) != 0
-                                               : owner.state != OWNER_LIVES,
+                                               : owner.state != OWNER_ALIVE,
         .unsure = owner.state == OWNER_UNKNOWN && h->state == DISK_STATE_RECORDING,
         .pid_here = owner.pid != h->pid ? owner.pid : 0,
         .forked = h->process_flags & DISK_PROCESS_FORKED,
@@ -295,8 +295,8 @@ load_header(struct loader *l)
         set_elapsed(&p->process, h);
     else if (h->state != DISK_STATE_PACKED)
         p->process.elapsed_ns = elapsed_now(h);
-    if (owner.state == OWNER_LIVES && owner.pid != 0)
-        p->sysroot = living_root(owner.pid, &p->arena);
+    if (owner.state == OWNER_ALIVE && owner.pid != 0)
+        p->sysroot = processes_root(owner.pid, &p->arena);
     p->sample_period_bytes = h->sample_period_bytes;
     p->peak_elapsed_ns = h->shared.peak_ns;
     p->losses.no_thread_events = h->losses.no_thread_events;
@@ -377,11 +377,11 @@ load_model(struct raw_file *raw, const char *name, const char *path)
     profile_sum_heaps(p);
     load_bins(&l);
     load_timeline(&l);
-    load_ways(&l);
-    loader_judge_lives(&l);
+    load_modes(&l);
+    loader_decide_lives(&l);
     load_units(&l);
     load_unknown_frees(&l);
-    load_damages(&l);
+    load_corruptions(&l);
     loader_count_doubtful(p);
     load_header(&l);
     note_loose_ends(&l);

@@ -238,8 +238,8 @@ had_threads(const struct profile *p)
     return p->thread_count > 1 || (p->thread_count == 1 && p->threads[0].uses > 1);
 }
 
-/* Return the error of the peak in files from before most_bytes was kept: for each process 64 KiB or
- * a 1024th, whichever is more. */
+/* Return the error of the peak in files from before bound_bytes was kept: for each process 64 KiB
+ * or a 1024th, whichever is more. */
 static int64_t
 old_error(const struct profile *p)
 {
@@ -259,22 +259,22 @@ loader_bound_peak(struct loader *l)
     struct profile *p = l->p;
     int64_t error = old_error(p);
 
-    if (h->compatible & DISK_COMPATIBLE_MOST)
-        error = h->shared.most_bytes > p->totals.peak_bytes
-                    ? counters_sum(h->shared.most_bytes, -p->totals.peak_bytes)
+    if (h->compatible & DISK_COMPATIBLE_BOUND)
+        error = h->shared.bound_bytes > p->totals.peak_bytes
+                    ? counters_sum(h->shared.bound_bytes, -p->totals.peak_bytes)
                     : 0;
     p->peak_error_bytes = error > 0 ? error : 0;
 }
 
 void
-loader_judge_lives(struct loader *l)
+loader_decide_lives(struct loader *l)
 {
     const struct profile *p = l->p;
     bool known = l->raw->header.compatible & DISK_COMPATIBLE_LIVES;
 
     // Where calls are left out, the number of calls in between is not known.
-    for (size_t i = 0; i < p->way_count; i++)
-        known = known && (p->ways[i].mode == MODE_EXACT || p->ways[i].mode == MODE_OFF);
+    for (size_t i = 0; i < p->mode_count; i++)
+        known = known && (p->modes[i].mode == MODE_EXACT || p->modes[i].mode == MODE_OFF);
     if (!known)
         profile_forget_lives(l->p);
 }

@@ -18,9 +18,9 @@ void loader_raise_peak(struct profile *p);
 /* Compute the peak error. Requires loader_raise_peak and load_programs. */
 void loader_bound_peak(struct loader *l);
 
-/* If the lifetimes of some blocks are unknown, drop all lifetime counts. Requires load_ways and
+/* If the lifetimes of some blocks are unknown, drop all lifetime counts. Requires load_modes and
  * profile_sum_heaps. */
-void loader_judge_lives(struct loader *l);
+void loader_decide_lives(struct loader *l);
 
 /* Load the counters by size. Requires load_threads, which finds the owners of bins. */
 void load_bins(struct loader *l);

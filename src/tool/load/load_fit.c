@@ -121,7 +121,7 @@ surely_fits(const struct measure *m)
 {
     const struct profile *p = m->l->p;
     uint64_t stacks = p->site_count + p->backing_count + 2 * p->unknown_free_count +
-                      3 * p->damage_count;
+                      3 * p->corruption_count;
     uint64_t sum;
 
     return !__builtin_mul_overflow(stacks, largest_stack(m), &sum) &&
@@ -176,10 +176,10 @@ measure(struct measure *m)
         add(m, m->of_node[p->unknown_frees[i].node]);
         add(m, m->of_node[p->unknown_frees[i].site_node]);
     }
-    for (size_t i = 0; i < p->damage_count; i++) {
-        add(m, m->of_node[p->damages[i].node]);
-        add(m, m->of_node[p->damages[i].site_node]);
-        add(m, m->of_node[p->damages[i].front_node]);
+    for (size_t i = 0; i < p->corruption_count; i++) {
+        add(m, m->of_node[p->corruptions[i].node]);
+        add(m, m->of_node[p->corruptions[i].site_node]);
+        add(m, m->of_node[p->corruptions[i].front_node]);
     }
     arena_release(&arena);
     return m->sum;

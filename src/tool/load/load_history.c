@@ -57,7 +57,7 @@ since(struct profile_amounts now, const struct profile_amounts *then)
 /* Counters at D, in a file whose recorder kept no history: such a snapshot has no id and contains
  * its values. */
 static struct profile_amounts
-told_amounts(const struct disk_snapshot *d)
+known_amounts(const struct disk_snapshot *d)
 {
     struct profile_amounts amounts = {0};
 
@@ -77,7 +77,7 @@ take_snapshot(struct profile *p, const struct disk_snapshot *d)
         .name = arena_strndup(&p->arena, d->name, strnlen(d->name, sizeof d->name)),
         .kind = d->kind,
         .collections = d->collections,
-        .amounts = told_amounts(d),
+        .amounts = known_amounts(d),
     };
 }
 

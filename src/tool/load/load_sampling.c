@@ -120,34 +120,35 @@ load_units(struct loader *l)
 static int
 by_begin(const void *a, const void *b)
 {
-    const struct profile_way *x = a, *y = b;
+    const struct profile_recording_mode *x = a, *y = b;
 
     return x->elapsed_ns < y->elapsed_ns ? -1 : x->elapsed_ns > y->elapsed_ns;
 }
 
 void
-load_ways(struct loader *l)
+load_modes(struct loader *l)
 {
     struct profile *p = l->p;
     size_t count = raw_count(l->raw, DISK_PHASES);
 
-    p->ways = arena_array(&p->arena, count + 1, sizeof *p->ways);
-    p->ways[0] = (struct profile_way){0};
+    p->modes = arena_array(&p->arena, count + 1, sizeof *p->modes);
+    p->modes[0] = (struct profile_recording_mode){0};
     for (size_t i = 0; i < count; i++) {
         const struct disk_phase *d = raw_record(l->raw, DISK_PHASES, i);
 
         if (d->id == i + 1 && d->mode <= MODE_OFF)
-            p->ways[p->way_count++] = (struct profile_way){d->mode, d->period, d->since_ns};
+            p->modes[p->mode_count++] =
+                (struct profile_recording_mode){d->mode, d->period, d->since_ns};
     }
-    if (p->way_count > 1)
-        qsort(p->ways, p->way_count, sizeof *p->ways, by_begin);
-    p->way_count += p->way_count == 0;
-    for (size_t i = 0; i < p->way_count; i++) {
-        uint64_t *longest = p->ways[i].mode == MODE_BYTES   ? &p->longest_bytes
-                            : p->ways[i].mode == MODE_COUNT ? &p->longest_calls
-                                                              : NULL;
+    if (p->mode_count > 1)
+        qsort(p->modes, p->mode_count, sizeof *p->modes, by_begin);
+    p->mode_count += p->mode_count == 0;
+    for (size_t i = 0; i < p->mode_count; i++) {
+        uint64_t *longest = p->modes[i].mode == MODE_BYTES   ? &p->longest_bytes
+                            : p->modes[i].mode == MODE_COUNT ? &p->longest_calls
+                                                               : NULL;
 
-        if (longest != NULL && p->ways[i].period > *longest)
-            *longest = p->ways[i].period;
+        if (longest != NULL && p->modes[i].period > *longest)
+            *longest = p->modes[i].period;
     }
 }

@@ -7,11 +7,11 @@
 /* Load the error bounds of the estimates. Returns the number of records without a site. */
 size_t load_errors(struct loader *l);
 
-/* A profile of an older recorder has no ways of recording: it is exact. */
-void load_ways(struct loader *l);
+/* A profile of an older recorder has no recording modes: it is exact. */
+void load_modes(struct loader *l);
 
 /* Compute how much one missed sample would have added to each site. Requires load_errors,
- * load_blocks and load_ways. */
+ * load_blocks and load_modes. */
 void load_units(struct loader *l);
 
 #endif

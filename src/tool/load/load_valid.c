@@ -55,7 +55,7 @@ loaded_is_valid(const struct profile *p)
     if (!distinct)
         return false;
     HOLDS(p->extent == EXTENT_WHOLE); // A file covers the whole run.
-    HOLDS(p->way_count >= 1);       // Without one in the file one is made.
+    HOLDS(p->mode_count >= 1);      // Without one in the file one is made.
     HOLDS(counters_live_bytes(&p->totals) <= p->totals.peak_bytes); // loader_raise_peak saw to it.
     HOLDS(p->peak_error_bytes >= 0);                                // A bound from below is none.
     HOLDS(p->bin_count == DISK_EXACT_BINS + DISK_RANGE_BINS);       // Those of all threads in one.

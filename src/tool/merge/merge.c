@@ -32,7 +32,7 @@
 #include "profile/profile_valid.h"
 #include "util/ensure.h"
 
-enum { WAYS_MAX = 511 };
+enum { MODES_MAX = 511 };
 
 struct merge *
 merge_new(void)
@@ -141,33 +141,33 @@ merge_types(struct merge *m, struct merge_input *in)
     p->typed = p->typed || in->p->typed;
 }
 
-/* Add a way of recording; when there are too many, a like one stands for it. */
+/* Add a recording mode; when there are too many, a like one stands for it. */
 static void
-add_way(struct profile *p, uint32_t mode, uint64_t period)
+add_mode(struct profile *p, uint32_t mode, uint64_t period)
 {
-    struct profile_way *like = NULL;
+    struct profile_recording_mode *like = NULL;
 
-    for (size_t i = 0; i < p->way_count; i++) {
-        if (p->ways[i].mode == mode && p->ways[i].period == period)
+    for (size_t i = 0; i < p->mode_count; i++) {
+        if (p->modes[i].mode == mode && p->modes[i].period == period)
             return;
-        if (p->ways[i].mode == mode)
-            like = &p->ways[i];
+        if (p->modes[i].mode == mode)
+            like = &p->modes[i];
     }
-    if (p->way_count < WAYS_MAX)
-        p->ways[p->way_count++] = (struct profile_way){.mode = mode, .period = period};
+    if (p->mode_count < MODES_MAX)
+        p->modes[p->mode_count++] = (struct profile_recording_mode){.mode = mode, .period = period};
     else if (like != NULL && like->period < period)
         like->period = period;
 }
 
 static void
-merge_ways(struct merge *m, const struct profile *from)
+merge_modes(struct merge *m, const struct profile *from)
 {
     struct profile *p = m->p;
 
-    if (p->ways == NULL)
-        p->ways = arena_array(&p->arena, WAYS_MAX, sizeof *p->ways);
-    for (size_t i = 0; i < from->way_count; i++)
-        add_way(p, from->ways[i].mode, from->ways[i].period);
+    if (p->modes == NULL)
+        p->modes = arena_array(&p->arena, MODES_MAX, sizeof *p->modes);
+    for (size_t i = 0; i < from->mode_count; i++)
+        add_mode(p, from->modes[i].mode, from->modes[i].period);
     if (from->longest_bytes > p->longest_bytes)
         p->longest_bytes = from->longest_bytes;
     if (from->longest_calls > p->longest_calls)
@@ -288,9 +288,9 @@ merge_add(struct merge *m, const struct profile *p)
     merge_notes(m, p);
     merge_bins(m, p);
     merge_types(m, &in);
-    merge_ways(m, p);
+    merge_modes(m, p);
     merge_unknown_frees(m, &in);
-    merge_damages(m, &in);
+    merge_corruptions(m, &in);
     profile_losses_add(&m->p->losses, &p->losses);
     merge_recorder(&m->p->recorder, &p->recorder);
     time_sum_add(&m->time, p);
@@ -332,7 +332,7 @@ by_processes(const void *a, const void *b)
 static int
 by_mode(const void *a, const void *b)
 {
-    const struct profile_way *x = a, *y = b;
+    const struct profile_recording_mode *x = a, *y = b;
 
     if (x->mode != y->mode)
         return x->mode < y->mode ? -1 : 1;
@@ -349,15 +349,15 @@ merge_finish(struct merge *m)
         qsort(p->types, p->type_count, sizeof *p->types, by_size);
     if (p->program_count > 1)
         qsort(p->programs, p->program_count, sizeof *p->programs, by_processes);
-    if (p->way_count > 1)
-        qsort(p->ways, p->way_count, sizeof *p->ways, by_mode);
+    if (p->mode_count > 1)
+        qsort(p->modes, p->mode_count, sizeof *p->modes, by_mode);
     if (m->end_unix_ns > p->process.start_unix_ns)
         p->process.elapsed_ns = m->end_unix_ns - p->process.start_unix_ns;
     profile_mark_programs(p);
     time_sum_finish(&m->time, m->end_unix_ns, p);
     merge_history_finish(m);
     merge_heaps_finish(m);
-    merge_damages_finish(m);
+    merge_corruptions_finish(m);
     merge_accesses_finish(m);
     if (p->totals.lives_unknown)
         profile_forget_lives(p); // Over all inputs, or the sum would depend on their order.

@@ -346,10 +346,10 @@ nodes_in_use(const struct profile *p, struct arena *arena)
         used[p->unknown_frees[i].node] = true;
         used[p->unknown_frees[i].site_node] = true;
     }
-    for (size_t i = 0; i < p->damage_count; i++) {
-        used[p->damages[i].node] = true;
-        used[p->damages[i].site_node] = true;
-        used[p->damages[i].front_node] = true;
+    for (size_t i = 0; i < p->corruption_count; i++) {
+        used[p->corruptions[i].node] = true;
+        used[p->corruptions[i].site_node] = true;
+        used[p->corruptions[i].front_node] = true;
     }
     for (size_t i = p->node_count; i-- > 1;)
         if (used[i])
@@ -485,33 +485,33 @@ with_site(struct merge *m, uint32_t node)
 }
 
 void
-merge_damages(struct merge *m, struct merge_input *in)
+merge_corruptions(struct merge *m, struct merge_input *in)
 {
     uint64_t start_ns = in->p->process.start_unix_ns;
     struct profile *p = m->p;
 
-    for (size_t i = 0; i < in->p->damage_count; i++) {
-        struct profile_damage d = in->p->damages[i];
+    for (size_t i = 0; i < in->p->corruption_count; i++) {
+        struct profile_corruption d = in->p->corruptions[i];
 
         d.found_ns += start_ns; // By the clock of all, until the first start is known.
         d.whole_ns += start_ns;
         d.node = in->nodes[d.node];
         d.site_node = with_site(m, in->nodes[d.site_node]);
         d.front_node = with_site(m, in->nodes[d.front_node]);
-        arena_grow(&p->arena, &p->damages, &m->damage_capacity, p->damage_count,
-                   sizeof *p->damages);
-        p->damages[p->damage_count++] = d;
+        arena_grow(&p->arena, &p->corruptions, &m->corruption_capacity, p->corruption_count,
+                   sizeof *p->corruptions);
+        p->corruptions[p->corruption_count++] = d;
     }
 }
 
 void
-merge_damages_finish(struct merge *m)
+merge_corruptions_finish(struct merge *m)
 {
     struct profile *p = m->p;
 
-    for (size_t i = 0; i < p->damage_count; i++) {
-        p->damages[i].found_ns -= p->process.start_unix_ns;
-        p->damages[i].whole_ns -= p->process.start_unix_ns;
+    for (size_t i = 0; i < p->corruption_count; i++) {
+        p->corruptions[i].found_ns -= p->process.start_unix_ns;
+        p->corruptions[i].whole_ns -= p->process.start_unix_ns;
     }
-    profile_sort_damages(p);
+    profile_sort_corruptions(p);
 }

@@ -18,10 +18,10 @@ void merge_nodes(struct merge *m, struct merge_input *in);
 void merge_sites(struct merge *m, struct merge_input *in);
 
 void merge_unknown_frees(struct merge *m, struct merge_input *in);
-void merge_damages(struct merge *m, struct merge_input *in);
+void merge_corruptions(struct merge *m, struct merge_input *in);
 
 /* Make the times of damages relative to the earliest start, and sort them by the time they were
  * found. Call after all inputs. */
-void merge_damages_finish(struct merge *m);
+void merge_corruptions_finish(struct merge *m);
 
 #endif

@@ -12,7 +12,7 @@ enum { HISTORY_MOMENTS = 256 };
 struct merge {
     struct profile *p; // The sum so far.
     size_t module_capacity, location_capacity, node_capacity, site_capacity, thread_capacity,
-        thread_site_capacity, row_capacity, type_capacity, free_capacity, damage_capacity,
+        thread_site_capacity, row_capacity, type_capacity, free_capacity, corruption_capacity,
         program_capacity, heap_capacity, label_set_capacity, backing_capacity, note_capacity,
         access_capacity, access_field_capacity;
     struct strtab build_ids;  // In hexadecimal.

@@ -6,13 +6,14 @@
 
 #include "option/opts.h"
 
-struct kept;
+struct module_cache;
 
 /* Zero before parsing. */
 struct symbol_choice {
     const char *sysroot;
     struct opt_list debug_dirs;
-    struct kept *kept; // No option: set by commands that look at many profiles (symbol/kept.h).
+    struct module_cache *module_cache; // No option: set by commands that look at many profiles
+                                       // (symbol/kept.h).
 };
 
 /* Rows for a command's table; CHOICE is the struct symbol_choice in its defaults. */

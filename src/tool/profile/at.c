@@ -147,7 +147,7 @@ known_names(struct profile *p)
 }
 
 int
-at_find(struct profile *p, const char *when, struct profile_moment *ret, struct err *err)
+time_slice_find(struct profile *p, const char *when, struct profile_moment *ret, struct err *err)
 {
     bool before_end = *when == '-';
     size_t n = find_snapshot(p, when);
@@ -204,9 +204,9 @@ span_of_pair(struct profile *p, const char *span, const char *dots, struct profi
 
     // An empty side means the start or the end, never a snapshot of that name.
     if (*first || !p->has_history)
-        r = at_find(p, *first ? first : "start", &found[0], err);
+        r = time_slice_find(p, *first ? first : "start", &found[0], err);
     if (r == 0 && *last)
-        r = at_find(p, last, &found[1], err);
+        r = time_slice_find(p, last, &found[1], err);
     if (r == 0 && (found[0].is_peak || found[1].is_peak))
         return err_set(err, HEAPTAP_USAGE,
                        "%s: there is no snapshot at the peak, so the events before or after it are "
@@ -223,7 +223,8 @@ span_of_pair(struct profile *p, const char *span, const char *dots, struct profi
 }
 
 int
-at_find_span(struct profile *p, const char *span, struct profile_moment ret[2], struct err *err)
+time_slice_find_span(struct profile *p, const char *span, struct profile_moment ret[2],
+                     struct err *err)
 {
     const char *dots = strstr(span, "..");
     size_t n = find_snapshot(p, span);
@@ -274,7 +275,7 @@ empty(struct profile *p)
     p->peak_error_bytes = 0;
     p->bin_count = 0;
     p->unknown_free_count = 0;
-    p->damage_count = 0;
+    p->corruption_count = 0;
     // Without them, no view shows an error bound.
     p->longest_bytes = p->longest_calls = 0;
     for (size_t i = 0; i < p->site_count; i++) {

@@ -13,12 +13,13 @@
  *     peak               when most was live; only --at knows it
  *
  * Returns 0, or HEAPTAP_USAGE with ERR set if there is none. */
-int at_find(struct profile *p, const char *when, struct profile_moment *ret, struct err *err);
+int time_slice_find(struct profile *p, const char *when, struct profile_moment *ret,
+                    struct err *err);
 
 /* Set RET to the two moments of SPAN: "A..B", where A defaults to the start and B to the end, or
- * the name of a phase, which lasts until the next phase begins. Returns as at_find. */
-int at_find_span(struct profile *p, const char *span, struct profile_moment ret[2],
-                 struct err *err);
+ * the name of a phase, which lasts until the next phase begins. Returns as time_slice_find. */
+int time_slice_find_span(struct profile *p, const char *span, struct profile_moment ret[2],
+                         struct err *err);
 
 /* Reduce P, which must be whole, to its counters at TO or, unless FROM is NULL, to the changes
  * between FROM and TO (enum profile_extent). Live values are then growths and may be negative. */

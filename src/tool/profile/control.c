@@ -186,7 +186,7 @@ await(const struct control *c, uint64_t generation, uint64_t until_ns, struct er
     for (;;) {
         if (read_word(c, offsetof(struct disk_header, control_taken)) == generation)
             return read_answer(c, err);
-        if (!owner_still_lives(&c->owner))
+        if (!owner_is_alive(&c->owner))
             return err_set(err, HEAPTAP_BAD_INPUT,
                            "process %u ended before it took the request", c->pid);
         if (now_ns() >= until_ns)
@@ -233,8 +233,8 @@ control_finish(struct control *c, uint64_t wait_ns, struct err *err)
 }
 
 int
-control_ask_way(struct control *c, enum disk_mode mode, uint64_t period, uint64_t wait_ns,
-                struct err *err)
+control_request_mode(struct control *c, enum disk_mode mode, uint64_t period, uint64_t wait_ns,
+                     struct err *err)
 {
     const uint64_t words[] = {DISK_CONTROL_PHASE, mode, period};
 
@@ -242,7 +242,7 @@ control_ask_way(struct control *c, enum disk_mode mode, uint64_t period, uint64_
 }
 
 int
-control_ask_snapshot(struct control *c, const char *name, uint64_t wait_ns, struct err *err)
+control_request_snapshot(struct control *c, const char *name, uint64_t wait_ns, struct err *err)
 {
     uint64_t words[2 + DISK_SNAPSHOT_NAME_BYTES / sizeof(uint64_t)] = {DISK_CONTROL_SNAPSHOT};
 

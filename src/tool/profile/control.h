@@ -22,9 +22,10 @@ void control_close(struct control *c);
 /* Request MODE with PERIOD, or a snapshot called NAME (cut to its field). Waits at most WAIT_NS for
  * other tools. Returns 0, and control_finish must follow, or HEAPTAP_BAD_INPUT or HEAPTAP_NOT_FOUND
  * with ERR set. */
-int control_ask_way(struct control *c, enum disk_mode mode, uint64_t period, uint64_t wait_ns,
-                    struct err *err);
-int control_ask_snapshot(struct control *c, const char *name, uint64_t wait_ns, struct err *err);
+int control_request_mode(struct control *c, enum disk_mode mode, uint64_t period, uint64_t wait_ns,
+                         struct err *err);
+int control_request_snapshot(struct control *c, const char *name, uint64_t wait_ns,
+                             struct err *err);
 
 /* Wait up to WAIT_NS for the answer. Returns 0, or HEAPTAP_NOT_FOUND with ERR set on a timeout; the
  * request stays pending. */

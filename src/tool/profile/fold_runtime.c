@@ -77,10 +77,10 @@ fold_runtime(struct profile *p)
         follow(&p->unknown_frees[i].node, to);
         follow(&p->unknown_frees[i].site_node, to);
     }
-    for (size_t i = 0; i < p->damage_count; i++) {
-        follow(&p->damages[i].node, to);
-        follow(&p->damages[i].site_node, to);
-        follow(&p->damages[i].front_node, to);
+    for (size_t i = 0; i < p->corruption_count; i++) {
+        follow(&p->corruptions[i].node, to);
+        follow(&p->corruptions[i].site_node, to);
+        follow(&p->corruptions[i].front_node, to);
     }
     free(to);
 }

@@ -60,7 +60,7 @@ read_stat(uint32_t pid, uint64_t *ret_threads, uint64_t *ret_start)
 }
 
 uint64_t
-living_start(uint32_t pid)
+processes_start(uint32_t pid)
 {
     uint64_t threads = 0, start = 0;
     char state = read_stat(pid, &threads, &start);
@@ -69,7 +69,7 @@ living_start(uint32_t pid)
 }
 
 uint32_t
-living_inner_pid(uint32_t pid)
+processes_inner_pid(uint32_t pid)
 {
     char text[CHUNK_BYTES], path[64], *line, *last;
 
@@ -86,7 +86,7 @@ living_inner_pid(uint32_t pid)
 }
 
 uint32_t
-living_thread(uint32_t pid)
+processes_thread(uint32_t pid)
 {
     uint64_t threads = 0, start = 0;
     uint32_t found = pid;
@@ -114,7 +114,7 @@ living_thread(uint32_t pid)
 }
 
 bool
-living_has_variable(uint32_t pid, const char *name)
+processes_has_variable(uint32_t pid, const char *name)
 {
     size_t length = strlen(name), capacity = 0;
     char path[64], *variable = NULL;
@@ -147,9 +147,9 @@ differs(uint32_t pid, const char *name)
 }
 
 const char *
-living_root(uint32_t pid, struct arena *arena)
+processes_root(uint32_t pid, struct arena *arena)
 {
-    uint32_t thread = living_thread(pid);
+    uint32_t thread = processes_thread(pid);
 
     // Another mount namespace may share our root but not the mounts below it.
     return differs(thread, "ns/mnt") || differs(thread, "root")
@@ -157,13 +157,13 @@ living_root(uint32_t pid, struct arena *arena)
                : NULL;
 }
 
-const struct living_stranger *
-living_strangers(size_t *ret_count)
+const struct processes_stranger *
+processes_strangers(size_t *ret_count)
 {
     // A session has many profiles, so the list is made anew only when it is older than that.
     enum { LIST_NS = 500000000 };
     static struct arena arena;
-    static struct living_stranger *list;
+    static struct processes_stranger *list;
     static size_t count, capacity;
     static uint64_t made_ns;
     struct timespec t;
@@ -180,12 +180,12 @@ living_strangers(size_t *ret_count)
             uint32_t pid = isdigit((unsigned char)e->d_name[0])
                                ? (uint32_t)strtoul(e->d_name, NULL, 10)
                                : 0;
-            uint32_t inner_pid = pid ? living_inner_pid(pid) : 0;
+            uint32_t inner_pid = pid ? processes_inner_pid(pid) : 0;
 
             if (inner_pid == 0 || inner_pid == pid)
                 continue;
             arena_grow(&arena, &list, &capacity, count, sizeof *list);
-            list[count++] = (struct living_stranger){pid, inner_pid};
+            list[count++] = (struct processes_stranger){pid, inner_pid};
         }
         if (d != NULL)
             closedir(d);

@@ -89,8 +89,8 @@ is_the_file(const struct search *s, const struct stat *st, const struct disk_hea
         return st->st_dev == s->file.st_dev && st->st_ino == s->file.st_ino;
     if (st->st_dev == makedev(m->device_major, m->device_minor) && st->st_ino == m->inode)
         return true;
-    return h->pid == living_inner_pid(s->pid) &&
-           (h->process_start == 0 || h->process_start == living_start(s->pid));
+    return h->pid == processes_inner_pid(s->pid) &&
+           (h->process_start == 0 || h->process_start == processes_start(s->pid));
 }
 
 enum place {
@@ -156,7 +156,7 @@ look_at(struct search *s, struct arena *arena, struct mapped *ret)
 enum mapped_result
 mapped_profile(uint32_t pid, struct arena *arena, struct mapped *ret)
 {
-    struct search s = {.pid = pid, .thread = living_thread(pid)};
+    struct search s = {.pid = pid, .thread = processes_thread(pid)};
     enum mapped_result result = MAPPED_NONE;
     struct mapped m = {0};
     char path[64], *line = NULL;
@@ -198,7 +198,7 @@ mapped_recorder(uint32_t pid)
     bool found = false;
     FILE *f;
 
-    snprintf(path, sizeof path, "/proc/%u/maps", living_thread(pid));
+    snprintf(path, sizeof path, "/proc/%u/maps", processes_thread(pid));
     f = fopen(path, "re");
     while (f != NULL && !found && getline(&line, &capacity, f) > 0)
         found = strstr(line, "/libheaptap.so\n") != NULL ||

@@ -33,7 +33,7 @@ enum { SOME_BYTES = 1 << 18, LARGE_BYTES = 64 << 20, STAT_BLOCK_BYTES = 512 };
 
 /* Can the file system list the holes of FD, and does it count recent writes through a mapping? */
 static bool
-tells_holes(int fd)
+has_holes(int fd)
 {
     static const uint32_t magics[] = {0xef53, 0x58465342, 0x01021994}; // ext, xfs, tmpfs
     struct statfs fs;
@@ -52,7 +52,7 @@ tells_holes(int fd)
 static size_t
 read_all(int fd, unsigned char *buffer, size_t size_bytes)
 {
-    bool skip_holes = size_bytes >= LARGE_BYTES && tells_holes(fd);
+    bool skip_holes = size_bytes >= LARGE_BYTES && has_holes(fd);
     unsigned char *some = xmalloc(SOME_BYTES);
     size_t got = 0;
 
@@ -274,7 +274,7 @@ advice(uint32_t pid, struct arena *arena)
 
 /* Sentence for process PID, whose M is inaccessible. */
 static int
-say_hidden(uint32_t pid, const struct mapped *m, struct arena *arena, struct err *err)
+report_hidden(uint32_t pid, const struct mapped *m, struct arena *arena, struct err *err)
 {
     if (m->path == NULL)
         return err_set(err, HEAPTAP_BAD_INPUT, "cannot look into process %u (%s): %s", pid,
@@ -292,7 +292,7 @@ add_meant(uint32_t pid, struct err *err)
 {
     uint32_t meant[MEANT_MAX];
     size_t count, found = 0, length = strlen(err->text);
-    const struct living_stranger *list = living_strangers(&count);
+    const struct processes_stranger *list = processes_strangers(&count);
     struct arena scratch = {0};
     const char *text = "";
 
@@ -323,7 +323,7 @@ add_meant(uint32_t pid, struct err *err)
 int
 origin_of_pid(uint32_t pid, struct arena *arena, const char **ret_path, struct err *err)
 {
-    bool lives = living_start(pid) != 0;
+    bool lives = processes_start(pid) != 0;
     enum mapped_result result = MAPPED_NONE;
     struct mapped mapped;
     int r;
@@ -336,7 +336,7 @@ origin_of_pid(uint32_t pid, struct arena *arena, const char **ret_path, struct e
     }
     // Other files that a process shares may be hidden too.
     if (result == MAPPED_HIDDEN && (mapped.path == NULL || strstr(mapped.path, ".heaptap") != NULL))
-        r = say_hidden(pid, &mapped, arena, err);
+        r = report_hidden(pid, &mapped, arena, err);
     else if (lives && mapped_recorder(pid))
         r = err_set(err, HEAPTAP_BAD_INPUT,
                     "process %u has recorded nothing yet: its recorder makes the profile at the "

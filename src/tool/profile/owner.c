@@ -56,8 +56,8 @@ writes(uint32_t pid, const struct disk_header *h, uint64_t *ret_start)
     struct mapped mapped;
     bool is;
 
-    *ret_start = living_start(pid);
-    if (*ret_start == 0 || living_inner_pid(pid) != h->pid)
+    *ret_start = processes_start(pid);
+    if (*ret_start == 0 || processes_inner_pid(pid) != h->pid)
         return WRITES_NOT;
     if (h->process_flags & DISK_PROCESS_IN_MEMORY) // It maps no file, and copies into it by name.
         return *ret_start == h->process_start ? WRITES_PERHAPS : WRITES_NOT;
@@ -74,7 +74,7 @@ static bool
 find_stranger(const struct disk_header *h, struct owner *ret)
 {
     size_t count;
-    const struct living_stranger *list = living_strangers(&count);
+    const struct processes_stranger *list = processes_strangers(&count);
     int best = WRITES_NOT;
 
     for (size_t i = 0; i < count && best != WRITES_SURELY; i++) {
@@ -84,7 +84,7 @@ find_stranger(const struct disk_header *h, struct owner *ret)
         if (sure <= best)
             continue;
         best = sure;
-        *ret = (struct owner){OWNER_LIVES, list[i].pid, start};
+        *ret = (struct owner){OWNER_ALIVE, list[i].pid, start};
     }
     return best != WRITES_NOT;
 }
@@ -118,7 +118,7 @@ ask_kernel(int fd)
         fcntl(fd, F_SETLEASE, F_UNLCK);
         state = is_local(fd) ? OWNER_GONE : OWNER_UNKNOWN;
     } else if (errno == EAGAIN) {
-        state = OWNER_LIVES;
+        state = OWNER_ALIVE;
     }
     sigaction(SIGIO, &before, NULL);
     return state;
@@ -131,7 +131,7 @@ sees_all(void)
     char namespace[64] = "";
     ssize_t length = readlink("/proc/self/ns/pid", namespace, sizeof namespace - 1);
 
-    return length > 0 && strcmp(namespace, FIRST_PID_NAMESPACE) == 0 && living_start(1) != 0;
+    return length > 0 && strcmp(namespace, FIRST_PID_NAMESPACE) == 0 && processes_start(1) != 0;
 }
 
 struct owner
@@ -142,7 +142,7 @@ owner_find(const char *path, const struct disk_header *h)
     int fd;
 
     if (writes(h->pid, h, &ret.start_ticks) != WRITES_NOT) {
-        ret.state = OWNER_LIVES;
+        ret.state = OWNER_ALIVE;
         return ret;
     }
     ret.pid = 0;
@@ -161,7 +161,7 @@ owner_find(const char *path, const struct disk_header *h)
 }
 
 bool
-owner_still_lives(const struct owner *o)
+owner_is_alive(const struct owner *o)
 {
-    return o->pid == 0 || living_start(o->pid) == o->start_ticks;
+    return o->pid == 0 || processes_start(o->pid) == o->start_ticks;
 }

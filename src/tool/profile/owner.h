@@ -6,7 +6,7 @@
 
 enum owner_state {
     OWNER_GONE,    // No process has the file mapped, or none that can be seen.
-    OWNER_LIVES,
+    OWNER_ALIVE,
     OWNER_UNKNOWN, // No writer is visible, but there may be a hidden one.
 };
 
@@ -21,6 +21,6 @@ struct owner {
 struct owner owner_find(const char *path, const struct disk_header *h);
 
 /* Return true if the process that owner_find has found still lives; true if it cannot be seen. */
-bool owner_still_lives(const struct owner *o);
+bool owner_is_alive(const struct owner *o);
 
 #endif

@@ -60,7 +60,7 @@ write_as_it_is(const struct raw_file *raw, const struct profile *p, struct strbu
         DISK_MODULES,  DISK_NODES,         DISK_COUNTERS, DISK_THREADS, DISK_BINS,
         DISK_TIMELINE, DISK_UNKNOWN_FREES, DISK_PHASES,   DISK_ERRORS,  DISK_SNAPSHOTS,
         DISK_HISTORY,  DISK_HEAPS,         DISK_LABELS,   DISK_PROGRAMS, DISK_NOTES,
-        DISK_ACCESS,   DISK_FIELDS,        DISK_NAMED,    DISK_DAMAGES};
+        DISK_ACCESS,   DISK_FIELDS,        DISK_NAMED,    DISK_CORRUPTIONS};
     struct disk_header header = raw->header;
     struct writer w;
 
@@ -99,7 +99,7 @@ pack_tables(const char *in_path, struct raw_file *raw, const struct profile *p,
                        profile_pid_here(p), in_path);
     r = in_place ? 0 : write_check(out_path, err);
     if (r == 0) {
-        thin_snapshots(raw);
+        history_prune_snapshots(raw);
         r = write_as_it_is(raw, p, &file, err);
     }
     if (r == 0)

@@ -164,7 +164,7 @@ profile_sum_heaps(struct profile *p)
 static int
 by_found(const void *a, const void *b)
 {
-    const struct profile_damage *x = a, *y = b;
+    const struct profile_corruption *x = a, *y = b;
 
     if (x->found_ns != y->found_ns)
         return x->found_ns > y->found_ns ? 1 : -1;
@@ -172,10 +172,10 @@ by_found(const void *a, const void *b)
 }
 
 void
-profile_sort_damages(struct profile *p)
+profile_sort_corruptions(struct profile *p)
 {
-    if (p->damage_count > 1)
-        qsort(p->damages, p->damage_count, sizeof *p->damages, by_found);
+    if (p->corruption_count > 1)
+        qsort(p->corruptions, p->corruption_count, sizeof *p->corruptions, by_found);
 }
 
 void

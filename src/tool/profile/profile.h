@@ -324,8 +324,8 @@ struct profile_time_point {
 /* How blocks are chosen for recording; as in the file (enum disk_mode). */
 enum profile_mode { MODE_EXACT = 0, MODE_BYTES = 1, MODE_COUNT = 2, MODE_OFF = 3 };
 
-/* A stretch of time with one way of recording. */
-struct profile_way {
+/* A stretch of time with one recording mode. */
+struct profile_recording_mode {
     uint32_t mode;       // enum profile_mode
     uint64_t period;     // Bytes or calls per sample on average; 0 when exact or off.
     uint64_t elapsed_ns; // When it began.
@@ -392,21 +392,21 @@ struct profile_unknown_free {
     uint64_t address; // The latest address.
 };
 
-/* State of an annotated block; as in the file (enum disk_damage_kind, _found). */
-enum profile_damage_kind {
-    DAMAGED_PAST_END = 1,
-    DAMAGED_BEFORE_START = 2,
-    DAMAGED_OVERWRITTEN = 3,
+/* State of an annotated block; as in the file (enum disk_corruption_kind, _found). */
+enum profile_corruption_kind {
+    CORRUPTED_PAST_END = 1,
+    CORRUPTED_BEFORE_START = 2,
+    CORRUPTED_OVERWRITTEN = 3,
 };
-enum profile_damage_found {
-    DAMAGE_BY_FREE = 1,
-    DAMAGE_BY_REALLOC = 2,
-    DAMAGE_BY_CHECK = 3,
+enum profile_corruption_found {
+    CORRUPTION_BY_FREE = 1,
+    CORRUPTION_BY_REALLOC = 2,
+    CORRUPTION_BY_CHECK = 3,
 };
 
-enum { PROFILE_DAMAGE_BYTES = 24 };
+enum { PROFILE_CORRUPTION_BYTES = 24 };
 
-struct profile_damage {
+struct profile_corruption {
     uint32_t kind, found;
     uint32_t node;                  // Stack that found it; 0 = none.
     uint32_t site_node, front_node; // Those that had allocated it, and the block in front of it; 0
@@ -416,7 +416,7 @@ struct profile_damage {
     uint64_t front_address, front_size_bytes;
     uint64_t at; // The lowest byte known to have changed.
     uint64_t found_ns, whole_ns; // Elapsed times when it was found, and when it was last intact.
-    uint8_t written[PROFILE_DAMAGE_BYTES];
+    uint8_t written[PROFILE_CORRUPTION_BYTES];
 };
 
 /* A program with processes in a merged profile. */
@@ -574,8 +574,8 @@ struct profile {
     size_t bin_count;
     struct profile_time_point *timeline;
     size_t time_point_count;
-    struct profile_way *ways; // By time; at least one, but in a sum of nothing.
-    size_t way_count;
+    struct profile_recording_mode *modes; // By time; at least one, but in a sum of nothing.
+    size_t mode_count;
     uint64_t longest_bytes, longest_calls; // Periods of the ways by bytes and by calls; 0 = none.
     struct profile_snapshot *snapshots; // By time.
     size_t snapshot_count;
@@ -593,8 +593,8 @@ struct profile {
     struct profile_accesses accesses; // For the whole run, even if the counters are cut.
     struct profile_unknown_free *unknown_frees; // By falling count, once loaded.
     size_t unknown_free_count;
-    struct profile_damage *damages; // By the time when they were found.
-    size_t damage_count;
+    struct profile_corruption *corruptions; // By the time when they were found.
+    size_t corruption_count;
     const char **notes;
     size_t note_count; // Notes of the reader on skipped parts, one sentence each.
     // Why the numbers are unreliable, a predicate for the file's name; NULL = the file is whole,
@@ -655,7 +655,7 @@ void profile_forget_lives(struct profile *p);
 void profile_sum_heaps(struct profile *p);
 
 /* Sort damages in the order that struct profile specifies. */
-void profile_sort_damages(struct profile *p);
+void profile_sort_corruptions(struct profile *p);
 
 /* Append a frame to P's frames (used by symbol and by the loader of packed profiles). */
 void profile_add_frame(struct profile *p, const struct profile_frame *frame);
@@ -664,7 +664,7 @@ void profile_add_frame(struct profile *p, const struct profile_frame *frame);
 static inline bool
 profile_is_estimate(const struct profile *p)
 {
-    return p->way_count > 1 || (p->way_count == 1 && p->ways[0].mode != MODE_EXACT);
+    return p->mode_count > 1 || (p->mode_count == 1 && p->modes[0].mode != MODE_EXACT);
 }
 
 /* Return true if P's numbers are estimates with known error bounds. */

@@ -144,13 +144,13 @@ rows_are_valid(const struct profile *p)
         HOLDS(f->node != 0 && f->node < p->node_count); // "other" if its stack is not known.
         HOLDS(f->site_node < p->node_count);            // 0 if that is not known.
     }
-    for (size_t i = 0; i < p->damage_count; i++) {
-        const struct profile_damage *d = &p->damages[i];
+    for (size_t i = 0; i < p->corruption_count; i++) {
+        const struct profile_corruption *d = &p->corruptions[i];
 
-        HOLDS(d->kind >= DAMAGED_PAST_END && d->kind <= DAMAGED_OVERWRITTEN); // As of frees.
-        HOLDS(d->found >= DAMAGE_BY_FREE && d->found <= DAMAGE_BY_CHECK);
+        HOLDS(d->kind >= CORRUPTED_PAST_END && d->kind <= CORRUPTED_OVERWRITTEN); // As of frees.
+        HOLDS(d->found >= CORRUPTION_BY_FREE && d->found <= CORRUPTION_BY_CHECK);
         HOLDS(d->node < p->node_count && d->site_node < p->node_count);
-        HOLDS(d->front_node < p->node_count && d->written_bytes <= PROFILE_DAMAGE_BYTES);
+        HOLDS(d->front_node < p->node_count && d->written_bytes <= PROFILE_CORRUPTION_BYTES);
     }
     return true;
 }
@@ -160,9 +160,9 @@ times_are_valid(const struct profile *p)
 {
     for (size_t i = 1; i < p->time_point_count; i++)
         HOLDS(p->timeline[i - 1].elapsed_ns < p->timeline[i].elapsed_ns); // One point at a time.
-    for (size_t i = 0; i < p->way_count; i++) {
-        HOLDS(p->ways[i].mode <= MODE_OFF); // Others are left out.
-        HOLDS(i == 0 || p->ways[i - 1].elapsed_ns <= p->ways[i].elapsed_ns); // They are sorted.
+    for (size_t i = 0; i < p->mode_count; i++) {
+        HOLDS(p->modes[i].mode <= MODE_OFF); // Others are left out.
+        HOLDS(i == 0 || p->modes[i - 1].elapsed_ns <= p->modes[i].elapsed_ns); // They are sorted.
     }
     for (size_t i = 0; i < p->snapshot_count; i++) {
         const struct profile_snapshot *s = &p->snapshots[i];

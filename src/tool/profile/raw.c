@@ -64,7 +64,7 @@ static const char *const kind_names[DISK_KINDS] = {
     [DISK_ACCESS] = "access",
     [DISK_FIELDS] = "fields",
     [DISK_NAMED] = "named frames",
-    [DISK_DAMAGES] = "damages",
+    [DISK_CORRUPTIONS] = "damages",
 };
 
 static const uint32_t record_bytes_min[DISK_KINDS] = {
@@ -91,7 +91,7 @@ static const uint32_t record_bytes_min[DISK_KINDS] = {
     [DISK_ACCESS] = sizeof(struct disk_access),
     [DISK_FIELDS] = sizeof(struct disk_fields),
     [DISK_NAMED] = sizeof(struct disk_named),
-    [DISK_DAMAGES] = sizeof(struct disk_damage),
+    [DISK_CORRUPTIONS] = sizeof(struct disk_corruption),
 };
 
 static const struct {

@@ -1,9 +1,9 @@
 /* thin.c: reduce a history to fewer moments.
  *
  * The recorder takes thousands of snapshots in a run of days, more densely near its start. A few
- * hundred, evenly spread, suffice to see a leak grow. They are chosen by time: of THIN_TIMED_MAX
- * equal parts of the run, each keeps its last one. If the history of a program with many stacks is
- * still long then, the parts double, twice at most.
+ * hundred, evenly spread, suffice to see a leak grow. They are chosen by time: of
+ * HISTORY_PRUNE_TIMED_MAX equal parts of the run, each keeps its last one. If the history of a
+ * program with many stacks is still long then, the parts double, twice at most.
  *
  * A record is a counter's value at a snapshot and at each earlier one, back to the counter's last
  * record. So when its snapshot goes, the record moves to the last remaining snapshot before it:
@@ -100,8 +100,8 @@ kept_until(const struct kept_snapshots *kept, uint32_t id)
 /* By counter: the snapshot up to which the kept records have its value; initially the last one
  * before its birth. */
 static uint32_t *
-told_at_birth(const struct raw_file *raw, const struct kept_snapshots *kept, size_t count,
-              struct arena *arena)
+known_at_birth(const struct raw_file *raw, const struct kept_snapshots *kept, size_t count,
+               struct arena *arena)
 {
     uint32_t *told = arena_array(arena, count, sizeof *told);
 
@@ -115,13 +115,13 @@ told_at_birth(const struct raw_file *raw, const struct kept_snapshots *kept, siz
 
 /* Assign each record to a remaining snapshot, and drop redundant ones. */
 static void
-thin_history(struct raw_file *raw)
+prune_history(struct raw_file *raw)
 {
     struct raw_table *history = &raw->tables[DISK_HISTORY];
     size_t counters = raw_count(raw, DISK_COUNTERS) * DISK_BLOCK_SITES, left = 0;
     struct arena scratch = {0};
     struct kept_snapshots kept = kept_ids(raw, &scratch);
-    uint32_t *told = told_at_birth(raw, &kept, counters, &scratch);
+    uint32_t *told = known_at_birth(raw, &kept, counters, &scratch);
     size_t count = raw_count(raw, DISK_HISTORY);
 
     for (size_t i = 0; i < count; i++) {
@@ -150,14 +150,14 @@ count_records(const struct raw_file *raw)
 }
 
 void
-thin_snapshots(struct raw_file *raw)
+history_prune_snapshots(struct raw_file *raw)
 {
-    for (uint32_t parts = THIN_TIMED_MAX; parts >= THIN_TIMED_MIN; parts /= 2) {
+    for (uint32_t parts = HISTORY_PRUNE_TIMED_MAX; parts >= HISTORY_PRUNE_TIMED_MIN; parts /= 2) {
         if (count_timed(raw) > parts) {
             drop_snapshots(raw, parts);
-            thin_history(raw);
+            prune_history(raw);
         }
-        if (count_records(raw) <= THIN_RECORDS)
+        if (count_records(raw) <= HISTORY_PRUNE_RECORDS)
             return;
     }
 }

@@ -4,12 +4,17 @@
 
 #include "profile/raw.h"
 
-/* THIN_TIMED_MAX snapshots of the timeline are kept; fewer while the history has more than
- * THIN_RECORDS records, but at least THIN_TIMED_MIN. Snapshots with names are always kept. */
-enum { THIN_TIMED_MAX = 256, THIN_TIMED_MIN = 64, THIN_RECORDS = 1 << 15 };
+/* HISTORY_PRUNE_TIMED_MAX snapshots of the timeline are kept; fewer while the history has more than
+ * HISTORY_PRUNE_RECORDS records, but at least HISTORY_PRUNE_TIMED_MIN. Snapshots with names are
+ * always kept. */
+enum {
+    HISTORY_PRUNE_TIMED_MAX = 256,
+    HISTORY_PRUNE_TIMED_MIN = 64,
+    HISTORY_PRUNE_RECORDS = 1 << 15
+};
 
 /* Remove snapshots of the timeline from RAW's tables, in place, with the records of the history
  * that become redundant. The counters at the remaining snapshots do not change. */
-void thin_snapshots(struct raw_file *raw);
+void history_prune_snapshots(struct raw_file *raw);
 
 #endif

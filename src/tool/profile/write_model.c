@@ -328,17 +328,17 @@ write_timeline(struct writer *w)
 }
 
 static void
-write_ways(struct writer *w)
+write_modes(struct writer *w)
 {
     const struct profile *p = w->p;
-    struct disk_phase *d = arena_array(&w->arena, p->way_count, sizeof *d);
+    struct disk_phase *d = arena_array(&w->arena, p->mode_count, sizeof *d);
 
-    for (size_t i = 0; i < p->way_count; i++)
+    for (size_t i = 0; i < p->mode_count; i++)
         d[i] = (struct disk_phase){.id = (uint32_t)i + 1,
-                                   .mode = p->ways[i].mode,
-                                   .period = p->ways[i].period,
-                                   .since_ns = p->ways[i].elapsed_ns};
-    write_table(w, DISK_PHASES, d, p->way_count * sizeof *d, sizeof *d);
+                                   .mode = p->modes[i].mode,
+                                   .period = p->modes[i].period,
+                                   .since_ns = p->modes[i].elapsed_ns};
+    write_table(w, DISK_PHASES, d, p->mode_count * sizeof *d, sizeof *d);
 }
 
 /* X, which was an integer in the files, as one. */
@@ -404,18 +404,18 @@ write_unknown_frees(struct writer *w)
 }
 
 static void
-write_damages(struct writer *w)
+write_corruptions(struct writer *w)
 {
     const struct profile *p = w->p;
-    struct disk_damage *d = arena_array(&w->arena, p->damage_count + 1, sizeof *d);
+    struct disk_corruption *d = arena_array(&w->arena, p->corruption_count + 1, sizeof *d);
     uint32_t *site_of = arena_array(&w->arena, p->node_count, sizeof *site_of);
 
     for (size_t i = 0; i < p->site_count; i++)
         site_of[p->sites[i].node] = p->sites[i].id;
-    for (size_t i = 0; i < p->damage_count; i++) {
-        const struct profile_damage *from = &p->damages[i];
+    for (size_t i = 0; i < p->corruption_count; i++) {
+        const struct profile_corruption *from = &p->corruptions[i];
 
-        d[i] = (struct disk_damage){
+        d[i] = (struct disk_corruption){
             .kind = from->kind,
             .found = from->found,
             .node = from->node != 0 ? disk_node_id(from->node) : 0,
@@ -432,8 +432,8 @@ write_damages(struct writer *w)
         };
         memcpy(d[i].written, from->written, sizeof d[i].written);
     }
-    if (p->damage_count > 0)
-        write_table(w, DISK_DAMAGES, d, p->damage_count * sizeof *d, sizeof *d);
+    if (p->corruption_count > 0)
+        write_table(w, DISK_CORRUPTIONS, d, p->corruption_count * sizeof *d, sizeof *d);
 }
 
 static void
@@ -643,7 +643,7 @@ header_of(struct writer *w)
         .magic = DISK_MAGIC,
         .version = DISK_VERSION,
         .header_bytes = sizeof h,
-        .compatible = DISK_COMPATIBLE_MOST |
+        .compatible = DISK_COMPATIBLE_BOUND |
                       (p->totals.lives_unknown ? 0 : (uint64_t)DISK_COMPATIBLE_LIVES),
         .depth_max = p->frames_kept ? p->frames_kept : DISK_DEPTH_MAX,
         .sample_period_bytes = p->sample_period_bytes,
@@ -655,7 +655,7 @@ header_of(struct writer *w)
         .shared.peak_bytes = p->totals.peak_bytes,
         .shared.flushed_bytes = counters_live_bytes(&p->totals),
         .shared.peak_ns = p->peak_elapsed_ns,
-        .shared.most_bytes = counters_sum(p->totals.peak_bytes, p->peak_error_bytes),
+        .shared.bound_bytes = counters_sum(p->totals.peak_bytes, p->peak_error_bytes),
         .losses.no_thread_events = p->losses.no_thread_events,
         .early_events = p->losses.early_events,
         .damaged_blocks = p->losses.damaged_blocks,
@@ -691,10 +691,10 @@ write_model(const struct profile *p, struct strbuf *ret, struct err *err)
     write_threads(&w);
     write_bins(&w);
     write_timeline(&w);
-    write_ways(&w);
+    write_modes(&w);
     write_errors(&w);
     write_unknown_frees(&w);
-    write_damages(&w);
+    write_corruptions(&w);
     write_heaps(&w);
     write_label_sets(&w);
     write_programs(&w);

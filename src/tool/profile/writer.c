@@ -474,7 +474,7 @@ write_check(const char *path, struct err *err)
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "process %u %s writes %s; name another file for the output",
                        owner.pid != 0 ? owner.pid : h.pid,
-                       owner.state == OWNER_LIVES ? "still" : "perhaps still", path);
+                       owner.state == OWNER_ALIVE ? "still" : "perhaps still", path);
     if (h.state != DISK_STATE_PACKED && h.magic == DISK_MAGIC)
         return err_set(err, HEAPTAP_USAGE,
                        "%s is a recorded profile; name another file for the output, or remove it "

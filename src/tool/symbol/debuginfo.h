@@ -14,7 +14,7 @@
  * it: the symbol at that address is the function's. */
 struct debug_frame {
     struct symbol_frame frame;
-    uint64_t entry; // First address of the function's own code; 0 = none or unknown.
+    uint64_t entry; // First address of the function's user code; 0 = none or unknown.
 };
 
 struct debuginfo;

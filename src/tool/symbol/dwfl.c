@@ -56,7 +56,7 @@ enum { SILENT_S = 5 };
 
 /* Callback for queries to debuginfod. */
 static struct {
-    void (*tell)(void *arg, enum symbol_server what, const char *path);
+    void (*report_status)(void *arg, enum symbol_server what, const char *path);
     void *arg;
 } server;
 
@@ -597,17 +597,18 @@ follow_link(struct object *o, Elf *elf)
 }
 
 void
-object_tell_of_server(void (*tell)(void *arg, enum symbol_server what, const char *path), void *arg)
+object_report_server(void (*report_status)(void *arg, enum symbol_server what, const char *path),
+                     void *arg)
 {
-    server.tell = tell;
+    server.report_status = report_status;
     server.arg = arg;
 }
 
 static void
-tell_of_server(enum symbol_server what, const char *path)
+report_server(enum symbol_server what, const char *path)
 {
-    if (server.tell != NULL)
-        server.tell(server.arg, what, path);
+    if (server.report_status != NULL)
+        server.report_status(server.arg, what, path);
 }
 
 static uint64_t
@@ -631,7 +632,7 @@ ask_libdwfl(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr b
     int fd;
 
     if (is_asked) {
-        tell_of_server(SERVER_ASKED, file);
+        report_server(SERVER_ASKED, file);
         setenv("DEBUGINFOD_RETRY_LIMIT", "0", 0); // By default it would wait three times.
     }
     fd = dwfl_standard_find_debuginfo(module, userdata, name, base, file, NULL, crc, ret_file);
@@ -639,7 +640,7 @@ ask_libdwfl(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr b
     if (is_silent)
         setenv("DEBUGINFOD_URLS", "", 1);
     if (is_asked)
-        tell_of_server(is_silent ? SERVER_SILENT : SERVER_ANSWERED, file);
+        report_server(is_silent ? SERVER_SILENT : SERVER_ANSWERED, file);
     return fd;
 }
 
@@ -940,8 +941,8 @@ has_debug(const struct object *o, Elf *elf, const struct profile_module *m)
 }
 
 enum profile_symbols
-object_look(const struct profile_module *m, const struct symbol_paths *paths,
-            struct object_failure *ret_failure)
+object_probe(const struct profile_module *m, const struct symbol_paths *paths,
+             struct object_failure *ret_failure)
 {
     struct object *o = object_open(m, paths, ret_failure);
     enum profile_symbols found = SYMBOLS_UNKNOWN;

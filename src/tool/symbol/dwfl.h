@@ -27,8 +27,8 @@ struct Elf; // From libelf.
 
 /* Call TELL with ARG before and after each query to a debuginfod server from now on. NULL disables
  * that. */
-void object_tell_of_server(void (*tell)(void *arg, enum symbol_server what, const char *path),
-                           void *arg);
+void object_report_server(void (*tell)(void *arg, enum symbol_server what, const char *path),
+                          void *arg);
 
 /* Return the places to search for files of P's process. Valid as long as P and OPTIONS. */
 struct symbol_paths object_paths(const struct profile *p, const struct symbol_options *options);
@@ -69,8 +69,8 @@ uint64_t object_function_start(struct object *o, uint64_t address);
 
 /* Return the level of detail that object_open would find for M. Cheap: reads only headers and
  * queries no server. Returns SYMBOLS_UNKNOWN with *RET_FAILURE set if there is no matching file. */
-enum profile_symbols object_look(const struct profile_module *m, const struct symbol_paths *paths,
-                                 struct object_failure *ret_failure);
+enum profile_symbols object_probe(const struct profile_module *m, const struct symbol_paths *paths,
+                                  struct object_failure *ret_failure);
 
 /* Return true if debug information for M has appeared in a usual place. Equally cheap. */
 bool object_debug_exists(const struct profile_module *m, const struct symbol_paths *paths);

@@ -5,16 +5,16 @@
 #include <string.h>
 
 static bool
-is_of(const struct kept_file *f, const char *path, const uint8_t *id, uint32_t id_bytes)
+is_of(const struct module_cache_entry *f, const char *path, const uint8_t *id, uint32_t id_bytes)
 {
     return f->build_id_bytes == id_bytes && memcmp(f->build_id, id, id_bytes) == 0 &&
            strcmp(f->path, path) == 0;
 }
 
-struct kept_file *
-kept_find(struct kept *k, const char *path, const uint8_t *id, uint32_t id_bytes)
+struct module_cache_entry *
+module_cache_find(struct module_cache *k, const char *path, const uint8_t *id, uint32_t id_bytes)
 {
-    struct kept_file *f;
+    struct module_cache_entry *f;
 
     if (k == NULL || id_bytes == 0 || id_bytes > sizeof f->build_id)
         return NULL;
@@ -31,7 +31,7 @@ kept_find(struct kept *k, const char *path, const uint8_t *id, uint32_t id_bytes
 }
 
 void
-kept_release(struct kept *k)
+module_cache_release(struct module_cache *k)
 {
     for (size_t i = 0; i < k->count; i++) {
         symcache_release(&k->v[i]->frames);
@@ -39,5 +39,5 @@ kept_release(struct kept *k)
             k->v[i]->release_types(k->v[i]->types);
     }
     arena_release(&k->arena);
-    *k = (struct kept){0};
+    *k = (struct module_cache){0};
 }

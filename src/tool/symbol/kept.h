@@ -6,7 +6,7 @@
 #include "symbol/symcache.h"
 
 /* Cached data of one file. */
-struct kept_file {
+struct module_cache_entry {
     const char *path;
     uint8_t build_id[SYMCACHE_ID_MAX];
     uint32_t build_id_bytes;
@@ -18,18 +18,18 @@ struct kept_file {
 };
 
 /* Starts as {0}. */
-struct kept {
+struct module_cache {
     struct arena arena;
-    struct kept_file **v;
+    struct module_cache_entry **v;
     size_t count, capacity;
 };
 
 /* K's entry for the file at PATH with build id ID, created on first use. NULL if K is NULL or there
  * is no build id, without which a file cannot be identified. */
-struct kept_file *kept_find(struct kept *k, const char *path, const uint8_t *id,
-                            uint32_t id_bytes);
+struct module_cache_entry *module_cache_find(struct module_cache *k, const char *path,
+                                             const uint8_t *id, uint32_t id_bytes);
 
 /* K is empty ({0}) afterwards. */
-void kept_release(struct kept *k);
+void module_cache_release(struct module_cache *k);
 
 #endif

@@ -20,7 +20,7 @@
  * equal file name may be another file, so such modules are not read again. JIT maps are not read
  * again either, because process ids are reused.
  *
- * A nameless function is identified by its start (function_start.h), which its locations share.
+ * A unsymbolized function is identified by its start (function_start.h), which its locations share.
  *
  * The module records missing data: whether there was a file, and its level of detail.
  *
@@ -71,7 +71,8 @@ struct group {
     const struct work *work;
     size_t count;
     struct symcache cache;
-    struct kept_file *kept; // From where the cache came, or where it may go; NULL = nowhere.
+    struct module_cache_entry *cached; // From where the cache came, or where it may go; NULL =
+                                       // nowhere.
     struct object *object; // NULL if unneeded or missing; FAILURE distinguishes them.
     struct object_failure failure;
 };
@@ -93,7 +94,7 @@ symbol_resolve(struct profile *p, const struct symbol_options *options, struct e
     if (p->sought)
         return 0;
     r.paths = object_paths(p, r.options);
-    object_tell_of_server(r.options->server, r.options->progress_arg);
+    object_report_server(r.options->server, r.options->progress_arg);
     collect_work(&r);
     for (size_t i = 0; i < r.work_count; i = next) {
         for (next = i; next < r.work_count && r.work[next].group == r.work[i].group; next++)
@@ -103,7 +104,7 @@ symbol_resolve(struct profile *p, const struct symbol_options *options, struct e
         else
             resolve_file(&r, r.work + i, next - i);
     }
-    object_tell_of_server(NULL, NULL);
+    object_report_server(NULL, NULL);
     order_frames(&r);
     find_same(&r);
     arena_release(&r.scratch);
@@ -208,7 +209,7 @@ progress(struct resolver *r)
 }
 
 /* Level of detail of the frames of L. */
-enum { TELLS_NOTHING, TELLS_PLACE, TELLS_FUNCTION, TELLS_LINE };
+enum { GIVES_NOTHING_AT_ALL, GIVES_PLACE, GIVES_FUNCTION, GIVES_LINE };
 
 static int
 tells(const struct profile *p, const struct profile_location *l)
@@ -216,22 +217,22 @@ tells(const struct profile *p, const struct profile_location *l)
     const struct profile_frame *f;
 
     if (l->frame_count == 0)
-        return TELLS_NOTHING;
+        return GIVES_NOTHING_AT_ALL;
     f = &p->frames[l->first_frame + l->frame_count - 1];
     if (f->file != 0)
-        return TELLS_LINE;
-    return f->function != 0 ? TELLS_FUNCTION : TELLS_PLACE;
+        return GIVES_LINE;
+    return f->function != 0 ? GIVES_FUNCTION : GIVES_PLACE;
 }
 
 /* Level of detail of COUNT FRAMES. */
 static int
-would_tell(const struct symbol_frame *frames, size_t count)
+would_resolve(const struct symbol_frame *frames, size_t count)
 {
     const struct symbol_frame *f = &frames[count - 1];
 
     if (f->file != NULL)
-        return TELLS_LINE;
-    return f->function != NULL ? TELLS_FUNCTION : TELLS_PLACE;
+        return GIVES_LINE;
+    return f->function != NULL ? GIVES_FUNCTION : GIVES_PLACE;
 }
 
 static void
@@ -290,7 +291,7 @@ resolve_jit(struct resolver *r, const struct work *w, size_t count)
         int now = tells(r->p, &r->p->locations[w[i].location]);
 
         f.linkage = f.function;
-        if (now <= TELLS_PLACE && now <= would_tell(&f, 1) && !share_frames(r, w, &w[i]))
+        if (now <= GIVES_PLACE && now <= would_resolve(&f, 1) && !share_frames(r, w, &w[i]))
             give_frames(r, &w[i], &f, 1);
         progress(r);
     }
@@ -310,12 +311,12 @@ static bool
 debug_exists(const struct group *g)
 {
     // Below another root there may be more.
-    struct kept_file *kept = g->r->paths.sysroot == NULL ? g->kept : NULL;
-    bool exists = !(kept != NULL && kept->without_debug) &&
+    struct module_cache_entry *cached = g->r->paths.sysroot == NULL ? g->cached : NULL;
+    bool exists = !(cached != NULL && cached->without_debug) &&
                   object_debug_exists(g->m, &g->r->paths);
 
-    if (kept != NULL)
-        kept->without_debug = !exists;
+    if (cached != NULL)
+        cached->without_debug = !exists;
     return exists;
 }
 
@@ -371,8 +372,8 @@ has_file(const struct profile_module *m)
     return m->path != NULL && m->path[0] == '/';
 }
 
-/* Return the distance from the beginning of the nameless function at ADDRESS, plus 1; 0 if that is
- * not known. */
+/* Return the distance from the beginning of the unsymbolized function at ADDRESS, plus 1; 0 if that
+ * is not known. */
 static uint32_t
 into_function(struct object *o, uint64_t address)
 {
@@ -393,7 +394,8 @@ find_entry(struct group *g, uint64_t address)
         return found;
     count = object_frames(g->object, address, frames);
     symcache_add(&g->cache, address, frames, count,
-                 would_tell(frames, count) == TELLS_PLACE ? into_function(g->object, address) : 0);
+                 would_resolve(frames, count) == GIVES_PLACE ? into_function(g->object, address)
+                                                             : 0);
     return symcache_find(&g->cache, address);
 }
 
@@ -407,9 +409,9 @@ resolve_location(struct group *g, const struct work *w)
     const struct symcache_entry *e = find_entry(g, w->address);
     const struct symbol_frame *frames = e != NULL ? &g->cache.frames[e->first_frame] : &unknown;
     size_t count = e != NULL ? e->frame_count : 1;
-    int now = tells(p, l), then = would_tell(frames, count);
+    int now = tells(p, l), then = would_resolve(frames, count);
 
-    if (now == TELLS_LINE || then < now || (e == NULL && now != TELLS_NOTHING))
+    if (now == GIVES_LINE || then < now || (e == NULL && now != GIVES_NOTHING_AT_ALL))
         return;
     give_frames(g->r, w, frames, count);
     l->function_start = e != NULL && e->into != 0
@@ -432,7 +434,7 @@ static bool
 is_incomplete(const struct group *g)
 {
     for (size_t i = 0; i < g->count; i++)
-        if (tells(g->r->p, &g->r->p->locations[g->work[i].location]) != TELLS_LINE)
+        if (tells(g->r->p, &g->r->p->locations[g->work[i].location]) != GIVES_LINE)
             return true;
     return false;
 }
@@ -459,11 +461,12 @@ load_cache(struct group *g)
 
     if (g->r->options->no_cache || m->build_id_bytes == 0 || g->cache.entry_count > 0)
         return;
-    g->kept = kept_find(g->r->options->kept, m->path, m->build_id, m->build_id_bytes);
-    if (g->kept != NULL && g->kept->has_frames) {
-        g->cache = g->kept->frames;
-        g->kept->frames = (struct symcache){0};
-        g->kept->has_frames = false;
+    g->cached =
+        module_cache_find(g->r->options->module_cache, m->path, m->build_id, m->build_id_bytes);
+    if (g->cached != NULL && g->cached->has_frames) {
+        g->cache = g->cached->frames;
+        g->cached->frames = (struct symcache){0};
+        g->cached->has_frames = false;
         return;
     }
     symcache_load(&g->cache, m->path, m->build_id, m->build_id_bytes);
@@ -471,14 +474,14 @@ load_cache(struct group *g)
 
 /* All locations of G have frames: could its file, or the cache of its file, give better ones? */
 static bool
-may_tell_more(struct group *g)
+may_resolve_more(struct group *g)
 {
     enum profile_symbols known = known_symbols(g);
     enum profile_symbols here;
 
     if (g->m->build_id_bytes == 0 || known == SYMBOLS_DEBUG || !is_incomplete(g))
         return false;
-    here = object_look(g->m, &g->r->paths, &g->failure);
+    here = object_probe(g->m, &g->r->paths, &g->failure);
     if (here > known || (here != SYMBOLS_UNKNOWN && server_is_set()))
         return true;
     load_cache(g);
@@ -546,9 +549,9 @@ read_group(struct group *g)
 static void
 release_cache(struct group *g)
 {
-    if (g->kept != NULL && !g->cache.changed && g->cache.entry_count > 0) {
-        g->kept->frames = g->cache;
-        g->kept->has_frames = true;
+    if (g->cached != NULL && !g->cache.changed && g->cache.entry_count > 0) {
+        g->cached->frames = g->cache;
+        g->cached->has_frames = true;
     } else {
         symcache_release(&g->cache);
     }
@@ -559,7 +562,7 @@ resolve_file(struct resolver *r, const struct work *w, size_t count)
 {
     struct group g = {.r = r, .m = &r->p->modules[w->group], .work = w, .count = count};
 
-    if (has_file(g.m) && (is_new(&g) || may_tell_more(&g))) {
+    if (has_file(g.m) && (is_new(&g) || may_resolve_more(&g))) {
         read_group(&g);
     } else {
         for (size_t i = 0; i < count; i++) {
@@ -633,7 +636,7 @@ order_frames(struct resolver *r)
     free(before);
 }
 
-/* Tell each location in a nameless function which is the first of that function. */
+/* Tell each location in a unsymbolized function which is the first of that function. */
 static void
 find_same(struct resolver *r)
 {
@@ -645,7 +648,7 @@ find_same(struct resolver *r)
         uint64_t *known;
         bool is_first;
 
-        if (l->function_start == 0 || l->module == 0 || tells(p, l) != TELLS_PLACE) {
+        if (l->function_start == 0 || l->module == 0 || tells(p, l) != GIVES_PLACE) {
             l->function_start = 0;
             continue;
         }

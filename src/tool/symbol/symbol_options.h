@@ -5,7 +5,7 @@
 #include "base/base.h"
 
 struct debug_dirs;
-struct kept;
+struct module_cache;
 
 /* State of a query to a debuginfod server. */
 enum symbol_server { SERVER_ASKED, SERVER_ANSWERED, SERVER_SILENT };
@@ -20,7 +20,7 @@ struct symbol_paths {
 struct symbol_options {
     bool no_cache;     // Disables reading and writing of the cache.
     struct debug_dirs *debug_dirs; // See debug_dirs.h; may be NULL.
-    struct kept *kept; // Caches for further profiles; NULL = none.
+    struct module_cache *module_cache; // Caches for further profiles; NULL = none.
     // May be NULL; called before and after a server is queried for the debug information of the
     // module PATH. After SERVER_SILENT no server is queried again.
     void (*server)(void *arg, enum symbol_server what, const char *path);

@@ -15,7 +15,7 @@ struct symcache_entry {
     uint64_t address;
     uint32_t first_frame; // Index into frames.
     uint32_t frame_count; // At least 1.
-    uint32_t into; // Offset in a nameless function, plus 1; 0 = unknown.
+    uint32_t into; // Offset in a unsymbolized function, plus 1; 0 = unknown.
 };
 
 /* Starts as {0}, which is an empty cache. Strings are the cache's own or those given to

@@ -74,12 +74,12 @@ put_bar(struct text_view *v, const struct bin_bar *bar, int64_t longest)
 }
 
 static void
-put_histogram(struct text_view *v, const struct bins *bins)
+put_histogram(struct text_view *v, const struct size_totals *bins)
 {
     struct bin_bar bars[BIN_BAR_COUNT];
     int64_t longest = 0;
 
-    bins_bars(bins, bars);
+    size_totals_bars(bins, bars);
     for (size_t i = 0; i < BIN_BAR_COUNT; i++)
         if (bars[i].counters.allocated_bytes > longest)
             longest = bars[i].counters.allocated_bytes;
@@ -191,7 +191,7 @@ add_row(struct text_view *v, struct table *t, const char *label, const struct co
 }
 
 static void
-put_rows(struct text_view *v, const struct bins *bins, const struct bin_row *const *rows,
+put_rows(struct text_view *v, const struct size_totals *bins, const struct bin_row *const *rows,
          size_t count)
 {
     static const struct column columns[] = {
@@ -213,7 +213,7 @@ put_rows(struct text_view *v, const struct bins *bins, const struct bin_row *con
 
 /* Sum of the rows that are not shown. */
 static void
-put_rest(struct text_view *v, const struct bins *bins, const struct bin_row *const *rows,
+put_rest(struct text_view *v, const struct size_totals *bins, const struct bin_row *const *rows,
          size_t shown)
 {
     int64_t bytes = 0;
@@ -229,14 +229,14 @@ put_rest(struct text_view *v, const struct bins *bins, const struct bin_row *con
 }
 
 void
-text_bins(struct text_view *v, size_t top)
+text_size_totals(struct text_view *v, size_t top)
 {
     const struct bin_row **rows;
-    struct bins bins;
+    struct size_totals bins;
     size_t shown;
 
-    bins_build(v->base.p, v->base.arena, &bins);
-    rows = bins_by_bytes(&bins, v->base.arena);
+    size_totals_build(v->base.p, v->base.arena, &bins);
+    rows = size_totals_by_bytes(&bins, v->base.arena);
     shown = top < bins.count ? top : bins.count;
     text_header(v);
     put_histogram(v, &bins);
@@ -245,13 +245,13 @@ text_bins(struct text_view *v, size_t top)
             rows[i] = &bins.v[i];
     put_rows(v, &bins, rows, shown);
     put_rest(v, &bins, rows, shown);
-    text_not_in_bins(v);
+    text_not_in_size_totals(v);
     if (v->base.p->type_count > 0)
         text_wrapped(v, INK_DIM, "", LEGEND);
 }
 
 void
-text_lisp_bins(struct text_view *v)
+text_lisp_size_totals(struct text_view *v)
 {
     struct table t;
 
@@ -313,16 +313,16 @@ classic_cells(const struct text_view *v, const char *label, const struct counter
 }
 
 void
-classic_bins(struct text_view *v)
+classic_size_totals(struct text_view *v)
 {
     static const char *const titles[CLASSIC_COLUMNS] = {"size:", "allocs", "bytes (%)", "frees",
                                                         "kept (%)"};
-    struct bins bins;
+    struct size_totals bins;
     size_t count;
     const char *(*cells)[CLASSIC_COLUMNS];
     size_t widths[CLASSIC_COLUMNS] = {0};
 
-    bins_build(v->base.p, v->base.arena, &bins);
+    size_totals_build(v->base.p, v->base.arena, &bins);
     count = bins.count + 2;
     cells = arena_array(v->base.arena, count, sizeof *cells);
     memcpy(cells[0], titles, sizeof titles);

@@ -6,12 +6,12 @@
 
 /* Write a histogram and the TOP bins with most bytes, largest first. If there are no more than TOP,
  * write all in order of size. */
-void text_bins(struct text_view *v, size_t top);
+void text_size_totals(struct text_view *v, size_t top);
 
 /* Write the table as mprof printed it: all bins by size, whole percentages, nothing else. */
-void classic_bins(struct text_view *v);
+void classic_size_totals(struct text_view *v);
 
 /* Lisp objects by class and type. */
-void text_lisp_bins(struct text_view *v);
+void text_lisp_size_totals(struct text_view *v);
 
 #endif

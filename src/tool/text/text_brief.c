@@ -86,30 +86,30 @@ chain(const struct text_view *v, const struct stack *s, uint32_t own)
     uint32_t depth = stack_useful_depth(v->base.p, s), shown = 0;
     struct arena *a = v->base.arena;
     const char *text = "";
-    bool nameless = false;
+    bool unsymbolized = false;
 
-    for (uint32_t i = holder_next(v->base.p, s, own); i < depth && shown < CHAIN_FRAMES;
-         i = holder_next(v->base.p, s, i)) {
+    for (uint32_t i = top_holder_next(v->base.p, s, own); i < depth && shown < CHAIN_FRAMES;
+         i = top_holder_next(v->base.p, s, i)) {
         bool known = v->base.p->frames[s->frames[i]].function != 0;
 
         // One "…" covers several nameless frames.
-        if (!known && nameless)
+        if (!known && unsymbolized)
             continue;
-        nameless = !known && shown > 0;
+        unsymbolized = !known && shown > 0;
         text = arena_printf(a, "%s%s%s", text, shown++ ? ARROW : "",
-                            nameless ? "\xe2\x80\xa6" : plain_name(v, s, i));
+                            unsymbolized ? "\xe2\x80\xa6" : plain_name(v, s, i));
     }
     return text;
 }
 
 static void
-put_callers(struct text_view *v, const struct holder *h, enum metric metric, size_t limit)
+put_callers(struct text_view *v, const struct top_holder *h, enum metric metric, size_t limit)
 {
     struct arena *a = v->base.arena;
     int64_t whole = metric_value(&h->counters, metric);
 
     for (size_t i = 0; i < h->caller_count && i < limit; i++) {
-        const struct holder_caller *c = &h->callers[i];
+        const struct top_holder_caller *c = &h->callers[i];
         int64_t value = metric_value(&c->counters, metric);
         const char *from = c->largest->depth ? chain(v, c->largest, c->own) : "";
         const char *number = arena_printf(a, "#%" PRIu32, c->largest->number);
@@ -228,7 +228,7 @@ put_function(struct text_view *v, const struct place *p, size_t used)
 }
 
 static struct place
-place_of_holder(const struct holder *h, enum metric metric)
+place_of_holder(const struct top_holder *h, enum metric metric)
 {
     struct place p = {.stack = h->largest, .own = h->own};
     int64_t value = metric_value(&h->counters, metric);
@@ -246,7 +246,7 @@ place_of_holder(const struct holder *h, enum metric metric)
 }
 
 static void
-put_holder(struct text_view *v, const struct holder *h, enum metric metric, size_t callers)
+put_holder(struct text_view *v, const struct top_holder *h, enum metric metric, size_t callers)
 {
     int64_t total = metric_value(&v->base.stacks->total, metric);
     const char *mark = sampling_mark(v->base.arena, &h->counters, &h->errors, metric);
@@ -322,20 +322,20 @@ static void
 put_section(struct text_view *v, enum metric metric, size_t limit, size_t callers)
 {
     int64_t total = metric_value(&v->base.stacks->total, metric), rest = 0, shrunk = 0;
-    struct holders holders;
+    struct top_holders top_holders;
     size_t shown = 0, more = 0, less = 0;
 
-    holders_build(v->base.p, v->base.stacks, metric, v->base.arena, &holders);
-    if (holders.count == 0 || metric_value(&holders.v[0].counters, metric) <= 0)
+    top_holders_build(v->base.p, v->base.stacks, metric, v->base.arena, &top_holders);
+    if (top_holders.count == 0 || metric_value(&top_holders.v[0].counters, metric) <= 0)
         return;
     text_title(v, section_title(v, metric), section_total(v, metric));
     strbuf_char(v->out, '\n');
-    for (size_t i = 0; i < holders.count; i++) {
-        int64_t value = metric_value(&holders.v[i].counters, metric);
+    for (size_t i = 0; i < top_holders.count; i++) {
+        int64_t value = metric_value(&top_holders.v[i].counters, metric);
         bool large = i == 0 || (double)value * 100 >= (double)total * ROW_PERCENT;
 
         if (value > 0 && shown == i && shown < limit && large) {
-            put_holder(v, &holders.v[i], metric, callers);
+            put_holder(v, &top_holders.v[i], metric, callers);
             shown++;
         } else if (value > 0) {
             rest = counters_sum(rest, value);
@@ -391,14 +391,14 @@ put_growth(struct text_view *v)
 {
     const struct timeline_options options = {.by = TIMELINE_LIVE, .limit = GROWING_ROWS};
     const struct profile *p = v->base.p;
-    struct own_code code;
+    struct user_code code;
     struct timeline t;
     bool title = false;
 
     if (p->extent != EXTENT_WHOLE || !timeline_has_news(p))
         return;
     timeline_build(p, v->base.stacks, &options, v->base.arena, &t);
-    own_code_init(&code, p, v->base.arena);
+    user_code_init(&code, p, v->base.arena);
     for (size_t i = 0; i < t.row_count; i++) {
         const struct stack *s = t.rows[i].stack;
 
@@ -421,7 +421,7 @@ put_growth(struct text_view *v)
         strbuf_str(v->out, "  ");
         put_function(v,
                      &(struct place){.stack = s,
-                                     .own = own_code_frame(&code, s),
+                                     .own = user_code_frame(&code, s),
                                      .by = "by"},
                      NAME_COLUMN);
         strbuf_char(v->out, '\n');
@@ -466,7 +466,7 @@ text_brief(struct text_view *v)
 
     text_header(v);
     text_losses(v, loss_field_count);
-    text_damages(v);
+    text_corruptions(v);
     before = v->out->length;
     text_heaps(v, SECOND_ROWS);
     text_backings(v, SECOND_ROWS);

@@ -20,7 +20,7 @@
 enum { WRITTEN_SHOWN = 16 };
 
 static const char *
-damage_words(struct arena *a, const struct check_damage *d)
+corruption_words(struct arena *a, const struct check_corruption *d)
 {
     const char *bytes = style_plural(a, (int64_t)d->known_bytes, "byte");
 
@@ -39,7 +39,7 @@ damage_words(struct arena *a, const struct check_damage *d)
 
 /* "41 00 42  A.B" */
 static const char *
-bytes_words(struct arena *a, const struct check_damage *d)
+bytes_words(struct arena *a, const struct check_corruption *d)
 {
     uint32_t count = d->written_count < WRITTEN_SHOWN ? d->written_count : WRITTEN_SHOWN;
     char *text = arena_array(a, count * 3 + 2 + count + 1, 1), *to = text;
@@ -69,7 +69,7 @@ put_stack(struct text_view *v, const struct memory_view *m, const struct block *
 }
 
 static void
-put_damage(struct text_view *v, const struct memory_view *m, const struct check_damage *d)
+put_corruption(struct text_view *v, const struct memory_view *m, const struct check_corruption *d)
 {
     const struct block *culprit = check_culprit(d);
     const struct block *other = culprit == &d->block ? &d->neighbour : &d->block;
@@ -81,7 +81,7 @@ put_damage(struct text_view *v, const struct memory_view *m, const struct check_
                            culprit == &d->neighbour && d->neighbour_freed
                                ? "A freed block"
                                : arena_printf(a, "A block %s", memory_block_size(a, culprit)),
-                           culprit->address, damage_words(a, d)));
+                           culprit->address, corruption_words(a, d)));
     text_line(v, INK_PLAIN,
               arena_printf(a, "    from 0x%" PRIx64 " on: %s", d->at, bytes_words(a, d)));
     put_stack(v, m, culprit, "    it was allocated by");
@@ -118,6 +118,6 @@ text_check(struct text_view *v, const struct memory_view *m)
                   arena_printf(a, "  %s could not be looked at: their memory is not there",
                                style_plural(a, (int64_t)c->unknown, "block")));
     for (; shown < c->count && shown < limit; shown++)
-        put_damage(v, m, &c->v[shown]);
+        put_corruption(v, m, &c->v[shown]);
     text_more(v, shown, c->count, "damaged block");
 }

@@ -27,7 +27,7 @@
 #include "view/memory_words.h"
 #include "view/phrases.h"
 
-enum { SIZES_SHOWN = 8, ADDRESSES_SHOWN = 4, DAMAGED_SHOWN = 3 };
+enum { SIZES_SHOWN = 8, ADDRESSES_SHOWN = 4, CORRUPTED_SHOWN = 3 };
 
 void
 text_core_site(struct text_view *v, const struct examined *e, uint32_t site)
@@ -59,7 +59,7 @@ text_core_place(struct text_view *v, const struct examined *e, uint64_t address)
 
 /* Blocks whose word in front makes no sense, and the one before, which has most likely run over. */
 static void
-put_damaged(struct text_view *v, const struct examined *e)
+put_corrupted(struct text_view *v, const struct examined *e)
 {
     struct arena *a = v->base.arena;
     size_t shown = 0;
@@ -69,12 +69,12 @@ put_damaged(struct text_view *v, const struct examined *e)
     text_line(v, INK_WARNING,
               arena_printf(a, "  The allocator's word in front of %s has been written over",
                            style_plural(a, (int64_t)e->blocks.damaged, "block")));
-    for (size_t i = 0; i < e->blocks.count && shown < DAMAGED_SHOWN; i++) {
+    for (size_t i = 0; i < e->blocks.count && shown < CORRUPTED_SHOWN; i++) {
         const struct block *b = &e->blocks.v[i];
         const struct block *before = i > 0 ? b - 1 : NULL;
         struct ended_block front;
 
-        if (!(b->flags & BLOCK_DAMAGED))
+        if (!(b->flags & BLOCK_CORRUPTED))
             continue;
         shown++;
         front = place_in_front(e, b->address);
@@ -237,7 +237,7 @@ text_core_head(struct text_view *v, const struct examined *e)
         text_line(v, INK_DIM, arena_printf(a, "  It was stopped for %s.",
                                            style_duration(a, e->stopped_ns)));
     put_end(v, e);
-    put_damaged(v, e);
+    put_corrupted(v, e);
     text_line(v, INK_PLAIN,
               arena_printf(a, "  %s live with %s%s",
                            style_plural(a, counters_live_blocks(&p->totals), "block"),

@@ -25,22 +25,22 @@ size_words(struct arena *a, uint64_t size_bytes)
 
 /* The most likely culprit, and its error. */
 static const char *
-head_words(struct arena *a, const struct profile_damage *d)
+head_words(struct arena *a, const struct profile_corruption *d)
 {
-    bool by_front = d->kind == DAMAGED_OVERWRITTEN && d->front_address != 0;
+    bool by_front = d->kind == CORRUPTED_OVERWRITTEN && d->front_address != 0;
 
     return arena_printf(
         a, "  A block %s at 0x%" PRIx64 " %s",
         size_words(a, by_front ? d->front_size_bytes : d->size_bytes),
         by_front ? d->front_address : d->address,
-        d->kind == DAMAGED_PAST_END       ? "was written past its end"
-        : d->kind == DAMAGED_BEFORE_START ? "was written before its beginning"
+        d->kind == CORRUPTED_PAST_END       ? "was written past its end"
+        : d->kind == CORRUPTED_BEFORE_START ? "was written before its beginning"
         : by_front ? "was written past its end, over the annotation of the next one"
                    : "has lost its annotation, and no live block precedes it");
 }
 
 static const char *
-written_words(struct arena *a, const struct profile_damage *d)
+written_words(struct arena *a, const struct profile_corruption *d)
 {
     uint32_t count = d->written_bytes < 16 ? d->written_bytes : 16;
     char *text = arena_array(a, (size_t)count * 4 + 3, 1), *to = text;
@@ -68,12 +68,12 @@ put_stack(struct text_view *v, uint32_t node, const char *words)
 }
 
 static void
-put_damage(struct text_view *v, const struct profile_damage *d)
+put_corruption(struct text_view *v, const struct profile_corruption *d)
 {
-    static const char *const finders[] = {[DAMAGE_BY_FREE] = "its free",
-                                          [DAMAGE_BY_REALLOC] = "its reallocation",
-                                          [DAMAGE_BY_CHECK] = "a check of all blocks"};
-    bool by_front = d->kind == DAMAGED_OVERWRITTEN && d->front_address != 0;
+    static const char *const finders[] = {[CORRUPTION_BY_FREE] = "its free",
+                                          [CORRUPTION_BY_REALLOC] = "its reallocation",
+                                          [CORRUPTION_BY_CHECK] = "a check of all blocks"};
+    bool by_front = d->kind == CORRUPTED_OVERWRITTEN && d->front_address != 0;
     struct arena *a = v->base.arena;
     const char *found;
 
@@ -100,17 +100,17 @@ put_damage(struct text_view *v, const struct profile_damage *d)
 }
 
 void
-text_damages(struct text_view *v)
+text_corruptions(struct text_view *v)
 {
     const struct profile *p = v->base.p;
     size_t limit = v->base.limit ? v->base.limit : TEXT_OVERVIEW_LIMIT, shown = 0;
     struct arena *a = v->base.arena;
 
-    if (p->damage_count == 0)
+    if (p->corruption_count == 0)
         return;
     text_title(v, "Damaged blocks",
                style_plural(a, (int64_t)p->losses.damaged_blocks, "block"));
-    for (; shown < p->damage_count && shown < limit; shown++)
-        put_damage(v, &p->damages[shown]);
-    text_more(v, shown, p->damage_count, "damaged block");
+    for (; shown < p->corruption_count && shown < limit; shown++)
+        put_corruption(v, &p->corruptions[shown]);
+    text_more(v, shown, p->corruption_count, "damaged block");
 }

@@ -5,6 +5,6 @@
 #include "text/text_view.h"
 
 /* Write the section of damaged blocks, if there are any. */
-void text_damages(struct text_view *v);
+void text_corruptions(struct text_view *v);
 
 #endif

@@ -198,8 +198,8 @@ put_side(struct diff_text *v, const char *side, const struct profile *p)
 static bool
 left_out(const struct profile *p)
 {
-    for (size_t i = 0; i < p->way_count; i++)
-        if (p->ways[i].mode == MODE_OFF)
+    for (size_t i = 0; i < p->mode_count; i++)
+        if (p->modes[i].mode == MODE_OFF)
             return true;
     return false;
 }
@@ -207,13 +207,13 @@ left_out(const struct profile *p)
 static bool
 recorded_alike(const struct profile *a, const struct profile *b)
 {
-    return a->way_count == 1 && b->way_count == 1 && a->ways[0].mode == b->ways[0].mode &&
-           a->ways[0].period == b->ways[0].period;
+    return a->mode_count == 1 && b->mode_count == 1 && a->modes[0].mode == b->modes[0].mode &&
+           a->modes[0].period == b->modes[0].period;
 }
 
 /* How the two sides were recorded, unless both were exactly. */
 static void
-put_ways(struct diff_text *v)
+put_modes(struct diff_text *v)
 {
     const char *before = sampling_how(v->d->arena, v->d->before);
     const char *after = sampling_how(v->d->arena, v->d->after);
@@ -238,7 +238,7 @@ put_totals(struct diff_text *v)
 
     put_side(v, "before", v->d->before);
     put_side(v, "after", v->d->after);
-    put_ways(v);
+    put_modes(v);
     strbuf_char(v->out, '\n');
     strbuf_fmt(v->out, "%*s%*s%*s\n", 24 - narrow, "before", 14 - narrow, "after", 14 - narrow,
                "growth");

@@ -25,7 +25,7 @@
 
 enum { BAR_MIN = 8, BAR_MAX = 20, WIDE_ENOUGH = 100, CLASSIC_NAME = 24 };
 
-struct direct_layout {
+struct functions_layout {
     size_t value, kept, calls, bar; // Widths.
     bool has_kept;                  // False if the metric is live bytes.
 };
@@ -37,16 +37,16 @@ wider(size_t width, const char *text)
 }
 
 static size_t
-columns_before_name(const struct direct_layout *l)
+columns_before_name(const struct functions_layout *l)
 {
     return 5 + l->value + 2 + l->bar + 2 + l->calls + 4 +
            (l->has_kept ? l->kept + l->bar + 4 : 0);
 }
 
-static struct direct_layout
-lay_out(const struct text_view *v, const struct direct *d, enum metric metric)
+static struct functions_layout
+lay_out(const struct text_view *v, const struct function_totals *d, enum metric metric)
 {
-    struct direct_layout l = {
+    struct functions_layout l = {
         .value = strlen(phrase_metric_column(v->base.p, metric)),
         .kept = strlen("kept"),
         .calls = strlen("calls"),
@@ -65,7 +65,7 @@ lay_out(const struct text_view *v, const struct direct *d, enum metric metric)
 }
 
 static void
-put_titles(struct text_view *v, const struct direct_layout *l, enum metric metric)
+put_titles(struct text_view *v, const struct functions_layout *l, enum metric metric)
 {
     style_ink(&v->style, v->out, INK_DIM);
     style_right(v->out, "%", 5);
@@ -91,8 +91,8 @@ put_bar(struct text_view *v, const struct amount *part, const struct amount *who
 }
 
 static void
-put_row(struct text_view *v, const struct direct_layout *l, const struct direct_row *r,
-        const struct direct_row *total, const char *name, enum metric metric)
+put_row(struct text_view *v, const struct functions_layout *l, const struct function_total *r,
+        const struct function_total *total, const char *name, enum metric metric)
 {
     int64_t value = amount_sum(&r->amount), whole = amount_sum(&total->amount);
 
@@ -115,11 +115,11 @@ put_row(struct text_view *v, const struct direct_layout *l, const struct direct_
 }
 
 void
-text_direct(struct text_view *v, const struct functions *f, const struct direct *d,
-            enum metric metric)
+text_function_totals(struct text_view *v, const struct functions *f,
+                     const struct function_totals *d, enum metric metric)
 {
     size_t limit = v->base.limit ? v->base.limit : TEXT_LIMIT, used;
-    struct direct_layout l = lay_out(v, d, metric);
+    struct functions_layout l = lay_out(v, d, metric);
 
     text_header(v);
     strbuf_char(v->out, '\n');
@@ -127,7 +127,7 @@ text_direct(struct text_view *v, const struct functions *f, const struct direct 
     put_row(v, &l, &d->total, &d->total, "total", metric);
     used = columns_before_name(&l);
     for (size_t i = 0; i < d->count && i < limit; i++) {
-        const struct direct_row *r = &d->v[i];
+        const struct function_total *r = &d->v[i];
         const char *error = sampling_error(v->base.arena, &r->counters, &r->errors, metric);
         size_t room = style_room(&v->style, used);
 
@@ -150,8 +150,8 @@ put_classic_classes(struct text_view *v, const struct amount *part, const struct
 }
 
 static void
-put_classic_row(struct text_view *v, const struct direct_row *r, const struct direct_row *total,
-                const char *name)
+put_classic_row(struct text_view *v, const struct function_total *r,
+                const struct function_total *total, const char *name)
 {
     int64_t whole = amount_sum(&total->amount), bytes = amount_sum(&r->amount);
 
@@ -167,7 +167,8 @@ put_classic_row(struct text_view *v, const struct direct_row *r, const struct di
 }
 
 void
-classic_direct(struct text_view *v, const struct functions *f, const struct direct *d)
+classic_function_totals(struct text_view *v, const struct functions *f,
+                        const struct function_totals *d)
 {
     size_t limit = v->base.limit ? v->base.limit : SIZE_MAX;
 

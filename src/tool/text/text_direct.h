@@ -6,10 +6,11 @@
 #include "text/text_view.h"
 
 /* Write a line for each function of D, up to the view's limit, with METRIC and live bytes. */
-void text_direct(struct text_view *v, const struct functions *f, const struct direct *d,
-                 enum metric metric);
+void text_function_totals(struct text_view *v, const struct functions *f,
+                          const struct function_totals *d, enum metric metric);
 
 /* The same in the layout of the paper on mprof (1988). */
-void classic_direct(struct text_view *v, const struct functions *f, const struct direct *d);
+void classic_function_totals(struct text_view *v, const struct functions *f,
+                             const struct function_totals *d);
 
 #endif

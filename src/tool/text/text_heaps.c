@@ -153,7 +153,7 @@ text_labels(struct text_view *v, size_t limit)
 }
 
 void
-text_not_in_bins(struct text_view *v)
+text_not_in_size_totals(struct text_view *v)
 {
     const struct profile *p = v->base.p;
     int64_t calls = counters_difference(p->totals.allocations, p->heaps[0].counters.allocations);

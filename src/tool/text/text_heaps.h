@@ -13,6 +13,6 @@ void text_labels(struct text_view *v, size_t limit);
 void text_backings(struct text_view *v, size_t limit);
 
 /* Bytes outside the bins: a line if the program has heaps. */
-void text_not_in_bins(struct text_view *v);
+void text_not_in_size_totals(struct text_view *v);
 
 #endif

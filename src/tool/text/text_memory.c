@@ -47,7 +47,7 @@ put_largest(struct text_view *v, const struct memory_view *m)
 
         text_line(v, INK_PLAIN,
                   arena_printf(a, "  0x%012" PRIx64 " %14s  %s", b->address,
-                               b->flags & (BLOCK_UNSIZED | BLOCK_DAMAGED)
+                               b->flags & (BLOCK_UNSIZED | BLOCK_CORRUPTED)
                                    ? "?"
                                    : style_count(a, (int64_t)b->size_bytes),
                                function_of(v, m, b)));

@@ -28,7 +28,7 @@ text_overview(struct text_view *v)
     text_header(v);
     text_snapshots(v);
     text_recorder(v);
-    text_damages(v);
+    text_corruptions(v);
     text_unknown_frees(v);
     text_heaps(v, limit);
     text_backings(v, limit);
@@ -96,5 +96,5 @@ put_sizes(struct text_view *v)
         table_string(&t, bar(v->base.arena, c->allocations, calls));
     }
     table_text(&t, &v->style, SIZE_MAX, v->out);
-    text_not_in_bins(v);
+    text_not_in_size_totals(v);
 }

@@ -19,7 +19,7 @@
 #include "text/text_site.h"
 #include "text/text_stack.h"
 
-enum { SIZES_SHOWN = 8, DAMAGE_SHOWN = 10, DAMAGE_DEPTH = 8 };
+enum { SIZES_SHOWN = 8, CORRUPTIONS_SHOWN = 10, CORRUPTION_DEPTH = 8 };
 
 static void
 put_row(struct text_view *v, enum ink ink, const char *label, uint64_t count, const char *more)
@@ -53,8 +53,8 @@ put_head(struct text_view *v, const struct annotated_memory *m)
     if (m->cut_off > 0)
         put_row(v, INK_WARNING, "Cut off", m->cut_off,
                 "reach beyond the end of the memory, which is incomplete");
-    if (m->damage_count > 0)
-        put_row(v, INK_WARNING, "Damaged", m->damage_count, "see the end");
+    if (m->corruption_count > 0)
+        put_row(v, INK_WARNING, "Damaged", m->corruption_count, "see the end");
 }
 
 static void
@@ -71,8 +71,8 @@ put_blocks(struct text_view *v)
 }
 
 static const char *
-damage_sentence(struct text_view *v, const struct annotated_memory *m,
-                const struct annotated_damage *d)
+corruption_sentence(struct text_view *v, const struct annotated_memory *m,
+                    const struct annotated_corruption *d)
 {
     struct arena *a = v->base.arena;
     const struct annotated_block *b = &d->block;
@@ -81,12 +81,12 @@ damage_sentence(struct text_view *v, const struct annotated_memory *m,
                                      annotated_address_words(m, b, a));
 
     switch (d->kind) {
-    case DAMAGE_PAST_END:
+    case CORRUPTION_PAST_END:
         return arena_printf(a, "Past the end of %s, from byte %" PRIu64 " on", block,
                             b->size + b->guard_changed);
-    case DAMAGE_BEFORE_START:
+    case CORRUPTION_BEFORE_START:
         return arena_printf(a, "Before the start of %s", block);
-    case DAMAGE_OVERWRITTEN:
+    case CORRUPTION_OVERWRITTEN:
         break;
     }
     if (b->head_bytes == 0)
@@ -101,29 +101,29 @@ put_stack_of(struct text_view *v, const struct annotated_view *found, uint32_t s
     struct stack s =
         stack_of_node(v->base.p, found->places->node_of[stack], v->base.arena);
 
-    text_stack(v, &s, DAMAGE_DEPTH, 0);
+    text_stack(v, &s, CORRUPTION_DEPTH, 0);
 }
 
 static void
-put_damage(struct text_view *v, const struct annotated_view *found)
+put_corruption(struct text_view *v, const struct annotated_view *found)
 {
     const struct annotated_memory *m = found->memory;
     struct arena *a = v->base.arena;
 
-    if (m->damage_count == 0)
+    if (m->corruption_count == 0)
         return;
     text_title(v, "Damage",
-               arena_printf(a, "%s", style_plural(a, (int64_t)m->damage_count, "place")));
-    for (size_t i = 0; i < m->damage_count && i < DAMAGE_SHOWN; i++) {
-        const struct annotated_damage *d = &m->damage[i];
+               arena_printf(a, "%s", style_plural(a, (int64_t)m->corruption_count, "place")));
+    for (size_t i = 0; i < m->corruption_count && i < CORRUPTIONS_SHOWN; i++) {
+        const struct annotated_corruption *d = &m->corruptions[i];
 
         strbuf_char(v->out, '\n');
         text_line(v, INK_WARNING,
-                  arena_printf(a, "  %s%s", damage_sentence(v, m, d),
+                  arena_printf(a, "  %s%s", corruption_sentence(v, m, d),
                                d->block.head_bytes != 0 ? ", allocated by" : ""));
         if (d->block.head_bytes != 0)
             put_stack_of(v, found, d->block.stack);
-        if (d->kind != DAMAGE_OVERWRITTEN || d->front == 0)
+        if (d->kind != CORRUPTION_OVERWRITTEN || d->front == 0)
             continue;
         text_line(v, INK_WARNING,
                   arena_printf(a,
@@ -132,8 +132,8 @@ put_damage(struct text_view *v, const struct annotated_view *found)
                                annotated_address_words(m, &m->v[d->front - 1], a)));
         put_stack_of(v, found, m->v[d->front - 1].stack);
     }
-    text_more(v, m->damage_count < DAMAGE_SHOWN ? m->damage_count : DAMAGE_SHOWN, m->damage_count,
-              "place");
+    text_more(v, m->corruption_count < CORRUPTIONS_SHOWN ? m->corruption_count : CORRUPTIONS_SHOWN,
+              m->corruption_count, "place");
 }
 
 void
@@ -141,7 +141,7 @@ text_rawdump(struct text_view *v, const struct annotated_view *found)
 {
     put_head(v, found->memory);
     put_blocks(v);
-    put_damage(v, found);
+    put_corruption(v, found);
 }
 
 const char *

@@ -9,31 +9,31 @@
 #include "view/phrases.h"
 #include "view/sampling.h"
 
-enum { WAYS_SHOWN = 8, SNAPSHOTS_SHOWN = 10 };
+enum { MODES_SHOWN = 8, SNAPSHOTS_SHOWN = 10 };
 
 static void
-put_ways(struct text_view *v)
+put_modes(struct text_view *v)
 {
     const struct profile *p = v->base.p;
     struct arena *a = v->base.arena;
 
     if (p->merged_processes > 1) {
-        for (size_t i = 0; i < p->way_count && i < WAYS_SHOWN; i++)
+        for (size_t i = 0; i < p->mode_count && i < MODES_SHOWN; i++)
             text_line(v, INK_DIM,
                       arena_printf(a, "  %s %s", i ? "               some" : "Recording      some",
-                                   sampling_mode(a, &p->ways[i])));
+                                   sampling_mode(a, &p->modes[i])));
         return;
     }
-    for (size_t i = 0; i < p->way_count && i < WAYS_SHOWN; i++)
+    for (size_t i = 0; i < p->mode_count && i < MODES_SHOWN; i++)
         text_line(v, INK_DIM,
                   arena_printf(
                       a, "  %s %-10s  %s", i ? "               from" : "Recording      from",
-                      style_duration(a, p->ways[i].elapsed_ns), sampling_mode(a, &p->ways[i])));
-    if (p->way_count > WAYS_SHOWN)
+                      style_duration(a, p->modes[i].elapsed_ns), sampling_mode(a, &p->modes[i])));
+    if (p->mode_count > MODES_SHOWN)
         text_line(
             v, INK_DIM,
             arena_printf(a, "                     \xe2\x80\xa6 and %s",
-                         style_plural(a, (int64_t)(p->way_count - WAYS_SHOWN), "more change")));
+                         style_plural(a, (int64_t)(p->mode_count - MODES_SHOWN), "more change")));
 }
 
 static void
@@ -101,8 +101,8 @@ text_recording(struct text_view *v)
     if (!profile_is_estimate(v->base.p))
         return;
     strbuf_char(v->out, '\n');
-    if (v->base.p->way_count > 1)
-        put_ways(v);
+    if (v->base.p->mode_count > 1)
+        put_modes(v);
     put_unseen(v);
     if (v->base.p->extent != EXTENT_WHOLE)
         text_line(v, INK_DIM,

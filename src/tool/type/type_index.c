@@ -32,8 +32,8 @@ struct walker {
     struct map known;     // Set of recorded types, by hash of name and size.
     struct map imported;  // Set of imported units, by address of the unit's DIE.
     struct map anonymous; // Address of a nameless type's DIE to its size; 0 = a typedef names it.
-    Dwarf_Die *nameless;  // Language of the current unit.
-    size_t nameless_count, nameless_capacity;
+    Dwarf_Die *unnamed;   // Language of the current unit.
+    size_t unnamed_count, unnamed_capacity;
     uintptr_t last; // As debuginfo_next has it.
     bool has_scopes;
 };
@@ -101,9 +101,9 @@ add_aggregate(struct walker *w, Dwarf_Die *die, const char *name)
     // A typedef that came before has taken it.
     if (is_new && size != 0) {
         *known = size;
-        arena_grow(&w->scratch, &w->nameless, &w->nameless_capacity, w->nameless_count,
-                   sizeof *w->nameless);
-        w->nameless[w->nameless_count++] = *die;
+        arena_grow(&w->scratch, &w->unnamed, &w->unnamed_capacity, w->unnamed_count,
+                   sizeof *w->unnamed);
+        w->unnamed[w->unnamed_count++] = *die;
     }
 }
 
@@ -125,16 +125,16 @@ add_typedef(struct walker *w, Dwarf_Die *die, bool in_type)
 
 /* The nameless types of the unit that no typedef has named by now. */
 static void
-add_nameless(struct walker *w)
+add_unnamed(struct walker *w)
 {
-    for (size_t i = 0; i < w->nameless_count; i++) {
-        Dwarf_Die *die = &w->nameless[i];
+    for (size_t i = 0; i < w->unnamed_count; i++) {
+        Dwarf_Die *die = &w->unnamed[i];
         const uint64_t *size = map_get(&w->anonymous, (uintptr_t)die->addr);
 
         if (size != NULL && *size != 0)
             add_entry(w, type_die_anonymous_name(w->d, die, &w->scratch), *size);
     }
-    w->nameless_count = 0;
+    w->unnamed_count = 0;
 }
 
 /* Walk below DIE with NAME (NULL = nothing) added to the scopes. */
@@ -280,7 +280,7 @@ type_index_build(struct type_index *index, struct debuginfo *d)
         w.has_scopes = debuginfo_has_scopes(d, &unit);
         w.last = 0;
         walk(&w, &unit, false, 0);
-        add_nameless(&w);
+        add_unnamed(&w);
     }
     sort(index);
     map_release(&w.known);

@@ -215,7 +215,8 @@ has_own_type(const struct type_facts *facts, size_t level)
 }
 
 bool
-type_judge(const struct type_facts *facts, const struct type_sizes *sizes, struct type_answer *ret)
+type_verdict_decide(const struct type_facts *facts, const struct type_sizes *sizes,
+                    struct type_answer *ret)
 {
     *ret = (struct type_answer){0};
     for (size_t level = 0; level < facts->level_count; level++) {

@@ -30,7 +30,7 @@ enum type_fit type_fit(const struct type_fact *fact, const struct type_sizes *si
 
 /* Set *RET to the type that FACTS give blocks of SIZES. Returns true if the function only passes
  * blocks on; the answer then counts only if the caller has none. */
-bool type_judge(const struct type_facts *facts, const struct type_sizes *sizes,
-                struct type_answer *ret);
+bool type_verdict_decide(const struct type_facts *facts, const struct type_sizes *sizes,
+                         struct type_answer *ret);
 
 #endif

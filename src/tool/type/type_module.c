@@ -56,13 +56,13 @@ release_types(void *types)
 }
 
 /* Slot for the data of M's file; NULL = none. */
-static struct kept_file *
+static struct module_cache_entry *
 kept_of(const struct type_module *m)
 {
     const struct profile_module *from = module_of(m);
 
-    return uses_caches(m) ? kept_find(m->options->kept, from->path, from->build_id,
-                                      from->build_id_bytes)
+    return uses_caches(m) ? module_cache_find(m->options->module_cache, from->path, from->build_id,
+                                              from->build_id_bytes)
                           : NULL;
 }
 
@@ -70,7 +70,7 @@ kept_of(const struct type_module *m)
 static void
 take_kept(struct type_module *m)
 {
-    struct kept_file *f = m->kept_taken ? NULL : kept_of(m);
+    struct module_cache_entry *f = m->kept_taken ? NULL : kept_of(m);
     struct kept_types *k;
 
     m->kept_taken = true;
@@ -92,7 +92,7 @@ take_kept(struct type_module *m)
 static bool
 keep(struct type_module *m)
 {
-    struct kept_file *f = kept_of(m);
+    struct module_cache_entry *f = kept_of(m);
     struct kept_types *k;
 
     if (f == NULL || f->types != NULL)

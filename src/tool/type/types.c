@@ -134,7 +134,7 @@ struct typer {
 static void collect_sizes(struct typer *t);
 static void collect_modules(struct typer *t);
 static void collect_types(struct typer *t);
-static void judge_sites(struct typer *t);
+static void decide_sites(struct typer *t);
 
 /* Types of a packed profile, before more are found. */
 struct known {
@@ -222,7 +222,7 @@ symbol_types(struct profile *p, const struct symbol_options *options)
     collect_sizes(&t);
     collect_modules(&t);
     collect_types(&t);
-    judge_sites(&t);
+    decide_sites(&t);
     if (p->typed)
         keep_known(&t, &before);
     for (size_t i = 0; i < t.module_count; i++)
@@ -708,7 +708,7 @@ facts_of(struct typer *t, uint32_t location, uint32_t callee)
     return t->facts[location];
 }
 
-/* Like type_judge, cached, because many paths lead to one call. */
+/* Like type_verdict_decide, cached, because many paths lead to one call. */
 static bool
 judge(struct typer *t, const struct type_facts *facts, const struct type_sizes *sizes,
       struct type_answer *ret)
@@ -723,7 +723,7 @@ judge(struct typer *t, const struct type_facts *facts, const struct type_sizes *
     j = &t->judged[hash & (t->judged_count - 1)];
     if (j->facts != facts || j->sizes.min != sizes->min || j->sizes.max != sizes->max) {
         *j = (struct judged){.facts = facts, .sizes = *sizes};
-        j->passes_on = type_judge(facts, sizes, &j->answer);
+        j->passes_on = type_verdict_decide(facts, sizes, &j->answer);
     }
     *ret = j->answer;
     return j->passes_on;
@@ -733,8 +733,8 @@ judge(struct typer *t, const struct type_facts *facts, const struct type_sizes *
  * Returns false if there are no facts about the calls, so that other sizes would make no
  * difference. */
 static bool
-judge_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint64_t header,
-            struct type_answer *ret)
+decide_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint64_t header,
+             struct type_answer *ret)
 {
     const struct profile *p = t->p;
     uint32_t callee = 0;
@@ -765,10 +765,10 @@ judge_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint
 
 /* Fill the empty RET with the type of NODE's blocks, by the query ASKED. */
 static void
-judge_node(struct typer *t, uint32_t node, const struct type_sizes *asked,
-           struct type_answer *ret)
+decide_node(struct typer *t, uint32_t node, const struct type_sizes *asked,
+            struct type_answer *ret)
 {
-    if (!judge_sizes(t, node, asked, 0, ret))
+    if (!decide_sizes(t, node, asked, 0, ret))
         return;
     // A guess, or a type that only begins the block, is no better than one that fits behind a
     // header.
@@ -779,7 +779,7 @@ judge_node(struct typer *t, uint32_t node, const struct type_sizes *asked,
         struct type_sizes sizes = {asked->min - header, asked->max - header};
         struct type_answer behind = {0};
 
-        judge_sizes(t, node, &sizes, header, &behind);
+        decide_sizes(t, node, &sizes, header, &behind);
         if (behind.verdict != VERDICT_CERTAIN || !behind.fact->is_aggregate ||
             behind.fit < FIT_TAIL)
             continue;
@@ -823,7 +823,7 @@ type_name(struct typer *t, const struct type_answer *a)
     return (uint32_t)*known;
 }
 
-/* Like judge_node, cached, because many paths lead to a few calls. */
+/* Like decide_node, cached, because many paths lead to a few calls. */
 static struct named_answer
 answer_of(struct typer *t, uint32_t node, const struct type_sizes *sizes)
 {
@@ -841,7 +841,7 @@ answer_of(struct typer *t, uint32_t node, const struct type_sizes *sizes)
         s->sizes.min == sizes->min && s->sizes.max == sizes->max && now.locations[0] != 0)
         return s->answer;
     t->steps = 0;
-    judge_node(t, node, sizes, &a);
+    decide_node(t, node, sizes, &a);
     if (a.fact != NULL)
         now.answer = (struct named_answer){type_name(t, &a), a.verdict};
     if (t->steps < SETTLED_CALLS)
@@ -888,7 +888,7 @@ give_type(struct typer *t, struct profile_site *site, const struct named_answer 
 }
 
 static void
-judge_sites(struct typer *t)
+decide_sites(struct typer *t)
 {
     struct profile *p = t->p;
 

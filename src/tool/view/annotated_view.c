@@ -98,13 +98,13 @@ annotated_refusal_words(enum refusal why, uint64_t count, struct arena *arena)
     static const char *const one[] = {
         [REFUSED_NOT_ONE] = "is text or code",       [REFUSED_NO_END] = "has no end",
         [REFUSED_CUT_OFF] = "is cut off",            [REFUSED_COPY] = "is a copy",
-        [REFUSED_DAMAGED] = "is damaged",            [REFUSED_INSIDE] = "lies inside a block",
+        [REFUSED_CORRUPTED] = "is damaged",            [REFUSED_INSIDE] = "lies inside a block",
         [REFUSED_OTHER_WORDS] = "is of other words",
     };
     static const char *const several[] = {
         [REFUSED_NOT_ONE] = "are text or code",       [REFUSED_NO_END] = "have no end",
         [REFUSED_CUT_OFF] = "are cut off",            [REFUSED_COPY] = "are copies",
-        [REFUSED_DAMAGED] = "are damaged",            [REFUSED_INSIDE] = "lie inside a block",
+        [REFUSED_CORRUPTED] = "are damaged",            [REFUSED_INSIDE] = "lie inside a block",
         [REFUSED_OTHER_WORDS] = "are of other words",
     };
 
@@ -145,7 +145,7 @@ annotated_refusal_name(enum refusal why)
     static const char *const names[] = {
         [REFUSED_NOT_ONE] = "not_annotations",  [REFUSED_NO_END] = "without_end",
         [REFUSED_CUT_OFF] = "cut_off",          [REFUSED_COPY] = "copies",
-        [REFUSED_DAMAGED] = "damaged",          [REFUSED_INSIDE] = "inside_blocks",
+        [REFUSED_CORRUPTED] = "damaged",          [REFUSED_INSIDE] = "inside_blocks",
         [REFUSED_OTHER_WORDS] = "other_words",
     };
 
@@ -153,9 +153,9 @@ annotated_refusal_name(enum refusal why)
 }
 
 const char *
-annotated_damage_name(enum damage_kind kind)
+annotated_corruption_name(enum corruption_kind kind)
 {
-    return kind == DAMAGE_PAST_END       ? "past-end"
-           : kind == DAMAGE_BEFORE_START ? "before-start"
-                                         : "overwritten";
+    return kind == CORRUPTION_PAST_END       ? "past-end"
+           : kind == CORRUPTION_BEFORE_START ? "before-start"
+                                             : "overwritten";
 }

@@ -45,6 +45,6 @@ const char *annotated_address_words(const struct annotated_memory *m,
 
 /* For programs: "copy", "past-end". Static. */
 const char *annotated_refusal_name(enum refusal why);
-const char *annotated_damage_name(enum damage_kind kind);
+const char *annotated_corruption_name(enum corruption_kind kind);
 
 #endif

@@ -11,7 +11,7 @@ struct diff_view {
     enum metric metric;
     struct arena *arena;
     size_t limit; // Rows shown at most.
-    const struct judgements *judged; // Results of limits; NULL = there are none.
+    const struct limit_results *judged; // Results of limits; NULL = there are none.
 };
 
 #endif

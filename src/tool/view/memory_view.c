@@ -164,13 +164,13 @@ memory_view_lacks_heaps(const struct profile *p, const struct examined *e)
 const char *
 memory_view_function(const struct view *v, const struct stack *s)
 {
-    struct own_code own;
+    struct user_code own;
     uint32_t i;
 
     if (s->depth == 0)
         return "";
-    own_code_init(&own, v->p, v->arena);
-    i = own_code_frame(&own, s);
+    user_code_init(&own, v->p, v->arena);
+    i = user_code_frame(&own, s);
     return frame_name(v->p, s->frames[i], s->locations[i], v->arena);
 }
 

@@ -75,7 +75,7 @@ void memory_view_neighbours(const struct examined *e, const struct place *place,
 /* Return true if P has heaps of the program's own whose objects E does not list. */
 bool memory_view_lacks_heaps(const struct profile *p, const struct examined *e);
 
-/* Return the innermost function of the user's own code in S; "" if S has no frame. From V's
+/* Return the innermost function of user code in S; "" if S has no frame. From V's
  * arena. */
 const char *memory_view_function(const struct view *v, const struct stack *s);
 

@@ -50,7 +50,7 @@ memory_has_died(const struct memory *m)
 const char *
 memory_block_size(struct arena *arena, const struct block *b)
 {
-    if (b->flags & BLOCK_DAMAGED)
+    if (b->flags & BLOCK_CORRUPTED)
         return "whose size is lost";
     if (b->flags & BLOCK_UNSIZED)
         return "of unknown size";

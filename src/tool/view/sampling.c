@@ -9,14 +9,14 @@
 #include "view/style.h"
 
 const char *
-sampling_mode(struct arena *arena, const struct profile_way *way)
+sampling_mode(struct arena *arena, const struct profile_recording_mode *mode)
 {
-    switch (way->mode) {
+    switch (mode->mode) {
     case MODE_BYTES:
-        return arena_printf(arena, "sampled, one block in %s", phrase_size(arena, way->period));
+        return arena_printf(arena, "sampled, one block in %s", phrase_size(arena, mode->period));
     case MODE_COUNT:
         return arena_printf(arena, "sampled, one call in %s",
-                            style_count(arena, (int64_t)way->period));
+                            style_count(arena, (int64_t)mode->period));
     case MODE_OFF:
         return "off";
     default:
@@ -29,9 +29,9 @@ sampling_how(struct arena *arena, const struct profile *p)
 {
     if (!profile_is_estimate(p))
         return p->losses.file_failed ? "incomplete" : "exact";
-    if (p->way_count == 1)
-        return sampling_mode(arena, &p->ways[0]);
-    return arena_printf(arena, "%zu recording modes", p->way_count);
+    if (p->mode_count == 1)
+        return sampling_mode(arena, &p->modes[0]);
+    return arena_printf(arena, "%zu recording modes", p->mode_count);
 }
 
 static const char *

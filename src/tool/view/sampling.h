@@ -5,7 +5,7 @@
 #include "analyse/stacks.h"
 
 /* "exact", "one block in 512 KiB", "one call in 1,000", "off". */
-const char *sampling_mode(struct arena *arena, const struct profile_way *way);
+const char *sampling_mode(struct arena *arena, const struct profile_recording_mode *mode);
 
 /* Return the recording mode of P, in a few words for the header. */
 const char *sampling_how(struct arena *arena, const struct profile *p);

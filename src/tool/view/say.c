@@ -30,7 +30,7 @@ say(enum ink ink, const char *prefix, const char *format, va_list args)
 }
 
 void
-say_error(const char *format, ...)
+message_error(const char *format, ...)
 {
     va_list args;
 
@@ -40,7 +40,7 @@ say_error(const char *format, ...)
 }
 
 void
-say_warning(const char *format, ...)
+message_warning(const char *format, ...)
 {
     va_list args;
 
@@ -50,7 +50,7 @@ say_warning(const char *format, ...)
 }
 
 void
-say_hint(const char *format, ...)
+message_hint(const char *format, ...)
 {
     va_list args;
 

@@ -6,8 +6,8 @@
 
 /* Print "heaptap: …", "heaptap: warning: …" or "hint: …" and a newline to stderr, coloured on a
  * terminal. Control characters in the text are shown as "?". */
-void say_error(const char *format, ...) PRINTF(1, 2);
-void say_warning(const char *format, ...) PRINTF(1, 2);
-void say_hint(const char *format, ...) PRINTF(1, 2);
+void message_error(const char *format, ...) PRINTF(1, 2);
+void message_warning(const char *format, ...) PRINTF(1, 2);
+void message_hint(const char *format, ...) PRINTF(1, 2);
 
 #endif
