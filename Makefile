@@ -107,7 +107,7 @@ language_sources := $(wildcard src/recorder/language/*.c)
 adapter_sources := $(wildcard src/recorder/language/adapter_*.c)
 # Files with large tables among their variables come last, so that all other variables are on a few
 # neighbouring pages: each page that a process touches costs it a microsecond or two.
-large_sources := $(addprefix src/recorder/,event/way.c platform/selection.c event/start.c \
+large_sources := $(addprefix src/recorder/,event/mode.c platform/selection.c event/start.c \
                    platform/output.c event/filter.c event/heap.c account/label.c \
                    annotation/annotated_map.c)
 every_recorder_source := $(filter-out $(operators_source) $(access_sources) $(large_sources) \
@@ -249,8 +249,8 @@ library_sources := $(filter-out $(main_source),$(tool_sources))
 tool_objects := $(call tool-objects,$(config))
 main_object := $(call objects,$(config),$(main_source))
 recorder_objects := $(call objects,$(compiler)-recorder,$(recorder_sources))
-harness_sources := $(filter-out %/next_dynamic.c %/behind_dynamic.c %/guard.c %/bypass_dynamic.c \
-                                %/libc_dynamic.c %/bytes.c %/errno_dynamic.c,\
+harness_sources := $(filter-out %/real_calls_dynamic.c %/real_dynamic.c %/guard.c \
+                                %/bypass_dynamic.c %/libc_dynamic.c %/bytes.c %/errno_dynamic.c,\
                      $(recorder_sources)) \
                    $(wildcard src/tool/util/*.c src/tool/profile/*.c src/tool/load/*.c)
 harness_objects = $(call objects,$(compiler)-harness-$(1),$(harness_sources))

@@ -6,7 +6,7 @@
  * text in memory and looks at whole lines that fit its buffer. The tools' searches, for the profile
  * of a process that does not exist and for the writer of a profile, must stay in bounds
  * (sanitizers) and must refuse with a sentence. */
-/* covers: living.c mapped.c origin.c owner.c bounds.c */
+/* covers: processes.c processes_mapped.c origin.c processes_owner.c bounds.c */
 #include <dirent.h>
 #include <errno.h>
 #include <stdint.h>
@@ -50,10 +50,10 @@ fake_opendir(const char *path)
 #define fopen fake_fopen
 #define opendir fake_opendir
 #define regular_open fake_regular_open
-#include "profile/living.c"
-#include "profile/mapped.c"
 #include "profile/origin.c"
-#include "profile/owner.c"
+#include "profile/processes.c"
+#include "profile/processes_mapped.c"
+#include "profile/processes_owner.c"
 #undef fopen
 #undef opendir
 #undef regular_open

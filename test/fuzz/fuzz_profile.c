@@ -9,7 +9,7 @@
  * Files whose compressed tables claim more than TABLES_BYTES_MAX are not tried: the loader would
  * read them, but the fuzzer would only find that memory is finite. */
 /* covers: raw.c load.c load_tree.c load_heaps.c load_counters.c load_sampling.c interval.c */
-/* covers: loader.c load_history.c load_access.c at.c */
+/* covers: loader.c load_history.c load_access.c time_slice.c */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +19,8 @@
 #include "analyse/interval.h"
 #include "format/format.h"
 #include "load/load.h"
-#include "profile/at.h"
 #include "profile/profile_valid.h"
+#include "profile/time_slice.h"
 #include "refused.h"
 #include "util/ensure.h"
 

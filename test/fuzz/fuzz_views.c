@@ -5,14 +5,15 @@
  * Nothing is looked up: places without names get some, so that no file in the profile is opened.
  * Inputs are profiles, so the mutator of fuzz_profile.c is used. Profiles with much output are left
  * to output.sh: here they would only be slow. */
-/* covers: text_brief.c holders.c own_code.c stack_numbers.c */
+/* covers: text_brief.c top_holders.c user_code.c stack_numbers.c */
 /* covers: text_view.c text_header.c text_notes.c text_stack.c text_site.c text_overview.c */
-/* covers: text_leaks.c text_groups.c text_heaps.c text_frees.c text_tree.c text_bins.c */
-/* covers: text_damages.c */
-/* covers: text_paths.c text_direct.c text_callgraph.c text_timeline.c text_diff.c */
+/* covers: text_leaks.c text_groups.c text_heaps.c text_frees.c text_tree.c text_size_totals.c */
+/* covers: text_corruptions.c */
+/* covers: text_paths.c text_function_totals.c text_callgraph.c text_timeline.c text_diff.c */
 /* covers: classic_callgraph.c dot_callgraph.c json_members.c json_stack.c json_report.c */
 /* covers: json_tables.c json_out.c */
-/* covers: json_heaps.c json_leaks.c json_bins.c json_paths.c json_direct.c json_callgraph.c */
+/* covers: json_heaps.c json_leaks.c json_size_totals.c json_paths.c json_function_totals.c
+ * json_callgraph.c */
 /* covers: json_timeline.c json_diff.c group_table.c phrases.c backing.c sampling.c load_fit.c */
 /* covers: diff.c timeline.c callgraph.c group.c collapsed.c flamegraph.c flame_tree.c */
 /* covers: notes.c json_notes.c text_recording.c */
@@ -36,10 +37,10 @@
 #include "flame/timeline_svg.h"
 #include "html/page_writer.h"
 #include "json/json_access.h"
-#include "json/json_bins.h"
+#include "json/json_size_totals.h"
 #include "json/json_callgraph.h"
 #include "json/json_diff.h"
-#include "json/json_direct.h"
+#include "json/json_function_totals.h"
 #include "json/json_fields.h"
 #include "json/json_leaks.h"
 #include "json/json_page.h"
@@ -49,11 +50,11 @@
 #include "text/classic_callgraph.h"
 #include "text/dot_callgraph.h"
 #include "text/text_access.h"
-#include "text/text_bins.h"
+#include "text/text_size_totals.h"
 #include "text/text_callgraph.h"
 #include "text/text_diff.h"
 #include "text/text_fields.h"
-#include "text/text_direct.h"
+#include "text/text_function_totals.h"
 #include "text/text_groups.h"
 #include "text/text_leaks.h"
 #include "text/text_brief.h"

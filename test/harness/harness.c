@@ -32,7 +32,7 @@
 #include <unistd.h>
 
 #include "base/atomics.h"
-#include "entry/next.h"
+#include "entry/real_calls.h"
 #include "platform/state.h"
 #include "util/ensure.h"
 

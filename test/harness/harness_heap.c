@@ -23,11 +23,11 @@
 #include <sys/mman.h>
 
 #include "base/atomics.h"
-#include "allocator/behind.h"
+#include "allocator/real.h"
 #include "entry/bypass.h"
 #include "event/guard.h"
 #include "entry/libc.h"
-#include "entry/next.h"
+#include "entry/real_calls.h"
 #include "platform/state.h"
 
 enum {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocator/behind.h"
+#include "allocator/real.h"
 #include "platform/state.h"
 
 struct state *state;

@@ -11,7 +11,7 @@
 #include "image/birth.h"
 #include "image/elf_core.h"
 #include "image/find_record.h"
-#include "image/moment.h"
+#include "image/heap_snapshot.h"
 #include "image/place.h"
 #include "image/saved_registers.h"
 #include "image/scan.h"

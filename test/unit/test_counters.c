@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "access/carries.c"
+#include "access/counter_overflow.c"
 #include "access/shadow.c"
 #include "platform/process.h"
 #include "platform/sys.c"

@@ -18,7 +18,7 @@
 #include "export/utf8.h"
 #include "flame/flamegraph.h"
 #include "pprof/proto_out.h"
-#include "profile/at.h"
+#include "profile/time_slice.h"
 
 static struct arena arena;
 

@@ -10,7 +10,7 @@
 #include "analyse/group.h"
 #include "analyse/source.h"
 #include "build_profile.h"
-#include "profile/at.h"
+#include "profile/time_slice.h"
 
 static struct arena arena;
 

@@ -13,8 +13,8 @@
 
 #include "heaps/heap_table.c"
 #include "platform/mem.c"
+#include "platform/name_set.c"
 #include "platform/sys.c"
-#include "platform/texts.c"
 #include "util/ensure.h"
 
 enum { ADDRESSES = 30000, THREADS = 4 };

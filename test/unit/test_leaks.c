@@ -9,7 +9,7 @@
 #include "analyse/glob.h"
 #include "analyse/leaks.h"
 #include "build_profile.h"
-#include "profile/at.h"
+#include "profile/time_slice.h"
 
 static struct arena arena;
 

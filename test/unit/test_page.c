@@ -10,8 +10,8 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-#include "analyse/own_code.h"
 #include "analyse/stack_numbers.h"
+#include "analyse/user_code.h"
 #include "build_profile.h"
 #include "html/page_writer.h"
 #include "json/json_page.h"

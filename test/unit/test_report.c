@@ -13,7 +13,7 @@
 #include "json/json_leaks.h"
 #include "json/json_report.h"
 #include "json/json_session.h"
-#include "profile/at.h"
+#include "profile/time_slice.h"
 #include "text/text_brief.h"
 #include "text/text_groups.h"
 #include "text/text_heaps.h"

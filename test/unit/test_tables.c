@@ -10,7 +10,7 @@
 
 #include "analyse/callgraph.h"
 #include "analyse/components.h"
-#include "analyse/direct.h"
+#include "analyse/function_totals.h"
 #include "analyse/group.h"
 #include "analyse/paths.h"
 #include "build_profile.h"

@@ -14,7 +14,7 @@
 #include "build_profile.h"
 #include "flame/timeline_flame.h"
 #include "flame/timeline_svg.h"
-#include "profile/at.h"
+#include "profile/time_slice.h"
 
 enum { SNAPSHOTS = 32, SIZE = 10 };
 

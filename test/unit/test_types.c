@@ -11,8 +11,8 @@
 #include "type/fact_cache.h"
 #include "type/type_cache.h"
 #include "type/type_clue.h"
-#include "type/type_judge.h"
 #include "type/type_template.h"
+#include "type/type_verdict.h"
 #include "util/strbuf.h"
 
 static struct arena arena;

@@ -35,7 +35,7 @@ counted_step(struct unwind_registers *r, const struct unwind_bounds *bounds)
 #include "stack/bounds.c"
 #include "stack/rules.c"
 #include "platform/sys.c"
-#include "stack/outside.c"
+#include "stack/path_ids.c"
 #include "stack/walk.c"
 #undef unwind_step
 

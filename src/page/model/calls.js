@@ -8,7 +8,7 @@
  *
  * This uses another tree than tree.js: code of the loader and the C library before and after main
  * is below the function `outside`, and stacks cut before main or start-up code are below `unknown`
- * (analyse/functions.c). A call is a node with its parent. "Once per stack" is once for the
+ * (analyse/stack_functions.c). A call is a node with its parent. "Once per stack" is once for the
  * outermost node of its kind on each path, which does not depend on values and is found once. Then
  * a click is a pass over the tree.
  *

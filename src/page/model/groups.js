@@ -277,7 +277,7 @@ function comparedStacks(shape) {
 
 /**
  * The innermost frame of the user's own code on each stack, the innermost of any library if there
- * is none, else the innermost: as analyse/own_code.c.
+ * is none, else the innermost: as analyse/user_code.c.
  * @returns {Int32Array} by site: a stack of the shape; 0 if it has none
  */
 export function ownStacks(shape) {

@@ -2,7 +2,7 @@
 #ifndef ACCESS_ACCESS_STATE_H
 #define ACCESS_ACCESS_STATE_H
 
-#include "access/cycles.h"
+#include "access/clock.h"
 #include "base/atomics.h"
 #include "platform/state.h"
 

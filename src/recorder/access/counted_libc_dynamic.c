@@ -3,7 +3,7 @@
  * not go through these tables. */
 #include "access/counted_libc.h"
 
-#include "allocator/behind.h"
+#include "allocator/real.h"
 #include "allocator/symbols.h"
 #include "base/atomics.h"
 

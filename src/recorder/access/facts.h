@@ -12,7 +12,7 @@
 #ifndef ACCESS_FACTS_H
 #define ACCESS_FACTS_H
 
-#include "allocator/behind.h"
+#include "allocator/real.h"
 #include "ledger/ledger.h"
 #include "ledger/ledger_state.h"
 #include "platform/state.h"

@@ -26,7 +26,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-#include "access/carries.h"
+#include "access/counter_overflow.h"
 #include "access/facts.h"
 #include "access/shadow.h"
 #include "base/atomics.h"

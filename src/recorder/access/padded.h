@@ -3,7 +3,7 @@
 #ifndef ACCESS_PADDED_H
 #define ACCESS_PADDED_H
 
-#include "allocator/behind.h"
+#include "allocator/real.h"
 
 #ifdef HEAPTAP_ACCESS
 

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "access/carries.h"
+#include "access/counter_overflow.h"
 #include "access/shadow.h"
 #include "account/account_state.h"
 #include "account/file.h"

@@ -10,7 +10,7 @@ struct access_block {
     uint64_t size_bytes;
     bool dated;
     bool moved; // A reallocation ended it, so its data may live on.
-    uint64_t began, ended; // Moments of cycles.h.
+    uint64_t began, ended; // Moments of clock.h.
     // Sums of its counters.
     uint64_t accesses, writes, granules, touched_granules, untouched_bytes;
     uint64_t lifetime_us;

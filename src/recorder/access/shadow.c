@@ -24,7 +24,8 @@
  * access to one would wait for the store to the other, because x86 compares the low 12 bits.
  *
  * Where code calls a function for each access, reads and writes are counted apart, in the lower and
- * the upper half of the counter (carries.c). Then no code may add to it as a single number.
+ * the upper half of the counter (counter_overflow.c). Then no code may add to it as a single
+ * number.
  *
  * Without counters an instrumented program cannot continue, since its code writes to them whether
  * it is recorded or not. So this is the only place where the recorder ends a process, before its
@@ -37,7 +38,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "access/carries.h"
+#include "access/counter_overflow.h"
 #include "base/atomics.h"
 #include "base/fmt.h"
 #include "platform/arch_x86_64.h"

@@ -24,7 +24,7 @@
 #include "access/access_state.h"
 #include "access/counted_libc.h"
 #include "account/file.h"
-#include "allocator/behind.h"
+#include "allocator/real.h"
 #include "allocator/symbols.h"
 #include "base/atomics.h"
 #include "base/fmt.h"

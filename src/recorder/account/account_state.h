@@ -30,7 +30,7 @@ struct account_state {
     uint32_t *overflow[6]; // Hash tables of nodes that found no place in `children`.
     uint64_t sites;        // Atomic: site ids handed out, 0 and the sites of "other" included.
 
-    uint32_t *unknown_frees;     // unknown.c: hash table of record ids.
+    uint32_t *unknown_frees;     // unknown_frees.c: hash table of record ids.
     uint32_t *label_records;     // label.c: by set, index of its record in DISK_LABELS; 0 = none.
     struct named_records *named; // Atomic; named.c. NULL = no frame was named yet.
     uint32_t *errors;            // By site: index of its record in DISK_ERRORS plus 1.

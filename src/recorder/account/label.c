@@ -2,7 +2,7 @@
  *
  * A thread has a *set* of labels, text sorted by key, and each set has a number. A thread stores
  * only the number, in its own memory. So labels end with the thread, and a child made by fork keeps
- * the labels of the thread that forked; for that, the texts are process constants (texts.h). The
+ * the labels of the thread that forked; for that, the texts are process constants (name_set.h). The
  * profile has a table of label sets. A set gets its record when a process first counts something
  * under it. Blocks are charged to a node below the node of their stack, a tag with the index of the
  * record.
@@ -22,7 +22,7 @@
 #include "account/thread.h"
 #include "base/atomics.h"
 #include "platform/mem.h"
-#include "platform/texts.h"
+#include "platform/name_set.h"
 
 enum {
     SET_NONE = 0,

@@ -24,8 +24,8 @@
 #include "base/atomics.h"
 #include "base/hash.h"
 #include "platform/mem.h"
+#include "platform/name_set.h"
 #include "platform/sys.h"
-#include "platform/texts.h"
 
 enum {
     WINDOW = 64,

@@ -18,7 +18,7 @@ struct stack_frame {
     // Address of the word that holds the CFA of a function that realigned its stack; 0 = the rule
     // computes it.
     uint64_t cfa_slot;
-    uint32_t node; // In the call tree, or an id of outside.c; memo only.
+    uint32_t node; // In the call tree, or an id of path_ids.c; memo only.
     // Checks [0, check_start) belong to the frames outside this one; memo only.
     uint32_t check_start;
     uint8_t uses_rbp;  // Stepping out of this frame needs rbp.
@@ -172,7 +172,7 @@ struct thread {
     uint32_t memo_root;           // Parent node of the outermost frame of the memo.
     uint32_t walked_root;         // The same for the frames that walk_full has walked,
     uint32_t walked_count;        // and their number.
-    uint32_t path_id_next;        // Next id of outside.c.
+    uint32_t path_id_next;        // Next id of path_ids.c.
     struct path_ids *path_ids;    // NULL until needed.
     uint32_t memo_same;           // Frames of the memo, from 1 on, unchanged since
                                   // language_natives.c examined them.

@@ -18,7 +18,7 @@
 #include "event/event.h"
 #include "event/event_state.h"
 #include "event/heap.h"
-#include "event/heap_ordinary.h"
+#include "event/heap_fast_path.h"
 #include "event/reentry.h"
 #include "event/request.h"
 #include "heaptap/language.h"
@@ -41,7 +41,7 @@ call_begins(struct call *c, struct arch_caller caller)
     c->t = NULL;
     c->entered = false;
     c->began = 0;
-    // A child that has just ended its parent's event is off until its next event: orphan.c.
+    // A child that has just ended its parent's event is off until its next event: fork_child.c.
     if (state != NULL && load_acquire(&state->ready) == READY_OFF &&
         event_state()->fork_child_tid == 0)
         return false;

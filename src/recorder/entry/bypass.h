@@ -3,7 +3,7 @@
 #ifndef ENTRY_BYPASS_H
 #define ENTRY_BYPASS_H
 
-#include "allocator/behind.h"
+#include "allocator/real.h"
 
 /* Return the functions to put in front of the program's libc if the real allocator is another one;
  * NULL if it is libc's own, or libc is not known. */

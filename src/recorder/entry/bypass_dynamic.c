@@ -26,7 +26,7 @@
 
 #include "allocator/symbols.h"
 #include "base/atomics.h"
-#include "entry/next.h"
+#include "entry/real_calls.h"
 #include "entry/recorded.h"
 #include "entry/unload.h"
 #include "platform/process.h"

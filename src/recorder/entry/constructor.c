@@ -11,7 +11,7 @@
 #include "base/atomics.h"
 #include "entry/announce.h"
 #include "entry/libc.h"
-#include "entry/next.h"
+#include "entry/real_calls.h"
 #include "event/join.h"
 #include "event/reentry.h"
 #include "event/start.h"

@@ -2,7 +2,7 @@
 #ifndef ENTRY_GUARDED_NEXT_H
 #define ENTRY_GUARDED_NEXT_H
 
-#include "allocator/behind.h"
+#include "allocator/real.h"
 
 /* Replace the functions in N, an allocator that may call its own functions by name, by ones that
  * call them so that inner calls are no events. N must not hold the replacements already. */

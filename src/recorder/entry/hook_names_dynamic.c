@@ -30,7 +30,7 @@
 #include <link.h>
 #include <string.h>
 
-#include "allocator/behind.h"
+#include "allocator/real.h"
 #include "allocator/symbols.h"
 #include "base/atomics.h"
 #include "unwind/unwind.h"

@@ -31,7 +31,7 @@
 
 #include "base/hook_slot.h"
 #include "entry/hook_names.h"
-#include "entry/next.h"
+#include "entry/real_calls.h"
 #include "entry/recorded.h"
 #include "platform/sys.h"
 #include "unwind/unwind.h"

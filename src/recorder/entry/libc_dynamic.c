@@ -9,7 +9,7 @@
 #include "access/counted_blocks.h"
 #include "base/atomics.h"
 #include "entry/bypass.h"
-#include "entry/next.h"
+#include "entry/real_calls.h"
 #include "entry/shim.h"
 #include "platform/arch_x86_64.h"
 #include "platform/state.h"

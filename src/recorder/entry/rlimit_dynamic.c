@@ -8,7 +8,7 @@
 
 #include "access/counted_blocks.h"
 #include "account/limit.h"
-#include "allocator/behind.h"
+#include "allocator/real.h"
 #include "platform/sys.h"
 
 /* RESOURCE is about to be limited to *NEW_LIMIT. Follow before that: another thread may need

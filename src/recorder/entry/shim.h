@@ -3,7 +3,7 @@
 #ifndef ENTRY_SHIM_H
 #define ENTRY_SHIM_H
 
-#include "allocator/behind.h"
+#include "allocator/real.h"
 
 alloc_fn own_malloc, own_valloc, own_pvalloc;
 calloc_fn own_calloc;

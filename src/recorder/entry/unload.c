@@ -4,7 +4,7 @@
 #include "access/counted_blocks.h"
 #include "allocator/symbols.h"
 #include "entry/hook_names.h"
-#include "entry/next.h"
+#include "entry/real_calls.h"
 #include "event/event.h"
 
 int dlclose(void *handle);

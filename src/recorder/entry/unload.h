@@ -2,7 +2,7 @@
 #ifndef ENTRY_UNLOAD_H
 #define ENTRY_UNLOAD_H
 
-#include "allocator/behind.h"
+#include "allocator/real.h"
 
 /* Close HANDLE by CLOSE, and drop data about objects that are gone. SLOT is the address of the
  * call's return address. */

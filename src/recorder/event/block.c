@@ -14,7 +14,7 @@
 #include "event/errors.h"
 #include "event/filter.h"
 #include "event/heap_backing.h"
-#include "event/way.h"
+#include "event/mode.h"
 #include "stack/language_frames.h"
 
 /* --- Exact blocks ----------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 struct event_state {
     uint64_t early_events; // Atomic: events while another thread was starting, not yet counted.
 
-    /* way.c, request.c, errors.c */
+    /* mode.c, request.c, errors.c */
     uint32_t gaps;           // Set once some blocks may have been left out.
     uint32_t change_busy;    // Atomic: a thread is changing the recording mode or setting a mark.
     uint64_t control_seen;   // Generation of the latest request that was answered.
@@ -16,7 +16,7 @@ struct event_state {
     /* guard.c */
     bool guard_due; // A guest (identity.h) has started: the owner lacks the recorder's handlers.
 
-    /* orphan.c */
+    /* fork_child.c */
     uint32_t fork_child_tid;    // The thread that must finish a parent's event; 0 = none.
     uint64_t fork_child_events; // Atomic: events lost until then.
 

@@ -10,8 +10,8 @@
 #include "account/thread.h"
 #include "base/atomics.h"
 #include "event/filter.h"
+#include "event/mode.h"
 #include "event/reentry.h"
-#include "event/way.h"
 
 enum gate {
     GATE_PASS,   // Not chosen: only call the real allocator.

@@ -31,7 +31,7 @@
 #include "account/account_state.h"
 #include "account/file.h"
 #include "account/history.h"
-#include "allocator/behind.h"
+#include "allocator/real.h"
 #include "base/atomics.h"
 #include "event/event_state.h"
 #include "platform/identity.h"

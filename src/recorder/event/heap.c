@@ -14,7 +14,7 @@
  *
  * Caches. The site depends on the stack, the handle and the size class alone, so each thread caches
  * a thousand of these. For some hundred sites it also caches where they were counted last: the
- * counter, the instance, and the live values in it. Most events need no more: heap_ordinary.h.
+ * counter, the instance, and the live values in it. Most events need no more: heap_fast_path.h.
  *
  * Backing. A block of malloc that a heap makes its blocks from leaves its site as if it had never
  * been allocated there. It is counted below a separate tag, which no total includes. Its entry in
@@ -33,15 +33,15 @@
 #include "account/nodes.h"
 #include "account/peak.h"
 #include "account/recent.h"
-#include "account/unknown.h"
+#include "account/unknown_frees.h"
 #include "base/atomics.h"
 #include "event/block.h"
 #include "event/event.h"
 #include "event/event_state.h"
 #include "event/filter.h"
 #include "event/heap_backing.h"
-#include "event/heap_ordinary.h"
-#include "event/way.h"
+#include "event/heap_fast_path.h"
+#include "event/mode.h"
 #include "heaps/heap_instance.h"
 #include "heaps/heap_names.h"
 #include "heaps/heap_objects.h"

@@ -16,10 +16,10 @@
 #include "account/peak.h"
 #include "account/recent.h"
 #include "base/atomics.h"
-#include "core/dumped.h"
+#include "core/core_publish.h"
 #include "event/event_state.h"
+#include "event/fork_child.h"
 #include "event/guard.h"
-#include "event/orphan.h"
 #include "event/start.h"
 #include "event/tick.h"
 #include "ledger/ledger.h"
@@ -29,7 +29,7 @@
 #include "platform/sys.h"
 #include "stack/bounds.h"
 #include "stack/language_frames.h"
-#include "stack/outside.h"
+#include "stack/path_ids.h"
 #include "stack/stack.h"
 #include "stack/stack_state.h"
 
@@ -272,7 +272,7 @@ join_refresh(struct thread *t)
                         (uint32_t)(tls.needs_slow_path ? THREAD_NEEDS_SLOW_PATH : THREAD_READY)))
         continue;
     if (unlikely(ready == THREAD_NOT))
-        return; // A handler has forked: the child ends the interrupted event (orphan.c).
+        return; // A handler has forked: the child ends the interrupted event (fork_child.c).
     if (unlikely(language_is_there() != languages))
         thread_invalidate(t); // An adapter registered meanwhile: look again.
     generation = load_acquire(&state->generation);

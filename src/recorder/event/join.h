@@ -10,7 +10,7 @@ struct thread *join_thread(void);
 
 /* A forked child begins: drop the calling thread's reference to its parent's struct, which another
  * thread of the child could reuse or unmap. Requires that no event is in progress: there the struct
- * is still needed, and orphan.c has put it back. Async-signal-safe. */
+ * is still needed, and fork_child.c has put it back. Async-signal-safe. */
 void join_forked(void);
 
 /* Return the struct for events of a handler that has interrupted the recorder at work with T; NULL

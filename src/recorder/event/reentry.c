@@ -52,7 +52,7 @@
 #include "event/block.h"
 #include "event/held.h"
 #include "event/join.h"
-#include "event/way.h"
+#include "event/mode.h"
 #include "platform/sys.h"
 #include "stack/stack.h"
 #include "stack/walk.h"

@@ -9,7 +9,7 @@
 #include "account/history.h"
 #include "base/atomics.h"
 #include "event/event_state.h"
-#include "event/way.h"
+#include "event/mode.h"
 #include "platform/state.h"
 #include "platform/sys.h"
 

@@ -8,12 +8,12 @@
 #include "event/sampled.h"
 
 #include "account/peak.h"
-#include "account/unknown.h"
+#include "account/unknown_frees.h"
 #include "base/atomics.h"
 #include "event/block.h"
 #include "event/filter.h"
+#include "event/mode.h"
 #include "event/reentry.h"
-#include "event/way.h"
 #include "stack/language_frames.h"
 #include "stack/stack.h"
 

@@ -3,7 +3,7 @@
  * stack/stack.c finds the stack as for any event, and the allocation's own event, which follows,
  * finds it in the memo. A node's frame is the address and the module that it lies in; here only the
  * address is wanted. If frames of languages go between C frames, or the tree is full, the node
- * lacks part of the C stack (stack/outside.c). Then the frames come from the memo, the variant
+ * lacks part of the C stack (stack/path_ids.c). Then the frames come from the memo, the variant
  * stack or the latest walk.
  *
  * This is an event within an event if operator new has called malloc. The thread's struct is free

@@ -30,7 +30,7 @@
 #include "account/limit.h"
 #include "account/peak.h"
 #include "base/atomics.h"
-#include "core/dumped.h"
+#include "core/core_publish.h"
 #include "event/event_state.h"
 #include "event/request.h"
 #include "platform/arch_x86_64.h"

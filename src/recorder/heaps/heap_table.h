@@ -92,7 +92,7 @@ heap_live_first(struct heap_lives *l, uint32_t site)
     struct heap_live_level *level = load_acquire(&l->last);
     struct heap_live *p;
 
-    // A pointer set before reads as NULL if a handler has forked meanwhile (event/orphan.c).
+    // A pointer set before reads as NULL if a handler has forked meanwhile (event/fork_child.c).
     if (unlikely(level == NULL))
         return NULL;
     p = &level->places[heap_live_hash(site) & level->mask];

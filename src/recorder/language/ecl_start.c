@@ -23,11 +23,11 @@
 #include "base/atomics.h"
 #include "base/base.h"
 #include "heaptap/language.h"
+#include "language/adapter_message.h"
 #include "language/ecl_code.h"
 #include "language/ecl_names.h"
 #include "language/ecl_types.h"
 #include "language/gc_record.h"
-#include "language/speak.h"
 
 #define STACK_BYTES_MAX ((uintptr_t)1 << 32)
 #define FRAME_BYTES_MAX 4096 // Upper bound for the part of a Lisp function's frame that holds

@@ -31,7 +31,7 @@
 
 #include <malloc.h>
 
-#include "allocator/behind.h"
+#include "allocator/real.h"
 #include "base/atomics.h"
 #include "ledger/core_leaves.h"
 #include "ledger/ledger_hooked.h"

@@ -2,7 +2,7 @@
 #ifndef LEDGER_LEDGER_STATE_H
 #define LEDGER_LEDGER_STATE_H
 
-#include "allocator/behind.h"
+#include "allocator/real.h"
 #include "platform/state.h"
 
 struct ledger_state {

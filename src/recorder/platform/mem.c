@@ -48,7 +48,7 @@ enum { TOUCHED_BEFORE = 3 * PAGE_BYTES, TOUCHED_BEHIND = 3 * PAGE_BYTES };
  * of the arena. A tool that writes dumps with all their zeros writes as many. */
 enum { DUMPED_SHARE = 32 };
 
-/* The pool: the ledger's top level, the index of nodes, the tables of heap.c and way.c, the first
+/* The pool: the ledger's top level, the index of nodes, the tables of heap.c and mode.c, the first
  * thread. Core dumps hold a part of it: a leaf of the ledger and some pages. */
 #define POOL_BYTES ((size_t)160 << 20)
 #define POOL_DUMPED_BYTES ((size_t)3 << 20)

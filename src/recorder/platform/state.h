@@ -100,7 +100,7 @@ struct tls {
     const void *nested_block;
     uint64_t entered; // Slot of the event that set busy.
     uint32_t busy;    // enum reentry. Plain: only this thread and its signal handlers.
-    uint32_t exact;   // 1 while the thread records every call; way.c.
+    uint32_t exact;   // 1 while the thread records every call; mode.c.
     uint32_t labels;  // Its label set; label.h. 0 = none.
     // The thread's events need the slow path, as of the latest look: blocks are charged to another
     // node than the C stack's, because the thread has labels, or frames of another language may
@@ -128,7 +128,7 @@ struct tls {
     int64_t freed_credit;
     int64_t block_credit; // The credit after the thread's latest sample.
 
-    /* For annotated blocks; event/reentry.h, entry/annotate_next.c. */
+    /* For annotated blocks; event/reentry.h, entry/annotate_real.c. */
     uint64_t origin_slot; // Caller of the intercepted function; 0 = not known.
     uint64_t origin_rbp;
     uint64_t annotating;  // Slot of the call of the real allocator; 0 = none.

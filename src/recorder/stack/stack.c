@@ -36,7 +36,7 @@
 #include "account/nodes.h"
 #include "base/atomics.h"
 #include "stack/bounds.h"
-#include "stack/outside.h"
+#include "stack/path_ids.h"
 #include "stack/rules.h"
 #include "stack/stack_state.h"
 #include "stack/walk.h"

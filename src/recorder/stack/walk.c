@@ -20,7 +20,7 @@
 #include "base/atomics.h"
 #include "platform/sys.h"
 #include "stack/bounds.h"
-#include "stack/outside.h"
+#include "stack/path_ids.h"
 #include "stack/rules.h"
 #include "stack/stack_state.h"
 

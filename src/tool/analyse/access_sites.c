@@ -24,7 +24,7 @@
 
 #include <stdlib.h>
 
-#include "analyse/own_code.h"
+#include "analyse/user_code.h"
 
 #define US_PER_S 1e6
 

@@ -9,7 +9,7 @@
 #ifndef ANALYSE_CALLGRAPH_H
 #define ANALYSE_CALLGRAPH_H
 
-#include "analyse/functions.h"
+#include "analyse/stack_functions.h"
 
 #define CALLGRAPH_NONE UINT32_MAX
 

@@ -2,7 +2,7 @@
 #ifndef ANALYSE_PATHS_H
 #define ANALYSE_PATHS_H
 
-#include "analyse/functions.h"
+#include "analyse/stack_functions.h"
 
 struct paths_options {
     size_t callers;  // Number of innermost functions in a path; 0 = all.

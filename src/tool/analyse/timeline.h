@@ -3,7 +3,7 @@
 #define ANALYSE_TIMELINE_H
 
 #include "analyse/stacks.h"
-#include "profile/at.h"
+#include "profile/time_slice.h"
 
 /* Quantity of a series: live bytes, their growth since the window's start, or the bytes or calls
  * allocated since then. */

@@ -4,7 +4,7 @@
 
 #include "command/cmd_core.h"
 #include "option/opts.h"
-#include "view/say.h"
+#include "view/messages.h"
 
 static const struct core_options defaults = {.check = true};
 

@@ -1,9 +1,9 @@
 /* cmd_control.c: `heaptap record`: show or change the recording mode of a running program.
  *
  * The program takes a request when it next looks (profile/control.c), so this waits for a few
- * seconds (asking.c) and reports whether it was taken.
+ * seconds (process_requests.c) and reports whether it was taken.
  */
-#include "command/asking.h"
+#include "command/process_requests.h"
 #include "command/sink.h"
 #include "load/load.h"
 #include "option/opts.h"

@@ -1,6 +1,7 @@
 /* cmd_diff.c: `heaptap diff`: show the changes from one profile to another.
  *
- * With --fail-over it is a gate: exit code 1 when a total grew by more than a limit (judge.h).
+ * With --fail-over it is a gate: exit code 1 when a total grew by more than a limit
+ * (limit_check.h).
  */
 #include <string.h>
 #include <unistd.h>
@@ -8,9 +9,9 @@
 #include "command/names_hint.h"
 #include "command/open_set.h"
 #include "command/pick_stacks.h"
+#include "command/report_limits.h"
 #include "command/sink.h"
 #include "command/symbolise.h"
-#include "command/tell_limits.h"
 #include "flame/flamegraph.h"
 #include "json/json_diff.h"
 #include "option/limit_opts.h"

@@ -8,8 +8,8 @@
 
 #include "analyse/interval.h"
 #include "analyse/stack_numbers.h"
+#include "command/report_limits.h"
 #include "command/runner.h"
-#include "command/tell_limits.h"
 #include "json/json_leaks.h"
 #include "json/json_paths.h"
 #include "option/limit_opts.h"

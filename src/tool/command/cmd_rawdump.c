@@ -23,7 +23,7 @@
 #include "profile/write_model.h"
 #include "profile/writer.h"
 #include "text/text_rawdump.h"
-#include "view/say.h"
+#include "view/messages.h"
 
 enum { PROGRESS_NS = 100000000 };
 

@@ -17,7 +17,7 @@
 #include "text/text_overview.h"
 #include "text/text_site.h"
 #include "text/text_tree.h"
-#include "view/say.h"
+#include "view/messages.h"
 
 static const char *const by_names[] = {"site", "function", "line", "file",  "module", "thread",
                                        "size", "type",     "heap", "label", "label=", NULL};

@@ -25,8 +25,8 @@
 #include "option/sample_opts.h"
 #include "profile/append_notes.h"
 #include "profile/pack.h"
-#include "symbol/kept.h"
-#include "view/say.h"
+#include "symbol/module_cache.h"
+#include "view/messages.h"
 #include "view/session_names.h"
 
 /* With more processes, show the progress of packing. */

@@ -7,7 +7,7 @@
 #include "flame/timeline_flame.h"
 #include "flame/timeline_svg.h"
 #include "json/json_timeline.h"
-#include "profile/at.h"
+#include "profile/time_slice.h"
 #include "text/text_timeline.h"
 #include "view/phrases.h"
 

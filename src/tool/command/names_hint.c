@@ -19,7 +19,7 @@
 #include "symbol/package.h"
 #include "symbol/symbol.h"
 #include "util/strbuf.h"
-#include "view/say.h"
+#include "view/messages.h"
 
 enum { MODULES_LISTED = 3 };
 

@@ -2,7 +2,7 @@
 #ifndef COMMAND_NAMES_HINT_H
 #define COMMAND_NAMES_HINT_H
 
-#include "analyse/nameless.h"
+#include "analyse/unsymbolized.h"
 
 /* A missing file that causes missing names. */
 struct names_gap {

@@ -14,8 +14,8 @@
 #include "image/held_profile.h"
 #include "image/live_memory.h"
 #include "load/load.h"
-#include "profile/living.h"
 #include "profile/origin.h"
+#include "profile/processes.h"
 
 int
 open_held(const char *what, struct profile **ret, struct err *err)

@@ -18,9 +18,9 @@
 #include "command/symbolise.h"
 #include "load/load.h"
 #include "merge/merge.h"
-#include "profile/at.h"
 #include "profile/listing.h"
 #include "profile/origin.h"
+#include "profile/time_slice.h"
 #include "view/damage.h"
 #include "view/style.h"
 

@@ -7,12 +7,12 @@
  * fails. */
 #include "command/run_limits.h"
 
+#include "command/report_limits.h"
 #include "command/symbolise.h"
-#include "command/tell_limits.h"
 #include "option/limit_opts.h"
 #include "option/opts.h"
 #include "util/path.h"
-#include "view/say.h"
+#include "view/messages.h"
 
 int
 run_limits_parse(struct run_limits *r, const char *text, struct err *err)

@@ -2,7 +2,7 @@
 #ifndef COMMAND_RUN_LIMITS_H
 #define COMMAND_RUN_LIMITS_H
 
-#include "analyse/judge.h"
+#include "analyse/limit_check.h"
 
 struct run_limits {
     struct limits limits;

@@ -20,16 +20,16 @@
 #include <sys/stat.h>
 
 #include "analyse/frame_name.h"
-#include "analyse/holders.h"
-#include "analyse/own_code.h"
 #include "analyse/timeline.h"
+#include "analyse/top_holders.h"
+#include "analyse/user_code.h"
 #include "command/names_hint.h"
 #include "profile/fold_runtime.h"
 #include "symbol/shorten.h"
 #include "util/ascii.h"
 #include "view/losses.h"
+#include "view/messages.h"
 #include "view/phrases.h"
-#include "view/say.h"
 #include "view/session_names.h"
 #include "view/style.h"
 

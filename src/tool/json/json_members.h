@@ -4,9 +4,9 @@
 #ifndef JSON_JSON_MEMBERS_H
 #define JSON_JSON_MEMBERS_H
 
-#include "analyse/functions.h"
-#include "analyse/own_code.h"
+#include "analyse/stack_functions.h"
 #include "analyse/stacks.h"
+#include "analyse/user_code.h"
 #include "util/json_out.h"
 
 /* First members of every document: format, version, process, totals. TOTALS and ERRORS cover the

@@ -21,10 +21,10 @@
 #include "analyse/paths.h"
 #include "analyse/stack_numbers.h"
 #include "analyse/timeline.h"
-#include "json/json_bins.h"
 #include "json/json_members.h"
 #include "json/json_paths.h"
 #include "json/json_report.h"
+#include "json/json_size_totals.h"
 #include "profile/collector.h"
 #include "util/ensure.h"
 

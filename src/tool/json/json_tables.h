@@ -10,8 +10,8 @@
 #ifndef JSON_JSON_TABLES_H
 #define JSON_JSON_TABLES_H
 
-#include "analyse/own_code.h"
 #include "analyse/stacks.h"
+#include "analyse/user_code.h"
 #include "util/json_out.h"
 
 static inline bool

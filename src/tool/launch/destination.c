@@ -27,7 +27,7 @@
 #include "profile/origin.h"
 #include "util/path.h"
 #include "util/strbuf.h"
-#include "view/say.h"
+#include "view/messages.h"
 
 enum { NUMBERS_TRIED = 100000, STARTING_S = 10 };
 

@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #include "format/environment.h"
-#include "profile/living.h"
 #include "profile/origin.h"
-#include "profile/owner.h"
+#include "profile/processes.h"
+#include "profile/processes_owner.h"
 
 enum { STARTING_LOOKS = 50, STARTING_NS = 10000000 };
 

@@ -23,7 +23,7 @@
 #include "launch/program.h"
 #include "profile/listing.h"
 #include "profile/origin.h"
-#include "view/say.h"
+#include "view/messages.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define LOOK_FIRST_NS (2 * NS_PER_MS)

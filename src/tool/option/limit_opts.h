@@ -6,7 +6,7 @@
 #ifndef OPTION_LIMIT_OPTS_H
 #define OPTION_LIMIT_OPTS_H
 
-#include "analyse/judge.h"
+#include "analyse/limit_check.h"
 
 struct limit_rules {
     const char *option;  // Its name, for messages.

@@ -13,7 +13,7 @@
 
 #include "base/base.h"
 #include "util/err.h"
-#include "view/say.h"
+#include "view/messages.h"
 
 enum opt_kind {
     OPT_END = 0,   // The last entry of a table.
@@ -79,8 +79,8 @@ struct command {
     bool stop_at_first;      // Options end at the first argument that is not one (run),
     bool stop_at_unknown;    // and at the first unknown option (cc).
     int min_arguments, max_arguments; // max -1 = any.
-    // Returns the exit code after printing any error (say.h). OPTIONS is a copy of the defaults
-    // with the given values, ARGUMENTS the remaining words.
+    // Returns the exit code after printing any error (messages.h). OPTIONS is a copy of the
+    // defaults with the given values, ARGUMENTS the remaining words.
     int (*run)(const void *options, int count, char **arguments);
 };
 

@@ -13,7 +13,7 @@ struct symbol_choice {
     const char *sysroot;
     struct opt_list debug_dirs;
     struct module_cache *module_cache; // No option: set by commands that look at many profiles
-                                       // (symbol/kept.h).
+                                       // (symbol/module_cache.h).
 };
 
 /* Rows for a command's table; CHOICE is the struct symbol_choice in its defaults. */

@@ -6,7 +6,7 @@
  * very moment, and the user wanted it.
  *
  * While it waits, the tool has the file open for reading only. A second writer would make the
- * process seem to live on (owner.c), so that nobody packs its profile.
+ * process seem to live on (processes_owner.c), so that nobody packs its profile.
  */
 #include "profile/control.h"
 

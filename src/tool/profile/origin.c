@@ -1,7 +1,7 @@
 /* origin.c: files and running processes.
  *
  * A recorded process has its profile mapped, which locates the file even from another namespace
- * (profile/mapped.c). So no registry is needed and none can be stale. */
+ * (profile/processes_mapped.c). So no registry is needed and none can be stale. */
 #include "profile/origin.h"
 
 #include <ctype.h>
@@ -18,9 +18,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "profile/living.h"
-#include "profile/mapped.h"
-#include "profile/owner.h"
+#include "profile/processes.h"
+#include "profile/processes_mapped.h"
+#include "profile/processes_owner.h"
 #include "profile/profile.h"
 #include "util/bytes.h"
 

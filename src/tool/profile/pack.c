@@ -8,9 +8,9 @@
 
 #include <string.h>
 
+#include "profile/history_prune.h"
 #include "profile/origin.h"
 #include "profile/raw.h"
-#include "profile/thin.h"
 #include "profile/writer.h"
 #include "util/bytes.h"
 #include "util/regular.h"

@@ -41,7 +41,7 @@ struct counters {
     uint64_t
         size_min; // Smallest and largest requested size; SIZE_MIN_NONE and 0 without allocations.
     uint64_t size_max;
-    bool partial; // A moment or a stretch of time (at.h) has only the first four.
+    bool partial; // A moment or a stretch of time (time_slice.h) has only the first four.
     bool lives_unknown; // ended_16 and ended_256 are not known, and 0.
 };
 
@@ -244,7 +244,7 @@ struct profile_site {
     uint32_t type;       // String: what its blocks are, "foo" or "foo[]"; 0 = unknown or several.
     uint32_t verdict;    // enum profile_verdict
     struct counters counters;
-    // Cut profiles (at.h): the whole run's values, for those that stay constant.
+    // Cut profiles (time_slice.h): the whole run's values, for those that stay constant.
     int64_t whole_peak_bytes, whole_allocated_bytes;
     uint64_t whole_size_min, whole_size_max;
 };
@@ -579,7 +579,7 @@ struct profile {
     uint64_t longest_bytes, longest_calls; // Periods of the ways by bytes and by calls; 0 = none.
     struct profile_snapshot *snapshots; // By time.
     size_t snapshot_count;
-    bool has_history; // The counters at the snapshots are known: at.h can cut the profile.
+    bool has_history; // The counters at the snapshots are known: time_slice.h can cut the profile.
     struct profile_change *changes; // In no order: several counters may be one row.
     size_t change_count;
     // If cut, counters are partial, and there are no errors, bins, unknown frees.

@@ -24,7 +24,7 @@
 #endif
 
 #include "profile/origin.h"
-#include "profile/owner.h"
+#include "profile/processes_owner.h"
 #include "profile/raw.h"
 #include "util/bytes.h"
 #include "util/replace.h"

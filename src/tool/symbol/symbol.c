@@ -36,7 +36,7 @@
 #include "profile/profile_valid.h"
 #include "symbol/dwfl.h"
 #include "symbol/jitdump.h"
-#include "symbol/kept.h"
+#include "symbol/module_cache.h"
 #include "symbol/perfmap.h"
 #include "symbol/symcache.h"
 #include "util/ensure.h"

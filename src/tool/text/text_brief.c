@@ -7,7 +7,7 @@
  *       211.3 MiB       #4    from merge ← compact ← worker
  *        88.0 MiB    8.6 %  in 41 more functions
  *
- * A row is a function of user code (analyse/own_code.c), with its callers below; #4 is the largest
+ * A row is a function of user code (analyse/user_code.c), with its callers below; #4 is the largest
  * stack of that line, for lookup in other views. A row adds up all lines of its function: it shows
  * the largest and counts the others.
  *
@@ -23,12 +23,12 @@
 #include "analyse/fold.h"
 #include "analyse/frame_name.h"
 #include "analyse/group.h"
-#include "analyse/holders.h"
-#include "analyse/own_code.h"
 #include "analyse/tags.h"
 #include "analyse/timeline.h"
+#include "analyse/top_holders.h"
+#include "analyse/user_code.h"
 #include "symbol/symbol.h"
-#include "text/text_damages.h"
+#include "text/text_corruptions.h"
 #include "text/text_header.h"
 #include "text/text_heaps.h"
 #include "text/text_recording.h"

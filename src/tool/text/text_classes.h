@@ -2,7 +2,7 @@
 #ifndef TEXT_TEXT_CLASSES_H
 #define TEXT_TEXT_CLASSES_H
 
-#include "analyse/functions.h"
+#include "analyse/stack_functions.h"
 #include "text/text_view.h"
 
 /* Return a bar of at most WIDTH letters for PART of WHOLE, one letter for each share of a size

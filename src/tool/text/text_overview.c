@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyse/group.h"
-#include "text/text_damages.h"
+#include "text/text_corruptions.h"
 #include "text/text_frees.h"
 #include "text/text_header.h"
 #include "text/text_heaps.h"

@@ -2,7 +2,7 @@
 #ifndef TEXT_TEXT_VIEW_H
 #define TEXT_TEXT_VIEW_H
 
-#include "analyse/functions.h"
+#include "analyse/stack_functions.h"
 #include "view/style.h"
 #include "view/view.h"
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "symbol/dwfl.h"
-#include "symbol/kept.h"
+#include "symbol/module_cache.h"
 #include "type/type_cache.h"
 #include "type/type_facts.h"
 #include "util/regular.h"

@@ -20,7 +20,7 @@ struct type_module {
     struct type_finder *finder;
     bool dated;              // The next one is set.
     struct timespec written; // When the file was written; 0 = unknown.
-    bool kept_taken;         // The next fields came from kept data (symbol/kept.h).
+    bool kept_taken;         // The next fields came from kept data (symbol/module_cache.h).
     bool index_sought;       // The cache of the index was searched for and read.
     bool index_known;        // `index` is complete.
     struct type_index index; // Index of its types; empty before type_module_load.

@@ -4,7 +4,7 @@
  * occurred. The program's come first, then those of its libraries, then those of the C++ library,
  * which has many of each small size.
  *
- * By site: type_judge.c judges the facts about the innermost call (type_facts.c) by the sizes
+ * By site: type_verdict.c judges the facts about the innermost call (type_facts.c) by the sizes
  * requested there. If the function only passes memory on, its caller is examined, and so on for
  * WRAPPERS_MAX steps. Some wrappers put a header of a word or two in front of the block; if nothing
  * is found and a type fits without the header, it is likely. The sizes are those of the whole
@@ -32,9 +32,9 @@
 #include "base/hash.h"
 #include "profile/profile_valid.h"
 #include "type/type_facts.h"
-#include "type/type_judge.h"
 #include "type/type_module.h"
 #include "type/type_template.h"
+#include "type/type_verdict.h"
 #include "util/ensure.h"
 #include "util/regular.h"
 #include "util/strbuf.h"

@@ -2,7 +2,7 @@
 #ifndef VIEW_DIFF_VIEW_H
 #define VIEW_DIFF_VIEW_H
 
-#include "analyse/judge.h"
+#include "analyse/limit_check.h"
 
 struct diff_view {
     const struct profile *before, *after;

@@ -2,9 +2,9 @@
 #ifndef VIEW_LEAK_PATHS_H
 #define VIEW_LEAK_PATHS_H
 
-#include "analyse/functions.h"
 #include "analyse/leaks.h"
 #include "analyse/paths.h"
+#include "analyse/stack_functions.h"
 
 struct leak_paths {
     const struct leaks *leaks;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analyse/frame_name.h"
-#include "analyse/own_code.h"
 #include "analyse/site_node.h"
+#include "analyse/user_code.h"
 #include "image/saved_registers.h"
 #include "symbol/variable.h"
 #include "util/path.h"

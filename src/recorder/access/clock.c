@@ -1,0 +1,66 @@
+/* clock.c: converts cycles to microseconds.
+ *
+ * The kernel keeps the number of the cpu in a word for each thread (rseq), if libc has registered
+ * it; glibc does since 2.35. Otherwise the instruction rdtscp returns both time and cpu, as Linux
+ * sets it up.
+ *
+ * The duration of a cycle is measured against the clock: for some microseconds at the start, for a
+ * first estimate, and again whenever the elapsed time has doubled, so that the estimate soon has
+ * more digits than needed. Blocks that are merged in the meantime use the present estimate. */
+#include "access/clock.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "base/atomics.h"
+#include "platform/sys.h"
+
+enum { FIRST_NS = 20000, USUAL_NS_PER_TICK = 100 };
+#define CALIBRATE_AFTER_TICKS_MAX (UINT64_C(1) << 26) // Some seconds.
+
+/* glibc's: offset of a thread's struct rseq, if it has one. Weak, since other libcs have none. */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));  // NOLINT: libc's name
+extern const unsigned int __rseq_size __attribute__((weak)); // NOLINT: libc's name
+
+enum { RSEQ_CPU_OFF = 4 }; // Offset of cpu_id in struct rseq; negative (as a signed number) without
+                           // registration.
+
+/* Return the precise clock's time; 0 = the system call is not permitted. */
+static uint64_t
+clock_ns(void)
+{
+    struct timespec t = {0};
+
+    if (sys_is_quiet())
+        return 0;
+    arch_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&t, 0, 0, 0, 0);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+void
+clock_calibrate(struct cycle_clock *c, uint64_t ticks)
+{
+    uint64_t now_ns = clock_ns();
+
+    store_relaxed(&c->next_calibration,
+                  ticks + (ticks < CALIBRATE_AFTER_TICKS_MAX ? ticks : CALIBRATE_AFTER_TICKS_MAX));
+    ticks = (arch_cycles() - c->start) >> CLOCK_TICK_SHIFT;
+    if (now_ns > c->start_ns && ticks > 0)
+        store_relaxed(&c->us_per_tick, (uint64_t)((double)(now_ns - c->start_ns) /
+                                                  (double)ticks / 1000 * 4294967296.0));
+}
+
+void
+clock_start(struct cycle_clock *c)
+{
+    uint64_t since_ns = clock_ns();
+
+    if (&__rseq_size != NULL && &__rseq_offset != NULL && __rseq_size != 0)
+        c->cpu_off = (uint64_t)__rseq_offset + RSEQ_CPU_OFF;
+    c->start_ns = since_ns;
+    c->start = arch_cycles();
+    c->us_per_tick = ((uint64_t)USUAL_NS_PER_TICK << 32) / 1000;
+    while (since_ns != 0 && clock_ns() - since_ns < FIRST_NS)
+        continue;
+    clock_calibrate(c, 1);
+}

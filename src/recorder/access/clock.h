@@ -1,0 +1,59 @@
+/* clock.h: time and cpu in few instructions, because every block records both. */
+#ifndef ACCESS_CLOCK_H
+#define ACCESS_CLOCK_H
+
+#include "platform/arch_x86_64.h"
+
+/* A moment in one word: the time in ticks of 2^CLOCK_TICK_SHIFT cycles since recording began, and
+ * below it the cpu. */
+enum { CLOCK_CPU_BITS = 12, CLOCK_TICK_SHIFT = 8 };
+
+struct cycle_clock {
+    uint64_t start; // Cycle counter at the start.
+    // Offset from the thread pointer of the kernel's word with the cpu number; 0 = none.
+    uint64_t cpu_off;
+    uint64_t us_per_tick; // In units of 2^-32.
+    uint64_t next_calibration; // In ticks: time of the next comparison with the clock.
+    uint64_t start_ns;
+};
+
+/* Initialise C and take a first measurement. */
+void clock_start(struct cycle_clock *c);
+
+/* Measure the cycle against the clock again. */
+void clock_calibrate(struct cycle_clock *c, uint64_t ticks);
+
+static inline uint64_t
+clock_now(const struct cycle_clock *c)
+{
+    uint32_t cpu = UINT32_MAX;
+    uint64_t now;
+
+    if (unlikely(arch_cycles_forbidden))
+        return 0;
+    if (likely(c->cpu_off != 0))
+        cpu = *(const volatile uint32_t *)(arch_thread_pointer() + c->cpu_off);
+    // Twice as fast as the instruction that returns the cpu as well. A negative cpu is unknown.
+    now = likely((int32_t)cpu >= 0) ? __builtin_ia32_rdtsc() : __builtin_ia32_rdtscp(&cpu);
+    now = (now - c->start) >> CLOCK_TICK_SHIFT;
+    return now << CLOCK_CPU_BITS | (cpu & ((1u << CLOCK_CPU_BITS) - 1));
+}
+
+static inline uint32_t
+clock_cpu(uint64_t moment)
+{
+    return moment & ((1u << CLOCK_CPU_BITS) - 1);
+}
+
+/* Convert MOMENT to microseconds since recording began. */
+static inline uint64_t
+clock_us(struct cycle_clock *c, uint64_t moment)
+{
+    uint64_t ticks = moment >> CLOCK_CPU_BITS;
+
+    if (unlikely(ticks > c->next_calibration))
+        clock_calibrate(c, ticks);
+    return (uint64_t)((unsigned __int128)ticks * c->us_per_tick >> 32);
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* counter_overflow.h: carries of counter halves, where reads and writes are counted apart. */
+#ifndef ACCESS_COUNTER_OVERFLOW_H
+#define ACCESS_COUNTER_OVERFLOW_H
+
+#include "base/atomics.h"
+#include "base/base.h"
+
+enum { COUNTER_OVERFLOWS_MAX = 1024 };
+
+struct counter_overflows {
+    uint32_t used; // Atomic: entries from here on are unused.
+    struct counter_overflow {
+        const uint32_t *half; // Atomic: the half; NULL = unused.
+        uint64_t count;       // Atomic: number of carries, 2^32 each.
+    } v[COUNTER_OVERFLOWS_MAX];
+    uint64_t lost; // Atomic: carries without a free entry.
+};
+
+extern struct counter_overflows counter_overflows;
+
+/* Record that HALF has overflowed. Thread-safe. */
+void counter_overflow_add(const uint32_t *half);
+
+/* Discard the carries of the COUNT counters at COUNTER. */
+void counter_overflow_forget_all(const uint64_t *counter, uint64_t count);
+
+static inline void
+counter_overflow_forget(const uint64_t *counter, uint64_t count)
+{
+    if (unlikely(load_relaxed(&counter_overflows.used) != 0))
+        counter_overflow_forget_all(counter, count);
+}
+
+/* Return the accesses that HALF has carried. */
+uint64_t counter_overflow_find(const uint32_t *half);
+
+static inline uint64_t
+counter_overflow_of(const uint32_t *half)
+{
+    return likely(load_relaxed(&counter_overflows.used) == 0) ? 0 : counter_overflow_find(half);
+}
+
+#endif

@@ -1,0 +1,136 @@
+/* real.h: the real allocator, that is, the next definition of each function in link order. */
+#ifndef ALLOCATOR_REAL_H
+#define ALLOCATOR_REAL_H
+
+#include <sys/types.h>
+
+#include "base/atomics.h"
+#include "base/base.h"
+
+typedef void *alloc_fn(size_t);
+typedef void *calloc_fn(size_t, size_t);
+typedef void *realloc_fn(void *, size_t);
+typedef void *reallocarray_fn(void *, size_t, size_t);
+typedef void free_fn(void *);
+typedef int posix_memalign_fn(void **, size_t, size_t);
+typedef void *memalign_fn(size_t, size_t);
+typedef size_t usable_fn(void *);
+typedef int dlclose_fn(void *);
+typedef pid_t fork_fn(void);
+struct link_map;
+
+/* The next definitions in link order. */
+struct real_allocator {
+    alloc_fn *malloc;
+    calloc_fn *calloc;
+    realloc_fn *realloc;
+    reallocarray_fn *reallocarray;
+    free_fn *free;
+    posix_memalign_fn *posix_memalign;
+    memalign_fn *aligned_alloc;
+    memalign_fn *memalign;
+    alloc_fn *valloc;
+    alloc_fn *pvalloc;
+    usable_fn *malloc_usable_size;
+    dlclose_fn *dlclose;
+    fork_fn *fork, *async_fork; // The latter is _Fork.
+    // Addresses to jump to, for functions with other signatures.
+    void *dlopen, *dlmopen, *dlsym, *dlvsym;
+};
+
+/* C++'s operators by their mangled names, whether they take an alignment, and the version of
+ * references to them. */
+#define REAL_OPERATORS(X)                                                                          \
+    X(_Znwm, false, "GLIBCXX_3.4")                                                                 \
+    X(_Znam, false, "GLIBCXX_3.4")                                                                 \
+    X(_ZnwmRKSt9nothrow_t, false, "GLIBCXX_3.4")                                                   \
+    X(_ZnamRKSt9nothrow_t, false, "GLIBCXX_3.4")                                                   \
+    X(_ZnwmSt11align_val_t, true, "CXXABI_1.3.11")                                                 \
+    X(_ZnamSt11align_val_t, true, "CXXABI_1.3.11")                                                 \
+    X(_ZnwmSt11align_val_tRKSt9nothrow_t, true, "CXXABI_1.3.11")                                   \
+    X(_ZnamSt11align_val_tRKSt9nothrow_t, true, "CXXABI_1.3.11")                                   \
+    X(_ZdlPv, false, "GLIBCXX_3.4")                                                                \
+    X(_ZdaPv, false, "GLIBCXX_3.4")                                                                \
+    X(_ZdlPvm, false, "CXXABI_1.3.9")                                                              \
+    X(_ZdaPvm, false, "CXXABI_1.3.9")                                                              \
+    X(_ZdlPvRKSt9nothrow_t, false, "GLIBCXX_3.4")                                                  \
+    X(_ZdaPvRKSt9nothrow_t, false, "GLIBCXX_3.4")                                                  \
+    X(_ZdlPvSt11align_val_t, true, "CXXABI_1.3.11")                                                \
+    X(_ZdaPvSt11align_val_t, true, "CXXABI_1.3.11")                                                \
+    X(_ZdlPvmSt11align_val_t, true, "CXXABI_1.3.11")                                               \
+    X(_ZdaPvmSt11align_val_t, true, "CXXABI_1.3.11")                                               \
+    X(_ZdlPvSt11align_val_tRKSt9nothrow_t, true, "CXXABI_1.3.11")                                  \
+    X(_ZdaPvSt11align_val_tRKSt9nothrow_t, true, "CXXABI_1.3.11")
+
+#define REAL_OPERATOR_ID(name, aligned, version) REAL_##name,
+enum real_cxx_operator_id { REAL_OPERATORS(REAL_OPERATOR_ID) REAL_OPERATOR_COUNT };
+
+struct real_cxx_operator {
+    void *function; // NULL = there is none, or real_resolve has not run.
+    // Not 0: the C++ library's operator without alignment, which only calls the recorder's malloc
+    // or free, as long as that succeeds.
+    uint8_t plain;
+    uint8_t is_allocators; // Not 0: defined by the same object as malloc, other than libc.
+};
+
+/* Process constants after real_resolve. */
+extern struct real_cxx_operator real_cxx_operators[REAL_OPERATOR_COUNT];
+
+/* Resolve all functions of the real allocator. Later calls do nothing. Async-signal-safe and
+ * thread-safe. */
+void real_resolve(void);
+
+/* Return the resolved functions; NULL for functions that do not exist. */
+const struct real_allocator *real_functions(void);
+
+/* Return true if that allocator's functions may call one another by names that lead to the
+ * recorder. */
+bool real_calls_back(void);
+
+/* The real malloc_usable_size. Requires that real_usable_mode permits it. */
+size_t real_usable(const void *p);
+
+/* Return the I-th object, other than libc, that defines functions of the real allocator; NULL after
+ * the last. I must be less than REAL_PARTS. */
+enum { REAL_PARTS = 12 };
+const struct link_map *real_part(uint32_t i);
+
+/* real_libc: return libc's object, if it is glibc's; else NULL. real_is_libc: return true if
+ * libc defines all functions of the real allocator. */
+const struct link_map *real_libc(void);
+bool real_is_libc(void);
+
+/* How the requested size of a block is recovered when it is freed. */
+enum usable_mode {
+    USABLE_NONE,  // The allocator does not report it: every size goes to the ledger's side table.
+    USABLE_CALL,  // By malloc_usable_size.
+    USABLE_GLIBC, // From the chunk's size word in front of the block.
+};
+
+/* Return how sizes of blocks are found: an enum usable_mode. */
+uint32_t real_usable_mode(void);
+
+/* Return true if a call of malloc by name reaches the recorder, whichever object calls. */
+bool real_is_ours(void);
+
+/* Return true if the real allocator belongs to a sanitizer's run-time library. */
+bool real_is_sanitizer(void);
+
+/* Return the next function NAME, if the program was started with a definition of it, else NULL.
+ * Async-signal-safe. */
+void *real_symbol(const char *name);
+
+/* Like real_symbol, with the result cached in *CACHE. */
+static inline void *
+real_cached(void **cache, const char *name)
+{
+    void *f = load_acquire(cache);
+
+    if (f == NULL) {
+        f = real_symbol(name);
+        store_release(cache, f);
+    }
+    return f;
+}
+
+#endif

@@ -1,0 +1,255 @@
+/* annotate_corruption.c: find and record corruption of annotated blocks in the running program.
+ *
+ * An overflow changes the block's guard first, from the first byte on. Beyond the allocator's own
+ * bytes, it then changes the next annotation from its beginning. An underflow changes the block's
+ * annotation, from its end downwards. So a guard changed at its first byte shows an overflow of the
+ * same block. An annotation without its end, behind an intact block, shows an underflow of the same
+ * block. An annotation without its beginning shows an overflow of the block in front, if that is
+ * damaged as well.
+ *
+ * Each corruption becomes a record of the profile, as long as there is room; the others are
+ * counted. Each block is recorded once.
+ *
+ * A check of all blocks (--check-every) walks the map of addresses (annotated_map.c), a part with
+ * each Nth event of a thread: LOOK_BLOCKS blocks or LOOK_BYTES of address space, whichever comes
+ * first, one thread at a time. While a block is checked, its memory is not given back: a thread
+ * that frees it meanwhile leaves that to the check. So the check reads only mapped memory, and no
+ * thread waits.
+ *
+ * The profile keeps for each 16 MiB of address space when its blocks were last intact: the time at
+ * which the latest complete pass over it began. */
+#include "entry/annotate_corruption.h"
+
+#include <string.h>
+
+#include "account/file.h"
+#include "annotation/annotated_map.h"
+#include "base/atomics.h"
+#include "event/stack_frames.h"
+#include "format/environment.h"
+#include "ledger/ledger.h"
+#include "platform/host.h"
+#include "platform/state.h"
+#include "platform/sys.h"
+
+enum {
+    NEAR_BYTES = 256,      // Maximum distance of neighbours, padding aside.
+    FRONT_BYTES = 1 << 26, // Maximum distance to search for the block in front.
+    LOOK_BLOCKS = 256,
+    LOOK_BYTES = 1 << 24,
+};
+
+static void (*release)(void *);
+
+/* --- Neighbours ------------------------------------------------------------------------------- */
+
+/* A block near a damaged one, at the time of the check. */
+struct neighbour {
+    void *p; // NULL = there is none.
+    struct annotation_state state;
+    uint64_t size_bytes; // 0 = not known any more.
+};
+
+static void
+look_ends(void *p)
+{
+    if (annotated_looked(p))
+        release(p);
+}
+
+static struct neighbour
+look_at(void *p)
+{
+    struct neighbour n = {0};
+
+    if (p == NULL || !annotated_look(p))
+        return n;
+    n.p = p;
+    n.state = annotation_validate(p);
+    n.size_bytes = n.state.whole ? annotation_size(p) : 0;
+    look_ends(p);
+    return n;
+}
+
+static struct neighbour
+front_of(const void *p)
+{
+    return look_at(annotated_before(p, FRONT_BYTES));
+}
+
+/* Return true if the memory of P, N's neighbour, begins right behind N's. */
+static bool
+is_adjacent(const struct neighbour *n, const void *p)
+{
+    uintptr_t end = (uintptr_t)n->p + n->size_bytes + annotation_form.guard_bytes;
+    uintptr_t begin = (uintptr_t)p - annotation_form.head_bytes;
+
+    return n->p != NULL && (!n->state.whole || (end <= begin && begin - end <= NEAR_BYTES));
+}
+
+/* Return true if an underflow of the block behind P has reached P's guard. P is intact except for
+ * its guard. */
+static bool
+overflows_from_behind(const void *p, struct annotation_state s, struct neighbour *ret_behind)
+{
+    uintptr_t end = (uintptr_t)p + annotation_size(p) + annotation_form.guard_bytes, next;
+
+    if (s.guard_changed == 0)
+        return false;
+    *ret_behind = look_at(annotated_next(end, NEAR_BYTES + annotation_form.head_bytes, &next));
+    return ret_behind->p != NULL && !ret_behind->state.ends;
+}
+
+/* --- Records ---------------------------------------------------------------------------------- */
+
+static uint64_t
+elapsed_ns(uint64_t ns)
+{
+    return ns > state->start_ns ? ns - state->start_ns : 0;
+}
+
+static uint64_t
+whole_ns(const void *p, struct annotation_state s)
+{
+    const uint64_t *seen = annotated_seen_ns(p);
+    uint64_t ns = seen != NULL ? load_relaxed(seen) : 0;
+    uint64_t birth_ns = s.whole ? annotation_birth(p) : 0;
+
+    return elapsed_ns(birth_ns > ns ? birth_ns : ns);
+}
+
+static void
+classify_corruption(void *p, struct annotation_state s, struct disk_corruption *d,
+                    uint32_t *ret_kind)
+{
+    struct neighbour front = front_of(p), behind;
+
+    d->address = (uintptr_t)p;
+    d->size_bytes = s.whole ? annotation_size(p) : 0;
+    d->site = ledger_site(p);
+    d->front_address = (uintptr_t)front.p;
+    d->front_size_bytes = front.size_bytes;
+    d->front_site = front.p != NULL ? ledger_site(front.p) : 0;
+    *ret_kind = DISK_CORRUPTION_BEFORE_START;
+    if (s.whole && overflows_from_behind(p, s, &behind)) {
+        d->front_address = d->address;
+        d->front_size_bytes = d->size_bytes;
+        d->front_site = d->site;
+        d->address = (uintptr_t)behind.p;
+        d->size_bytes = 0;
+        d->site = ledger_site(behind.p);
+    } else if (s.whole) {
+        *ret_kind = DISK_CORRUPTION_PAST_END;
+    } else if (is_adjacent(&front, p) && annotation_is_corrupted(front.state)) {
+        *ret_kind = DISK_CORRUPTION_OVERWRITTEN;
+    } else if (s.ends && !s.begins) {
+        *ret_kind = DISK_CORRUPTION_OVERWRITTEN;
+    }
+}
+
+void
+corruption_found(void *p, struct annotation_state s, enum disk_corruption_found found,
+                 struct arch_caller caller)
+{
+    struct disk_corruption made = {.found = found}, *d;
+    uint32_t kind;
+    uint64_t index;
+
+    if (state == NULL || load_acquire(&state->ready) != READY_YES || !annotated_reports(p))
+        return;
+    add_relaxed(&state->header->damaged_blocks, UINT64_C(1));
+    index = table_take(&state->tables[DISK_CORRUPTIONS], 1);
+    if (index == TABLE_NONE)
+        return;
+    classify_corruption(p, s, &made, &kind);
+    made.node = frames_node(caller);
+    made.found_ns = elapsed_ns(sys_clock_ns());
+    made.whole_ns = whole_ns(p, s);
+    made.written_bytes =
+        annotation_written(p, s, made.written, sizeof made.written, &made.at);
+    d = table_record(&state->tables[DISK_CORRUPTIONS], index);
+    *d = made;
+    store_release(&d->kind, kind);
+}
+
+/* --- Checks ----------------------------------------------------------------------------------- */
+
+static uint32_t every;     // Events of a thread between checks; 0 = no checks.
+static uint32_t looking;   // Atomic: id of the process whose thread checks now; 0 = none.
+static uintptr_t place;    // Where the next check begins. The checking thread owns these.
+static uintptr_t span;     // The span that the check is in,
+static uint64_t began_ns;  // and when it entered that.
+
+void
+check_start(void (*give_back)(void *))
+{
+    uint64_t n = host_number(ENVIRONMENT_CHECK_EVERY);
+
+    release = give_back;
+    every = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+/* Continue the check at AT; 0 = the pass is complete. */
+static void
+enter_span(uintptr_t at)
+{
+    uintptr_t next = round_down(at, UINT64_C(1) << CORE_SPAN_BITS);
+
+    if (next == span && at != 0)
+        return;
+    if (span != 0 && annotated_seen_ns((void *)span) != NULL)
+        store_relaxed(annotated_seen_ns((void *)span), began_ns);
+    span = next;
+    began_ns = sys_clock_ns();
+}
+
+static void
+look(void)
+{
+    uintptr_t first = place, next;
+
+    for (uint32_t i = 0; i < LOOK_BLOCKS && place - first < LOOK_BYTES; i++) {
+        void *p = annotated_next(place, LOOK_BYTES - (place - first), &next);
+
+        if (p != NULL)
+            enter_span((uintptr_t)p);
+        if (p != NULL && annotated_look(p)) {
+            struct annotation_state s = annotation_validate(p);
+
+            if (unlikely(annotation_is_corrupted(s)))
+                corruption_found(p, s, DISK_FOUND_BY_CHECK, (struct arch_caller){0});
+            look_ends(p);
+        }
+        place = next;
+        if (next == 0 || next < first) {
+            enter_span(0);
+            break;
+        }
+        if (first == 0)
+            first = next; // There is nothing before the first block.
+    }
+}
+
+static COLD void
+look_if_nobody_does(void)
+{
+    uint32_t here = state != NULL && load_acquire(&state->ready) == READY_YES
+                        ? state->header->pid
+                        : 0;
+    uint32_t nobody = load_relaxed(&looking);
+
+    // A parent's check does not continue in its child.
+    if (here == 0 || nobody == here || !cas_acq_rel(&looking, &nobody, here))
+        return;
+    look();
+    store_release(&looking, 0u);
+}
+
+void
+check_event(void)
+{
+    if (likely(every == 0) || ++tls.check_countdown < every)
+        return;
+    tls.check_countdown = 0;
+    look_if_nobody_does();
+}

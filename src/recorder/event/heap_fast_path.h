@@ -1,0 +1,232 @@
+/* heap_fast_path.h: the fast path for events of the program's own heaps.
+ *
+ * As in fast_path.h, all conditions are checked before anything changes, so any other event can
+ * still take the slow path (heap.c) from the start. An allocation is ordinary if
+ *
+ *     - it is one object;
+ *     - its stack is in the memo or predicted, and the thread has seen it with this heap's name and
+ *       this size class, so that the site is cached;
+ *     - the thread's latest object of that site belongs to this heap, so that the counter, the
+ *       instance and its live values are cached;
+ *     - the counter needs no new bounds.
+ *
+ * A free is ordinary if the object has a word in the shadow, and its site is cached likewise. So
+ * two lookups in the thread's own tables replace lookups of the instance, the live values and the
+ * thread's counters.
+ *
+ *     stack, name, size class ──► place ──► site ──► counter, instance, live values
+ *                                    address ──► word ──┘
+ *
+ * Only the place in the shadow cannot be checked in advance: another thread, or a signal handler,
+ * may take it meanwhile. An object is counted before any thread can find it. So if the place is
+ * taken, the object is already counted and only has to be stored elsewhere (HEAP_TO_STORE). */
+#ifndef EVENT_HEAP_FAST_PATH_H
+#define EVENT_HEAP_FAST_PATH_H
+
+#include "account/count.h"
+#include "account/peak.h"
+#include "account/recent.h"
+#include "account/thread.h"
+#include "base/atomics.h"
+#include "event/fast_path.h"
+#include "event/mode.h"
+#include "event/reentry.h"
+#include "heaps/heap_instance.h"
+#include "heaps/heap_objects.h"
+#include "heaps/heap_table.h"
+#include "stack/stack.h"
+
+/* A thread's cache of lookups. All zero is empty; after a fork in a handler, the child sees
+ * zeros. */
+struct heap_memo {
+    /* The site is a function of the stack, the number of frames to skip, the heap's name and the
+     * size class. It never changes. */
+    struct heap_place {
+        uint64_t key;  // 0 = unused.
+        uint32_t site; // 0 = not known.
+        uint32_t reserved;
+    } places[1 << 10];
+    /* Where a site is counted. */
+    struct heap_site {
+        uint32_t site; // 0 = unused.
+        uint32_t reserved;
+        struct disk_counter *counter;   // The thread's.
+        struct heap_instance *instance; // Holds the latest object of that site.
+        struct heap_live *live;         // Its live values there; NULL if it keeps none.
+    } sites[1 << 9];
+};
+static_assert(sizeof(struct heap_place) == 16 && sizeof(struct heap_site) == 32, "in lines");
+
+enum heap_fast_path {
+    HEAP_DONE,
+    HEAP_TO_SETTLE, // Done except for peak_settle; leave the event afterwards.
+    HEAP_TO_STORE,  // Only the address is not stored; the event has not ended.
+    HEAP_MISS,      // Nothing was done.
+};
+
+/* Return the cache key for objects of SIZE_CLASS of the heap HANDLE below the node with SITES. */
+static inline uint64_t
+heap_place_key(const uint32_t *sites, uint64_t handle, uint32_t size_class)
+{
+    static_assert(offsetof(struct disk_node, site) % 16 == 0 &&
+                      sizeof(struct disk_node) % 16 == 0 && HANDLE_INDEX <= 18 &&
+                      DISK_SIZE_CLASSES <= 4 && ARCH_ADDRESS_BITS <= 48,
+                  "an address of sites ends with bits that are 0, and fits above the rest");
+    return (uint64_t)(uintptr_t)sites << 16 | (uint64_t)size_class << HANDLE_INDEX |
+           (handle & ((1 << HANDLE_INDEX) - 1));
+}
+
+static inline struct heap_place *
+heap_place(struct heap_memo *m, uint64_t key)
+{
+    return &m->places[(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) % countof(m->places)];
+}
+
+static inline struct heap_site *
+heap_site(struct heap_memo *m, uint32_t site)
+{
+    return &m->sites[site % countof(m->sites)];
+}
+
+/* Return true if S is the entry for SITE, with the instance H of HANDLE and the live values LIVE,
+ * all read from S before. */
+static INLINE bool
+heap_site_is(const struct heap_site *s, uint32_t site, uint64_t handle,
+             const struct heap_instance *h, const struct heap_live *live)
+{
+    return likely(s->site == site) && likely(h != NULL) &&
+           likely(load_acquire(&h->owner) == handle) &&
+           (!heap_has_lives(handle) ||
+            (likely(live != NULL) && likely(load_acquire(&live->site) == site)));
+}
+
+/* Return true if T is the thread that owns H. Other threads change its live values by atomic
+ * operations. */
+static inline bool
+heap_is_own(const struct heap_instance *h, const struct thread *t)
+{
+    return likely(load_relaxed(&h->thread) == t);
+}
+
+/* Return the entry for an object of SITE among the thread's latest blocks, beside its address
+ * (recent.h). */
+static inline uint32_t
+heap_recent_entry(uint32_t site)
+{
+    return site;
+}
+
+/* Return true if events of the program's heaps are left out, which is the case only while recording
+ * is off: they are never sampled. */
+static inline bool
+heap_is_off(void)
+{
+    return unlikely(load_relaxed(&sample.mode) == DISK_MODE_OFF);
+}
+
+/* Return true if the present stack is the one in T's memo. Its target is t->leaf. */
+static inline bool
+heap_is_leaf(struct thread *t, struct arch_caller caller)
+{
+    if (!stack_is_leaf(t, caller))
+        return false;
+    t->frames_reused += t->leaf.frames;
+    return true;
+}
+
+/* Count the allocation of P, one object of the heap HANDLE with the stack of TARGET. *RET_BLOCK
+ * describes it for HEAP_TO_STORE. FINE: it has at most HEAP_FINE_BYTES. Requires a begun event;
+ * ends it on HEAP_DONE only. */
+static INLINE enum heap_fast_path
+heap_fast_path_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t size_bytes,
+                     const struct stack_target *target, bool fine, struct heap_block *ret_block)
+{
+    uint64_t key = heap_place_key(target->sites, handle, disk_size_class(size_bytes));
+    const struct heap_place *place;
+    const struct heap_site *s;
+    struct heap_block b = {.count = 1, .size_bytes = size_bytes};
+    struct heap_instance *h;
+    struct disk_counter *c;
+    struct heap_live *live;
+
+    if (unlikely(t->heaps == NULL) || unlikely((place = heap_place(t->heaps, key))->key != key))
+        return HEAP_MISS;
+    s = heap_site(t->heaps, b.site = place->site);
+    h = s->instance;
+    live = s->live;
+    c = s->counter;
+    if (unlikely(!heap_site_is(s, b.site, handle, h, live)) || unlikely(c == NULL) ||
+        unlikely(!count_is_within(c, size_bytes)) || unlikely(!peak_prepares_alloc(t, c)))
+        return HEAP_MISS;
+    t->countdown--;
+    bump(&c->allocations);
+    bump_by(&c->allocated_bytes, size_bytes);
+    if (heap_has_lives(handle))
+        heap_live_add(live, heap_is_own(h, t), 1, (int64_t)size_bytes);
+    b.birth = recent_begins(t, p, heap_recent_entry(b.site));
+    if (p != NULL && unlikely(!(fine ? heap_objects_insert_first(&h->objects, p, b)
+                                     : heap_objects_insert_coarse(&h->objects, p, b)))) {
+        *ret_block = b;
+        return HEAP_TO_STORE;
+    }
+    if (unlikely(!peak_keeps(t, (int64_t)size_bytes)))
+        return HEAP_TO_SETTLE;
+    reentry_leave();
+    return HEAP_DONE;
+}
+
+/* Count the end of P of the heap HANDLE, whose word is at PLACE in LEAF of TIER. Requires a begun
+ * event; ends it on HEAP_DONE only. */
+static INLINE enum heap_fast_path
+heap_fast_path_free_at(struct thread *t, uint64_t handle, const void *p, uint32_t tier,
+                       struct heap_leaf *leaf, uint64_t *place)
+{
+    uintptr_t address = (uintptr_t)p;
+    const struct heap_site *s;
+    struct heap_instance *h;
+    struct disk_counter *c;
+    struct heap_live *live;
+    struct heap_block b;
+    uint64_t word;
+
+    if (unlikely(t->heaps == NULL))
+        return HEAP_MISS;
+    word = load_relaxed(place);
+    s = heap_site(t->heaps, b.site = (uint32_t)word & LEDGER_SITE_MASK);
+    h = s->instance;
+    live = s->live;
+    c = s->counter;
+    if (unlikely(!heap_site_is(s, b.site, handle, h, live)) || unlikely(c == NULL) ||
+        unlikely(!heap_word_is(tier, word, heap_region(leaf, tier, address),
+                               load_relaxed(&h->objects.claim), address)) ||
+        unlikely(heap_word_is_wide(tier, word)) ||
+        unlikely(!peak_prepares_free(t, c)))
+        return HEAP_MISS;
+    t->countdown--;
+    store_relaxed(place, UINT64_C(0));
+    b = heap_word_says(tier, word);
+    if (heap_has_lives(handle))
+        heap_live_add(live, heap_is_own(h, t), -(int64_t)b.count, -(int64_t)b.size_bytes);
+    bump_by(&c->frees, b.count);
+    bump_by(&c->freed_bytes, b.size_bytes);
+    recent_ends(t, c, p, heap_recent_entry(b.site), (uint8_t)b.birth, b.count);
+    if (unlikely(!peak_keeps(t, -(int64_t)b.size_bytes)))
+        return HEAP_TO_SETTLE;
+    reentry_leave();
+    return HEAP_DONE;
+}
+
+/* Like heap_fast_path_free_at, if P is in the first tier, where most objects are. */
+static INLINE enum heap_fast_path
+heap_fast_path_free(struct thread *t, uint64_t handle, const void *p)
+{
+    struct heap_leaf *leaf = heap_leaf(0, (uintptr_t)p);
+    uint64_t *place;
+
+    if (unlikely(leaf == NULL) ||
+        unlikely((place = heap_objects_at(leaf, 0, (uintptr_t)p)) == NULL))
+        return HEAP_MISS;
+    return heap_fast_path_free_at(t, handle, p, 0, leaf, place);
+}
+
+#endif

@@ -1,0 +1,83 @@
+/* ledger_prefault.c: prefaults the ledger for a growing heap.
+ *
+ * An insertion first reads the entry's slot, to detect a block that still lives there, and then
+ * writes it. On an untouched page the read faults in the zero page, and the write faults again and
+ * replaces it. Together they cost three times as much as a page that is prefaulted with others
+ * before it is needed. A heap of 64 MiB has 2,600 such pages.
+ *
+ * Prefaulted pages are memory at once, so there must be no more of them than the heap will use.
+ * Only a heap that was seen to grow is followed, no further ahead than half the growth and
+ * PREFAULT_MAX_BYTES, which takes 80 KiB of ledger. One block in some hundred is examined, one at
+ * each tick. A block below the highest one gives no information, because its slot was used before.
+ * A distant block begins a new stretch, but only if the ledger behind it is not populated yet:
+ * otherwise blocks from all over a large heap would look like a heap that grows by leaps.
+ *
+ * The call of the program that waits for this must not be noticeably slower than others, and a page
+ * takes a microsecond. So pages are prefaulted in small steps, two or three for each STEP_BYTES of
+ * the heap. Only if the heap grows by more between two ticks does one step cover as much. */
+#include "ledger/ledger_prefault.h"
+
+#include "ledger/ledger.h"
+#include "ledger/ledger_state.h"
+#include "platform/mem.h"
+#include "platform/state.h"
+
+/* Distances in the program's address space. */
+#define FAR_BELOW_BYTES ((uintptr_t)64 << 20)
+#define FAR_ABOVE_BYTES ((uintptr_t)2 << 20)
+#define PREFAULT_MAX_BYTES ((uintptr_t)512 << 10)
+#define PREFAULT_MIN_BYTES ((uintptr_t)64 << 10)
+#define STEP_BYTES ((uintptr_t)64 << 10)
+
+/* Return the end of the range to prefault from START on, if the heap's highest block is at
+ * ADDRESS. */
+static uintptr_t
+end_of_step(const struct ledger_prefaulted *a, uintptr_t start, uintptr_t address, uintptr_t step)
+{
+    uintptr_t prefaulted = (address - a->first) / 2;
+    uintptr_t end = address + (prefaulted < PREFAULT_MAX_BYTES ? prefaulted : PREFAULT_MAX_BYTES);
+    uintptr_t last = address | (((uintptr_t)1 << LEDGER_SPAN_BITS) - 1);
+
+    if (end > start + step)
+        end = start + step;
+    return end < last ? end : last;
+}
+
+/* Return true if the ledger behind ADDRESS is populated. */
+static bool
+is_used_behind(uintptr_t address)
+{
+    struct ledger_place behind = ledger_place(address + PREFAULT_MIN_BYTES);
+
+    return behind.leaf != NULL && mem_is_there(ledger_slot_at(behind));
+}
+
+void
+ledger_prefault(struct ledger_prefaulted *a, const void *p)
+{
+    uintptr_t address = (uintptr_t)p, grown = address - a->top, start, end, step;
+    struct ledger_place from, to;
+
+    a->looks++;
+    if (grown > FAR_ABOVE_BYTES) {
+        if (a->top - address > FAR_BELOW_BYTES && !is_used_behind(address))
+            *a = (struct ledger_prefaulted){.first = address, .top = address, .made = address};
+        return;
+    }
+    step = grown / a->looks > STEP_BYTES ? grown / a->looks : STEP_BYTES;
+    a->top = address;
+    a->looks = 0;
+    start = a->made > address ? a->made : address;
+    end = end_of_step(a, start, address, step);
+    if (start >= end || (end - start < PREFAULT_MIN_BYTES &&
+                         end != (address | (((uintptr_t)1 << LEDGER_SPAN_BITS) - 1))))
+        return;
+    from = ledger_place(start);
+    to = ledger_place(end);
+    if (from.leaf == NULL || from.leaf != to.leaf)
+        return;
+    a->made = end;
+    mem_touch(ledger_slot_at(from), ledger_slot_at(to));
+    mem_touch(ledger_birth_at(from, ledger_state()->granule_shift),
+              ledger_birth_at(to, ledger_state()->granule_shift));
+}

@@ -1,0 +1,62 @@
+/* function_totals.c: each stack is charged to its innermost function, so the rows sum up to the
+ * total. stacks.c decides which frames are folded away before, stack_functions.c what counts as a
+ * function.
+ */
+#include "analyse/function_totals.h"
+
+#include <stdlib.h>
+
+static void
+add(struct function_total *row, const struct stack *s, const struct amount *amount,
+    const struct amount *kept)
+{
+    amount_add(&row->amount, amount);
+    amount_add(&row->kept, kept);
+    counters_add(&row->counters, &s->counters);
+    errors_add(&row->errors, &s->errors);
+}
+
+static int
+compare_rows(const void *a, const void *b)
+{
+    const struct function_total *x = a, *y = b;
+    int64_t ax = amount_sum(&x->amount), ay = amount_sum(&y->amount);
+    int64_t kx = amount_sum(&x->kept), ky = amount_sum(&y->kept);
+
+    if (ax != ay)
+        return ax > ay ? -1 : 1;
+    if (kx != ky)
+        return kx > ky ? -1 : 1;
+    return x->function < y->function ? -1 : x->function > y->function;
+}
+
+void
+function_totals_build(struct functions *functions, const struct stacks *stacks, enum metric metric,
+                      struct arena *arena, struct function_totals *ret)
+{
+    const struct amount *amounts = amounts_of_stacks(functions->p, stacks, metric, arena);
+    const struct amount *kept = amounts_of_stacks(functions->p, stacks, METRIC_INUSE, arena);
+    size_t row_count = 0;
+    // Which functions are there is known only when all stacks have been read.
+    uint32_t *innermost = arena_array(arena, stacks->count, sizeof *innermost);
+
+    *ret = (struct function_totals){.total.counters = COUNTERS_ZERO};
+    for (size_t i = 0; i < stacks->count; i++) {
+        const uint32_t *stack;
+
+        functions_of_stack(functions, &stacks->v[i], &stack);
+        innermost[i] = stack[0];
+    }
+    ret->v = arena_array(arena, functions->count, sizeof *ret->v);
+    for (uint32_t i = 0; i < functions->count; i++)
+        ret->v[i] = (struct function_total){.function = i, .counters = COUNTERS_ZERO};
+    for (size_t i = 0; i < stacks->count; i++) {
+        add(&ret->v[innermost[i]], &stacks->v[i], &amounts[i], &kept[i]);
+        add(&ret->total, &stacks->v[i], &amounts[i], &kept[i]);
+    }
+    for (size_t i = 0; i < functions->count; i++)
+        if (amount_sum(&ret->v[i].amount) > 0 || amount_sum(&ret->v[i].kept) > 0)
+            ret->v[row_count++] = ret->v[i];
+    ret->count = row_count;
+    qsort(ret->v, ret->count, sizeof *ret->v, compare_rows);
+}

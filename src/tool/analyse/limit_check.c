@@ -1,0 +1,215 @@
+/* limit_check.c: compare a profile with limits.
+ *
+ * A test that fails by chance gets disabled. So a limit is exceeded only if the whole range of the
+ * true value exceeds it: the interval of an estimate, and for peaks of several threads also the
+ * slack of the earlier peak. Shrinking is never a finding. Percentages refer to the earlier value;
+ * from zero, any growth exceeds them. Estimates of short-lived blocks have no known error, so
+ * sampled profiles are not judged by them.
+ *
+ * Leaks are those of `heaptap leaks`, without the blocks that the C and C++ libraries keep on
+ * purpose. They are computed here; every other value is a stored total. */
+#include "analyse/limit_check.h"
+
+#include "analyse/leaks.h"
+
+enum { PERCENT_WHOLE = 1000000 };
+
+/* In the order of enum limit_of. */
+static const struct {
+    const char *name;
+    enum metric metric;
+} kinds[] = {
+    [LIMIT_PEAK] = {"peak", METRIC_PEAK},
+    [LIMIT_INUSE] = {"inuse", METRIC_INUSE},
+    [LIMIT_LEAKS] = {"leaks", METRIC_INUSE},
+    [LIMIT_ALLOC] = {"alloc", METRIC_ALLOC},
+    [LIMIT_COUNT] = {"allocations", METRIC_COUNT},
+    [LIMIT_TEMPORARY] = {"temporary", METRIC_TEMPORARY},
+    [LIMIT_CORRUPTION] = {"corruption", METRIC_PEAK},
+};
+
+/* One side: the totals that a limit is compared with. */
+struct totals {
+    struct counters counters;
+    struct errors errors;
+};
+
+bool
+limits_are_given(const struct limits *l)
+{
+    for (size_t i = 0; i < LIMIT_KINDS; i++)
+        if (l->v[i].given)
+            return true;
+    return false;
+}
+
+const char *
+limit_name(enum limit_of what)
+{
+    return kinds[what].name;
+}
+
+bool
+limit_is_bytes(enum limit_of what)
+{
+    return what != LIMIT_CORRUPTION && metric_is_bytes(kinds[what].metric);
+}
+
+enum metric
+limit_metric(enum limit_of what)
+{
+    return kinds[what].metric;
+}
+
+/* Totals of the unsuppressed part of P. */
+static int
+find_leaks(const struct profile *p, const struct stacks_options *options, struct arena *arena,
+           struct totals *ret, struct err *err)
+{
+    struct suppressions suppressions = {0};
+    struct leaks leaks;
+    int rc;
+
+    suppress_add_builtin(&suppressions, arena);
+    rc = leaks_find(p, options, &suppressions, arena, &leaks, err);
+    if (rc == 0)
+        *ret = (struct totals){leaks.stacks.total, leaks.stacks.errors};
+    return rc;
+}
+
+/* Return how much of WHAT the totals T of P have. */
+static int64_t
+value_of(enum limit_of what, const struct totals *t, const struct profile *p)
+{
+    if (what == LIMIT_CORRUPTION)
+        return (int64_t)(profile_corruptions(&p->losses) & INT64_MAX);
+    return metric_value(&t->counters, kinds[what].metric);
+}
+
+static int64_t
+allowed_by(const struct limit *l, int64_t before)
+{
+    unsigned __int128 part;
+
+    if (!l->is_percent)
+        return l->value > INT64_MAX ? INT64_MAX : (int64_t)l->value;
+    if (before <= 0)
+        return 0;
+    part = (unsigned __int128)before * l->value / PERCENT_WHOLE;
+    return part > INT64_MAX ? INT64_MAX : (int64_t)part;
+}
+
+static void
+add(struct limit_results *ret, struct limit_result j)
+{
+    j.exceeded = j.least > j.allowed;
+    ret->v[ret->count++] = j;
+}
+
+/* Return HEAPTAP_USAGE if a limit of WHAT would be compared with an estimate without an
+ * interval. */
+static int
+check_range(enum limit_of what, bool is_estimate, struct err *err)
+{
+    if (what != LIMIT_TEMPORARY || !is_estimate)
+        return 0;
+    return err_set(err, HEAPTAP_USAGE,
+                   "a limit of '%s': samples give no error bound for it; record without "
+                   "--sample",
+                   kinds[what].name);
+}
+
+/* Check whether L, the limit of WHAT, applies to D. Return HEAPTAP_USAGE if it does not although it
+ * was named. */
+static int
+check_known(const struct limit *l, enum limit_of what, const struct diff *d, bool *ret,
+            struct err *err)
+{
+    *ret = metric_is_known(&d->before, kinds[what].metric) &&
+           metric_is_known(&d->after, kinds[what].metric);
+    if (*ret)
+        return check_range(what, d->is_estimate, err);
+    if (l->unnamed)
+        return 0;
+    return err_set(err, HEAPTAP_USAGE,
+                   "a limit of '%s' needs a whole run, not a moment or a range of time",
+                   kinds[what].name);
+}
+
+/* Lower bound of the growth. */
+static int64_t
+least_growth(enum limit_of what, const struct totals *before, const struct totals *after,
+             const struct profile *of_before)
+{
+    enum metric metric = kinds[what].metric;
+    int64_t growth = diff_growth(&before->counters, &after->counters, metric);
+    struct interval i = diff_interval(&before->counters, &before->errors, &after->counters,
+                                      &after->errors, metric);
+
+    if (i.low < i.high)
+        growth = interval_rounded(i.low);
+    return what == LIMIT_PEAK ? counters_difference(growth, of_before->peak_error_bytes) : growth;
+}
+
+int
+limit_check_growth(const struct limits *l, const struct diff *d, const struct diff_side *before,
+                   const struct diff_side *after, const struct stacks_options *options,
+                   struct arena *arena, struct limit_results *ret, struct err *err)
+{
+    *ret = (struct limit_results){0};
+    for (int i = 0; i < LIMIT_KINDS; i++) {
+        struct totals a = {d->before, d->before_errors}, b = {d->after, d->after_errors};
+        struct limit_result j = {.of = (enum limit_of)i, .limit = l->v[i]};
+        bool known = false;
+        int rc;
+
+        if (!j.limit.given)
+            continue;
+        rc = check_known(&j.limit, j.of, d, &known, err);
+        if (rc == 0 && i == LIMIT_LEAKS)
+            rc = find_leaks(before->p, options, arena, &a, err);
+        if (rc == 0 && i == LIMIT_LEAKS)
+            rc = find_leaks(after->p, options, arena, &b, err);
+        if (rc != 0)
+            return rc;
+        if (!known)
+            continue;
+        j.before = value_of(j.of, &a, before->p);
+        j.value = value_of(j.of, &b, after->p);
+        j.allowed = allowed_by(&j.limit, j.before);
+        j.least = i == LIMIT_CORRUPTION ? counters_difference(j.value, j.before)
+                                        : least_growth(j.of, &a, &b, before->p);
+        add(ret, j);
+    }
+    return 0;
+}
+
+int
+limit_check_profile(const struct limits *l, const struct profile *p, struct arena *arena,
+                    struct limit_results *ret, struct err *err)
+{
+    const struct stacks_options all = {0};
+
+    *ret = (struct limit_results){0};
+    for (int i = 0; i < LIMIT_KINDS; i++) {
+        struct totals t = {p->totals, p->errors};
+        struct limit_result j = {.of = (enum limit_of)i, .limit = l->v[i]};
+        int rc;
+
+        if (!j.limit.given)
+            continue;
+        rc = check_range(j.of, profile_has_errors(p), err);
+        if (rc == 0 && i == LIMIT_LEAKS)
+            rc = find_leaks(p, &all, arena, &t, err);
+        if (rc != 0)
+            return rc;
+        j.value = value_of(j.of, &t, p);
+        j.allowed = allowed_by(&j.limit, 0);
+        j.least = j.value;
+        if (profile_has_errors(p) && i != LIMIT_CORRUPTION)
+            j.least = interval_rounded(
+                interval_of_metric(&t.counters, &t.errors, kinds[i].metric).low);
+        add(ret, j);
+    }
+    return 0;
+}

@@ -1,0 +1,207 @@
+/* size_totals.c: the profile's size table, as views show it.
+ *
+ * The profile has 1025 exact bins and ranges above them. Views show the ranges as one row, as mprof
+ * does; sites describe larger blocks better. The row for larger blocks is present even when it is
+ * empty, so that its absence cannot be mistaken for a cut table.
+ *
+ * A bin stores no stacks. But a site whose blocks all have one size belongs to one bin, and so does
+ * its type.
+ *
+ * Pure: no I/O; does not change the profile. */
+#include "analyse/size_totals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/profile_valid.h"
+#include "util/ensure.h"
+#include "util/map.h"
+
+static void add_types(const struct profile *p, struct size_totals *bins);
+static void add_known(const struct profile *p, struct arena *arena, struct size_totals *bins);
+
+static bool
+is_used(const struct counters *c)
+{
+    return c->allocations != 0 || c->frees != 0;
+}
+
+/* Return the row for blocks of SIZE or, if there is none, NULL. */
+static struct bin_row *
+find_row(const struct size_totals *bins, uint64_t size)
+{
+    size_t low = 0;
+    size_t high = bins->count - 1;
+
+    if (size > BIN_SIZE_MAX)
+        return &bins->v[bins->count - 1];
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (bins->v[middle].size < size)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return bins->v[low].size == size ? &bins->v[low] : NULL;
+}
+
+static void
+add_types(const struct profile *p, struct size_totals *bins)
+{
+    for (size_t i = 0; i < p->type_count; i++) {
+        struct bin_row *row =
+            p->types[i].size <= BIN_SIZE_MAX ? find_row(bins, p->types[i].size) : NULL;
+
+        if (row == NULL)
+            continue;
+        if (row->type_count++ == 0)
+            row->types = &p->types[i];
+    }
+}
+
+/* Add SITE to row ROW_INDEX. KNOWN holds the position of its type. */
+static void
+add_site(const struct profile *p, const struct profile_site *site, struct size_totals *bins,
+         size_t row_index, struct map *known, struct arena *arena)
+{
+    uint64_t key = (uint64_t)row_index << 34 | (uint64_t)(site->verdict & 3) << 32 | site->type;
+    struct bin_row *row = &bins->v[row_index];
+    size_t capacity = row->known_count;
+    struct bin_type *grown;
+    bool is_new;
+    uint64_t *index = map_put(known, key, &is_new);
+
+    if (!is_new) {
+        counters_add(&row->known[*index].counters, &site->counters);
+        return;
+    }
+    *index = row->known_count;
+    // Full whenever the count is a power of two.
+    if ((capacity & (capacity - 1)) == 0) {
+        grown = arena_array(arena, capacity ? capacity * 2 : 1, sizeof *grown);
+        if (capacity > 0)
+            memcpy(grown, row->known, capacity * sizeof *grown);
+        row->known = grown;
+    }
+    row->known[row->known_count++] = (struct bin_type){.name = profile_string(p, site->type),
+                                                       .verdict = site->verdict,
+                                                       .counters = site->counters};
+}
+
+static int
+by_known_bytes(const void *a, const void *b)
+{
+    const struct bin_type *x = a;
+    const struct bin_type *y = b;
+
+    if (x->counters.allocated_bytes != y->counters.allocated_bytes)
+        return x->counters.allocated_bytes < y->counters.allocated_bytes ? 1 : -1;
+    if (x->verdict != y->verdict)
+        return x->verdict < y->verdict ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+/* Add sites whose blocks all fall into one bin. */
+static void
+add_known(const struct profile *p, struct arena *arena, struct size_totals *bins)
+{
+    struct map known = {0};
+
+    for (size_t i = 0; i < p->site_count; i++) {
+        const struct profile_site *site = &p->sites[i];
+        const struct counters *c = &site->counters;
+        struct bin_row *row = NULL;
+
+        // Only malloc's blocks are in the bins.
+        if (site->heap == 0 && site->verdict >= VERDICT_LIKELY && site->type != 0 &&
+            (c->size_min == c->size_max || c->size_min > BIN_SIZE_MAX))
+            row = find_row(bins, c->size_min);
+        if (row != NULL)
+            add_site(p, site, bins, (size_t)(row - bins->v), &known, arena);
+    }
+    map_release(&known);
+    for (size_t i = 0; i < bins->count; i++)
+        if (bins->v[i].known_count > 1)
+            qsort(bins->v[i].known, bins->v[i].known_count, sizeof *bins->v[i].known,
+                  by_known_bytes);
+}
+
+void
+size_totals_build(const struct profile *p, struct arena *arena, struct size_totals *ret)
+{
+    struct bin_row larger = {.size = BIN_LARGER, .counters = COUNTERS_ZERO};
+
+    *ret = (struct size_totals){.total = COUNTERS_ZERO};
+    ret->v = arena_array(arena, p->bin_count + 1, sizeof *ret->v);
+    for (size_t i = 0; i < p->bin_count; i++) {
+        const struct profile_bin *bin = &p->bins[i];
+
+        counters_add(&ret->total, &bin->counters);
+        if (bin->size_min > BIN_SIZE_MAX)
+            counters_add(&larger.counters, &bin->counters);
+        else if (is_used(&bin->counters))
+            ret->v[ret->count++] =
+                (struct bin_row){.size = bin->size_min, .counters = bin->counters};
+    }
+    ret->v[ret->count++] = larger;
+    add_types(p, ret);
+    add_known(p, arena, ret);
+    ENSURE_VALID(size_totals_are_valid(p, ret));
+}
+
+static int
+by_bytes(const void *a, const void *b)
+{
+    const struct bin_row *x = *(const struct bin_row *const *)a;
+    const struct bin_row *y = *(const struct bin_row *const *)b;
+
+    if (x->counters.allocated_bytes != y->counters.allocated_bytes)
+        return x->counters.allocated_bytes < y->counters.allocated_bytes ? 1 : -1;
+    return x->size < y->size ? -1 : x->size > y->size;
+}
+
+const struct bin_row **
+size_totals_by_bytes(const struct size_totals *bins, struct arena *arena)
+{
+    const struct bin_row **rows = arena_array(arena, bins->count, sizeof *rows);
+
+    for (size_t i = 0; i < bins->count; i++)
+        rows[i] = &bins->v[i];
+    qsort(rows, bins->count, sizeof *rows, by_bytes);
+    return rows;
+}
+
+void
+size_totals_bars(const struct size_totals *bins, struct bin_bar ret[BIN_BAR_COUNT])
+{
+    uint64_t size_max = 16;
+    size_t row = 0;
+
+    for (size_t i = 0; i < BIN_BAR_COUNT; i++, size_max *= 2) {
+        uint64_t end = i + 1 < BIN_BAR_COUNT ? size_max : UINT64_MAX;
+
+        ret[i] = (struct bin_bar){i ? size_max / 2 + 1 : 0, end, COUNTERS_ZERO};
+        for (; row < bins->count && bins->v[row].size <= end; row++)
+            counters_add(&ret[i].counters, &bins->v[row].counters);
+    }
+}
+
+bool
+size_totals_are_valid(const struct profile *p, const struct size_totals *b)
+{
+    struct counters sum = COUNTERS_ZERO;
+
+    HOLDS(b->count >= 1);                         // There is always the row for larger blocks,
+    HOLDS(b->v[b->count - 1].size == BIN_LARGER); // which is the last.
+    for (size_t i = 0; i < b->count; i++) {
+        const struct bin_row *row = &b->v[i];
+
+        HOLDS(i == 0 || row[-1].size < row->size); // Rows are searched for a size.
+        HOLDS(row->type_count == 0 ||
+              (row->types >= p->types && row->types + row->type_count <= p->types + p->type_count));
+        counters_add(&sum, &row->counters);
+    }
+    HOLDS(counters_are_same(&sum, &b->total)); // Fields without an initializer are zero.
+    return true;
+}

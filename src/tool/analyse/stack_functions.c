@@ -1,0 +1,191 @@
+/* stack_functions.c: the functions of a stack.
+ *
+ * Outside of main: on the first thread, the loader runs constructors before main, and exit runs
+ * destructors after it. Their stacks start like main's, with _start or in the loader, but never
+ * reach a function named main. Their outermost frames belong to the loader and the C library and
+ * mean nothing to readers. They become one pseudo-function, and the constructors below it keep
+ * their names. In a stripped program main has no name, so an outermost nameless frame of the
+ * executable is taken for main.
+ *
+ *     _dl_start_user > _dl_init > call_init > pool::pool      (outside main) > pool::pool
+ *     _start > __libc_start_main > exit > flush               (outside main) > exit > flush
+ *     _start > __libc_start_main > main > work                main > work
+ *     clone3 > start_thread > worker                          worker
+ *
+ * A stack that was cut, by `run --frames` or for lack of space, has unknown callers, unless the
+ * rest still contains start-up code or main. Then no useful name is missing, and it reads as the
+ * whole stack does. */
+#include "analyse/stack_functions.h"
+
+#include <string.h>
+
+#include "analyse/frame_name.h"
+#include "analyse/group.h"
+
+void
+functions_init(struct functions *f, const struct profile *p, struct arena *arena)
+{
+    *f = (struct functions){.p = p, .arena = arena, .count = FUNCTION_FIRST};
+    f->by_frame = arena_array(arena, p->frame_count, sizeof *f->by_frame);
+    f->capacity = FUNCTION_FIRST;
+    f->v = arena_array(arena, f->capacity, sizeof *f->v);
+}
+
+void
+functions_release(struct functions *f)
+{
+    map_release(&f->ids);
+}
+
+static uint32_t
+function_id(struct functions *f, uint32_t frame, uint32_t location)
+{
+    bool is_new;
+    uint64_t *id;
+
+    if (f->by_frame[frame] != 0)
+        return f->by_frame[frame];
+    id = map_put(&f->ids, group_function_key(f->p, frame, location), &is_new);
+    if (is_new) {
+        arena_grow(f->arena, &f->v, &f->capacity, f->count, sizeof *f->v);
+        f->v[f->count] = (struct function){frame, location};
+        *id = f->count++;
+    }
+    // Without a name the location counts too, and in a damaged file two may share a frame.
+    if (f->p->frames[frame].function != 0)
+        f->by_frame[frame] = (uint32_t)*id;
+    return (uint32_t)*id;
+}
+
+static bool
+is_in_loader(const struct profile *p, uint32_t frame)
+{
+    const char *name = path_basename(profile_code_of(p, &p->frames[frame]));
+
+    return strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld.so", 5) == 0;
+}
+
+static bool
+is_in_executable(const struct profile *p, uint32_t frame)
+{
+    return profile_is_program(p, p->frames[frame].module);
+}
+
+/* main, or a part of it that the compiler has split off. */
+static bool
+is_main(const struct profile *p, uint32_t frame)
+{
+    const char *name = profile_string(p, p->frames[frame].function);
+
+    if (*name == '\0')
+        return is_in_executable(p, frame);
+    return strncmp(name, "main", 4) == 0 && strchr("(. ", name[4]) != NULL;
+}
+
+/* Do the outermost frames of S, with USEFUL shown, contain start-up code, or main, which programs
+ * do not call? */
+static bool
+shows_beginning(const struct profile *p, const struct stack *s, uint32_t useful)
+{
+    uint32_t last = s->frames[s->depth - 1];
+
+    return useful < s->depth || (p->frames[last].function != 0 && is_main(p, last));
+}
+
+/* Return true if S begins where a process does: in _start, the loader's or the program's. */
+static bool
+begins_process(const struct profile *p, const struct stack *s, uint32_t useful)
+{
+    uint32_t last = s->frames[s->depth - 1];
+
+    if (is_in_loader(p, last) || strcmp(profile_string(p, p->frames[last].function), "_start") == 0)
+        return true;
+    return useful < s->depth && p->frames[last].function == 0 && is_in_executable(p, last);
+}
+
+size_t
+functions_of_stack(struct functions *f, const struct stack *s, const uint32_t **ret)
+{
+    const struct profile *p = f->p;
+    uint32_t depth = s->depth ? stack_useful_depth(p, s) : 0, outermost = UINT32_MAX;
+
+    if (depth == 0) {
+        outermost = FUNCTION_OTHER;
+    } else if ((s->flags & (NODE_TRUNCATED | NODE_BROKEN)) && !shows_beginning(p, s, depth)) {
+        depth = s->depth;
+        outermost = FUNCTION_UNKNOWN;
+    } else if (begins_process(p, s, depth)) {
+        while (depth > 1 && is_in_loader(p, s->frames[depth - 1]))
+            depth--;
+        if (!is_main(p, s->frames[depth - 1]))
+            outermost = FUNCTION_OUTSIDE_MAIN;
+    }
+    for (uint32_t i = 0; i < depth; i++) {
+        arena_grow(f->arena, &f->stack, &f->stack_capacity, i + 1, sizeof *f->stack);
+        f->stack[i] = function_id(f, s->frames[i], s->locations[i]);
+    }
+    if (outermost != UINT32_MAX) {
+        arena_grow(f->arena, &f->stack, &f->stack_capacity, depth, sizeof *f->stack);
+        f->stack[depth++] = outermost;
+    }
+    *ret = f->stack;
+    return depth;
+}
+
+const char *
+functions_name(const struct functions *f, uint32_t function)
+{
+    static const char *const names[] = {"(outside main)", "(unknown callers)", FRAME_NAME_OTHER};
+
+    if (function < FUNCTION_FIRST)
+        return names[function];
+    return frame_name(f->p, f->v[function].frame, f->v[function].location, f->arena);
+}
+
+const char *
+functions_module(const struct functions *f, uint32_t function)
+{
+    const char *path;
+
+    if (function < FUNCTION_FIRST)
+        return NULL;
+    path = f->p->modules[f->p->frames[f->v[function].frame].module].path;
+    return *path ? path : NULL;
+}
+
+int64_t
+amount_sum(const struct amount *a)
+{
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < SIZE_CLASS_COUNT; i++)
+        sum = counters_sum(sum, a->by_class[i]);
+    return sum;
+}
+
+void
+amount_add(struct amount *sum, const struct amount *a)
+{
+    for (size_t i = 0; i < SIZE_CLASS_COUNT; i++)
+        sum->by_class[i] = counters_sum(sum->by_class[i], a->by_class[i]);
+    sum->calls = counters_sum(sum->calls, a->calls);
+}
+
+struct amount *
+amounts_of_stacks(const struct profile *p, const struct stacks *stacks, enum metric metric,
+                  struct arena *arena)
+{
+    struct amount *amounts = arena_array(arena, stacks->count, sizeof *amounts);
+
+    for (size_t i = 0; i < p->site_count; i++) {
+        const struct profile_site *s = &p->sites[i];
+        uint32_t stack = stacks->site_stacks[i];
+        struct amount a = {.calls = s->counters.allocations};
+
+        if (stack == 0)
+            continue;
+        a.by_class[s->size_class % SIZE_CLASS_COUNT] = metric_value(&s->counters, metric);
+        amount_add(&amounts[stack - 1], &a);
+    }
+    return amounts;
+}

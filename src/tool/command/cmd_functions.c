@@ -1,0 +1,84 @@
+/* cmd_functions.c: `heaptap functions`: the functions that allocate directly. Unlike in other
+ * views, JSON is folded like text: a table that charges everything to operator new would be
+ * useless. */
+#include "command/runner.h"
+#include "json/json_function_totals.h"
+#include "option/metric_opts.h"
+#include "text/text_function_totals.h"
+
+struct functions_options {
+    struct view_options view;
+    struct metric_choice metric;
+    bool classic;
+};
+static const struct functions_options defaults = {.metric.metric = METRIC_ALLOC};
+
+static int
+show(struct shown *s)
+{
+    const struct functions_options *o = s->runner->own;
+    enum metric metric = metric_chosen(&o->metric);
+    const struct view *v = &s->text.base;
+    struct functions functions;
+    struct function_totals totals;
+
+    functions_init(&functions, s->p, v->arena);
+    function_totals_build(&functions, &s->stacks, metric, v->arena, &totals);
+    if (o->view.json)
+        json_function_totals(s->j, v, &functions, &totals, metric, v->limit ? v->limit : SIZE_MAX);
+    else if (o->classic)
+        classic_function_totals(&s->text, &functions, &totals);
+    else
+        text_function_totals(&s->text, &functions, &totals, metric);
+    functions_release(&functions);
+    return 0;
+}
+
+static int
+run_functions(const void *given, int count, char **arguments)
+{
+    const struct functions_options *o = given;
+    const enum metric metric = metric_chosen(&o->metric);
+    const struct runner r = {.options = &o->view, .own = o, .metric = &metric, .show = show};
+
+    return runner_run(&r, count > 0 ? arguments[0] : NULL);
+}
+
+static const struct opt options[] = {
+    METRIC_OPTIONS(defaults.metric,
+                   "The metric to sort by and show: bytes in use, bytes at the peak, bytes "
+                   "allocated (the default), short-lived blocks, or the count of allocations."),
+    {OPT_FLAG, 0, "classic", &defaults.classic, NULL,
+     "Print the layout of the paper on mprof (1988): percentages of two characters, cut to 99 and "
+     "blank below 1.",
+     NULL},
+    {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
+     "Show at most N functions. The default is 10, and all in JSON and with --classic.", NULL},
+    VIEW_STACK_OPTIONS(defaults.view),
+    VIEW_SHOW_OPTIONS(defaults.view),
+    {.kind = OPT_END},
+};
+
+const struct command command_functions = {
+    .name = "functions",
+    .alias = "direct",
+    .arguments = "[PROFILE|PID|DIRECTORY]",
+    .summary = "show which functions allocate, by size of block",
+    .description =
+        "Shows each function that allocates directly: its share of the bytes allocated, the part "
+        "that is kept (still live), and its calls. The first line has the totals. Functions that "
+        "only pass an allocation on are left out and their callers are charged, also in JSON.\n\n"
+        "The letters of a bar show the share of the total by class of size: s up to 32 bytes, m up "
+        "to 256, l up to 2048, x above.\n\n"
+        "Allocations of the loader and libraries before and after main have stacks that begin with "
+        "\"(outside main)\".",
+    .examples = "heaptap functions app.heaptap\tfunctions with their bytes and sizes\n"
+                "heaptap functions --peak app.heaptap\tthe same for live bytes at the peak\n"
+                "heaptap functions --classic app.heaptap\tas mprof printed it\n",
+    .options = options,
+    .defaults = &defaults,
+    .defaults_bytes = sizeof defaults,
+    .min_arguments = 0,
+    .max_arguments = 1,
+    .run = run_functions,
+};

@@ -1,0 +1,107 @@
+/* report_limits.c: print a line for each exceeded limit, with its name on the command line, so that
+ * a test's log shows the cause.
+ */
+#include "command/report_limits.h"
+
+#include "view/damage.h"
+#include "view/messages.h"
+#include "view/style.h"
+
+static const char *
+amount(struct arena *arena, enum limit_of of, int64_t value)
+{
+    return limit_is_bytes(of) ? style_bytes(arena, value) : style_count(arena, value);
+}
+
+/* VALUE, beside OTHER. */
+static const char *
+amount_beside(struct arena *arena, enum limit_of of, int64_t value, int64_t other)
+{
+    return limit_is_bytes(of) ? style_bytes_beside(arena, value, other) : style_count(arena, value);
+}
+
+/* Return the limit as given on the command line, to print after VALUE, which exceeds it. */
+static const char *
+limit_text(struct arena *arena, const struct limit_result *j, int64_t value, const char *option)
+{
+    const char *limit;
+
+    if (j->limit.value == 0)
+        return arena_printf(arena, "and --%s allows none", option);
+    limit = j->limit.is_percent
+                ? arena_printf(arena, "%.15g %%", (double)j->limit.value / 10000)
+                : amount_beside(arena, j->of, j->allowed, value);
+    return arena_printf(arena, "more than the %s that --%s allows", limit, option);
+}
+
+static void
+report_growth(const struct limit_result *j, const char *option, struct arena *arena)
+{
+    int64_t growth = counters_difference(j->value, j->before);
+    const char *grew = amount_beside(arena, j->of, growth, j->allowed);
+    const char *limit = limit_text(arena, j, growth, option), *name = limit_name(j->of);
+
+    if (j->before > 0)
+        grew = arena_printf(arena, "%s (%s)", grew, style_percent(arena, growth, j->before));
+    if (j->exceeded)
+        message_error("%s grew by %s, %s: from %s to %s", name, grew, limit,
+                      amount(arena, j->of, j->before), amount(arena, j->of, j->value));
+    else
+        message_hint(
+            "%s grew by %s, %s; but the error of the numbers permits as little as %s, so this "
+            "is no failure",
+            name, grew, limit, amount(arena, j->of, j->least));
+}
+
+static void
+report_value(const struct limit_result *j, const char *option, const char *who, struct arena *arena)
+{
+    const char *value = amount_beside(arena, j->of, j->value, j->allowed);
+    const char *limit = limit_text(arena, j, j->value, option), *name = limit_name(j->of);
+
+    if (j->exceeded)
+        message_error("%s: %s: %s, %s", who, name, value, limit);
+    else
+        message_hint("%s: %s: %s, %s; but the samples permit as little as %s, so this is no "
+                     "failure", who,
+                     name, value, limit, amount(arena, j->of, j->least));
+}
+
+bool
+report_limits(const struct limit_results *j, const char *option, const char *who)
+{
+    struct arena arena = {0};
+    bool exceeded = false;
+
+    for (size_t i = 0; i < j->count; i++) {
+        const struct limit_result *one = &j->v[i];
+
+        exceeded |= one->exceeded;
+        if (counters_difference(one->value, one->before) <= one->allowed)
+            continue;
+        if (who != NULL)
+            report_value(one, option, who, &arena);
+        else
+            report_growth(one, option, &arena);
+    }
+    arena_release(&arena);
+    return exceeded;
+}
+
+void
+report_incomplete(const char *option)
+{
+    message_error(
+        "--%s cannot judge it: a profile could not grow or is a copy made before the end, so "
+        "not all is counted",
+        option);
+}
+
+void
+report_damaged(const char *option, const struct profile *p)
+{
+    struct arena arena = {0};
+
+    message_error("--%s cannot judge it: %s", option, damage_sentence(&arena, p));
+    arena_release(&arena);
+}

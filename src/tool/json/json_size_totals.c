@@ -1,0 +1,69 @@
+/* json_size_totals.c: the allocation bins as one document "heaptap-bins". */
+#include "json/json_size_totals.h"
+
+#include "analyse/size_totals.h"
+#include "json/json_members.h"
+#include "view/lisp_table.h"
+
+static void
+json_bin(struct json *j, const struct profile *p, const struct bin_row *row)
+{
+    json_object(j, NULL);
+    if (row->size == BIN_LARGER)
+        json_string(j, "size", NULL);
+    else
+        json_uint(j, "size", row->size);
+    json_int(j, "allocs", row->counters.allocations);
+    json_int(j, "bytes", row->counters.allocated_bytes);
+    json_int(j, "frees", row->counters.frees);
+    json_int(j, "kept_bytes", counters_live_bytes(&row->counters));
+    json_array(j, "types");
+    for (size_t i = 0; i < row->type_count; i++)
+        json_string(j, NULL, profile_string(p, row->types[i].name));
+    json_end(j);
+    json_array(j, "known");
+    for (size_t i = 0; i < row->known_count; i++) {
+        const struct bin_type *known = &row->known[i];
+
+        json_object_line(j, NULL);
+        json_string(j, "type", known->name);
+        json_string(j, "verdict", known->verdict == VERDICT_CERTAIN ? "certain" : "likely");
+        json_int(j, "allocs", known->counters.allocations);
+        json_int(j, "bytes", known->counters.allocated_bytes);
+        json_int(j, "kept_bytes", counters_live_bytes(&known->counters));
+        json_end(j);
+    }
+    json_end(j);
+    json_end(j);
+}
+
+void
+json_size_totals(struct json *j, const struct view *v, size_t top)
+{
+    const struct bin_row **rows;
+    struct size_totals bins;
+
+    size_totals_build(v->p, v->arena, &bins);
+    rows = size_totals_by_bytes(&bins, v->arena);
+    json_object(j, NULL);
+    json_head(j, "heaptap-bins", v->p, &v->p->totals, &v->p->errors);
+    json_int(j, "calls_of_heaps",
+             counters_difference(v->p->totals.allocations, v->p->heaps[0].counters.allocations));
+    json_array(j, "bins");
+    for (size_t i = 0; i < bins.count && i < top; i++)
+        json_bin(j, v->p, top < bins.count ? rows[i] : &bins.v[i]);
+    json_end(j);
+    json_end(j);
+}
+
+void
+json_lisp_size_totals(struct json *j, const struct view *v)
+{
+    struct table t;
+
+    lisp_table_build(v, &t);
+    json_object(j, NULL);
+    json_head(j, "heaptap-bins", v->p, &v->p->totals, &v->p->errors);
+    table_json(&t, j, "classes", SIZE_MAX);
+    json_end(j);
+}

@@ -1,0 +1,351 @@
+/* time_slice.c: find moments by name and time, and cut profiles at them.
+ *
+ * The history has the growth of each row of counters between adjacent snapshots. So a profile at a
+ * moment is a sum of changes, which replaces the final values row by row, site by site and thread
+ * by thread; views need no special case. Values outside the history (peaks, sizes, temporary
+ * blocks, errors of estimates) are removed, because the whole run's would be wrong there.
+ *
+ * Every site's counters have its share of the peak, so the peak is a moment as well, although no
+ * snapshot lies there. Only its live amounts are known.
+ *
+ * A moment lies at a snapshot. A time between two means the earlier one, because later changes
+ * cannot be separated. */
+#include "profile/time_slice.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/profile_valid.h"
+#include "util/ensure.h"
+
+#define COUNTERS_PARTIAL                                                                           \
+    ((struct counters){.size_min = SIZE_MIN_NONE, .partial = true, .lives_unknown = true})
+
+/* A time may have a million hours at most, which keeps sums in range. */
+#define NS_MAX (1e6 * 3600e9)
+
+struct profile_moment
+at_moment(const struct profile *p, size_t n)
+{
+    if (n == 0)
+        return (struct profile_moment){.name = "start"};
+    if (n > p->snapshot_count)
+        return (struct profile_moment){p->snapshot_count + 1, p->process.elapsed_ns, "end", false};
+    return (struct profile_moment){n, p->snapshots[n - 1].elapsed_ns, p->snapshots[n - 1].name,
+                                   false};
+}
+
+/* Return how many snapshots there are until the one called by the first LENGTH bytes of NAME: the
+ * latest, or the NUMBERth of them. 0 if there is none. */
+static size_t
+find_name(const struct profile *p, const char *name, size_t length, uint64_t number)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < p->snapshot_count; i++) {
+        const char *own = p->snapshots[i].name;
+
+        if (length == 0 || strlen(own) != length || memcmp(own, name, length) != 0)
+            continue;
+        found = i + 1;
+        if (number != 0 && --number == 0)
+            return found;
+    }
+    return number == 0 ? found : 0;
+}
+
+/* "NAME" or "NAME#2". */
+static size_t
+find_snapshot(const struct profile *p, const char *name)
+{
+    const char *hash = strrchr(name, '#');
+    size_t found = find_name(p, name, strlen(name), 0);
+    char *end;
+    unsigned long long number;
+
+    if (found != 0 || hash == NULL || !isdigit((unsigned char)hash[1]))
+        return found;
+    number = strtoull(hash + 1, &end, 10);
+    return *end == '\0' && number > 0 ? find_name(p, name, (size_t)(hash - name), number) : 0;
+}
+
+/* A part of a time at *TEXT, such as "1.5h", in nanoseconds; moves *TEXT behind it. */
+static bool
+read_part(const char **text, double *ret)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"ms", 1e6},   {"min", 60e9}, {"d", 86400e9},
+                 {"h", 3600e9}, {"m", 60e9},   {"s", 1e9}};
+    char *end;
+    double number;
+
+    if (!isdigit((unsigned char)**text))
+        return false;
+    number = strtod(*text, &end);
+    for (size_t i = 0; i < countof(units); i++) {
+        size_t length = strlen(units[i].name);
+
+        if (strncmp(end, units[i].name, length) != 0)
+            continue;
+        *ret = number * units[i].ns;
+        *text = end + length;
+        return *ret <= NS_MAX;
+    }
+    return false;
+}
+
+/* TEXT as a length of time: "90s", "1h30m", "1.5 h". Rounded to the nearest nanosecond, so that a
+ * time that was printed as a decimal number is the same again. */
+static bool
+read_time(const char *text, uint64_t *ret_ns)
+{
+    double sum = 0, part;
+
+    while (read_part(&text, &part)) {
+        sum += part;
+        if (*text == '\0') {
+            *ret_ns = (uint64_t)(sum + 0.5);
+            return sum <= NS_MAX;
+        }
+    }
+    return false;
+}
+
+static struct profile_moment
+moment_before(const struct profile *p, uint64_t ns)
+{
+    size_t n = 0;
+
+    while (n < p->snapshot_count && p->snapshots[n].elapsed_ns <= ns)
+        n++;
+    return at_moment(p, ns >= p->process.elapsed_ns ? p->snapshot_count + 1 : n);
+}
+
+/* Return the names that P's snapshots have, the first few, for a message. */
+static const char *
+known_names(struct profile *p)
+{
+    enum { NAMES_SHOWN = 8 };
+    const char *text = "";
+    size_t shown = 0;
+
+    for (size_t i = 0; i < p->snapshot_count; i++) {
+        const char *name = p->snapshots[i].name;
+
+        if (*name == '\0' || find_name(p, name, strlen(name), 1) != i + 1)
+            continue;
+        if (++shown <= NAMES_SHOWN)
+            text = arena_printf(&p->arena, "%s%s%s", text, shown > 1 ? ", " : "", name);
+    }
+    return shown == 0 ? "it has no named snapshot"
+                      : arena_printf(&p->arena, "its snapshots are %s%s", text,
+                                     shown > NAMES_SHOWN ? ", and more" : "");
+}
+
+int
+time_slice_find(struct profile *p, const char *when, struct profile_moment *ret, struct err *err)
+{
+    bool before_end = *when == '-';
+    size_t n = find_snapshot(p, when);
+    uint64_t ns;
+
+    if (n == 0 && strcmp(when, "peak") == 0) {
+        *ret = (struct profile_moment){.elapsed_ns = p->peak_elapsed_ns, .name = "peak"};
+        ret->is_peak = true;
+        return 0;
+    }
+    if (!p->has_history)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "%s: it has no snapshots: %s", p->path,
+                       p->merged_processes ? "a merge leaves them out, they are of one process"
+                                           : "the run was too short, or its recorder too old");
+    if (n > 0)
+        *ret = at_moment(p, n);
+    else if (strcmp(when, "start") == 0)
+        *ret = at_moment(p, 0);
+    else if (strcmp(when, "end") == 0)
+        *ret = at_moment(p, p->snapshot_count + 1);
+    else if (read_time(when + before_end, &ns) && !before_end)
+        *ret = moment_before(p, ns);
+    else if (read_time(when + before_end, &ns))
+        *ret = moment_before(p, ns < p->process.elapsed_ns ? p->process.elapsed_ns - ns : 0);
+    else
+        return err_set(err, HEAPTAP_USAGE,
+                       "%s: '%s' is no moment of it: give a snapshot's name (%s), a time such as "
+                       "90s, 5m, 1h30m or -5m (before the end), start, peak or end",
+                       p->path, when, known_names(p));
+    return 0;
+}
+
+/* The span of the phase that begins with snapshot N. */
+static void
+span_of_phase(const struct profile *p, size_t n, struct profile_moment ret[2])
+{
+    size_t next = n + 1;
+
+    while (next <= p->snapshot_count && p->snapshots[next - 1].kind != SNAPSHOT_PHASE)
+        next++;
+    ret[0] = at_moment(p, n);
+    ret[1] = at_moment(p, next);
+}
+
+/* The two moments around the ".." at DOTS in SPAN. */
+static int
+span_of_pair(struct profile *p, const char *span, const char *dots, struct profile_moment ret[2],
+             struct err *err)
+{
+    const char *first = arena_strndup(&p->arena, span, (size_t)(dots - span)), *last = dots + 2;
+    struct profile_moment found[2] = {at_moment(p, 0), at_moment(p, p->snapshot_count + 1)};
+    int r = 0;
+
+    // An empty side means the start or the end, never a snapshot of that name.
+    if (*first || !p->has_history)
+        r = time_slice_find(p, *first ? first : "start", &found[0], err);
+    if (r == 0 && *last)
+        r = time_slice_find(p, last, &found[1], err);
+    if (r == 0 && (found[0].is_peak || found[1].is_peak))
+        return err_set(err, HEAPTAP_USAGE,
+                       "%s: there is no snapshot at the peak, so the events before or after it are "
+                       "not known; --at peak shows the live blocks",
+                       p->path);
+    if (r == 0 && found[0].snapshots >= found[1].snapshots)
+        r = err_set(err, HEAPTAP_USAGE,
+                    "%s: nothing is known between '%s' and '%s': there is no snapshot after the "
+                    "first and up to the second",
+                    p->path, *first ? first : "start", *last ? last : "end");
+    if (r == 0)
+        memcpy(ret, found, sizeof found);
+    return r;
+}
+
+int
+time_slice_find_span(struct profile *p, const char *span, struct profile_moment ret[2],
+                     struct err *err)
+{
+    const char *dots = strstr(span, "..");
+    size_t n = find_snapshot(p, span);
+
+    if (n > 0 && p->snapshots[n - 1].kind == SNAPSHOT_PHASE) {
+        span_of_phase(p, n, ret);
+        return 0;
+    }
+    if (dots == NULL)
+        return err_set(err, HEAPTAP_USAGE,
+                       "%s: '%s' is no phase of the program; write two moments as A..B",
+                       p->path, span);
+    return span_of_pair(p, span, dots, ret, err);
+}
+
+/* Return the amounts alone; nothing else is known of a moment. */
+static struct counters
+counters_of(const struct profile_amounts *a)
+{
+    struct counters c = COUNTERS_PARTIAL;
+
+    c.allocations = a->allocations;
+    c.allocated_bytes = a->allocated_bytes;
+    c.frees = a->frees;
+    c.freed_bytes = a->freed_bytes;
+    return c;
+}
+
+/* Live part of C at the peak, as allocations without frees. */
+static struct counters
+counters_at_peak(const struct counters *c)
+{
+    struct counters peak = COUNTERS_PARTIAL;
+
+    peak.allocations = c->peak_blocks;
+    peak.allocated_bytes = c->peak_bytes;
+    return peak;
+}
+
+static void
+empty(struct profile *p)
+{
+    p->totals = COUNTERS_PARTIAL;
+    p->errors = (struct errors){0};
+    p->site_errors = NULL;
+    p->site_error_capacity = 0;
+    p->peak_elapsed_ns = 0;
+    p->peak_error_bytes = 0;
+    p->bin_count = 0;
+    p->unknown_free_count = 0;
+    p->corruption_count = 0;
+    // Without them, no view shows an error bound.
+    p->longest_bytes = p->longest_calls = 0;
+    for (size_t i = 0; i < p->site_count; i++) {
+        struct profile_site *site = &p->sites[i];
+
+        site->whole_peak_bytes = site->counters.peak_bytes;
+        site->whole_allocated_bytes = site->counters.allocated_bytes;
+        site->whole_size_min = site->counters.size_min;
+        site->whole_size_max = site->counters.size_max;
+        site->counters = COUNTERS_PARTIAL;
+    }
+    for (size_t i = 0; i < p->thread_count; i++)
+        p->threads[i].counters = COUNTERS_PARTIAL;
+    for (size_t i = 0; i < p->thread_site_count && p->row_counters != NULL; i++)
+        p->row_counters[i] = COUNTERS_PARTIAL;
+    // Backings are in no thread's row, so the history lacks them.
+    p->backing_count = 0;
+}
+
+/* Reduce P, which is whole, to its peak. */
+static void
+cut_at_peak(struct profile *p)
+{
+    struct counters *sites = arena_array(&p->arena, p->site_count, sizeof *sites);
+    struct counters *rows = arena_array(&p->arena, p->thread_site_count, sizeof *rows);
+
+    for (size_t i = 0; i < p->site_count; i++)
+        sites[i] = counters_at_peak(&p->sites[i].counters);
+    for (size_t i = 0; i < p->thread_site_count; i++)
+        rows[i] = counters_at_peak(profile_row_counters(p, i));
+    empty(p);
+    for (size_t i = 0; i < p->site_count; i++) {
+        counters_add(&p->sites[i].counters, &sites[i]);
+        counters_add(&p->totals, &sites[i]);
+    }
+    for (size_t i = 0; i < p->thread_site_count; i++) {
+        if (p->row_counters != NULL)
+            counters_add(&p->row_counters[i], &rows[i]);
+        counters_add(&p->threads[p->thread_sites[i].thread].counters, &rows[i]);
+    }
+    // The history covers the whole run, and would contradict the cut.
+    p->has_history = false;
+    p->change_count = p->snapshot_count = 0;
+}
+
+void
+profile_cut(struct profile *p, const struct profile_moment *from, const struct profile_moment *to)
+{
+    size_t first = from ? from->snapshots : 0;
+
+    p->to = *to;
+    if (to->is_peak) {
+        p->extent = EXTENT_PEAK;
+        cut_at_peak(p);
+        profile_sum_heaps(p);
+        ENSURE_VALID(profile_is_valid(p));
+        return;
+    }
+    empty(p);
+    p->extent = from ? EXTENT_BETWEEN : EXTENT_AT;
+    if (from)
+        p->from = *from;
+    for (size_t i = 0; i < p->change_count; i++) {
+        const struct profile_change *change = &p->changes[i];
+        struct counters c = counters_of(&change->amounts);
+
+        if (change->interval < first || change->interval >= to->snapshots)
+            continue;
+        profile_count(p, change->thread_site, &c);
+    }
+    profile_sum_heaps(p);
+    ENSURE_VALID(profile_is_valid(p));
+}

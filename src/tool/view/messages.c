@@ -1,0 +1,60 @@
+/* messages.c: messages of the command besides its output.
+ *
+ * Everything goes to stderr, one line per message, so that stdout is only the result. Texts may
+ * contain names from untrusted files, so each passes through style_clean. */
+#include "view/messages.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "util/ascii.h"
+#include "view/style.h"
+
+static void
+say(enum ink ink, const char *prefix, const char *format, va_list args)
+{
+    struct style style = style_for(STDERR_FILENO, false);
+    struct arena arena = {0};
+    struct strbuf line = {0};
+    char text[2048];
+
+    vsnprintf(text, sizeof(text), format, args);
+    style_text(&style, &line, ink, prefix);
+    strbuf_str(&line, style_clean(&arena, text));
+    strbuf_char(&line, '\n');
+    fflush(stdout); // In a terminal or a log the two streams stay in order.
+    fputs(ascii_text(&arena, strbuf_text(&line)), stderr);
+    strbuf_release(&line);
+    arena_release(&arena);
+}
+
+void
+message_error(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(INK_BOLD, "heaptap: ", format, args);
+    va_end(args);
+}
+
+void
+message_warning(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(INK_WARNING, "heaptap: warning: ", format, args);
+    va_end(args);
+}
+
+void
+message_hint(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(INK_DIM, "hint: ", format, args);
+    va_end(args);
+}
