@@ -141,7 +141,7 @@ void real_Lmake_list(void);
 /* Return true if no outer function counts for the function with FRAME already. From here to leave,
  * this one counts. An error may have left such a function without a call of leave. */
 static inline __attribute__((always_inline)) int
-enter(const void *frame)
+gcl_enter(const void *frame)
 {
     if (inside != NULL && inside > frame)
         return 0;
@@ -150,19 +150,19 @@ enter(const void *frame)
 }
 
 static inline __attribute__((always_inline)) void
-leave(int entered)
+gcl_leave(int entered)
 {
     if (entered)
         inside = NULL;
 }
 
-#define ENTER enter(__builtin_frame_address(0))
+#define ENTER gcl_enter(__builtin_frame_address(0))
 
 /* Leave; if ENTERED, count the new conses of LIST, COUNT of them or up to END. */
 static inline __attribute__((always_inline)) void
 leave_with(int entered, object list, fixnum count, object end)
 {
-    leave(entered);
+    gcl_leave(entered);
     for (; entered && count > 0 && list != end; count--, list = list->c.c_cdr)
         began(list, t_cons);
 }
@@ -173,7 +173,7 @@ alloc_object(enum type type)
     int entered = ENTER;
     object o = real_alloc_object(type);
 
-    leave(entered);
+    gcl_leave(entered);
     if (entered)
         began(o, (int)type);
     return o;
@@ -185,7 +185,7 @@ make_cons(object car, object cdr)
     int entered = ENTER;
     object o = real_make_cons(car, cdr);
 
-    leave(entered);
+    gcl_leave(entered);
     if (entered)
         began(o, t_cons);
     return o;
@@ -279,7 +279,7 @@ Lmake_list(void)
 /* --- Functions of Lisp ------------------------------------------------------------------------ */
 
 static size_t
-put(char *to, size_t n, const char *text, int bytes)
+gcl_put(char *to, size_t n, const char *text, int bytes)
 {
     for (int i = 0; i < bytes && n < NAME_BYTES - 1; i++)
         to[n++] = text[i];
@@ -287,7 +287,7 @@ put(char *to, size_t n, const char *text, int bytes)
 }
 
 static int
-is_text(object s, const char *text)
+gcl_is_text(object s, const char *text)
 {
     return type_of(s) == t_string && (size_t)s->st.st_fillp == strlen(text) &&
            memcmp(s->st.st_self, text, strlen(text)) == 0;
@@ -310,12 +310,12 @@ name_of_symbol(object s)
     if (package != Cnil && package != NULL && type_of(package) == t_package) {
         object name = package->p.p_name;
 
-        if (!is_text(name, "COMMON-LISP") && !is_text(name, "COMMON-LISP-USER")) {
-            n = put(text, n, name->st.st_self, name->st.st_fillp);
-            n = put(text, n, "::", 2);
+        if (!gcl_is_text(name, "COMMON-LISP") && !gcl_is_text(name, "COMMON-LISP-USER")) {
+            n = gcl_put(text, n, name->st.st_self, name->st.st_fillp);
+            n = gcl_put(text, n, "::", 2);
         }
     }
-    n = put(text, n, s->s.s_self, s->s.s_fillp);
+    n = gcl_put(text, n, s->s.s_self, s->s.s_fillp);
     text[n] = '\0';
     known[at].id = languages->name(text, "", 0, "Lisp");
     known[at].symbol = s;
@@ -324,7 +324,7 @@ name_of_symbol(object s)
 
 /* The name id of the function F; 0 if it cannot be determined. */
 static unsigned
-name_of(object f)
+gcl_name_of(object f)
 {
     static unsigned lambda;
 
@@ -338,9 +338,9 @@ name_of(object f)
         if (type_of(f->c.c_car) != t_symbol)
             return 0;
         if (f->c.c_car->s.s_fillp == 12)
-            return name_of(f->c.c_cdr->c.c_car);
+            return gcl_name_of(f->c.c_cdr->c.c_car);
         if (f->c.c_car->s.s_fillp == 20)
-            return name_of(f->c.c_cdr->c.c_cdr->c.c_cdr->c.c_cdr->c.c_car);
+            return gcl_name_of(f->c.c_cdr->c.c_cdr->c.c_cdr->c.c_cdr->c.c_car);
         if (lambda == 0)
             lambda = languages->name("LAMBDA", "", 0, "Lisp");
         return f->c.c_car->s.s_fillp == 6 || f->c.c_car->s.s_fillp == 14 ? lambda : 0;
@@ -361,12 +361,12 @@ name_of(object f)
 }
 
 static size_t
-frames(struct heaptap_frame *to, size_t max)
+gcl_frames(struct heaptap_frame *to, size_t max)
 {
     size_t n = 0;
 
     for (ihs_ptr i = ihs_top; i >= ihs_org && n < max; i--) {
-        unsigned id = name_of(i->ihs_function);
+        unsigned id = gcl_name_of(i->ihs_function);
 
         if (id != 0)
             to[n++] = (struct heaptap_frame){.id = id};
@@ -374,11 +374,11 @@ frames(struct heaptap_frame *to, size_t max)
     return n;
 }
 
-static const struct heaptap_language gcl = {sizeof gcl, "Lisp", frames, 0, 0, 0, 0};
+static const struct heaptap_language gcl = {sizeof gcl, "Lisp", gcl_frames, 0, 0, 0, 0};
 
 /* Runs at each start of the image: the state that the dump has preserved is stale. */
 __attribute__((constructor)) static void
-begin(void)
+gcl_begin(void)
 {
     const char *preloaded = getenv("LD_PRELOAD");
 

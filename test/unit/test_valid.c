@@ -275,7 +275,7 @@ what_is_out_of_order_is_found(void **unused)
 {
     (void)unused;
     BREAKS("p->timeline[i - 1].elapsed_ns <", p->timeline[1].elapsed_ns = SECOND);
-    BREAKS("p->ways[i].mode <= MODE_OFF", p->modes[1].mode = MODE_OFF + 1);
+    BREAKS("p->modes[i].mode <= MODE_OFF", p->modes[1].mode = MODE_OFF + 1);
     BREAKS("i == 0 || p->ways[i - 1]", p->modes[0].elapsed_ns = 2 * SECOND);
     BREAKS("s->kind < SNAPSHOT_KINDS", p->snapshots[0].kind = SNAPSHOT_KINDS);
     BREAKS("s->name != NULL", p->snapshots[1].name = NULL);
@@ -403,9 +403,9 @@ what_only_the_loader_promises_is_found(void **unused)
     merge_add(m, part);
     assert_int_equal(write_model(merge_finish(m), &file, &err), 0);
     assert_int_equal(load_bytes(file.text, file.length, "sum", &p, &err), 0);
-    BREAKS_IF(loaded_is_valid(p), "is_first(known, key)", p->sites[1], p->sites[0]);
-    BREAKS_IF(loaded_is_valid(p), "is_first(known, (uint64_t)t->thread", p->thread_sites[1],
-              p->thread_sites[0]);
+    BREAKS_IF(loaded_is_valid(p), "load_valid_is_first(known, key)", p->sites[1], p->sites[0]);
+    BREAKS_IF(loaded_is_valid(p), "load_valid_is_first(known, (uint64_t)t->thread",
+              p->thread_sites[1], p->thread_sites[0]);
     BREAKS_IF(loaded_is_valid(p), "p->extent == EXTENT_WHOLE", p->extent, EXTENT_AT);
     BREAKS_IF(loaded_is_valid(p), "p->way_count >= 1", p->mode_count, 0);
     BREAKS_IF(loaded_is_valid(p), "counters_live_bytes(&p->totals) <=", p->totals.peak_bytes, 1);

@@ -70,8 +70,8 @@ struct cie {
 static bool read_header(const struct unwind_object *o, struct header *ret_header);
 static uint64_t search_table(const struct header *h, const struct unwind_object *o,
                              uint64_t lookup);
-static enum cfi_result scan(const struct header *h, uint64_t lookup, const struct unwind_object *o,
-                            struct cfi_function *ret_function);
+static enum cfi_result cfi_scan(const struct header *h, uint64_t lookup,
+                                const struct unwind_object *o, struct cfi_function *ret_function);
 static bool read_fde(const struct unwind_object *o, uint64_t address, uint64_t header_end,
                      struct cfi_function *ret_function);
 
@@ -90,7 +90,7 @@ cfi_find(uint64_t lookup, const struct unwind_object *object, struct cfi_functio
     if (!object->eh_frame_hdr || !read_header(object, &h))
         return CFI_NONE;
     if (h.table_count == 0)
-        return scan(&h, lookup, object, ret_function);
+        return cfi_scan(&h, lookup, object, ret_function);
     fde = search_table(&h, object, lookup);
     if (fde == 0)
         return CFI_NONE;
@@ -360,8 +360,8 @@ read_fde(const struct unwind_object *o, uint64_t address, uint64_t header_end,
 /* Records that make no sense on their own are stepped over: their length still leads to the next.
  * */
 static enum cfi_result
-scan(const struct header *h, uint64_t lookup, const struct unwind_object *o,
-     struct cfi_function *ret_function)
+cfi_scan(const struct header *h, uint64_t lookup, const struct unwind_object *o,
+         struct cfi_function *ret_function)
 {
     struct cursor c = cursor_at(o, h->eh_frame, h->end);
 

@@ -74,8 +74,8 @@ struct machine {
 };
 
 static bool run_common(struct machine *m);
-static bool run(struct machine *m, struct cursor program, uint64_t lookup);
-static void execute(struct machine *m, uint8_t op);
+static bool cfi_program_run(struct machine *m, struct cursor program, uint64_t lookup);
+static void cfi_program_execute(struct machine *m, uint8_t op);
 
 bool
 cfi_run(const struct cfi_function *f, uint64_t lookup, const struct unwind_object *object,
@@ -94,7 +94,7 @@ cfi_run(const struct cfi_function *f, uint64_t lookup, const struct unwind_objec
         return false;
     m.initial = m.row;
     m.location = 0;
-    if (!run(&m, f->program, lookup - f->begin))
+    if (!cfi_program_run(&m, f->program, lookup - f->begin))
         return false;
     *ret_row = m.row;
     return true;
@@ -233,7 +233,7 @@ run_plain(struct machine *m, uint64_t lookup, int limit)
 /* LOOKUP and the location are relative to the function's beginning, so code at the very end of the
  * address space (vsyscall) cannot wrap. */
 static bool
-run(struct machine *m, struct cursor program, uint64_t lookup)
+cfi_program_run(struct machine *m, struct cursor program, uint64_t lookup)
 {
     m->c = program;
     for (int i = 0; cur_left(&m->c) > 0; i++) {
@@ -242,7 +242,7 @@ run(struct machine *m, struct cursor program, uint64_t lookup)
             break;
         if (i == INSTRUCTIONS_MAX)
             return false;
-        execute(m, cur_u8(&m->c));
+        cfi_program_execute(m, cur_u8(&m->c));
         if (m->location > lookup)
             break;
     }
@@ -264,7 +264,7 @@ run_common(struct machine *m)
         return true;
     }
     // The program applies to no address, so it cannot advance past any.
-    return run(m, *c, UINT64_MAX);
+    return cfi_program_run(m, *c, UINT64_MAX);
 }
 
 static void
@@ -390,7 +390,7 @@ need_register_cfa(struct machine *m)
 }
 
 static void
-remember(struct machine *m)
+cfi_program_remember(struct machine *m)
 {
     if (m->remembered_count == REMEMBERED_MAX)
         cur_fail(&m->c);
@@ -500,7 +500,7 @@ execute_cfa(struct machine *m, uint8_t op)
 }
 
 static void
-execute(struct machine *m, uint8_t op)
+cfi_program_execute(struct machine *m, uint8_t op)
 {
     if (op & OP_PRIMARY) {
         execute_primary(m, op);
@@ -522,7 +522,7 @@ execute(struct machine *m, uint8_t op)
         advance(m, cur_unsigned(&m->c, 4));
         break;
     case OP_REMEMBER_STATE:
-        remember(m);
+        cfi_program_remember(m);
         break;
     case OP_RESTORE_STATE:
         recall(m);

@@ -82,7 +82,7 @@ struct evaluation {
     uint64_t stack[STACK_MAX];
 };
 
-static void execute(struct evaluation *e, uint8_t op);
+static void expression_execute(struct evaluation *e, uint8_t op);
 
 bool
 expression_eval(struct cursor code, const struct unwind_registers *r,
@@ -100,7 +100,7 @@ expression_eval(struct cursor code, const struct unwind_registers *r,
     for (int i = 0; cur_left(&e.c) > 0; i++) {
         if (i == STEPS_MAX)
             return false;
-        execute(&e, cur_u8(&e.c));
+        expression_execute(&e, cur_u8(&e.c));
     }
     if (e.c.bad || e.depth == 0)
         return false;
@@ -109,7 +109,7 @@ expression_eval(struct cursor code, const struct unwind_registers *r,
 }
 
 static void
-push(struct evaluation *e, uint64_t value)
+expression_push(struct evaluation *e, uint64_t value)
 {
     if (e->depth == STACK_MAX)
         cur_fail(&e->c);
@@ -118,7 +118,7 @@ push(struct evaluation *e, uint64_t value)
 }
 
 static uint64_t
-pop(struct evaluation *e)
+expression_pop(struct evaluation *e)
 {
     if (e->depth == 0) {
         cur_fail(&e->c);
@@ -129,12 +129,12 @@ pop(struct evaluation *e)
 
 /* Push a copy of the value INDEX places below the top. */
 static void
-pick(struct evaluation *e, unsigned index)
+expression_pick(struct evaluation *e, unsigned index)
 {
     if (index >= e->depth)
         cur_fail(&e->c);
     else
-        push(e, e->stack[e->depth - 1 - index]);
+        expression_push(e, e->stack[e->depth - 1 - index]);
 }
 
 static void
@@ -143,13 +143,13 @@ push_register(struct evaluation *e, uint64_t reg, uint64_t offset)
     if (reg >= UNWIND_REGISTERS || !(e->r->valid >> reg & 1))
         cur_fail(&e->c);
     else
-        push(e, e->r->r[reg] + offset);
+        expression_push(e, e->r->r[reg] + offset);
 }
 
 static void
 deref(struct evaluation *e, uint64_t size)
 {
-    uint64_t address = pop(e);
+    uint64_t address = expression_pop(e);
     uint64_t word = 0;
 
     // A narrow read may touch the whole word: the stack's bounds are multiples of words.
@@ -157,7 +157,7 @@ deref(struct evaluation *e, uint64_t size)
         cur_fail(&e->c);
     else if (size < 8)
         word &= (UINT64_C(1) << 8 * size) - 1;
-    push(e, word);
+    expression_push(e, word);
 }
 
 static void
@@ -176,48 +176,48 @@ branch(struct evaluation *e, bool taken)
 static void
 rotate(struct evaluation *e)
 {
-    uint64_t top = pop(e);
-    uint64_t second = pop(e);
-    uint64_t third = pop(e);
+    uint64_t top = expression_pop(e);
+    uint64_t second = expression_pop(e);
+    uint64_t third = expression_pop(e);
 
-    push(e, top);
-    push(e, third);
-    push(e, second);
+    expression_push(e, top);
+    expression_push(e, third);
+    expression_push(e, second);
 }
 
 static void
 swap(struct evaluation *e)
 {
-    uint64_t top = pop(e);
-    uint64_t second = pop(e);
+    uint64_t top = expression_pop(e);
+    uint64_t second = expression_pop(e);
 
-    push(e, top);
-    push(e, second);
+    expression_push(e, top);
+    expression_push(e, second);
 }
 
 static void
 unary(struct evaluation *e, uint8_t op)
 {
-    uint64_t a = pop(e);
+    uint64_t a = expression_pop(e);
 
     switch (op) {
     case OP_ABS:
-        push(e, (int64_t)a < 0 ? -a : a);
+        expression_push(e, (int64_t)a < 0 ? -a : a);
         break;
     case OP_NEG:
-        push(e, -a);
+        expression_push(e, -a);
         break;
     case OP_NOT:
-        push(e, ~a);
+        expression_push(e, ~a);
         break;
     default:
-        push(e, a + cur_uleb(&e->c));
+        expression_push(e, a + cur_uleb(&e->c));
     }
 }
 
 /* Signed division whose one overflow (the least number by -1) wraps like all other arithmetic. */
 static uint64_t
-divide(struct evaluation *e, uint64_t a, uint64_t b)
+expression_divide(struct evaluation *e, uint64_t a, uint64_t b)
 {
     if (b == 0) {
         cur_fail(&e->c);
@@ -247,7 +247,7 @@ shift(uint8_t op, uint64_t a, uint64_t b)
 }
 
 static bool
-compare(uint8_t op, int64_t a, int64_t b)
+expression_compare(uint8_t op, int64_t a, int64_t b)
 {
     switch (op) {
     case OP_EQ:
@@ -272,7 +272,7 @@ combine(struct evaluation *e, uint8_t op, uint64_t a, uint64_t b)
     case OP_AND:
         return a & b;
     case OP_DIV:
-        return divide(e, a, b);
+        return expression_divide(e, a, b);
     case OP_MINUS:
         return a - b;
     case OP_MOD:
@@ -290,17 +290,17 @@ combine(struct evaluation *e, uint8_t op, uint64_t a, uint64_t b)
     case OP_XOR:
         return a ^ b;
     default:
-        return compare(op, (int64_t)a, (int64_t)b);
+        return expression_compare(op, (int64_t)a, (int64_t)b);
     }
 }
 
 static void
 binary(struct evaluation *e, uint8_t op)
 {
-    uint64_t b = pop(e);
-    uint64_t a = pop(e);
+    uint64_t b = expression_pop(e);
+    uint64_t a = expression_pop(e);
 
-    push(e, combine(e, op, a, b));
+    expression_push(e, combine(e, op, a, b));
 }
 
 /* The opcodes that carry their operand: small numbers and registers. */
@@ -308,7 +308,7 @@ static void
 execute_ranged(struct evaluation *e, uint8_t op)
 {
     if (op < OP_REG0)
-        push(e, (uint64_t)(op - OP_LIT0));
+        expression_push(e, (uint64_t)(op - OP_LIT0));
     else if (op < OP_BREG0)
         push_register(e, (uint64_t)(op - OP_REG0), 0);
     else
@@ -328,31 +328,31 @@ execute_constant(struct evaluation *e, uint8_t op)
 {
     switch (op) {
     case OP_CONST1S:
-        push(e, (uint64_t)cur_signed(&e->c, 1));
+        expression_push(e, (uint64_t)cur_signed(&e->c, 1));
         break;
     case OP_CONST2S:
-        push(e, (uint64_t)cur_signed(&e->c, 2));
+        expression_push(e, (uint64_t)cur_signed(&e->c, 2));
         break;
     case OP_CONST4S:
-        push(e, (uint64_t)cur_signed(&e->c, 4));
+        expression_push(e, (uint64_t)cur_signed(&e->c, 4));
         break;
     case OP_CONST1U:
-        push(e, cur_unsigned(&e->c, 1));
+        expression_push(e, cur_unsigned(&e->c, 1));
         break;
     case OP_CONST2U:
-        push(e, cur_unsigned(&e->c, 2));
+        expression_push(e, cur_unsigned(&e->c, 2));
         break;
     case OP_CONST4U:
-        push(e, cur_unsigned(&e->c, 4));
+        expression_push(e, cur_unsigned(&e->c, 4));
         break;
     case OP_CONSTU:
-        push(e, cur_uleb(&e->c));
+        expression_push(e, cur_uleb(&e->c));
         break;
     case OP_CONSTS:
-        push(e, (uint64_t)cur_sleb(&e->c));
+        expression_push(e, (uint64_t)cur_sleb(&e->c));
         break;
     default: // const8u, const8s, addr
-        push(e, cur_unsigned(&e->c, 8));
+        expression_push(e, cur_unsigned(&e->c, 8));
     }
 }
 
@@ -361,16 +361,16 @@ execute_stack(struct evaluation *e, uint8_t op)
 {
     switch (op) {
     case OP_DUP:
-        pick(e, 0);
+        expression_pick(e, 0);
         break;
     case OP_DROP:
-        pop(e);
+        expression_pop(e);
         break;
     case OP_OVER:
-        pick(e, 1);
+        expression_pick(e, 1);
         break;
     case OP_PICK:
-        pick(e, cur_u8(&e->c));
+        expression_pick(e, cur_u8(&e->c));
         break;
     case OP_SWAP:
         swap(e);
@@ -381,7 +381,7 @@ execute_stack(struct evaluation *e, uint8_t op)
 }
 
 static void
-execute(struct evaluation *e, uint8_t op)
+expression_execute(struct evaluation *e, uint8_t op)
 {
     switch (op) {
     case OP_NOP:
@@ -416,7 +416,7 @@ execute(struct evaluation *e, uint8_t op)
         branch(e, true);
         break;
     case OP_BRA:
-        branch(e, pop(e) != 0);
+        branch(e, expression_pop(e) != 0);
         break;
     case OP_LIT0 ... OP_BREG31:
         execute_ranged(e, op);

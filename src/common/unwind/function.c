@@ -9,7 +9,7 @@
 
 /* The unwind entry for PC; false if there is none. */
 static bool
-find(uint64_t pc, struct cfi_function *ret_function)
+unwind_function_find(uint64_t pc, struct cfi_function *ret_function)
 {
     struct unwind_object object;
 
@@ -21,7 +21,7 @@ unwind_function(uint64_t pc)
 {
     struct cfi_function f;
 
-    return find(pc, &f) ? f.begin : 0;
+    return unwind_function_find(pc, &f) ? f.begin : 0;
 }
 
 uint64_t
@@ -29,5 +29,5 @@ unwind_function_end(uint64_t pc)
 {
     struct cfi_function f;
 
-    return find(pc, &f) ? f.begin + f.size : 0;
+    return unwind_function_find(pc, &f) ? f.begin + f.size : 0;
 }

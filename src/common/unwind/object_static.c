@@ -29,7 +29,7 @@ static struct unwind_object objects[2];
 /* Load bias of the object whose COUNT program headers lie at HEADERS. Either the headers contain
  * their linked address, or they follow the file's header in the first segment. */
 static uint64_t
-bias_of(const Elf64_Phdr *headers, uint64_t count)
+object_bias_of(const Elf64_Phdr *headers, uint64_t count)
 {
     uint64_t at = (uint64_t)(uintptr_t)headers;
     uint64_t bias = 0;
@@ -44,9 +44,9 @@ bias_of(const Elf64_Phdr *headers, uint64_t count)
 }
 
 static void
-describe(uint32_t index, const Elf64_Phdr *headers, uint64_t count)
+object_describe(uint32_t index, const Elf64_Phdr *headers, uint64_t count)
 {
-    uint64_t bias = bias_of(headers, count);
+    uint64_t bias = object_bias_of(headers, count);
     struct unwind_object o = {
         .start = UINT64_MAX,
         .link_map = &maps[index],
@@ -78,9 +78,9 @@ unwind_begin(const struct unwind_process *p)
     const Elf64_Ehdr *vdso = (const Elf64_Ehdr *)(uintptr_t)p->vdso;
 
     if (headers != NULL)
-        describe(0, headers, p->header_count);
+        object_describe(0, headers, p->header_count);
     if (vdso != NULL)
-        describe(1, (const Elf64_Phdr *)((uintptr_t)vdso + vdso->e_phoff), vdso->e_phnum);
+        object_describe(1, (const Elf64_Phdr *)((uintptr_t)vdso + vdso->e_phoff), vdso->e_phnum);
 }
 
 bool

@@ -66,7 +66,7 @@ unwind_step_in(struct unwind_registers *r, const struct unwind_bounds *bounds,
 }
 
 static bool
-known(const struct unwind_registers *r, unsigned reg)
+step_known(const struct unwind_registers *r, unsigned reg)
 {
     return r->valid >> reg & 1;
 }
@@ -75,7 +75,7 @@ static bool
 in_register(const struct step *s, const struct cfi_rule *rule, uint64_t *ret_value)
 {
     *ret_value = s->callee->r[rule->reg] + (uint64_t)(int64_t)rule->offset;
-    return known(s->callee, rule->reg);
+    return step_known(s->callee, rule->reg);
 }
 
 static bool
@@ -128,12 +128,12 @@ step_register(const struct step *s, unsigned n, const struct cfi_rule *rule,
 
     switch (rule->how) {
     case CFI_UNSET:
-        found = n == UNWIND_RSP || (known(s->callee, n) && callee_saved >> n & 1);
+        found = n == UNWIND_RSP || (step_known(s->callee, n) && callee_saved >> n & 1);
         if (n == UNWIND_RSP)
             value = s->cfa;
         break;
     case CFI_SAME:
-        found = known(s->callee, n);
+        found = step_known(s->callee, n);
         break;
     case CFI_IN_REGISTER:
         found = in_register(s, rule, &value);
@@ -151,7 +151,7 @@ is_sane(const struct step *s, const struct cfi_row *row, const struct unwind_reg
     uint64_t old = s->callee->r[UNWIND_RSP];
     uint64_t rsp = next->r[UNWIND_RSP];
 
-    if (!known(next, UNWIND_RSP))
+    if (!step_known(next, UNWIND_RSP))
         return false;
     // The interrupted code may run on another stack; the next step's bounds are for the caller.
     if (row->signal)
@@ -173,13 +173,13 @@ step_row(struct unwind_registers *r, const struct unwind_bounds *bounds,
 
     if (row->reg[UNWIND_PC].how == CFI_UNDEFINED)
         return UNWIND_END;
-    if (!known(r, UNWIND_RSP) || !find_cfa(&s, &row->cfa))
+    if (!step_known(r, UNWIND_RSP) || !find_cfa(&s, &row->cfa))
         return UNWIND_BAD;
     next.valid = 0;
     next.exact = row->signal;
     for (unsigned n = 0; n < UNWIND_REGISTERS; n++)
         step_register(&s, n, &row->reg[n], &next);
-    if (!known(&next, UNWIND_PC))
+    if (!step_known(&next, UNWIND_PC))
         return UNWIND_BAD;
     if (next.r[UNWIND_PC] == 0)
         return UNWIND_END;
@@ -197,7 +197,7 @@ find_rule_cfa(const struct unwind_registers *r, const struct unwind_rule *rule,
     unsigned base = rule->kind == RULE_RSP ? UNWIND_RSP : UNWIND_RBP;
     uint64_t cfa = r->r[base] + (uint64_t)(int64_t)rule->cfa_offset;
 
-    if (!known(r, base) || (rule->kind == RULE_RBP_DEREF && !unwind_read(bounds, cfa, &cfa)))
+    if (!step_known(r, base) || (rule->kind == RULE_RBP_DEREF && !unwind_read(bounds, cfa, &cfa)))
         return false;
     *ret_cfa = cfa;
     return true;
@@ -212,13 +212,13 @@ find_rule_rbp(const struct unwind_registers *r, const struct unwind_rule *rule,
 
     *ret_rbp = r->r[UNWIND_RBP];
     if (rule->rbp_words == 0 && rule->kind != RULE_RBP_DEREF)
-        return known(r, UNWIND_RBP);
+        return step_known(r, UNWIND_RBP);
     return unwind_read(bounds, from + (uint64_t)(int64_t)rule->rbp_words * 8, ret_rbp);
 }
 
 /* Store the caller's registers in R. Only RSP, PC and, if known, RBP are valid. */
 static void
-put_known(struct unwind_registers *r, uint64_t rsp, uint64_t pc, uint64_t rbp, bool rbp_known)
+step_put_known(struct unwind_registers *r, uint64_t rsp, uint64_t pc, uint64_t rbp, bool rbp_known)
 {
     r->r[UNWIND_RSP] = rsp;
     r->r[UNWIND_PC] = pc;
@@ -235,13 +235,13 @@ step_by_signal_rule(struct unwind_registers *r, const struct unwind_rule *rule,
     uint64_t rsp, pc, rbp = 0;
     bool rbp_known;
 
-    if (!known(r, UNWIND_RSP) || !unwind_read(bounds, at, &rsp) ||
+    if (!step_known(r, UNWIND_RSP) || !unwind_read(bounds, at, &rsp) ||
         !unwind_read(bounds, at + 8, &pc))
         return UNWIND_BAD;
     if (pc == 0)
         return UNWIND_END;
     rbp_known = unwind_read(bounds, old + (uint64_t)(int64_t)rule->rbp_words * 8, &rbp);
-    put_known(r, rsp, pc, rbp, rbp_known);
+    step_put_known(r, rsp, pc, rbp, rbp_known);
     r->exact = true;
     return UNWIND_STEPPED;
 }
@@ -255,7 +255,7 @@ unwind_step_by_rule(struct unwind_registers *r, const struct unwind_rule *rule,
 
     if (rule->kind == RULE_SIGNAL)
         return step_by_signal_rule(r, rule, bounds);
-    if (!known(r, UNWIND_RSP) || !find_rule_cfa(r, rule, bounds, &cfa) ||
+    if (!step_known(r, UNWIND_RSP) || !find_rule_cfa(r, rule, bounds, &cfa) ||
         !unwind_read(bounds, cfa - 8, &pc))
         return UNWIND_BAD;
     if (pc == 0)
@@ -263,7 +263,7 @@ unwind_step_by_rule(struct unwind_registers *r, const struct unwind_rule *rule,
     if (cfa <= r->r[UNWIND_RSP])
         return UNWIND_BAD;
     rbp_known = find_rule_rbp(r, rule, bounds, cfa, &rbp);
-    put_known(r, cfa, pc, rbp, rbp_known);
+    step_put_known(r, cfa, pc, rbp, rbp_known);
     r->exact = false;
     return UNWIND_STEPPED;
 }

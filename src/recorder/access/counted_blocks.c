@@ -139,7 +139,7 @@ read_block(struct access_block *b, const void *p, struct ledger_entry old)
 /* Return true if the accesses of block P of SITE are counted: it is malloc's and does not back one
  * of the program's own heaps. */
 static inline bool
-is_counted(const void *p, uint32_t site)
+counted_blocks_is_counted(const void *p, uint32_t site)
 {
     return is_ready() && likely(site != 0) && likely(!ledger_is_hooked(p)) &&
            likely(!ledger_is_backing((struct ledger_entry){.site = site}));
@@ -150,7 +150,7 @@ access_ends(const void *p, struct ledger_entry old)
 {
     struct access_block b;
 
-    if (!is_counted(p, old.site) || !read_block(&b, p, old))
+    if (!counted_blocks_is_counted(p, old.site) || !read_block(&b, p, old))
         return;
     records_add(&b, old.site & LEDGER_SITE_MASK, live_part((uintptr_t)p), 0);
 }
@@ -160,7 +160,7 @@ access_leaves(const void *p, struct ledger_entry old)
 {
     leaving.block.p = 0;
     leaving.stays = false;
-    if (!is_counted(p, old.site) || !read_block(&leaving.block, p, old))
+    if (!counted_blocks_is_counted(p, old.site) || !read_block(&leaving.block, p, old))
         return;
     leaving.site = old.site & LEDGER_SITE_MASK;
     leaving.part = live_part((uintptr_t)p);

@@ -50,7 +50,7 @@ character(const struct format *f)
 }
 
 static bool
-take(struct format *f, char c)
+counted_format_take(struct format *f, char c)
 {
     bool is = character(f) == (unsigned char)c;
 
@@ -59,7 +59,7 @@ take(struct format *f, char c)
 }
 
 static bool
-is_one_of(uint32_t c, const char *set)
+counted_format_is_one_of(uint32_t c, const char *set)
 {
     for (; *set != '\0'; set++)
         if (c == (unsigned char)*set)
@@ -85,18 +85,18 @@ position(struct format *f)
     size_t from = f->at;
     int n = digits(f);
 
-    if (n > 0 && take(f, '$'))
+    if (n > 0 && counted_format_take(f, '$'))
         return (uint32_t)n;
     f->at = from;
     return 0;
 }
 
 static struct number
-number(struct format *f)
+counted_format_number(struct format *f)
 {
     struct number n = {.value = -1};
 
-    if (take(f, '*')) {
+    if (counted_format_take(f, '*')) {
         n.is_argument = true;
         n.position = position(f);
     } else if (character(f) >= '0' && character(f) <= '9') {
@@ -108,15 +108,15 @@ number(struct format *f)
 static uint32_t
 size_of_integer(struct format *f)
 {
-    if (take(f, 'h'))
-        return take(f, 'h') ? 1 : 2;
-    if (take(f, 'l')) {
-        take(f, 'l');
+    if (counted_format_take(f, 'h'))
+        return counted_format_take(f, 'h') ? 1 : 2;
+    if (counted_format_take(f, 'l')) {
+        counted_format_take(f, 'l');
         return 8;
     }
-    if (take(f, 'L'))
+    if (counted_format_take(f, 'L'))
         return 16;
-    if (is_one_of(character(f), "qjzZt")) {
+    if (counted_format_is_one_of(character(f), "qjzZt")) {
         f->at++;
         return 8;
     }
@@ -134,11 +134,11 @@ next_print(struct format *f, struct conversion *c)
             f->at++;
     f->at++;
     *c = (struct conversion){.position = position(f), .precision.value = -1};
-    while (is_one_of(character(f), "-+ #0'I"))
+    while (counted_format_is_one_of(character(f), "-+ #0'I"))
         f->at++;
-    c->width = number(f);
-    if (take(f, '.')) {
-        c->precision = number(f);
+    c->width = counted_format_number(f);
+    if (counted_format_take(f, '.')) {
+        c->precision = counted_format_number(f);
         if (c->precision.value < 0)
             c->precision.value = 0;
     }
@@ -151,17 +151,18 @@ next_print(struct format *f, struct conversion *c)
 /* Return true if C has an argument, and store its type in *RET_TYPE. For an unknown letter return
  * false, and store false in *RET_KNOWN. */
 static bool
-has_argument(const struct conversion *c, enum argument *ret_type, bool *ret_known)
+counted_format_has_argument(const struct conversion *c, enum argument *ret_type, bool *ret_known)
 {
     *ret_known = true;
     *ret_type = c->size_bytes == 8 ? ARGUMENT_WORD : ARGUMENT_INT;
     if (c->letter == '%' || c->letter == 'm')
         return false;
-    if (is_one_of(c->letter, "spSn") || (c->size_bytes == 16 && is_one_of(c->letter, "dioux")))
+    if (counted_format_is_one_of(c->letter, "spSn") ||
+        (c->size_bytes == 16 && counted_format_is_one_of(c->letter, "dioux")))
         *ret_type = ARGUMENT_WORD;
-    else if (is_one_of(c->letter, "eEfFgGaA"))
+    else if (counted_format_is_one_of(c->letter, "eEfFgGaA"))
         *ret_type = c->size_bytes == 16 ? ARGUMENT_LONG_DOUBLE : ARGUMENT_DOUBLE;
-    else if (!is_one_of(c->letter, "diouxXbBcC"))
+    else if (!counted_format_is_one_of(c->letter, "diouxXbBcC"))
         *ret_known = false;
     return *ret_known;
 }
@@ -219,7 +220,7 @@ print_in_order(struct format *f, struct arguments *a)
             fetch(a, ARGUMENT_INT);
         if (c.precision.is_argument)
             precision = (int)fetch(a, ARGUMENT_INT);
-        if (has_argument(&c, &type, &known))
+        if (counted_format_has_argument(&c, &type, &known))
             count_printed(&c, fetch(a, type), precision);
         if (!known) {
             uncounted_note(UNCOUNTED_FORMAT);
@@ -230,7 +231,7 @@ print_in_order(struct format *f, struct arguments *a)
 
 /* Set the type of the argument at POSITION to TYPE. Return false if the position is too large. */
 static bool
-note(uint8_t *types, uint32_t *count, uint32_t position, enum argument type)
+counted_format_note(uint8_t *types, uint32_t *count, uint32_t position, enum argument type)
 {
     if (position == 0 || position > POSITIONS_MAX)
         return false;
@@ -249,11 +250,14 @@ note_all(struct format f, uint8_t *types, uint32_t *count)
     bool known;
 
     while (next_print(&f, &c)) {
-        if (c.width.is_argument && !note(types, count, c.width.position, ARGUMENT_INT))
+        if (c.width.is_argument &&
+            !counted_format_note(types, count, c.width.position, ARGUMENT_INT))
             return false;
-        if (c.precision.is_argument && !note(types, count, c.precision.position, ARGUMENT_INT))
+        if (c.precision.is_argument &&
+            !counted_format_note(types, count, c.precision.position, ARGUMENT_INT))
             return false;
-        if (has_argument(&c, &type, &known) && !note(types, count, c.position, type))
+        if (counted_format_has_argument(&c, &type, &known) &&
+            !counted_format_note(types, count, c.position, type))
             return false;
         if (!known)
             return false;
@@ -281,7 +285,7 @@ print_by_position(struct format *f, struct arguments *a)
         int precision = c.precision.is_argument ? (int)values[c.precision.position - 1]
                                                 : c.precision.value;
 
-        if (has_argument(&c, &type, &known))
+        if (counted_format_has_argument(&c, &type, &known))
             count_printed(&c, values[c.position - 1], precision);
     }
 }
@@ -326,9 +330,9 @@ counted_format_prints_wide(const wchar_t *format, va_list arguments)
 static void
 skip_set(struct format *f)
 {
-    take(f, '^');
-    take(f, ']');
-    while (character(f) != '\0' && !take(f, ']'))
+    counted_format_take(f, '^');
+    counted_format_take(f, ']');
+    while (character(f) != '\0' && !counted_format_take(f, ']'))
         f->at++;
 }
 
@@ -338,14 +342,15 @@ static bool
 next_scan(struct format *f, struct conversion *c, bool matched)
 {
     for (; character(f) != '%'; f->at++)
-        if (character(f) == '\0' || (!matched && !is_one_of(character(f), " \t\n\v\f\r")))
+        if (character(f) == '\0' ||
+            (!matched && !counted_format_is_one_of(character(f), " \t\n\v\f\r")))
             return false;
     f->at++;
     *c = (struct conversion){.position = position(f)};
-    while (is_one_of(character(f), "*'I"))
-        c->suppressed |= take(f, '*') || (f->at++, false);
-    c->width = number(f);
-    c->allocates = take(f, 'm');
+    while (counted_format_is_one_of(character(f), "*'I"))
+        c->suppressed |= counted_format_take(f, '*') || (f->at++, false);
+    c->width = counted_format_number(f);
+    c->allocates = counted_format_take(f, 'm');
     c->size_bytes = size_of_integer(f);
     c->letter = character(f);
     f->at += c->letter != '\0';
@@ -379,15 +384,15 @@ count_scanned(const struct conversion *c, const void *p)
 
     if (c->allocates)
         W(p, sizeof(void *));
-    else if (is_one_of(c->letter, "cC"))
+    else if (counted_format_is_one_of(c->letter, "cC"))
         W(p, is_wide ? WIDE(count) : count);
-    else if (is_one_of(c->letter, "sS[") && is_wide)
+    else if (counted_format_is_one_of(c->letter, "sS[") && is_wide)
         W(p, WIDE(wide_length(p) + 1));
-    else if (is_one_of(c->letter, "sS["))
+    else if (counted_format_is_one_of(c->letter, "sS["))
         W(p, length(p) + 1);
     else if (c->letter == 'p')
         W(p, sizeof(void *));
-    else if (is_one_of(c->letter, "eEfFgGaA"))
+    else if (counted_format_is_one_of(c->letter, "eEfFgGaA"))
         W(p, c->size_bytes);
     else
         W(p, c->size_bytes == 16 ? sizeof(long long) : c->size_bytes);
@@ -410,7 +415,8 @@ counted_format_scans(const char *format, int conversions, va_list list)
             continue;
         if (c.letter != 'n' && conversions-- == 0)
             break;
-        if (!is_one_of(c.letter, "diouxXbBpeEfFgGaAcCsS[n") || c.position > SCANNED_MAX) {
+        if (!counted_format_is_one_of(c.letter, "diouxXbBpeEfFgGaAcCsS[n") ||
+            c.position > SCANNED_MAX) {
             uncounted_note(UNCOUNTED_FORMAT);
             break;
         }

@@ -60,7 +60,7 @@ enum {
 };
 
 static inline uint8_t
-mark_of(uint64_t merge)
+live_mark_of(uint64_t merge)
 {
     return (uint8_t)(merge % 255 + 1);
 }
@@ -80,7 +80,7 @@ live_part_seen(uint8_t *seen)
     store_relaxed(seen, (uint8_t)0);
     // The next merge may be in progress.
     for (uint64_t m = merge; m <= merge + 1; m++)
-        if (mark == mark_of(m))
+        if (mark == live_mark_of(m))
             return (enum disk_access_part)late_part(m);
     return DISK_ACCESS_ENDED;
 }
@@ -132,7 +132,7 @@ read_page(struct live_page *page, uintptr_t address)
 
 /* Read the word at ADDRESS. Return false if it is unmapped. */
 static bool
-read_word(const struct walk *w, uintptr_t address, uint64_t *ret_word)
+live_read_word(const struct walk *w, uintptr_t address, uint64_t *ret_word)
 {
     uint64_t off = address - w->page->from;
 
@@ -176,7 +176,7 @@ facts_place(const struct walk *w, uintptr_t p, uint64_t size_bytes)
 
     if (w->alone || ledger_state()->usable != USABLE_GLIBC)
         return (uintptr_t)facts_of((void *)p, size_bytes);
-    if ((p & 7) != 0 || !read_word(w, p - sizeof word, &word) ||
+    if ((p & 7) != 0 || !live_read_word(w, p - sizeof word, &word) ||
         facts_end(size_bytes) > facts_glibc_usable(word))
         return 0;
     return p + round_up(size_bytes, FACTS_BYTES);
@@ -202,7 +202,7 @@ merge_block(const struct walk *w, uintptr_t p, uint64_t size_bytes, uintptr_t fa
             *(uint64_t *)facts = w->now;
         return;
     }
-    if (facts != 0 && !read_word(w, facts, &began))
+    if (facts != 0 && !live_read_word(w, facts, &began))
         return; // The memory is unmapped.
     seen = seen_make(p);
     if (seen == NULL) {
@@ -230,7 +230,7 @@ walk_entry(const struct walk *w, uintptr_t granule, const uint32_t *slot, uint32
         return;
     if (ledger_state()->usable == USABLE_CALL)
         word = real_usable((void *)p);
-    else if (!read_word(w, p - sizeof word, &word))
+    else if (!live_read_word(w, p - sizeof word, &word))
         return;
     size_bytes = (word & ~UINT64_C(7)) - (entry >> LEDGER_SLACK_SHIFT);
     merge_block(w, p, size_bytes, facts_place(w, p, size_bytes), entry & LEDGER_SITE_MASK, slot,
@@ -327,7 +327,7 @@ walk_on(const struct walk *w, struct live_place *place)
 }
 
 static bool
-take_turn(void)
+live_take_turn(void)
 {
     uint32_t idle = 0;
 
@@ -338,7 +338,7 @@ static bool
 wait_for_turn(void)
 {
     for (uint32_t i = 0; i < LIMIT_GROW_WAITS; i++) {
-        if (take_turn())
+        if (live_take_turn())
             return true;
         sys_wait(i);
     }
@@ -359,7 +359,7 @@ merge_on(bool alone, bool end)
     struct disk_counting *c = access_counting();
     struct live_merging *m = &access_state->live;
     struct walk w = {.merge = c->merge + 1,
-                     .mark = mark_of(c->merge + 1),
+                     .mark = live_mark_of(c->merge + 1),
                      .now = clock_now(&access_state->cycle_clock),
                      .alone = alone,
                      .page = &m->page};
@@ -399,7 +399,7 @@ live_step(void)
     if (!can_look(alone))
         return;
     mask = sys_block_signals();
-    if (take_turn()) {
+    if (live_take_turn()) {
         // If a second thread would end merging for good, do not leave this merge incomplete.
         merge_on(alone, !can_look(false));
         store_release(&access_state->merging, 0u);

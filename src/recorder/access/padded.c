@@ -56,7 +56,7 @@ is_aligned(const void *p)
 }
 
 static void *
-no_memory(void)
+padded_no_memory(void)
 {
     errno = ENOMEM;
     return NULL;
@@ -66,7 +66,7 @@ no_memory(void)
  * same small block for the next request of that size, again and again. So the first KEPT_MAX such
  * blocks are kept for good; the allocator then carves new blocks, which follow an aligned one. */
 static void
-give_back(void *p, size_t size_bytes)
+padded_give_back(void *p, size_t size_bytes)
 {
     static uint32_t kept; // Atomic.
 
@@ -82,7 +82,7 @@ malloc_aligned(size_t size_bytes)
     if (p != NULL && is_aligned(p))
         return p;
     if (p != NULL)
-        give_back(p, size_bytes);
+        padded_give_back(p, size_bytes);
     return unpadded.memalign(needed_alignment(), padded(size_bytes));
 }
 
@@ -111,7 +111,7 @@ padded_calloc(size_t count, size_t each_bytes)
     size_t size_bytes;
 
     if (__builtin_mul_overflow(count, each_bytes, &size_bytes) || size_bytes > PTRDIFF_MAX - 128)
-        return no_memory();
+        return padded_no_memory();
     return likely(needed_alignment() == 0) ? unpadded.calloc(1, padded(size_bytes))
                                            : calloc_aligned(size_bytes);
 }
@@ -119,7 +119,7 @@ padded_calloc(size_t count, size_t each_bytes)
 /* Move the SIZE_BYTES in use of P, which is not aligned, to an aligned block. Return the new block,
  * or P without memory. */
 static void *
-moved(void *p, size_t size_bytes)
+padded_moved(void *p, size_t size_bytes)
 {
     void *q = unpadded.memalign(needed_alignment(), padded(size_bytes));
 
@@ -138,7 +138,7 @@ padded_realloc(void *p, size_t size_bytes)
     if (p == NULL)
         return padded_malloc(size_bytes);
     q = unpadded.realloc(p, size_bytes == 0 ? 0 : padded(size_bytes));
-    return q == NULL || needed_alignment() == 0 || is_aligned(q) ? q : moved(q, size_bytes);
+    return q == NULL || needed_alignment() == 0 || is_aligned(q) ? q : padded_moved(q, size_bytes);
 }
 
 static void *
@@ -147,7 +147,7 @@ padded_reallocarray(void *p, size_t count, size_t each_bytes)
     size_t size_bytes;
 
     if (__builtin_mul_overflow(count, each_bytes, &size_bytes))
-        return no_memory();
+        return padded_no_memory();
     return padded_realloc(p, size_bytes);
 }
 

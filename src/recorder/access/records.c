@@ -72,7 +72,7 @@ make_access(uint32_t *place, uint32_t site, enum disk_access_part part)
 
 /* Return the record of PART of SITE, created on demand; NULL without memory. */
 static inline struct disk_access *
-access_of(uint32_t site, enum disk_access_part part)
+records_access_of(uint32_t site, enum disk_access_part part)
 {
     uint32_t *place = &access_state->sites[site].record[part];
     uint32_t known = load_acquire(place);
@@ -205,7 +205,7 @@ raise(uint64_t *p, uint64_t v)
 /* access_add with the number of threads known. Functions with a parameter ALONE are inline, so that
  * the compiler specialises both cases. */
 static INLINE void
-add_word(uint64_t *p, uint64_t v, bool alone)
+records_add_word(uint64_t *p, uint64_t v, bool alone)
 {
     if (alone)
         bump_by(p, v);
@@ -216,7 +216,7 @@ add_word(uint64_t *p, uint64_t v, bool alone)
 static INLINE void
 spread_add(struct disk_spread *s, uint64_t v, bool alone)
 {
-    add_word(&s->total, v, alone);
+    records_add_word(&s->total, v, alone);
     if (unlikely(v < load_relaxed(&s->min)))
         lower(&s->min, v);
     if (unlikely(v > load_relaxed(&s->max)))
@@ -254,14 +254,15 @@ add_dates(struct disk_access *r, const struct disk_access *before, const struct 
 
     spread_add(&r->lifetime_us, b->lifetime_us, alone);
     spread_add(&r->lifetime_density, lifetime_density_of(b), alone);
-    add_word(&r->migrated, alloc_cpu != dealloc_cpu, alone);
+    records_add_word(&r->migrated, alloc_cpu != dealloc_cpu, alone);
     if (load_relaxed(&before->dated) != 0) {
-        add_word(&r->overlaps, alloc_us < load_relaxed(&before->dealloc_us) &&
+        records_add_word(&r->overlaps, alloc_us < load_relaxed(&before->dealloc_us) &&
                                      load_relaxed(&before->alloc_us) < dealloc_us, alone);
-        add_word(&r->same_alloc_cpu, alloc_cpu == load_relaxed(&before->alloc_cpu), alone);
-        add_word(&r->same_dealloc_cpu, dealloc_cpu == load_relaxed(&before->dealloc_cpu), alone);
+        records_add_word(&r->same_alloc_cpu, alloc_cpu == load_relaxed(&before->alloc_cpu), alone);
+        records_add_word(&r->same_dealloc_cpu, dealloc_cpu == load_relaxed(&before->dealloc_cpu),
+                         alone);
     }
-    add_word(&r->dated, 1, alone);
+    records_add_word(&r->dated, 1, alone);
     store_relaxed(&r->alloc_us, alloc_us);
     store_relaxed(&r->dealloc_us, dealloc_us);
     store_relaxed(&r->alloc_cpu, alloc_cpu);
@@ -281,22 +282,22 @@ is_write_only(const struct access_block *b)
 }
 
 static INLINE void
-add_block(struct disk_access *r, const struct disk_access *before, const struct access_block *b,
-          bool alone)
+records_add_block(struct disk_access *r, const struct disk_access *before,
+                  const struct access_block *b, bool alone)
 {
-    add_word(&r->blocks, 1, alone);
+    records_add_word(&r->blocks, 1, alone);
     spread_add(&r->accesses, b->accesses, alone);
     if (unlikely(shadow.apart)) {
         spread_add(&r->writes, b->writes, alone);
-        add_word(&r->write_only, is_write_only(b), alone);
+        records_add_word(&r->write_only, is_write_only(b), alone);
     }
     spread_add(&r->size_bytes, b->size_bytes, alone);
     spread_add(&r->utilised, utilised_of(b), alone);
     spread_add(&r->density, density_of(b), alone);
-    add_word(&r->granules, b->granules, alone);
-    add_word(&r->touched_granules, b->touched_granules, alone);
-    add_word(&r->untouched_bytes, b->untouched_bytes, alone);
-    add_word(&r->never, b->accesses == 0, alone);
+    records_add_word(&r->granules, b->granules, alone);
+    records_add_word(&r->touched_granules, b->touched_granules, alone);
+    records_add_word(&r->untouched_bytes, b->untouched_bytes, alone);
+    records_add_word(&r->never, b->accesses == 0, alone);
     if (likely(b->dated))
         add_dates(r, before, b, alone);
 }
@@ -308,12 +309,12 @@ add_fields(struct disk_fields *f, const uint64_t *counter, uint64_t count, uint6
     for (uint64_t i = 0; i < count; i++) {
         struct count c = count_of(&counter[i], shadow.apart);
 
-        add_word(&f->fields[i].reached, n, alone);
+        records_add_word(&f->fields[i].reached, n, alone);
         if (c.accesses == 0)
             continue;
-        add_word(&f->fields[i].accesses, c.accesses * n, alone);
-        add_word(&f->fields[i].writes, c.writes * n, alone);
-        add_word(&f->fields[i].blocks, n, alone);
+        records_add_word(&f->fields[i].accesses, c.accesses * n, alone);
+        records_add_word(&f->fields[i].writes, c.writes * n, alone);
+        records_add_word(&f->fields[i].blocks, n, alone);
     }
 }
 
@@ -344,10 +345,10 @@ add_all_fields(const struct access_block *b, uint32_t site, enum disk_access_par
 }
 
 static INLINE void
-add(const struct access_block *b, uint32_t site, enum disk_access_part part, uint64_t merge,
-    bool alone)
+records_add_one(const struct access_block *b, uint32_t site, enum disk_access_part part,
+                uint64_t merge, bool alone)
 {
-    struct disk_access *r = access_of(site, part), *before = r;
+    struct disk_access *r = records_access_of(site, part), *before = r;
 
     if (unlikely(r == NULL)) {
         access_add(&access_counting()->unmerged_blocks, 1);
@@ -359,9 +360,9 @@ add(const struct access_block *b, uint32_t site, enum disk_access_part part, uin
             store_release(&r->merge, merge);
         }
         if (r->dated == 0 && access_state->sites[site].record[DISK_ACCESS_ENDED] != 0)
-            before = access_of(site, DISK_ACCESS_ENDED);
+            before = records_access_of(site, DISK_ACCESS_ENDED);
     }
-    add_block(r, before, b, alone);
+    records_add_block(r, before, b, alone);
     if (unlikely(!b->dated))
         access_add(&access_counting()->undated_blocks, 1);
     if (unlikely(!add_all_fields(b, site, part, merge, 1, alone)))
@@ -372,14 +373,14 @@ static NOINLINE void
 add_among_others(const struct access_block *b, uint32_t site, enum disk_access_part part,
                  uint64_t merge)
 {
-    add(b, site, part, merge, false);
+    records_add_one(b, site, part, merge, false);
 }
 
 void
 records_add(const struct access_block *b, uint32_t site, enum disk_access_part part, uint64_t merge)
 {
     if (likely(!load_relaxed(&state->multi)))
-        add(b, site, part, merge, true);
+        records_add_one(b, site, part, merge, true);
     else
         add_among_others(b, site, part, merge);
 }
@@ -387,7 +388,7 @@ records_add(const struct access_block *b, uint32_t site, enum disk_access_part p
 COLD void
 records_take_back(const struct access_block *b, uint32_t site, enum disk_access_part part)
 {
-    struct disk_access *r = access_of(site, part);
+    struct disk_access *r = records_access_of(site, part);
 
     if (r == NULL)
         return;
@@ -414,7 +415,7 @@ records_take_back(const struct access_block *b, uint32_t site, enum disk_access_
 COLD void
 records_regrow(const struct access_block *b, uint32_t site, enum disk_access_part part)
 {
-    struct disk_access *r = is_unread(b) ? access_of(site, part) : NULL;
+    struct disk_access *r = is_unread(b) ? records_access_of(site, part) : NULL;
 
     if (r != NULL)
         access_add(&r->regrown, 1);
@@ -423,7 +424,7 @@ records_regrow(const struct access_block *b, uint32_t site, enum disk_access_par
 COLD void
 records_end_moved(const struct access_block *b, uint32_t site, enum disk_access_part part)
 {
-    struct disk_access *r = is_unread(b) ? access_of(site, part) : NULL;
+    struct disk_access *r = is_unread(b) ? records_access_of(site, part) : NULL;
 
     if (r != NULL)
         access_add(&r->write_only, 1);
@@ -510,7 +511,7 @@ records_settle(enum disk_access_part part)
     for (uint32_t site = 1; site < site_count(); site++) {
         struct access_site *s = &access_state->sites[site];
         uint32_t record = load_acquire(&s->record[part]), runs = load_acquire(&s->runs[part]);
-        struct disk_access *to = record != 0 ? access_of(site, DISK_ACCESS_ENDED) : NULL;
+        struct disk_access *to = record != 0 ? records_access_of(site, DISK_ACCESS_ENDED) : NULL;
         struct access_runs *to_runs = runs != 0 ? runs_of(site, DISK_ACCESS_ENDED) : NULL;
 
         if (to != NULL)

@@ -127,7 +127,7 @@ static const struct {
 /* Return true if NAME is in LIST, whose words have a blank on both sides. False for an empty
  * name. */
 static bool
-is_in(const char *list, const char *name)
+uncounted_is_in(const char *list, const char *name)
 {
     size_t n = strlen(name);
 
@@ -152,7 +152,7 @@ has_found(const char *name)
 }
 
 static void
-add(const char *name)
+uncounted_add(const char *name)
 {
     size_t n = strlen(name);
 
@@ -204,15 +204,17 @@ add_called(const struct symbols *o, const struct symbols *libc, const struct sym
 
         if (s->st_shndx != SHN_UNDEF || (type != STT_FUNC && type != STT_NOTYPE))
             continue;
-        if (libm->table != NULL && is_in(not_harmless_in_libm, name) && defines(libm, name))
-            add(name);
-        else if (!is_in(harmless, name) && !is_in(counted, name) && defines(libc, name))
-            add(name);
+        if (libm->table != NULL && uncounted_is_in(not_harmless_in_libm, name) &&
+            defines(libm, name))
+            uncounted_add(name);
+        else if (!uncounted_is_in(harmless, name) && !uncounted_is_in(counted, name) &&
+                 defines(libc, name))
+            uncounted_add(name);
     }
 }
 
 static const char *
-base_name(const char *path)
+uncounted_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -235,32 +237,32 @@ has_new_environment(void)
 }
 
 static void
-look(void)
+uncounted_scan_objects(void)
 {
     struct symbols libc, libm = {0}, o;
 
     for (size_t i = 0; i < countof(notes); i++)
         if (load_relaxed(&noted) & notes[i].what)
-            add(notes[i].name);
+            uncounted_add(notes[i].name);
     if (has_new_environment())
-        add("environ");
+        uncounted_add("environ");
     if (real_libc() == NULL || !symbols_read(real_libc(), &libc)) {
-        add("libc");
+        uncounted_add("libc");
         return;
     }
     for (const struct link_map *map = symbols_first(); map != NULL; map = map->l_next)
-        if (strcmp(base_name(map->l_name), "libm.so.6") == 0 && !symbols_read(map, &libm))
+        if (strcmp(uncounted_base_name(map->l_name), "libm.so.6") == 0 && !symbols_read(map, &libm))
             libm = (struct symbols){0};
     for (const struct link_map *map = symbols_first(); map != NULL; map = map->l_next) {
-        const char *name = base_name(map->l_name);
+        const char *name = uncounted_base_name(map->l_name);
 
         // The kernel's page has no name, just like the program, which is the first.
-        if (is_in(no_users, name) || (*name == '\0' && map != symbols_first()))
+        if (uncounted_is_in(no_users, name) || (*name == '\0' && map != symbols_first()))
             continue;
         if (symbols_read(map, &o) && (map == symbols_own() || counts(&o)))
             add_called(&o, &libc, &libm);
         else
-            add(*name != '\0' ? name : "the program");
+            uncounted_add(*name != '\0' ? name : "the program");
     }
 }
 
@@ -278,7 +280,7 @@ uncounted_scan(void)
     if (!cas_acq_rel(&found.busy, &nobody, 1u))
         return;
     symbols_hold();
-    look();
+    uncounted_scan_objects();
     symbols_release();
     store_release(&found.busy, 0u);
 }

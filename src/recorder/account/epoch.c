@@ -9,7 +9,7 @@
 #include "platform/state.h"
 
 static void
-raise_to(uint64_t *word, uint64_t value)
+epoch_raise_to(uint64_t *word, uint64_t value)
 {
     uint64_t there = load_relaxed(word);
 
@@ -26,7 +26,7 @@ epoch_raise(uint64_t *announced)
     uint64_t present = load_relaxed(epoch);
 
     do
-        raise_to(announced, present + 1);
+        epoch_raise_to(announced, present + 1);
     while (!cas_acq_rel(epoch, &present, present + 1));
 }
 
@@ -35,5 +35,5 @@ epoch_finish_raise(void)
 {
     struct disk_shared *s = &state->header->shared;
 
-    raise_to(&s->epoch, load_relaxed(&s->peak_epoch));
+    epoch_raise_to(&s->epoch, load_relaxed(&s->peak_epoch));
 }

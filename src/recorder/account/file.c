@@ -336,7 +336,7 @@ grow_from_file(struct table *t, uint64_t table_off, uint64_t size_bytes)
 
 /* Replace that part of the file's mapping by zeroed memory that a forked child does not inherit. */
 static bool
-map_memory(unsigned char *where, uint64_t size_bytes)
+file_map_memory(unsigned char *where, uint64_t size_bytes)
 {
     void *p = sys_mmap(where, size_bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
@@ -383,7 +383,7 @@ map_later(struct table *t)
 
 /* Map more of T. Only the thread that set `growing` may call this. */
 static COLD void
-grow(struct table *t)
+file_grow(struct table *t)
 {
     uint64_t table_off = t->mapped_bytes;
     uint64_t size_bytes = growth_bytes(table_off);
@@ -425,7 +425,7 @@ wait_until_mapped(struct table *t, uint64_t end_bytes)
             break;
         if (cas_acq_rel(&t->growing, &idle, 1u)) {
             if (load_acquire(&t->mapped_bytes) < end_bytes)
-                grow(t);
+                file_grow(t);
             store_release(&t->growing, 0u);
         } else {
             sys_wait(i);
@@ -548,7 +548,7 @@ reserve_tables(unsigned char **ret_base, uint64_t *ret_bytes)
 
 /* Unmap the address space of T beyond the mapped part and SPARE_BYTES. */
 static void
-give_back(struct table *t, uint64_t spare_bytes)
+file_give_back_table(struct table *t, uint64_t spare_bytes)
 {
     uint64_t keep_bytes;
     uint32_t idle = 0;
@@ -573,8 +573,8 @@ COLD void
 file_give_back(uint64_t spare_bytes)
 {
     for (size_t i = 0; i < countof(layout); i++)
-        give_back(&state->tables[layout[i].kind],
-                  round_up(spare_bytes / 128 * layout[i].spare_share, DISK_PAGE_BYTES));
+        file_give_back_table(&state->tables[layout[i].kind],
+                             round_up(spare_bytes / 128 * layout[i].spare_share, DISK_PAGE_BYTES));
 }
 
 static int
@@ -753,7 +753,7 @@ file_page_gone(uintptr_t address)
 {
     unsigned char *page = (unsigned char *)round_down(address, DISK_PAGE_BYTES);
 
-    if (!is_mapped_file(address) || !map_memory(page, DISK_PAGE_BYTES))
+    if (!is_mapped_file(address) || !file_map_memory(page, DISK_PAGE_BYTES))
         return false;
     file_fails(OUTPUT_CUT_SHORT, 0);
     return true;

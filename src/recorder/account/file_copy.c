@@ -107,7 +107,7 @@ write_whole(int fd, const unsigned char *bytes, uint64_t size_bytes, uint64_t of
 /* Begin a copy in front of the last one if it fits there, else behind it; AT_ONCE, at the start of
  * the file. */
 static void
-begin(struct copying *c, bool at_once)
+file_copy_begin(struct copying *c, bool at_once)
 {
     uint64_t bytes = load_relaxed(&state->file_end) - DISK_DATA_OFF;
 
@@ -178,7 +178,7 @@ list_segment(struct copying *c, const struct disk_segment *s)
 
 /* All segments are complete: write header and directory, which refer to them. */
 static int
-finish(struct copying *c, int fd)
+file_copy_finish(struct copying *c, int fd)
 {
     int r = write_whole(fd, c->head, sizeof c->head, 0);
 
@@ -194,7 +194,7 @@ finish(struct copying *c, int fd)
 /* Continue the copy; AT_ONCE, up to its end. Return an enum copied, or a negative error number.
  * Tables may grow meanwhile: the written directory lists only the copied part. */
 static int
-go_on(struct copying *c, int fd, bool at_once, uint64_t work_ns)
+file_copy_go_on(struct copying *c, int fd, bool at_once, uint64_t work_ns)
 {
     const struct disk_segment *directory =
         (const struct disk_segment *)(const void *)((unsigned char *)state->header +
@@ -223,7 +223,7 @@ go_on(struct copying *c, int fd, bool at_once, uint64_t work_ns)
         if (c->pass == 0)
             c->node_bytes = load_acquire(&nodes->used) * nodes->record_bytes;
     }
-    return finish(c, fd);
+    return file_copy_finish(c, fd);
 }
 
 /* Begin or continue a copy; AT_ONCE, make all of it. FD is the file. */
@@ -233,8 +233,8 @@ copy_some(struct copying *c, int fd, bool at_once, uint64_t work_ns)
     int r;
 
     if (at_once || !c->begun)
-        begin(c, at_once);
-    r = go_on(c, fd, at_once, work_ns);
+        file_copy_begin(c, at_once);
+    r = file_copy_go_on(c, fd, at_once, work_ns);
     if (r == COPIED_PART)
         return r;
     c->begun = false;
@@ -247,7 +247,7 @@ copy_some(struct copying *c, int fd, bool at_once, uint64_t work_ns)
 }
 
 static uint64_t
-larger(uint64_t a, uint64_t b)
+file_copy_larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
@@ -260,16 +260,16 @@ set_next(int r, uint64_t work_ns, uint64_t wall_ns)
     struct copying *c = account_state()->copying;
     uint64_t now_ns = sys_clock_ns();
     uint64_t worked_ns = sys_work_ns() - work_ns, passed_ns = now_ns - wall_ns;
-    uint64_t wait_ns = larger(worked_ns * STEP_SHARE, passed_ns);
+    uint64_t wait_ns = file_copy_larger(worked_ns * STEP_SHARE, passed_ns);
 
     c->work_ns += worked_ns;
     c->wall_ns += passed_ns;
     if (r != COPIED_PART) {
-        wait_ns = larger(c->work_ns * COPY_SHARE, c->wall_ns * COPY_WALL_SHARE);
+        wait_ns = file_copy_larger(c->work_ns * COPY_SHARE, c->wall_ns * COPY_WALL_SHARE);
         c->work_ns = c->wall_ns = 0;
         if (account_state()->copy_wait_ns < COPY_WAIT_MOST_NS)
             account_state()->copy_wait_ns *= 2;
-        wait_ns = larger(wait_ns, account_state()->copy_wait_ns);
+        wait_ns = file_copy_larger(wait_ns, account_state()->copy_wait_ns);
     }
     store_relaxed(&account_state()->copy_next_ns, now_ns - state->start_ns + wait_ns);
 }

@@ -122,7 +122,7 @@ owed_bytes(uint64_t bytes_max)
 }
 
 static bool
-is_room(enum disk_snapshot_kind kind)
+history_is_room(enum disk_snapshot_kind kind)
 {
     const struct table *history = &state->tables[DISK_HISTORY];
     uint64_t bytes_max = load_relaxed(&history->max_bytes);
@@ -162,13 +162,13 @@ live_bytes(const struct thread *t)
 }
 
 static enum disk_answer
-take(const char *name, enum disk_snapshot_kind kind, uint64_t elapsed_ns)
+history_take(const char *name, enum disk_snapshot_kind kind, uint64_t elapsed_ns)
 {
     struct table *t = &state->tables[DISK_SNAPSHOTS];
     struct disk_snapshot *s;
     uint64_t index;
 
-    if (!is_room(kind) || (index = table_take(t, 1)) == TABLE_NONE)
+    if (!history_is_room(kind) || (index = table_take(t, 1)) == TABLE_NONE)
         return DISK_ANSWER_FULL;
     s = table_record(t, index);
     for (size_t i = 0; name != NULL && i < sizeof s->name && name[i] != '\0'; i++)
@@ -193,7 +193,7 @@ history_snapshot(const char *name, enum disk_snapshot_kind kind)
     enum disk_answer answer;
 
     history_end(tls.self, elapsed_ns, load_relaxed(&s->last_ns), load_relaxed(&s->flushed_bytes));
-    answer = take(name, kind, elapsed_ns);
+    answer = history_take(name, kind, elapsed_ns);
     sys_unblock_signals(mask);
     return answer;
 }
@@ -224,7 +224,7 @@ history_signal(void)
 /* Widen P if its width has used its share: 1 / SHARE of SNAPSHOTS, or 1 / WIDTH_HISTORY of
  * HISTORY. */
 static void
-widen(struct snapshot_pace *p, uint64_t share)
+history_widen(struct snapshot_pace *p, uint64_t share)
 {
     uint64_t snapshots = snapshots_max(DISK_SNAPSHOT_PROGRAM) / share;
     uint64_t bytes_max = load_relaxed(&state->tables[DISK_HISTORY].max_bytes);
@@ -251,7 +251,7 @@ history_periodic(const char *name)
         return DISK_ANSWER_FULL;
     if (p->taken == 1 && p->width_ns == 0)
         store_relaxed(&p->width_ns, since_ns);
-    widen(p, PERIOD_SNAPSHOTS);
+    history_widen(p, PERIOD_SNAPSHOTS);
     p->taken++;
     p->last_ns = elapsed_ns;
     return history_snapshot(name, DISK_SNAPSHOT_PERIOD);
@@ -279,7 +279,8 @@ has_rested(uint64_t elapsed_ns, uint64_t before_ns)
 /* Return the time for a snapshot at ELAPSED_NS. The last tick was at BEFORE_NS, with BEFORE_BYTES
  * live. */
 static uint64_t
-time_of(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int64_t before_bytes)
+history_time_of(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns,
+                int64_t before_bytes)
 {
     uint64_t since = distance(live_bytes(t), before_bytes);
     int64_t shown_bytes = load_relaxed(&account_state()->snapshot_live_bytes);
@@ -294,9 +295,9 @@ time_of(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int64_t
 static COLD void
 take_due(const struct thread *t, uint64_t elapsed_ns, uint64_t taken_ns)
 {
-    widen(&account_state()->timed, WIDTH_SNAPSHOTS);
+    history_widen(&account_state()->timed, WIDTH_SNAPSHOTS);
     account_state()->timed.taken++;
-    take(NULL, DISK_SNAPSHOT_TIMED, taken_ns);
+    history_take(NULL, DISK_SNAPSHOT_TIMED, taken_ns);
     store_relaxed(&account_state()->snapshot_live_bytes, live_bytes(t));
     store_relaxed(&account_state()->snapshot_next_ns,
                   elapsed_ns + account_state()->timed.width_ns);
@@ -310,7 +311,7 @@ take_timed(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int6
 
     // A second thread need not take one: it would record the same moment.
     if (cas_acq_rel(&account_state()->snapshot_busy, &idle, 1u)) {
-        take_due(t, elapsed_ns, time_of(t, elapsed_ns, before_ns, before_bytes));
+        take_due(t, elapsed_ns, history_time_of(t, elapsed_ns, before_ns, before_bytes));
         store_release(&account_state()->snapshot_busy, 0u);
     }
     sys_unblock_signals(mask);
@@ -363,7 +364,7 @@ void
 history_end(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int64_t before_bytes)
 {
     if (elapsed_ns >= load_relaxed(&account_state()->snapshot_next_ns) &&
-        time_of(t, elapsed_ns, before_ns, before_bytes) == before_ns)
+        history_time_of(t, elapsed_ns, before_ns, before_bytes) == before_ns)
         take_timed(t, elapsed_ns, before_ns, before_bytes);
 }
 

@@ -146,7 +146,7 @@ label_adopt(uint32_t set)
 
 /* Give SET a record in this process's profile. */
 static COLD uint32_t
-make_record(uint32_t set)
+label_make_record(uint32_t set)
 {
     struct table *t = &state->tables[DISK_LABELS];
     uint32_t *place = &account_state()->label_records[set];
@@ -181,6 +181,6 @@ label_node(uint32_t node)
     uint32_t record = load_acquire(&account_state()->label_records[tls.labels]);
 
     if (unlikely(record == 0))
-        record = make_record(tls.labels);
+        record = label_make_record(tls.labels);
     return nodes_tag(node, DISK_TAG_LABELS, record);
 }

@@ -106,7 +106,7 @@ arena_spare(uint64_t limit_bytes)
 /* Shrink all reservations to what they may keep under LIMIT_BYTES. Return false if that was done
  * before, or another thread is doing it. */
 static bool
-give_back(uint64_t limit_bytes)
+limit_give_back(uint64_t limit_bytes)
 {
     uint64_t known = load_relaxed(&account_state()->followed), nodes_bytes, mask;
     uint32_t idle = 0;
@@ -133,7 +133,7 @@ limit_follow(uint64_t limit_bytes)
     if (limit_bytes == UINT64_MAX)
         return;
     if (is_recorded_here())
-        give_back(limit_bytes);
+        limit_give_back(limit_bytes);
     else
         drop_parents();
 }
@@ -163,7 +163,7 @@ limit_gives_back(uint64_t size_bytes)
         return false;
     limit = sys_limit(RLIMIT_AS);
     if (limit != UINT64_MAX && size_bytes < limit)
-        return is_recorded_here() ? give_back(LEAST_LIMIT) : drop_parents();
+        return is_recorded_here() ? limit_give_back(LEAST_LIMIT) : drop_parents();
     limit = sys_limit(RLIMIT_DATA);
     if (limit == UINT64_MAX || size_bytes >= limit)
         return false;

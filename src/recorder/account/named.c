@@ -107,7 +107,7 @@ text_number(struct names *n, const char *text, uint32_t *ret_number)
 
 /* Append F to the frames. Return its index plus 1, or 0 without room. */
 static uint32_t
-add_frame(struct names *n, const struct named *f)
+named_add_frame(struct names *n, const struct named *f)
 {
     uint32_t index = load_relaxed(&n->used);
 
@@ -136,7 +136,7 @@ named_id(const char *function, const char *file, uint32_t line, const char *lang
         uint32_t there = load_acquire(place);
 
         if (there == 0) {
-            if (made == 0 && (made = add_frame(n, &f)) == 0)
+            if (made == 0 && (made = named_add_frame(n, &f)) == 0)
                 return 0;
             if (cas_acq_rel(place, &there, made))
                 return made;
@@ -200,7 +200,7 @@ other_record(struct named_records *r)
 
 /* Give the frame ID a record in this process's profile. */
 static COLD uint32_t
-make_record(struct named_records *r, uint32_t id)
+named_make_record(struct named_records *r, uint32_t id)
 {
     const struct names *n = load_acquire(&names);
     struct table *t = &state->tables[DISK_NAMED];
@@ -234,7 +234,7 @@ named_frame(uint32_t id)
     if (likely(r != NULL)) {
         record = load_acquire(&r->record[id]);
         if (unlikely(record == 0))
-            record = make_record(r, id);
+            record = named_make_record(r, id);
     }
     return nodes_named(record);
 }

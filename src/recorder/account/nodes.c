@@ -98,7 +98,7 @@ nodes_give_back(uint64_t before_bytes)
 
 /* Return true if a node may be created for the use in FLAGS. */
 static bool
-is_room(uint32_t flags)
+nodes_is_room(uint32_t flags)
 {
     uint32_t use = flags >> USES_SHIFT;
 
@@ -119,7 +119,7 @@ nodes_are_scarce(void)
 static uint32_t
 make_node(uint32_t parent, uint64_t frame, uint32_t flags)
 {
-    uint64_t id = is_room(flags) ? table_take(&state->tables[DISK_NODES], 1) : TABLE_NONE;
+    uint64_t id = nodes_is_room(flags) ? table_take(&state->tables[DISK_NODES], 1) : TABLE_NONE;
     struct disk_node *n;
 
     if (id == TABLE_NONE)
@@ -237,14 +237,14 @@ settle(uint32_t *place, uint64_t *frame_there, uint32_t parent, uint64_t frame, 
 /* Return the line with the other children of the node of FIRST, created on demand; NULL without
  * room. */
 static struct children *
-line_of(struct first_child *first, uint32_t flags)
+nodes_line_of(struct first_child *first, uint32_t flags)
 {
     uint32_t more = load_acquire(&first->more);
     uint64_t taken;
 
     if (more == 0) {
         // A line would be useless if no node can be created.
-        if (!is_room(flags) || load_relaxed(&state->tables[DISK_NODES].full))
+        if (!nodes_is_room(flags) || load_relaxed(&state->tables[DISK_NODES].full))
             return NULL;
         taken = add_relaxed(&account_state()->children_used, UINT64_C(1));
         if (taken >= lines_max())
@@ -268,7 +268,7 @@ add_child(uint32_t parent, uint64_t frame, uint32_t flags)
 
     if (node != 0)
         return node;
-    line = line_of(first, flags);
+    line = nodes_line_of(first, flags);
     if (line == NULL)
         return DISK_NODE_OTHER;
     for (uint32_t i = 0; i < NODES_FANOUT; i++) {
@@ -348,7 +348,7 @@ nodes_named(uint32_t record)
 
 /* Return the node for the N innermost of FRAMES below ROOT. */
 static uint32_t
-make_path(const struct nodes_frame *frames, uint32_t n, uint32_t root, enum nodes_use use)
+nodes_make_path(const struct nodes_frame *frames, uint32_t n, uint32_t root, enum nodes_use use)
 {
     uint32_t node = root;
 
@@ -365,12 +365,12 @@ nodes_shorten(const struct nodes_frame *frames, uint32_t count, uint32_t root)
     static_assert(DISK_SHORTENED >> DISK_ADDRESS_BITS == DISK_NAMED_FRAME, "as numbered_frame has");
     for (uint32_t use = NODES_SHORT; use < NODES_TAG && node == DISK_NODE_OTHER; use++) {
         if (count <= uses[use].frames) {
-            node = make_path(frames, count, root, (enum nodes_use)use);
+            node = nodes_make_path(frames, count, root, (enum nodes_use)use);
             continue;
         }
         if (cut == DISK_NODE_OTHER)
             cut = nodes_child(DISK_NODE_TRUNCATED, nodes_named(0), NODES_USE(NODES_TAG));
-        node = make_path(frames, uses[use].frames, cut, (enum nodes_use)use);
+        node = nodes_make_path(frames, uses[use].frames, cut, (enum nodes_use)use);
     }
     return node;
 }

@@ -92,14 +92,14 @@ enum {
 /* --- Errors and their shares ------------------------------------------------------------------ */
 
 static int64_t
-larger(int64_t a, int64_t b)
+peak_larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
 /* Round down to a power of 2, so that slack seldom changes. */
 static int64_t
-rounded(int64_t bytes)
+peak_rounded(int64_t bytes)
 {
     return bytes > 0 ? (int64_t)1 << (63 - __builtin_clzll((uint64_t)bytes)) : 0;
 }
@@ -107,15 +107,15 @@ rounded(int64_t bytes)
 static int64_t
 near_error(void)
 {
-    return larger(load_relaxed(&state->header->shared.peak_bytes) >> PEAK_ERROR_SHIFT,
-                  load_relaxed(&account_state()->floor_bytes));
+    return peak_larger(load_relaxed(&state->header->shared.peak_bytes) >> PEAK_ERROR_SHIFT,
+                       load_relaxed(&account_state()->floor_bytes));
 }
 
 static int64_t
 far_error(void)
 {
-    return larger(load_relaxed(&state->header->shared.peak_bytes) >> PEAK_ERROR_SHIFT,
-                  LIMIT_PEAK_ERROR_BYTES);
+    return peak_larger(load_relaxed(&state->header->shared.peak_bytes) >> PEAK_ERROR_SHIFT,
+                       LIMIT_PEAK_ERROR_BYTES);
 }
 
 /* Return each thread's share of ERROR as slack. One half of ERROR covers bytes unpublished when the
@@ -123,7 +123,7 @@ far_error(void)
 static int64_t
 share_of(int64_t error)
 {
-    return rounded(error / 2 >> load_relaxed(&account_state()->share_shift));
+    return peak_rounded(error / 2 >> load_relaxed(&account_state()->share_shift));
 }
 
 /* Adapt the floor of the error so that settles stay rare and the error small. */
@@ -138,7 +138,7 @@ fit_floor(uint32_t settles)
     int64_t most = load_relaxed(&state->header->shared.peak_bytes) >> FLOOR_SHIFT;
 
     if (since > FLOOR_SETTLES + ticks * FLOOR_TICK_SETTLES)
-        floor = 2 * larger(near_error(), FLOOR_FIRST_BYTES / 2);
+        floor = 2 * peak_larger(near_error(), FLOOR_FIRST_BYTES / 2);
     else if (ticks >= FLOOR_TICKS && since < ticks)
         floor /= 2;
     else
@@ -239,7 +239,7 @@ set_span(struct thread *t, int64_t low, int64_t high)
 /* Publish T's part and take its slack back, on behalf of the owner, which may not do so for long.
  * Invalidates T, so its owner looks up before its next event. */
 static void
-collect(struct thread *t)
+peak_collect(struct thread *t)
 {
     thread_invalidate(t);
     publish_part(t);
@@ -270,7 +270,7 @@ collect_all(bool were_alone)
 
         if (t == NULL)
             continue;
-        collect(t);
+        peak_collect(t);
         if (were_alone)
             publish_for(t);
     }
@@ -279,7 +279,7 @@ collect_all(bool were_alone)
 COLD void
 peak_collect_ended(struct thread *t)
 {
-    collect(t);
+    peak_collect(t);
     if (!load_relaxed(&state->multi))
         publish_for(t);
 }
@@ -338,7 +338,7 @@ settle_far(struct thread *t)
     int64_t slack = load_relaxed(&t->slack_bytes);
     int64_t room = peak - top_bytes();
     // The shift is for more threads than exist, and not all of them allocate.
-    int64_t fair = rounded((room + slack) * 2 >> load_relaxed(&account_state()->share_shift));
+    int64_t fair = peak_rounded((room + slack) * 2 >> load_relaxed(&account_state()->share_shift));
 
     if (fair > most)
         fair = most;
@@ -414,7 +414,7 @@ look_for_peak(struct thread *t)
     int64_t slack = load_relaxed(&account_state()->sums.slack_bytes);
 
     // Read the sum only once: it may fall before a second reading.
-    if (raise_peak(t->shared, published, published + larger(slack, 0)))
+    if (raise_peak(t->shared, published, published + peak_larger(slack, 0)))
         epoch_raise(&t->shared->peak_epoch);
 }
 
@@ -478,7 +478,7 @@ peak_share(void)
         collect_all(true);
         store_release(&account_state()->peak_mode, (uint32_t)PEAK_NEAR);
         raise_bytes(&state->header->shared.bound_bytes,
-                    larger(load_relaxed(&state->header->shared.peak_bytes), 1));
+                    peak_larger(load_relaxed(&state->header->shared.peak_bytes), 1));
     } else if (shift > before && load_relaxed(&state->multi)) {
         thread_invalidate_all();
     }

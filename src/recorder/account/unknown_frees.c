@@ -30,20 +30,20 @@ unknown_frees_start(void)
 }
 
 static struct disk_unknown_free *
-record(uint64_t id)
+unknown_frees_record(uint64_t id)
 {
     return table_record(&state->tables[DISK_UNKNOWN_FREES], id);
 }
 
 static uint32_t
-make_record(enum disk_free_kind kind, uint32_t node, uint32_t site)
+unknown_frees_make_record(enum disk_free_kind kind, uint32_t node, uint32_t site)
 {
     uint64_t id = table_take(&state->tables[DISK_UNKNOWN_FREES], 1);
     struct disk_unknown_free *r;
 
     if (id == TABLE_NONE)
         return 0;
-    r = record(id);
+    r = unknown_frees_record(id);
     r->node = node;
     r->site = site;
     store_release(&r->kind, (uint32_t)kind);
@@ -62,13 +62,13 @@ find_record(enum disk_free_kind kind, uint32_t node, uint32_t site)
         uint32_t id = load_acquire(place);
 
         if (id == 0) {
-            if (made == 0 && (made = make_record(kind, node, site)) == 0)
+            if (made == 0 && (made = unknown_frees_make_record(kind, node, site)) == 0)
                 return 0;
             if (cas_acq_rel(place, &id, made))
                 return made;
         }
-        if (record(id)->kind == (uint32_t)kind && record(id)->node == node &&
-            record(id)->site == site)
+        if (unknown_frees_record(id)->kind == (uint32_t)kind &&
+            unknown_frees_record(id)->node == node && unknown_frees_record(id)->site == site)
             return id;
     }
     return 0;
@@ -88,6 +88,6 @@ unknown_frees_count(struct thread *t, enum disk_free_kind kind, uint32_t node, u
         return;
     if (ledger_is_hooked(p))
         address &= ~LEDGER_HOOKED;
-    store_relaxed(&record(id)->address, address);
-    add_relaxed(&record(id)->count, UINT64_C(1));
+    store_relaxed(&unknown_frees_record(id)->address, address);
+    add_relaxed(&unknown_frees_record(id)->count, UINT64_C(1));
 }

@@ -64,7 +64,7 @@ struct row {
 };
 
 static void
-add_row(struct row *sum, const struct row *r)
+profile_write_add_row(struct row *sum, const struct row *r)
 {
     sum->live_blocks += r->live_blocks;
     sum->live_bytes += r->live_bytes;
@@ -86,7 +86,7 @@ add_counter(struct row *sum, const struct disk_counter *c)
 
 /* Add all threads' counters of SITE. */
 static void
-add_site(struct row *sum, uint32_t site)
+profile_write_add_site(struct row *sum, uint32_t site)
 {
     uint64_t rows = load_acquire(&state->tables[DISK_THREADS].used);
 
@@ -115,7 +115,7 @@ is_without_address(const struct disk_node *n)
 /* Return the values charged to node N itself, as consumers accept them: a row in flight may be
  * negative or have bytes without blocks. */
 static struct row
-row_of(const struct disk_node *n)
+profile_write_row_of(const struct disk_node *n)
 {
     struct row r = {0};
 
@@ -125,7 +125,7 @@ row_of(const struct disk_node *n)
         uint32_t site = load_relaxed(&n->site[i]);
 
         if (nodes_is_site(site))
-            add_site(&r, site);
+            profile_write_add_site(&r, site);
     }
     if (r.live_blocks <= 0 || r.live_bytes < 0)
         r.live_blocks = r.live_bytes = 0;
@@ -145,7 +145,7 @@ node_count(void)
 }
 
 static void
-put_row(struct fmt *f, const struct row *r)
+profile_write_put_row(struct fmt *f, const struct row *r)
 {
     fmt_uint(f, (uint64_t)r->live_blocks);
     fmt_str(f, ": ");
@@ -158,7 +158,7 @@ put_row(struct fmt *f, const struct row *r)
 }
 
 static void
-put_address(struct out *o, uint64_t address)
+profile_write_put_address(struct out *o, uint64_t address)
 {
     struct fmt *f = room(o);
 
@@ -171,7 +171,7 @@ put_address(struct out *o, uint64_t address)
  * byte less, which lies in the call both for consumers that subtract one and for those that do
  * not. */
 static void
-put_stack(struct out *o, uint32_t id)
+profile_write_put_stack(struct out *o, uint32_t id)
 {
     bool innermost = true;
 
@@ -181,27 +181,27 @@ put_stack(struct out *o, uint32_t id)
         uint64_t inside = address - !(n->flags & DISK_NODE_EXACT);
 
         if (!is_without_address(n)) {
-            put_address(o, innermost ? inside : inside + 1);
+            profile_write_put_address(o, innermost ? inside : inside + 1);
             innermost = false;
         }
         // Other processes can write the file; their changes must not cause a cycle.
         id = load_relaxed(&n->parent) < id ? load_relaxed(&n->parent) : (uint32_t)DISK_NODE_ROOT;
     }
     if (innermost)
-        put_address(o, NO_FRAMES);
+        profile_write_put_address(o, NO_FRAMES);
     fmt_char(room(o), '\n');
 }
 
 static void
-put_lines(struct out *o)
+profile_write_put_lines(struct out *o)
 {
     for (uint32_t i = DISK_NODE_OTHER; i < node_count() && o->error == 0; i++) {
-        struct row r = row_of(&account_state()->nodes[i]);
+        struct row r = profile_write_row_of(&account_state()->nodes[i]);
 
         if (r.allocations == 0 && r.live_blocks == 0)
             continue;
-        put_row(room(o), &r);
-        put_stack(o, i);
+        profile_write_put_row(room(o), &r);
+        profile_write_put_stack(o, i);
     }
 }
 
@@ -240,14 +240,14 @@ write_pprof(int fd)
     o.error = 0;
     o.f = fmt_init(o.text, sizeof o.text);
     for (uint32_t i = DISK_NODE_OTHER; i < node_count(); i++) {
-        struct row r = row_of(&account_state()->nodes[i]);
+        struct row r = profile_write_row_of(&account_state()->nodes[i]);
 
-        add_row(&total, &r);
+        profile_write_add_row(&total, &r);
     }
     fmt_str(&o.f, "heap profile: ");
-    put_row(&o.f, &total);
+    profile_write_put_row(&o.f, &total);
     fmt_str(&o.f, " heapprofile\n");
-    put_lines(&o);
+    profile_write_put_lines(&o);
     put_maps(&o);
     return o.error;
 }
@@ -256,7 +256,7 @@ write_pprof(int fd)
 
 /* Find the first segment of the file that begins at OFF or after it. Return false at the end. */
 static bool
-next_segment(uint64_t off, struct disk_segment *ret)
+profile_write_next_segment(uint64_t off, struct disk_segment *ret)
 {
     const struct disk_segment *all =
         (const struct disk_segment *)(const void *)((const char *)state->header +
@@ -278,7 +278,7 @@ next_segment(uint64_t off, struct disk_segment *ret)
 /* Return true if that part of the table is mapped, whatever others have written into the
  * directory. */
 static bool
-is_mapped(const struct disk_segment *s)
+profile_write_is_mapped(const struct disk_segment *s)
 {
     const struct table *t = s->kind < DISK_KINDS ? &state->tables[s->kind] : NULL;
     uint64_t mapped = t != NULL ? load_acquire(&t->mapped_bytes) : 0;
@@ -286,14 +286,14 @@ is_mapped(const struct disk_segment *s)
     return s->table_off <= mapped && s->bytes <= mapped - s->table_off;
 }
 
-/* Like is_mapped, but wait: a thread that has just published the segment may not have raised
- * mapped_bytes yet. */
+/* Like profile_write_is_mapped, but wait: a thread that has just published the segment may not have
+ * raised mapped_bytes yet. */
 static bool
 becomes_mapped(const struct disk_segment *s)
 {
-    for (uint32_t i = 0; !is_mapped(s) && i < LIMIT_GROW_WAITS / 10; i++)
+    for (uint32_t i = 0; !profile_write_is_mapped(s) && i < LIMIT_GROW_WAITS / 10; i++)
         sys_wait(i);
-    return is_mapped(s);
+    return profile_write_is_mapped(s);
 }
 
 static int
@@ -316,7 +316,8 @@ write_zeros(int fd, uint64_t size_bytes)
 static int
 write_segment(int fd, const struct disk_segment *s)
 {
-    if (s->kind < DISK_KINDS && s->off == state->tables[s->kind].first_off && !is_mapped(s))
+    if (s->kind < DISK_KINDS && s->off == state->tables[s->kind].first_off &&
+        !profile_write_is_mapped(s))
         return s->bytes <= LIMIT_COUNTER_BYTES ? write_zeros(fd, s->bytes) : -EIO;
     if (!becomes_mapped(s))
         return -EIO;
@@ -324,7 +325,7 @@ write_segment(int fd, const struct disk_segment *s)
 }
 
 static int
-write_file(int fd)
+profile_write_file(int fd)
 {
     int error = sys_write_all(fd, state->header, DISK_DATA_OFF);
     uint64_t off = DISK_DATA_OFF;
@@ -332,7 +333,7 @@ write_file(int fd)
     while (error == 0) {
         struct disk_segment copy, *s = &copy;
 
-        if (!next_segment(off, &copy))
+        if (!profile_write_next_segment(off, &copy))
             break;
         // A gap is where the file could not be mapped, never large.
         if (s->off - off > LIMIT_COUNTER_BYTES)
@@ -351,6 +352,6 @@ write_profile(int fd, const char *format)
     if (format != NULL && strcmp(format, "pprof") == 0)
         return write_pprof(fd) == 0 ? 0 : -1;
     if (format != NULL && strcmp(format, "heaptap") == 0)
-        return write_file(fd) == 0 ? 0 : -1;
+        return profile_write_file(fd) == 0 ? 0 : -1;
     return -1;
 }

@@ -105,7 +105,8 @@ hash_names(void)
 }
 
 static void
-find_in(const struct symbols *o, const struct link_map *map, uint32_t i, struct definition *ret)
+real_find_in(const struct symbols *o, const struct link_map *map, uint32_t i,
+             struct definition *ret)
 {
     struct symbols_name any = names[i];
     uint32_t index = symbols_find(o, &names[i]);
@@ -134,7 +135,7 @@ find_all(struct definition *ret)
             continue;
         for (uint32_t i = 0; i < NAMES; i++)
             if (ret[i].map == NULL)
-                find_in(&o, map, i, &ret[i]);
+                real_find_in(&o, map, i, &ret[i]);
     }
 }
 
@@ -163,7 +164,7 @@ real_symbol(const char *name)
 
 /* Return true if a call of NAME reaches the recorder, whichever object calls. */
 static bool
-is_ours(const char *name)
+real_address_is_ours(const char *name)
 {
     return find_from(symbols_first(), name, NULL).map == symbols_own();
 }
@@ -180,11 +181,12 @@ is_library(const struct link_map *map)
 }
 
 static void
-take_operators(const struct definition *found, const struct link_map *allocator_map)
+real_take_operators(const struct definition *found, const struct link_map *allocator_map)
 {
     // The C++ library's operators call malloc, free and these two by name.
     bool plain = is_library(found[REAL__Znwm].map) && is_library(found[REAL__ZdlPv].map) &&
-                 is_ours("malloc") && is_ours("free") && is_ours("_Znwm") && is_ours("_ZdlPv");
+                 real_address_is_ours("malloc") && real_address_is_ours("free") &&
+                 real_address_is_ours("_Znwm") && real_address_is_ours("_ZdlPv");
 
     for (uint32_t i = 0; i < REAL_OPERATOR_COUNT; i++)
         real_cxx_operators[i] = (struct real_cxx_operator){
@@ -369,7 +371,7 @@ static bool malloc_is_ours, calls_back, gives_libcs;
 static struct real_allocator functions_found; // NULL = there is none.
 
 static void
-add_part(const struct link_map *map)
+real_add_part(const struct link_map *map)
 {
     uint32_t i = 0;
 
@@ -381,7 +383,7 @@ add_part(const struct link_map *map)
 /* A library may replace free alone, for example, as a layer on libc's. Sizes follow libc's layout
  * as long as libc returns the blocks. */
 static void
-find_parts(const struct definition *found)
+real_find_parts(const struct definition *found)
 {
     bool gives = true, back = false;
 
@@ -390,7 +392,7 @@ find_parts(const struct definition *found)
         if (i == USABLE || found[i].map == NULL || found[i].map == libc)
             continue;
         gives = gives && i == FREE;
-        add_part(found[i].map);
+        real_add_part(found[i].map);
     }
     for (uint32_t i = 0; parts[i] != NULL; i++)
         back = back || may_call_back(parts[i]);
@@ -414,10 +416,10 @@ real_resolve(void)
     allocator = found[MALLOC].map;
     sizer = found[USABLE].map;
     libc = found[LIBC].map;
-    malloc_is_ours = is_ours("malloc");
-    take_operators(found + OPERATORS_FROM, allocator != libc ? allocator : NULL);
+    malloc_is_ours = real_address_is_ours("malloc");
+    real_take_operators(found + OPERATORS_FROM, allocator != libc ? allocator : NULL);
     step_aside(found);
-    find_parts(found);
+    real_find_parts(found);
     functions_found = n;
     store_release(&resolved, 1u);
 }

@@ -21,7 +21,7 @@ WEAK alloc_fn __libc_malloc, __libc_pvalloc; // In glibc's object.
 // NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
 static void *
-no_memory(void)
+real_no_memory(void)
 {
     errno = ENOMEM;
     return NULL;
@@ -36,25 +36,26 @@ linked_posix_memalign(void **ret_p, size_t align, size_t size_bytes)
 void *
 linked_aligned_alloc(size_t align, size_t size_bytes)
 {
-    return __real_aligned_alloc != NULL ? __real_aligned_alloc(align, size_bytes) : no_memory();
+    return __real_aligned_alloc != NULL ? __real_aligned_alloc(align, size_bytes)
+                                        : real_no_memory();
 }
 
 void *
 linked_memalign(size_t align, size_t size_bytes)
 {
-    return __real_memalign != NULL ? __real_memalign(align, size_bytes) : no_memory();
+    return __real_memalign != NULL ? __real_memalign(align, size_bytes) : real_no_memory();
 }
 
 void *
 linked_valloc(size_t size_bytes)
 {
-    return __real_valloc != NULL ? __real_valloc(size_bytes) : no_memory();
+    return __real_valloc != NULL ? __real_valloc(size_bytes) : real_no_memory();
 }
 
 void *
 linked_pvalloc(size_t size_bytes)
 {
-    return __real_pvalloc != NULL ? __real_pvalloc(size_bytes) : no_memory();
+    return __real_pvalloc != NULL ? __real_pvalloc(size_bytes) : real_no_memory();
 }
 
 size_t

@@ -39,7 +39,7 @@ pointer_in(uint64_t base, uint64_t value)
 }
 
 static void
-read_entry(const Elf64_Dyn *d, struct symbols *o)
+symbols_read_entry(const Elf64_Dyn *d, struct symbols *o)
 {
     const void *p = pointer_in(o->base, d->d_un.d_ptr);
 
@@ -88,7 +88,7 @@ symbols_read(const struct link_map *map, struct symbols *ret)
 {
     *ret = (struct symbols){.base = map->l_addr};
     for (const Elf64_Dyn *d = map->l_ld; d != NULL && d->d_tag != DT_NULL; d++)
-        read_entry(d, ret);
+        symbols_read_entry(d, ret);
     return ret->table != NULL && ret->names != NULL && (ret->gnu_hash != NULL || ret->hash != NULL);
 }
 

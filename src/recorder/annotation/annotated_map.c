@@ -52,7 +52,7 @@ static struct map_leaf *map_leaves; // Atomic.
 
 /* Map SIZE_BYTES of memory that a forked child inherits. Return NULL on failure. */
 static void *
-map_memory(size_t size_bytes)
+annotated_map_memory(size_t size_bytes)
 {
     void *p = sys_mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -78,7 +78,7 @@ place_of_leaf(struct map_part *part, uintptr_t address)
 }
 
 static struct map_leaf *
-leaf_of(uintptr_t address)
+annotated_map_leaf_of(uintptr_t address)
 {
     struct map_part *part = part_of(address);
 
@@ -99,9 +99,9 @@ place_in(struct map_leaf *l, uintptr_t address)
 
 /* Return P's state byte; NULL if there is none. */
 static uint8_t *
-place_of(const void *p)
+annotated_map_place_of(const void *p)
 {
-    struct map_leaf *l = leaf_of((uintptr_t)p);
+    struct map_leaf *l = annotated_map_leaf_of((uintptr_t)p);
 
     return l != NULL && (uintptr_t)p % 8 == 0 ? place_in(l, (uintptr_t)p) : NULL;
 }
@@ -122,7 +122,7 @@ make_part(uintptr_t address)
 {
     struct map_part *part = part_of(address), *none = NULL;
 
-    if (part != NULL || (part = map_memory(sizeof *part)) == NULL)
+    if (part != NULL || (part = annotated_map_memory(sizeof *part)) == NULL)
         return part;
     if (cas_acq_rel(&map_parts[address >> PART_BITS], &none, part))
         return part;
@@ -139,10 +139,10 @@ annotated_reserve(const void *p)
 
     if (address % 8 != 0 || address >> ARCH_ADDRESS_BITS != 0)
         return false;
-    if (leaf_of(address) != NULL)
+    if (annotated_map_leaf_of(address) != NULL)
         return true;
     part = make_part(address);
-    made = part != NULL ? map_memory(sizeof *made) : NULL;
+    made = part != NULL ? annotated_map_memory(sizeof *made) : NULL;
     if (made == NULL)
         return false;
     made->head.span = round_down(address, (uint64_t)SPAN_BYTES);
@@ -156,7 +156,7 @@ annotated_reserve(const void *p)
 void
 annotated_begins(const void *p, bool padded)
 {
-    uint8_t *place = place_of(p);
+    uint8_t *place = annotated_map_place_of(p);
 
     // Released after the annotation; paired with annotated_look.
     if (place != NULL)
@@ -167,7 +167,7 @@ annotated_begins(const void *p, bool padded)
 void
 annotated_forget(const void *p)
 {
-    uint8_t *place = place_of(p);
+    uint8_t *place = annotated_map_place_of(p);
 
     if (place != NULL && (load_relaxed(place) & CORE_ANNOTATED_LIVE) == 0 &&
         load_relaxed(place) != 0)
@@ -177,7 +177,7 @@ annotated_forget(const void *p)
 uint8_t
 annotated_at(const void *p)
 {
-    const uint8_t *place = place_of(p);
+    const uint8_t *place = annotated_map_place_of(p);
     uint8_t byte = place != NULL ? load_acquire(place) : 0;
 
     return (byte & CORE_ANNOTATED_SUB) == sub_of((uintptr_t)p) ? byte : 0;
@@ -196,7 +196,7 @@ annotated_ends(const void *p)
     uint8_t byte = annotated_at(p);
 
     while ((byte & CORE_ANNOTATED_LIVE) != 0)
-        if (cas_acq_rel(place_of(p), &byte, ended(byte)))
+        if (cas_acq_rel(annotated_map_place_of(p), &byte, ended(byte)))
             return (byte & CORE_ANNOTATED_LOOKED) != 0 ? ANNOTATED_LEFT : ANNOTATED_ENDED;
     return ANNOTATED_NOT;
 }
@@ -207,7 +207,7 @@ annotated_takes(const void *p)
     uint8_t byte = annotated_at(p);
 
     while ((byte & (CORE_ANNOTATED_LIVE | CORE_ANNOTATED_LOOKED)) == CORE_ANNOTATED_LIVE)
-        if (cas_acq_rel(place_of(p), &byte, ended(byte)))
+        if (cas_acq_rel(annotated_map_place_of(p), &byte, ended(byte)))
             return true;
     return false;
 }
@@ -218,7 +218,7 @@ annotated_look(const void *p)
     uint8_t byte = annotated_at(p);
 
     while ((byte & (CORE_ANNOTATED_LIVE | CORE_ANNOTATED_LOOKED)) == CORE_ANNOTATED_LIVE)
-        if (cas_acq_rel(place_of(p), &byte, (uint8_t)(byte | CORE_ANNOTATED_LOOKED)))
+        if (cas_acq_rel(annotated_map_place_of(p), &byte, (uint8_t)(byte | CORE_ANNOTATED_LOOKED)))
             return true;
     return false;
 }
@@ -226,7 +226,7 @@ annotated_look(const void *p)
 bool
 annotated_looked(const void *p)
 {
-    uint8_t *place = place_of(p);
+    uint8_t *place = annotated_map_place_of(p);
     uint8_t byte = load_relaxed(place);
 
     while (!cas_acq_rel(place, &byte, (uint8_t)(byte & ~CORE_ANNOTATED_LOOKED)))
@@ -237,7 +237,7 @@ annotated_looked(const void *p)
 bool
 annotated_reports(const void *p)
 {
-    uint8_t *place = place_of(p);
+    uint8_t *place = annotated_map_place_of(p);
 
     return place != NULL && (__atomic_fetch_or(place, (uint8_t)CORE_ANNOTATED_REPORTED,
                                                __ATOMIC_RELAXED) &
@@ -271,11 +271,11 @@ void *
 annotated_next(uintptr_t at, uint64_t span_bytes, uintptr_t *ret_next)
 {
     uintptr_t end;
-    struct map_leaf *l = leaf_of(at);
+    struct map_leaf *l = annotated_map_leaf_of(at);
 
     if (l == NULL) {
         at = first_span(at);
-        l = at != 0 ? leaf_of(at) : NULL;
+        l = at != 0 ? annotated_map_leaf_of(at) : NULL;
         if (l == NULL) {
             *ret_next = 0;
             return NULL;
@@ -306,7 +306,7 @@ annotated_before(const void *p, uint64_t span_bytes)
     uintptr_t at = round_down((uintptr_t)p, (uint64_t)GRANULE);
 
     for (uint64_t back = GRANULE; back <= span_bytes && back < at; back += GRANULE) {
-        const struct map_leaf *l = leaf_of(at - back);
+        const struct map_leaf *l = annotated_map_leaf_of(at - back);
         void *found;
 
         // These eight granules, which end with the present one, are all empty.
@@ -326,7 +326,7 @@ annotated_before(const void *p, uint64_t span_bytes)
 uint64_t *
 annotated_seen_ns(const void *p)
 {
-    struct map_leaf *l = leaf_of((uintptr_t)p);
+    struct map_leaf *l = annotated_map_leaf_of((uintptr_t)p);
 
     return l != NULL ? &l->head.seen_ns : NULL;
 }

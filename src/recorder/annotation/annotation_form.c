@@ -74,34 +74,34 @@ first_word(bool padded)
 }
 
 static inline uint32_t
-mix(uint32_t sum, uint32_t value)
+annotation_form_mix(uint32_t sum, uint32_t value)
 {
     sum = (sum ^ value) * UINT32_C(0x9e3779b1);
     return sum ^ sum >> 15;
 }
 
 static inline uint32_t
-mix_word(uint32_t sum, uint64_t value)
+annotation_form_mix_word(uint32_t sum, uint64_t value)
 {
-    return mix(mix(sum, (uint32_t)value), (uint32_t)(value >> 32));
+    return annotation_form_mix(annotation_form_mix(sum, (uint32_t)value), (uint32_t)(value >> 32));
 }
 
 static uint32_t
-check_of(const void *block)
+annotation_form_check_of(const void *block)
 {
     const word *w = words_of(block);
-    uint32_t sum = mix(CHECK_START, (uint32_t)(w[0] >> 32));
+    uint32_t sum = annotation_form_mix(CHECK_START, (uint32_t)(w[0] >> 32));
 
-    sum = mix_word(sum, w[1]);
+    sum = annotation_form_mix_word(sum, w[1]);
     if ((w[0] >> 56 & PADDED) != 0)
-        sum = mix_word(sum, w[-1]);
+        sum = annotation_form_mix_word(sum, w[-1]);
     for (uint32_t i = BIRTH_AT; i < FRAMES_AT + annotation_form.places; i++)
-        sum = mix_word(sum, w[i]);
+        sum = annotation_form_mix_word(sum, w[i]);
     return sum + (uint32_t)(uintptr_t)block;
 }
 
 static inline uint8_t
-guard_byte(uint32_t i)
+annotation_form_guard_byte(uint32_t i)
 {
     return (uint8_t) "TaiL"[i % 4];
 }
@@ -126,9 +126,9 @@ annotation_write(void *block, const struct annotation_facts *facts)
     w[THREAD_AT] = facts->tid;
     for (uint32_t i = facts->frame_count; i < annotation_form.places; i++)
         w[FRAMES_AT + i] = 0;
-    *last_word(block) = check_of(block) | (uint64_t)MARK_END << 32;
+    *last_word(block) = annotation_form_check_of(block) | (uint64_t)MARK_END << 32;
     for (uint32_t i = 0; i < annotation_form.guard_bytes; i++)
-        guard[i] = guard_byte(i);
+        guard[i] = annotation_form_guard_byte(i);
 }
 
 void
@@ -156,12 +156,12 @@ annotation_validate(const void *block)
     };
     const uint8_t *guard;
 
-    s.whole = s.begins && s.ends && check_of(block) == (uint32_t)last;
+    s.whole = s.begins && s.ends && annotation_form_check_of(block) == (uint32_t)last;
     if (!s.whole)
         return s;
     guard = (const uint8_t *)block + annotation_size(block);
     for (uint32_t i = 0; i < annotation_form.guard_bytes; i++) {
-        if (guard[i] != guard_byte(i)) {
+        if (guard[i] != annotation_form_guard_byte(i)) {
             s.guard_changed = i;
             break;
         }
@@ -179,7 +179,8 @@ annotation_written(const void *block, struct annotation_state s, uint8_t *ret, u
         from = end + annotation_size(block) + s.guard_changed;
         end += annotation_size(block) + annotation_form.guard_bytes;
         // A tail of the guard may be intact.
-        while (end > from && end[-1] == guard_byte((uint32_t)(end - from) - 1 + s.guard_changed))
+        while (end > from &&
+               end[-1] == annotation_form_guard_byte((uint32_t)(end - from) - 1 + s.guard_changed))
             end--;
     } else if (!s.begins) {
         from = begin;

@@ -58,7 +58,7 @@ look_ends(void *p)
 }
 
 static struct neighbour
-look_at(void *p)
+check_look_at(void *p)
 {
     struct neighbour n = {0};
 
@@ -74,12 +74,12 @@ look_at(void *p)
 static struct neighbour
 front_of(const void *p)
 {
-    return look_at(annotated_before(p, FRONT_BYTES));
+    return check_look_at(annotated_before(p, FRONT_BYTES));
 }
 
 /* Return true if the memory of P, N's neighbour, begins right behind N's. */
 static bool
-is_adjacent(const struct neighbour *n, const void *p)
+check_is_adjacent(const struct neighbour *n, const void *p)
 {
     uintptr_t end = (uintptr_t)n->p + n->size_bytes + annotation_form.guard_bytes;
     uintptr_t begin = (uintptr_t)p - annotation_form.head_bytes;
@@ -96,7 +96,8 @@ overflows_from_behind(const void *p, struct annotation_state s, struct neighbour
 
     if (s.guard_changed == 0)
         return false;
-    *ret_behind = look_at(annotated_next(end, NEAR_BYTES + annotation_form.head_bytes, &next));
+    *ret_behind =
+        check_look_at(annotated_next(end, NEAR_BYTES + annotation_form.head_bytes, &next));
     return ret_behind->p != NULL && !ret_behind->state.ends;
 }
 
@@ -140,7 +141,7 @@ classify_corruption(void *p, struct annotation_state s, struct disk_corruption *
         d->site = ledger_site(behind.p);
     } else if (s.whole) {
         *ret_kind = DISK_CORRUPTION_PAST_END;
-    } else if (is_adjacent(&front, p) && annotation_is_corrupted(front.state)) {
+    } else if (check_is_adjacent(&front, p) && annotation_is_corrupted(front.state)) {
         *ret_kind = DISK_CORRUPTION_OVERWRITTEN;
     } else if (s.ends && !s.begins) {
         *ret_kind = DISK_CORRUPTION_OVERWRITTEN;
@@ -204,7 +205,7 @@ enter_span(uintptr_t at)
 }
 
 static void
-look(void)
+check_look(void)
 {
     uintptr_t first = place, next;
 
@@ -241,7 +242,7 @@ look_if_nobody_does(void)
     // A parent's check does not continue in its child.
     if (here == 0 || nobody == here || !cas_acq_rel(&looking, &nobody, here))
         return;
-    look();
+    check_look();
     store_release(&looking, 0u);
 }
 

@@ -55,7 +55,7 @@ static struct real_allocator unannotated;
 
 /* Return true if the call from SLOT comes from inside a function of the real allocator. */
 static inline bool
-is_within(uint64_t slot)
+annotate_is_within(uint64_t slot)
 {
     return unlikely(slot < tls.annotating);
 }
@@ -64,7 +64,7 @@ is_within(uint64_t slot)
 static inline bool
 is_wanted(uint64_t slot, size_t size_bytes, size_t more_bytes)
 {
-    return !is_within(slot) && likely(size_bytes <= PTRDIFF_MAX - more_bytes) &&
+    return !annotate_is_within(slot) && likely(size_bytes <= PTRDIFF_MAX - more_bytes) &&
            (state == NULL || load_relaxed(&state->ready) != READY_OFF);
 }
 
@@ -72,7 +72,7 @@ is_wanted(uint64_t slot, size_t size_bytes, size_t more_bytes)
 #define GUARD() REENTRY_CALL(call) = reentry_annotate(ARCH_SLOT())
 
 static inline size_t
-more_bytes(void)
+annotate_more_bytes(void)
 {
     return annotation_form.head_bytes + annotation_form.guard_bytes;
 }
@@ -82,7 +82,7 @@ more_bytes(void)
 /* Return the caller of the intercepted function if SLOT shows that this function is still running;
  * else {0}. */
 static struct arch_caller
-origin_of(uint64_t slot)
+annotate_origin_of(uint64_t slot)
 {
     if (tls.origin_slot - slot >= ORIGIN_NEAR_BYTES && !reentry_is_in_real())
         return (struct arch_caller){0};
@@ -92,14 +92,14 @@ origin_of(uint64_t slot)
 /* Writes the frames straight to their place: 255 of them would take 2 KiB of a stack that may be
  * small. */
 static NOINLINE void
-write_annotation(void *block, size_t size_bytes, size_t padding_bytes, uint64_t slot)
+annotate_write_annotation(void *block, size_t size_bytes, size_t padding_bytes, uint64_t slot)
 {
     struct annotation_facts facts = {
         .size_bytes = size_bytes,
         .padding_bytes = padding_bytes,
     };
 
-    facts.frame_count = frames_of(origin_of(slot), annotation_places(block),
+    facts.frame_count = frames_of(annotate_origin_of(slot), annotation_places(block),
                                   annotation_form.places, &facts.tid);
     facts.birth_ns = sys_clock_ns();
     annotation_write(block, &facts);
@@ -115,7 +115,7 @@ annotated(void *start, size_t head_bytes, size_t size_bytes, uint64_t slot)
 
     if (!annotated_reserve(block))
         return NULL;
-    write_annotation(block, size_bytes, head_bytes - annotation_form.head_bytes, slot);
+    annotate_write_annotation(block, size_bytes, head_bytes - annotation_form.head_bytes, slot);
     check_event();
     return block;
 }
@@ -132,7 +132,7 @@ plain(void *p)
 /* Return where the memory of block P begins; NULL if that is not known any more. STATE_OF_P is P's
  * byte in the map. */
 static void *
-start_of(void *p, uint8_t state_of_p)
+annotate_start_of(void *p, uint8_t state_of_p)
 {
     unsigned char *start = (unsigned char *)p - annotation_form.head_bytes;
     struct annotation_state judged;
@@ -160,9 +160,9 @@ outer_free(void *p)
 /* Like malloc, for a call whose intercepted function is around SLOT. Without memory for an
  * annotation, the block gets none. */
 static void *
-allocate(size_t size_bytes, uint64_t slot)
+annotate_allocate(size_t size_bytes, uint64_t slot)
 {
-    void *start = outer_malloc(size_bytes + more_bytes());
+    void *start = outer_malloc(size_bytes + annotate_more_bytes());
     void *block = start != NULL ? annotated(start, annotation_form.head_bytes, size_bytes, slot)
                                 : NULL;
 
@@ -179,8 +179,9 @@ annotate_malloc(size_t size_bytes)
 {
     uint64_t slot = ARCH_SLOT();
 
-    return likely(is_wanted(slot, size_bytes, more_bytes())) ? allocate(size_bytes, slot)
-                                                            : plain(unannotated.malloc(size_bytes));
+    return likely(is_wanted(slot, size_bytes, annotate_more_bytes()))
+               ? annotate_allocate(size_bytes, slot)
+               : plain(unannotated.malloc(size_bytes));
 }
 
 static void *
@@ -198,9 +199,9 @@ annotate_calloc(size_t count, size_t each_bytes)
     void *start, *block;
 
     if (__builtin_mul_overflow(count, each_bytes, &size_bytes) ||
-        !is_wanted(slot, size_bytes, more_bytes()))
+        !is_wanted(slot, size_bytes, annotate_more_bytes()))
         return plain(unannotated.calloc(count, each_bytes));
-    start = outer_calloc(1, size_bytes + more_bytes());
+    start = outer_calloc(1, size_bytes + annotate_more_bytes());
     block = start != NULL ? annotated(start, annotation_form.head_bytes, size_bytes, slot) : NULL;
     if (unlikely(block == NULL)) {
         if (start != NULL)
@@ -211,9 +212,9 @@ annotate_calloc(size_t count, size_t each_bytes)
 }
 
 static void
-release(void *p)
+annotate_release(void *p)
 {
-    void *start = start_of(p, annotated_at(p));
+    void *start = annotate_start_of(p, annotated_at(p));
 
     // Its beginning is not known any more: leaking it is better than a guess.
     if (start == NULL)
@@ -224,12 +225,12 @@ release(void *p)
 
 /* Check P, a live block that the caller is about to end. */
 static struct annotation_state
-examine(void *p, enum disk_corruption_found found, uint64_t slot)
+annotate_examine(void *p, enum disk_corruption_found found, uint64_t slot)
 {
     struct annotation_state s = annotation_validate(p);
 
     if (unlikely(annotation_is_corrupted(s)))
-        corruption_found(p, s, found, origin_of(slot));
+        corruption_found(p, s, found, annotate_origin_of(slot));
     return s;
 }
 
@@ -254,11 +255,11 @@ annotate_free(void *p)
         return;
     if (likely((annotated_at(p) & CORE_ANNOTATED_LIVE) != 0)) {
         check_event();
-        examine(p, DISK_FOUND_BY_FREE, ARCH_SLOT());
+        annotate_examine(p, DISK_FOUND_BY_FREE, ARCH_SLOT());
     }
     end = annotated_ends(p);
     if (likely(end == ANNOTATED_ENDED))
-        release(p);
+        annotate_release(p);
     else if (end == ANNOTATED_NOT)
         // A second free of an annotated block must look to the allocator like a double free.
         unannotated.free(freed_start(p));
@@ -277,21 +278,21 @@ copied_bytes(void *p, uint8_t state_of_p)
     if ((state_of_p & CORE_ANNOTATED_PADDED) != 0)
         return 0;
     room = unannotated.malloc_usable_size((char *)p - annotation_form.head_bytes);
-    return room > more_bytes() ? room - more_bytes() : 0;
+    return room > annotate_more_bytes() ? room - annotate_more_bytes() : 0;
 }
 
 /* Move the annotated block P to a new place. */
 static void *
-moved(void *p, uint8_t state_of_p, size_t size_bytes, uint64_t slot)
+annotate_moved(void *p, uint8_t state_of_p, size_t size_bytes, uint64_t slot)
 {
     size_t bytes = copied_bytes(p, state_of_p);
-    void *to = allocate(size_bytes, slot);
+    void *to = annotate_allocate(size_bytes, slot);
 
     if (to == NULL)
         return NULL;
     memcpy(to, p, bytes < size_bytes ? bytes : size_bytes);
     if (annotated_ends(p) == ANNOTATED_ENDED)
-        release(p);
+        annotate_release(p);
     return to;
 }
 
@@ -305,7 +306,7 @@ outer_realloc(void *p, size_t size_bytes)
 /* Resize P by the allocator's realloc. P is annotated, intact, not padded, and claimed by
  * annotated_takes. */
 static void *
-resized(void *p, size_t size_bytes, uint64_t slot)
+annotate_resized(void *p, size_t size_bytes, uint64_t slot)
 {
     char *start = (char *)p - annotation_form.head_bytes;
     size_t before_bytes = annotation_size(p);
@@ -313,7 +314,7 @@ resized(void *p, size_t size_bytes, uint64_t slot)
 
     // If the block moves, its old place must not look like a block.
     annotation_clear(p);
-    to = outer_realloc(start, size_bytes == 0 ? 0 : size_bytes + more_bytes());
+    to = outer_realloc(start, size_bytes == 0 ? 0 : size_bytes + annotate_more_bytes());
     if (size_bytes == 0)
         return plain(to); // Freed, and perhaps a new block was returned.
     if (to == NULL) {
@@ -332,19 +333,19 @@ resized(void *p, size_t size_bytes, uint64_t slot)
 }
 
 static void *
-reallocate(void *p, uint8_t state_of_p, size_t size_bytes, uint64_t slot)
+annotate_reallocate(void *p, uint8_t state_of_p, size_t size_bytes, uint64_t slot)
 {
-    struct annotation_state judged = examine(p, DISK_FOUND_BY_REALLOC, slot);
+    struct annotation_state judged = annotate_examine(p, DISK_FOUND_BY_REALLOC, slot);
     bool whole = judged.whole && (state_of_p & CORE_ANNOTATED_PADDED) == 0;
 
     if (whole && annotated_takes(p))
-        return resized(p, size_bytes, slot);
+        return annotate_resized(p, size_bytes, slot);
     if (size_bytes == 0) {
         if (annotated_ends(p) == ANNOTATED_ENDED)
-            release(p);
+            annotate_release(p);
         return plain(outer_realloc(outer_malloc(1), 0)); // The allocator's result for size 0.
     }
-    return moved(p, state_of_p, size_bytes, slot);
+    return annotate_moved(p, state_of_p, size_bytes, slot);
 }
 
 static void *
@@ -353,15 +354,15 @@ annotate_realloc(void *p, size_t size_bytes)
     uint64_t slot = ARCH_SLOT();
     uint8_t state_of_p = p != NULL ? annotated_at(p) : 0;
 
-    if (p == NULL && is_wanted(slot, size_bytes, more_bytes()))
-        return allocate(size_bytes, slot);
+    if (p == NULL && is_wanted(slot, size_bytes, annotate_more_bytes()))
+        return annotate_allocate(size_bytes, slot);
     if ((state_of_p & CORE_ANNOTATED_LIVE) == 0)
         return plain(unannotated.realloc(p, size_bytes));
-    if (size_bytes > PTRDIFF_MAX - more_bytes()) {
+    if (size_bytes > PTRDIFF_MAX - annotate_more_bytes()) {
         errno = ENOMEM;
         return NULL;
     }
-    return reallocate(p, state_of_p, size_bytes, slot);
+    return annotate_reallocate(p, state_of_p, size_bytes, slot);
 }
 
 static void *
@@ -374,15 +375,15 @@ annotate_reallocarray(void *p, size_t count, size_t each_bytes)
     if (p != NULL && (state_of_p & CORE_ANNOTATED_LIVE) == 0)
         return plain(unannotated.reallocarray(p, count, each_bytes));
     if (__builtin_mul_overflow(count, each_bytes, &size_bytes) ||
-        size_bytes > PTRDIFF_MAX - more_bytes()) {
+        size_bytes > PTRDIFF_MAX - annotate_more_bytes()) {
         errno = ENOMEM;
         return NULL;
     }
     if (p == NULL)
-        return is_wanted(slot, size_bytes, more_bytes())
-                   ? allocate(size_bytes, slot)
+        return is_wanted(slot, size_bytes, annotate_more_bytes())
+                   ? annotate_allocate(size_bytes, slot)
                    : plain(unannotated.reallocarray(p, count, each_bytes));
-    return reallocate(p, state_of_p, size_bytes, slot);
+    return annotate_reallocate(p, state_of_p, size_bytes, slot);
 }
 
 /* --- Alignments ------------------------------------------------------------------------------- */
@@ -549,7 +550,7 @@ static void *operators[REAL_OPERATOR_COUNT]; // Those that were replaced.
 static void *
 annotate_new(size_t size_bytes, size_t align, uint64_t slot)
 {
-    if (is_within(slot))
+    if (annotate_is_within(slot))
         return NULL;
     return align != 0 ? aligned(unannotated.memalign, align, size_bytes != 0 ? size_bytes : 1, slot)
                       : annotate_malloc(size_bytes != 0 ? size_bytes : 1);
@@ -581,7 +582,7 @@ REAL_OPERATORS(OPERATOR)
 static void *const wrappers[REAL_OPERATOR_COUNT] = {REAL_OPERATORS(OPERATOR_ENTRY)};
 
 static void
-take_operators(void)
+annotate_take_operators(void)
 {
     for (uint32_t i = 0; i < REAL_OPERATOR_COUNT; i++) {
         if (!real_cxx_operators[i].is_allocators || real_cxx_operators[i].function == NULL)
@@ -596,7 +597,7 @@ take_operators(void)
 
 /* Return true if blocks get annotations in this process. */
 static bool
-is_asked(void)
+annotate_is_asked(void)
 {
     // If malloc is not the recorder's, the blocks that reach it are another allocator's.
     return host_number(ENVIRONMENT_ANNOTATE) != 0 && !dormant_here() && !real_is_sanitizer() &&
@@ -606,10 +607,10 @@ is_asked(void)
 void
 annotate_real_in_front(struct real_allocator *n)
 {
-    if (!is_asked())
+    if (!annotate_is_asked())
         return;
     unannotated = *n;
-    check_start(release);
+    check_start(annotate_release);
     annotation_choose(host_number(ENVIRONMENT_ANNOTATE), host_number(ENVIRONMENT_GUARD));
     signal_fence(); // A function may be called as soon as it is in the table.
     n->malloc = annotate_malloc;
@@ -623,5 +624,5 @@ annotate_real_in_front(struct real_allocator *n)
     n->valloc = annotate_valloc;
     n->pvalloc = annotate_pvalloc;
     n->malloc_usable_size = annotate_usable;
-    take_operators();
+    annotate_take_operators();
 }

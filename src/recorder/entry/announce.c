@@ -33,7 +33,8 @@ struct program {
 
 /* Return true if [ADDRESS, ADDRESS + SIZE_BYTES) lies in segment S. */
 static bool
-is_within(const struct program *p, const ElfW(Phdr) * s, uint64_t address, uint64_t size_bytes)
+announce_is_within(const struct program *p, const ElfW(Phdr) * s, uint64_t address,
+                   uint64_t size_bytes)
 {
     uint64_t off = address - p->bias - s->p_vaddr;
 
@@ -46,7 +47,7 @@ is_in_segment(const struct program *p, uint32_t type, uint32_t flags, uint64_t a
 {
     for (uint32_t i = 0; i < p->count; i++)
         if (p->segments[i].p_type == type && (p->segments[i].p_flags & flags) == flags &&
-            is_within(p, &p->segments[i], address, size_bytes))
+            announce_is_within(p, &p->segments[i], address, size_bytes))
             return true;
     return false;
 }
@@ -94,7 +95,7 @@ fill_in(const struct program *p, uint64_t place)
 
 /* Process the notes in [NOTE, END), whose parts begin at multiples of ALIGN. */
 static void
-read_notes(const struct program *p, uint64_t note, uint64_t end, uint64_t align)
+announce_read_notes(const struct program *p, uint64_t note, uint64_t end, uint64_t align)
 {
     while (note <= end && sizeof(ElfW(Nhdr)) <= end - note) {
         const ElfW(Nhdr) *n = (const ElfW(Nhdr) *)(uintptr_t)note;
@@ -127,6 +128,6 @@ announce_recorder(void)
 
         if (s->p_type == PT_NOTE && start % _Alignof(ElfW(Nhdr)) == 0 &&
             is_in_segment(&p, PT_LOAD, PF_R, start, s->p_memsz))
-            read_notes(&p, start, start + s->p_memsz, s->p_align == 8 ? 8 : 4);
+            announce_read_notes(&p, start, start + s->p_memsz, s->p_align == 8 ? 8 : 4);
     }
 }

@@ -132,8 +132,8 @@ alloc_in_call(heaptap_heap *heap, const void *p, size_t count, size_t bytes,
 }
 
 static NOINLINE void
-alloc_slow(heaptap_heap *heap, const void *p, size_t count, size_t bytes,
-           struct arch_caller caller)
+api_alloc_slow(heaptap_heap *heap, const void *p, size_t count, size_t bytes,
+               struct arch_caller caller)
 {
     struct thread *t;
 
@@ -163,7 +163,7 @@ api_alloc(heaptap_heap *heap, const void *p, size_t count, size_t bytes)
     struct heap_block b;
 
     if (unlikely(!reentry_is_idle()) || unlikely(count != 1) || heap_is_off()) {
-        alloc_slow(heap, p, count, bytes, caller);
+        api_alloc_slow(heap, p, count, bytes, caller);
         return;
     }
     reentry_enter(caller.slot);
@@ -171,7 +171,7 @@ api_alloc(heaptap_heap *heap, const void *p, size_t count, size_t bytes)
     t = tls.self;
     if (unlikely(!fast_path_is_open(t))) {
         reentry_leave();
-        alloc_slow(heap, p, count, bytes, caller);
+        api_alloc_slow(heap, p, count, bytes, caller);
         return;
     }
     if (!heap_is_leaf(t, caller)) {
@@ -209,7 +209,7 @@ api_resize(heaptap_heap *heap, const void *old, const void *p, size_t bytes)
 }
 
 static NOINLINE void
-free_slow(heaptap_heap *heap, const void *p, struct arch_caller caller)
+api_free_slow(heaptap_heap *heap, const void *p, struct arch_caller caller)
 {
     struct call call;
 
@@ -226,14 +226,14 @@ api_free(heaptap_heap *heap, const void *p)
     enum heap_fast_path result;
 
     if (unlikely(!reentry_is_idle())) {
-        free_slow(heap, p, caller);
+        api_free_slow(heap, p, caller);
         return;
     }
     reentry_enter(caller.slot);
     t = tls.self; // As in api_alloc.
     if (unlikely(!fast_path_is_open_to_frees(t))) {
         reentry_leave();
-        free_slow(heap, p, caller);
+        api_free_slow(heap, p, caller);
         return;
     }
     result = heap_fast_path_free(t, handle_of(heap), p);

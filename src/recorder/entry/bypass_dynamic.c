@@ -51,7 +51,7 @@ struct code {
 static struct code ours, allocators[REAL_PARTS];
 
 static bool
-is_part(struct arch_caller caller)
+bypass_is_part(struct arch_caller caller)
 {
     uint64_t return_address = *(const uint64_t *)(uintptr_t)caller.slot;
 
@@ -90,7 +90,7 @@ came(const struct reentry_call *c, enum gate gate, void *p, size_t size_bytes,
 #define ALLOCATES(name, parameters, size, call)                                                    \
     static NOINLINE void *bypass_##name parameters                                                 \
     {                                                                                              \
-        enum gate gate = is_part(caller) ? GATE_PASS : gate_of(size, caller.slot);             \
+        enum gate gate = bypass_is_part(caller) ? GATE_PASS : gate_of(size, caller.slot);      \
         void *p;                                                                                   \
                                                                                                    \
         if (gate == GATE_PASS)                                                                     \
@@ -116,7 +116,7 @@ static NOINLINE int
 bypass_posix_memalign(const struct libc *l, struct arch_caller caller, void **ret_p, size_t align,
                       size_t n)
 {
-    enum gate gate = is_part(caller) ? GATE_PASS : gate_of(n, caller.slot);
+    enum gate gate = bypass_is_part(caller) ? GATE_PASS : gate_of(n, caller.slot);
     int error;
 
     if (gate == GATE_PASS)
@@ -130,7 +130,7 @@ bypass_posix_memalign(const struct libc *l, struct arch_caller caller, void **re
 static NOINLINE void
 bypass_free(const struct libc *l, struct arch_caller caller, void *p)
 {
-    if (p == NULL || is_part(caller) || gate_leaves_out(p)) {
+    if (p == NULL || bypass_is_part(caller) || gate_leaves_out(p)) {
         l->real.free(p);
         return;
     }
@@ -170,7 +170,7 @@ static NOINLINE void *
 bypass_realloc(const struct libc *l, struct arch_caller caller, void *p, size_t n)
 {
     struct realloc_arguments a = {l->real.realloc, p, n};
-    bool part = is_part(caller);
+    bool part = bypass_is_part(caller);
     enum gate gate = part ? GATE_PASS : gate_of(n, caller.slot);
     void *q;
 
@@ -326,7 +326,7 @@ count_unseen(void)
 static uint32_t known; // Atomic: 1 once the program's libc has its place.
 
 static struct code
-code_of(const struct link_map *map)
+bypass_code_of(const struct link_map *map)
 {
     struct unwind_object o;
 
@@ -353,9 +353,9 @@ learn_own_libc(void)
         return;
     libcs[0] = l;
     if (!real_is_libc()) {
-        ours = code_of(symbols_own());
+        ours = bypass_code_of(symbols_own());
         for (uint32_t i = 0, known_parts = 0; real_part(i) != NULL; i++) {
-            struct code c = code_of(real_part(i));
+            struct code c = bypass_code_of(real_part(i));
 
             if (c.size_bytes != 0)
                 allocators[known_parts++] = c;
@@ -413,7 +413,7 @@ free_place(void)
 
 /* Return true if malloc of O, a libc, is redirected already. */
 static bool
-is_taken(const struct symbols *o)
+bypass_is_taken(const struct symbols *o)
 {
     struct symbols_name name = symbols_name("malloc", NULL);
     uint32_t index = symbols_find(o, &name);
@@ -425,13 +425,13 @@ is_taken(const struct symbols *o)
 }
 
 static void
-look_at(const struct link_map *map)
+bypass_look_at(const struct link_map *map)
 {
     struct symbols_name name = symbols_name("gnu_get_libc_version", NULL);
     uint32_t index[countof(functions)], i;
     struct symbols o;
 
-    if (!symbols_read(map, &o) || symbols_find(&o, &name) == 0 || is_taken(&o))
+    if (!symbols_read(map, &o) || symbols_find(&o, &name) == 0 || bypass_is_taken(&o))
         return;
     find_functions(&o, index);
     i = free_place();
@@ -467,5 +467,5 @@ bypass_look(uint64_t slot)
         return;
     for (each = each->r_next; each != NULL; each = each->r_next)
         for (const struct link_map *map = each->base.r_map; map != NULL; map = map->l_next)
-            look_at(map);
+            bypass_look_at(map);
 }

@@ -45,7 +45,7 @@ struct definition {
 /* Return the first definition of NAME behind the recorder, up to END, except in the library that
  * contains the address STUBS. */
 static struct definition
-search(const struct symbols_name *name, const void *stubs, const struct link_map *end)
+hook_names_search(const struct symbols_name *name, const void *stubs, const struct link_map *end)
 {
     struct unwind_object library = {0};
     struct definition d = {.index = 0};
@@ -59,7 +59,7 @@ search(const struct symbols_name *name, const void *stubs, const struct link_map
 }
 
 static void *
-function_of(const struct definition *d)
+hook_names_function_of(const struct definition *d)
 {
     return d->index != 0 && symbols_is_function(&d->object, d->index)
                ? symbols_address(&d->object, d->index)
@@ -75,7 +75,7 @@ variable_of(const struct definition *d)
 }
 
 static struct symbols_name
-name_of(const struct hook_slot *slot)
+hook_names_name_of(const struct hook_slot *slot)
 {
     return symbols_name((const char *)slot + slot->name_off, NULL);
 }
@@ -83,23 +83,23 @@ name_of(const struct hook_slot *slot)
 static struct definition
 search_at_start(const struct hook_slot *slot)
 {
-    struct symbols_name name = name_of(slot);
+    struct symbols_name name = hook_names_name_of(slot);
 
-    return search(&name, slot, symbols_last()->l_next);
+    return hook_names_search(&name, slot, symbols_last()->l_next);
 }
 
 void *
 hook_names_find(const struct hook_slot *slot)
 {
     struct definition d = search_at_start(slot);
-    struct symbols_name name = name_of(slot);
-    void *found = function_of(&d);
+    struct symbols_name name = hook_names_name_of(slot);
+    void *found = hook_names_function_of(&d);
 
     if (d.index != 0)
         return found;
     symbols_hold();
-    d = search(&name, slot, NULL);
-    found = function_of(&d);
+    d = hook_names_search(&name, slot, NULL);
+    found = hook_names_function_of(&d);
     symbols_release();
     return found;
 }
@@ -234,7 +234,7 @@ hook_names_begin(uintptr_t stubs, uintptr_t count, uintptr_t unused, uintptr_t u
     for (uint64_t i = 0; i < count; i++) {
         struct definition d = search_at_start(&slots[i]);
 
-        slots[i].found = (uint64_t)(uintptr_t)function_of(&d);
+        slots[i].found = (uint64_t)(uintptr_t)hook_names_function_of(&d);
         slots[i].variable = variable_of(&d);
         any |= slots[i].found == 0;
     }
@@ -250,13 +250,13 @@ uintptr_t
 hook_names_bind(uintptr_t unused, uintptr_t unused_too, uintptr_t unused_as_well,
                 uintptr_t unused_again, uintptr_t unused_at_last, struct hook_slot *slot)
 {
-    struct symbols_name name = name_of(slot);
+    struct symbols_name name = hook_names_name_of(slot);
     struct definition d;
     uintptr_t variable;
 
     (void)unused, (void)unused_too, (void)unused_as_well, (void)unused_again, (void)unused_at_last;
     symbols_hold();
-    d = search(&name, slot, NULL);
+    d = hook_names_search(&name, slot, NULL);
     variable = variable_of(&d);
     symbols_release();
     return variable != 0 ? variable

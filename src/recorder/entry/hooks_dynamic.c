@@ -132,7 +132,7 @@ look_up(struct hook_slot *slot)
 }
 
 static INLINE void
-find_function(struct call *c)
+hooks_find_function(struct call *c)
 {
     c->function = (hooked_fn *)(uintptr_t)load_acquire(&c->slot->function);
     if (unlikely(c->function == NULL))
@@ -151,7 +151,7 @@ is_for_malloc(const struct call *c)
 }
 
 static INLINE uintptr_t
-block_of(const struct call *c, uintptr_t result)
+hooks_block_of(const struct call *c, uintptr_t result)
 {
     if (c->gives == GIVES_BY_REFERENCE)
         return (int)result == 0 ? *(const uintptr_t *)c->a : 0;
@@ -166,13 +166,13 @@ make(const struct call *c, struct reentry_call *g)
 
     reentry_real_begin(g);
     result = c->function(c->a, c->b, c->c, c->d, c->e);
-    reentry_real_end(g, (const void *)block_of(c, result));
+    reentry_real_end(g, (const void *)hooks_block_of(c, result));
     return result;
 }
 
 /* Make a call that is not recorded. */
 static NOINLINE uintptr_t
-pass(const struct call *c)
+hooks_pass(const struct call *c)
 {
     REENTRY_CALL(guard) = reentry_guard(REENTRY_RECORDED, c->caller);
 
@@ -188,27 +188,27 @@ make_charged(const struct call *c, struct reentry_call *g, enum gate gate, size_
 }
 
 static INLINE void *
-key_of(uintptr_t block)
+hooks_key_of(uintptr_t block)
 {
     return block != 0 ? ledger_hooked_key(block) : NULL;
 }
 
 static INLINE uintptr_t
-allocate(struct call *c, size_t size_bytes)
+hooks_allocate(struct call *c, size_t size_bytes)
 {
     uintptr_t result;
     enum gate gate;
 
-    find_function(c);
+    hooks_find_function(c);
     if (unlikely(is_for_malloc(c)))
-        return pass(c);
+        return hooks_pass(c);
     gate = gate_of(size_bytes, c->caller.slot);
     REENTRY_CALL(guard) = reentry_begin(c->caller);
     if (unlikely(guard.kind != REENTRY_RECORDED))
         return make(c, &guard);
     result = make_charged(c, &guard, gate, size_bytes);
     if (likely(gate != GATE_PASS))
-        allocated(&guard, gate, key_of(block_of(c, result)), size_bytes, c->caller);
+        allocated(&guard, gate, hooks_key_of(hooks_block_of(c, result)), size_bytes, c->caller);
     return result;
 }
 
@@ -226,35 +226,35 @@ resize_by(struct reentry_call *g, void *arguments)
     struct resizing *r = arguments;
 
     r->result = make_charged(r->call, g, r->gate, r->size_bytes);
-    return key_of(r->result);
+    return hooks_key_of(r->result);
 }
 
 static INLINE uintptr_t
-resize(struct call *c, uintptr_t block, size_t size_bytes)
+hooks_resize(struct call *c, uintptr_t block, size_t size_bytes)
 {
     struct resizing r = {.call = c, .size_bytes = size_bytes};
 
     if (block == 0)
-        return allocate(c, size_bytes);
-    find_function(c);
+        return hooks_allocate(c, size_bytes);
+    hooks_find_function(c);
     if (unlikely(is_for_malloc(c)))
-        return pass(c);
+        return hooks_pass(c);
     r.gate = gate_of(size_bytes, c->caller.slot);
     REENTRY_CALL(guard) = reentry_begin(c->caller);
     if (unlikely(guard.kind != REENTRY_RECORDED))
         return make(c, &guard);
-    realloc_in(&guard, r.gate, key_of(block), size_bytes, resize_by, &r);
+    realloc_in(&guard, r.gate, hooks_key_of(block), size_bytes, resize_by, &r);
     return r.result;
 }
 
 static INLINE uintptr_t
-release(struct call *c, uintptr_t block)
+hooks_release(struct call *c, uintptr_t block)
 {
-    find_function(c);
-    if (block == 0 || is_for_malloc(c) || gate_leaves_out(key_of(block)))
-        return pass(c);
+    hooks_find_function(c);
+    if (block == 0 || is_for_malloc(c) || gate_leaves_out(hooks_key_of(block)))
+        return hooks_pass(c);
     REENTRY_CALL(guard) = reentry_begin(c->caller);
-    freed(&guard, key_of(block), c->caller);
+    freed(&guard, hooks_key_of(block), c->caller);
     return make(c, &guard);
 }
 
@@ -274,7 +274,7 @@ length_up_to(const char *text, size_t most)
     {                                                                                              \
         struct call call = {slot, NULL, a, b, c, d, e, ARCH_CALLER(), gives};                      \
                                                                                                    \
-        return allocate(&call, size);                                                              \
+        return hooks_allocate(&call, size);                                                        \
     }
 
 #define RESIZES(name, block, size)                                                                 \
@@ -283,7 +283,7 @@ length_up_to(const char *text, size_t most)
     {                                                                                              \
         struct call call = {slot, NULL, a, b, c, d, e, ARCH_CALLER(), GIVES_BLOCK};                \
                                                                                                    \
-        return resize(&call, block, size);                                                         \
+        return hooks_resize(&call, block, size);                                                   \
     }
 
 #define RELEASES(name, block)                                                                      \
@@ -292,7 +292,7 @@ length_up_to(const char *text, size_t most)
     {                                                                                              \
         struct call call = {slot, NULL, a, b, c, d, e, ARCH_CALLER(), GIVES_NOTHING};              \
                                                                                                    \
-        return release(&call, block);                                                              \
+        return hooks_release(&call, block);                                                        \
     }
 
 ALLOCATES(malloc, a, GIVES_BLOCK)

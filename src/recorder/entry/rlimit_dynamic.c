@@ -15,7 +15,7 @@
  * address space in between. An unreadable pointer is left to the kernel; with a reserve, no system
  * call may test it. */
 static void
-follow(int resource, const rlim_t *new_limit)
+rlimit_follow(int resource, const rlim_t *new_limit)
 {
     if (resource == RLIMIT_AS && new_limit != NULL &&
         (sys_is_quiet() || sys_is_readable((uintptr_t)new_limit)))
@@ -36,7 +36,7 @@ missing(void)
         static void *cache;                                                                        \
         name##_fn *f = (name##_fn *)real_cached(&cache, #name);                                    \
                                                                                                    \
-        follow((int)resource, &new->rlim_cur);                                                     \
+        rlimit_follow((int)resource, &new->rlim_cur);                                              \
         access_used(new, sizeof *new, NULL, 0);                                                    \
         return f != NULL ? f(resource, new) : missing();                                           \
     }
@@ -51,7 +51,7 @@ missing(void)
         name##_fn *f = (name##_fn *)real_cached(&cache, #name);                                    \
                                                                                                    \
         if (pid == 0 || sys_is_process((uint32_t)pid))                                             \
-            follow((int)resource, &new->rlim_cur);                                                 \
+            rlimit_follow((int)resource, &new->rlim_cur);                                          \
         access_used(new, sizeof *new, ret_old, sizeof *ret_old);                                   \
         return f != NULL ? f(pid, resource, new, ret_old) : missing();                             \
     }

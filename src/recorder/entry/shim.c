@@ -121,7 +121,7 @@ free_nested(void *p)
 }
 
 static TAIL void
-free_slow(void *p)
+shim_free_slow(void *p)
 {
     if (unlikely(!reentry_is_idle())) {
         free_nested(p);
@@ -149,7 +149,7 @@ free_recorded(void *p)
     else if (o == FAST_PATH_TO_SETTLE)
         free_settles(p);
     else
-        free_slow(p);
+        shim_free_slow(p);
 }
 
 EXPORT void
@@ -380,7 +380,7 @@ typedef void delete_fn(void *p, uintptr_t second, uintptr_t third);
 /* Return the next definition of operator O; OTHERWISE if there is none and the program calls it
  * directly. */
 static inline void *
-function_of(const struct real_cxx_operator *o, void *otherwise)
+shim_function_of(const struct real_cxx_operator *o, void *otherwise)
 {
     if (unlikely(load_relaxed(&o->function) == NULL))
         real_calls_resolve();
@@ -391,7 +391,7 @@ static inline void *
 call_new(const struct real_cxx_operator *o, struct reentry_call *c, enum gate gate,
          size_t size_bytes, uintptr_t second, uintptr_t third)
 {
-    void *f = function_of(o, (void *)real.malloc);
+    void *f = shim_function_of(o, (void *)real.malloc);
     void *p;
 
     charge(c, gate, size_bytes);
@@ -421,7 +421,7 @@ pass_new(size_t size_bytes, uintptr_t second, uintptr_t third, const struct real
         reentry_guard(REENTRY_NO_EVENT, (struct arch_caller){.slot = ARCH_SLOT()});
 
     reentry_hold_credit(&call, size_bytes);
-    p = ((new_fn *)function_of(o, (void *)real.malloc))(size_bytes, second, third);
+    p = ((new_fn *)shim_function_of(o, (void *)real.malloc))(size_bytes, second, third);
     reentry_return_credit(&call);
     return p;
 }
@@ -430,7 +430,7 @@ static inline void
 call_delete(const struct real_cxx_operator *o, struct reentry_call *c, void *p, uintptr_t second,
             uintptr_t third)
 {
-    void *f = function_of(o, (void *)real.free);
+    void *f = shim_function_of(o, (void *)real.free);
 
     reentry_real_begin(c);
     ((delete_fn *)f)(p, second, third);
@@ -442,7 +442,7 @@ call_delete(const struct real_cxx_operator *o, struct reentry_call *c, void *p, 
 static TAIL void
 pass_delete(void *p, uintptr_t second, uintptr_t third, const struct real_cxx_operator *o)
 {
-    ((delete_fn *)function_of(o, (void *)real.free))(p, second, third);
+    ((delete_fn *)shim_function_of(o, (void *)real.free))(p, second, third);
 }
 
 #define REAL_OF(name) (&real_cxx_operators[REAL_##name])

@@ -157,7 +157,7 @@ block_sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_
 
 /* Return the weight that OLD, an entry of the ledger, had when it began. */
 static struct draw_weight
-weight_of(struct ledger_entry old)
+block_weight_of(struct ledger_entry old)
 {
     uint32_t mode = (old.site >> LEDGER_MODE_SHIFT) - 1;
 
@@ -169,7 +169,7 @@ int64_t
 block_sample_undo(struct thread *t, struct ledger_entry old, const void *p)
 {
     uint32_t site = old.site & (LEDGER_ROUNDED_UP - 1);
-    struct draw_weight w = weight_of(old);
+    struct draw_weight w = block_weight_of(old);
     struct disk_counter *c = thread_counter(t, site);
     int64_t change = 0;
 
@@ -202,7 +202,7 @@ block_sample_ends(struct thread *t, struct ledger_entry old, const void *p, bool
         filter_drop(p);
         return heap_backing_ends(t, old, moved);
     }
-    w = weight_of(old);
+    w = block_weight_of(old);
     c = thread_counter(t, site);
     if (c == NULL) {
         bump(&t->disk->no_memory_events);

@@ -40,7 +40,7 @@ raise_double(double *largest, double value)
 }
 
 static void
-add_error(struct disk_error_sum *s, const struct draw_weight *w)
+errors_add_error(struct disk_error_sum *s, const struct draw_weight *w)
 {
     add_relaxed(&s->samples, UINT64_C(1));
     add_relaxed(&s->blocks, w->blocks);
@@ -102,7 +102,7 @@ errors_count(const struct thread *t, uint32_t site, const struct draw_weight *w,
         return;
     if (event == ERRORS_FREE || !t->at_peak)
         save_error(e);
-    add_error(event == ERRORS_ALLOC ? &e->allocated : &e->freed, w);
+    errors_add_error(event == ERRORS_ALLOC ? &e->allocated : &e->freed, w);
     raise_double(&e->blocks_unit_max, w->blocks_unit);
     raise_double(&e->bytes_unit_max, w->bytes_unit);
 }

@@ -55,7 +55,7 @@ record_alloc(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
 
 /* Slow path of event_alloc, for any thread and block. */
 static NOINLINE void *
-alloc_slow(void *p, size_t size_bytes, struct arch_caller caller)
+event_alloc_slow(void *p, size_t size_bytes, struct arch_caller caller)
 {
     record_alloc(p, size_bytes, false, caller);
     return p;
@@ -173,7 +173,7 @@ event_alloc(void *p, size_t size_bytes, struct arch_caller caller)
 
     reentry_enter(caller.slot);
     if (unlikely(!fast_path_is_open(t)))
-        return alloc_slow(p, size_bytes, caller);
+        return event_alloc_slow(p, size_bytes, caller);
     if (!stack_is_leaf(t, caller))
         return alloc_not_leaf(p, size_bytes, caller);
     t->frames_reused += t->leaf.frames;
@@ -250,7 +250,7 @@ event_free_known(void *p, struct arch_caller caller)
 }
 
 static inline struct ledger_entry
-take_out(void *p, enum unknown unknown, struct arch_caller caller)
+event_take_out(void *p, enum unknown unknown, struct arch_caller caller)
 {
     struct thread *t = reentry_enter_thread(caller.slot);
     struct ledger_entry old = {0};
@@ -268,7 +268,7 @@ take_out(void *p, enum unknown unknown, struct arch_caller caller)
 struct ledger_entry
 event_realloc_begin(void *p, struct arch_caller caller)
 {
-    return take_out(p, UNKNOWN_COUNTED, caller);
+    return event_take_out(p, UNKNOWN_COUNTED, caller);
 }
 
 COLD void
@@ -286,7 +286,7 @@ event_moved(void)
 COLD struct ledger_entry
 event_realloc_begin_known(void *p, struct arch_caller caller)
 {
-    return take_out(p, UNKNOWN_PASSED, caller);
+    return event_take_out(p, UNKNOWN_PASSED, caller);
 }
 
 void

@@ -32,7 +32,7 @@ set_distance(int64_t charge)
 }
 
 static COLD void
-seed(void)
+gate_seed(void)
 {
     const char *text = host_environment("HEAPTAP_SEED");
     uint64_t word = text != NULL ? parse_uint(&text) : 0;
@@ -50,7 +50,7 @@ static int64_t
 next_distance(void)
 {
     if (unlikely(tls.random == 0))
-        seed();
+        gate_seed();
     return draw_distance(&sample.modes[tls.mode], &tls.random);
 }
 

@@ -137,7 +137,7 @@ guard_settle(void)
 }
 
 static bool
-is_ours(uintptr_t handler)
+guard_is_ours(uintptr_t handler)
 {
     return handler == (uintptr_t)on_sigbus || handler == (uintptr_t)on_snapshot;
 }
@@ -146,7 +146,7 @@ is_ours(uintptr_t handler)
 static void
 hide(struct sigaction *a)
 {
-    if ((a->sa_flags & SA_SIGINFO) && is_ours((uintptr_t)a->sa_sigaction))
+    if ((a->sa_flags & SA_SIGINFO) && guard_is_ours((uintptr_t)a->sa_sigaction))
         *a = (struct sigaction){.sa_handler = SIG_DFL};
 }
 
@@ -188,7 +188,7 @@ __sigaction(int number, const struct sigaction *new, struct sigaction *ret_old)
             return SIG_ERR;                                                                        \
         }                                                                                          \
         old = f(number, handler);                                                                  \
-        return unlikely(is_ours((uintptr_t)old)) ? SIG_DFL : old;                                  \
+        return unlikely(guard_is_ours((uintptr_t)old)) ? SIG_DFL : old;                            \
     }
 
 SIGNAL(signal)

@@ -152,8 +152,8 @@ skip_frames(uint32_t node, uint32_t skip)
 /* Return the site for blocks of SIZE_BYTES of the heap HANDLE, below the stack NODE and TAG; 0
  * without memory. *RET_SITES gets the sites of the tag's node; NULL if the tree has no room. */
 static uint32_t
-site_at(uint32_t node, uint64_t handle, enum disk_tag tag, uint64_t size_bytes,
-        uint32_t **ret_sites)
+heap_site_at(uint32_t node, uint64_t handle, enum disk_tag tag, uint64_t size_bytes,
+             uint32_t **ret_sites)
 {
     struct heap_name *n = name_of_handle(handle);
     uint32_t site;
@@ -171,11 +171,11 @@ site_at(uint32_t node, uint64_t handle, enum disk_tag tag, uint64_t size_bytes,
     return site > DISK_SIZE_CLASSES ? site : 0;
 }
 
-/* Like site_at, and store the result in T's cache. */
+/* Like heap_site_at, and store the result in T's cache. */
 static NOINLINE uint32_t
 find_site(struct thread *t, uint32_t node, uint64_t handle, uint64_t size_bytes)
 {
-    uint32_t *sites, site = site_at(node, handle, DISK_TAG_HEAP, size_bytes, &sites);
+    uint32_t *sites, site = heap_site_at(node, handle, DISK_TAG_HEAP, size_bytes, &sites);
     uint64_t key =
         heap_place_key(account_state()->nodes[node].site, handle, disk_size_class(size_bytes));
     struct heap_place *p;
@@ -488,7 +488,7 @@ not_there(struct thread *t, struct heap_instance *h, const void *p, struct arch_
 
 /* Remove the block at P and return it; site 0, and counted, if there is none. */
 static INLINE struct heap_block
-take_out(struct thread *t, struct heap_instance *h, const void *p, struct arch_caller caller)
+heap_take_out(struct thread *t, struct heap_instance *h, const void *p, struct arch_caller caller)
 {
     struct heap_block b = heap_objects_remove(&h->objects, p);
 
@@ -506,7 +506,7 @@ heap_free(struct thread *t, uint64_t handle, const void *p, struct arch_caller c
     int64_t change;
 
     if (h != NULL)
-        b = take_out(t, h, p, caller);
+        b = heap_take_out(t, h, p, caller);
     if (b.site == 0)
         return;
     change = object_ends(t, h, b, &c);
@@ -559,7 +559,7 @@ heap_resize(struct thread *t, uint64_t handle, const void *old, const void *p, u
     if (h == NULL)
         return;
     if (old != NULL)
-        b = take_out(t, h, old, caller);
+        b = heap_take_out(t, h, old, caller);
     if (b.site != 0)
         left = object_ends(t, h, b, &c);
     if (c != NULL) {
@@ -704,7 +704,7 @@ heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_bytes,
         return;
     }
     b.size_bytes = clamp(old.site != 0 ? old.size_bytes : size_bytes) & BACKING_BYTES;
-    b.site = site_at(language_node(t, caller), handle, DISK_TAG_BACKING, b.size_bytes, &sites);
+    b.site = heap_site_at(language_node(t, caller), handle, DISK_TAG_BACKING, b.size_bytes, &sites);
     if (b.site != 0)
         c = thread_counter(t, b.site);
     if (c == NULL || !keep_backing(p, old, b.size_bytes, b.site)) {

@@ -101,7 +101,7 @@ take_over(uint32_t tid, const char *name)
 }
 
 static struct thread *
-new_row(uint32_t tid)
+join_new_row(uint32_t tid)
 {
     size_t blocks_bytes = sizeof(struct disk_block *) * (LIMIT_SITES / DISK_BLOCK_SITES + 1);
     struct table *rows = &state->tables[DISK_THREADS], *all_bins = &state->tables[DISK_BINS];
@@ -148,7 +148,7 @@ join(uint32_t tid)
     sys_thread_name(name);
     t = take_over(tid, name);
     if (t == NULL)
-        t = new_row(tid);
+        t = join_new_row(tid);
     if (t == NULL)
         return NULL;
     thread_set_name(t->disk, name);

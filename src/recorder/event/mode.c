@@ -30,7 +30,7 @@ static_assert(LIMIT_MODES < 1 << (32 - LEDGER_MODE_SHIFT), "a way fits into an e
 /* Read the user's choice from the environment. A program that a forked child has executed reads it
  * anew, so its delay and duration begin again. */
 static void
-learn(void)
+mode_learn(void)
 {
     uint64_t bytes = host_number(ENVIRONMENT_SAMPLE), calls = host_number(ENVIRONMENT_SAMPLE_COUNT);
     uint64_t delay_ms = host_number(ENVIRONMENT_DELAY);
@@ -57,7 +57,7 @@ mode_record(uint32_t index)
 
 /* Add a way to the profile. Return its index; LIMIT_MODES when there is no room. */
 static uint32_t
-add_mode(const struct draw_mode *mode)
+mode_add_mode(const struct draw_mode *mode)
 {
     struct table *t = &state->tables[DISK_PHASES];
     struct disk_phase *r;
@@ -105,13 +105,13 @@ void
 mode_start(void)
 {
     if (!sample.known)
-        learn();
+        mode_learn();
     else
         sample.modes[0] = sample.modes[sample.present];
     account_state()->errors =
         mem_private(sizeof *account_state()->errors * (size_t)(LIMIT_SITES + 1));
     account_state()->errors_count = account_state()->errors != NULL ? LIMIT_SITES + 1 : 0;
-    add_mode(&sample.modes[0]);
+    mode_add_mode(&sample.modes[0]);
     make_present(0);
 }
 
@@ -137,7 +137,7 @@ mode_adopt(void)
 enum disk_answer
 mode_change(const struct draw_mode *mode)
 {
-    uint32_t index = add_mode(mode);
+    uint32_t index = mode_add_mode(mode);
 
     if (index == LIMIT_MODES && (index = find_mode(mode)) == LIMIT_MODES)
         return DISK_ANSWER_FULL;

@@ -38,7 +38,7 @@ set_mode(uint64_t mode, uint64_t period)
 
 /* Become the one thread that changes the recording mode. Return false after a bounded wait. */
 static bool
-take_turn(void)
+request_take_turn(void)
 {
     for (uint32_t i = 0; i < LIMIT_GROW_WAITS; i++) {
         uint32_t idle = 0;
@@ -57,7 +57,7 @@ request_switch(bool on)
     const struct draw_mode exact = draw_mode(DISK_MODE_EXACT, 0);
     uint64_t mask = sys_block_signals();
 
-    if (take_turn()) {
+    if (request_take_turn()) {
         bool is_on = sample.mode != DISK_MODE_OFF;
 
         sample.begin_ns = sample.end_ns = 0; // As in set_mode.

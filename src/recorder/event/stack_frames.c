@@ -27,7 +27,7 @@ is_off(void)
 }
 
 static struct thread *
-begin(uint64_t slot, struct reentry_saved *ret_saved)
+stack_frames_begin(uint64_t slot, struct reentry_saved *ret_saved)
 {
     struct thread *t;
 
@@ -45,7 +45,7 @@ uint32_t
 frames_node(struct arch_caller caller)
 {
     struct reentry_saved saved;
-    struct thread *t = begin(caller.slot, &saved);
+    struct thread *t = stack_frames_begin(caller.slot, &saved);
     uint32_t node;
 
     if (t == NULL)
@@ -102,7 +102,7 @@ frames_of(struct arch_caller caller, uint64_t *ret_frames, uint32_t max, uint64_
     const struct stack_target *target;
     struct reentry_saved saved;
     uint32_t count = 0;
-    struct thread *t = begin(caller.slot, &saved);
+    struct thread *t = stack_frames_begin(caller.slot, &saved);
 
     *ret_tid = 0;
     if (t == NULL)

@@ -206,7 +206,7 @@ choose_ledger(void)
 /* Return true if WANTED is at most half of the rest of LIMIT after USED. The program comes
  * first. */
 static bool
-is_within(uint64_t limit, uint64_t used, uint64_t wanted)
+start_is_within(uint64_t limit, uint64_t used, uint64_t wanted)
 {
     return limit == UINT64_MAX || (used < limit && wanted <= (limit - used) / 2);
 }
@@ -232,7 +232,7 @@ status_bytes(const char *text, const char *name)
 /* Return true if the limits on address space and on data leave room. A forked child has part of the
  * address space already. */
 static bool
-is_room(void)
+start_is_room(void)
 {
     uint64_t limit = host_address_limit(), data_limit = sys_limit(RLIMIT_DATA);
     uint64_t pool_bytes = mem_pool_bytes();
@@ -241,10 +241,10 @@ is_room(void)
     if (limit == UINT64_MAX && data_limit == UINT64_MAX)
         return true;
     text[read_whole("/proc/self/status", text, sizeof text - 1)] = '\0';
-    return is_within(limit, status_bytes(text, "VmSize:"),
-                     START_BYTES - (pool_bytes < START_BYTES ? pool_bytes : START_BYTES) +
+    return start_is_within(limit, status_bytes(text, "VmSize:"),
+                           START_BYTES - (pool_bytes < START_BYTES ? pool_bytes : START_BYTES) +
                          limit / START_LIMIT_SHARE) &&
-           is_within(data_limit, status_bytes(text, "VmData:"), START_DATA_BYTES);
+           start_is_within(data_limit, status_bytes(text, "VmData:"), START_DATA_BYTES);
 }
 
 /* Reserve all memory that will ever be used, if the user requested a reserve. Return false on
@@ -298,7 +298,7 @@ start_all(void)
         in_memory = host_number(ENVIRONMENT_SELF_CONTAINED) != 0 &&
                     host_number(ENVIRONMENT_RESERVE) == 0;
     state->in_memory = in_memory;
-    error = is_room() && mem_start() && take_reserve() ? 0 : -ENOMEM;
+    error = start_is_room() && mem_start() && take_reserve() ? 0 : -ENOMEM;
 
     if (error == 0 && (error = file_create()) == 0 && !start_tables()) {
         file_remove();

@@ -83,7 +83,7 @@ thin_out(struct disk_time_point *points)
 }
 
 static void
-add_point(uint64_t elapsed_ns)
+tick_add_point(uint64_t elapsed_ns)
 {
     struct table *t = &state->tables[DISK_TIMELINE];
     struct disk_time_point *points = (struct disk_time_point *)(void *)t->base;
@@ -112,7 +112,7 @@ timeline(uint64_t elapsed_ns)
         return;
     mask = sys_block_signals();
     if (cas_acq_rel(&event_state()->timeline_busy, &idle, 1u)) {
-        add_point(elapsed_ns);
+        tick_add_point(elapsed_ns);
         store_relaxed(&event_state()->next_point_ns, elapsed_ns + event_state()->interval_ns);
         store_release(&event_state()->timeline_busy, 0u);
     }
@@ -186,7 +186,7 @@ tick_begins(struct thread *t)
 
 /* Count the event that took CYCLES. */
 static void
-count_timed(struct thread *t, uint64_t cycles)
+tick_count_timed(struct thread *t, uint64_t cycles)
 {
     if (cycles < SUSPECT_CYCLES || (cycles < INTERRUPTED_CYCLES && was_at_work(t, cycles))) {
         bump(&t->disk->timed_events);
@@ -245,7 +245,7 @@ tick(struct thread *t, uint64_t cycles)
 
     t->countdown = t->tick_events; // At once: a handler may jump out of what follows.
     if (t->timed_phase == 0)
-        count_timed(t, cycles);
+        tick_count_timed(t, cycles);
     t->timed_phase = (t->timed_phase + 1) % TIMED_TICKS;
     tick_poll(t);
     request_poll();

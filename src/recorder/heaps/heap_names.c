@@ -52,7 +52,7 @@ make_others(struct heap_name *n)
 
 /* Create the record of the name NUMBER and return its index; 0 without room. */
 static COLD uint32_t
-make_record(uint32_t number)
+heap_names_make_record(uint32_t number)
 {
     struct heap_name *n = &heaps_state()->heap_names[number];
     size_t size_bytes = sizeof other_heaps - 1;
@@ -85,11 +85,11 @@ heap_name(uint32_t number)
 {
     struct heap_name *n = &heaps_state()->heap_names[number];
 
-    if (likely(load_acquire(&n->record) != 0) || make_record(number) != 0)
+    if (likely(load_acquire(&n->record) != 0) || heap_names_make_record(number) != 0)
         return n;
     n = &heaps_state()->heap_names[NAME_OTHER];
     if (load_acquire(&n->record) == 0)
-        make_record(NAME_OTHER);
+        heap_names_make_record(NAME_OTHER);
     return n;
 }
 

@@ -164,7 +164,7 @@ begin_region(struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
 
 /* Return the key, for stakes, of the unit at ADDRESS: the granules whose words share a page. */
 static uint64_t
-unit_of(uint32_t tier, uintptr_t address)
+heap_objects_unit_of(uint32_t tier, uintptr_t address)
 {
     return round_down(address, (uintptr_t)UNIT_GRANULES << heap_granule_bits(tier)) | (tier + 1);
 }
@@ -255,7 +255,8 @@ is_affordable(const struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr
 {
     if (leaf != NULL && heap_page_is_begun(leaf->pages[way], heap_page_of_words(tier, address)))
         return true;
-    return heap_stakes_take(&heaps_state()->heaps->stakes[tier], unit_of(tier, address), unit_waste,
+    return heap_stakes_take(&heaps_state()->heaps->stakes[tier],
+                            heap_objects_unit_of(tier, address), unit_waste,
                             &heaps_state()->heaps->forgiven_bytes) &&
            (way == 0 || is_page_affordable(tier));
 }
@@ -265,7 +266,7 @@ is_affordable(const struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr
 /* Replace *THERE by WORD at PLACE. If *PLACE has changed, store its value in *THERE and return
  * false. */
 static inline bool
-exchange(uint64_t *place, uint64_t *there, uint64_t word)
+heap_objects_exchange(uint64_t *place, uint64_t *there, uint64_t word)
 {
     return likely(!load_relaxed(&state->multi)) ? arch_cas_alone(place, there, word)
                                                 : cas_acq_rel(place, there, word);
@@ -292,7 +293,7 @@ wipe(struct heap_leaf *leaf, uint32_t tier, const struct heap_region *region, ui
             uint64_t there = load_relaxed(place);
 
             while (there != 0 && gone >> heap_word_claim(there) & 1)
-                if (exchange(place, &there, 0))
+                if (heap_objects_exchange(place, &there, 0))
                     break;
         }
     }
@@ -326,7 +327,7 @@ claim_anew(struct heap_leaf *leaf, uint32_t tier, uintptr_t address, uint64_t cl
 
 /* Store WORD at PLACE of REGION if that is free or stale. Return false otherwise. */
 static bool
-put(uint64_t *place, const struct heap_region *region, uint64_t word, uint64_t claim)
+heap_objects_put(uint64_t *place, const struct heap_region *region, uint64_t word, uint64_t claim)
 {
     uint64_t there = load_relaxed(place);
 
@@ -335,12 +336,12 @@ put(uint64_t *place, const struct heap_region *region, uint64_t word, uint64_t c
         if (there != 0 &&
             load_acquire(&region->claims[heap_word_claim(there)]) == HEAP_CLAIM_BUSY)
             return false;
-        if (!exchange(place, &there, word))
+        if (!heap_objects_exchange(place, &there, word))
             continue;
         // Paired with take_stale: either that sees the word, or we see that the claim has gone.
         if (likely(load_seq_cst(&region->claims[heap_word_claim(word)]) == claim))
             return true;
-        exchange(place, &word, 0);
+        heap_objects_exchange(place, &word, 0);
         return false;
     }
     return false;
@@ -348,7 +349,7 @@ put(uint64_t *place, const struct heap_region *region, uint64_t word, uint64_t c
 
 /* Return the number of used words of WAY in the region at ADDRESS in LEAF. */
 static uint32_t
-count_words(struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address)
+heap_objects_count_words(struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address)
 {
     uintptr_t first = region_start(tier, address);
     uint32_t count = 0;
@@ -376,7 +377,7 @@ is_way_worth(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier
     if (sample == NULL || heap_page_is_begun(leaf->pages[way], heap_page_of_words(tier, address)))
         return true;
     return load_acquire(&heap_region(sample, tier, before)->ways) >= way - 1 &&
-           count_words(sample, tier, way - 1, before) >= WAY_WORDS;
+           heap_objects_count_words(sample, tier, way - 1, before) >= WAY_WORDS;
 }
 
 /* Store WORD in a way of the granule at ADDRESS in LEAF. THRIFTY: only in a way that is worth its
@@ -398,7 +399,7 @@ put_in_way(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier, 
         // Before the word is stored, so that a thread that frees the object finds it.
         while (way > there && !cas_acq_rel(&region->ways, &there, way))
             ;
-        if (put(heap_word(leaf, tier, way, address), region, word, claim))
+        if (heap_objects_put(heap_word(leaf, tier, way, address), region, word, claim))
             return true;
     }
     return false;
@@ -407,7 +408,7 @@ put_in_way(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier, 
 /* Return the place of the object at ADDRESS of the instance with CLAIM in a tier; NULL if there is
  * none. */
 static uint64_t *
-find_in(uint32_t tier, uintptr_t address, uint64_t claim)
+heap_objects_find_in(uint32_t tier, uintptr_t address, uint64_t claim)
 {
     struct heap_leaf *leaf = heap_leaf(tier, address);
     const struct heap_region *region;
@@ -569,7 +570,7 @@ is_sparse(const struct heap_objects *o, uint32_t tier)
     uintptr_t before = load_relaxed(&o->latest[tier]);
     struct heap_leaf *leaf = before != 0 ? heap_leaf(tier, before) : NULL;
 
-    return leaf != NULL && count_words(leaf, tier, 0, before) < DENSE_WORDS;
+    return leaf != NULL && heap_objects_count_words(leaf, tier, 0, before) < DENSE_WORDS;
 }
 
 /* Return true if TIER seems dense for O, or its page at ADDRESS is in use already. */
@@ -680,7 +681,7 @@ is_elsewhere(struct heap_objects *o, uint32_t tier, uintptr_t address, uint64_t 
     uint32_t others = load_relaxed(&o->used_tiers) & ~(1u << tier);
 
     for (; others != 0; others &= others - 1)
-        if (find_in((uint32_t)__builtin_ctz(others), address, claim) != NULL)
+        if (heap_objects_find_in((uint32_t)__builtin_ctz(others), address, claim) != NULL)
             return true;
     return is_tabled(o, address, claim);
 }
@@ -723,7 +724,7 @@ insert_begun(struct heap_objects *o, uint32_t tier, uintptr_t address, struct he
         if (!load_relaxed(&o->sparse_used) || !heap_sparse_insert_free(o, address, b))
             return false;
     } else if ((unlikely(load_relaxed(&o->sparse_used)) && heap_sparse_has(o, address)) ||
-               !put(place, region, heap_word_of(tier, address, b, number), claim))
+               !heap_objects_put(place, region, heap_word_of(tier, address, b, number), claim))
         return false;
     if (place == NULL || tier > 0)
         note_elsewhere(address);
@@ -745,7 +746,7 @@ insert_in_only_tier(struct heap_objects *o, uint32_t tier, uintptr_t address, st
         return false;
     place = begun_place(o, tier, address, b, claim, &region, &number);
     if (unlikely(place == NULL) ||
-        unlikely(!put(place, region, heap_word_of(tier, address, b, number), claim)))
+        unlikely(!heap_objects_put(place, region, heap_word_of(tier, address, b, number), claim)))
         return false;
     note_elsewhere(address);
     return true;
@@ -789,7 +790,7 @@ heap_objects_remove_slow(struct heap_objects *o, const void *p)
 
     for (uint32_t tiers = load_relaxed(&o->used_tiers); tiers != 0; tiers &= tiers - 1) {
         uint32_t tier = (uint32_t)__builtin_ctz(tiers);
-        uint64_t *place = find_in(tier, address, claim), word;
+        uint64_t *place = heap_objects_find_in(tier, address, claim), word;
 
         if (place == NULL)
             continue;

@@ -77,7 +77,7 @@ chain_of(struct sparse_region *r, uintptr_t address)
 /* --- Entries ---------------------------------------------------------------------------------- */
 
 static uint32_t
-key_of(uint32_t level, uintptr_t address, uint32_t number)
+heap_sparse_key_of(uint32_t level, uintptr_t address, uint32_t number)
 {
     return KEY_THERE | number << KEY_CLAIM |
            (uint32_t)(address & ((UINT64_C(1) << sparse_region_bits(level)) - 1));
@@ -104,8 +104,8 @@ is_entry_free(const struct sparse_region *r, uint32_t key)
 /* Store KEY and WORD of CLAIM in entry I of R's line L. Return false if the entry is not free, or
  * the claim has gone. */
 static bool
-put_entry(struct sparse_region *r, struct sparse_line *l, uint32_t i, uint32_t key, uint64_t word,
-          uint64_t claim)
+heap_sparse_put_entry(struct sparse_region *r, struct sparse_line *l, uint32_t i, uint32_t key,
+                      uint64_t word, uint64_t claim)
 {
     uint32_t there = load_relaxed(&l->keys[i]);
 
@@ -130,7 +130,7 @@ put_in_chain(struct sparse_region *r, uint32_t *link, uint32_t limit, uint32_t k
         struct sparse_line *l = sparse_line_append(link);
 
         for (uint32_t i = 0; l != NULL && i < SPARSE_LINE_ENTRIES; i++)
-            if (put_entry(r, l, i, key, word, claim))
+            if (heap_sparse_put_entry(r, l, i, key, word, claim))
                 return true;
         if (l == NULL)
             return false;
@@ -196,7 +196,7 @@ search_level(uint32_t level, uintptr_t address, uint64_t claim, struct spot *ret
     uint32_t number = r != NULL ? heap_claims_find(r->claims, claim) : (uint32_t)HEAP_CLAIMS;
 
     return number != HEAP_CLAIMS &&
-           search_chain(r, address, key_of(level, address, number), ret_found);
+           search_chain(r, address, heap_sparse_key_of(level, address, number), ret_found);
 }
 
 /* Find the object of O at ADDRESS in the levels that it uses: as search_chain. The first is the one
@@ -312,8 +312,8 @@ heap_sparse_insert_free(struct heap_objects *o, uintptr_t address, struct heap_b
 
     return b.count == 1 && b.size_bytes <= BYTES_MAX && !search(o, address, &found) &&
            found.line != NULL &&
-           put_entry(found.region, found.line, found.entry, found.key, word_of(b),
-                     load_acquire(&o->claim));
+           heap_sparse_put_entry(found.region, found.line, found.entry, found.key, word_of(b),
+                                 load_acquire(&o->claim));
 }
 
 /* Put B at ADDRESS into R of LEVEL, where CLAIM has NUMBER. */
@@ -323,7 +323,7 @@ insert_entry(struct sparse_region *r, uint32_t level, uintptr_t address, struct 
 {
     // The finest level has no next one to fall back to.
     return put_in_chain(r, chain_of(r, address), level > 0 ? CHAIN_LINES : UINT32_MAX,
-                        key_of(level, address, number), word_of(b), claim);
+                        heap_sparse_key_of(level, address, number), word_of(b), claim);
 }
 
 /* Return the finest level in which the region at ADDRESS exists or may be created. */

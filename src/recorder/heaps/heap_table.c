@@ -145,7 +145,7 @@ enum { NOWHERE = UINT32_MAX };
  * neighbourhood of the address, as neighbours often live and die together; the others hash the
  * address itself. */
 static uint32_t
-bucket_of(const struct heap_map_level *level, uint64_t word, uint32_t attempt)
+heap_table_bucket_of(const struct heap_map_level *level, uint64_t word, uint32_t attempt)
 {
     uint64_t address = word >> EMPTYING_BITS;
     uint64_t hash = hash_u64(attempt == 0 ? address / NEIGHBOURHOOD_BYTES
@@ -159,7 +159,7 @@ static uint32_t
 map_find(const struct heap_map_level *level, uint64_t word)
 {
     for (uint32_t attempt = 0; attempt < MAP_ATTEMPTS; attempt++) {
-        uint32_t first = bucket_of(level, word, attempt);
+        uint32_t first = heap_table_bucket_of(level, word, attempt);
 
         for (uint32_t place = first; place < first + BUCKET; place++) {
             uint64_t there = load_acquire(&level->words[place]);
@@ -180,7 +180,7 @@ map_claim(struct heap_map_level *level, uint64_t word)
     uint64_t emptying = word & EMPTYING_MASK;
 
     for (uint32_t attempt = 0; attempt < MAP_ATTEMPTS; attempt++) {
-        uint32_t first = bucket_of(level, word, attempt);
+        uint32_t first = heap_table_bucket_of(level, word, attempt);
 
         for (uint32_t place = first; place < first + BUCKET; place++) {
             uint64_t there = load_relaxed(&level->words[place]);
@@ -197,7 +197,7 @@ map_claim(struct heap_map_level *level, uint64_t word)
 /* A reset while blocks come and go may give a slot to a writing thread while another still reads
  * it. The reader detects that by its CAS of the word. */
 static void
-put_block(struct heap_block *there, struct heap_block b)
+heap_table_put_block(struct heap_block *there, struct heap_block b)
 {
     store_relaxed(&there->site, b.site);
     store_relaxed(&there->birth, b.birth);
@@ -262,7 +262,7 @@ heap_map_insert(struct heap_map *m, const void *address, struct heap_block block
             continue;
         if (i > 0)
             raise_top(m, emptying, i);
-        put_block(&map_blocks(level)[place], block);
+        heap_table_put_block(&map_blocks(level)[place], block);
         store_release(&level->words[place], word);
         return true;
     }
@@ -388,7 +388,7 @@ heap_live_next(struct heap_lives *l, uint64_t *i)
 /* Return the sum of OWN and OTHERS and make the sum zero. Only OTHERS is written, so the owner,
  * whose additions are not atomic, may continue meanwhile. */
 static int64_t
-take(const int64_t *own, int64_t *others)
+heap_table_take(const int64_t *own, int64_t *others)
 {
     int64_t there = load_relaxed(others), mine;
 
@@ -401,8 +401,8 @@ take(const int64_t *own, int64_t *others)
 void
 heap_live_take(struct heap_live *l, int64_t *ret_count, int64_t *ret_bytes)
 {
-    *ret_count = take(&l->own_count, &l->count);
-    *ret_bytes = take(&l->own_bytes, &l->size_bytes);
+    *ret_count = heap_table_take(&l->own_count, &l->count);
+    *ret_bytes = heap_table_take(&l->own_bytes, &l->size_bytes);
 }
 
 void

@@ -51,7 +51,7 @@ put_version(char to[LINE_BYTES], const char *version)
 
 /* Print one line for the user: VERSION, which may be NULL, is not known here. */
 static void
-report_unknown(const char *version)
+lua_adapter_report_unknown(const char *version)
 {
     char line[LINE_BYTES] = "heaptap: ";
 
@@ -66,7 +66,7 @@ report_unknown(const char *version)
 }
 
 __attribute__((constructor)) static void
-begin(void)
+lua_adapter_begin(void)
 {
     void *function = dlsym(RTLD_DEFAULT, "lua_getinfo"), *resume;
     const char *version = NULL, *ident;
@@ -80,7 +80,7 @@ begin(void)
     resume = dlsym(RTLD_DEFAULT, "lua_resume");
     if (!lua_layout_find(ident, lua_code_exports("lua_enablereadonlytable"), &version) ||
         resume == NULL) {
-        report_unknown(version);
+        lua_adapter_report_unknown(version);
         return;
     }
     lua_state_begin((uintptr_t)resume);

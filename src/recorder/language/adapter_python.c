@@ -28,7 +28,7 @@ static struct heaptap_language python = {
 
 /* Print one line for the user, once. VERSION is cut at its first space. */
 static void
-report_unknown(const char *version)
+python_adapter_report_unknown(const char *version)
 {
     static const char before[] = "heaptap: Python ";
     static const char after[] = " is not supported, so its functions are not shown; 3.9 to 3.13 "
@@ -87,12 +87,12 @@ find_asked(struct python_asked *a)
 }
 
 __attribute__((constructor)) static void
-begin(void)
+python_adapter_begin(void)
 {
     const char *(*version)(void);
     const struct python_layout *layout;
     struct python_asked a;
-    struct code interpreter = {0}, ours = {(const void *)begin, 0, 0};
+    struct code interpreter = {0}, ours = {(const void *)python_adapter_begin, 0, 0};
     const void *code = dlsym(RTLD_DEFAULT, "PyCode_Type");
     const void *type = dlsym(RTLD_DEFAULT, "PyType_Type");
     const struct python_owners owners = {
@@ -108,7 +108,7 @@ begin(void)
     layout = python_layout_of(python_layout_minor(version()));
     // Builds for debugging may have more words before the type of an object.
     if (layout == NULL || python_pointer(code, PYTHON_OBJECT_TYPE) != type) {
-        report_unknown(version());
+        python_adapter_report_unknown(version());
         return;
     }
     if (!find_asked(&a)) // After that: older versions lack some of these functions.

@@ -51,7 +51,7 @@ hash(uint64_t address)
 
 /* Return the place of ADDRESS in a table of COUNT places, or a free one if MAKE; else NULL. */
 static struct place *
-place_of(struct place *table, size_t count, uint64_t address, bool make)
+ecl_code_place_of(struct place *table, size_t count, uint64_t address, bool make)
 {
     for (size_t i = 0, at = hash(address); i < WINDOW; i++, at++) {
         struct place *p = &table[at % count];
@@ -68,9 +68,9 @@ place_of(struct place *table, size_t count, uint64_t address, bool make)
 }
 
 static void
-add(uint64_t entry, unsigned id)
+ecl_code_add_one(uint64_t entry, unsigned id)
 {
-    struct place *p = place_of(entries, ENTRIES, entry, true);
+    struct place *p = ecl_code_place_of(entries, ENTRIES, entry, true);
 
     if (p == NULL || id == 0)
         return;
@@ -86,13 +86,13 @@ add(uint64_t entry, unsigned id)
 static void
 name_function(void *base, uint64_t value, const char *name)
 {
-    add(*(const uint64_t *)base + value, ecl_name_of_text(name));
+    ecl_code_add_one(*(const uint64_t *)base + value, ecl_name_of_text(name));
 }
 
 static void
-add_part(void *base, uint64_t value, uint64_t whole)
+ecl_code_add_part(void *base, uint64_t value, uint64_t whole)
 {
-    struct place *p = place_of(entries, ENTRIES, *(const uint64_t *)base + value, true);
+    struct place *p = ecl_code_place_of(entries, ENTRIES, *(const uint64_t *)base + value, true);
 
     if (p != NULL)
         p->whole = *(const uint64_t *)base + whole;
@@ -120,7 +120,7 @@ copy_of(int fd, size_t size)
 }
 
 static void
-open_file(const char *name, uint64_t base)
+ecl_code_open_file(const char *name, uint64_t base)
 {
     int fd = open(name, O_RDONLY | O_CLOEXEC);
     struct stat st;
@@ -131,7 +131,7 @@ open_file(const char *name, uint64_t base)
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && st.st_size <= FILE_BYTES) {
         p = copy_of(fd, (size_t)st.st_size);
         if (p != NULL) {
-            ecl_symbols_read(p, (size_t)st.st_size, name_function, add_part, &base);
+            ecl_symbols_read(p, (size_t)st.st_size, name_function, ecl_code_add_part, &base);
             munmap(p, (size_t)st.st_size);
         }
     }
@@ -157,7 +157,7 @@ look_at_file(const void *entry)
             if (load_relaxed(&known[i]) != 0 || !cas_acq_rel(&known[i], &none, ~base))
                 continue;
             gc_runtime_code(entry, NULL);
-            open_file(info.dli_fname, base);
+            ecl_code_open_file(info.dli_fname, base);
             break;
         }
     }
@@ -175,7 +175,7 @@ ecl_code_add(const void *entry, cl_object name, cl_object block)
         store_relaxed(&latest, hidden);
         look_at_file(entry);
     }
-    add((uintptr_t)entry, ecl_name_of(name));
+    ecl_code_add_one((uintptr_t)entry, ecl_name_of(name));
 }
 
 bool
@@ -190,15 +190,15 @@ unsigned
 ecl_code_of(unsigned long pc)
 {
     uint32_t count = load_acquire(&entry_count);
-    struct place *p = place_of(places, PLACES, pc, true), *entry;
+    struct place *p = ecl_code_place_of(places, PLACES, pc, true), *entry;
     unsigned id = p != NULL ? load_acquire(&p->id) : 0;
 
     if (id != 0 || (p != NULL && load_relaxed(&p->asof) == count + 1))
         return id;
-    entry =
-        place_of(entries, ENTRIES, (uintptr_t)heaptap_function_of((const void *)(pc - 1)), false);
+    entry = ecl_code_place_of(entries, ENTRIES,
+                              (uintptr_t)heaptap_function_of((const void *)(pc - 1)), false);
     if (entry != NULL && entry->whole != 0)
-        entry = place_of(entries, ENTRIES, entry->whole, false);
+        entry = ecl_code_place_of(entries, ENTRIES, entry->whole, false);
     id = entry != NULL ? load_acquire(&entry->id) : 0;
     if (p != NULL) {
         store_relaxed(&p->asof, count + 1);

@@ -11,7 +11,7 @@ enum { NAME_BYTES = 64 };
 
 /* Copy the characters of a Lisp string as ASCII, cut. */
 static void
-name_of(cl_object s, char name[NAME_BYTES])
+ecl_lisp_name_of(cl_object s, char name[NAME_BYTES])
 {
     size_t n = 0;
 
@@ -38,7 +38,7 @@ lisp_snapshot(cl_object s)
 {
     char name[NAME_BYTES];
 
-    name_of(s, name);
+    ecl_lisp_name_of(s, name);
     heaptap_snapshot(name);
     return done();
 }
@@ -48,7 +48,7 @@ lisp_mark(cl_object s)
 {
     char name[NAME_BYTES];
 
-    name_of(s, name);
+    ecl_lisp_name_of(s, name);
     heaptap_phase(name);
     return done();
 }

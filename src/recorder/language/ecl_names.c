@@ -28,7 +28,7 @@ struct text {
 };
 
 static void
-put(struct text *t, unsigned c)
+ecl_names_put(struct text *t, unsigned c)
 {
     if (c < 0x80 && t->size < TEXT_BYTES - 1)
         t->bytes[t->size++] = (char)c;
@@ -40,15 +40,15 @@ put(struct text *t, unsigned c)
 }
 
 static void
-put_text(struct text *t, const char *text)
+ecl_names_put_text(struct text *t, const char *text)
 {
     while (*text != '\0')
-        put(t, (unsigned char)*text++);
+        ecl_names_put(t, (unsigned char)*text++);
 }
 
 /* A Lisp string: bytes, or words of 32 bits. */
 static void
-put_string(struct text *t, cl_object s)
+ecl_names_put_string(struct text *t, cl_object s)
 {
     cl_index count;
 
@@ -61,15 +61,15 @@ put_string(struct text *t, cl_object s)
                           count * (s->d.t == t_string ? sizeof *s->string.self : 1)))
         return;
     for (cl_index i = 0; i < count; i++)
-        put(t, s->d.t == t_string ? (unsigned)s->string.self[i] : s->base_string.self[i]);
+        ecl_names_put(t, s->d.t == t_string ? (unsigned)s->string.self[i] : s->base_string.self[i]);
 }
 
 static bool
-is_text(cl_object s, const char *text)
+ecl_names_is_text(cl_object s, const char *text)
 {
     struct text t = {.size = 0};
 
-    put_string(&t, s);
+    ecl_names_put_string(&t, s);
     t.bytes[t.size] = '\0';
     return strcmp(t.bytes, text) == 0;
 }
@@ -81,7 +81,7 @@ is_lambda(cl_object name)
     struct text t = {.size = 0};
     size_t i = 6;
 
-    put_string(&t, name);
+    ecl_names_put_string(&t, name);
     t.bytes[t.size] = '\0';
     while (t.bytes[i < t.size ? i : t.size] >= '0' && t.bytes[i] <= '9')
         i++;
@@ -89,51 +89,51 @@ is_lambda(cl_object name)
 }
 
 static void
-put_symbol(struct text *t, cl_object s)
+ecl_names_put_symbol(struct text *t, cl_object s)
 {
     cl_object pack = s->symbol.hpack;
 
     if (is_lambda(s->symbol.name)) {
-        put_text(t, "LAMBDA");
+        ecl_names_put_text(t, "LAMBDA");
         return;
     }
     if (Null(pack)) {
-        put_text(t, "#:");
+        ecl_names_put_text(t, "#:");
     } else if (!ECL_IMMEDIATE(pack) && heaptap_can_read(pack, sizeof pack->pack) &&
-               pack->d.t == t_package && !is_text(pack->pack.name, "COMMON-LISP") &&
-               !is_text(pack->pack.name, "COMMON-LISP-USER")) {
-        bool keyword = is_text(pack->pack.name, "KEYWORD");
+               pack->d.t == t_package && !ecl_names_is_text(pack->pack.name, "COMMON-LISP") &&
+               !ecl_names_is_text(pack->pack.name, "COMMON-LISP-USER")) {
+        bool keyword = ecl_names_is_text(pack->pack.name, "KEYWORD");
 
         if (!keyword)
-            put_string(t, pack->pack.name);
-        put_text(t, keyword ? ":" : "::");
+            ecl_names_put_string(t, pack->pack.name);
+        ecl_names_put_text(t, keyword ? ":" : "::");
     }
-    put_string(t, s->symbol.name);
+    ecl_names_put_string(t, s->symbol.name);
 }
 
 static void
-put_name(struct text *t, cl_object name, unsigned depth)
+ecl_names_put_name(struct text *t, cl_object name, unsigned depth)
 {
     if (Null(name)) {
-        put_text(t, depth == 0 ? "LAMBDA" : "NIL");
+        ecl_names_put_text(t, depth == 0 ? "LAMBDA" : "NIL");
     } else if (ECL_LISTP(name) && depth < 3) {
-        put(t, '(');
+        ecl_names_put(t, '(');
         for (unsigned i = 0; i < LIST_MAX && ECL_CONSP(name); i++, name = ECL_CONS_CDR(name)) {
             if (!heaptap_can_read((void *)((uintptr_t)name & ~(uintptr_t)7), 16))
                 break;
             if (i > 0)
-                put(t, ' ');
-            put_name(t, ECL_CONS_CAR(name), depth + 1);
+                ecl_names_put(t, ' ');
+            ecl_names_put_name(t, ECL_CONS_CAR(name), depth + 1);
         }
-        put(t, ')');
+        ecl_names_put(t, ')');
     } else if (!ECL_IMMEDIATE(name) && heaptap_can_read(name, sizeof name->symbol) &&
                name->d.t == t_symbol) {
-        put_symbol(t, name);
+        ecl_names_put_symbol(t, name);
     } else if (!ECL_IMMEDIATE(name) && heaptap_can_read(name, sizeof name->base_string) &&
                (name->d.t == t_base_string || name->d.t == t_string)) {
-        put_string(t, name);
+        ecl_names_put_string(t, name);
     } else {
-        put_text(t, "?");
+        ecl_names_put_text(t, "?");
     }
 }
 
@@ -148,7 +148,7 @@ ecl_name_of(cl_object name)
 {
     struct text t = {.size = 0};
 
-    put_name(&t, name, 0);
+    ecl_names_put_name(&t, name, 0);
     t.bytes[t.size] = '\0';
     return ecl_name_of_text(t.bytes);
 }
@@ -168,7 +168,7 @@ ecl_names_forget(void)
 }
 
 static uint64_t
-key_of(const void *function)
+ecl_names_key_of(const void *function)
 {
     uint64_t generation = load_relaxed(&collections);
 
@@ -176,7 +176,7 @@ key_of(const void *function)
 }
 
 static size_t
-place_of(const void *function)
+ecl_names_place_of(const void *function)
 {
     return ((uintptr_t)function >> 3 ^ (uintptr_t)function >> 16) % KEPT;
 }
@@ -184,14 +184,14 @@ place_of(const void *function)
 void
 ecl_names_forget_one(const void *function)
 {
-    size_t i = place_of(function);
+    size_t i = ecl_names_place_of(function);
 
-    if (load_relaxed(&kept[i].key) == key_of(function))
+    if (load_relaxed(&kept[i].key) == ecl_names_key_of(function))
         store_release(&kept[i].key, UINT64_C(0));
 }
 
 static unsigned
-look_at(cl_object f)
+ecl_names_look_at(cl_object f)
 {
     if (Null(f))
         return 0;
@@ -222,8 +222,8 @@ look_at(cl_object f)
 unsigned
 ecl_name_of_function(cl_object function)
 {
-    uint64_t key = key_of(function);
-    size_t i = place_of(function);
+    uint64_t key = ecl_names_key_of(function);
+    size_t i = ecl_names_place_of(function);
     unsigned id;
 
     if (load_acquire(&kept[i].key) == key) {
@@ -231,7 +231,7 @@ ecl_name_of_function(cl_object function)
         if (load_relaxed(&kept[i].key) == key)
             return id;
     }
-    id = look_at(function);
+    id = ecl_names_look_at(function);
     store_release(&kept[i].key, UINT64_C(0));
     store_release(&kept[i].id, id);
     store_release(&kept[i].key, key);

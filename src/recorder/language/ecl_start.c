@@ -83,7 +83,7 @@ is_readable(uintptr_t at)
 }
 
 static size_t
-frames(struct heaptap_frame *to, size_t max)
+ecl_start_frames(struct heaptap_frame *to, size_t max)
 {
     // Before ECL boots, its key for thread data does not exist.
     cl_env_ptr env = ecl_code_begun() ? env_of_thread() : NULL;
@@ -111,7 +111,7 @@ frames(struct heaptap_frame *to, size_t max)
 }
 
 static const struct heaptap_language lisp = {
-    .size = sizeof lisp, .name = "Lisp", .frames = frames, .code = ecl_code_of};
+    .size = sizeof lisp, .name = "Lisp", .frames = ecl_start_frames, .code = ecl_code_of};
 
 static const struct gc_runtime runtime = {.kinds = ecl_type_names,
                                           .now = ecl_types_now,
@@ -134,7 +134,7 @@ number_at(const char **text)
 
 /* Stop at ECL's library: return 1 if its version is the one of our headers, else 2. */
 static int
-look_at(struct dl_phdr_info *info, size_t size, void *arg)
+ecl_start_look_at(struct dl_phdr_info *info, size_t size, void *arg)
 {
     static const char name[] = "/libecl.so.";
     const char *at = strstr(info->dlpi_name, name);
@@ -152,11 +152,11 @@ look_at(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 __attribute__((constructor)) static void
-begin(void)
+ecl_start_begin(void)
 {
     static const char other[] = "heaptap: the adapter for Lisp was built for another version of "
                                 "ECL; stacks show C functions\n";
-    int found = dl_iterate_phdr(look_at, NULL);
+    int found = dl_iterate_phdr(ecl_start_look_at, NULL);
     const void *boot = dlsym(RTLD_NEXT, "cl_boot");
 
     if (found == 2)

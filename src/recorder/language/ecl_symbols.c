@@ -31,7 +31,7 @@ struct symbols {
 
 /* Return the name of symbol S, *RET_MAX bytes at most; NULL if it lies outside the names. */
 static const char *
-name_of(const struct symbols *all, const Elf64_Sym *s, size_t *ret_max)
+ecl_symbols_name_of(const struct symbols *all, const Elf64_Sym *s, size_t *ret_max)
 {
     if (s->st_name >= all->text_bytes)
         return NULL;
@@ -68,7 +68,7 @@ local_name(const char *symbol, size_t max, char text[NAME_BYTES])
 /* Return true if NAME, of MAX bytes, has the prefix of ECL's functions and a dot. *RET_SIZE is the
  * length up to the dot. */
 static bool
-is_part(const char *name, size_t max, size_t *ret_size)
+ecl_symbols_is_part(const char *name, size_t max, size_t *ret_size)
 {
     size_t n = 0;
 
@@ -80,11 +80,11 @@ is_part(const char *name, size_t max, size_t *ret_size)
 
 /* Return the symbol with the SIZE bytes at NAME as its name; NULL if there is none. */
 static const Elf64_Sym *
-find(struct symbols *all, const char *name, size_t size)
+ecl_symbols_find(struct symbols *all, const char *name, size_t size)
 {
     for (size_t i = 0; i < all->count && all->compared < COMPARED_MAX; i++, all->compared++) {
         size_t max = 0;
-        const char *other = name_of(all, &all->v[i], &max);
+        const char *other = ecl_symbols_name_of(all, &all->v[i], &max);
 
         if (other != NULL && max > size && other[size] == '\0' && memcmp(other, name, size) == 0)
             return &all->v[i];
@@ -93,21 +93,22 @@ find(struct symbols *all, const char *name, size_t size)
 }
 
 static void
-read_symbols(struct symbols *all, ecl_symbols_function *function, ecl_symbols_part *part, void *arg)
+ecl_symbols_read_symbols(struct symbols *all, ecl_symbols_function *function,
+                         ecl_symbols_part *part, void *arg)
 {
     char text[NAME_BYTES];
 
     for (size_t i = 0; i < all->count; i++) {
         const Elf64_Sym *s = &all->v[i], *whole;
         size_t max = 0, size;
-        const char *name = name_of(all, s, &max);
+        const char *name = ecl_symbols_name_of(all, s, &max);
 
         if (ELF64_ST_TYPE(s->st_info) != STT_FUNC || s->st_value == 0 || name == NULL)
             continue;
         if (local_name(name, max, text)) {
             function(arg, s->st_value, text);
-        } else if (is_part(name, max, &size)) {
-            whole = find(all, name, size);
+        } else if (ecl_symbols_is_part(name, max, &size)) {
+            whole = ecl_symbols_find(all, name, size);
             if (whole != NULL)
                 part(arg, s->st_value, whole->st_value);
         }
@@ -115,7 +116,7 @@ read_symbols(struct symbols *all, ecl_symbols_function *function, ecl_symbols_pa
 }
 
 static bool
-is_inside(const Elf64_Shdr *s, size_t size)
+ecl_symbols_is_inside(const Elf64_Shdr *s, size_t size)
 {
     return s->sh_offset <= size && s->sh_size <= size - s->sh_offset;
 }
@@ -138,14 +139,15 @@ ecl_symbols_read(const void *file, size_t size, ecl_symbols_function *function,
         const Elf64_Shdr *s = &sections[i];
         struct symbols all = {.compared = 0};
 
-        if (s->sh_type != SHT_SYMTAB || s->sh_link >= h->e_shnum || !is_inside(s, size) ||
-            s->sh_offset % 8 != 0 || !is_inside(&sections[s->sh_link], size))
+        if (s->sh_type != SHT_SYMTAB || s->sh_link >= h->e_shnum ||
+            !ecl_symbols_is_inside(s, size) || s->sh_offset % 8 != 0 ||
+            !ecl_symbols_is_inside(&sections[s->sh_link], size))
             continue;
         all.v = (const void *)(bytes + s->sh_offset);
         all.count = s->sh_size / sizeof *all.v;
         all.texts = (const char *)bytes + sections[s->sh_link].sh_offset;
         all.text_bytes = sections[s->sh_link].sh_size;
-        read_symbols(&all, function, part, arg);
+        ecl_symbols_read_symbols(&all, function, part, arg);
         return; // A file has only one symbol table.
     }
 }

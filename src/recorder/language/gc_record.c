@@ -79,7 +79,7 @@ struct code {
 };
 
 static int
-look_at(struct dl_phdr_info *info, size_t size, void *arg)
+gc_record_look_at(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct code *code = arg;
 
@@ -103,7 +103,7 @@ gc_runtime_code(const void *within, bool *ret_is_libgc)
 {
     struct code code = {.within = (uintptr_t)within};
 
-    if (dl_iterate_phdr(look_at, &code) == 0)
+    if (dl_iterate_phdr(gc_record_look_at, &code) == 0)
         return;
     heaptap_runtime_code((void *)code.start, (void *)code.end);
     if (ret_is_libgc == NULL || !code.is_libgc)
@@ -171,7 +171,7 @@ take_name(struct dl_phdr_info *info, size_t size, void *arg)
 /* Return NAME in the library FILE or in one that it needs. The library stays loaded from now on,
  * because the address is kept. */
 static void *
-find_in(const char *file, const char *name)
+gc_record_find_in(const char *file, const char *name)
 {
     void *handle = dlopen(file, RTLD_LAZY | RTLD_NOLOAD), *p;
     Dl_info where;
@@ -189,7 +189,7 @@ find_in(const char *file, const char *name)
  * except ours. The program is left out, because its scope is the global one, in which ours come
  * first. */
 static COLD void *
-find_local(const char *name)
+gc_record_find_local(const char *name)
 {
     struct library l;
     void *p = NULL;
@@ -199,7 +199,7 @@ find_local(const char *name)
         if (dl_iterate_phdr(take_name, &l) == 0)
             break;
         if (l.name[0] != '\0' && strstr(l.name, "/libheaptap") == NULL)
-            p = find_in(l.name, name);
+            p = gc_record_find_in(l.name, name);
     }
     return p;
 }
@@ -214,7 +214,7 @@ find_behind(const char *name)
  * determines what to scan; for a collector that was opened with RTLD_LOCAL, it happens at the first
  * call. */
 static void
-look_around(void *(*find)(const char *name))
+gc_record_look_around(void *(*find)(const char *name))
 {
     static int looked;
     const void *p = find("GC_malloc");
@@ -238,8 +238,8 @@ gc_find(void **place, const char *name)
     if (likely(p != NULL))
         return p;
     p = find_behind(name);
-    if (p == NULL && (p = find_local(name)) != NULL)
-        look_around(find_local);
+    if (p == NULL && (p = gc_record_find_local(name)) != NULL)
+        gc_record_look_around(gc_record_find_local);
     store_release(place, p);
     errno = saved;
     return p;
@@ -365,8 +365,8 @@ gc_begin(void)
 }
 
 __attribute__((constructor)) static void
-begin(void)
+gc_record_begin(void)
 {
-    gc_runtime_code((const void *)begin, NULL);
-    look_around(find_behind);
+    gc_runtime_code((const void *)gc_record_begin, NULL);
+    gc_record_look_around(find_behind);
 }

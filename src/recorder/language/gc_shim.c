@@ -24,17 +24,17 @@ extern const char __start_gc_shim_code[] __attribute__((visibility("hidden")));
 extern const char __stop_gc_shim_code[] __attribute__((visibility("hidden")));
 
 static bool
-is_inner(const void *pc)
+gc_shim_is_inner(const void *pc)
 {
     return ((const char *)pc >= __start_gc_shim_code && (const char *)pc < __stop_gc_shim_code) ||
            gc_is_inner(pc);
 }
 
-#define IS_INNER is_inner(__builtin_return_address(0))
+#define IS_INNER gc_shim_is_inner(__builtin_return_address(0))
 
 /* Return the bytes of TEXT; 0 if it is NULL. */
 static size_t
-text_bytes(const char *text)
+gc_shim_text_bytes(const char *text)
 {
     return text != NULL ? strlen(text) + 1 : 0;
 }
@@ -79,8 +79,8 @@ ALLOCATES(GC_calloc_explicitly_typed, (size_t n, size_t bytes, size_t layout), (
           n *bytes)
 ALLOCATES(GC_gcj_malloc, (size_t bytes, void *layout), (bytes, layout), bytes)
 ALLOCATES(GC_gcj_malloc_ignore_off_page, (size_t bytes, void *layout), (bytes, layout), bytes)
-ALLOCATES(GC_strdup, (const char *text), (text), text_bytes(p))
-ALLOCATES(GC_strndup, (const char *text, size_t max), (text, max), text_bytes(p))
+ALLOCATES(GC_strdup, (const char *text), (text), gc_shim_text_bytes(p))
+ALLOCATES(GC_strndup, (const char *text, size_t max), (text, max), gc_shim_text_bytes(p))
 ALLOCATES(GC_wcsdup, (const wchar_t *text), (text), wide_bytes(p))
 
 /* --- Where the object begins before the pointer to it ----------------------------------------- */
@@ -125,9 +125,9 @@ DEBUGS(GC_debug_gcj_malloc)
 DEBUGS(GC_debug_generic_or_special_malloc)
 ALLOCATES_INSIDE(GC_debug_malloc_replacement, (size_t bytes), (bytes), bytes)
 ALLOCATES_INSIDE(GC_debug_strdup, (const char *text, void *a, void *b, void *c), (text, a, b, c),
-                 text_bytes(p))
+                 gc_shim_text_bytes(p))
 ALLOCATES_INSIDE(GC_debug_strndup, (const char *text, size_t max, void *a, void *b, void *c),
-                 (text, max, a, b, c), text_bytes(p))
+                 (text, max, a, b, c), gc_shim_text_bytes(p))
 
 EXPORT int GC_posix_memalign(void **ret, size_t alignment, size_t bytes);
 SHIM int
@@ -202,7 +202,7 @@ GC_debug_free(void *p)
 }
 
 static size_t
-size_of(void *p)
+gc_shim_size_of(void *p)
 {
     size_t (*size)(const void *) = (size_t (*)(const void *))gc_next(GC_FUNCTION_SIZE);
 
@@ -210,7 +210,7 @@ size_of(void *p)
 }
 
 /* P could not grow and is unchanged. Its originally requested size is no longer known. */
-#define STAYS(p) gc_began(p, size_of(p))
+#define STAYS(p) gc_began(p, gc_shim_size_of(p))
 
 EXPORT void *GC_realloc(void *p, size_t bytes);
 SHIM void *

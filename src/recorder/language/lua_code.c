@@ -85,7 +85,7 @@ static size_t function_count;
 enum owner { OWNER_NOBODY, OWNER_LUA, OWNER_PROGRAM };
 
 static enum owner
-owner_of(const char *name)
+lua_code_owner_of(const char *name)
 {
     size_t length = strlen(name);
 
@@ -190,7 +190,7 @@ static const ElfW(Sym) * function_at(const struct object *o, size_t i)
 /* --- Ranges ----------------------------------------------------------------------------------- */
 
 static void
-add_function(uintptr_t start, uintptr_t end)
+lua_code_add_function(uintptr_t start, uintptr_t end)
 {
     size_t i = function_count;
 
@@ -232,16 +232,18 @@ add_range(uintptr_t start, uintptr_t end)
 
 /* Find Lua's functions in O, with cuts at the program's functions. Return false if it has none. */
 static bool
-divide(const struct object *o)
+lua_code_divide(const struct object *o)
 {
     const ElfW(Sym) * s;
     bool divided = false;
 
     for (size_t i = 0; i < o->count; i++)
-        if ((s = function_at(o, i)) != NULL && owner_of(o->names + s->st_name) == OWNER_LUA)
-            add_function(o->base + s->st_value, o->base + s->st_value + s->st_size);
+        if ((s = function_at(o, i)) != NULL &&
+            lua_code_owner_of(o->names + s->st_name) == OWNER_LUA)
+            lua_code_add_function(o->base + s->st_value, o->base + s->st_value + s->st_size);
     for (size_t i = 0; i < o->count; i++)
-        if ((s = function_at(o, i)) != NULL && owner_of(o->names + s->st_name) == OWNER_PROGRAM) {
+        if ((s = function_at(o, i)) != NULL &&
+            lua_code_owner_of(o->names + s->st_name) == OWNER_PROGRAM) {
             cut_at(o->base + s->st_value);
             divided = true;
         }
@@ -303,7 +305,7 @@ lua_code_find(uintptr_t function)
 
     if (dl_iterate_phdr(find_object, &function) == 0)
         return;
-    if (!divide(o)) {
+    if (!lua_code_divide(o)) {
         add_range(o->code_start, o->code_end);
         return;
     }
@@ -369,7 +371,7 @@ struct known_start {
 /* Return true if K is the entry for PC, with its result in *RET_START. Several threads may fill in
  * the same entry, each with a correct pair: the two halves are checked against each other. */
 static inline bool
-is_known(const struct known_start *k, uintptr_t pc, uintptr_t *ret_start)
+lua_code_is_known(const struct known_start *k, uintptr_t pc, uintptr_t *ret_start)
 {
     if (__atomic_load_n(&k->pc, __ATOMIC_ACQUIRE) != pc)
         return false;
@@ -387,7 +389,7 @@ lua_code_start(uintptr_t pc)
     struct known_start *k = &known[i];
     uintptr_t start;
 
-    if (is_known(k, pc, &start) || is_known(&known[i ^ 1], pc, &start))
+    if (lua_code_is_known(k, pc, &start) || lua_code_is_known(&known[i ^ 1], pc, &start))
         return start;
     if (__atomic_load_n(&k->pc, __ATOMIC_RELAXED) != 0)
         k = &known[i ^ 1];

@@ -291,7 +291,7 @@ stop_of(const struct memo *m, unsigned stop)
 }
 
 static inline uint16_t *
-place_of(struct memo *m, uintptr_t call)
+lua_frames_place_of(struct memo *m, uintptr_t call)
 {
     static_assert(PLACES == 1 << (64 - 54), "the hash");
     return &m->places[call * UINT64_C(0x9e3779b97f4a7c15) >> 54];
@@ -301,7 +301,7 @@ place_of(struct memo *m, uintptr_t call)
 static inline struct link *
 link_of(const struct answer *a, uintptr_t call)
 {
-    size_t at = *place_of(a->m, call);
+    size_t at = *lua_frames_place_of(a->m, call);
     struct link *e = &a->m->v[at];
 
     return at + a->count >= LINKS && e->call == call && e->end != at ? e : &a->m->v[LINKS];
@@ -403,7 +403,7 @@ has_words(uintptr_t call, uintptr_t code, uintptr_t status, const struct link *e
 /* Return true if the calls from E on, in state NUMBER and the states that resumed it, are in their
  * old places. Changes in them are noted. Handles only the direct case. */
 static INLINE bool
-stays(struct answer *a, size_t number, struct link *e, bool deep)
+lua_frames_stays(struct answer *a, size_t number, struct link *e, bool deep)
 {
     const struct link *row_end = &a->m->v[LINKS];
     const struct states *s = a->s;
@@ -439,13 +439,13 @@ stays(struct answer *a, size_t number, struct link *e, bool deep)
 static NOINLINE bool
 stays_shallow(struct answer *a, size_t number, struct link *e)
 {
-    return stays(a, number, e, false);
+    return lua_frames_stays(a, number, e, false);
 }
 
 static NOINLINE bool
 stays_deep(struct answer *a, size_t number, struct link *e)
 {
-    return stays(a, number, e, true);
+    return lua_frames_stays(a, number, e, true);
 }
 
 /* The general case, with W at E, in state NUMBER. */
@@ -514,7 +514,7 @@ find_join(const struct answer *a, struct join *j)
 
 /* Return true if the calls from J outwards are unchanged. */
 static inline bool
-goes_on(struct answer *a, struct join *j)
+lua_frames_goes_on(struct answer *a, struct join *j)
 {
     if (!a->s->is_plain)
         return stays_moved(a, j->state, &j->w, j->at);
@@ -529,7 +529,7 @@ put_new_call(const struct answer *a, const struct walk *w, size_t at)
 
     if (at + a->filled < LINKS || e->call != w->c.call || e->end == at || !is_call(a, w, e, true))
         note_call(a, w, e);
-    *place_of(a->m, w->c.call) = (uint16_t)at;
+    *lua_frames_place_of(a->m, w->c.call) = (uint16_t)at;
 }
 
 /* Link the calls inside number JOINED, from number AT on. */
@@ -603,7 +603,7 @@ put_plainly(const struct answer *a, struct heaptap_frame *end)
 /* Return the index of a stop for an answer whose innermost link is FROM, one step further out than
  * needed; LINKS if the links end before that. */
 static unsigned
-stop_from(const struct memo *m, const struct link *from)
+lua_frames_stop_from(const struct memo *m, const struct link *from)
 {
     const struct link *row_end = &m->v[LINKS], *e;
     size_t wanted = heaptap_frames_wanted() + 1, max = (size_t)(row_end - from);
@@ -617,7 +617,7 @@ stop_from(const struct memo *m, const struct link *from)
 /* Move the stop so that enough frames from FROM outwards are compared. Return false if the links do
  * not reach so far. */
 static bool
-reaches(struct answer *a, const struct link *from)
+lua_frames_reaches(struct answer *a, const struct link *from)
 {
     size_t wanted = heaptap_frames_wanted() + 1;
 
@@ -625,7 +625,7 @@ reaches(struct answer *a, const struct link *from)
         return true;
     // No event has compared these links, so their prototypes may have changed.
     a->deep = true;
-    a->stop = stop_of(a->m, stop_from(a->m, from));
+    a->stop = stop_of(a->m, lua_frames_stop_from(a->m, from));
     return a->stop > &a->m->v[LINKS] || from->frames >= a->stop->frames + wanted;
 }
 
@@ -651,7 +651,7 @@ put_links(struct answer *a)
     size_t joined;
 
     find_join(a, &j);
-    if (j.at != row_end && (!reaches(a, j.at) || !goes_on(a, &j))) {
+    if (j.at != row_end && (!lua_frames_reaches(a, j.at) || !lua_frames_goes_on(a, &j))) {
         a->count = 0;
         find_join(a, &j);
     }
@@ -670,14 +670,14 @@ put_links(struct answer *a)
 
 /* Return the stop for the events after A, whose innermost link is FIRST. */
 static unsigned
-next_stop(const struct answer *a, const struct link *first)
+lua_frames_next_stop(const struct answer *a, const struct link *first)
 {
     const struct link *row_end = &a->m->v[LINKS];
     const struct link *stop = a->stop < row_end ? a->stop : row_end;
 
     if (first->frames <= stop->frames + heaptap_frames_wanted() + 2 * STOP_STEP)
         return (unsigned)(stop - a->m->v);
-    return stop_from(a->m, first);
+    return lua_frames_stop_from(a->m, first);
 }
 
 /* Record that the program with the states of GLOBAL has an event in this thread. Mark M unsure if
@@ -784,7 +784,7 @@ is_deep_latest(const struct lua_layout *y, struct memo *m, const struct states *
 
 /* Return the answer for S, parts of it possibly changed. */
 static NOINLINE size_t
-answer(struct answer *a, struct heaptap_frame *end, size_t *ret_same)
+lua_frames_answer(struct answer *a, struct heaptap_frame *end, size_t *ret_same)
 {
     struct memo *m = a->m;
     struct link *first = &m->v[LINKS - m->count];
@@ -804,7 +804,7 @@ answer(struct answer *a, struct heaptap_frame *end, size_t *ret_same)
         *ret_same = 0;
         return put_plainly(a, end);
     }
-    m->stop = next_stop(a, first);
+    m->stop = lua_frames_next_stop(a, first);
     a->count = (unsigned)(&m->v[LINKS] - first);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     m->is_unsure = !a->s->all_queried;
@@ -826,7 +826,7 @@ lua_frames_again(struct heaptap_frame *end, void *memo, const unsigned long note
         (likely(s.all_queried) && likely(!m->is_unsure) ? is_latest(y, m, &s, false)
                                                         : is_deep_latest(y, m, &s)))
         return *ret_same = m->v[LINKS - m->count].frames;
-    return answer(&(struct answer){.y = y, .s = &s, .m = m}, end, ret_same);
+    return lua_frames_answer(&(struct answer){.y = y, .s = &s, .m = m}, end, ret_same);
 }
 
 /* Return the index, AT or above, of the innermost of COUNT C frames that runs the function at

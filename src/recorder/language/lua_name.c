@@ -43,7 +43,7 @@ static char ids_busy; // Atomic: a thread is writing an entry.
 
 /* Return the nodes of the table at T, with their number in *RET_COUNT. */
 static uintptr_t
-nodes_of(uintptr_t t, size_t *ret_count)
+lua_name_nodes_of(uintptr_t t, size_t *ret_count)
 {
     unsigned shift = *(const unsigned char *)(t + lua_layout->table_shift);
 
@@ -53,7 +53,7 @@ nodes_of(uintptr_t t, size_t *ret_count)
 
 /* Return the text of NODE's key; NULL if that is not a short string. */
 static const char *
-key_of(uintptr_t node)
+lua_name_key_of(uintptr_t node)
 {
     const struct lua_layout *y = lua_layout;
 
@@ -80,10 +80,10 @@ static uintptr_t
 table_in(uintptr_t t, const char *key)
 {
     size_t count;
-    uintptr_t node = nodes_of(t, &count);
+    uintptr_t node = lua_name_nodes_of(t, &count);
 
     for (size_t i = 0; i < count; i++, node += lua_layout->node_bytes) {
-        const char *text = key_of(node);
+        const char *text = lua_name_key_of(node);
 
         if (text != NULL && lua_type_at(node) == LUA_IS_TABLE && strcmp(text, key) == 0)
             return lua_word(node);
@@ -93,7 +93,7 @@ table_in(uintptr_t t, const char *key)
 
 /* Store "MODULE.NAME" in TO, or "NAME" for a global. */
 static void
-put_name(char to[NAME_BYTES], const char *module, const char *name)
+lua_name_put_name(char to[NAME_BYTES], const char *module, const char *name)
 {
     size_t length = strcmp(module, "_G") == 0 ? 0 : strnlen(module, NAME_BYTES / 2 - 2);
 
@@ -106,7 +106,7 @@ put_name(char to[NAME_BYTES], const char *module, const char *name)
 
 /* Find the name of FUNCTION in a loaded module of L. Return false if there is none. */
 static bool
-find_name(uintptr_t l, uintptr_t function, char to[NAME_BYTES])
+lua_name_find_name(uintptr_t l, uintptr_t function, char to[NAME_BYTES])
 {
     const struct lua_layout *y = lua_layout;
     uintptr_t registry = lua_word(l + y->state_global) + y->global_registry, loaded, module;
@@ -116,18 +116,18 @@ find_name(uintptr_t l, uintptr_t function, char to[NAME_BYTES])
     if (lua_type_at(registry) != LUA_IS_TABLE ||
         (loaded = table_in(lua_word(registry), "_LOADED")) == 0)
         return false;
-    module = nodes_of(loaded, &modules);
+    module = lua_name_nodes_of(loaded, &modules);
     for (size_t i = 0; i < modules; i++, module += y->node_bytes) {
         uintptr_t node;
 
-        if (lua_type_at(module) != LUA_IS_TABLE || key_of(module) == NULL)
+        if (lua_type_at(module) != LUA_IS_TABLE || lua_name_key_of(module) == NULL)
             continue;
-        node = nodes_of(lua_word(module), &count);
+        node = lua_name_nodes_of(lua_word(module), &count);
         for (size_t k = 0; k < count; k++, node += y->node_bytes) {
-            if (key_of(node) == NULL || !is_function(node, function))
+            if (lua_name_key_of(node) == NULL || !is_function(node, function))
                 continue;
-            put_name(to, key_of(module), key_of(node));
-            if (strcmp(key_of(module), "_G") == 0) // Size of the shortest value.
+            lua_name_put_name(to, lua_name_key_of(module), lua_name_key_of(node));
+            if (strcmp(lua_name_key_of(module), "_G") == 0) // Size of the shortest value.
                 return true;
             found = true;
         }
@@ -156,7 +156,7 @@ copy_call(unsigned char *to, uintptr_t from, uintptr_t function)
 
 /* Call lua_getinfo for the fields WHAT of call C of L. Return false if it fails. */
 static bool
-ask(struct copy *to, uintptr_t l, const struct lua_call *c, const char *what)
+lua_name_ask(struct copy *to, uintptr_t l, const struct lua_call *c, const char *what)
 {
     const struct lua_layout *y = lua_layout;
     unsigned char *call = to->calls + 2 * y->call_bytes, *previous = call - y->call_bytes;
@@ -186,7 +186,7 @@ ask(struct copy *to, uintptr_t l, const struct lua_call *c, const char *what)
 
 /* Store "function@FILE:LINE" in TO. Without stdio, which may take locks. */
 static void
-put_place(char to[NAME_BYTES], const char *file, unsigned line)
+lua_name_put_place(char to[NAME_BYTES], const char *file, unsigned line)
 {
     size_t length = strnlen(file, NAME_BYTES - 32);
     unsigned digits = 1;
@@ -214,11 +214,11 @@ make_id(uintptr_t l, const struct lua_call *c, uintptr_t c_function)
     char text[NAME_BYTES];
     int line;
 
-    if (!ask(&copy, l, c, "nSl"))
+    if (!lua_name_ask(&copy, l, c, "nSl"))
         return 0;
     name = (const char *)lua_word(d + y->debug_name);
     if (c_function != 0) {
-        if (find_name(l, c_function, text))
+        if (lua_name_find_name(l, c_function, text))
             name = text;
         return name != NULL ? heaptap_frame_name(name, "[C]", 0, "Lua") : 0;
     }
@@ -227,7 +227,7 @@ make_id(uintptr_t l, const struct lua_call *c, uintptr_t c_function)
     if (what != NULL && strcmp(what, "main") == 0) {
         name = "main-chunk";
     } else if (name == NULL || name[0] == '?' || name[0] == '(') {
-        put_place(text, file, lua_int(d + y->debug_defined));
+        lua_name_put_place(text, file, lua_int(d + y->debug_defined));
         name = text;
     }
     return heaptap_frame_name(name, file, line > 0 ? (unsigned)line : 0, "Lua");
@@ -242,7 +242,7 @@ known_place(uintptr_t key, uintptr_t code)
 }
 
 static __attribute__((noinline)) void
-keep(struct known *k, const struct known *made)
+lua_name_keep(struct known *k, const struct known *made)
 {
     if (__atomic_test_and_set(&ids_busy, __ATOMIC_ACQUIRE))
         return; // Another thread uses it, or the code that this handler has interrupted.
@@ -261,7 +261,7 @@ new_id_of_lua(uintptr_t l, const struct lua_call *c, struct known *k, const stru
     struct known now = *said;
 
     now.id = make_id(l, c, 0);
-    keep(k, &now);
+    lua_name_keep(k, &now);
     return now.id;
 }
 
@@ -293,6 +293,6 @@ lua_name_of_c(uintptr_t l, const struct lua_call *c, uintptr_t function)
             return id;
     }
     now.id = make_id(l, c, function);
-    keep(k, &now);
+    lua_name_keep(k, &now);
     return now.id;
 }

@@ -47,7 +47,7 @@ uintptr_t lua_state_off;
 static uintptr_t states[STATES]; // Atomic: states seen so far, by hash.
 
 static uintptr_t
-bytes_of(uintptr_t function)
+lua_state_bytes_of(uintptr_t function)
 {
     uintptr_t end = (uintptr_t)heaptap_function_end((const void *)function);
 
@@ -58,7 +58,7 @@ void
 lua_state_begin(uintptr_t resume)
 {
     resume_start = resume;
-    resume_bytes = bytes_of(resume);
+    resume_bytes = lua_state_bytes_of(resume);
 }
 
 static inline uintptr_t *
@@ -119,7 +119,7 @@ is_state(uintptr_t l, uintptr_t low, uintptr_t high)
  * candidate frame count as attempts, because a program may have many other events before Lua
  * begins. */
 static void
-learn(const struct heaptap_native *n, size_t count)
+lua_state_learn(const struct heaptap_native *n, size_t count)
 {
     bool tried = false;
 
@@ -136,7 +136,7 @@ learn(const struct heaptap_native *n, size_t count)
                 continue;
             start = lua_code_start(n[i].pc);
             __atomic_store_n(&lua_state_off, high - at, __ATOMIC_RELAXED);
-            __atomic_store_n(&protected_bytes, bytes_of(start), __ATOMIC_RELAXED);
+            __atomic_store_n(&protected_bytes, lua_state_bytes_of(start), __ATOMIC_RELAXED);
             __atomic_store_n(&protected_start, start, __ATOMIC_RELEASE);
             return;
         }
@@ -154,7 +154,7 @@ lua_state_probe(const struct heaptap_native *n, size_t count, unsigned long note
     size_t k = 0;
 
     if (start == 0) {
-        learn(n, count);
+        lua_state_learn(n, count);
         start = __atomic_load_n(&protected_start, __ATOMIC_ACQUIRE);
     }
     if (start == 0)

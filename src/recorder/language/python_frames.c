@@ -127,7 +127,7 @@ struct link {
     uint64_t number;   // Life of CODE; 0 = CODE is no code object.
     uint32_t id;
     uint32_t frames;   // Function frames from the outermost up to this one.
-    uint8_t mark;      // See mark_of.
+    uint8_t mark;      // See python_frames_mark_of.
     uint8_t shown;     // 1; 0 for a frame without a function or one that has not begun.
 };
 
@@ -162,7 +162,7 @@ struct walk {
 };
 
 static inline uint16_t *
-place_of(struct python_memo *m, const void *frame)
+python_frames_place_of(struct python_memo *m, const void *frame)
 {
     static_assert(PLACES == 1 << (64 - 54), "the hash");
     return &m->places[((uintptr_t)frame >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 54];
@@ -172,7 +172,7 @@ place_of(struct python_memo *m, const void *frame)
 
 /* Return the mark that shows whether the link at FRAME is the outermost of its C frame. */
 static INLINE uint8_t
-mark_of(enum python_chain kind, const void *frame)
+python_frames_mark_of(enum python_chain kind, const void *frame)
 {
     if (kind == PYTHON_CHAIN_ENTRIES)
         return (uint8_t)python_byte(frame, layout->frame_entry);
@@ -181,7 +181,7 @@ mark_of(enum python_chain kind, const void *frame)
 
 /* Return true if a link with MARK is a shim, which has no function. */
 static INLINE bool
-is_shim(enum python_chain kind, uint8_t mark)
+python_frames_is_shim(enum python_chain kind, uint8_t mark)
 {
     return kind == PYTHON_CHAIN_SHIMS && mark == PYTHON_OWNER_SHIM;
 }
@@ -218,7 +218,8 @@ leaves_cframe(enum python_chain kind, const void *in, uint8_t mark)
  * then the outermost link whose instruction or function has changed. Otherwise *RET_DIFFERS is the
  * number of the first link with another successor. */
 static INLINE bool
-stays(enum python_chain kind, struct walk *w, const struct link *l, uint32_t *ret_differs)
+python_frames_stays(enum python_chain kind, struct walk *w, const struct link *l,
+                    uint32_t *ret_differs)
 {
     const struct link *root = &w->m->links[w->stop], *changed = l + 1;
     const char *frame = l->frame, *next;
@@ -233,7 +234,7 @@ stays(enum python_chain kind, struct walk *w, const struct link *l, uint32_t *re
     for (; l > root; l--, frame = next) {
         if (has_marks(kind) && (uint8_t)frame[mark] != l->mark)
             break;
-        if (!is_shim(kind, l->mark) &&
+        if (!python_frames_is_shim(kind, l->mark) &&
             (unlikely(*(const void *const *)(frame + code) != l->code) ||
              unlikely(at_in(kind, frame + at) != l->at))) {
             changed = l;
@@ -275,7 +276,7 @@ find_shim(struct walk *w, const void *frame)
 /* Return a stop that leaves enough frames from link number INNER outwards, one step further out
  * than needed; 0 if the links end before that. */
 static uint32_t
-stop_from(enum python_chain kind, const struct python_memo *m, uint32_t inner)
+python_frames_stop_from(enum python_chain kind, const struct python_memo *m, uint32_t inner)
 {
     uint32_t wanted = (uint32_t)heaptap_frames_wanted() + 1, stop;
 
@@ -291,13 +292,13 @@ stop_from(enum python_chain kind, const struct python_memo *m, uint32_t inner)
 /* Move the stop so that enough frames from link number INNER outwards are compared. Return false if
  * the links do not reach so far. */
 static bool
-reaches(enum python_chain kind, struct walk *w, uint32_t inner)
+python_frames_reaches(enum python_chain kind, struct walk *w, uint32_t inner)
 {
     const struct link *l = w->m->links;
     uint32_t wanted = (uint32_t)heaptap_frames_wanted() + 1;
 
     if (w->stop > 0 && l[inner].frames < l[w->stop].frames + wanted)
-        w->stop = stop_from(kind, w->m, inner);
+        w->stop = python_frames_stop_from(kind, w->m, inner);
     return w->stop > 0 || !w->m->is_cut || l[inner].frames >= wanted;
 }
 
@@ -306,7 +307,7 @@ reaches(enum python_chain kind, struct walk *w, uint32_t inner)
 static INLINE uint32_t
 find_link(enum python_chain kind, struct walk *w)
 {
-    uint32_t number = *place_of(w->m, w->frame), differs;
+    uint32_t number = *python_frames_place_of(w->m, w->frame), differs;
     const struct link *l = &w->m->links[number];
 
     if (number - 1 >= w->count || l->frame != w->frame)
@@ -316,11 +317,11 @@ find_link(enum python_chain kind, struct walk *w)
             return 0;
     } else if (l->in != w->in || (uintptr_t)l->in < w->reach.stack)
         return 0;
-    if (!reaches(kind, w, number)) {
+    if (!python_frames_reaches(kind, w, number)) {
         w->count = 0;
         return 0;
     }
-    if (!stays(kind, w, l, &differs)) {
+    if (!python_frames_stays(kind, w, l, &differs)) {
         w->count = differs - 1;
         return 0;
     }
@@ -342,7 +343,7 @@ add_damaged(struct walk *w, const void *in)
 
 /* Return true if the frame that W has reached can be read. NULL is the regular end of the chain. */
 static inline bool
-is_there(struct walk *w, const void *p, const void *in)
+python_frames_is_there(struct walk *w, const void *p, const void *in)
 {
     if (likely(python_can_reach(&w->reach, p)))
         return true;
@@ -356,7 +357,8 @@ is_there(struct walk *w, const void *p, const void *in)
 static inline bool
 is_cframe_there(struct walk *w, const void *cframe, const void *in)
 {
-    return cframe == (const char *)w->thread + layout->thread_root || is_there(w, cframe, in);
+    return cframe == (const char *)w->thread + layout->thread_root ||
+           python_frames_is_there(w, cframe, in);
 }
 
 /* Read the frame that W has reached, and step outwards. Return false if there are no more. A frame
@@ -368,15 +370,15 @@ take_link(enum python_chain kind, struct walk *w)
     const void *frame = w->frame, *inner = w->in;
     struct link *l = &w->m->new_links[w->new_count];
 
-    if (!is_there(w, frame, w->in))
+    if (!python_frames_is_there(w, frame, w->in))
         return false;
     w->new_count++;
     l->frame = frame;
     l->in = w->in;
     l->code = python_pointer(frame, layout->frame_code);
     l->at = at_of(kind, frame);
-    l->mark = mark_of(kind, frame);
-    l->shown = !is_shim(kind, l->mark);
+    l->mark = python_frames_mark_of(kind, frame);
+    l->shown = !python_frames_is_shim(kind, l->mark);
     l->number = l->shown ? python_name_code(l->code) : 0;
     w->frame = python_pointer(frame, layout->frame_previous);
     if (unlikely(l->number == 0) && l->shown) {
@@ -449,7 +451,7 @@ read_again(enum python_chain kind, struct link *l)
     const void *code = python_pointer(l->frame, layout->frame_code);
     uint64_t at = at_of(kind, l->frame);
 
-    if ((is_shim(kind, l->mark)) || (code == l->code && at == l->at))
+    if ((python_frames_is_shim(kind, l->mark)) || (code == l->code && at == l->at))
         return true;
     if (code != l->code)
         l->number = python_name_code(code);
@@ -478,7 +480,8 @@ take_new(enum python_chain kind, struct link *l, const struct link *new, bool fi
 /* Update the memo from the first changed link inwards: links up to number KNOWN in place, then the
  * new ones. Store their functions before END. Return false if one of the former has none. */
 static INLINE bool
-answer(enum python_chain kind, struct walk *w, uint32_t known, struct heaptap_frame *end)
+python_frames_answer(enum python_chain kind, struct walk *w, uint32_t known,
+                     struct heaptap_frame *end)
 {
     uint32_t top = known + w->new_count;
 
@@ -490,12 +493,12 @@ answer(enum python_chain kind, struct walk *w, uint32_t known, struct heaptap_fr
         else if (!read_again(kind, l))
             return false;
         if (kind == PYTHON_CHAIN_SHIMS)
-            l->in = is_shim(kind, l->mark) ? l->frame : l[-1].in;
+            l->in = python_frames_is_shim(kind, l->mark) ? l->frame : l[-1].in;
         // The links span several C stacks, so the position of the innermost does not prove the
         // others readable.
         if (i > 1 && l->in > l[-1].in && l[-1].in != NULL)
             w->is_lost = true;
-        *place_of(w->m, l->frame) = (uint16_t)i;
+        *python_frames_place_of(w->m, l->frame) = (uint16_t)i;
         l->frames = l[-1].frames + l->shown;
         if (l->shown)
             end[-(int)l->frames] = (struct heaptap_frame){(uintptr_t)l->in, l->id, 0};
@@ -506,7 +509,7 @@ answer(enum python_chain kind, struct walk *w, uint32_t known, struct heaptap_fr
 /* There are more links than the limit, in a version where only a frame further out shows the C
  * frame. If that frame is missing, the links are no stack, and would only hide the C frames. */
 static COLD void
-cut(struct walk *w)
+python_frames_cut(struct walk *w)
 {
     struct link *root = &w->m->links[0];
     const struct link *outer = &w->m->new_links[LINKS_CUT];
@@ -524,7 +527,8 @@ cut(struct walk *w)
     if (layout->chain != PYTHON_CHAIN_SHIMS || (root->in = find_shim(w, root->frame)) != NULL)
         return;
     w->is_lost = true;
-    while (w->new_count > 0 && !is_shim(PYTHON_CHAIN_SHIMS, w->m->new_links[w->new_count - 1].mark))
+    while (w->new_count > 0 &&
+           !python_frames_is_shim(PYTHON_CHAIN_SHIMS, w->m->new_links[w->new_count - 1].mark))
         w->new_count--;
     add_damaged(w, NULL);
 }
@@ -532,7 +536,7 @@ cut(struct walk *w)
 /* Follow the chain until it meets a known link, or ends. Return the number of that link; 0 = the
  * end. */
 static INLINE uint32_t
-follow(enum python_chain kind, struct walk *w)
+python_frames_follow(enum python_chain kind, struct walk *w)
 {
     for (uint32_t known; w->new_count + 1 < LINKS;) {
         if (w->frame != NULL && (known = find_link(kind, w)) > 0)
@@ -548,13 +552,13 @@ follow(enum python_chain kind, struct walk *w)
     }
     w->from = 1;
     w->stop = 0;
-    cut(w);
+    python_frames_cut(w);
     return 0;
 }
 
 /* Start of the chain. */
 static inline void
-start(struct walk *w)
+python_frames_start(struct walk *w)
 {
     w->new_count = 0;
     w->unknown = 0;
@@ -574,13 +578,13 @@ start(struct walk *w)
 
 /* Return the stop for the events after W, whose innermost link is number TOP. */
 static inline uint32_t
-next_stop(enum python_chain kind, const struct walk *w, uint32_t top)
+python_frames_next_stop(enum python_chain kind, const struct walk *w, uint32_t top)
 {
     const struct link *l = w->m->links;
 
     if (l[top].frames <= l[w->stop].frames + heaptap_frames_wanted() + 2 * STOP_STEP)
         return w->stop;
-    return stop_from(kind, w->m, top);
+    return python_frames_stop_from(kind, w->m, top);
 }
 
 /* Return true if fewer frames than wanted lie between link number TOP and the stop. Functions that
@@ -595,17 +599,18 @@ is_short(const struct walk *w, uint32_t top)
 }
 
 static INLINE size_t
-walk(enum python_chain kind, struct walk *w, struct heaptap_frame *end, size_t *ret_same)
+python_frames_walk(enum python_chain kind, struct walk *w, struct heaptap_frame *end,
+                   size_t *ret_same)
 {
     struct python_memo *m = w->m;
     uint32_t known, top;
 
     for (;;) {
-        start(w);
-        known = follow(kind, w);
+        python_frames_start(w);
+        known = python_frames_follow(kind, w);
         *ret_same = m->links[w->from - 1].frames;
         top = known + w->new_count;
-        if (likely(top <= LINKS) && likely(answer(kind, w, known, end)) &&
+        if (likely(top <= LINKS) && likely(python_frames_answer(kind, w, known, end)) &&
             likely(!is_short(w, top)))
             break;
         // Walk once more without the cache. That walk always ends.
@@ -617,7 +622,7 @@ walk(enum python_chain kind, struct walk *w, struct heaptap_frame *end, size_t *
         m->thread = w->thread;
         m->stack_end = w->reach.stack + w->reach.stack_room;
         m->filled = w->filled > top ? w->filled : top;
-        m->stop = next_stop(kind, w, top);
+        m->stop = python_frames_next_stop(kind, w, top);
         m->count = top;
     }
     return m->links[top].frames;
@@ -685,13 +690,13 @@ python_frames_again(struct heaptap_frame *end, void *memo, const unsigned long *
     take_memo(&w, memo);
     switch (layout->chain) {
     case PYTHON_CHAIN_OBJECTS:
-        return walk(PYTHON_CHAIN_OBJECTS, &w, end, ret_same);
+        return python_frames_walk(PYTHON_CHAIN_OBJECTS, &w, end, ret_same);
     case PYTHON_CHAIN_CFRAMES:
-        return walk(PYTHON_CHAIN_CFRAMES, &w, end, ret_same);
+        return python_frames_walk(PYTHON_CHAIN_CFRAMES, &w, end, ret_same);
     case PYTHON_CHAIN_ENTRIES:
-        return walk(PYTHON_CHAIN_ENTRIES, &w, end, ret_same);
+        return python_frames_walk(PYTHON_CHAIN_ENTRIES, &w, end, ret_same);
     case PYTHON_CHAIN_SHIMS:
-        return walk(PYTHON_CHAIN_SHIMS, &w, end, ret_same);
+        return python_frames_walk(PYTHON_CHAIN_SHIMS, &w, end, ret_same);
     }
     return 0;
 }

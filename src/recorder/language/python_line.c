@@ -13,7 +13,7 @@
 #include "language/python_line.h"
 
 static unsigned
-clean(int64_t line)
+python_line_clean(int64_t line)
 {
     return line > 0 && line <= INT32_MAX ? (unsigned)line : 0;
 }
@@ -29,7 +29,7 @@ line_in_table(const unsigned char *table, size_t bytes, int64_t line, uint64_t a
             break;
         line += (signed char)table[i + 1];
     }
-    return clean(line);
+    return python_line_clean(line);
 }
 
 static unsigned
@@ -44,7 +44,7 @@ line_in_ranges(const unsigned char *table, size_t bytes, int64_t line, uint64_t 
             line += delta;
         end += table[i];
         if (end > at)
-            return delta != -128 ? clean(line) : 0;
+            return delta != -128 ? python_line_clean(line) : 0;
     }
     return 0;
 }
@@ -81,7 +81,7 @@ line_in_locations(const unsigned char *table, size_t bytes, int64_t line, uint64
         else if (kind >= LOCATION_ONE_LINE && kind < LOCATION_NO_COLUMNS)
             line += kind - LOCATION_ONE_LINE;
         if (end > at)
-            return kind != LOCATION_NONE ? clean(line) : 0;
+            return kind != LOCATION_NONE ? python_line_clean(line) : 0;
         while (i < bytes && !(table[i] & 128))
             i++;
     }

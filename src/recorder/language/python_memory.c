@@ -75,7 +75,7 @@ pages_of(size_t bytes)
 }
 
 static void *
-arena_alloc(void *context, size_t bytes)
+python_memory_arena_alloc(void *context, size_t bytes)
 {
     void *p = arenas_behind.alloc(context, bytes);
 
@@ -99,7 +99,7 @@ arena_free(void *context, void *p, size_t bytes)
 /* --- Objects ---------------------------------------------------------------------------------- */
 
 static inline void
-resized(const void *old, bool was_in_arena, const void *p, size_t bytes)
+python_memory_resized(const void *old, bool was_in_arena, const void *p, size_t bytes)
 {
     bool is_in = is_in_arena(p);
 
@@ -140,7 +140,7 @@ resized(const void *old, bool was_in_arena, const void *p, size_t bytes)
             python_reach_freed(old);                                                               \
         p = behind[domain].realloc(context, old, bytes);                                           \
         if (p != NULL)                                                                             \
-            resized(old, was_in_arena, p, bytes);                                                  \
+            python_memory_resized(old, was_in_arena, p, bytes);                                    \
         return p;                                                                                  \
     }                                                                                              \
                                                                                                    \
@@ -215,10 +215,10 @@ hook_arenas(void)
     struct arenas now;
 
     asked.get_arenas(&now);
-    if (now.alloc == arena_alloc)
+    if (now.alloc == python_memory_arena_alloc)
         return;
     arenas_behind = now;
-    asked.set_arenas(&(struct arenas){now.context, arena_alloc, arena_free});
+    asked.set_arenas(&(struct arenas){now.context, python_memory_arena_alloc, arena_free});
 }
 
 static void

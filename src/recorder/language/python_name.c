@@ -169,7 +169,7 @@ copy_text(char *to, size_t size, const void *text)
 }
 
 static unsigned
-line_of(const void *code, uint64_t at)
+python_name_line_of(const void *code, uint64_t at)
 {
     const void *table = python_pointer(code, layout->code_lines);
     unsigned first = (unsigned)python_int(code, layout->code_line);
@@ -187,13 +187,13 @@ line_of(const void *code, uint64_t at)
 }
 
 static COLD unsigned
-name_frame(const void *code, uint64_t at)
+python_name_frame(const void *code, uint64_t at)
 {
     char function[TEXT_BYTES], file[TEXT_BYTES];
 
     copy_text(function, sizeof function, python_pointer(code, layout->code_function));
     copy_text(file, sizeof file, python_pointer(code, layout->code_file));
-    return heaptap_frame_name(function, file, line_of(code, at), "Python");
+    return heaptap_frame_name(function, file, python_name_line_of(code, at), "Python");
 }
 
 uint64_t
@@ -213,13 +213,13 @@ python_name_of(const void *code, uint64_t number, uint64_t at)
     unsigned id;
 
     if (unlikely(index > AT_NOT_BEGUN))
-        return name_frame(code, at);
+        return python_name_frame(code, at);
     key = number << AT_BITS | index;
     slot = id_word(key);
     word = load_relaxed(slot);
     if (likely(word >> ID_BITS == key))
         return (unsigned)(word & ((1 << ID_BITS) - 1));
-    id = name_frame(code, at);
+    id = python_name_frame(code, at);
     if (id < 1 << ID_BITS)
         store_relaxed(slot, key << ID_BITS | id);
     return id;

@@ -164,7 +164,7 @@ is_in_object(uintptr_t frame)
 }
 
 static inline bool
-is_mapped(uintptr_t address)
+python_reach_is_mapped(uintptr_t address)
 {
     return python_is_page_of(&python_chunks, address) || python_is_page_of(&python_arenas, address);
 }
@@ -177,7 +177,7 @@ python_reach_prove(struct python_reach *r, const void *p)
 
     if (at < PAGE_BYTES || at >> 47 != 0)
         return false;
-    if (likely(is_mapped(at) && is_mapped(last))) {
+    if (likely(python_reach_is_mapped(at) && python_reach_is_mapped(last))) {
         r->memory = page_of(at);
         r->memory_room = page_of(last) + PAGE_BYTES - r->memory - layout->frame_bytes + 1;
         return true;

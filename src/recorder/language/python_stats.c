@@ -58,7 +58,7 @@ stats(void *self, void *arguments)
 
 /* Runs as a pending call: between instructions, with the interpreter's lock held. */
 static int
-exchange(void *nothing)
+python_stats_exchange(void *nothing)
 {
     void *function = asked.find_in_sys("_debugmallocstats");
     struct method **method;
@@ -96,5 +96,5 @@ python_stats_settle(const struct python_allocator *b, void *(*ours)(void *, size
     our_malloc = ours;
     if (asked.get != NULL && asked.set != NULL && asked.find_in_sys != NULL &&
         asked.when_at_leisure != NULL)
-        asked.when_at_leisure(exchange, NULL);
+        asked.when_at_leisure(python_stats_exchange, NULL);
 }

@@ -38,7 +38,7 @@ site_of(uint64_t e)
 }
 
 static inline bool
-is_live(uint64_t e)
+ledger_hooked_is_live(uint64_t e)
 {
     return site_of(e) != 0 && e >> 32 != SIZE_ENDED;
 }
@@ -46,7 +46,7 @@ is_live(uint64_t e)
 /* Return the memory at *PLACE, allocated on demand with SIZE_BYTES by MAKE; NULL without memory.
  * *RET_NEW is true if this call allocated it. */
 static void *
-take(void *place, void *(*make)(size_t), size_t size_bytes, bool *ret_new)
+ledger_hooked_take(void *place, void *(*make)(size_t), size_t size_bytes, bool *ret_new)
 {
     void **at = place;
     void *there = load_acquire(at);
@@ -66,7 +66,7 @@ take(void *place, void *(*make)(size_t), size_t size_bytes, bool *ret_new)
 }
 
 static inline uintptr_t
-address_of(uintptr_t key)
+ledger_hooked_address_of(uintptr_t key)
 {
     return key & ~LEDGER_HOOKED;
 }
@@ -87,7 +87,7 @@ birth_at(uint64_t *slot, uintptr_t address)
 }
 
 static uint64_t *
-find_slot(uintptr_t address)
+ledger_hooked_find_slot(uintptr_t address)
 {
     uint64_t **top = load_acquire(&ledger_state()->hooked_ledger);
     uint64_t *leaf;
@@ -102,14 +102,15 @@ static COLD uint64_t *
 make_slot(uintptr_t address)
 {
     bool is_new;
-    uint64_t **top = take(&ledger_state()->hooked_ledger, mem_private,
-                          LEDGER_TOP_ENTRIES * sizeof *top, &is_new);
+    uint64_t **top = ledger_hooked_take(&ledger_state()->hooked_ledger, mem_private,
+                                        LEDGER_TOP_ENTRIES * sizeof *top, &is_new);
     uint64_t *leaf;
 
     if (top == NULL || address >> ARCH_ADDRESS_BITS)
         return NULL;
-    leaf = take(&top[address >> LEDGER_SPAN_BITS], mem_dumped,
-                ((sizeof *leaf + sizeof(uint8_t)) << LEDGER_SPAN_BITS) >> GRANULE_SHIFT, &is_new);
+    leaf = ledger_hooked_take(
+        &top[address >> LEDGER_SPAN_BITS], mem_dumped,
+        ((sizeof *leaf + sizeof(uint8_t)) << LEDGER_SPAN_BITS) >> GRANULE_SHIFT, &is_new);
     if (is_new)
         core_leaf_add(address, CORE_LEAF_HOOKED, leaf);
     return leaf != NULL ? in_leaf(leaf, address) : NULL;
@@ -122,7 +123,8 @@ says(uint64_t e, uintptr_t key, uint64_t *slot)
     if (unlikely(e >> 32 == SIZE_SIDE))
         return ledger_side_remove(key);
     return (struct ledger_entry){.site = site_of(e),
-                                 .birth = load_relaxed(birth_at(slot, address_of(key))),
+                                 .birth =
+                                     load_relaxed(birth_at(slot, ledger_hooked_address_of(key))),
                                  .size_bytes = e >> 32};
 }
 
@@ -130,9 +132,9 @@ bool
 ledger_hooked_insert(uintptr_t key, uint64_t size_bytes, uint32_t site, uint8_t birth,
                      struct ledger_entry *ret_old)
 {
-    uintptr_t address = address_of(key);
+    uintptr_t address = ledger_hooked_address_of(key);
     uint64_t size = size_bytes < SIZE_ENDED ? size_bytes : SIZE_SIDE;
-    uint64_t *slot = find_slot(address);
+    uint64_t *slot = ledger_hooked_find_slot(address);
     struct ledger_entry none;
 
     *ret_old = (struct ledger_entry){0};
@@ -141,7 +143,7 @@ ledger_hooked_insert(uintptr_t key, uint64_t size_bytes, uint32_t site, uint8_t 
         return false;
     if (unlikely(address & 15))
         return ledger_side_insert(key, size_bytes, site, birth, false, ret_old);
-    if (unlikely(is_live(load_relaxed(slot))))
+    if (unlikely(ledger_hooked_is_live(load_relaxed(slot))))
         *ret_old = says(load_relaxed(slot), key, slot); // Its free went unseen.
     if (unlikely(size == SIZE_SIDE) &&
         !ledger_side_insert(key, size_bytes, site, birth, false, &none)) {
@@ -156,17 +158,17 @@ ledger_hooked_insert(uintptr_t key, uint64_t size_bytes, uint32_t site, uint8_t 
 struct ledger_entry
 ledger_hooked_remove(uintptr_t key)
 {
-    uintptr_t address = address_of(key);
+    uintptr_t address = ledger_hooked_address_of(key);
     uint64_t *slot;
     uint64_t e;
 
     if (unlikely(address & 15))
         return ledger_side_remove(key);
-    slot = find_slot(address);
+    slot = ledger_hooked_find_slot(address);
     if (unlikely(slot == NULL))
         return (struct ledger_entry){0};
     e = load_relaxed(slot);
-    if (unlikely(!is_live(e)))
+    if (unlikely(!ledger_hooked_is_live(e)))
         return (struct ledger_entry){.freed_site = site_of(e) & LEDGER_SITE_MASK};
     store_relaxed(slot, SIZE_ENDED << 32 | site_of(e));
     return says(e, key, slot);
@@ -175,8 +177,8 @@ ledger_hooked_remove(uintptr_t key)
 void
 ledger_hooked_forget(uintptr_t key)
 {
-    uint64_t *slot = key & 15 ? NULL : find_slot(address_of(key));
+    uint64_t *slot = key & 15 ? NULL : ledger_hooked_find_slot(ledger_hooked_address_of(key));
 
-    if (slot != NULL && !is_live(load_relaxed(slot)))
+    if (slot != NULL && !ledger_hooked_is_live(load_relaxed(slot)))
         store_relaxed(slot, UINT64_C(0));
 }

@@ -41,7 +41,7 @@ struct side {
 };
 
 static struct side_slot *
-find(struct side *s, uint64_t key, uint64_t hash)
+ledger_side_find(struct side *s, uint64_t key, uint64_t hash)
 {
     for (uint32_t i = 0; i < WINDOW; i++) {
         struct side_slot *slot = &s->slots[(hash + i) & s->mask];
@@ -129,7 +129,7 @@ ledger_side_remove(uintptr_t block)
 
         if (s == NULL)
             break;
-        slot = find(s, block, hash);
+        slot = ledger_side_find(s, block, hash);
         if (slot != NULL) {
             uint64_t value = load_acquire(&slot->value);
             uint64_t how = slot->how;

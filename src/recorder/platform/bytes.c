@@ -115,7 +115,7 @@ strlen(const char *s)
 }
 
 static inline int
-compare(const char *a, const char *b, size_t bytes_max)
+bytes_compare(const char *a, const char *b, size_t bytes_max)
 {
     for (; bytes_max > 0; bytes_max--, a++, b++) {
         if (*a != *b || *a == '\0')
@@ -128,13 +128,13 @@ compare(const char *a, const char *b, size_t bytes_max)
 int
 strcmp(const char *a, const char *b)
 {
-    return compare(a, b, SIZE_MAX);
+    return bytes_compare(a, b, SIZE_MAX);
 }
 
 int
 strncmp(const char *a, const char *b, size_t bytes_max)
 {
-    return compare(a, b, bytes_max);
+    return bytes_compare(a, b, bytes_max);
 }
 
 char *

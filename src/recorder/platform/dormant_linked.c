@@ -27,7 +27,7 @@ static_assert(sizeof DORMANT_NOTE_OWNER == 8 && DORMANT_NOTE_TYPE == 2, "the not
 /* Return true if the environment requests recording. Only the first answer counts, since it could
  * change in the middle of the process. */
 static bool
-is_asked(void)
+dormant_is_asked(void)
 {
     const char *wanted = host_environment("HEAPTAP"), *directory;
 
@@ -42,7 +42,7 @@ dormant_here(void)
     static uint32_t answer; // Atomic: 0 = not known yet, 1 = idle, 2 = not.
 
     if (unlikely(load_relaxed(&answer) == 0))
-        store_relaxed(&answer, is_asked() ? 2u : 1u);
+        store_relaxed(&answer, dormant_is_asked() ? 2u : 1u);
     return load_relaxed(&answer) == 1;
 }
 

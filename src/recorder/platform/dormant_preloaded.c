@@ -13,7 +13,7 @@
 #include "unwind/unwind.h"
 
 static bool
-has_note(uint64_t at, uint64_t end)
+dormant_has_note(uint64_t at, uint64_t end)
 {
     while (at + sizeof(Elf64_Nhdr) <= end) {
         const Elf64_Nhdr *note = (const Elf64_Nhdr *)(uintptr_t)at;
@@ -45,7 +45,7 @@ program_has_recorder(void)
         uint64_t end = at + segments[i].p_memsz;
 
         if (segments[i].p_type == PT_NOTE && end <= unwind_readable_end(&program, at) &&
-            at % 4 == 0 && has_note(at, end))
+            at % 4 == 0 && dormant_has_note(at, end))
             return true;
     }
     return false;

@@ -24,7 +24,7 @@ errno_nowhere(void)
 }
 
 static COLD errno_fn *
-find(void)
+errno_find(void)
 {
     void *f = process_libc_function("__errno_location");
 
@@ -38,7 +38,7 @@ __errno_location(void)
     errno_fn *f = load_acquire(&known);
 
     if (unlikely(f == NULL)) {
-        f = find();
+        f = errno_find();
         store_release(&known, f);
     }
     return f();

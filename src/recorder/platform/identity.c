@@ -56,7 +56,7 @@ identity_own(void)
 /* The owner of the memory that the process PID runs in. An owner that has ended leaves its memory
  * to its guests. */
 static int
-owner_of(int pid)
+identity_owner_of(int pid)
 {
     int noted = owner != NULL ? load_relaxed(owner) : 0;
 
@@ -70,11 +70,11 @@ identity_is_guest(void)
 {
     int pid = sys_getpid();
 
-    return owner_of(pid) != pid;
+    return identity_owner_of(pid) != pid;
 }
 
 int
 identity_pid(void)
 {
-    return owner_of(sys_getpid());
+    return identity_owner_of(sys_getpid());
 }

@@ -62,7 +62,7 @@ bytes_at(const struct unwind_object *o, uint64_t address, uint64_t size_bytes, u
 
 /* Return the 32-bit word with INDEX in the table at ADDRESS; 0 if it cannot be read. */
 static uint32_t
-word_at(const struct unwind_object *o, uint64_t address, uint64_t index)
+image_word_at(const struct unwind_object *o, uint64_t address, uint64_t index)
 {
     const uint32_t *word = bytes_at(o, address + index * sizeof *word, sizeof *word, 4);
 
@@ -114,17 +114,17 @@ wanted(const struct tables *t, uint64_t index)
 static const Elf64_Sym *
 search_gnu(const struct tables *t)
 {
-    uint32_t buckets = word_at(t->object, t->gnu_hash, 0);
-    uint32_t first = word_at(t->object, t->gnu_hash, 1);
-    uint64_t bucket = t->gnu_hash + 16 + 8 * (uint64_t)word_at(t->object, t->gnu_hash, 2);
+    uint32_t buckets = image_word_at(t->object, t->gnu_hash, 0);
+    uint32_t first = image_word_at(t->object, t->gnu_hash, 1);
+    uint64_t bucket = t->gnu_hash + 16 + 8 * (uint64_t)image_word_at(t->object, t->gnu_hash, 2);
     uint32_t hash = 5381, i;
     const Elf64_Sym *s;
 
     for (const char *c = t->name; *c != '\0'; c++)
         hash = hash * 33 + (unsigned char)*c;
-    i = buckets != 0 ? word_at(t->object, bucket, hash % buckets) : 0;
+    i = buckets != 0 ? image_word_at(t->object, bucket, hash % buckets) : 0;
     for (uint32_t n = 0; n < CHAIN_MAX && i != 0 && i >= first; n++, i++) {
-        uint32_t link = word_at(t->object, bucket + 4 * (uint64_t)buckets, i - first);
+        uint32_t link = image_word_at(t->object, bucket + 4 * (uint64_t)buckets, i - first);
 
         if ((link | 1) == (hash | 1) && (s = wanted(t, i)) != NULL)
             return s;
@@ -137,7 +137,7 @@ search_gnu(const struct tables *t)
 static const Elf64_Sym *
 search_plain(const struct tables *t)
 {
-    uint32_t buckets = word_at(t->object, t->hash, 0);
+    uint32_t buckets = image_word_at(t->object, t->hash, 0);
     uint32_t hash = 0, i;
     const Elf64_Sym *s;
 
@@ -145,11 +145,11 @@ search_plain(const struct tables *t)
         hash = (hash << 4) + (unsigned char)*c;
         hash = (hash ^ (hash & 0xf0000000) >> 24) & 0x0fffffff;
     }
-    i = buckets != 0 ? word_at(t->object, t->hash, 2 + (uint64_t)(hash % buckets)) : 0;
+    i = buckets != 0 ? image_word_at(t->object, t->hash, 2 + (uint64_t)(hash % buckets)) : 0;
     for (uint32_t n = 0; n < CHAIN_MAX && i != 0; n++) {
         if ((s = wanted(t, i)) != NULL)
             return s;
-        i = word_at(t->object, t->hash, 2 + (uint64_t)buckets + i);
+        i = image_word_at(t->object, t->hash, 2 + (uint64_t)buckets + i);
     }
     return NULL;
 }

@@ -86,7 +86,7 @@ region_end(void)
 }
 
 static void
-remember(void *address, size_t size_bytes, size_t below_bytes)
+mem_remember(void *address, size_t size_bytes, size_t below_bytes)
 {
     uint32_t i = add_relaxed(&region_count, 1u);
 
@@ -110,7 +110,7 @@ begin_pool(void)
     state->pool_used = POOL_DUMPED_BYTES;
     // Every start writes to the end of the state and to the pages right behind it.
     mem_touch(state->pool - TOUCHED_BEFORE, state->pool + TOUCHED_BEHIND);
-    remember(state->pool, load_relaxed(&pool_bytes), 0);
+    mem_remember(state->pool, load_relaxed(&pool_bytes), 0);
 }
 
 bool
@@ -224,7 +224,7 @@ map_region(size_t size_bytes)
     void *p = map_private(size_bytes);
 
     if (p != NULL)
-        remember(p, size_bytes, below_bytes(size_bytes));
+        mem_remember(p, size_bytes, below_bytes(size_bytes));
     return p;
 }
 
@@ -475,7 +475,7 @@ forget_part(unsigned char *start, unsigned char *end)
             continue;
         regions[i].size_bytes = (size_t)(start - address);
         if (end < address + size_bytes)
-            remember(end, (size_t)(address + size_bytes - end), 0);
+            mem_remember(end, (size_t)(address + size_bytes - end), 0);
         return;
     }
 }

@@ -36,7 +36,7 @@ add_to_pool(struct name_set *t, const void *text, size_t size_bytes)
 }
 
 static bool
-is_text(const struct name_set *t, uint32_t place, const void *text, size_t size_bytes)
+name_set_is_text(const struct name_set *t, uint32_t place, const void *text, size_t size_bytes)
 {
     return length_at(t, place) == size_bytes &&
            memcmp(t->pool + place - 1 + LENGTH_BYTES, text, size_bytes) == 0;
@@ -60,7 +60,7 @@ name_set_intern(struct name_set *t, const void *text, size_t size_bytes)
             if (cas_acq_rel(&t->places[number], &place, made))
                 return number;
         }
-        if (is_text(t, place, text, size_bytes))
+        if (name_set_is_text(t, place, text, size_bytes))
             return number;
     }
     return NAME_SET_NONE;

@@ -150,7 +150,7 @@ program_name(char name[PROGRAM_BYTES])
 
 /* Expand PATTERN. Return true if the result contains NUMBER. */
 static bool
-expand(struct fmt *f, const char *pattern, char program[PROGRAM_BYTES], uint32_t number)
+output_expand(struct fmt *f, const char *pattern, char program[PROGRAM_BYTES], uint32_t number)
 {
     bool numbered = false;
 
@@ -202,7 +202,7 @@ vary(struct fmt *f, char program[PROGRAM_BYTES], uint32_t number)
 }
 
 static bool
-is_directory(const char *path)
+output_is_directory(const char *path)
 {
     int fd = sys_open(path, O_PATH | O_DIRECTORY, 0);
 
@@ -231,7 +231,7 @@ write_first_words(int fd)
 /* Return true if FD, just opened, is the file that PATH names. The program may have reused the
  * number for another file, which must not be written to. */
 static bool
-is_named(int fd, const char *path)
+output_is_named(int fd, const char *path)
 {
     struct stat st;
 
@@ -264,7 +264,7 @@ create_whole(char *path)
         error = sys_link(fd, path);
     // A mapping shows the name under which the file was opened.
     named = error == 0 ? sys_open(path, O_RDWR | O_NOFOLLOW, 0) : error;
-    if (error == 0 && (named < 0 || !is_named(named, path)))
+    if (error == 0 && (named < 0 || !output_is_named(named, path)))
         return fd;
     sys_close(fd);
     return named;
@@ -285,7 +285,7 @@ create(char *path)
         sys_unlink(path);
     if (fd < 0)
         return fd;
-    error = is_named(fd, path) ? write_first_words(fd) : -EBADF;
+    error = output_is_named(fd, path) ? write_first_words(fd) : -EBADF;
     if (error == 0)
         return fd;
     sys_unlink(path);
@@ -315,10 +315,10 @@ output_open(char *ret_path, size_t path_bytes)
             f.length = strlen(ret_path);
             fmt_char(&f, '/');
         }
-        numbered = expand(&f, pattern, program, number);
-        if (is_directory(ret_path)) {
+        numbered = output_expand(&f, pattern, program, number);
+        if (output_is_directory(ret_path)) {
             fmt_char(&f, '/');
-            expand(&f, PROFILE_DEFAULT_NAME, program, number);
+            output_expand(&f, PROFILE_DEFAULT_NAME, program, number);
         }
         if (number > 1 && !numbered)
             vary(&f, program, number);

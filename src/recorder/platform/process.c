@@ -70,7 +70,7 @@ is_vector(const struct entry *v)
 }
 
 static void
-take(const struct entry *v, size_t count)
+process_take(const struct entry *v, size_t count)
 {
     for (size_t i = 0; i < count && v[i].type != AT_NULL; i++)
         if (v[i].type < TYPES)
@@ -99,7 +99,7 @@ take_from_stack(void)
     if (!sys_is_readable((uint64_t)(uintptr_t)e) ||
         !is_vector((const struct entry *)(const void *)e))
         return false;
-    take((const struct entry *)(const void *)e, ENTRIES_MAX);
+    process_take((const struct entry *)(const void *)e, ENTRIES_MAX);
     return true;
 }
 
@@ -112,7 +112,7 @@ take_from_kernel(void)
 
     if (bytes <= 0)
         return false;
-    take(v, bytes < (long)sizeof v ? (size_t)bytes / sizeof *v : ENTRIES_MAX);
+    process_take(v, bytes < (long)sizeof v ? (size_t)bytes / sizeof *v : ENTRIES_MAX);
     return true;
 }
 

@@ -44,7 +44,7 @@ static struct {
 
 /* Copy the variable NAME. Return false if it is missing or too long. */
 static bool
-copy(const char *name, char *ret, size_t size_bytes)
+selection_copy(const char *name, char *ret, size_t size_bytes)
 {
     const char *value = host_environment(name);
     struct fmt f = fmt_init(ret, size_bytes);
@@ -72,7 +72,7 @@ take_compiled_output(void)
 }
 
 static void
-learn(void)
+selection_learn(void)
 {
     const char *pid = host_environment(ENVIRONMENT_PID);
     const char *session = host_environment(ENVIRONMENT_SESSION);
@@ -81,16 +81,16 @@ learn(void)
     asked.pid = pid != NULL ? parse_uint(&pid) : 0;
     asked.session = session != NULL ? parse_hex(&session) : 0;
     asked.frames = frames != NULL ? parse_uint(&frames) : 0;
-    asked.has_output =
-        copy(ENVIRONMENT_OUT, asked.output, sizeof asked.output) || take_compiled_output();
-    asked.has_others = copy(ENVIRONMENT_OTHERS, asked.others, sizeof asked.others);
-    if (!copy(ENVIRONMENT_ONLY, asked.only, sizeof asked.only))
+    asked.has_output = selection_copy(ENVIRONMENT_OUT, asked.output, sizeof asked.output) ||
+                       take_compiled_output();
+    asked.has_others = selection_copy(ENVIRONMENT_OTHERS, asked.others, sizeof asked.others);
+    if (!selection_copy(ENVIRONMENT_ONLY, asked.only, sizeof asked.only))
         asked.only[0] = '\0';
     __atomic_store_n(&asked.known, true, __ATOMIC_RELEASE); // Read by this thread's children.
 }
 
 static bool
-is_first(void)
+selection_is_first(void)
 {
     return asked.pid == 0 || ((uint64_t)identity_pid() == asked.pid && !state->forked);
 }
@@ -98,7 +98,7 @@ is_first(void)
 /* Return true if PATTERN, which ends before END, matches all of NAME. "*" is any text, "?" one
  * character. */
 static bool
-matches(const char *pattern, const char *end, const char *name)
+selection_matches(const char *pattern, const char *end, const char *name)
 {
     const char *star = NULL, *retry = NULL;
 
@@ -133,7 +133,7 @@ any_matches(const char *path)
 
         if (end == NULL)
             end = p + strlen(p);
-        if (*name != '\0' && matches(p, end, name))
+        if (*name != '\0' && selection_matches(p, end, name))
             return true;
         p = *end != '\0' ? end + 1 : end;
     }
@@ -195,8 +195,8 @@ bool
 selection_here(void)
 {
     if (!asked.known)
-        learn();
-    if (!is_first() && !selection_has_children())
+        selection_learn();
+    if (!selection_is_first() && !selection_has_children())
         return false;
     return asked.only[0] == '\0' || program_matches();
 }
@@ -204,7 +204,7 @@ selection_here(void)
 const char *
 selection_output(void)
 {
-    if (!is_first() && asked.has_others)
+    if (!selection_is_first() && asked.has_others)
         return asked.others;
     return asked.has_output ? asked.output : NULL;
 }
@@ -227,7 +227,7 @@ selection_make_directory(char *path)
     char *slash = strrchr(path, '/');
     int made;
 
-    if (slash == NULL || slash == path || is_first() || !asked.has_others)
+    if (slash == NULL || slash == path || selection_is_first() || !asked.has_others)
         return false;
     *slash = '\0';
     made = sys_mkdir(path, 0700);

@@ -176,7 +176,7 @@ is_block_of(const struct stack_block *b, uint64_t slot, uint64_t pointer)
 /* Return the control block's words at POINTER + OFF if they are surely mapped, else NULL. glibc's
  * lie in the page of POINTER when it made the stack; a foreign block may end anywhere. */
 static const struct stack_block *
-block_at(uint64_t pointer, uint32_t off)
+bounds_block_at(uint64_t pointer, uint32_t off)
 {
     uint64_t at = pointer + off;
 
@@ -192,7 +192,7 @@ learn_block_off(struct thread *t, uint64_t low)
 {
     const struct stack_block *b;
 
-    for (uint32_t off = 8; (b = block_at(t->thread_pointer, off)) != NULL; off += 8)
+    for (uint32_t off = 8; (b = bounds_block_at(t->thread_pointer, off)) != NULL; off += 8)
         if (b->guard_bytes != 0 && b->start + b->guard_bytes == low &&
             is_block_of(b, low, t->thread_pointer))
             store_relaxed(&stack_state()->block_off, off);
@@ -204,7 +204,7 @@ static bool
 is_in_block(struct thread *t, uint64_t slot)
 {
     const struct stack_block *b =
-        block_at(t->thread_pointer, load_relaxed(&stack_state()->block_off));
+        bounds_block_at(t->thread_pointer, load_relaxed(&stack_state()->block_off));
 
     if (b == NULL || slot >= t->thread_pointer || !is_block_of(b, slot, t->thread_pointer))
         return false;
@@ -276,7 +276,7 @@ prove(struct bounds *b, uint64_t page)
 }
 
 static bool
-extend(struct unwind_reach *reach, uint64_t address)
+bounds_extend(struct unwind_reach *reach, uint64_t address)
 {
     struct bounds *b = (struct bounds *)((char *)reach - offsetof(struct bounds, reach));
 
@@ -306,7 +306,7 @@ reach_from(struct bounds *b, uint64_t sp)
 }
 
 static inline bool
-is_own(const struct thread *t, uint64_t sp)
+bounds_is_own(const struct thread *t, uint64_t sp)
 {
     return sp >= t->stack_low && sp < t->stack_high;
 }
@@ -320,11 +320,11 @@ bounds_begin(struct bounds *b, struct thread *t, uint64_t sp, uint64_t slot)
     b->pages_left = WALK_PAGES;
     b->reach.low = round_down(sp, PAGE_BYTES);
     b->reach.high = round_up(slot + 8, PAGE_BYTES);
-    b->reach.extend = extend;
-    if (is_own(t, slot) || bounds_own_stack(t, slot))
+    b->reach.extend = bounds_extend;
+    if (bounds_is_own(t, slot) || bounds_own_stack(t, slot))
         b->own_low = sp;
     else
-        b->own_low = is_own(t, inner) ? inner : t->stack_high;
+        b->own_low = bounds_is_own(t, inner) ? inner : t->stack_high;
 }
 
 /* A function that overflows the thread's own stack has its rsp, SP, below the mapped part: find the
@@ -367,7 +367,7 @@ bounds_at(struct bounds *b, uint64_t sp, bool exact, bool doubtful, struct unwin
     }
     if ((sp < b->reach.low || sp > b->reach.high) && !reach_from(b, sp))
         return exact && bounds_of_overflow(b, sp, ret);
-    if (!is_own(t, sp))
+    if (!bounds_is_own(t, sp))
         high = b->reach.high + (doubtful ? DOUBTFUL_PAGES : FRAME_PAGES) * (uint64_t)PAGE_BYTES;
     *ret = (struct unwind_bounds){low, high, &b->reach};
     return true;

@@ -53,7 +53,8 @@ memo_of(struct thread *t)
 
 /* Hash TARGET and an answer of COUNT frames by its innermost frames. */
 static inline uint32_t
-hash_of(const struct language_memo *m, const struct stack_target *target, uint32_t count)
+language_frames_hash_of(const struct language_memo *m, const struct stack_target *target,
+                        uint32_t count)
 {
     const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
     const struct heaptap_frame *f = m->asked;
@@ -100,8 +101,8 @@ is_kept(const struct language_kept *k, const struct thread *t, const struct stac
 
 /* Have adapters look at the C stack. */
 static void
-look(struct thread *t, struct language_memo *m, const struct stack_target *target,
-     struct language_noted *n)
+language_frames_look(struct thread *t, struct language_memo *m, const struct stack_target *target,
+                     struct language_noted *n)
 {
     uint32_t number = load_acquire(&language_count);
 
@@ -128,7 +129,7 @@ notes_of(struct thread *t, struct language_memo *m, const struct stack_target *t
 
     if (unlikely(n->stamp != target->stamp || n->version != t->memo_version ||
                  n->sites != target->sites || target->stamp == 0))
-        look(t, m, target, n);
+        language_frames_look(t, m, target, n);
     return n;
 }
 
@@ -210,7 +211,7 @@ ask_one(struct language_memo *m, uint32_t i, const struct language_noted *noted,
 
 /* Call all languages. Return the number of frames. */
 static inline uint32_t
-ask(struct thread *t, struct language_memo *m, const struct stack_target *target)
+language_frames_ask(struct thread *t, struct language_memo *m, const struct stack_target *target)
 {
     uint32_t count = 0, number = load_acquire(&language_count);
     const struct language_noted *noted =
@@ -249,8 +250,8 @@ keep_found(struct language_found *f, struct heaptap_frame *frames, uint32_t max,
 }
 
 static void
-keep(struct language_kept *k, const struct thread *t, const struct stack_target *target,
-     uint32_t count, uint32_t node)
+language_frames_keep(struct language_kept *k, const struct thread *t,
+                     const struct stack_target *target, uint32_t count, uint32_t node)
 {
     const struct language_said *only = t->language->only;
 
@@ -266,7 +267,7 @@ static NOINLINE uint32_t
 merge_deep(struct thread *t, struct language_memo *m, const struct stack_target *target,
            uint32_t count)
 {
-    struct language_deep *d = &m->deep[hash_of(m, target, count) % LANGUAGE_DEEP];
+    struct language_deep *d = &m->deep[language_frames_hash_of(m, target, count) % LANGUAGE_DEEP];
     uint32_t node;
 
     if (likely(is_of_target(&d->found, t, target)) && likely(d->found.count == count) &&
@@ -287,21 +288,21 @@ language_merge(struct thread *t, const struct stack_target *target)
 
     if (!t->merges || (m = memo_of(t)) == NULL)
         return nodes_of(target->sites);
-    count = ask(t, m, target);
+    count = language_frames_ask(t, m, target);
     // Fast path: the same whole answer as at the latest event.
     if (m->only != NULL && m->latest->serial == m->only->serial &&
         likely(is_of_target(&m->latest->found, t, target)))
         return m->latest->found.node;
     if (unlikely(count > LANGUAGE_KEPT_FRAMES) && m->only == NULL)
         return merge_deep(t, m, target, count);
-    k = m->latest = &m->kept[hash_of(m, target, count) % LANGUAGE_KEPT];
+    k = m->latest = &m->kept[language_frames_hash_of(m, target, count) % LANGUAGE_KEPT];
     if (likely(is_kept(k, t, target, count))) {
         if (m->only != NULL)
             k->serial = m->only->serial;
         return k->found.node;
     }
     node = language_path(t, m, target, count);
-    keep(k, t, target, count, node);
+    language_frames_keep(k, t, target, count, node);
     return node;
 }
 

@@ -146,7 +146,7 @@ find_addresses(const struct thread *t, struct language_memo *m, uint32_t joined,
  * OUTERMOST and those inside it. A frame in none goes with the frame before it; then return
  * false. */
 static bool
-place(struct language_memo *m, uint32_t from, uint32_t end, uint32_t outermost)
+language_path_place(struct language_memo *m, uint32_t from, uint32_t end, uint32_t outermost)
 {
     uint32_t at = m->native_count;
     bool all = true;
@@ -209,7 +209,7 @@ add_native(struct path *path, struct language_memo *m, uint32_t number)
 }
 
 static void
-add_named(struct path *path, uint32_t id)
+language_path_add_named(struct path *path, uint32_t id)
 {
     if (goes_in(path))
         path->node = nodes_child(path->node, named_frame(id), 0);
@@ -258,11 +258,11 @@ add_all_in(struct path *path, struct language_memo *m, uint32_t number)
     if (number > 0) {
         add_native(path, m, number);
         if (language_facts_at(m, number)->code != 0)
-            add_named(path, language_facts_at(m, number)->code);
+            language_path_add_named(path, language_facts_at(m, number)->code);
     }
     for (uint32_t l = 0; l < languages_there; l++)
         while (has_placed(m, path, l, number))
-            add_named(path, m->placed[--path->left[l]].id);
+            language_path_add_named(path, m->placed[--path->left[l]].id);
 }
 
 /* --- The spine -------------------------------------------------------------------------------- */
@@ -351,8 +351,8 @@ join_spine(const struct thread *t, struct language_memo *m, uint32_t joined, uin
  * that the placed frames not in it yet, out of COUNT, are assigned to C frames. If KEEPS, the spine
  * covers the memo up to JOINED afterwards. */
 static uint32_t
-make_path(struct language_memo *m, struct path *path, uint32_t from, uint32_t joined,
-          uint32_t count, bool keeps)
+language_path_make_path(struct language_memo *m, struct path *path, uint32_t from, uint32_t joined,
+                        uint32_t count, bool keeps)
 {
     if (from == 0)
         add_all_in(path, m, 0);
@@ -416,7 +416,7 @@ count_folded(struct language_memo *m)
 static uint32_t
 merge_all(struct language_memo *m, uint32_t joined, uint32_t count)
 {
-    bool placed = place(m, 0, count, 1);
+    bool placed = language_path_place(m, 0, count, 1);
     uint32_t named = count + find_codes(m, 1, count), frames = m->native_count + named;
     bool keeps = placed && m->native_count > 0 && load_acquire(&language_count) == 1;
     struct path path = {.node = m->root, .folds = folds(named)};
@@ -432,7 +432,7 @@ merge_all(struct language_memo *m, uint32_t joined, uint32_t count)
     if (!keeps)
         m->spine_count = 0;
     m->spine[0] = (struct language_spine){.node = path.node};
-    return make_path(m, &path, 0, joined, count, keeps);
+    return language_path_make_path(m, &path, 0, joined, count, keeps);
 }
 
 /* Append a frame to FRAMES. Return false when FRAMES is full. */
@@ -472,14 +472,14 @@ find_innermost(struct language_memo *m, struct nodes_frame *frames, bool folds)
 /* Return a node with the innermost frames of a stack that does not fit into the tree. Frames of the
  * runtime are omitted where others stand for them. */
 static COLD uint32_t
-shorten(struct thread *t, struct language_memo *m, uint32_t joined, uint32_t count)
+language_path_shorten(struct thread *t, struct language_memo *m, uint32_t joined, uint32_t count)
 {
     struct nodes_frame frames[NODES_SHORT_FRAMES];
     uint32_t named, n;
 
     language_natives_outer(t, m, joined, 1);
     find_addresses(t, m, joined, count);
-    place(m, 0, count, 1);
+    language_path_place(m, 0, count, 1);
     named = count + find_codes(m, 1, count);
     n = find_innermost(m, frames, folds(named));
     if (n > stack_state()->depth_max)
@@ -502,15 +502,15 @@ language_path(struct thread *t, struct language_memo *m, const struct stack_targ
                              .frames = m->spine[from].frames,
                              .left = {left},
                              .folds = folds(count)};
-        if (place(m, 0, left, from + 1) &&
+        if (language_path_place(m, 0, left, from + 1) &&
             path.frames + left + m->native_count - from + find_codes(m, from + 1, left) <=
                 stack_state()->depth_max) {
-            node = make_path(m, &path, from, joined, count, true);
-            return node != DISK_NODE_OTHER ? node : shorten(t, m, joined, count);
+            node = language_path_make_path(m, &path, from, joined, count, true);
+            return node != DISK_NODE_OTHER ? node : language_path_shorten(t, m, joined, count);
         }
         find_addresses(t, m, joined, count);
     }
     language_natives_outer(t, m, joined, 1);
     node = merge_all(m, joined, count);
-    return node != DISK_NODE_OTHER ? node : shorten(t, m, joined, count);
+    return node != DISK_NODE_OTHER ? node : language_path_shorten(t, m, joined, count);
 }

@@ -173,7 +173,7 @@ displace(const struct unwind_object *o)
 /* Record O, or revive the record of an unloaded module at its place. Only one thread at a time may
  * call this. Return the id, 0 without room. */
 static uint32_t
-record(const struct unwind_object *o)
+modules_record(const struct unwind_object *o)
 {
     const struct link_map *map = o->link_map;
     struct disk_module found = {.start = o->start, .end = o->end, .bias = map->l_addr};
@@ -220,7 +220,7 @@ record_alone(const struct unwind_object *object)
         if (cas_acq_rel(&stack_state()->modules_busy, &idle, 1u)) {
             id = find_live(object);
             if (id == 0)
-                id = record(object);
+                id = modules_record(object);
             store_release(&stack_state()->modules_busy, 0u);
             done = true;
         } else {

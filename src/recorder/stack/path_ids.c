@@ -37,7 +37,7 @@ struct path_ids {
 };
 
 static uint32_t
-new_id(struct thread *t)
+path_ids_new_id(struct thread *t)
 {
     if (unlikely(t->path_id_next < PATH_IDS_FIRST))
         t->path_id_next = PATH_IDS_FIRST;
@@ -52,7 +52,7 @@ id_of(struct thread *t, uint32_t outer, uint64_t frame)
     struct place *p;
 
     if (unlikely(t->path_ids == NULL) && (t->path_ids = mem_private(sizeof *t->path_ids)) == NULL)
-        return new_id(t);
+        return path_ids_new_id(t);
     p = &t->path_ids->places[hash_u64(frame ^ (uint64_t)outer << 32) % PLACES];
     if (p->frame != frame || p->outer != outer || p->id == 0) {
         // Unused until it is complete: a handler may jump out of here.
@@ -61,7 +61,7 @@ id_of(struct thread *t, uint32_t outer, uint64_t frame)
         p->frame = frame;
         p->outer = outer;
         signal_fence();
-        p->id = new_id(t);
+        p->id = path_ids_new_id(t);
     }
     return p->id;
 }
@@ -76,7 +76,7 @@ path_ids_assign(struct thread *t, uint32_t first, uint32_t last)
 
 /* Append F to FRAMES. Return false when FRAMES is full. */
 static inline bool
-take(struct nodes_frame *frames, uint32_t *count, const struct stack_frame *f)
+path_ids_take(struct nodes_frame *frames, uint32_t *count, const struct stack_frame *f)
 {
     frames[(*count)++] = (struct nodes_frame){f->frame, f->flags};
     return *count < NODES_SHORT_FRAMES;
@@ -92,9 +92,9 @@ path_ids_walked(struct thread *t, uint32_t walked, uint32_t joined, uint32_t roo
     if (t->merges)
         return DISK_NODE_OTHER;
     for (uint32_t i = 0; i < walked && more; i++)
-        more = take(frames, &count, &t->walked[i]);
+        more = path_ids_take(frames, &count, &t->walked[i]);
     for (uint32_t i = joined; i > 0 && more; i--)
-        more = take(frames, &count, &t->memo[i]);
+        more = path_ids_take(frames, &count, &t->memo[i]);
     return nodes_shorten(frames, walked + joined, root);
 }
 

@@ -65,13 +65,13 @@ bucket_shift(void)
 }
 
 static struct rule_bucket *
-bucket_of(uint64_t ra, uint32_t shift)
+rules_bucket_of(uint64_t ra, uint32_t shift)
 {
     return &stack_state()->rules[hash_u64(ra) & ((1u << shift) - 1)];
 }
 
 static uint64_t
-make_key(uint64_t ra, uint32_t generation)
+rules_make_key(uint64_t ra, uint32_t generation)
 {
     return (ra & DISK_ADDRESS_MASK) | (uint64_t)generation << DISK_ADDRESS_BITS;
 }
@@ -80,7 +80,7 @@ static bool
 bucket_find(struct rule_bucket *b, uint64_t ra, struct rule_entry *ret)
 {
     uint32_t generation = load_acquire(&state->generation);
-    uint64_t key = make_key(ra, generation);
+    uint64_t key = rules_make_key(ra, generation);
 
     for (uint32_t i = 0; i < BUCKET_SLOTS; i++) {
         struct rule_slot *s = &b->slots[i];
@@ -105,7 +105,7 @@ static bool
 shared_find(uint64_t ra, struct rule_entry *ret)
 {
     for (uint32_t shift = bucket_shift(); shift >= BUCKETS_FIRST_SHIFT; shift -= BUCKETS_STEP)
-        if (bucket_find(bucket_of(ra, shift), ra, ret))
+        if (bucket_find(rules_bucket_of(ra, shift), ra, ret))
             return true;
     return false;
 }
@@ -113,9 +113,9 @@ shared_find(uint64_t ra, struct rule_entry *ret)
 static void
 shared_add(uint64_t ra, const struct rule_entry *e)
 {
-    struct rule_bucket *b = bucket_of(ra, bucket_shift());
+    struct rule_bucket *b = rules_bucket_of(ra, bucket_shift());
     uint32_t generation = load_acquire(&state->generation);
-    uint64_t key = make_key(ra, generation);
+    uint64_t key = rules_make_key(ra, generation);
     uint32_t victim = (uint32_t)(hash_u64(ra) >> 60) % BUCKET_SLOTS;
     uint64_t there;
     uint64_t rule;
@@ -141,7 +141,7 @@ shared_add(uint64_t ra, const struct rule_entry *e)
 
 /* Return true if RULE has the properties that struct rule_entry requires of kind RULE_RSP. */
 static bool
-leads_out(const struct unwind_rule *rule)
+rules_leads_out(const struct unwind_rule *rule)
 {
     return rule->cfa_offset >= 8 && rule->cfa_offset % 8 == 0 && rule->rbp_words <= 0 &&
            rule->cfa_offset + 8 * rule->rbp_words + 8 > 0;
@@ -161,7 +161,7 @@ rules_fill(struct rule_entry *e, uint64_t ra)
     }
     e->frame = ra | (uint64_t)modules_id(&object) << DISK_ADDRESS_BITS;
     e->rule = unwind_compile(ra - 1, &object);
-    if (e->rule.kind == RULE_RSP && !leads_out(&e->rule))
+    if (e->rule.kind == RULE_RSP && !rules_leads_out(&e->rule))
         e->rule.kind = RULE_FULL;
     shared_add(ra, e);
 }

@@ -188,7 +188,7 @@ is_further_out(uint64_t address, uint64_t slot, uint64_t high)
 
 /* Return true if remembered frame F equals the one that W has reached, with FRAME. */
 static inline bool
-is_frame(const struct walk *w, const struct stack_frame *f, uint64_t frame)
+stack_is_frame(const struct walk *w, const struct stack_frame *f, uint64_t frame)
 {
     return f->slot == w->slot && f->frame == frame && (f->rbp == w->rbp || !f->needs_rbp) &&
            same_cfa(w->t, f);
@@ -201,7 +201,7 @@ static inline bool
 meets_memo(struct walk *w, uint64_t frame, bool *ret_moved)
 {
     *ret_moved = false;
-    if (!is_frame(w, w->join, frame))
+    if (!stack_is_frame(w, w->join, frame))
         return false;
     if (likely(stack_holds(w->t->checks, w->join->check_start)))
         return true;
@@ -337,7 +337,7 @@ step_other(struct walk *w, const struct rule_entry *e, enum outcome *ret)
 /* Walk from *SHARED outwards until the walk meets the memo or the stack ends. Works on a copy,
  * which the compiler can keep in registers, and writes it back around calls that change it. */
 static INLINE enum outcome
-walk_out(struct walk *shared)
+stack_walk_out(struct walk *shared)
 {
     struct walk w = *shared;
     enum outcome outcome;
@@ -388,8 +388,8 @@ walk_out(struct walk *shared)
 /* Remember F, whose path has NODE, in M, the place just inside its caller's. Append its checks at C
  * and return their end. */
 static inline struct stack_check *
-remember(const struct thread *t, struct stack_frame *m, struct stack_check *c,
-         const struct stack_frame *f, uint32_t node)
+stack_remember(const struct thread *t, struct stack_frame *m, struct stack_check *c,
+               const struct stack_frame *f, uint32_t node)
 {
     const struct stack_frame *outer = m - 1;
 
@@ -422,7 +422,7 @@ remember_walked(struct walk *w, uint32_t parent)
 
     for (const struct stack_frame *f = w->next; f-- > t->walked;) {
         parent = nodes_child(parent, f->frame, f->flags);
-        c = remember(t, ++m, c, f, parent);
+        c = stack_remember(t, ++m, c, f, parent);
     }
     if (unlikely(parent == DISK_NODE_OTHER))
         path_ids_assign(t, t->memo_count + 1, (uint32_t)(m - t->memo));
@@ -487,7 +487,7 @@ cut_memo(struct walk *w)
         struct stack_frame f = t->memo[gone + i];
 
         parent = nodes_child(parent, f.frame, f.flags);
-        c = remember(t, &t->memo[i], c, &f, parent);
+        c = stack_remember(t, &t->memo[i], c, &f, parent);
     }
     if (parent == DISK_NODE_OTHER)
         path_ids_assign(t, 1, kept);
@@ -655,7 +655,8 @@ take_variant_place(struct thread *t, uint32_t key)
  * walked frame. Return NULL if the walk was long, or KEY requires it: then the memo shall hold the
  * stack. A variant stack costs less, and leaves the memo for stacks that return to it. */
 static INLINE struct stack_target *
-pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32_t node, uint32_t root)
+stack_pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32_t node,
+           uint32_t root)
 {
     struct thread *t = w->t;
     struct stack_variant *p;
@@ -705,12 +706,12 @@ walk_few(struct walk *w, struct arch_caller caller, uint32_t key)
 
     w->join = t->memo;
     w->end = t->walked + stack_state()->depth_max;
-    outcome = walk_out(w);
+    outcome = stack_walk_out(w);
     if (outcome == NOT_HERE)
         return walk_uncached(t, caller);
     bump_by(&t->disk->frames_unwound, walked_count(w));
     root = root_of(outcome);
-    target = pass(w, caller, key, parent_at(t, root), root);
+    target = stack_pass(w, caller, key, parent_at(t, root), root);
     if (target != NULL)
         return target;
     stack_forget(t);
@@ -749,7 +750,7 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
         return walk_uncached(t, caller);
     if (unlikely(stack_state()->depth_max != LIMIT_DEPTH))
         return walk_few(&w, caller, key);
-    outcome = walk_out(&w);
+    outcome = stack_walk_out(&w);
     if (is_cut_short(&w, outcome)) {
         stack_forget(t);
         return walk_to_target(t, caller, key);
@@ -759,7 +760,7 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
     bump_by(&t->disk->frames_unwound, walked_count(&w));
     if (likely(outcome == JOINED)) {
         struct stack_target *target =
-            pass(&w, caller, key, path_ids_parent(w.join->node), t->memo_root);
+            stack_pass(&w, caller, key, path_ids_parent(w.join->node), t->memo_root);
 
         if (likely(target != NULL))
             return target;

@@ -194,7 +194,7 @@ step_out(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
 
 /* Begin W at the registers captured in W->whole, in the recorder, which was called from SLOT. */
 static void
-begin(struct walk *w, struct thread *t, uint64_t slot, struct rule_entry *rules)
+walk_start(struct walk *w, struct thread *t, uint64_t slot, struct rule_entry *rules)
 {
     w->t = t;
     bounds_begin(&w->bounds, t, w->whole.r[UNWIND_RSP], slot);
@@ -223,7 +223,7 @@ walk_between(struct thread *t, uint64_t slot, uint64_t end)
     struct walk w;
 
     unwind_capture(&w.whole);
-    begin(&w, t, slot, NULL);
+    walk_start(&w, t, slot, NULL);
     if (!leave_recorder(&w, slot))
         return WALK_UNKNOWN;
     for (uint32_t i = 0; i < LIMIT_DEPTH && !w.r.exact && w.r.r[UNWIND_RSP] <= end; i++) {
@@ -240,7 +240,7 @@ walk_between(struct thread *t, uint64_t slot, uint64_t end)
 
 /* Store the frames from W on in its thread's `walked`, and their number in RET_COUNT. */
 static enum outcome
-walk_out(struct walk *w, uint32_t *ret_count)
+walk_outwards(struct walk *w, uint32_t *ret_count)
 {
     enum outcome outcome;
     uint32_t count = 0;
@@ -269,10 +269,10 @@ walk_full(struct thread *t, struct arch_caller caller)
     uint32_t count = 1;
 
     unwind_capture(&w.whole);
-    begin(&w, t, caller.slot, t->rules);
+    walk_start(&w, t, caller.slot, t->rules);
     bump(&t->disk->full_unwinds);
     if (leave_recorder(&w, caller.slot)) {
-        outcome = walk_out(&w, &count);
+        outcome = walk_outwards(&w, &count);
     } else {
         // The extent of this stack is unknown, but the caller is known.
         t->walked[0].frame = rules_find(t->rules, *(const uint64_t *)(uintptr_t)caller.slot)->frame;

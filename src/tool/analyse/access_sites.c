@@ -88,7 +88,7 @@ verdict_of(const struct profile *p, const struct user_code *own, const struct ac
 }
 
 static int
-by_accesses(const void *left, const void *right)
+access_sites_by_accesses(const void *left, const void *right)
 {
     const struct access_row *a = left, *b = right;
 
@@ -101,8 +101,8 @@ by_accesses(const void *left, const void *right)
 
 /* Add the sites' numbers up by stack. */
 static void
-collect(const struct profile *p, const struct stacks *stacks, struct arena *arena,
-        struct access_table *t)
+access_sites_collect(const struct profile *p, const struct stacks *stacks, struct arena *arena,
+                     struct access_table *t)
 {
     size_t *row_of = arena_array(arena, stacks->count, sizeof *row_of); // Index plus 1.
 
@@ -133,11 +133,11 @@ collect(const struct profile *p, const struct stacks *stacks, struct arena *aren
         access_add(&t->total, a);
     }
     if (t->count > 1)
-        qsort(t->v, t->count, sizeof *t->v, by_accesses);
+        qsort(t->v, t->count, sizeof *t->v, access_sites_by_accesses);
 }
 
 static void
-measure(struct access_table *t)
+access_sites_measure(struct access_table *t)
 {
     for (size_t i = 0; i < t->count; i++) {
         struct access_row *r = &t->v[i];
@@ -163,8 +163,8 @@ access_build(const struct profile *p, const struct stacks *stacks, struct arena 
 
     user_code_init(&own, p, arena);
     *ret = (struct access_table){.total = ACCESS_NONE};
-    collect(p, stacks, arena, ret);
-    measure(ret);
+    access_sites_collect(p, stacks, arena, ret);
+    access_sites_measure(ret);
     for (size_t i = 0; i < ret->count; i++) {
         struct access_row *r = &ret->v[i];
         double accesses = (double)r->a.accesses.total;
@@ -210,7 +210,7 @@ access_unread_bytes(const struct profile_access *a)
 }
 
 static bool
-is_picked(const struct access_row *r, enum access_pick pick)
+access_sites_is_picked(const struct access_row *r, enum access_pick pick)
 {
     switch (pick) {
     case ACCESS_PICK_ALL:
@@ -227,7 +227,7 @@ is_picked(const struct access_row *r, enum access_pick pick)
 
 /* Rows of equal rank stay sorted by accesses. */
 static int
-by_place(const struct access_row *a, const struct access_row *b)
+access_sites_by_place(const struct access_row *a, const struct access_row *b)
 {
     return a < b ? -1 : a > b;
 }
@@ -240,7 +240,7 @@ by_byte_seconds(const void *left, const void *right)
 
     if (a->byte_seconds != b->byte_seconds)
         return a->byte_seconds > b->byte_seconds ? -1 : 1;
-    return by_place(a, b);
+    return access_sites_by_place(a, b);
 }
 
 static int
@@ -252,7 +252,7 @@ by_unread(const void *left, const void *right)
 
     if (x != y)
         return x > y ? -1 : 1;
-    return by_place(a, b);
+    return access_sites_by_place(a, b);
 }
 
 const struct access_row **
@@ -263,7 +263,7 @@ access_picked(const struct access_table *t, enum access_pick pick, struct arena 
     size_t count = 0;
 
     for (size_t i = 0; i < t->count; i++)
-        if (is_picked(&t->v[i], pick))
+        if (access_sites_is_picked(&t->v[i], pick))
             v[count++] = &t->v[i];
     if (count > 1 && pick == ACCESS_PICK_COLD)
         qsort(v, count, sizeof *v, by_byte_seconds);

@@ -56,7 +56,7 @@ block_stacks_build(const struct profile *p, const struct stacks *stacks, const s
 }
 
 static int
-by_size(const void *a, const void *b)
+block_stacks_by_size(const void *a, const void *b)
 {
     const struct block_size *x = a, *y = b;
 
@@ -78,7 +78,7 @@ block_stacks_sizes(const struct block_stacks *s, size_t i, struct arena *arena,
     }
     *ret_unknown = s->first[i + 1] - s->first[i] - count;
     if (count > 1)
-        qsort(v, count, sizeof *v, by_size);
+        qsort(v, count, sizeof *v, block_stacks_by_size);
     for (size_t k = 0; k < count; k++) {
         if (kept > 0 && v[kept - 1].size_bytes == v[k].size_bytes)
             v[kept - 1].blocks++;

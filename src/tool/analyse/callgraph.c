@@ -88,7 +88,7 @@ arc_at(struct builder *b, const struct stack *s, size_t i, uint32_t caller, uint
 
 /* Return true if STAMP is met for the first time in the stack NUMBER. */
 static bool
-is_first(size_t *stamp, size_t number)
+callgraph_is_first(size_t *stamp, size_t number)
 {
     bool first;
 
@@ -103,9 +103,9 @@ count_call(struct builder *b, size_t number, uint32_t arc)
 {
     struct callgraph_arc *a = &b->ret->arcs[arc];
 
-    if (is_first(&b->arc_seen[arc], number))
+    if (callgraph_is_first(&b->arc_seen[arc], number))
         amount_add(&a->amount, &b->amounts[number]);
-    if (is_first(&b->called[a->callee], number))
+    if (callgraph_is_first(&b->called[a->callee], number))
         amount_add(&b->ret->nodes[a->callee].called, &b->amounts[number]);
 }
 
@@ -122,7 +122,7 @@ count_stack(struct builder *b, size_t number)
 
         ensure_node(b, ids[i]);
         n = &b->ret->nodes[ids[i]];
-        if (is_first(&b->seen[ids[i]], number))
+        if (callgraph_is_first(&b->seen[ids[i]], number))
             amount_add(&n->inclusive, amount);
         else
             n->recursive = counters_sum(n->recursive, amount->calls);
@@ -225,7 +225,7 @@ count_cycles(struct builder *b, size_t number)
 
         if (cycle == CALLGRAPH_NONE)
             continue;
-        if (is_first(&b->seen[cycle], number))
+        if (callgraph_is_first(&b->seen[cycle], number))
             amount_add(&b->ret->nodes[cycle].inclusive, &b->amounts[number]);
         if (i + 1 == depth || b->ret->nodes[ids[i + 1]].cycle == cycle)
             continue;
@@ -236,7 +236,7 @@ count_cycles(struct builder *b, size_t number)
 }
 
 static int
-compare_entries(const void *a, const void *b, void *arg)
+callgraph_compare_entries(const void *a, const void *b, void *arg)
 {
     const struct callgraph *g = arg;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -263,7 +263,7 @@ sort_entries(struct builder *b)
     for (uint32_t i = 0; i < g->node_count; i++)
         if (amount_sum(&g->nodes[i].inclusive) > 0)
             g->entries[g->entry_count++] = i;
-    qsort_r(g->entries, g->entry_count, sizeof *g->entries, compare_entries, g);
+    qsort_r(g->entries, g->entry_count, sizeof *g->entries, callgraph_compare_entries, g);
     for (size_t i = 0; i < g->entry_count; i++) {
         g->nodes[g->entries[i]].index = (uint32_t)i;
         if (g->entries[i] >= g->function_count)

@@ -20,7 +20,7 @@ struct search {
 };
 
 static void
-visit(struct search *s, uint32_t node)
+components_visit(struct search *s, uint32_t node)
 {
     s->number[node] = s->low[node] = ++s->last_number;
     s->next[node] = s->g->first[node];
@@ -44,7 +44,7 @@ close_component(struct search *s, uint32_t root)
 
 /* NODE is complete: propagate its lowest index to its predecessor on the path. */
 static void
-leave(struct search *s, uint32_t node)
+components_leave(struct search *s, uint32_t node)
 {
     uint32_t parent;
 
@@ -61,17 +61,17 @@ leave(struct search *s, uint32_t node)
 static void
 search_from(struct search *s, uint32_t root)
 {
-    visit(s, root);
+    components_visit(s, root);
     while (s->path_count > 0) {
         uint32_t node = s->path[s->path_count - 1], target;
 
         if (s->next[node] == s->g->first[node + 1]) {
-            leave(s, node);
+            components_leave(s, node);
             continue;
         }
         target = s->g->targets[s->next[node]++];
         if (s->number[target] == UNVISITED)
-            visit(s, target);
+            components_visit(s, target);
         else if (s->ret->of_node[target] == UNFINISHED && s->number[target] < s->low[node])
             s->low[node] = s->number[target];
     }

@@ -46,16 +46,16 @@ struct builder {
     uint32_t *known; // By frame of the current side: entry plus 1; 0 = not read yet.
 };
 
-static void add_stack(struct builder *b, const struct profile *p, const struct stack *s,
-                      bool is_after);
-static void sort_rows(struct builder *b);
+static void diff_add_stack(struct builder *b, const struct profile *p, const struct stack *s,
+                           bool is_after);
+static void diff_sort_rows(struct builder *b);
 
 static void
-add_side(struct builder *b, const struct diff_side *side, bool is_after)
+diff_add_side(struct builder *b, const struct diff_side *side, bool is_after)
 {
     b->known = arena_array(b->arena, side->p->frame_count, sizeof *b->known);
     for (size_t i = 0; i < side->stacks->count; i++)
-        add_stack(b, side->p, &side->stacks->v[i], is_after);
+        diff_add_stack(b, side->p, &side->stacks->v[i], is_after);
 }
 
 /* Widen ROW by the amount that each side's samples may have missed, even where a side lacks the
@@ -103,13 +103,13 @@ diff_build(const struct diff_side *before, const struct diff_side *after, enum d
         .is_estimate = profile_has_errors(before->p) || profile_has_errors(after->p),
     };
     diff_files_match(before->p, after->p, &b.files);
-    add_side(&b, before, false);
-    add_side(&b, after, true);
+    diff_add_side(&b, before, false);
+    diff_add_side(&b, after, true);
     for (size_t i = 0; i < ret->count; i++)
         add_missed(&ret->rows[i], before->p, after->p);
     if (before->p->totals.lives_unknown || after->p->totals.lives_unknown)
         forget_lives(ret);
-    sort_rows(&b);
+    diff_sort_rows(&b);
     map_release(&b.children);
     map_release(&b.rows_by_node);
     strtab_release(&b.keys);
@@ -222,7 +222,7 @@ read_frame(struct builder *b, const struct profile *p, const struct stack *s, ui
 }
 
 static uint32_t
-new_row(struct builder *b, uint32_t depth)
+diff_new_row(struct builder *b, uint32_t depth)
 {
     size_t i = b->ret->count++;
 
@@ -254,7 +254,7 @@ count_row(struct diff_row *row, const struct stack *s, bool is_after, bool inner
 }
 
 static uint64_t
-child_of(struct builder *b, uint64_t node, uint32_t edge)
+diff_child_of(struct builder *b, uint64_t node, uint32_t edge)
 {
     bool new;
     uint64_t *child = map_put(&b->children, node << 32 | edge, &new);
@@ -277,12 +277,12 @@ add_by_site(struct builder *b, const struct profile *p, const struct stack *s,
     bool new, seen;
 
     for (uint32_t i = depth; i-- > 0;)
-        node = child_of(b, node, entries[i]);
-    node = child_of(b, node, strtab_id(&b->tags, heap->name));
-    node = child_of(b, node, strtab_id(&b->tags, labels->text));
+        node = diff_child_of(b, node, entries[i]);
+    node = diff_child_of(b, node, strtab_id(&b->tags, heap->name));
+    node = diff_child_of(b, node, strtab_id(&b->tags, labels->text));
     row = map_put(&b->rows_by_node, node, &new);
     if (new) {
-        *row = new_row(b, depth);
+        *row = diff_new_row(b, depth);
         b->ret->rows[*row].useful_depth = s->depth ? stack_useful_depth(p, s) : 1;
         b->ret->rows[*row].heap = heap;
         b->ret->rows[*row].labels = labels;
@@ -311,7 +311,7 @@ add_by_function(struct builder *b, const struct stack *s, const uint32_t *entrie
             continue;
         e->seen = b->stack_number;
         if (e->row == 0) {
-            e->row = new_row(b, 1) + 1;
+            e->row = diff_new_row(b, 1) + 1;
         }
         b->ret->rows[e->row - 1].frames[0] = e->frame;
         count_row(&b->ret->rows[e->row - 1], s, is_after, i == 0);
@@ -319,7 +319,7 @@ add_by_function(struct builder *b, const struct stack *s, const uint32_t *entrie
 }
 
 static void
-add_stack(struct builder *b, const struct profile *p, const struct stack *s, bool is_after)
+diff_add_stack(struct builder *b, const struct profile *p, const struct stack *s, bool is_after)
 {
     uint32_t depth = s->depth ? s->depth : 1;
     uint32_t *entries = xmalloc((size_t)2 * depth * sizeof *entries), *lines = entries + depth;
@@ -366,7 +366,7 @@ compare_names(const struct diff_row *a, const struct diff_row *b)
 }
 
 static int
-compare_ranked(const void *x, const void *y)
+diff_compare_ranked(const void *x, const void *y)
 {
     const struct ranked *a = x, *b = y;
 
@@ -378,7 +378,7 @@ compare_ranked(const void *x, const void *y)
 }
 
 static void
-sort_rows(struct builder *b)
+diff_sort_rows(struct builder *b)
 {
     struct ranked *ranked = xmalloc(b->ret->count * sizeof *ranked);
 
@@ -389,7 +389,7 @@ sort_rows(struct builder *b)
             size_of_change(&r->before, &r->after, b->metric),
             size_of_change(&r->inclusive_before, &r->inclusive_after, b->metric), *r};
     }
-    qsort(ranked, b->ret->count, sizeof *ranked, compare_ranked);
+    qsort(ranked, b->ret->count, sizeof *ranked, diff_compare_ranked);
     for (size_t i = 0; i < b->ret->count; i++)
         b->ret->rows[i] = ranked[i].row;
     free(ranked);

@@ -39,7 +39,7 @@ struct lones {
 
 /* Set the flag SIDE in MASKS for each file of P. Keys are ids in PATHS. */
 static void
-add_side(const struct profile *p, uint8_t side, struct strtab *paths, struct map *masks)
+diff_files_add_side(const struct profile *p, uint8_t side, struct strtab *paths, struct map *masks)
 {
     struct map seen = {0};
 
@@ -144,8 +144,8 @@ diff_files_match(const struct profile *before, const struct profile *after,
     struct lones a, b;
 
     *ret = (struct diff_files){0};
-    add_side(before, BEFORE, &ret->paths, &masks);
-    add_side(after, AFTER, &ret->paths, &masks);
+    diff_files_add_side(before, BEFORE, &ret->paths, &masks);
+    diff_files_add_side(after, AFTER, &ret->paths, &masks);
     a = find_lones(&ret->paths, &masks, BEFORE);
     b = find_lones(&ret->paths, &masks, AFTER);
     for (size_t i = 0, k = 0; i < a.count && k < b.count;) {

@@ -119,7 +119,7 @@ by_share(const void *left, const void *right)
 
 /* Return true if the last part of F is an array of one element (or none). */
 static bool
-has_tail(const struct profile *p, const struct field_structure *f)
+field_advice_has_tail(const struct profile *p, const struct field_structure *f)
 {
     const struct field_part *part = &f->parts[f->part_count - 1];
     const struct profile_member *m = f->rows[part->first_row].member;
@@ -265,7 +265,7 @@ find_order(const struct profile *p, const struct fields *fields, const struct fi
         return;
     qsort(v, f->part_count, sizeof *v, by_share);
     for (size_t i = 0; i < f->part_count; i++)
-        v[i].is_tail = v[i].part == f->part_count - 1 && has_tail(p, f);
+        v[i].is_tail = v[i].part == f->part_count - 1 && field_advice_has_tail(p, f);
     ret->order = arena_array(arena, f->part_count, sizeof *ret->order);
     ret->offsets = arena_array(arena, f->part_count, sizeof *ret->offsets);
     ret->new_size = place_parts(f, v, ret);
@@ -302,7 +302,7 @@ is_written(const struct field_structure *f, const struct field_part *part, bool 
 
 /* Return true if PART is mostly read; without APART, if it is accessed. */
 static bool
-is_read(const struct field_structure *f, const struct field_part *part, bool apart)
+field_advice_is_read(const struct field_structure *f, const struct field_part *part, bool apart)
 {
     uint64_t reads = apart ? part->accesses - part->writes : part->accesses;
 
@@ -324,7 +324,7 @@ find_conflicts(const struct profile *p, const struct field_structure *f, struct 
 
             if (i == k || ret->conflict_count == FIELD_CONFLICTS_MAX ||
                 r->offset / FIELDS_LINE_BYTES != line || !is_written(f, w, apart) ||
-                !is_read(f, r, apart) ||
+                !field_advice_is_read(f, r, apart) ||
                 w->together || r->together)
                 continue;
             ret->conflicts[ret->conflict_count++] = (struct field_conflict){line, i, k};

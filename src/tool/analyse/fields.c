@@ -217,14 +217,15 @@ join_site(struct joiner *j, const struct profile_access *a,
 }
 
 static void
-add_row(struct field_structure *f, const struct profile_member *m, uint64_t offset, uint64_t size)
+fields_add_row(struct field_structure *f, const struct profile_member *m, uint64_t offset,
+               uint64_t size)
 {
     f->rows[f->row_count++] = (struct field_row){.member = m, .offset = offset, .size = size};
 }
 
 /* List the members of F, and the gaps between them. */
 static void
-lay_out(struct field_structure *f, struct arena *arena)
+fields_lay_out(struct field_structure *f, struct arena *arena)
 {
     const struct profile_structure *s = f->s;
     uint64_t at = 0;
@@ -234,13 +235,13 @@ lay_out(struct field_structure *f, struct arena *arena)
         const struct profile_member *m = &s->members[i];
 
         if (m->offset > at)
-            add_row(f, NULL, at, m->offset - at);
-        add_row(f, m, m->offset, m->size);
+            fields_add_row(f, NULL, at, m->offset - at);
+        fields_add_row(f, m, m->offset, m->size);
         if (m->offset + m->size > at)
             at = m->offset + m->size;
     }
     if (at < s->size)
-        add_row(f, NULL, at, s->size - at);
+        fields_add_row(f, NULL, at, s->size - at);
 }
 
 /* Distribute the counts of granules to rows. */
@@ -308,7 +309,7 @@ next_member(const struct field_structure *f, size_t i)
 
 /* Group the rows of F into parts that move together. */
 static void
-find_parts(struct field_structure *f, uint32_t granule, struct arena *arena)
+fields_find_parts(struct field_structure *f, uint32_t granule, struct arena *arena)
 {
     uint64_t covered = 0;
 
@@ -352,7 +353,7 @@ find_parts(struct field_structure *f, uint32_t granule, struct arena *arena)
 }
 
 static int
-by_accesses(const void *left, const void *right)
+fields_by_accesses(const void *left, const void *right)
 {
     const struct field_structure *a = left, *b = right;
 
@@ -365,7 +366,7 @@ by_accesses(const void *left, const void *right)
 
 /* Prepare a structure for each that P has. */
 static void
-begin(struct joiner *j)
+fields_begin(struct joiner *j)
 {
     const struct profile *p = j->p;
     struct fields *ret = j->ret;
@@ -391,7 +392,7 @@ fields_build(struct profile *p, const struct stacks *stacks, struct arena *arena
     const struct profile_access_field *field = all->fields, *end = field + all->field_count;
 
     *ret = (struct fields){.granule_bytes = all->granule_bytes};
-    begin(&j);
+    fields_begin(&j);
     j.others = arena_array(arena, stacks->count, sizeof *j.others);
     for (size_t i = 0; i < all->count; i++) {
         while (field < end && field->site < all->v[i].site)
@@ -404,11 +405,11 @@ fields_build(struct profile *p, const struct stacks *stacks, struct arena *arena
         if (ret->v[i].accesses > 0)
             ret->v[ret->count++] = ret->v[i];
     if (ret->count > 1)
-        qsort(ret->v, ret->count, sizeof *ret->v, by_accesses);
+        qsort(ret->v, ret->count, sizeof *ret->v, fields_by_accesses);
     for (size_t i = 0; i < ret->count; i++) {
-        lay_out(&ret->v[i], arena);
+        fields_lay_out(&ret->v[i], arena);
         count_rows(&ret->v[i], ret->granule_bytes, arena);
-        find_parts(&ret->v[i], ret->granule_bytes, arena);
+        fields_find_parts(&ret->v[i], ret->granule_bytes, arena);
     }
     map_release(&j.by_name);
 }

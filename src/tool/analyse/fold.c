@@ -143,7 +143,7 @@ is_identifier(char c)
 /* Return the length of "operator" and its symbol at S, so that its brackets are not taken for
  * others; 0 if S is none. START is the beginning of the whole name. */
 static size_t
-operator_length(const char *s, const char *start)
+fold_operator_length(const char *s, const char *start)
 {
     static const char *const symbols[] = {"()", "<<=", ">>=", "<=>", "->*", "<<",
                                           ">>", "->",  "<=",  ">=",  "<",   ">"};
@@ -166,7 +166,7 @@ fold_plain_name(const char *function, char ret[FOLD_NAME_MAX])
     bool is_rust_impl = *s == '<';
 
     while (*s != '\0' && length + 1 < FOLD_NAME_MAX) {
-        size_t operator_bytes = operator_length(s, function);
+        size_t operator_bytes = fold_operator_length(s, function);
 
         if (operator_bytes > 0) {
             for (; operator_bytes > 0 && length + 1 < FOLD_NAME_MAX; operator_bytes--)
@@ -204,7 +204,7 @@ matches_whole(const char *pattern, const char *name)
 
 /* Does LIST, words with a blank around each, have the LENGTH bytes at WORD? */
 static bool
-has_word(const char *list, const char *word, size_t length)
+fold_has_word(const char *list, const char *word, size_t length)
 {
     char wanted[FOLD_WORD_MAX + 3];
 
@@ -227,7 +227,7 @@ is_family(const char *word, size_t length)
 
         if (length < bytes || strncmp(word + length - bytes, family[i], bytes) != 0)
             continue;
-        return length - bytes <= FOLD_LETTERS || has_word(prefixes, word, length - bytes);
+        return length - bytes <= FOLD_LETTERS || fold_has_word(prefixes, word, length - bytes);
     }
     return false;
 }
@@ -245,7 +245,7 @@ may_begin(const char *word, size_t length)
         "ossl pcre pcre2 perl php pl png port pr ptr py rb rpl ruby sdl talloc tc tcl tiff uv vim "
         "wl xml zstd ";
 
-    return has_word(how, word, length) || has_word(owners, word, length);
+    return fold_has_word(how, word, length) || fold_has_word(owners, word, length);
 }
 
 /* Return true if the words of NAME, a plain identifier, mark a wrapper of malloc, realloc or
@@ -277,7 +277,7 @@ is_named_so(const char *name)
             return found && name[i] == '\0';
         if (is_family(word, length) || (says_how && length == 5 && memcmp(word, "alloc", 5) == 0))
             found = true;
-        else if (words > 0 ? !has_word(how, word, length) : !may_begin(word, length))
+        else if (words > 0 ? !fold_has_word(how, word, length) : !may_begin(word, length))
             return false;
         says_how = words > 0;
     }

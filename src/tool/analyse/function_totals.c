@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 static void
-add(struct function_total *row, const struct stack *s, const struct amount *amount,
-    const struct amount *kept)
+function_totals_add(struct function_total *row, const struct stack *s, const struct amount *amount,
+                    const struct amount *kept)
 {
     amount_add(&row->amount, amount);
     amount_add(&row->kept, kept);
@@ -17,7 +17,7 @@ add(struct function_total *row, const struct stack *s, const struct amount *amou
 }
 
 static int
-compare_rows(const void *a, const void *b)
+function_totals_compare_rows(const void *a, const void *b)
 {
     const struct function_total *x = a, *y = b;
     int64_t ax = amount_sum(&x->amount), ay = amount_sum(&y->amount);
@@ -51,12 +51,12 @@ function_totals_build(struct functions *functions, const struct stacks *stacks, 
     for (uint32_t i = 0; i < functions->count; i++)
         ret->v[i] = (struct function_total){.function = i, .counters = COUNTERS_ZERO};
     for (size_t i = 0; i < stacks->count; i++) {
-        add(&ret->v[innermost[i]], &stacks->v[i], &amounts[i], &kept[i]);
-        add(&ret->total, &stacks->v[i], &amounts[i], &kept[i]);
+        function_totals_add(&ret->v[innermost[i]], &stacks->v[i], &amounts[i], &kept[i]);
+        function_totals_add(&ret->total, &stacks->v[i], &amounts[i], &kept[i]);
     }
     for (size_t i = 0; i < functions->count; i++)
         if (amount_sum(&ret->v[i].amount) > 0 || amount_sum(&ret->v[i].kept) > 0)
             ret->v[row_count++] = ret->v[i];
     ret->count = row_count;
-    qsort(ret->v, ret->count, sizeof *ret->v, compare_rows);
+    qsort(ret->v, ret->count, sizeof *ret->v, function_totals_compare_rows);
 }

@@ -31,16 +31,16 @@ struct grouper {
     size_t last_capacity;
 };
 
-static void add_stack(struct grouper *g, const struct stacks *stacks, size_t index);
+static void group_add_stack(struct grouper *g, const struct stacks *stacks, size_t index);
 static void add_threads(struct grouper *g, const struct stacks *stacks);
 static void add_sizes(struct grouper *g);
-static void add_types(struct grouper *g, const struct stacks *stacks);
+static void group_add_types(struct grouper *g, const struct stacks *stacks);
 static void add_heaps(struct grouper *g, const struct stacks *stacks);
-static void add_labels(struct grouper *g, const struct stacks *stacks);
-static void sort_rows(struct groups *groups, enum metric metric);
+static void group_add_labels(struct grouper *g, const struct stacks *stacks);
+static void group_sort_rows(struct groups *groups, enum metric metric);
 
 static uint64_t
-make_key(enum key_tag tag, uint32_t a, uint32_t b)
+group_make_key(enum key_tag tag, uint32_t a, uint32_t b)
 {
     return (uint64_t)tag << 62 | (uint64_t)(a & 0x3fffffff) << 32 | b;
 }
@@ -51,8 +51,8 @@ group_function_key(const struct profile *p, uint32_t frame, uint32_t location)
     const struct profile_frame *f = &p->frames[frame];
     uint32_t same = p->locations[location].same;
 
-    return f->function ? make_key(KEY_FUNCTION, f->function, profile_function_home(f))
-                       : make_key(KEY_ADDRESS, 0, same != 0 ? same : location);
+    return f->function ? group_make_key(KEY_FUNCTION, f->function, profile_function_home(f))
+                       : group_make_key(KEY_ADDRESS, 0, same != 0 ? same : location);
 }
 
 static uint64_t
@@ -61,19 +61,20 @@ frame_key(const struct grouper *g, uint32_t frame, uint32_t location)
     const struct profile_frame *f = &g->p->frames[frame];
 
     if (g->by == BY_MODULE)
-        return make_key(KEY_NAMED, f->language, f->module);
+        return group_make_key(KEY_NAMED, f->language, f->module);
     if (g->by == BY_FILE)
-        return f->file ? make_key(KEY_NAMED, f->file, 0) : make_key(KEY_ADDRESS, 0, f->module);
+        return f->file ? group_make_key(KEY_NAMED, f->file, 0)
+                       : group_make_key(KEY_ADDRESS, 0, f->module);
     if (g->by == BY_LINE && f->file)
-        return make_key(KEY_NAMED, f->file, f->line);
+        return group_make_key(KEY_NAMED, f->file, f->line);
     // A call is the finest key below a line.
     if (g->by == BY_LINE && f->function == 0)
-        return make_key(KEY_ADDRESS, 0, location);
+        return group_make_key(KEY_ADDRESS, 0, location);
     return group_function_key(g->p, frame, location);
 }
 
 static size_t
-find_row(struct grouper *g, uint64_t key, uint32_t frame, uint32_t location)
+group_find_row(struct grouper *g, uint64_t key, uint32_t frame, uint32_t location)
 {
     bool is_new;
     uint64_t *slot = map_put(&g->rows, key, &is_new);
@@ -103,21 +104,21 @@ group_stacks(const struct profile *p, const struct stacks *stacks, enum group_by
     else if (by == BY_SIZE)
         add_sizes(&g);
     else if (by == BY_TYPE)
-        add_types(&g, stacks);
+        group_add_types(&g, stacks);
     else if (by == BY_HEAP)
         add_heaps(&g, stacks);
     else if (by == BY_LABEL || by == BY_LABEL_VALUE)
-        add_labels(&g, stacks);
+        group_add_labels(&g, stacks);
     else
         for (size_t i = 0; i < stacks->count; i++)
-            add_stack(&g, stacks, i);
-    sort_rows(ret, metric);
+            group_add_stack(&g, stacks, i);
+    group_sort_rows(ret, metric);
     map_release(&g.rows);
     ENSURE_VALID(groups_are_valid(p, stacks, by, metric, ret));
 }
 
 static void
-add_inclusive(struct group_row *r, const struct stack *s)
+group_add_inclusive(struct group_row *r, const struct stack *s)
 {
     counters_add(&r->inclusive, &s->counters);
     errors_add(&r->inclusive_errors, &s->errors);
@@ -131,7 +132,7 @@ add_self(struct group_row *r, const struct stack *s)
 }
 
 static struct group_row *
-add_row(struct grouper *g, const struct counters *c)
+group_add_row(struct grouper *g, const struct counters *c)
 {
     size_t i = g->ret->count++;
 
@@ -141,13 +142,13 @@ add_row(struct grouper *g, const struct counters *c)
 }
 
 static void
-add_stack(struct grouper *g, const struct stacks *stacks, size_t index)
+group_add_stack(struct grouper *g, const struct stacks *stacks, size_t index)
 {
     const struct stack *s = &stacks->v[index];
     size_t row;
 
     if (g->by == BY_SITE) {
-        struct group_row *r = add_row(g, &s->counters);
+        struct group_row *r = group_add_row(g, &s->counters);
 
         r->stack = s;
         r->inclusive_errors = r->self_errors = s->errors;
@@ -156,17 +157,17 @@ add_stack(struct grouper *g, const struct stacks *stacks, size_t index)
         return;
     }
     if (s->depth == 0) {
-        row = find_row(g, make_key(KEY_OTHER, 0, 0), GROUP_NO_FRAME, 0);
-        add_inclusive(&g->ret->v[row], s);
+        row = group_find_row(g, group_make_key(KEY_OTHER, 0, 0), GROUP_NO_FRAME, 0);
+        group_add_inclusive(&g->ret->v[row], s);
         add_self(&g->ret->v[row], s);
     }
     for (uint32_t i = 0; i < s->depth; i++) {
-        row =
-            find_row(g, frame_key(g, s->frames[i], s->locations[i]), s->frames[i], s->locations[i]);
+        row = group_find_row(g, frame_key(g, s->frames[i], s->locations[i]), s->frames[i],
+                             s->locations[i]);
         if (i == 0)
             add_self(&g->ret->v[row], s);
         if (g->last_stack[row] != index + 1)
-            add_inclusive(&g->ret->v[row], s);
+            group_add_inclusive(&g->ret->v[row], s);
         g->last_stack[row] = index + 1;
     }
 }
@@ -187,7 +188,7 @@ add_threads(struct grouper *g, const struct stacks *stacks)
 
         if (c->allocations == 0 && c->frees == 0 && share->for_others_blocks <= 0)
             continue;
-        row = add_row(g, c);
+        row = group_add_row(g, c);
         row->thread = &g->p->threads[i];
         row->share = share;
     }
@@ -203,7 +204,7 @@ add_sizes(struct grouper *g)
         if (known.allocations == 0 && known.frees == 0)
             continue;
         known.partial = true; // Nothing else is counted by size.
-        add_row(g, &known)->bin = bin;
+        group_add_row(g, &known)->bin = bin;
     }
 }
 
@@ -228,7 +229,7 @@ is_idle(const struct profile_site *site)
 
 /* Add the sites that the filter kept, by the type of their blocks. */
 static void
-add_types(struct grouper *g, const struct stacks *stacks)
+group_add_types(struct grouper *g, const struct stacks *stacks)
 {
     for (size_t i = 0; i < g->p->site_count; i++) {
         const struct profile_site *site = &g->p->sites[i];
@@ -236,7 +237,7 @@ add_types(struct grouper *g, const struct stacks *stacks)
 
         if (stacks->site_stacks[i] == 0 || is_idle(site))
             continue;
-        row = find_row(g, type_key(site), GROUP_NO_FRAME, 0);
+        row = group_find_row(g, type_key(site), GROUP_NO_FRAME, 0);
         g->ret->v[row].site = site;
         counters_add(&g->ret->v[row].self, &site->counters);
         counters_add(&g->ret->v[row].inclusive, &site->counters);
@@ -257,7 +258,7 @@ add_whole_site(const struct profile *p, struct group_row *r, size_t i)
 static struct group_row *
 heap_row(struct grouper *g, uint32_t heap)
 {
-    size_t row = find_row(g, heap, GROUP_NO_FRAME, 0);
+    size_t row = group_find_row(g, heap, GROUP_NO_FRAME, 0);
 
     g->ret->v[row].heap = &g->p->heaps[heap];
     return &g->ret->v[row];
@@ -278,7 +279,7 @@ add_heaps(struct grouper *g, const struct stacks *stacks)
 /* Add the sites that the filter kept, by their labels or the value of one. Equal texts are at equal
  * addresses. */
 static void
-add_labels(struct grouper *g, const struct stacks *stacks)
+group_add_labels(struct grouper *g, const struct stacks *stacks)
 {
     for (size_t i = 0; i < g->p->site_count; i++) {
         const struct profile_site *site = &g->p->sites[i];
@@ -288,7 +289,7 @@ add_labels(struct grouper *g, const struct stacks *stacks)
 
         if (stacks->site_stacks[i] == 0)
             continue;
-        row = find_row(g, (uintptr_t)text, GROUP_NO_FRAME, 0);
+        row = group_find_row(g, (uintptr_t)text, GROUP_NO_FRAME, 0);
         g->ret->v[row].labels = text;
         add_whole_site(g->p, &g->ret->v[row], i);
     }
@@ -301,7 +302,7 @@ compare_values(int64_t a, int64_t b)
 }
 
 static int
-compare_rows(const void *a, const void *b, void *arg)
+group_compare_rows(const void *a, const void *b, void *arg)
 {
     const struct group_row *x = a, *y = b;
     enum metric m = *(enum metric *)arg;
@@ -325,10 +326,10 @@ compare_rows(const void *a, const void *b, void *arg)
 }
 
 static void
-sort_rows(struct groups *groups, enum metric metric)
+group_sort_rows(struct groups *groups, enum metric metric)
 {
     if (groups->count > 1)
-        qsort_r(groups->v, groups->count, sizeof *groups->v, compare_rows, &metric);
+        qsort_r(groups->v, groups->count, sizeof *groups->v, group_compare_rows, &metric);
 }
 
 static int

@@ -169,7 +169,7 @@ interval_around(double total, double samples, double estimate, double variance, 
 }
 
 static struct error_sum
-sum_of(const struct errors *e, enum interval_of what)
+interval_sum_of(const struct errors *e, enum interval_of what)
 {
     switch (what) {
     case INTERVAL_ALLOCATIONS:
@@ -215,7 +215,7 @@ is_bytes(enum interval_of what)
 struct interval
 interval_of(const struct counters *c, const struct errors *e, enum interval_of what)
 {
-    struct error_sum s = sum_of(e, what);
+    struct error_sum s = interval_sum_of(e, what);
     double total = (double)total_of(c, what);
 
     if (is_bytes(what))
@@ -269,7 +269,7 @@ interval_of_metric(const struct counters *c, const struct errors *e, enum metric
 double
 interval_samples(const struct errors *e, enum interval_of what)
 {
-    return sum_of(e, what).samples;
+    return interval_sum_of(e, what).samples;
 }
 
 double

@@ -14,7 +14,7 @@ struct keeper {
 };
 
 static bool
-is_live(const struct counters *c)
+leaks_is_live(const struct counters *c)
 {
     return counters_live_bytes(c) > 0 || counters_live_blocks(c) > 0;
 }
@@ -26,7 +26,7 @@ keep_site(void *arg, const struct profile_site *site, const uint32_t *frames,
     struct keeper *k = arg;
     struct suppression *s;
 
-    if (!is_live(&site->counters))
+    if (!leaks_is_live(&site->counters))
         return true;
     s = suppress_find(k->suppressions, k->p, site, frames, locations, depth);
     if (s == NULL)
@@ -40,7 +40,7 @@ keep_site(void *arg, const struct profile_site *site, const uint32_t *frames,
 }
 
 static int
-compare_live(const void *a, const void *b)
+leaks_compare_live(const void *a, const void *b)
 {
     const struct stack *x = *(const struct stack *const *)a, *y = *(const struct stack *const *)b;
     int64_t bx = counters_live_bytes(&x->counters), by = counters_live_bytes(&y->counters);
@@ -70,8 +70,8 @@ leaks_find(const struct profile *p, const struct stacks_options *options,
         return rc;
     ret->v = arena_array(arena, ret->stacks.count, sizeof *ret->v);
     for (size_t i = 0; i < ret->stacks.count; i++)
-        if (is_live(&ret->stacks.v[i].counters))
+        if (leaks_is_live(&ret->stacks.v[i].counters))
             ret->v[ret->count++] = &ret->stacks.v[i];
-    qsort(ret->v, ret->count, sizeof *ret->v, compare_live);
+    qsort(ret->v, ret->count, sizeof *ret->v, leaks_compare_live);
     return 0;
 }

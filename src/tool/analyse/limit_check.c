@@ -79,7 +79,7 @@ find_leaks(const struct profile *p, const struct stacks_options *options, struct
 
 /* Return how much of WHAT the totals T of P have. */
 static int64_t
-value_of(enum limit_of what, const struct totals *t, const struct profile *p)
+limit_check_value_of(enum limit_of what, const struct totals *t, const struct profile *p)
 {
     if (what == LIMIT_CORRUPTION)
         return (int64_t)(profile_corruptions(&p->losses) & INT64_MAX);
@@ -100,7 +100,7 @@ allowed_by(const struct limit *l, int64_t before)
 }
 
 static void
-add(struct limit_results *ret, struct limit_result j)
+limit_check_add(struct limit_results *ret, struct limit_result j)
 {
     j.exceeded = j.least > j.allowed;
     ret->v[ret->count++] = j;
@@ -174,12 +174,12 @@ limit_check_growth(const struct limits *l, const struct diff *d, const struct di
             return rc;
         if (!known)
             continue;
-        j.before = value_of(j.of, &a, before->p);
-        j.value = value_of(j.of, &b, after->p);
+        j.before = limit_check_value_of(j.of, &a, before->p);
+        j.value = limit_check_value_of(j.of, &b, after->p);
         j.allowed = allowed_by(&j.limit, j.before);
         j.least = i == LIMIT_CORRUPTION ? counters_difference(j.value, j.before)
                                         : least_growth(j.of, &a, &b, before->p);
-        add(ret, j);
+        limit_check_add(ret, j);
     }
     return 0;
 }
@@ -203,13 +203,13 @@ limit_check_profile(const struct limits *l, const struct profile *p, struct aren
             rc = find_leaks(p, &all, arena, &t, err);
         if (rc != 0)
             return rc;
-        j.value = value_of(j.of, &t, p);
+        j.value = limit_check_value_of(j.of, &t, p);
         j.allowed = allowed_by(&j.limit, 0);
         j.least = j.value;
         if (profile_has_errors(p) && i != LIMIT_CORRUPTION)
             j.least = interval_rounded(
                 interval_of_metric(&t.counters, &t.errors, kinds[i].metric).low);
-        add(ret, j);
+        limit_check_add(ret, j);
     }
     return 0;
 }

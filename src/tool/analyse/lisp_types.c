@@ -62,7 +62,7 @@ lisp_type(const struct profile_heap *heap, enum lisp_class *ret_class)
 }
 
 static int
-compare_rows(const void *a, const void *b)
+lisp_types_compare_rows(const void *a, const void *b)
 {
     const struct lisp_row *x = a, *y = b;
 
@@ -95,5 +95,5 @@ lisp_types_build(const struct profile *p, struct arena *arena, struct lisp_types
     }
     if (ret->count == LISP_CLASSES)
         ret->count = 0;
-    qsort(ret->v, ret->count, sizeof *ret->v, compare_rows);
+    qsort(ret->v, ret->count, sizeof *ret->v, lisp_types_compare_rows);
 }

@@ -47,7 +47,7 @@ step_of(const struct merger *m, const struct stack *s, uint32_t i, uint32_t func
 }
 
 static void
-read_stack(struct merger *m, const struct stack *s)
+paths_read_stack(struct merger *m, const struct stack *s)
 {
     const uint32_t *functions;
     size_t depth = functions_of_stack(m->functions, s, &functions);
@@ -67,7 +67,7 @@ read_stack(struct merger *m, const struct stack *s)
 }
 
 static bool
-is_read(const struct merger *m, const struct path *p)
+paths_is_read(const struct merger *m, const struct path *p)
 {
     const uint32_t *functions;
 
@@ -89,7 +89,7 @@ find_path(struct merger *m)
     size_t i = m->ret->count;
 
     for (uint32_t k = (uint32_t)*head; k != 0; k = m->next[k - 1])
-        if (is_read(m, &m->ret->v[k - 1]))
+        if (paths_is_read(m, &m->ret->v[k - 1]))
             return &m->ret->v[k - 1];
     arena_grow(m->arena, &m->ret->v, &m->path_capacity, i, sizeof *m->ret->v);
     arena_grow(m->arena, &m->next, &m->next_capacity, i, sizeof *m->next);
@@ -102,7 +102,7 @@ find_path(struct merger *m)
 }
 
 static int
-compare_live(const void *a, const void *b)
+paths_compare_live(const void *a, const void *b)
 {
     const struct path *x = a, *y = b;
     int64_t bx = counters_live_bytes(&x->counters), by = counters_live_bytes(&y->counters);
@@ -125,13 +125,13 @@ paths_build(struct functions *functions, const struct stack *const *stacks, size
     for (size_t i = 0; i < count; i++) {
         struct path *path;
 
-        read_stack(&m, stacks[i]);
+        paths_read_stack(&m, stacks[i]);
         path = find_path(&m);
         counters_add(&path->counters, &stacks[i]->counters);
         errors_add(&path->errors, &stacks[i]->errors);
     }
     if (ret->count > 0)
-        qsort(ret->v, ret->count, sizeof *ret->v, compare_live);
+        qsort(ret->v, ret->count, sizeof *ret->v, paths_compare_live);
     map_release(&m.by_hash);
     ENSURE_VALID(paths_are_valid(ret, stacks, count));
 }

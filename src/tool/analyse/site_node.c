@@ -38,7 +38,7 @@ find_disk_node(const struct raw_file *raw, uint32_t site)
 
 /* Child of PARENT in P with the frame of D; 0 if there is none. */
 static uint32_t
-find_child(const struct profile *p, uint32_t parent, const struct disk_node *d)
+site_node_find_child(const struct profile *p, uint32_t parent, const struct disk_node *d)
 {
     uint32_t module = (uint32_t)(d->frame >> DISK_ADDRESS_BITS);
 
@@ -69,7 +69,7 @@ site_node(const struct raw_file *raw, const struct profile *p, uint32_t site)
         disk = d->parent;
     }
     for (size_t i = depth; i-- > 0;) {
-        node = find_child(p, node, chain[i]);
+        node = site_node_find_child(p, node, chain[i]);
         if (node == 0)
             return 0;
     }

@@ -17,18 +17,18 @@
 #include "util/ensure.h"
 #include "util/map.h"
 
-static void add_types(const struct profile *p, struct size_totals *bins);
+static void size_totals_add_types(const struct profile *p, struct size_totals *bins);
 static void add_known(const struct profile *p, struct arena *arena, struct size_totals *bins);
 
 static bool
-is_used(const struct counters *c)
+size_totals_is_used(const struct counters *c)
 {
     return c->allocations != 0 || c->frees != 0;
 }
 
 /* Return the row for blocks of SIZE or, if there is none, NULL. */
 static struct bin_row *
-find_row(const struct size_totals *bins, uint64_t size)
+size_totals_find_row(const struct size_totals *bins, uint64_t size)
 {
     size_t low = 0;
     size_t high = bins->count - 1;
@@ -47,11 +47,11 @@ find_row(const struct size_totals *bins, uint64_t size)
 }
 
 static void
-add_types(const struct profile *p, struct size_totals *bins)
+size_totals_add_types(const struct profile *p, struct size_totals *bins)
 {
     for (size_t i = 0; i < p->type_count; i++) {
         struct bin_row *row =
-            p->types[i].size <= BIN_SIZE_MAX ? find_row(bins, p->types[i].size) : NULL;
+            p->types[i].size <= BIN_SIZE_MAX ? size_totals_find_row(bins, p->types[i].size) : NULL;
 
         if (row == NULL)
             continue;
@@ -62,8 +62,9 @@ add_types(const struct profile *p, struct size_totals *bins)
 
 /* Add SITE to row ROW_INDEX. KNOWN holds the position of its type. */
 static void
-add_site(const struct profile *p, const struct profile_site *site, struct size_totals *bins,
-         size_t row_index, struct map *known, struct arena *arena)
+size_totals_add_site(const struct profile *p, const struct profile_site *site,
+                     struct size_totals *bins, size_t row_index, struct map *known,
+                     struct arena *arena)
 {
     uint64_t key = (uint64_t)row_index << 34 | (uint64_t)(site->verdict & 3) << 32 | site->type;
     struct bin_row *row = &bins->v[row_index];
@@ -116,9 +117,9 @@ add_known(const struct profile *p, struct arena *arena, struct size_totals *bins
         // Only malloc's blocks are in the bins.
         if (site->heap == 0 && site->verdict >= VERDICT_LIKELY && site->type != 0 &&
             (c->size_min == c->size_max || c->size_min > BIN_SIZE_MAX))
-            row = find_row(bins, c->size_min);
+            row = size_totals_find_row(bins, c->size_min);
         if (row != NULL)
-            add_site(p, site, bins, (size_t)(row - bins->v), &known, arena);
+            size_totals_add_site(p, site, bins, (size_t)(row - bins->v), &known, arena);
     }
     map_release(&known);
     for (size_t i = 0; i < bins->count; i++)
@@ -140,18 +141,18 @@ size_totals_build(const struct profile *p, struct arena *arena, struct size_tota
         counters_add(&ret->total, &bin->counters);
         if (bin->size_min > BIN_SIZE_MAX)
             counters_add(&larger.counters, &bin->counters);
-        else if (is_used(&bin->counters))
+        else if (size_totals_is_used(&bin->counters))
             ret->v[ret->count++] =
                 (struct bin_row){.size = bin->size_min, .counters = bin->counters};
     }
     ret->v[ret->count++] = larger;
-    add_types(p, ret);
+    size_totals_add_types(p, ret);
     add_known(p, arena, ret);
     ENSURE_VALID(size_totals_are_valid(p, ret));
 }
 
 static int
-by_bytes(const void *a, const void *b)
+size_totals_order_by_bytes(const void *a, const void *b)
 {
     const struct bin_row *x = *(const struct bin_row *const *)a;
     const struct bin_row *y = *(const struct bin_row *const *)b;
@@ -168,7 +169,7 @@ size_totals_by_bytes(const struct size_totals *bins, struct arena *arena)
 
     for (size_t i = 0; i < bins->count; i++)
         rows[i] = &bins->v[i];
-    qsort(rows, bins->count, sizeof *rows, by_bytes);
+    qsort(rows, bins->count, sizeof *rows, size_totals_order_by_bytes);
     return rows;
 }
 

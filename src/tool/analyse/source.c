@@ -23,8 +23,8 @@ struct finder {
     struct map functions;  // Function strings already in ret->functions.
 };
 
-static void add_stack(struct finder *f, const struct stack *s, size_t index);
-static void sort_lines(struct source *s);
+static void source_add_stack(struct finder *f, const struct stack *s, size_t index);
+static void source_sort_lines(struct source *s);
 
 static bool
 is_path(const char *path, const char *what)
@@ -67,8 +67,8 @@ source_find(const struct profile *p, const struct stacks *stacks, const char *wh
             return HEAPTAP_NOT_FOUND;
     }
     for (size_t i = 0; i < stacks->count; i++)
-        add_stack(&f, &stacks->v[i], i);
-    sort_lines(ret);
+        source_add_stack(&f, &stacks->v[i], i);
+    source_sort_lines(ret);
     map_release(&f.files);
     map_release(&f.lines);
     map_release(&f.last_stack);
@@ -77,7 +77,7 @@ source_find(const struct profile *p, const struct stacks *stacks, const char *wh
 }
 
 static struct source_file *
-find_file(struct finder *f, uint32_t file)
+source_find_file(struct finder *f, uint32_t file)
 {
     bool is_new;
     uint64_t *slot = map_put(&f->files, file, &is_new);
@@ -94,9 +94,9 @@ find_file(struct finder *f, uint32_t file)
 }
 
 static struct source_line *
-find_line(struct finder *f, const struct profile_frame *frame)
+source_find_line(struct finder *f, const struct profile_frame *frame)
 {
-    struct source_file *file = find_file(f, frame->file);
+    struct source_file *file = source_find_file(f, frame->file);
     bool is_new;
     uint64_t *slot = map_put(&f->lines, (uint64_t)frame->file << 32 | frame->line, &is_new);
     size_t i = file->line_count;
@@ -140,7 +140,7 @@ count_line(struct source_line *line, const struct stack *s, bool innermost, bool
 }
 
 static void
-add_stack(struct finder *f, const struct stack *s, size_t index)
+source_add_stack(struct finder *f, const struct stack *s, size_t index)
 {
     for (uint32_t i = 0; i < s->depth; i++) {
         const struct profile_frame *frame = &f->p->frames[s->frames[i]];
@@ -154,7 +154,7 @@ add_stack(struct finder *f, const struct stack *s, size_t index)
         if (frame->file == 0 || frame->line == 0)
             continue;
         f->ret->has_lines = true;
-        line = find_line(f, frame);
+        line = source_find_line(f, frame);
         last = map_put(&f->last_stack, (uint64_t)frame->file << 32 | frame->line, NULL);
         count_line(line, s, i == 0, *last != index + 1);
         *last = index + 1;
@@ -162,7 +162,7 @@ add_stack(struct finder *f, const struct stack *s, size_t index)
 }
 
 static int
-compare_lines(const void *a, const void *b)
+source_compare_lines(const void *a, const void *b)
 {
     const struct source_line *x = a, *y = b;
 
@@ -189,10 +189,11 @@ compare_files(const void *a, const void *b)
 }
 
 static void
-sort_lines(struct source *s)
+source_sort_lines(struct source *s)
 {
     for (size_t i = 0; i < s->file_count; i++)
-        qsort(s->files[i].lines, s->files[i].line_count, sizeof *s->files[i].lines, compare_lines);
+        qsort(s->files[i].lines, s->files[i].line_count, sizeof *s->files[i].lines,
+              source_compare_lines);
     if (s->file_count > 1)
         qsort(s->files, s->file_count, sizeof *s->files, compare_files);
 }

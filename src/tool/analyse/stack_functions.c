@@ -38,7 +38,7 @@ functions_release(struct functions *f)
 }
 
 static uint32_t
-function_id(struct functions *f, uint32_t frame, uint32_t location)
+stack_functions_function_id(struct functions *f, uint32_t frame, uint32_t location)
 {
     bool is_new;
     uint64_t *id;
@@ -122,7 +122,7 @@ functions_of_stack(struct functions *f, const struct stack *s, const uint32_t **
     }
     for (uint32_t i = 0; i < depth; i++) {
         arena_grow(f->arena, &f->stack, &f->stack_capacity, i + 1, sizeof *f->stack);
-        f->stack[i] = function_id(f, s->frames[i], s->locations[i]);
+        f->stack[i] = stack_functions_function_id(f, s->frames[i], s->locations[i]);
     }
     if (outermost != UINT32_MAX) {
         arena_grow(f->arena, &f->stack, &f->stack_capacity, depth, sizeof *f->stack);

@@ -21,7 +21,7 @@ struct ranked {
 };
 
 static int
-compare(const void *a, const void *b)
+stack_numbers_compare(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
 
@@ -31,7 +31,7 @@ compare(const void *a, const void *b)
 }
 
 static double
-share(int64_t part, int64_t whole)
+stack_numbers_share(int64_t part, int64_t whole)
 {
     return whole > 0 && part > 0 ? (double)part / (double)whole : 0;
 }
@@ -58,13 +58,13 @@ rank(const struct profile *p, const struct stacks *whole, struct arena *arena)
         allocated_bytes = counters_sum(allocated_bytes, allocated);
     }
     for (uint32_t i = 0; i < whole->count; i++) {
-        double peak = share(v[i].peak_bytes, peak_bytes);
-        double allocated = share(v[i].allocated_bytes, allocated_bytes);
+        double peak = stack_numbers_share(v[i].peak_bytes, peak_bytes);
+        double allocated = stack_numbers_share(v[i].allocated_bytes, allocated_bytes);
 
         v[i].share = peak > allocated ? peak : allocated;
     }
     if (whole->count > 0)
-        qsort(v, whole->count, sizeof *v, compare);
+        qsort(v, whole->count, sizeof *v, stack_numbers_compare);
     return v;
 }
 

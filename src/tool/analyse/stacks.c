@@ -84,7 +84,7 @@ struct builder {
     bool shortened; // Recursion was folded in it.
 };
 
-static uint32_t add_site(struct builder *b, const struct profile_site *site);
+static uint32_t stacks_add_site(struct builder *b, const struct profile_site *site);
 
 static int
 compile_options(struct builder *b, struct err *err)
@@ -123,7 +123,7 @@ stacks_build(const struct profile *p, const struct stacks_options *options, stru
     tags_pick(p, &options->tags, arena, &b.picks);
     ret->filtered = options->filter || tags_are_picked(&b.picks);
     for (size_t i = 0; i < p->site_count; i++) {
-        b.site_stacks[i] = add_site(&b, &p->sites[i]);
+        b.site_stacks[i] = stacks_add_site(&b, &p->sites[i]);
         if (b.site_stacks[i] == 0) {
             ret->filtered = true;
             continue;
@@ -277,7 +277,7 @@ read_some(struct builder *b, uint32_t node, size_t count)
 }
 
 static void
-read_stack(struct builder *b, uint32_t node)
+stacks_read_stack(struct builder *b, uint32_t node)
 {
     read_some(b, node, SIZE_MAX);
 }
@@ -287,7 +287,7 @@ stack_of_node(const struct profile *p, uint32_t node, struct arena *arena)
 {
     struct builder b = {.p = p, .arena = arena};
 
-    read_stack(&b, node);
+    stacks_read_stack(&b, node);
     return (struct stack){.frames = b.frames,
                           .locations = b.locations,
                           .depth = (uint32_t)b.depth,
@@ -438,7 +438,7 @@ note_seen(uint64_t seen[SEEN_WORDS], uint64_t key)
 
 /* Remove from the stack, from FIRST on, runs of frames that repeat the run just inside them. */
 static void
-fold_recursion(struct builder *b, size_t first)
+stacks_fold_recursion(struct builder *b, size_t first)
 {
     uint64_t seen[SEEN_WORDS] = {0};
     size_t n = first;
@@ -551,7 +551,7 @@ stack_of_site(struct builder *b, const struct profile_site *site)
         return 0;
     known = map_put(&b->stacks_by_node, stack_key(b, site), NULL);
     if (*known == 0 || b->options->keep) {
-        read_stack(b, site->node);
+        stacks_read_stack(b, site->node);
         if (!passes_filter(b))
             return 0;
         if (b->options->keep && !b->options->keep(b->options->keep_arg, site, b->frames,
@@ -561,7 +561,7 @@ stack_of_site(struct builder *b, const struct profile_site *site)
             size_t calls, folded = fold_depth(b, site->node, &calls);
 
             if (b->options->fold_recursion)
-                fold_recursion(b, folded);
+                stacks_fold_recursion(b, folded);
             *known = (uint64_t)find_stack(b, folded, site) + 1;
         }
     }
@@ -570,7 +570,7 @@ stack_of_site(struct builder *b, const struct profile_site *site)
 
 /* Charge SITE to its stack; returns as stack_of_site. */
 static uint32_t
-add_site(struct builder *b, const struct profile_site *site)
+stacks_add_site(struct builder *b, const struct profile_site *site)
 {
     uint32_t stack = stack_of_site(b, site);
     struct stack *s;
@@ -707,14 +707,14 @@ stack_ends_read(struct stack_ends *e, uint32_t node, uint32_t count, bool *ret_w
         e->wanted = folded + count + frames_more[i];
         *ret_whole = read_some(b, node, e->wanted);
         if (e->options.fold_recursion)
-            fold_recursion(b, folded);
+            stacks_fold_recursion(b, folded);
         settled = *ret_whole || is_settled(e, folded, count);
     }
     if (!settled) {
         *ret_whole = true;
-        read_stack(b, node);
+        stacks_read_stack(b, node);
         if (e->options.fold_recursion)
-            fold_recursion(b, folded);
+            stacks_fold_recursion(b, folded);
     }
     if (!*ret_whole)
         b->depth = folded + count;
@@ -852,7 +852,7 @@ shares_are_valid(const struct profile *p, const struct stacks *s, struct counter
 }
 
 static struct counters *
-new_sums(struct arena *scratch, size_t count)
+stacks_new_sums(struct arena *scratch, size_t count)
 {
     struct counters *sums = arena_array(scratch, count, sizeof *sums);
 
@@ -869,7 +869,7 @@ stacks_are_valid(const struct profile *p, const struct stacks *s)
 
     for (size_t i = 0; i < s->count && valid; i++)
         valid = stack_is_valid(p, &s->v[i]);
-    valid = valid && shares_are_valid(p, s, new_sums(&scratch, s->count));
+    valid = valid && shares_are_valid(p, s, stacks_new_sums(&scratch, s->count));
     arena_release(&scratch);
     return valid;
 }

@@ -51,7 +51,7 @@ static const struct {
 };
 
 static void
-add(struct suppressions *s, struct suppression new, struct arena *arena)
+suppress_add(struct suppressions *s, struct suppression new, struct arena *arena)
 {
     new.counters = COUNTERS_ZERO;
     arena_grow(arena, &s->v, &s->capacity, s->count, sizeof *s->v);
@@ -65,8 +65,8 @@ is_blank(char c)
 }
 
 static int
-parse_line(struct suppressions *s, const char *line, size_t length, const char *origin,
-           struct arena *arena, struct err *err)
+suppress_parse_line(struct suppressions *s, const char *line, size_t length, const char *origin,
+                    struct arena *arena, struct err *err)
 {
     static const char prefix[] = "leak:";
     size_t prefix_bytes = sizeof prefix - 1;
@@ -88,7 +88,7 @@ parse_line(struct suppressions *s, const char *line, size_t length, const char *
     if (*pattern == '\0')
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "%s: the pattern is empty and would suppress everything", origin);
-    add(s, (struct suppression){.pattern = pattern, .origin = origin}, arena);
+    suppress_add(s, (struct suppression){.pattern = pattern, .origin = origin}, arena);
     return 0;
 }
 
@@ -101,8 +101,8 @@ suppress_parse(struct suppressions *s, const char *text, size_t length, const ch
     for (size_t number = 1; text < end; number++) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
         const char *line_end = newline ? newline : end;
-        int rc = parse_line(s, text, (size_t)(line_end - text),
-                            arena_printf(arena, "%s:%zu", name, number), arena, err);
+        int rc = suppress_parse_line(s, text, (size_t)(line_end - text),
+                                     arena_printf(arena, "%s:%zu", name, number), arena, err);
 
         if (rc != 0)
             return rc;
@@ -115,20 +115,20 @@ void
 suppress_add_builtin(struct suppressions *s, struct arena *arena)
 {
     for (size_t i = 0; i < countof(builtin); i++)
-        add(s,
-            (struct suppression){
+        suppress_add(s,
+                     (struct suppression){
                 .pattern = builtin[i].pattern,
                 .origin = "built-in",
                 .innermost = true,
                 .size = builtin[i].size,
-            },
-            arena);
+                     },
+                     arena);
 }
 
 /* Return true if PATTERN is in TEXT. An unknown text (NULL or empty) matches no pattern, not even
  * "*". */
 static bool
-matches(const char *pattern, const char *text)
+suppress_matches(const char *pattern, const char *text)
 {
     return *text != '\0' && glob_match(pattern, text);
 }
@@ -143,13 +143,14 @@ matches_frame(const char *pattern, const struct profile *p, const struct profile
     if (f->function == 0 && strstr(pattern, "0x") != NULL) {
         struct unsymbolized_text name = frame_unsymbolized(p, location);
 
-        if (matches(pattern, name.shown) || matches(pattern, name.bare))
+        if (suppress_matches(pattern, name.shown) || suppress_matches(pattern, name.bare))
             return true;
     }
-    return matches(pattern, function) || matches(pattern, function + fold_alias_length(function)) ||
-           matches(pattern, profile_string(p, f->linkage)) ||
-           matches(pattern, profile_string(p, f->file)) ||
-           matches(pattern, p->modules[f->module].path);
+    return suppress_matches(pattern, function) ||
+           suppress_matches(pattern, function + fold_alias_length(function)) ||
+           suppress_matches(pattern, profile_string(p, f->linkage)) ||
+           suppress_matches(pattern, profile_string(p, f->file)) ||
+           suppress_matches(pattern, p->modules[f->module].path);
 }
 
 /* Return the number of FRAMES in the requesting function: inlined functions included, wrappers

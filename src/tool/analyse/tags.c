@@ -51,7 +51,7 @@ tags_pick(const struct profile *p, const struct tag_filter *filter, struct arena
 }
 
 static bool
-is_used(const struct counters *c)
+tags_is_used(const struct counters *c)
 {
     return c->allocations != 0 || c->frees != 0;
 }
@@ -60,8 +60,8 @@ bool
 tags_has_heaps(const struct profile *p)
 {
     for (size_t i = 1; i < p->heap_count; i++)
-        if (p->heaps[i].made != 0 || is_used(&p->heaps[i].counters) ||
-            is_used(&p->heaps[i].backing))
+        if (p->heaps[i].made != 0 || tags_is_used(&p->heaps[i].counters) ||
+            tags_is_used(&p->heaps[i].backing))
             return true;
     return false;
 }
@@ -70,7 +70,7 @@ bool
 tags_has_labels(const struct profile *p)
 {
     for (size_t i = 1; i < p->label_set_count; i++)
-        if (is_used(&p->label_sets[i].counters))
+        if (tags_is_used(&p->label_sets[i].counters))
             return true;
     return false;
 }

@@ -34,7 +34,7 @@ struct charge {
 #define VALUE_MAX ((int64_t)1 << 61)
 
 static int64_t
-believable(int64_t value)
+thread_shares_believable(int64_t value)
 {
     return value > VALUE_MAX ? VALUE_MAX : value < -VALUE_MAX ? -VALUE_MAX : value;
 }
@@ -43,9 +43,9 @@ static void
 charge_look(struct charge *c, int64_t value)
 {
     if (value > 0)
-        c->surplus = believable(c->surplus + believable(value));
+        c->surplus = thread_shares_believable(c->surplus + thread_shares_believable(value));
     else
-        c->deficit = believable(c->deficit - believable(value));
+        c->deficit = thread_shares_believable(c->deficit - thread_shares_believable(value));
 }
 
 /* Remaining value of the row with VALUE after values of one sign offset those of the other. The sum
@@ -63,8 +63,8 @@ charge_take(struct charge *c, int64_t value)
         return value;
     if ((value > 0) != is_surplus || value == 0)
         return 0;
-    value = believable(value);
-    c->passed = believable(c->passed + (value > 0 ? value : -value));
+    value = thread_shares_believable(value);
+    c->passed = thread_shares_believable(c->passed + (value > 0 ? value : -value));
     c->given = (int64_t)((__int128)c->passed * rest / whole);
     return is_surplus ? c->given - given : given - c->given;
 }
@@ -73,7 +73,7 @@ charge_take(struct charge *c, int64_t value)
 enum value { LIVE_BLOCKS, LIVE_BYTES, PEAK_BLOCKS, PEAK_BYTES, VALUES };
 
 static int64_t
-value_of(const struct counters *c, enum value value)
+thread_shares_value_of(const struct counters *c, enum value value)
 {
     switch (value) {
     case LIVE_BLOCKS:
@@ -104,7 +104,7 @@ look_at_sites(const struct profile *p, struct arena *arena)
 
         s->rows += c->allocations != 0;
         for (enum value v = 0; v < VALUES; v++)
-            charge_look(&s->charges[v], value_of(c, v));
+            charge_look(&s->charges[v], thread_shares_value_of(c, v));
     }
     return sites;
 }
@@ -117,7 +117,7 @@ charged(struct site *s, const struct counters *c)
     int64_t values[VALUES];
 
     for (enum value v = 0; v < VALUES; v++)
-        values[v] = charge_take(&s->charges[v], value_of(c, v));
+        values[v] = charge_take(&s->charges[v], thread_shares_value_of(c, v));
     r.frees = counters_difference(c->allocations, values[LIVE_BLOCKS]);
     r.freed_bytes = counters_difference(c->allocated_bytes, values[LIVE_BYTES]);
     r.peak_blocks = values[PEAK_BLOCKS];
@@ -127,7 +127,7 @@ charged(struct site *s, const struct counters *c)
 
 /* Somebody had freed for others at S, and it is not sure whose blocks were left. */
 static bool
-is_shared(const struct site *s, enum value value)
+thread_shares_is_shared(const struct site *s, enum value value)
 {
     const struct charge *c = &s->charges[value];
 
@@ -163,8 +163,8 @@ threads_charge(const struct profile *p, const struct stacks *stacks, struct aren
             counters_sum(share->for_others_blocks, below_zero(counters_live_blocks(counted)));
         share->for_others_bytes =
             counters_sum(share->for_others_bytes, below_zero(counters_live_bytes(counted)));
-        ret->live_is_shared |= is_shared(&sites[row->site], LIVE_BLOCKS);
-        ret->peak_is_shared |= is_shared(&sites[row->site], PEAK_BLOCKS);
+        ret->live_is_shared |= thread_shares_is_shared(&sites[row->site], LIVE_BLOCKS);
+        ret->peak_is_shared |= thread_shares_is_shared(&sites[row->site], PEAK_BLOCKS);
     }
     for (size_t i = 0; i < p->thread_count && p->extent == EXTENT_BETWEEN; i++)
         ret->v[i].for_others_blocks = ret->v[i].for_others_bytes = -1;

@@ -248,14 +248,14 @@ timeline_stack_of(const struct profile *p, const struct stacks *stacks,
 }
 
 static void
-sum_up(int64_t *values, size_t count)
+timeline_sum_up(int64_t *values, size_t count)
 {
     for (size_t i = 1; i < count; i++)
         values[i] = counters_sum(values[i], values[i - 1]);
 }
 
 static void
-add_to(int64_t *value, int64_t amount)
+timeline_add_to(int64_t *value, int64_t amount)
 {
     *value = counters_sum(*value, amount);
 }
@@ -283,14 +283,14 @@ fill_rough(struct builder *b)
 
         if (stack == SIZE_MAX || point >= t->point_count)
             continue;
-        add_to(&b->all[stack].rough[slot[point]], amount);
-        add_to(&t->total.rough[slot[point]], amount);
+        timeline_add_to(&b->all[stack].rough[slot[point]], amount);
+        timeline_add_to(&t->total.rough[slot[point]], amount);
     }
 }
 
 /* Changes in the order of their points: an index; point K ends at ENDS[K]. */
 static uint32_t *
-sort_changes(const struct builder *b, size_t *ends)
+timeline_sort_changes(const struct builder *b, size_t *ends)
 {
     uint32_t *order = arena_array(b->arena, b->p->change_count, sizeof *order);
     size_t points = b->t->point_count;
@@ -314,7 +314,7 @@ static void
 find_maxima(struct builder *b)
 {
     size_t *ends = arena_array(b->arena, b->t->point_count + 1, sizeof *ends);
-    uint32_t *order = sort_changes(b, ends);
+    uint32_t *order = timeline_sort_changes(b, ends);
     int64_t *now = arena_array(b->arena, b->stacks->count, sizeof *now);
 
     for (size_t k = 0, i = 0; k < b->t->point_count; k++) {
@@ -325,7 +325,7 @@ find_maxima(struct builder *b)
             size_t stack = timeline_stack_of(b->p, b->stacks, change);
 
             if (stack != SIZE_MAX)
-                add_to(&now[stack], timeline_amount(&change->amounts, b->t->by));
+                timeline_add_to(&now[stack], timeline_amount(&change->amounts, b->t->by));
         }
         for (size_t m = begin; m < i; m++) {
             size_t stack = timeline_stack_of(b->p, b->stacks, &b->p->changes[order[m]]);
@@ -394,7 +394,7 @@ is_at_rest(const double *values, size_t count, double largest)
 
 /* Trend of COUNT VALUES. LARGEST is the largest value. */
 static enum timeline_trend
-judge(const double *values, size_t count, double largest)
+timeline_judge(const double *values, size_t count, double largest)
 {
     double tau = kendall(values, count), half = kendall(values + HALF, count - HALF);
 
@@ -435,7 +435,8 @@ timeline_find_trend(const struct timeline *t, struct timeline_row *row)
         row->max = row->rough[i] > row->max ? row->rough[i] : row->max;
     for (size_t i = 0; i < count; i++)
         largest = values[i] > largest ? values[i] : largest;
-    row->trend = t->point_count < POINTS_MIN ? TREND_UNKNOWN : judge(values, count, largest);
+    row->trend =
+        t->point_count < POINTS_MIN ? TREND_UNKNOWN : timeline_judge(values, count, largest);
 }
 
 static void
@@ -514,14 +515,15 @@ fill_values(struct builder *b)
 
         if (stack == SIZE_MAX || point >= t->point_count)
             continue;
-        add_to(&t->total.values[point], amount);
-        add_to(row_of[stack] ? &t->rows[row_of[stack] - 1].values[point] : &t->rest.values[point],
-               amount);
+        timeline_add_to(&t->total.values[point], amount);
+        timeline_add_to(row_of[stack] ? &t->rows[row_of[stack] - 1].values[point]
+                                      : &t->rest.values[point],
+                        amount);
     }
-    sum_up(t->total.values, t->point_count);
-    sum_up(t->rest.values, t->point_count);
+    timeline_sum_up(t->total.values, t->point_count);
+    timeline_sum_up(t->rest.values, t->point_count);
     for (size_t i = 0; i < t->row_count; i++)
-        sum_up(t->rows[i].values, t->point_count);
+        timeline_sum_up(t->rows[i].values, t->point_count);
 }
 
 void
@@ -540,11 +542,11 @@ timeline_build(const struct profile *p, const struct stacks *stacks,
     find_collections(&b);
     fill_rough(&b);
     find_maxima(&b);
-    sum_up(ret->total.rough, TREND_POINTS);
+    timeline_sum_up(ret->total.rough, TREND_POINTS);
     timeline_find_trend(ret, &ret->total);
     find_slope(ret, &ret->total);
     for (size_t i = 0; i < stacks->count; i++) {
-        sum_up(b.all[i].rough, TREND_POINTS);
+        timeline_sum_up(b.all[i].rough, TREND_POINTS);
         timeline_find_trend(ret, &b.all[i]);
         if (b.all[i].trend == TREND_GROWS) // Growing stacks are sorted by their slope.
             find_slope(ret, &b.all[i]);

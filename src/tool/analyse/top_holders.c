@@ -38,7 +38,7 @@ top_holder_next(const struct profile *p, const struct stack *s, uint32_t i)
 
 /* Return the id of the function at frame I of S; 0 if S ends before. */
 static uint64_t
-function_id(struct builder *b, const struct stack *s, uint32_t i)
+top_holders_function_id(struct builder *b, const struct stack *s, uint32_t i)
 {
     uint64_t *slot;
 
@@ -54,7 +54,7 @@ static struct top_holder *
 find_holder(struct builder *b, const struct stack *s, uint32_t own)
 {
     bool is_new;
-    uint64_t *slot = map_put(&b->top_holders, function_id(b, s, own), &is_new);
+    uint64_t *slot = map_put(&b->top_holders, top_holders_function_id(b, s, own), &is_new);
 
     if (is_new) {
         arena_grow(b->arena, &b->ret->v, &b->capacity, b->ret->count, sizeof *b->ret->v);
@@ -68,7 +68,7 @@ find_holder(struct builder *b, const struct stack *s, uint32_t own)
 static struct top_holder_caller *
 find_caller(struct builder *b, struct top_holder *h, const struct stack *s, uint32_t own)
 {
-    uint64_t caller = function_id(b, s, s->depth ? top_holder_next(b->p, s, own) : 0);
+    uint64_t caller = top_holders_function_id(b, s, s->depth ? top_holder_next(b->p, s, own) : 0);
     bool is_new;
     uint64_t *slot = map_put(&b->callers, (uint64_t)(h - b->ret->v) << 32 | caller, &is_new);
 
@@ -83,8 +83,8 @@ find_caller(struct builder *b, struct top_holder *h, const struct stack *s, uint
 
 /* Add S, whose frame OWN belongs to H, to the line of this frame. */
 static void
-add_line(struct builder *b, struct top_holder *h, const struct stack *s, uint32_t own,
-         int64_t value)
+top_holders_add_line(struct builder *b, struct top_holder *h, const struct stack *s, uint32_t own,
+                     int64_t value)
 {
     const struct profile_frame *f = s->depth != 0 ? &b->p->frames[s->frames[own]] : NULL;
     struct top_holder_line *line;
@@ -115,13 +115,13 @@ add_line(struct builder *b, struct top_holder *h, const struct stack *s, uint32_
 static int64_t *
 callee_value(struct builder *b, const struct top_holder *h, const struct stack *s, uint32_t own)
 {
-    uint64_t callee = own == 0 ? 0 : function_id(b, s, own - 1);
+    uint64_t callee = own == 0 ? 0 : top_holders_function_id(b, s, own - 1);
 
     return (int64_t *)map_put(&b->callees, (uint64_t)(h - b->ret->v) << 32 | callee, NULL);
 }
 
 static void
-add_stack(struct builder *b, const struct user_code *code, const struct stack *s)
+top_holders_add_stack(struct builder *b, const struct user_code *code, const struct stack *s)
 {
     uint32_t own = s->depth ? user_code_frame(code, s) : 0;
     int64_t value = metric_value(&s->counters, b->metric);
@@ -129,7 +129,7 @@ add_stack(struct builder *b, const struct user_code *code, const struct stack *s
     struct top_holder_caller *c = find_caller(b, h, s, own);
     int64_t *sum;
 
-    add_line(b, h, s, own, value);
+    top_holders_add_line(b, h, s, own, value);
     sum = callee_value(b, h, s, own);
     *sum = counters_sum(*sum, value);
     if (value > metric_value(&h->largest->counters, b->metric)) {
@@ -148,7 +148,7 @@ add_stack(struct builder *b, const struct user_code *code, const struct stack *s
 
 /* Larger first; equal ones by their largest stacks, whose order is the same in every run. */
 static int
-compare(int64_t x, int64_t y, const struct stack *a, const struct stack *b)
+top_holders_compare(int64_t x, int64_t y, const struct stack *a, const struct stack *b)
 {
     if (x != y)
         return x > y ? -1 : 1;
@@ -161,8 +161,8 @@ compare_holders(const void *a, const void *b, void *metric)
     const struct top_holder *x = a, *y = b;
     const enum metric *m = metric;
 
-    return compare(metric_value(&x->counters, *m), metric_value(&y->counters, *m), x->largest,
-                   y->largest);
+    return top_holders_compare(metric_value(&x->counters, *m), metric_value(&y->counters, *m),
+                               x->largest, y->largest);
 }
 
 static int
@@ -171,27 +171,27 @@ compare_callers(const void *a, const void *b, void *metric)
     const struct top_holder_caller *x = a, *y = b;
     const enum metric *m = metric;
 
-    return compare(metric_value(&x->counters, *m), metric_value(&y->counters, *m), x->largest,
-                   y->largest);
+    return top_holders_compare(metric_value(&x->counters, *m), metric_value(&y->counters, *m),
+                               x->largest, y->largest);
 }
 
 static int
-compare_lines(const void *a, const void *b)
+top_holders_compare_lines(const void *a, const void *b)
 {
     const struct top_holder_line *x = a, *y = b;
 
-    return compare(x->value, y->value, x->largest, y->largest);
+    return top_holders_compare(x->value, y->value, x->largest, y->largest);
 }
 
 /* Sort the lines of H, drop empty ones, and note the callee of the first. */
 static void
-sort_lines(struct builder *b, struct top_holder *h)
+top_holders_sort_lines(struct builder *b, struct top_holder *h)
 {
     const struct stack *s = h->largest;
     uint32_t own = h->own;
 
     if (h->line_count > 0)
-        qsort(h->lines, h->line_count, sizeof *h->lines, compare_lines);
+        qsort(h->lines, h->line_count, sizeof *h->lines, top_holders_compare_lines);
     while (h->line_count > 1 && h->lines[h->line_count - 1].value <= 0)
         h->line_count--;
     if (h->line_count > 0) {
@@ -211,9 +211,9 @@ top_holders_build(const struct profile *p, const struct stacks *stacks, enum met
     *ret = (struct top_holders){0};
     user_code_init(&code, p, arena);
     for (size_t i = 0; i < stacks->count; i++)
-        add_stack(&b, &code, &stacks->v[i]);
+        top_holders_add_stack(&b, &code, &stacks->v[i]);
     for (size_t i = 0; i < ret->count; i++) {
-        sort_lines(&b, &ret->v[i]);
+        top_holders_sort_lines(&b, &ret->v[i]);
         qsort_r(ret->v[i].callers, ret->v[i].caller_count, sizeof *ret->v[i].callers,
                 compare_callers, &metric);
     }
@@ -262,7 +262,7 @@ holder_of_site(struct first_finder *f, const struct profile_site *site)
         s = stack_ends_read(f->ends, site->node, UINT32_MAX, &whole);
         own = user_code_frame(&f->code, &s);
     }
-    slot = map_put(&f->b.top_holders, function_id(&f->b, &s, own), &new);
+    slot = map_put(&f->b.top_holders, top_holders_function_id(&f->b, &s, own), &new);
     if (new)
         *slot = f->b.top_holders.count - 1;
     return (uint32_t)*slot;

@@ -24,7 +24,7 @@ struct planter {
 static void sort_children(struct tree *t, enum metric metric, struct arena *arena);
 
 static uint32_t
-add_node(struct planter *pl, uint32_t parent, uint32_t frame, uint32_t location)
+tree_add_node(struct planter *pl, uint32_t parent, uint32_t frame, uint32_t location)
 {
     size_t i = pl->ret->count++;
     struct tree_node *n;
@@ -43,8 +43,8 @@ add_node(struct planter *pl, uint32_t parent, uint32_t frame, uint32_t location)
 
 /* Return the child of PARENT for the function FUNCTION_KEY. */
 static uint32_t
-find_child(struct planter *pl, uint32_t parent, uint64_t function_key, uint32_t frame,
-           uint32_t location)
+tree_find_child(struct planter *pl, uint32_t parent, uint64_t function_key, uint32_t frame,
+                uint32_t location)
 {
     bool is_new;
     uint64_t *id = map_put(&pl->functions, function_key, &is_new), *child;
@@ -53,34 +53,34 @@ find_child(struct planter *pl, uint32_t parent, uint64_t function_key, uint32_t 
         *id = pl->functions.count;
     child = map_put(&pl->children, (uint64_t)parent << 32 | *id, &is_new);
     if (is_new)
-        *child = add_node(pl, parent, frame, location);
+        *child = tree_add_node(pl, parent, frame, location);
     return (uint32_t)*child;
 }
 
 static void
-add_inclusive(struct tree_node *n, const struct stack *s)
+tree_add_inclusive(struct tree_node *n, const struct stack *s)
 {
     counters_add(&n->inclusive, &s->counters);
     errors_add(&n->inclusive_errors, &s->errors);
 }
 
 static void
-add_stack(struct planter *pl, const struct stack *s, enum tree_direction direction)
+tree_add_stack(struct planter *pl, const struct stack *s, enum tree_direction direction)
 {
     uint32_t node = 0, depth = stack_useful_depth(pl->p, s);
 
-    add_inclusive(&pl->ret->nodes[0], s);
+    tree_add_inclusive(&pl->ret->nodes[0], s);
     for (uint32_t i = 0; i < depth; i++) {
         uint32_t k = direction == TREE_BOTTOM_UP ? i : depth - 1 - i;
 
-        node = find_child(pl, node, group_function_key(pl->p, s->frames[k], s->locations[k]),
-                          s->frames[k], s->locations[k]);
-        add_inclusive(&pl->ret->nodes[node], s);
+        node = tree_find_child(pl, node, group_function_key(pl->p, s->frames[k], s->locations[k]),
+                               s->frames[k], s->locations[k]);
+        tree_add_inclusive(&pl->ret->nodes[node], s);
     }
     if (s->depth == 0) {
-        node = find_child(pl, 0, UINT64_MAX, GROUP_NO_FRAME, 0);
+        node = tree_find_child(pl, 0, UINT64_MAX, GROUP_NO_FRAME, 0);
         pl->ret->nodes[node].is_other = true;
-        add_inclusive(&pl->ret->nodes[node], s);
+        tree_add_inclusive(&pl->ret->nodes[node], s);
     }
     counters_add(&pl->ret->nodes[node].self, &s->counters);
     errors_add(&pl->ret->nodes[node].self_errors, &s->errors);
@@ -93,9 +93,9 @@ tree_build(const struct profile *p, const struct stacks *stacks, enum tree_direc
     struct planter pl = {.p = p, .arena = arena, .ret = ret};
 
     *ret = (struct tree){0};
-    add_node(&pl, 0, GROUP_NO_FRAME, 0);
+    tree_add_node(&pl, 0, GROUP_NO_FRAME, 0);
     for (size_t i = 0; i < stacks->count; i++)
-        add_stack(&pl, &stacks->v[i], direction);
+        tree_add_stack(&pl, &stacks->v[i], direction);
     sort_children(ret, metric, arena);
     map_release(&pl.functions);
     map_release(&pl.children);

@@ -75,7 +75,7 @@ lack_of(const struct builder *b, const struct profile_frame *f)
 }
 
 static struct builder
-begin(const struct profile *p, struct arena *arena)
+unsymbolized_begin(const struct profile *p, struct arena *arena)
 {
     struct builder b = {.p = p};
 
@@ -122,7 +122,7 @@ add_lacks(struct builder *b, const uint32_t lacks[FRAMES_MISSED],
 struct unsymbolized_module *
 unsymbolized_modules(const struct profile *p, const struct stacks *stacks, struct arena *arena)
 {
-    struct builder b = begin(p, arena);
+    struct builder b = unsymbolized_begin(p, arena);
 
     for (size_t i = 0; i < stacks->count && b.any; i++) {
         const struct stack *s = &stacks->v[i];
@@ -165,7 +165,7 @@ struct unsymbolized_module *
 unsymbolized_modules_of_all(const struct profile *p, bool fold_recursion,
                             struct unsymbolized_bytes *ret_total, struct arena *arena)
 {
-    struct builder b = begin(p, arena);
+    struct builder b = unsymbolized_begin(p, arena);
     struct stack_ends *ends;
     struct inner_end *known;
 

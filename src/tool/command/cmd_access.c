@@ -33,7 +33,7 @@ pick_of(const struct access_options *o)
 }
 
 static int
-check(struct shown *s)
+cmd_access_check(struct shown *s)
 {
     const struct access_options *o = s->runner->own;
 
@@ -89,7 +89,7 @@ show_fields(struct shown *s)
 }
 
 static int
-show(struct shown *s)
+cmd_access_show(struct shown *s)
 {
     const struct access_options *o = s->runner->own;
     struct access_table t;
@@ -115,8 +115,8 @@ run_access(const void *given, int count, char **arguments)
                              .own = o,
                              .stacks = STACKS_FOLDED_IN_TEXT,
                              .numbered = true,
-                             .check = check,
-                             .show = show};
+                             .check = cmd_access_check,
+                             .show = cmd_access_show};
     int rc;
 
     if (o->hot + o->cold + o->never + (o->fields || o->svg != NULL) > 1) {

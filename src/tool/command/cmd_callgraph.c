@@ -149,7 +149,7 @@ put_graph(struct shown *s, struct graph_view *gv)
 }
 
 static int
-show(struct shown *s)
+cmd_callgraph_show(struct shown *s)
 {
     const struct callgraph_options *o = s->runner->own;
     enum metric metric = metric_chosen(&o->metric);
@@ -189,7 +189,7 @@ run_callgraph(const void *given, int count, char **arguments)
         .session = o->dot ? SESSION_SUM : SESSION_TITLES,
         .for_programs = o->dot,
         .metric = &metric,
-        .show = show,
+        .show = cmd_callgraph_show,
     };
     int rc;
 

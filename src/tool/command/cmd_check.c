@@ -9,7 +9,7 @@
 static const struct core_options defaults = {.check = true};
 
 static int
-run(const void *given, int count, char **arguments)
+cmd_check_run(const void *given, int count, char **arguments)
 {
     struct core_options o = *(const struct core_options *)given;
     char *end;
@@ -56,5 +56,5 @@ const struct command command_check = {
     .defaults_bytes = sizeof defaults,
     .min_arguments = 1,
     .max_arguments = 1,
-    .run = run,
+    .run = cmd_check_run,
 };

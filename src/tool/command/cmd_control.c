@@ -65,7 +65,7 @@ wanted_mode(const struct control_options *o, struct profile_recording_mode *ret)
 
 /* Print the settings in force to stdout. Reports failures; returns the exit code. */
 static int
-show(const char *path)
+cmd_control_show(const char *path)
 {
     struct arena a = {0};
     struct err err = {""};
@@ -90,7 +90,7 @@ show(const char *path)
 
 /* Like show, for a process named by its profile or pid. */
 static int
-show_one(const char *what)
+cmd_control_show_one(const char *what)
 {
     struct arena a = {0};
     struct err err = {""};
@@ -100,7 +100,7 @@ show_one(const char *what)
 
     if (r < 0)
         message_error("%s", err.text);
-    r = r < 0 ? exit_code(r) : show(path);
+    r = r < 0 ? exit_code(r) : cmd_control_show(path);
     arena_release(&a);
     return r;
 }
@@ -111,7 +111,7 @@ show_all(const char **paths, size_t count)
     int worst = 0;
 
     for (size_t i = 0; i < count; i++) {
-        int code = show_one(paths[i]);
+        int code = cmd_control_show_one(paths[i]);
 
         worst = code > worst ? code : worst;
     }
@@ -119,7 +119,7 @@ show_all(const char **paths, size_t count)
 }
 
 static int
-ask(struct control *c, const void *wanted, uint64_t wait_ns, struct err *err)
+cmd_control_ask(struct control *c, const void *wanted, uint64_t wait_ns, struct err *err)
 {
     const struct profile_recording_mode *mode = wanted;
 
@@ -127,14 +127,14 @@ ask(struct control *c, const void *wanted, uint64_t wait_ns, struct err *err)
 }
 
 static int
-report(const struct control *c, const void *mode, struct arena *a)
+cmd_control_report(const struct control *c, const void *mode, struct arena *a)
 {
     return sink_print(
         arena_printf(a, "process %s: from now on %s\n", c->name, sampling_mode(a, mode)));
 }
 
 static int
-run(const void *given, int count, char **arguments)
+cmd_control_run(const void *given, int count, char **arguments)
 {
     const struct control_options *o = given;
     struct err err = {""};
@@ -142,7 +142,8 @@ run(const void *given, int count, char **arguments)
     size_t path_count = 0;
     const char **paths;
     struct profile_recording_mode mode;
-    const struct process_request process_request = {ask, report, &mode, o->wait_s};
+    const struct process_request process_request = {cmd_control_ask, cmd_control_report, &mode,
+                                                    o->wait_s};
     int r = check_options(o, &err);
 
     (void)count;
@@ -180,5 +181,5 @@ const struct command command_control = {
     .defaults_bytes = sizeof defaults,
     .min_arguments = 1,
     .max_arguments = 1,
-    .run = run,
+    .run = cmd_control_run,
 };

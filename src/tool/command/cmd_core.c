@@ -35,7 +35,7 @@ struct coring {
 
 /* Add the instruction at PC as the last location of P, so that it is symbolised with the others. */
 static void
-add_location(struct profile *p, uint64_t pc)
+cmd_core_add_location(struct profile *p, uint64_t pc)
 {
     struct profile_location *v = arena_array(&p->arena, p->location_count + 1, sizeof *v);
     struct profile_location l = {.address = pc, .exact = true};
@@ -52,7 +52,7 @@ add_location(struct profile *p, uint64_t pc)
 }
 
 static int
-check(struct shown *s)
+cmd_core_check(struct shown *s)
 {
     const struct coring *c = s->runner->own;
 
@@ -63,12 +63,12 @@ check(struct shown *s)
         return EXIT_USAGE;
     }
     if (c->e.memory.thread_count > 0)
-        add_location(s->p, c->e.memory.threads[0].pc);
+        cmd_core_add_location(s->p, c->e.memory.threads[0].pc);
     return 0;
 }
 
 static int
-show(struct shown *s)
+cmd_core_show(struct shown *s)
 {
     const struct coring *c = s->runner->own;
     size_t limit = c->o->view.limit ? c->o->view.limit : SIZE_MAX;
@@ -189,8 +189,8 @@ core_run(const struct core_options *o, int count, char **arguments)
         .session = SESSION_PLAIN,
         .stacks = STACKS_FOLDED_IN_TEXT,
         .numbered = true,
-        .check = check,
-        .show = show,
+        .check = cmd_core_check,
+        .show = cmd_core_show,
     };
     struct examine_wish wish;
     char path[64];
@@ -215,7 +215,7 @@ core_run(const struct core_options *o, int count, char **arguments)
 }
 
 static int
-run(const void *given, int count, char **arguments)
+cmd_core_run(const void *given, int count, char **arguments)
 {
     return core_run(given, count, arguments);
 }
@@ -282,5 +282,5 @@ const struct command command_core = {
     .defaults_bytes = sizeof defaults,
     .min_arguments = 0,
     .max_arguments = 2,
-    .run = run,
+    .run = cmd_core_run,
 };

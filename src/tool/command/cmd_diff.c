@@ -44,10 +44,10 @@ struct side {
     struct arena names; // The open profiles refer to these texts until the end.
 };
 
-static int open_side(const struct diff_options *o, const char *what, struct filter_hits *hits,
-                     struct side *ret);
-static int show(const struct diff_options *o, const struct limits *limits, struct side *before,
-                struct side *after);
+static int cmd_diff_open_side(const struct diff_options *o, const char *what,
+                              struct filter_hits *hits, struct side *ret);
+static int cmd_diff_show(const struct diff_options *o, const struct limits *limits,
+                         struct side *before, struct side *after);
 
 static void
 close_side(struct side *s)
@@ -58,7 +58,7 @@ close_side(struct side *s)
 
 /* Set the limits of --fail-over. A limit without a name applies to the selected metric. */
 static int
-read_limits(const struct diff_options *o, struct limits *ret)
+cmd_diff_read_limits(const struct diff_options *o, struct limits *ret)
 {
     static const enum limit_of of_metrics[] = {
         [METRIC_INUSE] = LIMIT_INUSE, [METRIC_PEAK] = LIMIT_PEAK,
@@ -84,7 +84,7 @@ read_limits(const struct diff_options *o, struct limits *ret)
 
 /* Return true if the profile may lack events. */
 static bool
-is_incomplete(const struct side *s)
+cmd_diff_is_incomplete(const struct side *s)
 {
     return s->set.v[0]->losses.file_failed || s->set.v[0]->may_lag;
 }
@@ -104,7 +104,7 @@ check_sides(const struct side *before, const struct side *after, int rc)
         }
     if (damaged || before->set.unread != 0 || after->set.unread != 0)
         return EXIT_BAD_INPUT;
-    if (rc == 0 && (is_incomplete(before) || is_incomplete(after))) {
+    if (rc == 0 && (cmd_diff_is_incomplete(before) || cmd_diff_is_incomplete(after))) {
         report_incomplete("fail-over");
         return EXIT_BAD_INPUT;
     }
@@ -119,18 +119,18 @@ run_diff(const void *given, int count, char **arguments)
     struct names_hint hint = {0};
     struct filter_hits hits = {0};
     struct limits limits = {0};
-    int rc = read_limits(o, &limits);
+    int rc = cmd_diff_read_limits(o, &limits);
 
     (void)count;
     if (rc == 0)
-        rc = open_side(o, arguments[0], &hits, &before);
+        rc = cmd_diff_open_side(o, arguments[0], &hits, &before);
     if (rc == 0)
-        rc = open_side(o, arguments[1], &hits, &after);
+        rc = cmd_diff_open_side(o, arguments[1], &hits, &after);
     if (rc == 0) {
         names_hint_add(&hint, before.set.v[0], &before.stacks);
         names_hint_add(&hint, after.set.v[0], &after.stacks);
         pick_print_filter(&hits, o->view.filter);
-        rc = show(o, &limits, &before, &after);
+        rc = cmd_diff_show(o, &limits, &before, &after);
     }
     if ((rc == 0 || rc == EXIT_FINDINGS) && limits_are_given(&limits))
         rc = check_sides(&before, &after, rc);
@@ -158,8 +158,8 @@ open_cut(const struct diff_options *o, const char *what, struct side *ret)
 }
 
 static int
-open_side(const struct diff_options *o, const char *what, struct filter_hits *hits,
-          struct side *ret)
+cmd_diff_open_side(const struct diff_options *o, const char *what, struct filter_hits *hits,
+                   struct side *ret)
 {
     struct stacks_options options = pick_options(&o->view, true);
     int rc = open_cut(o, what, ret);
@@ -193,8 +193,9 @@ write_flamegraph(const char *path, struct side *before, struct side *after, enum
 
 /* Compare D with LIMITS and fill *V. */
 static int
-judge(const struct diff_options *o, const struct limits *limits, const struct diff_side *before,
-      const struct diff_side *after, struct diff_view *v, struct limit_results *ret)
+cmd_diff_judge(const struct diff_options *o, const struct limits *limits,
+               const struct diff_side *before, const struct diff_side *after, struct diff_view *v,
+               struct limit_results *ret)
 {
     const struct stacks_options options = pick_options(&o->view, true);
     struct err err = {""};
@@ -222,8 +223,8 @@ metric_to_explain(const struct diff_options *o, const struct limit_results *judg
 }
 
 static int
-show(const struct diff_options *o, const struct limits *limits, struct side *before,
-     struct side *after)
+cmd_diff_show(const struct diff_options *o, const struct limits *limits, struct side *before,
+              struct side *after)
 {
     struct arena *arena = &after->set.arena;
     enum metric metric = metric_chosen(&o->metric);
@@ -245,7 +246,7 @@ show(const struct diff_options *o, const struct limits *limits, struct side *bef
     if (rc != 0)
         return rc;
     diff_build(&a, &b, v.by, metric, arena, &diff);
-    rc = judge(o, limits, &a, &b, &v, &judged);
+    rc = cmd_diff_judge(o, limits, &a, &b, &v, &judged);
     if (rc != 0)
         return rc;
     v.metric = metric_to_explain(o, &judged, metric);

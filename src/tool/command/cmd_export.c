@@ -117,7 +117,7 @@ check_format(const struct export_command_options *o, const struct exporter *e)
 }
 
 static int
-check(struct shown *s)
+cmd_export_check(struct shown *s)
 {
     const struct export_run *run = s->runner->own;
     const char *file = file_wanted(run->options);
@@ -146,7 +146,7 @@ metric_to_start(const struct shown *s)
 }
 
 static int
-show(struct shown *s)
+cmd_export_show(struct shown *s)
 {
     const struct export_run *run = s->runner->own;
     const struct export_command_options *o = run->options;
@@ -179,8 +179,8 @@ run_export(const void *given, int count, char **arguments)
         .stacks = STACKS_OF_EACH_LABEL,
         .output = file_wanted(o),
         .for_programs = true,
-        .check = check,
-        .show = show,
+        .check = cmd_export_check,
+        .show = cmd_export_show,
     };
     int rc;
 

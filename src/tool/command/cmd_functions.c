@@ -14,7 +14,7 @@ struct functions_options {
 static const struct functions_options defaults = {.metric.metric = METRIC_ALLOC};
 
 static int
-show(struct shown *s)
+cmd_functions_show(struct shown *s)
 {
     const struct functions_options *o = s->runner->own;
     enum metric metric = metric_chosen(&o->metric);
@@ -39,7 +39,8 @@ run_functions(const void *given, int count, char **arguments)
 {
     const struct functions_options *o = given;
     const enum metric metric = metric_chosen(&o->metric);
-    const struct runner r = {.options = &o->view, .own = o, .metric = &metric, .show = show};
+    const struct runner r = {
+        .options = &o->view, .own = o, .metric = &metric, .show = cmd_functions_show};
 
     return runner_run(&r, count > 0 ? arguments[0] : NULL);
 }

@@ -70,8 +70,8 @@ options_of_stacks(const struct html_options *o)
 }
 
 static int
-open_side(const struct html_options *o, const char *what, struct filter_hits *hits,
-          struct html_side *ret)
+cmd_html_open_side(const struct html_options *o, const char *what, struct filter_hits *hits,
+                   struct html_side *ret)
 {
     struct stacks_options options = options_of_stacks(o);
     int rc = set_open(what, &o->view, &ret->set);
@@ -182,7 +182,7 @@ choose_output(const struct html_options *o, const struct html_side *side,
 
 /* For struct json_page. */
 static const char *
-read_source(void *arg, const char *file)
+cmd_html_read_source(void *arg, const char *file)
 {
     struct html_sources *s = arg;
     bool found;
@@ -256,7 +256,7 @@ write_page(const struct html_options *o, const struct json_page *document, struc
 }
 
 static int
-show(const struct html_options *o, struct html_side *side, struct html_side *before)
+cmd_html_show(const struct html_options *o, struct html_side *side, struct html_side *before)
 {
     const struct stacks_options options = options_of_stacks(o);
     const struct profile *p = side->set.v[0];
@@ -267,7 +267,7 @@ show(const struct html_options *o, struct html_side *side, struct html_side *bef
         .metric = metric_was_chosen(&o->metric) ? metric_chosen(&o->metric)
                                                 : metric_first(p, &side->stacks.total),
         .options = &options,
-        .source = o->source || o->source_dir ? read_source : NULL,
+        .source = o->source || o->source_dir ? cmd_html_read_source : NULL,
         .source_arg = &sources,
     };
     struct arena *arena = &side->set.arena;
@@ -309,14 +309,14 @@ run_html(const void *given, int count, char **arguments)
     if (o->source_dir != NULL && !symbolise_is_directory("source-dir", o->source_dir))
         return EXIT_USAGE;
     if (count > 1)
-        rc = open_side(o, arguments[0], &hits, &before);
+        rc = cmd_html_open_side(o, arguments[0], &hits, &before);
     if (rc == 0)
-        rc = open_side(o, count > 0 ? arguments[count - 1] : NULL, &hits, &side);
+        rc = cmd_html_open_side(o, count > 0 ? arguments[count - 1] : NULL, &hits, &side);
     if (rc == 0) {
         if (count > 1)
             names_hint_add(&hint, before.set.v[0], &before.stacks);
         names_hint_add(&hint, side.set.v[0], &side.stacks);
-        rc = show(o, &side, count > 1 ? &before : NULL);
+        rc = cmd_html_show(o, &side, count > 1 ? &before : NULL);
     }
     if (rc == 0)
         pick_print_filter(&hits, o->view.filter);

@@ -54,7 +54,7 @@ wants_paths(const struct leaks_options *o)
 }
 
 static int
-read_file(const char *path, struct strbuf *ret)
+cmd_leaks_read_file(const char *path, struct strbuf *ret)
 {
     FILE *f = fopen(path, "re");
     const char *why = f != NULL ? text_read(f, ret) : strerror(errno);
@@ -76,7 +76,7 @@ read_suppressions(const struct leaks_options *o, struct suppressions *ret, struc
     int rc = 0;
 
     if (o->suppressions)
-        rc = read_file(o->suppressions, &text);
+        rc = cmd_leaks_read_file(o->suppressions, &text);
     if (rc == 0 && o->suppressions) {
         rc = suppress_parse(ret, strbuf_text(&text), text.length, o->suppressions, arena, &err);
         if (rc != 0) {
@@ -127,7 +127,7 @@ add_live(const struct profile *p, const struct stacks *stacks, struct live *sum)
 }
 
 static int
-show(struct shown *s)
+cmd_leaks_show(struct shown *s)
 {
     const struct leaks_run *run = s->runner->own;
     const struct leaks_options *o = run->options;
@@ -167,7 +167,7 @@ show(struct shown *s)
 
 /* Judge LIVE by --fail-over, which has the syntax of diff's option. */
 static int
-read_limits(const struct leaks_options *o, struct limits *ret)
+cmd_leaks_read_limits(const struct leaks_options *o, struct limits *ret)
 {
     static const struct limit_rules rules = {
         .option = "fail-over", .names = 1u << LIMIT_LEAKS, .unnamed = 1u << LIMIT_LEAKS};
@@ -190,7 +190,7 @@ check_within(const struct live *live)
 
 /* Return 1 if more is live than LIMITS allow, or the exit code of why that is unknown. */
 static int
-judge(const struct limits *limits, const struct live *live)
+cmd_leaks_judge(const struct limits *limits, const struct live *live)
 {
     const struct limit *l = &limits->v[LIMIT_LEAKS];
     struct arena arena = {0};
@@ -223,13 +223,14 @@ run_leaks(const void *given, int count, char **arguments)
     const struct leaks_options *o = given;
     struct live live = {0};
     const struct leaks_run run = {o, &live};
-    const struct runner r = {.options = &o->view, .own = &run, .stacks = STACKS_NONE, .show = show};
+    const struct runner r = {
+        .options = &o->view, .own = &run, .stacks = STACKS_NONE, .show = cmd_leaks_show};
     struct limits limits = {0};
-    int rc = read_limits(o, &limits);
+    int rc = cmd_leaks_read_limits(o, &limits);
 
     if (rc == 0)
         rc = runner_run(&r, count > 0 ? arguments[0] : NULL);
-    return rc ? rc : judge(&limits, &live);
+    return rc ? rc : cmd_leaks_judge(&limits, &live);
 }
 
 static const struct opt options[] = {

@@ -234,7 +234,7 @@ keep_sentence(struct sentences *s, size_t limit, const char *text)
 }
 
 static void
-show_progress(struct sums *s, size_t done, size_t total)
+cmd_merge_show_progress(struct sums *s, size_t done, size_t total)
 {
     size_t percent = done * 100 / total;
 
@@ -272,7 +272,7 @@ add_loaded(struct sums *s, const char *path, struct profile *p, struct sentences
 
 /* Add the profile PATH to S. Returns 0 or an exit code after printing an error. */
 static int
-add_profile(struct sums *s, const char *path, struct sentences *warnings)
+cmd_merge_add_profile(struct sums *s, const char *path, struct sentences *warnings)
 {
     struct profile *p = NULL;
     struct err err = {""};
@@ -291,15 +291,15 @@ add_profile(struct sums *s, const char *path, struct sentences *warnings)
 
 /* Add all readable inputs. Returns 0, or the exit code of the failure that ended the merge. */
 static int
-add_all(struct sums *s, const struct inputs *in, bool skip_bad)
+cmd_merge_add_all(struct sums *s, const struct inputs *in, bool skip_bad)
 {
     struct sentences warnings = {0};
     size_t bad = 0;
     int rc = 0;
 
     for (size_t i = 0; i < in->count && rc == 0; i++) {
-        show_progress(s, i, in->count);
-        rc = add_profile(s, in->v[i], &warnings);
+        cmd_merge_show_progress(s, i, in->count);
+        rc = cmd_merge_add_profile(s, in->v[i], &warnings);
         if (rc == EXIT_BAD_INPUT && skip_bad) {
             merge_left_out(s->all);
             bad++;
@@ -356,7 +356,7 @@ static int
 merge_inputs(struct inputs *in, const struct merge_options *o)
 {
     struct sums s = {.all = merge_new(), .symbols = &o->symbols, .shown_percent = SIZE_MAX};
-    int rc = add_all(&s, in, o->skip_bad);
+    int rc = cmd_merge_add_all(&s, in, o->skip_bad);
 
     finish_untyped(&s, rc == 0);
     if (rc == 0)
@@ -366,7 +366,7 @@ merge_inputs(struct inputs *in, const struct merge_options *o)
 }
 
 static int
-run(const void *given, int count, char **arguments)
+cmd_merge_run(const void *given, int count, char **arguments)
 {
     const struct merge_options *o = given;
     struct inputs in = {0};
@@ -416,5 +416,5 @@ const struct command command_merge = {
     .defaults_bytes = sizeof defaults,
     .min_arguments = 1,
     .max_arguments = -1,
-    .run = run,
+    .run = cmd_merge_run,
 };

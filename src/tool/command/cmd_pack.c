@@ -122,7 +122,7 @@ real_link(const char *name, struct arena *a)
 }
 
 static int
-run(const void *given, int count, char **arguments)
+cmd_pack_run(const void *given, int count, char **arguments)
 {
     const struct pack_options *o = given;
     struct arena a = {0};
@@ -171,5 +171,5 @@ const struct command command_pack = {
     .defaults_bytes = sizeof defaults,
     .min_arguments = 1,
     .max_arguments = -1,
-    .run = run,
+    .run = cmd_pack_run,
 };

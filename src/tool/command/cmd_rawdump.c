@@ -68,7 +68,7 @@ parse_address(const char *text, uint64_t *ret)
 
 /* Return the kind from the options, or the program's. */
 static int
-choose_kind(const struct dump *d)
+cmd_rawdump_choose_kind(const struct dump *d)
 {
     const struct rawdump_options *o = d->o;
     int kind = o->elf != NULL ? (int)d->program.facts.kind : -1;
@@ -204,7 +204,7 @@ open_all(struct dump *d, int count, char **arguments, struct err *err)
     rc = open_program(d, err);
     for (int i = 0; i < count && rc == 0; i++)
         rc = open_image(d, arguments[i], err);
-    d->kind = choose_kind(d);
+    d->kind = cmd_rawdump_choose_kind(d);
     return rc;
 }
 
@@ -216,7 +216,7 @@ struct progress {
 };
 
 static void
-show_progress(void *arg, uint64_t done, uint64_t total)
+cmd_rawdump_show_progress(void *arg, uint64_t done, uint64_t total)
 {
     struct progress *p = arg;
     struct arena a = {0};
@@ -235,13 +235,13 @@ show_progress(void *arg, uint64_t done, uint64_t total)
 }
 
 static void
-find(struct dump *d)
+cmd_rawdump_find(struct dump *d)
 {
     struct progress progress = {0};
     struct annotated_options options = {.kind = d->kind, .progress_arg = &progress};
 
     if (isatty(STDERR_FILENO))
-        options.progress = show_progress;
+        options.progress = cmd_rawdump_show_progress;
     annotated_find(d->parts.v, d->parts.count, &options, &d->found);
     if (progress.shown)
         fputs("\r\x1b[K", stderr);
@@ -328,7 +328,7 @@ report_why_none(struct dump *d)
 /* --- As a profile ----------------------------------------------------------------------------- */
 
 static uint64_t
-bias_of(const struct dump *d)
+cmd_rawdump_bias_of(const struct dump *d)
 {
     for (size_t i = 0; i < d->image_count && d->o->elf != NULL && !d->o->loaded_at; i++)
         if (d->images[i].is_core && d->images[i].facts.entry_here != 0)
@@ -373,7 +373,7 @@ static void
 make_profile(struct dump *d)
 {
     const char *images = path_basename(d->images[0].path), *refused;
-    struct annotated_program program = find_modules(d, bias_of(d));
+    struct annotated_program program = find_modules(d, cmd_rawdump_bias_of(d));
     struct timespec when = d->images[0].written;
     struct profile_note *note;
     struct profile *p;
@@ -418,7 +418,7 @@ warn_of_place(const struct dump *d)
 static int
 name_locations(struct dump *d, struct err *err)
 {
-    uint64_t bias = bias_of(d);
+    uint64_t bias = cmd_rawdump_bias_of(d);
 
     if (d->o->map != NULL)
         return dump_names_by_map(d->p, bias, d->o->map, err);
@@ -428,7 +428,7 @@ name_locations(struct dump *d, struct err *err)
 }
 
 static int
-write_profile(struct dump *d)
+cmd_rawdump_write_profile(struct dump *d)
 {
     struct strbuf file = {0};
     struct err err = {""};
@@ -454,7 +454,7 @@ write_profile(struct dump *d)
 }
 
 static int
-show(struct shown *s)
+cmd_rawdump_show(struct shown *s)
 {
     const struct dump *d = s->runner->own;
     struct annotated_view found = {
@@ -483,7 +483,7 @@ show_or_write(struct dump *d)
         .session = SESSION_TITLES,
         .stacks = STACKS_FOLDED_IN_TEXT,
         .numbered = true,
-        .show = show,
+        .show = cmd_rawdump_show,
     };
     struct err err = {""};
     int rc;
@@ -492,13 +492,13 @@ show_or_write(struct dump *d)
     warn_of_place(d);
     rc = name_locations(d, &err);
     if (rc == 0)
-        return d->o->output != NULL ? write_profile(d) : runner_show(&r, d->p);
+        return d->o->output != NULL ? cmd_rawdump_write_profile(d) : runner_show(&r, d->p);
     message_error("%s", err.text);
     return exit_code(rc);
 }
 
 static int
-run(const void *given, int count, char **arguments)
+cmd_rawdump_run(const void *given, int count, char **arguments)
 {
     struct dump d = {.o = given, .program.fd = -1};
     struct err err = {""};
@@ -508,7 +508,7 @@ run(const void *given, int count, char **arguments)
         message_error("%s", err.text);
         rc = exit_code(rc);
     } else {
-        find(&d);
+        cmd_rawdump_find(&d);
         if (d.found.count == 0) {
             report_why_none(&d);
             rc = EXIT_BAD_INPUT;
@@ -606,5 +606,5 @@ const struct command command_rawdump = {
     .defaults_bytes = sizeof defaults,
     .min_arguments = 1,
     .max_arguments = -1,
-    .run = run,
+    .run = cmd_rawdump_run,
 };

@@ -125,7 +125,7 @@ metric_to_show(const struct shown *s)
 
 /* Check that the profile, which --at or --between may cut, contains the requested values. */
 static int
-check(struct shown *s)
+cmd_report_check(struct shown *s)
 {
     const struct report_options *o = s->runner->own;
 
@@ -153,7 +153,7 @@ mention_others(struct shown *s)
 }
 
 static int
-show(struct shown *s)
+cmd_report_show(struct shown *s)
 {
     const struct report_options *o = s->runner->own;
     enum metric metric = metric_to_show(s);
@@ -186,8 +186,8 @@ run_report(const void *given, int count, char **arguments)
         .numbered = o->full || !(o->tree || o->invert || o->by.choice > BY_SITE),
         .recursion_folded = is_brief(o),
         .metric = &metric,
-        .check = check,
-        .show = show,
+        .check = cmd_report_check,
+        .show = cmd_report_show,
     };
 
     return runner_run(&r, count > 0 ? arguments[0] : NULL);

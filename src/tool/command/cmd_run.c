@@ -308,7 +308,7 @@ note_process(struct outcome *o, const struct profile *p, const char *path)
 
 /* Replace *KEPT by P; both may be the same. */
 static void
-keep(struct outcome *o, struct profile **kept, struct profile *p)
+cmd_run_keep(struct outcome *o, struct profile **kept, struct profile *p)
 {
     struct profile *old = *kept;
 
@@ -323,10 +323,10 @@ keep_candidate(struct outcome *o, struct profile *p)
 {
     if (p->process.pid == (uint32_t)o->run.pid &&
         (o->first == NULL || p->process.start_unix_ns >= o->first->process.start_unix_ns))
-        keep(o, &o->first, p);
+        cmd_run_keep(o, &o->first, p);
     if (p->process.ended &&
         (o->most == NULL || p->totals.allocated_bytes > o->most->totals.allocated_bytes))
-        keep(o, &o->most, p);
+        cmd_run_keep(o, &o->most, p);
     if (p != o->first && p != o->most)
         profile_free(p);
 }
@@ -407,7 +407,7 @@ head_profile(struct outcome *o, size_t head)
         message_warning("%s", err.text);
         return NULL;
     }
-    keep(o, &o->most, p);
+    cmd_run_keep(o, &o->most, p);
     return p;
 }
 
@@ -437,7 +437,7 @@ conclude(struct outcome *o)
 
 /* Do the work that remains when PROGRAM has ended. */
 static void
-finish(struct outcome *o, const char *program)
+cmd_run_finish(struct outcome *o, const char *program)
 {
     bool progress = isatty(STDERR_FILENO) && !parsed.quiet && !no_pack;
     const struct run_profiles *profiles = &o->profiles;
@@ -482,7 +482,7 @@ explain_hooks(void)
 }
 
 static int
-run(const void *unused, int count, char **arguments)
+cmd_run(const void *unused, int count, char **arguments)
 {
     struct outcome o = {0};
     struct arena arena = {0};
@@ -505,7 +505,7 @@ run(const void *unused, int count, char **arguments)
         (r = check_recording(&o.limits.limits, &err)) == 0 &&
         (r = run_prepare(&o.run, &parsed, count, arguments, &err)) == 0 &&
         (r = run_wait(&o.run, &err)) == 0) {
-        finish(&o, arguments[0]);
+        cmd_run_finish(&o, arguments[0]);
         if (o.run.hint != NULL && !parsed.quiet)
             message_hint("%s", o.run.hint);
         if (parsed.recording.self_contained && WIFSIGNALED(o.run.status) &&
@@ -561,5 +561,5 @@ const struct command command_run = {
     .stop_at_first = true,
     .min_arguments = 0, // --hook list takes no program.
     .max_arguments = -1,
-    .run = run,
+    .run = cmd_run,
 };

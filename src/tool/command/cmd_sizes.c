@@ -25,7 +25,7 @@ rows_wanted(const struct sizes_options *o)
 }
 
 static int
-show(struct shown *s)
+cmd_sizes_show(struct shown *s)
 {
     const struct sizes_options *o = s->runner->own;
 
@@ -51,7 +51,7 @@ run_sizes(const void *given, int count, char **arguments)
 {
     const struct sizes_options *o = given;
     const struct runner r = {
-        .options = &o->view, .own = o, .stacks = STACKS_UNFOLDED, .show = show};
+        .options = &o->view, .own = o, .stacks = STACKS_UNFOLDED, .show = cmd_sizes_show};
 
     return runner_run(&r, count > 0 ? arguments[0] : NULL);
 }

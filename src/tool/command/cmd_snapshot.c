@@ -34,27 +34,28 @@ check_name(const char *name, uint64_t wait_s, struct err *err)
 }
 
 static int
-ask(struct control *c, const void *name, uint64_t wait_ns, struct err *err)
+cmd_snapshot_ask(struct control *c, const void *name, uint64_t wait_ns, struct err *err)
 {
     return control_request_snapshot(c, name, wait_ns, err);
 }
 
 static int
-report(const struct control *c, const void *name, struct arena *a)
+cmd_snapshot_report(const struct control *c, const void *name, struct arena *a)
 {
     return sink_print(
         arena_printf(a, "process %s: snapshot '%s'\n", c->name, style_clean(a, name)));
 }
 
 static int
-run(const void *given, int count, char **arguments)
+cmd_snapshot_run(const void *given, int count, char **arguments)
 {
     const struct snapshot_options *o = given;
     struct err err = {""};
     struct arena a = {0};
     size_t path_count = 0;
     const char **paths = NULL;
-    const struct process_request process_request = {ask, report, arguments[1], o->wait_s};
+    const struct process_request process_request = {cmd_snapshot_ask, cmd_snapshot_report,
+                                                    arguments[1], o->wait_s};
     int r = check_name(arguments[1], o->wait_s, &err);
 
     (void)count;
@@ -96,5 +97,5 @@ const struct command command_snapshot = {
     .defaults_bytes = sizeof defaults,
     .min_arguments = 2,
     .max_arguments = 2,
-    .run = run,
+    .run = cmd_snapshot_run,
 };

@@ -31,7 +31,7 @@ struct source_reader {
 
 /* The reader. */
 static bool
-read_source(void *arg, const char *path, struct arena *arena, struct strbuf *ret)
+cmd_source_read_source(void *arg, const char *path, struct arena *arena, struct strbuf *ret)
 {
     const struct source_reader *r = arg;
 
@@ -45,14 +45,14 @@ read_source(void *arg, const char *path, struct arena *arena, struct strbuf *ret
 }
 
 static int
-show(struct shown *s)
+cmd_source_show(struct shown *s)
 {
     const struct source_run *run = s->runner->own;
     struct source_options o = *run->options;
     struct source source;
     struct source_reader reader = {&o, s->p->sysroot};
     struct source_text text = {
-        .source = &source, .self = o.self, .read = read_source, .read_arg = &reader};
+        .source = &source, .self = o.self, .read = cmd_source_read_source, .read_arg = &reader};
     int rc = source_find(s->p, &s->stacks, run->what, s->text.base.arena, &source);
 
     if (rc == 0 && !o.view.json && !source.has_lines) {
@@ -83,7 +83,7 @@ run_source(const void *given, int count, char **arguments)
         .own = &run,
         .session = SESSION_PLAIN,
         .stacks = STACKS_FOLDED_IN_TEXT,
-        .show = show,
+        .show = cmd_source_show,
     };
     int rc;
 

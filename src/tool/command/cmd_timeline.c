@@ -28,7 +28,7 @@ struct timeline_run {
 
 /* Check that the pictures do not replace a profile, and that --between names moments. */
 static int
-check(struct shown *s)
+cmd_timeline_check(struct shown *s)
 {
     const struct timeline_run *run = s->runner->own;
     const struct timeline_command_options *o = run->options;
@@ -75,7 +75,7 @@ write_pictures(struct shown *s, struct timeline_options options)
 }
 
 static int
-show(struct shown *s)
+cmd_timeline_show(struct shown *s)
 {
     const struct timeline_run *run = s->runner->own;
     const struct timeline_command_options *o = run->options;
@@ -108,8 +108,8 @@ run_timeline(const void *given, int count, char **arguments)
         .session = SESSION_SUM_IN_TIME,
         .numbered = true,
         .recursion_folded = o->svg || o->flame,
-        .check = check,
-        .show = show,
+        .check = cmd_timeline_check,
+        .show = cmd_timeline_show,
     };
 
     return runner_run(&r, count > 0 ? arguments[0] : NULL);

@@ -48,7 +48,7 @@ give_frame(struct profile *p, size_t location, const char *function, const char 
 
 /* Return the whole of PATH; NULL with ERR set. From ARENA. */
 static char *
-read_text(const char *path, struct arena *arena, size_t *ret_bytes, struct err *err)
+dump_names_read_text(const char *path, struct arena *arena, size_t *ret_bytes, struct err *err)
 {
     struct stat st;
     int fd = regular_open(NULL, path, &st);
@@ -80,7 +80,7 @@ dump_names_by_map(struct profile *p, uint64_t bias, const char *path, struct err
     struct map_names names = {0};
     struct arena scratch = {0};
     size_t bytes;
-    const char *text = read_text(path, &scratch, &bytes, err);
+    const char *text = dump_names_read_text(path, &scratch, &bytes, err);
     int rc = text == NULL ? HEAPTAP_BAD_INPUT : 0;
 
     if (rc == 0)
@@ -116,7 +116,7 @@ write_questions(const struct profile *p, uint64_t bias)
 
 /* Return TEXT in single quotes for a shell. From ARENA. */
 static const char *
-quoted(struct arena *arena, const char *text)
+dump_names_quoted(struct arena *arena, const char *text)
 {
     char *out = arena_alloc(arena, 4 * strlen(text) + 3), *to = out;
 
@@ -186,9 +186,10 @@ dump_names_by_command(struct profile *p, uint64_t bias, const char *command, con
     if (questions == NULL)
         return err_errno(err, HEAPTAP_BAD_INPUT, "no temporary file could be written");
     // NOLINTNEXTLINE(cert-env33-c): the user's own command line.
-    answers = popen(arena_printf(&scratch, "%s -f -e %s </proc/%ld/fd/%d", command,
-                                 quoted(&scratch, program), (long)getpid(), fileno(questions)),
-                    "re");
+    answers =
+        popen(arena_printf(&scratch, "%s -f -e %s </proc/%ld/fd/%d", command,
+                           dump_names_quoted(&scratch, program), (long)getpid(), fileno(questions)),
+              "re");
     if (answers != NULL) {
         told = read_answers(p, answers, &scratch);
         status = pclose(answers);

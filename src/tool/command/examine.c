@@ -218,7 +218,7 @@ open_memory(const struct examine_wish *w, struct examined *e)
 
 /* Write FILE to an unnamed file. Return its descriptor, or -1 after printing an error. */
 static int
-keep(const struct strbuf *file)
+examine_keep(const struct strbuf *file)
 {
     int fd = memfd_create("heaptap", MFD_CLOEXEC);
     size_t done = 0;
@@ -251,7 +251,7 @@ make_file(struct examined *e, const struct strbuf *held, bool all_counters, int 
     if (e->live_only)
         r = heap_snapshot_write(&e->raw, &e->blocks, e->memory.name, !e->memory.lives, &live, &err);
     if (r == 0)
-        *ret_file = keep(e->live_only ? &live : held);
+        *ret_file = examine_keep(e->live_only ? &live : held);
     strbuf_release(&live);
     if (r != 0) {
         message_error("%s", err.text);
@@ -261,7 +261,7 @@ make_file(struct examined *e, const struct strbuf *held, bool all_counters, int 
 }
 
 static uint64_t
-now_ns(void)
+examine_now_ns(void)
 {
     struct timespec t;
 
@@ -280,7 +280,7 @@ stop_threads(struct examined *e, const struct memory_answer *answer, bool has_mo
     if (!sparing)
         live_memory_await(&e->memory);
     e->held = 0;
-    since_ns = now_ns();
+    since_ns = examine_now_ns();
     e->running = live_memory_stop(&e->memory, sparing ? LIVE_STOP_SPARING : LIVE_STOP_ALL);
     for (size_t i = 0; i < e->memory.thread_count; i++)
         e->held += e->memory.threads[i].register_count == 0 &&
@@ -346,7 +346,7 @@ read_blocks(struct examined *e, struct memory_answer *answer, struct strbuf *fil
     bool same_moment;
     int r;
 
-    e->read_ns = now_ns();
+    e->read_ns = examine_now_ns();
     blocks_read(&e->memory, &e->record, &e->arena, &e->blocks);
     // A running process creates sites meanwhile. Read the sites after the blocks, to have all of
     // theirs.
@@ -382,7 +382,7 @@ read_stopped(struct examined *e, struct memory_answer *answer, struct strbuf *fi
         r = read_blocks(e, answer, file, true);
         moved = live_memory_moved(&e->memory);
         live_memory_go_on(&e->memory);
-        e->stopped_ns += now_ns() - since_ns;
+        e->stopped_ns += examine_now_ns() - since_ns;
         if (!moved)
             break;
         e->inherited = inherited;

@@ -46,7 +46,7 @@ generate(const struct command_group *groups, int count, char **arguments)
 }
 
 static int
-write_file(const char *path, const char *text)
+generate_write_file(const char *path, const char *text)
 {
     FILE *f = fopen(path, "w");
     bool failed = f == NULL || fputs(text, f) == EOF;
@@ -66,13 +66,13 @@ write_man(const struct command_group *groups, const char *directory)
     int rc;
 
     man_page_overview(groups, &page);
-    rc = write_file(arena_printf(&arena, "%s/heaptap.1", directory), strbuf_text(&page));
+    rc = generate_write_file(arena_printf(&arena, "%s/heaptap.1", directory), strbuf_text(&page));
     for (const struct command_group *g = groups; g->title != NULL; g++)
         for (const struct command *const *c = g->commands; *c != NULL && rc == 0; c++) {
             strbuf_clear(&page);
             man_page_command(groups, *c, &page);
-            rc = write_file(arena_printf(&arena, "%s/heaptap-%s.1", directory, (*c)->name),
-                            strbuf_text(&page));
+            rc = generate_write_file(arena_printf(&arena, "%s/heaptap-%s.1", directory, (*c)->name),
+                                     strbuf_text(&page));
         }
     strbuf_release(&page);
     arena_release(&arena);

@@ -61,7 +61,7 @@ find_gap(struct names_hint *h, const struct profile *p, uint32_t module)
 }
 
 static bool
-is_empty(const struct unsymbolized_bytes *b)
+names_hint_is_empty(const struct unsymbolized_bytes *b)
 {
     return b->by_metric[0] <= 0 && b->by_metric[1] <= 0 && b->by_metric[2] <= 0;
 }
@@ -77,10 +77,10 @@ add_modules(struct names_hint *h, const struct profile *p,
 
         if (m->path[0] != '/')
             continue;
-        if (!is_empty(&modules[i].unsymbolized))
+        if (!names_hint_is_empty(&modules[i].unsymbolized))
             unsymbolized_bytes_add(&find_gap(h, p, i)->bytes, &modules[i].unsymbolized);
         if (m->symbols != SYMBOLS_TABLE || !profile_is_program(p, i) ||
-            is_empty(&modules[i].lineless))
+            names_hint_is_empty(&modules[i].lineless))
             continue;
         h->lineless = arena_strdup(&h->arena, m->path);
         unsymbolized_bytes_add(&h->lineless_bytes, &modules[i].lineless);

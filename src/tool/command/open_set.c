@@ -56,7 +56,7 @@ newest_profile(struct arena *arena)
 /* Return true if one of PATTERNS, separated by commas, matches the process id, the executable or
  * argument 0. */
 static bool
-is_picked(const struct profile *p, const char *patterns, struct arena *arena)
+open_set_is_picked(const struct profile *p, const char *patterns, struct arena *arena)
 {
     const char *executable = p->process.executable ? p->process.executable : "";
     const char *command = p->process.command ? p->process.command : "";
@@ -80,7 +80,7 @@ is_picked(const struct profile *p, const char *patterns, struct arena *arena)
 }
 
 static int
-by_size(const void *a, const void *b)
+open_set_by_size(const void *a, const void *b)
 {
     const struct profile *x = *(const struct profile *const *)a;
     const struct profile *y = *(const struct profile *const *)b;
@@ -95,7 +95,7 @@ by_size(const void *a, const void *b)
 
 /* Cut P to the time that OPTIONS select. Returns 0 or a negative heaptap_errc. */
 static int
-cut(struct profile *p, const struct view_options *options, struct err *err)
+open_set_cut(struct profile *p, const struct view_options *options, struct err *err)
 {
     struct profile_moment span[2];
     int rc = 0;
@@ -129,9 +129,9 @@ load_all(const char **paths, size_t count, const struct view_options *options, s
             message_error("%s", err.text);
             ret->unread = failure = exit_code(rc);
             ret->unread_count++;
-        } else if (options->only && !is_picked(p, options->only, &ret->arena)) {
+        } else if (options->only && !open_set_is_picked(p, options->only, &ret->arena)) {
             profile_free(p);
-        } else if ((rc = cut(p, options, &err)) != 0) {
+        } else if ((rc = open_set_cut(p, options, &err)) != 0) {
             if (p->damage != NULL)
                 message_warning("%s", damage_sentence(&ret->arena, p));
             message_error("%s", err.text);
@@ -141,7 +141,7 @@ load_all(const char **paths, size_t count, const struct view_options *options, s
             ret->v[ret->count++] = p;
         }
     }
-    qsort(ret->v, ret->count, sizeof(struct profile *), by_size);
+    qsort(ret->v, ret->count, sizeof(struct profile *), open_set_by_size);
     return ret->count ? 0 : failure;
 }
 

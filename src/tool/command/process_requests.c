@@ -17,8 +17,8 @@ struct asked {
 };
 
 static int
-ask(const char *what, const struct process_request *process_request, struct asked *ret,
-    struct arena *a, struct err *err)
+process_requests_ask(const char *what, const struct process_request *process_request,
+                     struct asked *ret, struct arena *a, struct err *err)
 {
     const char *path = what;
     uint32_t pid;
@@ -46,7 +46,7 @@ lives(const char *path)
 }
 
 static uint64_t
-now_ns(void)
+process_requests_now_ns(void)
 {
     struct timespec t;
 
@@ -56,7 +56,7 @@ now_ns(void)
 
 /* Return the exit code for R; print ERR if R is a failure. */
 static int
-code_of(int r, const struct err *err)
+process_requests_code_of(int r, const struct err *err)
 {
     if (r < 0)
         message_error("%s", err->text);
@@ -68,7 +68,7 @@ process_requests_send(const char **paths, size_t count,
                       const struct process_request *process_request, struct arena *a)
 {
     struct asked *asked = arena_array(a, count, sizeof *asked);
-    uint64_t until_ns = now_ns() + process_request->wait_s * NS_PER_S;
+    uint64_t until_ns = process_requests_now_ns() + process_request->wait_s * NS_PER_S;
     struct err err = {""};
     size_t running = 0;
     int worst = 0;
@@ -80,7 +80,8 @@ process_requests_send(const char **paths, size_t count,
         if (count > 1 && !lives(paths[i]))
             continue;
         running++;
-        code = code_of(ask(paths[i], process_request, &asked[i], a, &err), &err);
+        code = process_requests_code_of(
+            process_requests_ask(paths[i], process_request, &asked[i], a, &err), &err);
         worst = code > worst ? code : worst;
     }
     if (running == 0) {
@@ -88,13 +89,13 @@ process_requests_send(const char **paths, size_t count,
         return EXIT_BAD_INPUT;
     }
     for (size_t i = 0; i < count; i++) {
-        uint64_t now = now_ns();
+        uint64_t now = process_requests_now_ns();
         int code;
 
         if (!asked[i].waits)
             continue;
-        code = code_of(control_finish(&asked[i].control, until_ns > now ? until_ns - now : 0, &err),
-                       &err);
+        code = process_requests_code_of(
+            control_finish(&asked[i].control, until_ns > now ? until_ns - now : 0, &err), &err);
         if (code == 0)
             code = process_request->report(&asked[i].control, process_request->what, a);
         control_close(&asked[i].control);

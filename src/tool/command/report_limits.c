@@ -8,7 +8,7 @@
 #include "view/style.h"
 
 static const char *
-amount(struct arena *arena, enum limit_of of, int64_t value)
+report_limits_amount(struct arena *arena, enum limit_of of, int64_t value)
 {
     return limit_is_bytes(of) ? style_bytes(arena, value) : style_count(arena, value);
 }
@@ -35,7 +35,7 @@ limit_text(struct arena *arena, const struct limit_result *j, int64_t value, con
 }
 
 static void
-report_growth(const struct limit_result *j, const char *option, struct arena *arena)
+report_limits_report_growth(const struct limit_result *j, const char *option, struct arena *arena)
 {
     int64_t growth = counters_difference(j->value, j->before);
     const char *grew = amount_beside(arena, j->of, growth, j->allowed);
@@ -45,12 +45,13 @@ report_growth(const struct limit_result *j, const char *option, struct arena *ar
         grew = arena_printf(arena, "%s (%s)", grew, style_percent(arena, growth, j->before));
     if (j->exceeded)
         message_error("%s grew by %s, %s: from %s to %s", name, grew, limit,
-                      amount(arena, j->of, j->before), amount(arena, j->of, j->value));
+                      report_limits_amount(arena, j->of, j->before),
+                      report_limits_amount(arena, j->of, j->value));
     else
         message_hint(
             "%s grew by %s, %s; but the error of the numbers permits as little as %s, so this "
             "is no failure",
-            name, grew, limit, amount(arena, j->of, j->least));
+            name, grew, limit, report_limits_amount(arena, j->of, j->least));
 }
 
 static void
@@ -64,7 +65,7 @@ report_value(const struct limit_result *j, const char *option, const char *who, 
     else
         message_hint("%s: %s: %s, %s; but the samples permit as little as %s, so this is no "
                      "failure", who,
-                     name, value, limit, amount(arena, j->of, j->least));
+                     name, value, limit, report_limits_amount(arena, j->of, j->least));
 }
 
 bool
@@ -82,7 +83,7 @@ report_limits(const struct limit_results *j, const char *option, const char *who
         if (who != NULL)
             report_value(one, option, who, &arena);
         else
-            report_growth(one, option, &arena);
+            report_limits_report_growth(one, option, &arena);
     }
     arena_release(&arena);
     return exceeded;

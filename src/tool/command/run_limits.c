@@ -24,7 +24,7 @@ run_limits_parse(struct run_limits *r, const char *text, struct err *err)
 }
 
 static const char *
-name_of(const struct profile *p, struct arena *arena)
+run_limits_name_of(const struct profile *p, struct arena *arena)
 {
     const char *executable = p->process.executable ? p->process.executable : "";
 
@@ -50,8 +50,8 @@ view_of(const struct limit_results *j)
 
 /* Report the limits in J that P exceeds. P is the process NUMBER called NAME. */
 static void
-judge(struct run_limits *r, const struct profile *p, size_t number, const struct limit_results *j,
-      const char *name)
+run_limits_apply(struct run_limits *r, const struct profile *p, size_t number,
+                 const struct limit_results *j, const char *name)
 {
     bool exceeded;
 
@@ -82,7 +82,7 @@ run_limits_check(struct run_limits *r, struct profile *p, size_t number)
 
     if (!limits_are_given(&r->limits))
         return;
-    name = name_of(p, &arena);
+    name = run_limits_name_of(p, &arena);
     if (!p->process.ended) {
         message_warning("%s still runs, so --fail-on does not judge it", name);
     } else if ((!p->symbolised && r->limits.v[LIMIT_LEAKS].given &&
@@ -92,7 +92,7 @@ run_limits_check(struct run_limits *r, struct profile *p, size_t number)
         r->unknown = true;
     } else {
         r->judged++;
-        judge(r, p, number, &judged, name);
+        run_limits_apply(r, p, number, &judged, name);
     }
     arena_release(&arena);
 }

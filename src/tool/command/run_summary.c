@@ -43,7 +43,7 @@ struct teller {
 };
 
 static void PRINTF(2, 3)
-report(struct teller *t, const char *format, ...)
+run_summary_report(struct teller *t, const char *format, ...)
 {
     char text[4096];
     va_list ap;
@@ -61,13 +61,13 @@ report_totals(struct teller *t)
     const struct counters *c = &p->totals;
     struct arena *a = &t->arena;
 
-    report(t, "%s%s allocations, %s in all; peak %s; still live at end %s in %s",
-           profile_is_estimate(p)  ? "about "
-           : p->losses.file_failed ? "at least "
-                                   : "",
-           style_count(a, c->allocations), style_bytes(a, c->allocated_bytes),
-           style_bytes(a, c->peak_bytes), style_bytes(a, counters_live_bytes(c)),
-           style_plural(a, counters_live_blocks(c), "block"));
+    run_summary_report(t, "%s%s allocations, %s in all; peak %s; still live at end %s in %s",
+                       profile_is_estimate(p)  ? "about "
+                       : p->losses.file_failed ? "at least "
+                                               : "",
+                       style_count(a, c->allocations), style_bytes(a, c->allocated_bytes),
+                       style_bytes(a, c->peak_bytes), style_bytes(a, counters_live_bytes(c)),
+                       style_plural(a, counters_live_blocks(c), "block"));
 }
 
 /* Return the function with its file's name and line, if they are known, of MORE_LINES besides. */
@@ -86,7 +86,7 @@ function_text(struct teller *t, uint32_t frame, uint32_t location, size_t more_l
 }
 
 static const char *
-frame_text(struct teller *t, uint32_t frame, uint32_t location)
+run_summary_frame_text(struct teller *t, uint32_t frame, uint32_t location)
 {
     return function_text(t, frame, location, 0);
 }
@@ -131,14 +131,14 @@ report_holder(struct teller *t)
     top_holders_first(p, METRIC_PEAK, &t->arena, &top_holders);
     h = top_holders.v;
     if (top_holders.count > 0 && h->largest->depth > 0)
-        report(t, "at the peak most was held by %s: %s, %s", holder_text(t, h),
-               style_bytes(&t->arena, h->counters.peak_bytes),
-               style_percent(&t->arena, h->counters.peak_bytes, peak_bytes));
+        run_summary_report(t, "at the peak most was held by %s: %s, %s", holder_text(t, h),
+                           style_bytes(&t->arena, h->counters.peak_bytes),
+                           style_percent(&t->arena, h->counters.peak_bytes, peak_bytes));
 }
 
 /* Report the stacks that grow to the end, and name the fastest. */
 static void
-report_growth(struct teller *t)
+run_summary_report_growth(struct teller *t)
 {
     const struct stacks_options whole = {.merge_labels = true, .fold_recursion = true};
     const struct timeline_options options = {.by = TIMELINE_LIVE, .limit = 64};
@@ -167,9 +167,10 @@ report_growth(struct teller *t)
                             t->s->processes[t->s->head].path);
     user_code_init(&code, p, a);
     at = user_code_frame(&code, first->stack);
-    report(t, "growing to the end: %s, %s, +%s/min%s",
-           frame_text(t, first->stack->frames[at], first->stack->locations[at]),
-           style_bytes(a, timeline_last(first)), style_bytes(a, (int64_t)first->per_minute), more);
+    run_summary_report(
+        t, "growing to the end: %s, %s, +%s/min%s",
+        run_summary_frame_text(t, first->stack->frames[at], first->stack->locations[at]),
+        style_bytes(a, timeline_last(first)), style_bytes(a, (int64_t)first->per_minute), more);
 }
 
 static void
@@ -179,20 +180,22 @@ report_losses(struct teller *t)
     const char *remedy = loss_remedy(l);
 
     if (l->file_failed)
-        report(t, "the profile is incomplete: %s; %s", loss_of_file, loss_of_file_remedy);
+        run_summary_report(t, "the profile is incomplete: %s; %s", loss_of_file,
+                           loss_of_file_remedy);
     if (l->events != 0)
-        report(t, "%s not recorded: %s%s%s", style_plural(&t->arena, (int64_t)l->events, "event"),
-               loss_causes(&t->arena, l), remedy ? "; " : "", remedy ? remedy : "");
+        run_summary_report(t, "%s not recorded: %s%s%s",
+                           style_plural(&t->arena, (int64_t)l->events, "event"),
+                           loss_causes(&t->arena, l), remedy ? "; " : "", remedy ? remedy : "");
 }
 
 /* Return the innermost function of the stack at NODE that has a name, or "an unknown stack". */
 static const char *
-owner_of(struct teller *t, uint32_t node)
+run_summary_owner_of(struct teller *t, uint32_t node)
 {
     struct stack stack = stack_of_node(t->s->p, node, &t->arena);
 
     for (uint32_t i = 0; node != 0 && i < stack.depth; i++) {
-        const char *text = frame_text(t, stack.frames[i], stack.locations[i]);
+        const char *text = run_summary_frame_text(t, stack.frames[i], stack.locations[i]);
 
         if (*text != '\0')
             return text;
@@ -225,13 +228,15 @@ report_corruptions(struct teller *t)
 
     if (profile_corruptions(&p->losses) == 0)
         return;
-    report(t, "%s; heaptap report shows %s%s%s", corruption_text(t, &p->losses),
-           p->losses.damaged_blocks > 0 ? "what was written" : "where",
-           p->corruption_count > 0 ? ". First culprit: the block allocated in " : "",
-           p->corruption_count > 0
-               ? owner_of(t, d->kind == CORRUPTED_OVERWRITTEN && d->front_node != 0 ? d->front_node
-                                                                                    : d->site_node)
-               : "");
+    run_summary_report(
+        t, "%s; heaptap report shows %s%s%s", corruption_text(t, &p->losses),
+        p->losses.damaged_blocks > 0 ? "what was written" : "where",
+        p->corruption_count > 0 ? ". First culprit: the block allocated in " : "",
+        p->corruption_count > 0
+            ? run_summary_owner_of(t, d->kind == CORRUPTED_OVERWRITTEN && d->front_node != 0
+                                          ? d->front_node
+                                          : d->site_node)
+            : "");
 }
 
 /* Report corruption outside the main process: name the first process, and count the rest. */
@@ -253,8 +258,9 @@ report_others_corrupted(struct teller *t, const char *const *names)
     if (count > 1)
         more = arena_printf(&t->arena, ", and more in %zu other%s", count - 1,
                             count == 2 ? "" : "s");
-    report(t, "%s in %s (pid %u)%s; heaptap report %s shows where",
-           corruption_text(t, &first->losses), names[at], first->pid, more, first->path);
+    run_summary_report(t, "%s in %s (pid %u)%s; heaptap report %s shows where",
+                       corruption_text(t, &first->losses), names[at], first->pid, more,
+                       first->path);
 }
 
 /* Return how many notes are like note I, which comes first of them; 0 if another one does, with
@@ -328,10 +334,10 @@ report_profile(struct teller *t, const char *const *names)
     stat(head->path, &st);
     size = style_bytes(&t->arena, st.st_size);
     if (t->s->count == 1)
-        report(t, "profile %s (%s)", head->path, size);
+        run_summary_report(t, "profile %s (%s)", head->path, size);
     else
-        report(t, "profile %s (%s) is of %s%s (pid %u)", head->path, size, reasons[t->s->why],
-               names[t->s->head], head->pid);
+        run_summary_report(t, "profile %s (%s) is of %s%s (pid %u)", head->path, size,
+                           reasons[t->s->why], names[t->s->head], head->pid);
 }
 
 /* Return the name of process I, with its id if another one has that name. */
@@ -371,12 +377,14 @@ report_others(struct teller *t, const char *const *names)
     }
     if (s->count > OTHERS_LISTED + 1)
         list = arena_printf(a, "%s, and %zu more", list, s->count - OTHERS_LISTED - 1);
-    report(t, "%s in %s: %s", style_plural(a, (int64_t)s->count - 1, "other"), s->directory, list);
-    report(t,
-           "together %s allocations, %s, and %s still live at end; see them as one with: heaptap "
-           "report %s",
-           style_count(a, total.allocations), style_bytes(a, total.allocated_bytes),
-           style_bytes(a, counters_live_bytes(&total)), s->directory);
+    run_summary_report(t, "%s in %s: %s", style_plural(a, (int64_t)s->count - 1, "other"),
+                       s->directory, list);
+    run_summary_report(
+        t,
+        "together %s allocations, %s, and %s still live at end; see them as one with: heaptap "
+        "report %s",
+        style_count(a, total.allocations), style_bytes(a, total.allocated_bytes),
+        style_bytes(a, counters_live_bytes(&total)), s->directory);
 }
 
 static void
@@ -409,7 +417,7 @@ run_summary(const struct run_summary *s)
         fold_runtime(s->p);
     if (s->p != NULL && s->named) {
         report_holder(&t);
-        report_growth(&t);
+        run_summary_report_growth(&t);
         names_hint_add_all(&t.hint, s->p, true);
     }
     if (s->p != NULL)
@@ -420,10 +428,11 @@ run_summary(const struct run_summary *s)
     if (s->count > 0)
         report_processes(&t);
     if (s->running > 0)
-        report(&t, "%zu of them still being written; pack them when their processes have ended",
-               s->running);
+        run_summary_report(
+            &t, "%zu of them still being written; pack them when their processes have ended",
+            s->running);
     if (s->interrupted)
-        report(&t, "interrupted; `heaptap pack` packs the rest");
+        run_summary_report(&t, "interrupted; `heaptap pack` packs the rest");
     names_hint_print(&t.hint);
     arena_release(&t.arena);
 }

@@ -49,7 +49,7 @@ build_stacks(struct shown *s, struct arena *arena)
 }
 
 static int
-show_one(struct shown *s, struct arena *arena, struct strbuf *out)
+runner_show_one(struct shown *s, struct arena *arena, struct strbuf *out)
 {
     const struct runner *r = s->runner;
     const struct view_options *o = r->options;
@@ -84,7 +84,7 @@ show_one(struct shown *s, struct arena *arena, struct strbuf *out)
 /* Begin OUT with the sentence TEXT about damage, in full, if there is one. A format without room
  * for it, and also JSON, gets it on stderr. */
 static void
-put_damage(const struct runner *r, const char *text, struct arena *arena, struct strbuf *out)
+runner_put_damage(const struct runner *r, const char *text, struct arena *arena, struct strbuf *out)
 {
     struct style style = style_for(STDOUT_FILENO, r->options->wide);
 
@@ -136,7 +136,7 @@ show_session(const struct runner *r, struct view_set *set, struct strbuf *out,
     int rc = 0;
 
     json_begin(&j, out, view_json_version(r->options));
-    put_damage(r, damage_of_set(set, &set->arena), &set->arena, out);
+    runner_put_damage(r, damage_of_set(set, &set->arena), &set->arena, out);
     begin_session(r, set, &j, out);
     if (r->session == SESSION_TABLE_ONLY && !json)
         return 0;
@@ -152,7 +152,7 @@ show_session(const struct runner *r, struct view_set *set, struct strbuf *out,
 
         if (!json)
             put_heading(r, s.p, !found, &set->arena, out);
-        rc = show_one(&s, &arena, out);
+        rc = runner_show_one(&s, &arena, out);
         arena_release(&arena);
         found |= rc == 0;
         if (rc == HEAPTAP_NOT_FOUND && before < out->length)
@@ -176,8 +176,8 @@ show_single(const struct runner *r, struct view_set *set, struct strbuf *out,
                       .hits = &ends->hits};
 
     json_begin(&j, out, view_json_version(r->options));
-    put_damage(r, damage_of_set(set, &set->arena), &set->arena, out);
-    return show_one(&s, &set->arena, out);
+    runner_put_damage(r, damage_of_set(set, &set->arena), &set->arena, out);
+    return runner_show_one(&s, &set->arena, out);
 }
 
 /* Print the messages ENDS of R, which returns RC, and release them. */
@@ -213,7 +213,7 @@ runner_show(const struct runner *r, struct profile *p)
 
 /* Drop OUT of SINK except for its beginning: damage may be why there is nothing to show. */
 static void
-abandon(const struct sink *sink, struct strbuf *out)
+runner_abandon(const struct sink *sink, struct strbuf *out)
 {
     struct arena arena = {0};
     const char *damage = sink->is_text ? damage_of_set(sink->set, &arena) : NULL;
@@ -242,7 +242,7 @@ runner_run(const struct runner *r, const char *what)
     if (rc == 0)
         rc = sink_end(&out);
     else
-        abandon(&sink, &out);
+        runner_abandon(&sink, &out);
     report_ends(r, rc, &ends);
     set_close(&set);
     return rc;

@@ -21,7 +21,7 @@
 #include "util/regular.h"
 
 static bool
-is_profile(const char *path)
+sink_is_profile(const char *path)
 {
     uint64_t magic = 0;
     struct stat st;
@@ -51,7 +51,7 @@ sink_check(const char *path, const struct view_set *set)
     for (size_t i = 0; i < set->count; i++)
         if (sink_check_input(path, set->v[i]->path, "profile") != 0)
             return EXIT_USAGE;
-    if (is_profile(path)) {
+    if (sink_is_profile(path)) {
         message_error("%s is a profile; choose another name for the output", path);
         return EXIT_USAGE;
     }
@@ -59,7 +59,7 @@ sink_check(const char *path, const struct view_set *set)
 }
 
 static void
-open_file(struct sink *s)
+sink_open_file(struct sink *s)
 {
     s->rc = sink_check(s->path, s->set);
     if (s->rc != 0)
@@ -73,14 +73,14 @@ open_file(struct sink *s)
 
 /* Write the contents of B; after a failure only drop them. */
 static void
-drain(struct strbuf *b)
+sink_drain(struct strbuf *b)
 {
     struct sink *s = b->drain_arg;
 
     if (s->f == NULL && s->path == NULL)
         s->f = stdout;
     else if (s->f == NULL && s->rc == 0)
-        open_file(s);
+        sink_open_file(s);
     if (s->is_text)
         ascii_strbuf(b);
     errno = 0;
@@ -92,7 +92,7 @@ drain(struct strbuf *b)
 struct strbuf
 sink_begin(struct sink *s)
 {
-    return (struct strbuf){.drain = drain, .drain_arg = s};
+    return (struct strbuf){.drain = sink_drain, .drain_arg = s};
 }
 
 static int
@@ -124,7 +124,7 @@ sink_end(struct strbuf *out)
     struct sink *s = out->drain_arg;
     bool is_file = s->path != NULL;
 
-    drain(out);
+    sink_drain(out);
     strbuf_release(out);
     if (s->f == NULL)
         return s->rc;

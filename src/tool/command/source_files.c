@@ -16,7 +16,7 @@
 /* Read a text file of sensible size, PATH below ROOT (or NULL). A profile may name any file, so a
  * file that not everybody may read is shown only if its place was ASKED for. */
 static bool
-read_text(const char *root, const char *path, bool asked, struct strbuf *ret)
+source_files_read_text(const char *root, const char *path, bool asked, struct strbuf *ret)
 {
     char chunk[65536];
     struct stat st;
@@ -33,7 +33,7 @@ read_text(const char *root, const char *path, bool asked, struct strbuf *ret)
 }
 
 static bool
-leads_out(const char *path)
+source_files_leads_out(const char *path)
 {
     for (const char *s = path; s != NULL; s = strchr(s, '/')) {
         s += strspn(s, "/");
@@ -50,15 +50,15 @@ source_read(const char *directory, const char *sysroot, const char *path, struct
     for (const char *tail = path; tail != NULL && directory != NULL; tail = strchr(tail, '/')) {
         while (*tail == '/')
             tail++;
-        if (!leads_out(tail) &&
-            read_text(NULL, arena_printf(arena, "%s/%s", directory, tail), true, ret))
+        if (!source_files_leads_out(tail) &&
+            source_files_read_text(NULL, arena_printf(arena, "%s/%s", directory, tail), true, ret))
             return true;
         strbuf_clear(ret);
     }
-    if (sysroot != NULL && read_text(sysroot, path, false, ret))
+    if (sysroot != NULL && source_files_read_text(sysroot, path, false, ret))
         return true;
     strbuf_clear(ret);
-    if (read_text(NULL, path, false, ret))
+    if (source_files_read_text(NULL, path, false, ret))
         return true;
     strbuf_clear(ret);
     return false;

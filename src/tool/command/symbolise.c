@@ -16,7 +16,7 @@
 #include "view/style.h"
 
 static void
-show_progress(void *arg, size_t done, size_t total)
+symbolise_show_progress(void *arg, size_t done, size_t total)
 {
     bool *shown = arg;
 
@@ -88,7 +88,7 @@ symbolise_quietly(struct profile *p, const struct symbol_choice *choice)
     if (choice != NULL && choice->sysroot != NULL)
         p->sysroot = arena_strdup(&p->arena, choice->sysroot);
     if (isatty(STDERR_FILENO))
-        options.progress = show_progress;
+        options.progress = symbolise_show_progress;
     options.debug_dirs = open_dirs(choice);
     options.module_cache = choice != NULL ? choice->module_cache : NULL;
     rc = symbol_resolve(p, &options, &err);

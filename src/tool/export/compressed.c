@@ -83,7 +83,7 @@ compress_plain(struct compressed *c, bool last)
 }
 
 static void
-drain(struct strbuf *b)
+compressed_drain(struct strbuf *b)
 {
     compress_plain(b->drain_arg, false);
     strbuf_clear(b);
@@ -97,7 +97,7 @@ compressed_begin(struct compressed *c, enum compression compression, struct strb
     *c = (struct compressed){.compression = compression, .to = to};
     if (compression == COMPRESSION_NONE)
         return to;
-    c->plain = (struct strbuf){.drain = drain, .drain_arg = c};
+    c->plain = (struct strbuf){.drain = compressed_drain, .drain_arg = c};
     if (compression == COMPRESSION_ZSTD) {
         c->stream = ZSTD_createCCtx();
         c->why = c->stream == NULL ? "out of memory" : NULL;

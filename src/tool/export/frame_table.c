@@ -28,7 +28,7 @@ frame_table_release(struct frame_table *t)
 }
 
 static uint32_t
-row_of(struct frame_table *t, const char *name, const char *file, uint32_t line)
+frame_table_row_of(struct frame_table *t, const char *name, const char *file, uint32_t line)
 {
     uint32_t index;
 
@@ -56,7 +56,8 @@ frame_row(struct frame_table *t, uint32_t frame, uint32_t location)
         const char *file = f->file != 0 ? profile_string(t->p, f->file)
                                         : t->p->modules[f->module].path;
 
-        *known = row_of(t, frame_name(t->p, frame, location, t->arena), file, f->line) + 1;
+        *known =
+            frame_table_row_of(t, frame_name(t->p, frame, location, t->arena), file, f->line) + 1;
     }
     return *known - 1;
 }
@@ -69,9 +70,9 @@ frame_table_stack(struct frame_table *t, const struct stack *s, size_t *ret_coun
 
     arena_grow(t->arena, &t->stack, &t->stack_capacity, (size_t)s->depth + 1, sizeof *t->stack);
     if (root != NULL)
-        t->stack[count++] = row_of(t, root, "", 0);
+        t->stack[count++] = frame_table_row_of(t, root, "", 0);
     if (s->depth == 0)
-        t->stack[count++] = row_of(t, FRAME_NAME_OTHER, "", 0);
+        t->stack[count++] = frame_table_row_of(t, FRAME_NAME_OTHER, "", 0);
     for (uint32_t i = s->depth; i-- > 0;)
         t->stack[count++] = frame_row(t, s->frames[i], s->locations[i]);
     *ret_count = count;

@@ -21,7 +21,7 @@
 enum { PAGE_BYTES = 4096, HEADERS_MAX = 64 };
 
 static size_t
-read_headers(const char *root, const char *path, Elf64_Phdr *ret)
+module_map_read_headers(const char *root, const char *path, Elf64_Phdr *ret)
 {
     Elf64_Ehdr e;
     struct stat st;
@@ -63,7 +63,7 @@ size_t
 module_code(const struct profile *p, const struct profile_module *m, struct module_segment *ret)
 {
     Elf64_Phdr headers[HEADERS_MAX];
-    size_t header_count = read_headers(p->sysroot, m->path, headers), count = 0;
+    size_t header_count = module_map_read_headers(p->sysroot, m->path, headers), count = 0;
 
     for (size_t i = 0; i < header_count && count < MODULE_SEGMENTS_MAX; i++)
         if (code_segment(m, &headers[i], &ret[count]))

@@ -38,7 +38,7 @@ struct picture {
 };
 
 static void
-put_text(struct picture *pic, double x, double y, const char *class, const char *text)
+fields_svg_put_text(struct picture *pic, double x, double y, const char *class, const char *text)
 {
     strbuf_fmt(pic->out, "<text x=\"%.0f\" y=\"%.0f\" class=\"%s\">", x, y, class);
     utf8_add_xml(pic->out, text);
@@ -78,7 +78,7 @@ title_of(struct picture *pic, const struct field_row *r)
 
 /* The part of R that lies on LINE. */
 static void
-put_cell(struct picture *pic, const struct field_row *r, uint64_t line, double y)
+fields_svg_put_cell(struct picture *pic, const struct field_row *r, uint64_t line, double y)
 {
     uint64_t from = line * FIELDS_LINE_BYTES, end = from + FIELDS_LINE_BYTES;
     uint64_t first = r->offset > from ? r->offset : from;
@@ -101,8 +101,8 @@ put_cell(struct picture *pic, const struct field_row *r, uint64_t line, double y
 
         for (size_t i = 0; i < room - 1 && name[bytes] != '\0'; i++)
             bytes += utf8_size(name + bytes) > 0 ? utf8_size(name + bytes) : 1;
-        put_text(pic, x + 5, y + 19, "field",
-                 count < room ? name : arena_strndup(pic->arena, name, bytes));
+        fields_svg_put_text(pic, x + 5, y + 19, "field",
+                            count < room ? name : arena_strndup(pic->arena, name, bytes));
     }
 }
 
@@ -115,27 +115,28 @@ lines_of(const struct field_structure *f)
 }
 
 static double
-put_structure(struct picture *pic, const struct field_structure *f, double y)
+fields_svg_put_structure(struct picture *pic, const struct field_structure *f, double y)
 {
     uint64_t lines = lines_of(f);
 
-    put_text(pic, LEFT, y + 28, "name", profile_string(pic->p, f->s->name));
-    put_text(pic, LEFT, y + 46, "muted",
-             arena_printf(pic->arena,
-                          "%" PRIu64 " bytes, blocks: %" PRIu64 ", sites: %" PRIu64
-                          ", accesses: %" PRIu64 "%s",
-                          f->s->size, f->blocks, f->sites, f->accesses,
-                          lines * FIELDS_LINE_BYTES < f->s->size ? ", the first lines of it" : ""));
+    fields_svg_put_text(pic, LEFT, y + 28, "name", profile_string(pic->p, f->s->name));
+    fields_svg_put_text(
+        pic, LEFT, y + 46, "muted",
+        arena_printf(pic->arena,
+                     "%" PRIu64 " bytes, blocks: %" PRIu64 ", sites: %" PRIu64
+                     ", accesses: %" PRIu64 "%s",
+                     f->s->size, f->blocks, f->sites, f->accesses,
+                     lines * FIELDS_LINE_BYTES < f->s->size ? ", the first lines of it" : ""));
     y += GAP - 14;
     for (uint64_t line = 0; line < lines; line++, y += ROW_STEP) {
-        put_text(pic, LEFT - 10, y + 19, "muted end",
-                 arena_printf(pic->arena, "%" PRIu64, line * FIELDS_LINE_BYTES));
+        fields_svg_put_text(pic, LEFT - 10, y + 19, "muted end",
+                            arena_printf(pic->arena, "%" PRIu64, line * FIELDS_LINE_BYTES));
         for (size_t i = 0; i < f->row_count; i++) {
             const struct field_row *r = &f->rows[i];
 
             if (r->offset < (line + 1) * FIELDS_LINE_BYTES &&
                 r->offset + r->size > line * FIELDS_LINE_BYTES)
-                put_cell(pic, r, line, y);
+                fields_svg_put_cell(pic, r, line, y);
         }
         strbuf_pause(pic->out);
     }
@@ -143,18 +144,19 @@ put_structure(struct picture *pic, const struct field_structure *f, double y)
 }
 
 static void
-put_legend(struct picture *pic)
+fields_svg_put_legend(struct picture *pic)
 {
     double x = LEFT;
 
     for (unsigned i = 0; i <= HEATS; i++, x += 26)
         strbuf_fmt(pic->out,
                    "<rect x=\"%.0f\" y=\"64\" width=\"24\" height=\"14\" class=\"h%u\"/>\n", x, i);
-    put_text(pic, x + 8, 76, "muted",
-             arena_printf(pic->arena,
-                          "grey was never touched; each colour has %d times the accesses of the "
-                          "one before, up to %.0f; a row is a cache line of %d bytes",
-                          STEP, pic->most, FIELDS_LINE_BYTES));
+    fields_svg_put_text(
+        pic, x + 8, 76, "muted",
+        arena_printf(pic->arena,
+                     "grey was never touched; each colour has %d times the accesses of the "
+                     "one before, up to %.0f; a row is a cache line of %d bytes",
+                     STEP, pic->most, FIELDS_LINE_BYTES));
 }
 
 void
@@ -179,11 +181,11 @@ fields_svg(const struct profile *p, const struct fields *f, size_t limit, struct
     strbuf_fmt(out, "</title>\n<style>\n%s</style>\n<rect class=\"page\" width=\"100%%\" "
                     "height=\"100%%\"/>\n",
                fields_svg_css);
-    put_text(&pic, LEFT, 36, "title", "Which fields are used");
-    put_text(&pic, LEFT, 54, "muted", profile_title(p, &arena));
-    put_legend(&pic);
+    fields_svg_put_text(&pic, LEFT, 36, "title", "Which fields are used");
+    fields_svg_put_text(&pic, LEFT, 54, "muted", profile_title(p, &arena));
+    fields_svg_put_legend(&pic);
     for (size_t i = 0; i < limit; i++)
-        y = put_structure(&pic, &f->v[i], y);
+        y = fields_svg_put_structure(&pic, &f->v[i], y);
     strbuf_str(out, "</svg>\n");
     arena_release(&arena);
 }

@@ -34,8 +34,8 @@ struct builder {
 /* Return the id of a frame that reads like this, made if new. With IN_PROGRAM the module is the
  * program itself, whose name may differ between the sides. */
 static uint32_t
-frame_id(struct builder *b, const char *name, const char *module, bool in_program, const char *file,
-         bool inlined)
+flame_tree_frame_id(struct builder *b, const char *name, const char *module, bool in_program,
+                    const char *file, bool inlined)
 {
     uint32_t id;
 
@@ -76,10 +76,10 @@ profile_frame_id(struct builder *b, const struct profile *p, uint32_t frame, uin
     const struct profile_frame *f = &p->frames[frame];
 
     if (known[frame] == 0)
-        known[frame] = frame_id(b, frame_name(p, frame, location, b->arena),
-                                path_basename(profile_code_of(p, f)),
-                                profile_is_program(p, f->module),
-                                profile_string(p, f->file), f->inlined) +
+        known[frame] = flame_tree_frame_id(b, frame_name(p, frame, location, b->arena),
+                                           path_basename(profile_code_of(p, f)),
+                                           profile_is_program(p, f->module),
+                                           profile_string(p, f->file), f->inlined) +
                        1;
     return known[frame] - 1;
 }
@@ -94,9 +94,10 @@ stack_node(struct builder *b, const struct flame_side *side, const struct stack 
     uint32_t node = 0, end = 0;
 
     if (root != NULL)
-        node = child_node(b, 0, frame_id(b, root, "", false, "", false), 0);
+        node = child_node(b, 0, flame_tree_frame_id(b, root, "", false, "", false), 0);
     if (s->depth == 0)
-        return child_node(b, node, frame_id(b, FRAME_NAME_OTHER, "", false, "", false), 0);
+        return child_node(b, node, flame_tree_frame_id(b, FRAME_NAME_OTHER, "", false, "", false),
+                          0);
     if (s->depth > FLAME_DEPTH_MAX) {
         end = s->depth - FLAME_DEPTH_MAX;
         b->too_deep += end;
@@ -110,7 +111,7 @@ stack_node(struct builder *b, const struct flame_side *side, const struct stack 
 /* A damaged file may have any number: saturate the sums, so that a caller is as wide as its
  * callees. */
 static void
-add_to(int64_t *sum, int64_t value)
+flame_tree_add_to(int64_t *sum, int64_t value)
 {
     if (__builtin_add_overflow(*sum, value, sum))
         *sum = value > 0 ? INT64_MAX : INT64_MIN;
@@ -118,7 +119,7 @@ add_to(int64_t *sum, int64_t value)
 
 /* Add the stacks of SIDE to their leaves' before or after values. */
 static void
-read_side(struct builder *b, const struct flame_side *side, bool is_before)
+flame_tree_read_side(struct builder *b, const struct flame_side *side, bool is_before)
 {
     uint32_t *known = arena_array(b->arena, side->p->frame_count, sizeof *known);
 
@@ -128,27 +129,27 @@ read_side(struct builder *b, const struct flame_side *side, bool is_before)
         struct flame_node *n = &b->nodes[leaf];
 
         for (int m = 0; m < METRICS; m++)
-            add_to(&(is_before ? n->before : n->after)[m],
-                   metric_value(&s->counters, (enum metric)m));
+            flame_tree_add_to(&(is_before ? n->before : n->after)[m],
+                              metric_value(&s->counters, (enum metric)m));
     }
 }
 
 static int64_t
-at_least_zero(int64_t value)
+flame_tree_at_least_zero(int64_t value)
 {
     return value > 0 ? value : 0;
 }
 
 /* Turn leaf values into inclusive ones. Negative rows (in flight when copied) count as nothing. */
 static void
-sum_up(struct builder *b)
+flame_tree_sum_up(struct builder *b)
 {
     for (size_t i = 0; i < b->node_count; i++)
         for (int m = 0; m < METRICS; m++) {
             struct flame_node *n = &b->nodes[i];
 
-            n->before[m] = at_least_zero(n->before[m]);
-            n->after[m] = at_least_zero(n->after[m]);
+            n->before[m] = flame_tree_at_least_zero(n->before[m]);
+            n->after[m] = flame_tree_at_least_zero(n->after[m]);
             n->width[m] = n->before[m] > n->after[m] ? n->before[m] : n->after[m];
         }
     for (size_t i = b->node_count; i-- > 1;)
@@ -156,9 +157,9 @@ sum_up(struct builder *b)
             const struct flame_node *n = &b->nodes[i];
             struct flame_node *parent = &b->nodes[n->parent];
 
-            add_to(&parent->before[m], n->before[m]);
-            add_to(&parent->after[m], n->after[m]);
-            add_to(&parent->width[m], n->width[m]);
+            flame_tree_add_to(&parent->before[m], n->before[m]);
+            flame_tree_add_to(&parent->after[m], n->after[m]);
+            flame_tree_add_to(&parent->width[m], n->width[m]);
         }
 }
 
@@ -203,13 +204,13 @@ flame_tree_build(const struct flame_side *before, const struct flame_side *after
     struct builder b = {.arena = arena};
 
     *ret = (struct flame_tree){.two_sided = before != NULL};
-    frame_id(&b, "all", "", false, "", false);
+    flame_tree_frame_id(&b, "all", "", false, "", false);
     arena_grow(arena, &b.nodes, &b.node_capacity, 0, sizeof *b.nodes);
     b.nodes[b.node_count++] = (struct flame_node){.parent = 0};
     if (before)
-        read_side(&b, before, true);
-    read_side(&b, after, false);
-    sum_up(&b);
+        flame_tree_read_side(&b, before, true);
+    flame_tree_read_side(&b, after, false);
+    flame_tree_sum_up(&b);
     keep_wide(&b, cut_fraction, ret);
     ret->frames = b.frames;
     ret->frame_count = b.frame_count;

@@ -68,7 +68,7 @@ struct picture {
 };
 
 static void choose_colours(struct picture *pic);
-static void lay_out(struct picture *pic);
+static void flamegraph_lay_out(struct picture *pic);
 static void write_svg(struct picture *pic);
 
 static void
@@ -84,7 +84,7 @@ draw(const struct flame_side *before, const struct flame_side *after, struct pic
     // cppcheck-suppress autoVariables; the picture is written before the tree ends.
     pic->tree = &tree;
     choose_colours(pic);
-    lay_out(pic);
+    flamegraph_lay_out(pic);
     write_svg(pic);
     strtab_release(&pic->modules);
 }
@@ -319,7 +319,7 @@ compare_siblings(const void *a, const void *b)
 /* Place all boxes. Groups of siblings are visited in the order of their parents' indices, and a
  * parent's index is smaller than its child's, so each box is placed before its children are. */
 static void
-lay_out(struct picture *pic)
+flamegraph_lay_out(struct picture *pic)
 {
     const struct flame_tree *t = pic->tree;
     struct sibling *order = arena_array(pic->arena, t->node_count, sizeof *order);
@@ -343,7 +343,7 @@ lay_out(struct picture *pic)
 
 /* Return FUNCTION in the form for a box. */
 static const char *
-short_name(const struct picture *pic, const char *function)
+flamegraph_short_name(const struct picture *pic, const char *function)
 {
     return symbol_shorten_by(pic->arena, function, LABEL_WIDTH_MAX, SYMBOL_ELLIPSIS);
 }
@@ -358,7 +358,7 @@ write_label(struct picture *pic, const char *function, double left, uint32_t top
 
     if (room < 3)
         return;
-    name = short_name(pic, function);
+    name = flamegraph_short_name(pic, function);
     length = utf8_count(name);
     for (size_t i = 0; *name != '\0' && i < (length > room ? room - 1 : length); i++) {
         size_t size = utf8_size(name);
@@ -481,7 +481,7 @@ legend(const struct picture *pic, struct legend_entry *ret)
 }
 
 static void
-write_text(struct picture *pic, const char *attributes, const char *text)
+flamegraph_write_text(struct picture *pic, const char *attributes, const char *text)
 {
     strbuf_fmt(pic->out, "<text %s>", attributes);
     utf8_add_xml(pic->out, text);
@@ -489,7 +489,7 @@ write_text(struct picture *pic, const char *attributes, const char *text)
 }
 
 static void
-write_head(struct picture *pic)
+flamegraph_write_head(struct picture *pic)
 {
     struct legend_entry entries[LEGEND_MAX];
     size_t count = legend(pic, entries);
@@ -501,10 +501,10 @@ write_head(struct picture *pic)
     strbuf_fmt(pic->out,
                "<g id=\"head\">\n<rect id=\"bar\" class=\"page\" width=\"%d\" height=\"%d\"/>\n",
                FLAME_WIDTH, FLAME_HEAD - 6);
-    write_text(pic, "class=\"title\" x=\"16\" y=\"30\"", pic->title);
-    write_text(pic, "class=\"sub\" x=\"16\" y=\"50\"", pic->subtitle);
+    flamegraph_write_text(pic, "class=\"title\" x=\"16\" y=\"30\"", pic->title);
+    flamegraph_write_text(pic, "class=\"sub\" x=\"16\" y=\"50\"", pic->subtitle);
     strbuf_str(pic->out, "<g id=\"tabs\">");
-    write_text(pic, "x=\"16\" y=\"80\"", shown);
+    flamegraph_write_text(pic, "x=\"16\" y=\"80\"", shown);
     strbuf_str(pic->out, "</g>\n<g id=\"legend\">");
     for (size_t i = 0; i < count; i++)
         write_legend_entry(pic, entries[i].name, entries[i].class, &left);
@@ -523,11 +523,12 @@ write_foot(struct picture *pic)
     const char *attributes =
         arena_printf(pic->arena, "id=\"foot\" x=\"16\" y=\"%" PRIu32 "\"", pic->height - 18);
 
-    write_text(pic, attributes,
-               arena_printf(pic->arena,
-                            "The width of a box is the amount that its function and callees "
-                            "allocated.%s",
-                            cut));
+    flamegraph_write_text(
+        pic, attributes,
+        arena_printf(pic->arena,
+                     "The width of a box is the amount that its function and callees "
+                     "allocated.%s",
+                     cut));
 }
 
 static void
@@ -564,10 +565,10 @@ write_node_values(struct picture *pic, const struct flame_node *n)
 }
 
 static void
-write_frame(struct picture *pic, size_t frame)
+flamegraph_write_frame(struct picture *pic, size_t frame)
 {
     const struct flame_frame *f = &pic->tree->frames[frame];
-    const char *label = short_name(pic, f->name);
+    const char *label = flamegraph_short_name(pic, f->name);
 
     strbuf_str(pic->out, frame ? ",\n[" : "[");
     utf8_add_script(pic->out, f->name);
@@ -580,7 +581,7 @@ write_frame(struct picture *pic, size_t frame)
 
 /* Write the frames of kept nodes, and the nodes with their frames renumbered accordingly. */
 static void
-write_tree(struct picture *pic)
+flamegraph_write_tree(struct picture *pic)
 {
     const struct flame_tree *t = pic->tree;
     uint32_t *number = arena_array(pic->arena, t->frame_count, sizeof *number), next = 0;
@@ -589,7 +590,7 @@ write_tree(struct picture *pic)
     for (size_t i = 0; i < t->node_count; i++)
         if (i == 0 || number[t->nodes[i].frame] == 0) {
             number[t->nodes[i].frame] = next++;
-            write_frame(pic, t->nodes[i].frame);
+            flamegraph_write_frame(pic, t->nodes[i].frame);
         }
     strbuf_str(pic->out, "],\nnodes: [");
     for (size_t i = 0; i < t->node_count; i++) {
@@ -631,7 +632,7 @@ write_data(struct picture *pic)
     for (size_t i = 0; i < count; i++)
         write_pair(pic, i ? "," : "", entries[i].name, entries[i].class);
     strbuf_str(pic->out, "],\n");
-    write_tree(pic);
+    flamegraph_write_tree(pic);
     strbuf_str(pic->out, "};\n");
 }
 
@@ -653,7 +654,7 @@ write_svg(struct picture *pic)
     strbuf_str(pic->out, "<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n");
     write_graph(pic);
     write_foot(pic);
-    write_head(pic);
+    flamegraph_write_head(pic);
     strbuf_str(pic->out, "<script><![CDATA[\n");
     write_data(pic);
     strbuf_str(pic->out, flame_page_js);

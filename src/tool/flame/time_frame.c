@@ -166,7 +166,7 @@ find_room(struct flag *flag, double free_from[NAME_ROWS])
 
 /* A mark on the axis at each column where a collection ended. */
 static void
-put_collections(const struct time_frame *f, double bottom)
+time_frame_put_collections(const struct time_frame *f, double bottom)
 {
     for (size_t i = 0; i < FRAME_COLUMNS; i++) {
         uint64_t n = timeline_collections(f->t, i, FRAME_COLUMNS);
@@ -195,7 +195,7 @@ frame_names(const struct time_frame *f, double bottom)
             find_room(&flag, free_from))
             flags[count++] = flag;
     }
-    put_collections(f, bottom);
+    time_frame_put_collections(f, bottom);
     // The lines first: no line goes through a name.
     for (size_t i = 0; i < count; i++)
         strbuf_fmt(f->out, "<path class=\"name\" d=\"M%.1f %.1fV%.1f\"/>\n", flags[i].x,
@@ -262,7 +262,7 @@ without_qualifier(const char *name)
 /* NAME for people. A long name keeps the function rather than its namespaces, which many names
  * share. */
 static const char *
-short_name(struct arena *arena, const char *name)
+time_frame_short_name(struct arena *arena, const char *name)
 {
     const char *text = symbol_shorten_by(arena, name, NAME_WIDTH_MAX, SYMBOL_ELLIPSIS);
     size_t dots = strlen(SYMBOL_ELLIPSIS);
@@ -289,7 +289,8 @@ frame_function(const struct time_frame *f, const struct stack *s, uint32_t i)
     function = f->p->frames[s->frames[i]].function;
     if (function != 0 && f->names[function] != NULL)
         return f->names[function];
-    name = short_name(f->arena, frame_name(f->p, s->frames[i], s->locations[i], f->arena));
+    name =
+        time_frame_short_name(f->arena, frame_name(f->p, s->frames[i], s->locations[i], f->arena));
     f->names[function] = name;
     return name;
 }

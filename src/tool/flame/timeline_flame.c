@@ -76,7 +76,8 @@ struct flame {
 };
 
 static uint32_t
-child_of(struct flame *c, struct map *known, uint32_t parent, const struct stack *s, uint32_t frame)
+timeline_flame_child_of(struct flame *c, struct map *known, uint32_t parent, const struct stack *s,
+                        uint32_t frame)
 {
     uint64_t key =
         frame < s->depth ? group_function_key(c->f.p, s->frames[frame], s->locations[frame]) : 0;
@@ -92,7 +93,7 @@ child_of(struct flame *c, struct map *known, uint32_t parent, const struct stack
 }
 
 static void
-build_tree(struct flame *c)
+timeline_flame_build_tree(struct flame *c)
 {
     struct map known = {0};
 
@@ -104,9 +105,9 @@ build_tree(struct flame *c)
         uint32_t node = 0;
 
         if (s->depth == 0)
-            node = child_of(c, &known, node, s, 0);
+            node = timeline_flame_child_of(c, &known, node, s, 0);
         for (uint32_t k = stack_useful_depth(c->f.p, s); k-- > 0 && s->depth > 0;)
-            node = child_of(c, &known, node, s, k);
+            node = timeline_flame_child_of(c, &known, node, s, k);
         c->leaf_of[i] = node;
     }
     map_release(&known);
@@ -222,7 +223,7 @@ column_of(const struct flame *c, size_t point)
 
 /* Add AMOUNT in COLUMN to NODE and all that lead to it. */
 static void
-add_change(struct flame *c, uint32_t node, size_t column, double amount)
+timeline_flame_add_change(struct flame *c, uint32_t node, size_t column, double amount)
 {
     for (;; node = c->nodes[node].parent) {
         if (c->nodes[node].columns != NULL)
@@ -266,8 +267,8 @@ fill_columns(struct flame *c)
         size_t stack = timeline_stack_of(p, c->stacks, &p->changes[i]);
 
         if (point < t->point_count && stack != SIZE_MAX)
-            add_change(c, c->leaf_of[stack], column[point],
-                       (double)timeline_amount(&p->changes[i].amounts, t->by));
+            timeline_flame_add_change(c, c->leaf_of[stack], column[point],
+                                      (double)timeline_amount(&p->changes[i].amounts, t->by));
     }
     for (uint32_t i = 0; i < c->count; i++)
         if (is_box(c, i))
@@ -409,7 +410,7 @@ put_stretch(struct flame *c, const struct node *n, size_t from, size_t to, doubl
 }
 
 static void
-put_node(struct flame *c, uint32_t i, double y)
+timeline_flame_put_node(struct flame *c, uint32_t i, double y)
 {
     const struct node *n = &c->nodes[i];
     const char *name = node_name(c, n);
@@ -429,7 +430,7 @@ put_node(struct flame *c, uint32_t i, double y)
                           : "class=\"code end muted\"",
                frame_amount(&c->f, highest(n)), 20);
     for (uint32_t k = n->first_child; k != 0; k = c->nodes[k].next_sibling) {
-        put_node(c, k, inside);
+        timeline_flame_put_node(c, k, inside);
         inside += c->nodes[k].rows * ROW;
     }
 }
@@ -466,7 +467,7 @@ put_chart(struct flame *c)
                      p->process.heaptap ? p->process.heaptap : ""));
     frame_axis(&c->f, FRAME_TOP, bottom);
     if (c->shown > 1)
-        put_node(c, 0, FRAME_TOP);
+        timeline_flame_put_node(c, 0, FRAME_TOP);
     frame_names(&c->f, bottom);
     put_foot(c, bottom + 44);
     frame_end(&c->f);
@@ -488,7 +489,7 @@ timeline_flame(const struct profile *p, const struct stacks *stacks,
     all.limit = 0;
     c.f.names = arena_array(arena, p->strings.count + 1, sizeof *c.f.names);
     timeline_build(p, stacks, &all, arena, &t);
-    build_tree(&c);
+    timeline_flame_build_tree(&c);
     sum_rough(&c);
     choose_nodes(&c);
     fill_columns(&c);

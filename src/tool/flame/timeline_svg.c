@@ -154,7 +154,7 @@ put_edge(struct areas *a, const double *values, bool backwards)
 }
 
 static const char *
-row_text(struct areas *a, const struct timeline_row *row)
+timeline_svg_row_text(struct areas *a, const struct timeline_row *row)
 {
     const struct timeline *t = a->f.t;
     double last = timeline_column(t, row, FRAME_COLUMNS - 1, FRAME_COLUMNS);
@@ -182,14 +182,14 @@ put_layer(struct areas *a, const struct layer *l)
     put_edge(a, l->below, true);
     strbuf_str(out, "Z\">");
     if (l->row->stack)
-        frame_stack_title(&a->f, l->row->stack, row_text(a, l->row));
+        frame_stack_title(&a->f, l->row->stack, timeline_svg_row_text(a, l->row));
     else
         strbuf_str(out, "<title>all other stacks</title>");
     strbuf_str(out, "</path>\n");
 }
 
 static void
-put_total(struct areas *a)
+timeline_svg_put_total(struct areas *a)
 {
     const struct layer *last = &a->layers[a->count - 1];
     const struct profile *p = a->f.p;
@@ -221,7 +221,7 @@ stack_text(struct areas *a, const struct stack *s)
 }
 
 static void
-put_legend(struct areas *a)
+timeline_svg_put_legend(struct areas *a)
 {
     double y = bottom() + 48;
 
@@ -233,7 +233,8 @@ put_legend(struct areas *a)
                    "<rect class=\"%s\" x=\"%d\" y=\"%.1f\" width=\"12\" height=\"12\" rx=\"3\"/>\n",
                    l->class, FRAME_LEFT, y - 10);
         frame_entry(&a->f, y, l->row->stack ? stack_text(a, l->row->stack) : "all other stacks",
-                    row_text(a, l->row), grows ? "class=\"grows end\"" : "class=\"muted end\"");
+                    timeline_svg_row_text(a, l->row),
+                    grows ? "class=\"grows end\"" : "class=\"muted end\"");
     }
 }
 
@@ -260,8 +261,8 @@ timeline_svg(const struct profile *p, const struct timeline *t, struct arena *ar
     for (size_t i = 0; i < a.count; i++)
         put_layer(&a, &a.layers[i]);
     frame_axis(&a.f, FRAME_TOP, bottom());
-    put_total(&a);
+    timeline_svg_put_total(&a);
     frame_names(&a.f, bottom());
-    put_legend(&a);
+    timeline_svg_put_legend(&a);
     frame_end(&a.f);
 }

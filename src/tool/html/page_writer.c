@@ -93,7 +93,7 @@ compress_data(struct page_writer *w, int flush)
 }
 
 static void
-drain(struct strbuf *data)
+page_writer_drain(struct strbuf *data)
 {
     compress_data(data->drain_arg, Z_NO_FLUSH);
 }
@@ -106,7 +106,7 @@ page_begin(struct page_writer *w, const char *template, struct strbuf *out)
 
     ENSURE(marker != NULL);
     *w = (struct page_writer){.out = out, .rest = marker + strlen(PAGE_MARKER)};
-    w->data = (struct strbuf){.drain = drain, .drain_arg = w};
+    w->data = (struct strbuf){.drain = page_writer_drain, .drain_arg = w};
     rc = deflateInit2(&w->z, LEVEL, Z_DEFLATED, GZIP_WINDOW, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY);
     ENSURE(rc == Z_OK); // Never NULL: out of memory ends the program.
     strbuf_add(out, template, (size_t)(marker - template));

@@ -163,7 +163,8 @@ is_so(const struct finder *f, uint64_t address, bool ended)
 /* Find the block that begins at ADDRESS. Returns false if there is none. *RET_ENDED is whether it
  * has been freed. */
 static bool
-block_at(const struct examined *e, uint64_t address, struct ended_block *ret, bool *ret_ended)
+abort_cause_block_at(const struct examined *e, uint64_t address, struct ended_block *ret,
+                     bool *ret_ended)
 {
     const struct block *b = blocks_before(&e->blocks, address);
 
@@ -190,7 +191,7 @@ block_of_chunk(const struct finder *f, uint64_t chunk, struct ended_block *ret)
     uint64_t start = chunk + HEAD_BYTES, head_bytes = r->annotated != 0 ? r->annotation_bytes : 0;
     bool ended;
 
-    return block_at(f->e, start + head_bytes, ret, &ended) && is_so(f, start, ended);
+    return abort_cause_block_at(f->e, start + head_bytes, ret, &ended) && is_so(f, start, ended);
 }
 
 /* Find the block on the stack of the thread that aborted. */

@@ -88,8 +88,8 @@ find_rows(struct past *p, uint32_t site, struct arena *arena)
  * 0, add them to the sums of these snapshots. Else store ALLOCATIONS in ROW if AT is one of
  * them. */
 static void
-note(struct past *p, struct row_counter *row, uint32_t until, uint64_t allocations, uint64_t frees,
-     uint32_t at)
+birth_note(struct past *p, struct row_counter *row, uint32_t until, uint64_t allocations,
+           uint64_t frees, uint32_t at)
 {
     if (until > p->snapshots)
         until = p->snapshots;
@@ -106,7 +106,7 @@ note(struct past *p, struct row_counter *row, uint32_t until, uint64_t allocatio
 }
 
 static void
-walk(struct past *p, uint32_t at)
+birth_walk(struct past *p, uint32_t at)
 {
     size_t blocks = raw_count(p->raw, DISK_COUNTERS);
 
@@ -119,15 +119,17 @@ walk(struct past *p, uint32_t at)
 
         if (d->snapshot != 0 && block < blocks && p->row_of[block] != 0 &&
             d->counter % DISK_BLOCK_SITES == p->place)
-            note(p, &p->rows[p->row_of[block] - 1], d->snapshot, d->allocations, d->frees, at);
+            birth_note(p, &p->rows[p->row_of[block] - 1], d->snapshot, d->allocations, d->frees,
+                       at);
     }
     for (size_t i = 0; i < p->row_count; i++)
-        note(p, &p->rows[i], p->snapshots, p->rows[i].now->allocations, p->rows[i].now->frees, at);
+        birth_note(p, &p->rows[i], p->snapshots, p->rows[i].now->allocations, p->rows[i].now->frees,
+                   at);
 }
 
 /* Return the elapsed time of snapshot ID; UINT64_MAX if it is not known. */
 static uint64_t
-time_of(const struct past *p, uint32_t id)
+birth_time_of(const struct past *p, uint32_t id)
 {
     const struct disk_snapshot *d = raw_record(p->raw, DISK_SNAPSHOTS, id - 1);
 
@@ -143,14 +145,14 @@ limit_time(const struct examined *e, const struct past *p, struct birth *ret)
     uint32_t from = 0;
 
     for (uint32_t i = p->snapshots; i > 0 && from == 0; i--)
-        if (p->allocations[i] == p->frees[i] && time_of(p, i) <= now)
+        if (p->allocations[i] == p->frees[i] && birth_time_of(p, i) <= now)
             from = i;
-    ret->from_ns = from != 0 ? time_of(p, from) : 0;
+    ret->from_ns = from != 0 ? birth_time_of(p, from) : 0;
     ret->to_ns = UINT64_MAX;
     for (uint32_t i = from + 1; i <= p->snapshots; i++)
-        if (p->allocations[i] == p->all && time_of(p, i) != UINT64_MAX) {
-            if (time_of(p, i) <= now)
-                ret->to_ns = time_of(p, i);
+        if (p->allocations[i] == p->all && birth_time_of(p, i) != UINT64_MAX) {
+            if (birth_time_of(p, i) <= now)
+                ret->to_ns = birth_time_of(p, i);
             break;
         }
     ret->has_time = from != 0 || (ret->to_ns < now && p->snapshots > 0);
@@ -196,10 +198,10 @@ find_by_counters(const struct examined *e, uint32_t site, struct arena *arena, s
         return;
     p.allocations = arena_array(arena, (size_t)p.snapshots + 1, sizeof *p.allocations);
     p.frees = arena_array(arena, (size_t)p.snapshots + 1, sizeof *p.frees);
-    walk(&p, 0);
+    birth_walk(&p, 0);
     from = limit_time(e, &p, ret);
     if (from != 0)
-        walk(&p, from);
+        birth_walk(&p, from);
     for (size_t i = 0; i < p.row_count; i++) {
         if (p.rows[i].now->allocations == p.rows[i].before)
             continue;
@@ -211,7 +213,7 @@ find_by_counters(const struct examined *e, uint32_t site, struct arena *arena, s
 
 /* Return true unless E is a dump without thread TID. */
 static bool
-is_there(const struct examined *e, uint32_t tid)
+birth_is_there(const struct examined *e, uint32_t tid)
 {
     for (size_t i = 0; i < e->memory.thread_count; i++)
         if (e->memory.threads[i].tid == tid)
@@ -245,7 +247,7 @@ find_by_latest(const struct examined *e, const struct block *b, struct arena *ar
         ret->threads[0] = thread_of(&e->raw, row, arena);
         ret->thread_count = 1;
         // The latest thread of the row, unless another one has taken the row since.
-        if (d != NULL && is_there(e, d->tid))
+        if (d != NULL && birth_is_there(e, d->tid))
             ret->threads[0].tid = d->tid;
         ret->has_later = true;
         ret->later_count = (uint8_t)(alloc_seq - 1 - birth);
@@ -256,7 +258,7 @@ find_by_latest(const struct examined *e, const struct block *b, struct arena *ar
 
 /* The name of thread TID, from ARENA; "" if it is not known. */
 static const char *
-name_of(const struct raw_file *raw, uint32_t tid, struct arena *arena)
+birth_name_of(const struct raw_file *raw, uint32_t tid, struct arena *arena)
 {
     for (uint32_t i = 1; i < raw_count(raw, DISK_THREADS); i++) {
         const struct disk_thread *d = thread_row(raw, i);
@@ -287,7 +289,7 @@ find_by_annotation(const struct examined *e, const struct block *b, struct arena
     if (shape.has_thread) {
         ret->annotated = true;
         ret->threads[0] = (struct birth_thread){
-            (uint32_t)a.thread, 1, name_of(&e->raw, (uint32_t)a.thread, arena)};
+            (uint32_t)a.thread, 1, birth_name_of(&e->raw, (uint32_t)a.thread, arena)};
         ret->thread_count = 1;
     }
     // Another writer of annotations may use another clock.

@@ -121,7 +121,7 @@ list_unsized(const struct memory *m, const struct blocks *b, const struct site *
 }
 
 static int
-by_site(const void *a, const void *b)
+block_sizes_by_site(const void *a, const void *b)
 {
     const struct unsized *x = a, *y = b;
 
@@ -136,7 +136,7 @@ by_site(const void *a, const void *b)
  * bounds allow. They are all blocks of one site that have no size. IS_EXACT: LEFT is no
  * estimate. */
 static void
-share(struct blocks *b, struct unsized *v, size_t count, uint64_t left, bool is_exact)
+block_sizes_share(struct blocks *b, struct unsized *v, size_t count, uint64_t left, bool is_exact)
 {
     for (size_t i = 0; i < count; i++) {
         struct block *block = v[i].block;
@@ -159,7 +159,7 @@ share(struct blocks *b, struct unsized *v, size_t count, uint64_t left, bool is_
 /* Return the bytes of the COUNT blocks of S that have no size; *RET_EXACT is false if they are an
  * estimate. */
 static uint64_t
-sum_of(const struct site *s, size_t count, bool same_moment, bool *ret_exact)
+block_sizes_sum_of(const struct site *s, size_t count, bool same_moment, bool *ret_exact)
 {
     *ret_exact = same_moment && !s->sampled && s->live_blocks == s->listed_blocks &&
                  s->live_bytes >= s->listed_bytes && s->live_bytes <= s->allocated_bytes;
@@ -169,7 +169,7 @@ sum_of(const struct site *s, size_t count, bool same_moment, bool *ret_exact)
 }
 
 static bool
-is_sampled(const struct raw_file *raw)
+block_sizes_is_sampled(const struct raw_file *raw)
 {
     for (size_t i = 0; i < raw_count(raw, DISK_PHASES); i++) {
         const struct disk_phase *mode = raw_record(raw, DISK_PHASES, i);
@@ -198,13 +198,13 @@ block_sizes_infer(const struct memory *m, const struct raw_file *raw, bool same_
     v = xcalloc(collect_listed(b, sites), sizeof *v);
     count = list_unsized(m, b, sites, v);
     if (count > 1)
-        qsort(v, count, sizeof *v, by_site);
+        qsort(v, count, sizeof *v, block_sizes_by_site);
     for (size_t i = 0; i < count; i = last) {
         for (last = i + 1; last < count && v[last].block->site == v[i].block->site;)
             last++;
-        sum = sum_of(&sites[v[i].block->site], last - i, same_moment && !is_sampled(raw),
-                     &is_exact);
-        share(b, &v[i], last - i, sum, is_exact);
+        sum = block_sizes_sum_of(&sites[v[i].block->site], last - i,
+                                 same_moment && !block_sizes_is_sampled(raw), &is_exact);
+        block_sizes_share(b, &v[i], last - i, sum, is_exact);
     }
     free(v);
     free(sites);

@@ -34,7 +34,7 @@ span_of(const struct core_leaf *leaf)
 }
 
 static bool
-is_hooked(const struct core_leaf *leaf)
+blocks_is_hooked(const struct core_leaf *leaf)
 {
     return (leaf->span & (SPAN_BYTES - 1)) == CORE_LEAF_HOOKED;
 }
@@ -43,13 +43,13 @@ static bool
 is_leaf(const struct core_leaf *leaf)
 {
     return leaf->leaf != 0 && leaf->span < ADDRESS_LIMIT &&
-           (leaf->span == span_of(leaf) || is_hooked(leaf));
+           (leaf->span == span_of(leaf) || blocks_is_hooked(leaf));
 }
 
 static uint32_t
 granule_shift(const struct reading *g, const struct core_leaf *leaf)
 {
-    return is_hooked(leaf) ? (uint32_t)CORE_HOOKED_SHIFT : g->r->granule_shift;
+    return blocks_is_hooked(leaf) ? (uint32_t)CORE_HOOKED_SHIFT : g->r->granule_shift;
 }
 
 static int
@@ -90,7 +90,7 @@ list_leaves(struct reading *g)
 
 /* Add BLOCK if the process had memory there. */
 static void
-add(struct reading *g, struct block block)
+blocks_append(struct reading *g, struct block block)
 {
     if (memory_region_at(g->m, block.address) != NULL)
         blocks_add(g->b, g->arena, block);
@@ -98,7 +98,7 @@ add(struct reading *g, struct block block)
 
 /* Add the block at ADDRESS with ENTRY of malloc's ledger. */
 static void
-add_entry(struct reading *g, uint64_t address, uint32_t entry)
+blocks_add_entry(struct reading *g, uint64_t address, uint32_t entry)
 {
     struct block block = {.address = address,
                           .site = entry & CORE_SITE_MASK,
@@ -116,7 +116,7 @@ add_entry(struct reading *g, uint64_t address, uint32_t entry)
     } else {
         block.flags = BLOCK_UNSIZED;
     }
-    add(g, block);
+    blocks_append(g, block);
 }
 
 /* Read COUNT entries of ENTRY_BYTES of a leaf, at ADDRESS, into ENTRIES. Returns how many could be
@@ -150,10 +150,10 @@ read_entries(struct reading *g, const struct core_leaf *leaf)
 
             if (e == 0 || slack >= CORE_SLACK_SIDE)
                 continue;
-            add_entry(g,
-                      span_of(leaf) + ((i + k) << shift) +
+            blocks_add_entry(g,
+                             span_of(leaf) + ((i + k) << shift) +
                           ((e >> CORE_SUB_SHIFT & 3) << 3),
-                      e);
+                             e);
         }
         if (got < some) {
             g->b->missing_leaves++;
@@ -180,10 +180,11 @@ read_hooked(struct reading *g, const struct core_leaf *leaf)
 
             if ((uint32_t)entries[k] == 0 || size >= CORE_HOOKED_ENDED)
                 continue;
-            add(g, (struct block){.address = span_of(leaf) + ((i + k) << CORE_HOOKED_SHIFT),
-                                  .size_bytes = size,
-                                  .site = site,
-                                  .flags = BLOCK_HOOKED});
+            blocks_append(g,
+                          (struct block){.address = span_of(leaf) + ((i + k) << CORE_HOOKED_SHIFT),
+                                         .size_bytes = size,
+                                         .site = site,
+                                         .flags = BLOCK_HOOKED});
         }
         if (got < some) {
             g->b->missing_leaves++;
@@ -194,7 +195,7 @@ read_hooked(struct reading *g, const struct core_leaf *leaf)
 }
 
 static void
-add_side(struct reading *g, const struct core_side_slot *slot)
+blocks_add_side(struct reading *g, const struct core_side_slot *slot)
 {
     uint32_t how = (uint32_t)slot->how & ((1u << CORE_HOW_BITS) - 1);
     uint64_t size_bits = 64 - CORE_SITE_BITS;
@@ -212,11 +213,11 @@ add_side(struct reading *g, const struct core_side_slot *slot)
         block.flags |= BLOCK_SAMPLE | (how & 1 ? (uint8_t)BLOCK_ROUNDED_UP : 0);
         block.mode = (uint16_t)((how >> CORE_HOW_MODE_SHIFT) - 1);
     }
-    add(g, block);
+    blocks_append(g, block);
 }
 
 static void
-read_side(struct reading *g, uint64_t table)
+blocks_read_side(struct reading *g, uint64_t table)
 {
     struct core_side_slot *slots;
     uint64_t mask, count;
@@ -236,7 +237,7 @@ read_side(struct reading *g, uint64_t table)
                      sizeof *slots;
 
         for (size_t k = 0; k < got; k++)
-            add_side(g, &slots[k]);
+            blocks_add_side(g, &slots[k]);
         if (got < some) {
             g->b->missing_leaves++;
             break;
@@ -246,7 +247,7 @@ read_side(struct reading *g, uint64_t table)
 }
 
 static int
-by_address(const void *a, const void *b)
+blocks_by_address(const void *a, const void *b)
 {
     const struct block *x = a, *y = b;
 
@@ -258,7 +259,7 @@ by_address(const void *a, const void *b)
 /* Mark blocks that would reach into the next one as damaged. A wrapper's block may lie within the
  * block of the malloc behind it, so each kind is compared with blocks of the same kind. */
 static void
-decide_sizes(struct blocks *b)
+blocks_decide_sizes(struct blocks *b)
 {
     struct block *next = NULL;
 
@@ -290,16 +291,16 @@ blocks_read(const struct memory *m, const struct core_record *r, struct arena *a
         g.left_bytes += m->regions[i].held_bytes;
     list_leaves(&g);
     for (size_t i = 0; i < ret->leaves; i++) {
-        if (is_hooked(&ret->ledger[i]))
+        if (blocks_is_hooked(&ret->ledger[i]))
             read_hooked(&g, &ret->ledger[i]);
         else
             read_entries(&g, &ret->ledger[i]);
     }
     for (size_t i = 0; i < CORE_SIDES; i++)
         if (r->sides[i] != 0)
-            read_side(&g, r->sides[i]);
+            blocks_read_side(&g, r->sides[i]);
     blocks_settle(ret);
-    decide_sizes(ret);
+    blocks_decide_sizes(ret);
 }
 
 void
@@ -315,9 +316,9 @@ blocks_settle(struct blocks *b)
     size_t kept = 0;
 
     if (b->count > 1)
-        qsort(b->v, b->count, sizeof *b->v, by_address);
+        qsort(b->v, b->count, sizeof *b->v, blocks_by_address);
     for (size_t i = 0; i < b->count; i++)
-        if (kept == 0 || by_address(&b->v[kept - 1], &b->v[i]) != 0)
+        if (kept == 0 || blocks_by_address(&b->v[kept - 1], &b->v[i]) != 0)
             b->v[kept++] = b->v[i];
     b->count = kept;
 }
@@ -340,7 +341,7 @@ blocks_before(const struct blocks *b, uint64_t address)
 
 /* Return the leaf of malloc's ledger for ADDRESS, or NULL. */
 static const struct core_leaf *
-leaf_of(const struct blocks *b, uint64_t address)
+blocks_leaf_of(const struct blocks *b, uint64_t address)
 {
     size_t low = 0, high = b->leaves;
 
@@ -352,7 +353,8 @@ leaf_of(const struct blocks *b, uint64_t address)
         else
             high = middle;
     }
-    return low < b->leaves && span_of(&b->ledger[low]) <= address && !is_hooked(&b->ledger[low])
+    return low < b->leaves && span_of(&b->ledger[low]) <= address &&
+                   !blocks_is_hooked(&b->ledger[low])
                ? &b->ledger[low]
                : NULL;
 }
@@ -365,7 +367,7 @@ blocks_ended_before(const struct memory *m, const struct core_record *r, const s
     uint64_t at = address & -granule;
 
     for (uint64_t back = 0; back < limit_bytes && back <= at; back += granule) {
-        const struct core_leaf *leaf = leaf_of(b, at - back);
+        const struct core_leaf *leaf = blocks_leaf_of(b, at - back);
         uint64_t entry, start;
 
         // No block has begun in this span, or the dump lacks its leaf.
@@ -419,7 +421,7 @@ bool
 blocks_birth(const struct memory *m, const struct core_record *r, const struct blocks *b,
              const struct block *block, uint8_t *ret)
 {
-    const struct core_leaf *leaf = leaf_of(b, block->address);
+    const struct core_leaf *leaf = blocks_leaf_of(b, block->address);
     uint64_t key = block->address | (block->flags & BLOCK_HOOKED ? CORE_HOOKED_KEY : 0);
     uint64_t index, entry, birth, sub_mask = (UINT64_C(1) << (r->granule_shift - 3)) - 1;
 

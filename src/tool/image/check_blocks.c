@@ -55,7 +55,7 @@ struct checker {
 };
 
 static struct check_corruption *
-add(struct checker *c, enum check_kind kind, const struct block *block)
+check_blocks_add(struct checker *c, enum check_kind kind, const struct block *block)
 {
     struct check_corruption *d;
 
@@ -81,7 +81,7 @@ add_written(struct checker *c, struct check_corruption *d, uint64_t from, uint64
 /* --- Annotated blocks ------------------------------------------------------------------------- */
 
 static uint8_t
-guard_byte(uint32_t i)
+check_blocks_guard_byte(uint32_t i)
 {
     return (uint8_t) "TaiL"[i % 4];
 }
@@ -95,7 +95,7 @@ check_guard(struct checker *c, struct state *s)
     s->guard_first = c->guard_bytes;
     s->guard_known = memory_read(&c->e->memory, at, guard, c->guard_bytes) == c->guard_bytes;
     for (uint32_t i = 0; s->guard_known && i < c->guard_bytes; i++) {
-        if (guard[i] == guard_byte(i))
+        if (guard[i] == check_blocks_guard_byte(i))
             continue;
         if (s->guard_first == c->guard_bytes)
             s->guard_first = i;
@@ -105,7 +105,7 @@ check_guard(struct checker *c, struct state *s)
 
 /* Judge the annotation of S, whose address and padding are known. */
 static void
-judge(struct checker *c, struct state *s, bool padded)
+check_blocks_judge(struct checker *c, struct state *s, bool padded)
 {
     uint8_t bytes[ANNOTATION_BEFORE_BYTES + ANNOTATION_BYTES_MAX];
     size_t before = padded ? ANNOTATION_BEFORE_BYTES : 0, count = c->head_bytes + before;
@@ -137,7 +137,7 @@ guard_is_changed(const struct checker *c, const struct state *s)
 }
 
 static void
-take(void *arg, uint64_t address, uint8_t byte)
+check_blocks_take(void *arg, uint64_t address, uint8_t byte)
 {
     struct checker *c = arg;
     const struct block *b = blocks_before(&c->e->blocks, address);
@@ -148,7 +148,7 @@ take(void *arg, uint64_t address, uint8_t byte)
     *s = (struct state){.block = {.address = address}, .guard_first = c->guard_bytes};
     if (b != NULL && b->address == address)
         s->block = *b;
-    judge(c, s, (byte & CORE_ANNOTATED_PADDED) != 0);
+    check_blocks_judge(c, s, (byte & CORE_ANNOTATED_PADDED) != 0);
     if (s->known)
         c->out->looked++;
     else
@@ -156,7 +156,7 @@ take(void *arg, uint64_t address, uint8_t byte)
 }
 
 static int
-by_address(const void *a, const void *b)
+check_blocks_by_address(const void *a, const void *b)
 {
     const struct state *x = a, *y = b;
 
@@ -166,14 +166,14 @@ by_address(const void *a, const void *b)
 static void
 read_annotated(struct checker *c)
 {
-    annotated_leaves_each(&c->e->memory, &c->e->record, take, c);
+    annotated_leaves_each(&c->e->memory, &c->e->record, check_blocks_take, c);
     if (c->state_count > 1)
-        qsort(c->states, c->state_count, sizeof *c->states, by_address);
+        qsort(c->states, c->state_count, sizeof *c->states, check_blocks_by_address);
 }
 
 /* Return true if the memory of B lies right behind the memory of A. */
 static bool
-is_adjacent(const struct checker *c, const struct state *a, const struct state *b)
+check_blocks_is_adjacent(const struct checker *c, const struct state *a, const struct state *b)
 {
     uint64_t end = a->block.address + a->block.size_bytes + c->guard_bytes;
     uint64_t begin = b->block.address - c->head_bytes;
@@ -202,19 +202,19 @@ end_changed_from(struct checker *c, const struct state *s)
 static bool
 check_end(struct checker *c, const struct state *a, const struct state *b)
 {
-    bool near = b != NULL && b->known && is_adjacent(c, a, b);
+    bool near = b != NULL && b->known && check_blocks_is_adjacent(c, a, b);
     uint64_t end = a->block.address + a->block.size_bytes;
     struct check_corruption *d;
 
     if (!guard_is_changed(c, a))
         return false;
     if (near && a->guard_first > 0 && !b->ends) {
-        d = add(c, CHECK_BEFORE_START, &b->block);
+        d = check_blocks_add(c, CHECK_BEFORE_START, &b->block);
         d->neighbour = a->block;
         add_written(c, d, end + a->guard_first, b->block.address);
         return true;
     }
-    d = add(c, CHECK_PAST_END, &a->block);
+    d = check_blocks_add(c, CHECK_PAST_END, &a->block);
     if (!near || b->whole) {
         add_written(c, d, end + a->guard_first, end + a->guard_last + 1);
         return false;
@@ -237,13 +237,13 @@ check_begin(struct checker *c, const struct state *a, const struct state *b)
     if (b->whole || !b->known)
         return;
     if (b->begins || (!b->ends && c->guard_bytes > 0)) {
-        d = add(c, CHECK_BEFORE_START, &b->block);
+        d = check_blocks_add(c, CHECK_BEFORE_START, &b->block);
         add_written(c, d, b->ends ? b->block.address - CHECK_WRITTEN_BYTES : end_changed_from(c, b),
                     b->block.address);
         return;
     }
-    d = add(c, CHECK_OVERWRITTEN, &b->block);
-    if (a != NULL && is_adjacent(c, a, b))
+    d = check_blocks_add(c, CHECK_OVERWRITTEN, &b->block);
+    if (a != NULL && check_blocks_is_adjacent(c, a, b))
         d->neighbour = a->block;
     add_written(c, d, begin, b->ends ? begin + MARK_BYTES : b->block.address);
 }
@@ -259,12 +259,12 @@ goes_through(const struct checker *c, const struct state *s)
 /* Extend the latest damage through S. Returns true if that explains the damage of NEXT, the block
  * behind S, which may be NULL. */
 static bool
-go_on(struct checker *c, const struct state *s, const struct state *next)
+check_blocks_go_on(struct checker *c, const struct state *s, const struct state *next)
 {
     struct check_corruption *d = &c->out->v[c->out->count - 1];
 
     d->known_bytes = s->block.address + s->block.size_bytes + s->guard_last + 1 - d->at;
-    return next != NULL && next->known && is_adjacent(c, s, next) && !next->begins;
+    return next != NULL && next->known && check_blocks_is_adjacent(c, s, next) && !next->begins;
 }
 
 static void
@@ -282,7 +282,7 @@ check_annotated(struct checker *c)
             check_begin(c, a, &c->states[i]);
         // The next block's annotation is judged together with this block's guard.
         if (explained && goes_through(c, &c->states[i]))
-            explained = go_on(c, &c->states[i], next);
+            explained = check_blocks_go_on(c, &c->states[i], next);
         else
             explained = check_end(c, &c->states[i], next);
     }
@@ -321,7 +321,7 @@ check_glibc(struct checker *c, const struct block *b)
     }
     c->out->looked++;
     if (b->flags & BLOCK_CORRUPTED) {
-        d = add(c, CHECK_OVERWRITTEN, b);
+        d = check_blocks_add(c, CHECK_OVERWRITTEN, b);
         find_front(c, d);
         add_written(c, d, b->address - WORD, b->address);
         return;
@@ -336,7 +336,7 @@ check_glibc(struct checker *c, const struct block *b)
     // The word of a live neighbour is checked with that block.
     if (b + 1 < c->e->blocks.v + c->e->blocks.count && b[1].address == b->address + room)
         return;
-    d = add(c, CHECK_PAST_END, b);
+    d = check_blocks_add(c, CHECK_PAST_END, b);
     add_written(c, d, b->address - WORD + room, b->address + room);
 }
 

@@ -82,7 +82,7 @@ unsymbolized_file(void)
 
 /* Return true if the disk has room for more. Asks the system once for each LOOK_BYTES. */
 static bool
-is_room(struct expansion *e)
+core_file_is_room(struct expansion *e)
 {
     struct statvfs s;
 
@@ -98,13 +98,13 @@ is_room(struct expansion *e)
 
 /* Append expanded bytes; pages of zeros stay holes. Returns false if they cannot be kept. */
 static bool
-put(struct expansion *e, const unsigned char *bytes, size_t size_bytes)
+core_file_put(struct expansion *e, const unsigned char *bytes, size_t size_bytes)
 {
     if (e->size_bytes + size_bytes > e->max_bytes) {
         e->refused = "it expands to more than any dump, so it is none";
         return false;
     }
-    if (!is_room(e))
+    if (!core_file_is_room(e))
         return false;
     for (size_t i = 0; i < size_bytes; i += GAP_BYTES) {
         size_t some = size_bytes - i < GAP_BYTES ? size_bytes - i : GAP_BYTES;
@@ -138,7 +138,7 @@ expand_zstd(struct expansion *e)
             ZSTD_outBuffer dst = {out, PIECE_BYTES, 0};
 
             more = !ZSTD_isError(ZSTD_decompressStream(z, &dst, &src));
-            ok = put(e, out, dst.pos);
+            ok = core_file_put(e, out, dst.pos);
         }
     }
     free(in);
@@ -159,7 +159,7 @@ expand_gzip(struct expansion *e)
     if (z == NULL && fd >= 0)
         close(fd);
     while (ok && (n = gzread(z, out, PIECE_BYTES)) > 0)
-        ok = put(e, out, (size_t)n);
+        ok = core_file_put(e, out, (size_t)n);
     if (z != NULL)
         gzclose_r(z);
     free(out);
@@ -169,7 +169,7 @@ expand_gzip(struct expansion *e)
 /* Expand the file PATH, open as FD, if it is compressed. Returns FD, or closes it and returns the
  * expanded file. On failure returns a negative heaptap_errc and leaves FD open. */
 static int
-expand(int fd, const char *path, struct err *err)
+core_file_expand(int fd, const char *path, struct err *err)
 {
     enum packing packing = packing_of(fd);
     struct expansion e = {.from = fd};
@@ -214,7 +214,7 @@ core_file_map(const char *path, const unsigned char **ret_bytes, size_t *ret_siz
             close(fd);
         return HEAPTAP_BAD_INPUT;
     }
-    to = S_ISREG(st.st_mode) ? expand(fd, path, err)
+    to = S_ISREG(st.st_mode) ? core_file_expand(fd, path, err)
                              : err_set(err, HEAPTAP_BAD_INPUT, "%s is no file", path);
     if (to < 0) {
         close(fd);

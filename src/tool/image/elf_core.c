@@ -56,7 +56,7 @@ struct reader {
 
 /* Return the number of SIZE_BYTES at OFF of the file; 0 outside of it. */
 static uint64_t
-number(const struct memory *m, uint64_t off, uint32_t size_bytes)
+elf_core_number(const struct memory *m, uint64_t off, uint32_t size_bytes)
 {
     if (off > m->size_bytes || size_bytes > m->size_bytes - off)
         return 0;
@@ -67,12 +67,12 @@ number(const struct memory *m, uint64_t off, uint32_t size_bytes)
 static uint64_t
 word(const struct memory *m, uint64_t off)
 {
-    return number(m, off, m->word_bytes);
+    return elf_core_number(m, off, m->word_bytes);
 }
 
 /* Copy the string at OFF, which must end by NUL before END; "" if it does not. */
 static const char *
-text(struct memory *m, uint64_t off, uint64_t end)
+elf_core_text(struct memory *m, uint64_t off, uint64_t end)
 {
     size_t length;
 
@@ -109,7 +109,7 @@ read_thread(struct reader *r, uint64_t off, uint64_t size_bytes)
     *t = (struct memory_thread){0};
     if (l == NULL || size_bytes < l->registers_off + l->registers * m->word_bytes)
         return;
-    t->tid = (uint32_t)number(m, off + l->tid_off, 4);
+    t->tid = (uint32_t)elf_core_number(m, off + l->tid_off, 4);
     t->register_count = l->registers;
     for (uint32_t i = 0; i < l->registers; i++)
         t->registers[i] = word(m, off + l->registers_off + i * m->word_bytes);
@@ -117,7 +117,7 @@ read_thread(struct reader *r, uint64_t off, uint64_t size_bytes)
     t->sp = t->registers[l->sp];
     t->pointer = l->pointer >= 0 ? t->registers[l->pointer] : 0;
     if (m->thread_count++ == 0 && m->signal.number == 0)
-        m->signal.number = (uint32_t)number(m, off + 12, 2);
+        m->signal.number = (uint32_t)elf_core_number(m, off + 12, 2);
 }
 
 /* A separate note has the thread pointer of the latest thread. */
@@ -150,14 +150,14 @@ read_process(struct memory *m, uint64_t off, uint64_t size_bytes)
 
     if (size_bytes < arguments_off)
         return;
-    m->pid = (uint32_t)number(m, off + pid_off, 4);
-    m->program = text(m, off + arguments_off, off + size_bytes);
+    m->pid = (uint32_t)elf_core_number(m, off + pid_off, 4);
+    m->program = elf_core_text(m, off + arguments_off, off + size_bytes);
     // The kernel ends each argument with a blank.
     for (length = strlen(m->program); length > 0 && m->program[length - 1] == ' ';)
         length--;
     m->program = arena_strndup(&m->arena, m->program, length);
     if (*m->program == '\0')
-        m->program = text(m, off + name_off, off + arguments_off);
+        m->program = elf_core_text(m, off + name_off, off + arguments_off);
 }
 
 /* Return true if si_addr of this signal is an address: the kernel sent it for a fault. */
@@ -178,8 +178,8 @@ read_signal(struct memory *m, uint64_t off, uint64_t size_bytes)
 
     if (size_bytes < address_off + m->word_bytes)
         return;
-    m->signal.number = (uint32_t)number(m, off, 4);
-    m->signal.code = (int32_t)number(m, off + 8, 4);
+    m->signal.number = (uint32_t)elf_core_number(m, off, 4);
+    m->signal.code = (int32_t)elf_core_number(m, off + 8, 4);
     m->signal.has_address = has_address(m->signal.number, m->signal.code);
     m->signal.address = m->signal.has_address ? word(m, off + address_off) : 0;
 }
@@ -206,7 +206,7 @@ read_files(struct reader *r, uint64_t off, uint64_t size_bytes)
     end = last != NULL ? (uint64_t)(last - m->bytes) + 1 : names;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t at = off + 2 * w + i * 3 * w;
-        const char *path = text(m, names, end);
+        const char *path = elf_core_text(m, names, end);
 
         arena_grow(&m->arena, &m->mappings, &r->mapping_capacity, m->mapping_count,
                    sizeof *m->mappings);
@@ -265,7 +265,7 @@ read_note(struct reader *r, uint32_t type, uint64_t off, uint64_t size_bytes)
 }
 
 static void
-read_notes(struct reader *r, uint64_t off, uint64_t size_bytes)
+elf_core_read_notes(struct reader *r, uint64_t off, uint64_t size_bytes)
 {
     const struct memory *m = r->m;
     uint64_t end;
@@ -274,8 +274,8 @@ read_notes(struct reader *r, uint64_t off, uint64_t size_bytes)
         return;
     end = size_bytes < m->size_bytes - off ? off + size_bytes : m->size_bytes;
     while (end - off >= NOTE_HEAD_BYTES) {
-        uint64_t name_bytes = number(m, off, 4), bytes = number(m, off + 4, 4);
-        uint32_t type = (uint32_t)number(m, off + 8, 4);
+        uint64_t name_bytes = elf_core_number(m, off, 4), bytes = elf_core_number(m, off + 4, 4);
+        uint32_t type = (uint32_t)elf_core_number(m, off + 8, 4);
         uint64_t data = off + NOTE_HEAD_BYTES + ((name_bytes + 3) & ~UINT64_C(3));
 
         if (data > end || bytes > end - data)
@@ -314,31 +314,32 @@ read_region(struct reader *r, uint64_t at)
                                .end = start + bytes,
                                .held_bytes = there,
                                .file_off = off,
-                               .access = (uint32_t)number(m, at + (wide ? 4 : 24), 4)};
+                               .access = (uint32_t)elf_core_number(m, at + (wide ? 4 : 24), 4)};
 }
 
 /* Read the program headers. */
 static void
-read_headers(struct reader *r)
+elf_core_read_headers(struct reader *r)
 {
     struct memory *m = r->m;
     bool wide = m->word_bytes == 8;
     uint64_t table = word(m, wide ? 32 : 28), sections = word(m, wide ? 40 : 32);
-    uint64_t each = number(m, wide ? 54 : 42, 2), count = number(m, wide ? 56 : 44, 2);
+    uint64_t each = elf_core_number(m, wide ? 54 : 42, 2),
+             count = elf_core_number(m, wide ? 56 : 44, 2);
 
     // A count that needs more than 16 bits is in the first section header.
     if (count == PN_XNUM && sections != 0)
-        count = number(m, sections + (wide ? 44 : 28), 4);
+        count = elf_core_number(m, sections + (wide ? 44 : 28), 4);
     if (each < (wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)))
         return;
     for (uint64_t i = 0, notes = 0; i < count && table + i * each < m->size_bytes; i++) {
         uint64_t at = table + i * each;
-        uint64_t type = number(m, at, 4);
+        uint64_t type = elf_core_number(m, at, 4);
 
         if (type == PT_LOAD)
             read_region(r, at);
         else if (type == PT_NOTE && notes++ < NOTES_MAX)
-            read_notes(r, word(m, at + (wide ? 8 : 4)), word(m, at + (wide ? 32 : 16)));
+            elf_core_read_notes(r, word(m, at + (wide ? 8 : 4)), word(m, at + (wide ? 32 : 16)));
     }
 }
 
@@ -359,15 +360,15 @@ elf_core_parse(const unsigned char *bytes, size_t size_bytes, const char *name, 
     }
     ret->word_bytes = bytes[EI_CLASS] == ELFCLASS64 ? 8 : 4;
     ret->big_endian = bytes[EI_DATA] == ELFDATA2MSB;
-    type = number(ret, 16, 2);
-    ret->machine = (uint32_t)number(ret, 18, 2);
+    type = elf_core_number(ret, 16, 2);
+    ret->machine = (uint32_t)elf_core_number(ret, 18, 2);
     if (type != ET_CORE) {
         err_set(err, HEAPTAP_BAD_INPUT, "%s is no core dump, but %s; give a dump of it", name,
                 type == ET_EXEC || type == ET_DYN ? "a program or library"
                                                   : "another kind of ELF file");
         goto failed;
     }
-    read_headers(&r);
+    elf_core_read_headers(&r);
     memory_settle(ret);
     if (ret->region_count == 0) {
         err_set(err, HEAPTAP_BAD_INPUT, "%s: the dump is truncated before any memory; a limit "

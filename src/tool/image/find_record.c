@@ -21,7 +21,7 @@
 static const struct memory *sorted; // For qsort alone.
 
 static int
-by_size(const void *a, const void *b)
+find_record_by_size(const void *a, const void *b)
 {
     const struct memory_region *x = &sorted->regions[*(const size_t *)a];
     const struct memory_region *y = &sorted->regions[*(const size_t *)b];
@@ -33,7 +33,7 @@ by_size(const void *a, const void *b)
 
 /* Read the record at ADDRESS. Returns 0 or an error as record_find does. */
 static int
-take(const struct memory *m, uint64_t address, struct core_record *ret, struct err *err)
+find_record_take(const struct memory *m, uint64_t address, struct core_record *ret, struct err *err)
 {
     struct core_record r = {0};
     size_t got = memory_read(m, address, &r, sizeof r);
@@ -53,8 +53,8 @@ take(const struct memory *m, uint64_t address, struct core_record *ret, struct e
 }
 
 static int
-find_in(const struct memory *m, const struct memory_region *region, struct core_record *ret,
-        struct err *err)
+find_record_find_in(const struct memory *m, const struct memory_region *region,
+                    struct core_record *ret, struct err *err)
 {
     uint64_t first = (region->start + CORE_RECORD_ALIGNMENT - 1) & -(uint64_t)CORE_RECORD_ALIGNMENT;
 
@@ -65,7 +65,7 @@ find_in(const struct memory *m, const struct memory_region *region, struct core_
 
         if (!memory_word(m, at, sizeof magic, &magic) || magic != CORE_MAGIC)
             continue;
-        r = take(m, at, ret, err);
+        r = find_record_take(m, at, ret, err);
         if (r != HEAPTAP_NOT_FOUND)
             return r;
     }
@@ -81,14 +81,14 @@ record_find(const struct memory *m, struct core_record *ret, struct err *err)
     for (size_t i = 0; i < m->region_count; i++)
         order[i] = i;
     sorted = m;
-    qsort(order, m->region_count, sizeof *order, by_size);
+    qsort(order, m->region_count, sizeof *order, find_record_by_size);
     for (size_t i = 0; i < m->region_count && r == HEAPTAP_NOT_FOUND; i++) {
         const struct memory_region *region = &m->regions[order[i]];
 
         // The recorder exists only for little-endian 64-bit machines.
         if (region->access & MEMORY_WRITE && m->word_bytes == 8 && !m->big_endian &&
             memory_mapping_at(m, region->start) == NULL)
-            r = find_in(m, region, ret, err);
+            r = find_record_find_in(m, region, ret, err);
     }
     free(order);
     return r;

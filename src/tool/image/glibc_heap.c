@@ -73,7 +73,7 @@ struct walker {
 };
 
 static uint64_t
-word_at(const struct walker *w, uint64_t address)
+glibc_heap_word_at(const struct walker *w, uint64_t address)
 {
     uint64_t word;
 
@@ -81,9 +81,9 @@ word_at(const struct walker *w, uint64_t address)
 }
 
 static uint64_t
-size_of(const struct walker *w, uint64_t chunk)
+glibc_heap_size_of(const struct walker *w, uint64_t chunk)
 {
-    return word_at(w, chunk + WORD) & ~(uint64_t)FLAGS;
+    return glibc_heap_word_at(w, chunk + WORD) & ~(uint64_t)FLAGS;
 }
 
 /* --- Arenas ------------------------------------------------------------------------------- */
@@ -92,10 +92,10 @@ size_of(const struct walker *w, uint64_t chunk)
 static bool
 is_ring(const struct walker *w, uint64_t state)
 {
-    uint64_t at = word_at(w, state + NEXT_OFF);
+    uint64_t at = glibc_heap_word_at(w, state + NEXT_OFF);
 
     for (uint32_t i = 0; i < ARENAS_MAX && at != 0 && at != state; i++)
-        at = word_at(w, at + NEXT_OFF);
+        at = glibc_heap_word_at(w, at + NEXT_OFF);
     return at == state;
 }
 
@@ -116,7 +116,7 @@ is_arena(const struct walker *w, const uint64_t *v, uint64_t address)
 
 /* Return the address of the main arena if REGION holds it, else 0. */
 static uint64_t
-find_in(const struct walker *w, const struct memory_region *region)
+glibc_heap_find_in(const struct walker *w, const struct memory_region *region)
 {
     uint64_t *words, found = 0;
     size_t count;
@@ -144,7 +144,7 @@ find_main(const struct walker *w)
         const struct memory_region *r = &m->regions[i];
 
         if (memory_is_variables(m, r) && r->access & MEMORY_WRITE && r->start % WORD == 0)
-            found = find_in(w, r);
+            found = glibc_heap_find_in(w, r);
     }
     return found;
 }
@@ -162,17 +162,17 @@ reveal(uint64_t at, uint64_t value, bool masked)
 /* Follow the list of blocks that begins with BLOCK, each of CHUNK_BYTES, at most MOST of them.
  * NOTE: add them to w->cached. Returns false if a link is invalid or the list is longer. */
 static bool
-follow(struct walker *w, uint64_t block, uint64_t chunk_bytes, uint32_t most, bool masked,
-       bool note)
+glibc_heap_follow(struct walker *w, uint64_t block, uint64_t chunk_bytes, uint32_t most,
+                  bool masked, bool note)
 {
     uint32_t i = 0;
 
     for (; block != 0 && i < most; i++) {
-        if (block % ALIGNMENT != 0 || size_of(w, block - HEAD_BYTES) != chunk_bytes)
+        if (block % ALIGNMENT != 0 || glibc_heap_size_of(w, block - HEAD_BYTES) != chunk_bytes)
             return false;
         if (note)
             *map_put(&w->cached, block, NULL) = 1;
-        block = reveal(block, word_at(w, block), masked);
+        block = reveal(block, glibc_heap_word_at(w, block), masked);
     }
     return block == 0;
 }
@@ -185,8 +185,8 @@ is_cache(struct walker *w, const struct cache *c, bool masked)
 
     for (uint32_t i = 0; i < CACHE_BINS; i++) {
         if (c->counts[i] > CACHE_COUNT_MAX || (c->counts[i] == 0) != (c->entries[i] == 0) ||
-            !follow(w, c->entries[i], CHUNK_LEAST + (uint64_t)ALIGNMENT * i, c->counts[i], masked,
-                    false))
+            !glibc_heap_follow(w, c->entries[i], CHUNK_LEAST + (uint64_t)ALIGNMENT * i,
+                               c->counts[i], masked, false))
             return false;
         any |= c->entries[i] != 0;
     }
@@ -231,8 +231,8 @@ take_cache(struct walker *w, uint64_t chunk)
     for (int masked = 1; masked >= 0; masked--)
         if (is_cache(w, &c, masked)) {
             for (uint32_t i = 0; i < CACHE_BINS; i++)
-                follow(w, c.entries[i], CHUNK_LEAST + (uint64_t)ALIGNMENT * i, c.counts[i], masked,
-                       true);
+                glibc_heap_follow(w, c.entries[i], CHUNK_LEAST + (uint64_t)ALIGNMENT * i,
+                                  c.counts[i], masked, true);
             return true;
         }
     return false;
@@ -242,15 +242,15 @@ static void
 note_fastbins(struct walker *w, uint64_t state)
 {
     for (uint32_t i = 0; i < FASTBINS; i++) {
-        uint64_t chunk = word_at(w, state + FASTBINS_OFF + (uint64_t)i * WORD);
+        uint64_t chunk = glibc_heap_word_at(w, state + FASTBINS_OFF + (uint64_t)i * WORD);
         uint64_t bytes = CHUNK_LEAST + (uint64_t)ALIGNMENT * i;
         bool masked = true, new;
 
         // Links lead to chunks, not to blocks. The first one decides whether they are masked.
         for (uint32_t k = 0; chunk != 0; k++) {
-            uint64_t block = chunk + HEAD_BYTES, link = word_at(w, block);
+            uint64_t block = chunk + HEAD_BYTES, link = glibc_heap_word_at(w, block);
 
-            if (chunk % ALIGNMENT != 0 || size_of(w, chunk) != bytes)
+            if (chunk % ALIGNMENT != 0 || glibc_heap_size_of(w, chunk) != bytes)
                 break;
             *map_put(&w->cached, block, &new) = 1;
             if (!new) // A list that leads back to itself.
@@ -265,7 +265,7 @@ note_fastbins(struct walker *w, uint64_t state)
 /* --- Heaps -------------------------------------------------------------------------------- */
 
 static void
-add_block(struct walker *w, uint64_t chunk, uint64_t size, uint32_t head_bytes)
+glibc_heap_add_block(struct walker *w, uint64_t chunk, uint64_t size, uint32_t head_bytes)
 {
     struct glibc_heap *h = w->out;
 
@@ -294,7 +294,7 @@ heap_end(const struct walker *w, uint64_t at)
 /* Walk the chunks of [CHUNK, END). They end at TOP if it lies in there, else at a chunk too small
  * to be one. Returns false if the walk leaves the heap. */
 static bool
-walk(struct walker *w, uint64_t chunk, uint64_t end, uint64_t top)
+glibc_heap_walk(struct walker *w, uint64_t chunk, uint64_t end, uint64_t top)
 {
     const uint64_t first = chunk;
     uint64_t size;
@@ -303,15 +303,15 @@ walk(struct walker *w, uint64_t chunk, uint64_t end, uint64_t top)
         return false;
     add_extent(w, chunk, end);
     for (; chunk != top && end - chunk > HEAD_BYTES; chunk += size) {
-        size = size_of(w, chunk);
+        size = glibc_heap_size_of(w, chunk);
         if (size < CHUNK_LEAST)
             return top < first || top >= end;
         if (size % ALIGNMENT != 0 || size > end - chunk)
             return false;
-        if ((word_at(w, chunk + size + WORD) & FLAG_BEFORE_USED) == 0 ||
+        if ((glibc_heap_word_at(w, chunk + size + WORD) & FLAG_BEFORE_USED) == 0 ||
             (size == CACHE_CHUNK && take_cache(w, chunk)))
             continue;
-        add_block(w, chunk, size, WORD);
+        glibc_heap_add_block(w, chunk, size, WORD);
     }
     return true;
 }
@@ -320,21 +320,22 @@ walk(struct walker *w, uint64_t chunk, uint64_t end, uint64_t top)
 static bool
 walk_main(struct walker *w, uint64_t state)
 {
-    uint64_t top = word_at(w, state + TOP_OFF), bytes = word_at(w, state + SYSTEM_OFF);
-    uint64_t end = top + size_of(w, top);
+    uint64_t top = glibc_heap_word_at(w, state + TOP_OFF),
+             bytes = glibc_heap_word_at(w, state + SYSTEM_OFF);
+    uint64_t end = top + glibc_heap_size_of(w, top);
 
     if (bytes == 0) // Nothing was allocated yet.
         return true;
     if (top >= ADDRESS_LIMIT || end < top || bytes > end)
         return false;
-    return walk(w, (end - bytes + ALIGNMENT - 1) & -(uint64_t)ALIGNMENT, end, top);
+    return glibc_heap_walk(w, (end - bytes + ALIGNMENT - 1) & -(uint64_t)ALIGNMENT, end, top);
 }
 
 /* Walk the heaps of another arena, the latest first. Returns false if they are not whole. */
 static bool
 walk_other(struct walker *w, uint64_t state)
 {
-    uint64_t top = word_at(w, state + TOP_OFF), info = state % HEAP_BYTES;
+    uint64_t top = glibc_heap_word_at(w, state + TOP_OFF), info = state % HEAP_BYTES;
     uint64_t heap = top & -HEAP_BYTES;
     bool whole = true;
 
@@ -342,14 +343,14 @@ walk_other(struct walker *w, uint64_t state)
     if (info > HEAP_INFO_MAX)
         return false;
     for (uint32_t i = 0; heap != 0 && i < w->m->region_count + 1; i++) {
-        uint64_t size = word_at(w, heap + HEAP_SIZE_OFF);
+        uint64_t size = glibc_heap_word_at(w, heap + HEAP_SIZE_OFF);
         uint64_t first = heap + info + (heap == state - info ? STATE_BYTES : 0);
 
-        if (word_at(w, heap) != state || size > HEAP_BYTES || heap % HEAP_BYTES != 0)
+        if (glibc_heap_word_at(w, heap) != state || size > HEAP_BYTES || heap % HEAP_BYTES != 0)
             return false;
         first = (first + ALIGNMENT - 1) & -(uint64_t)ALIGNMENT;
-        whole &= first < heap + size && walk(w, first, heap + size, top);
-        heap = word_at(w, heap + HEAP_PREVIOUS_OFF);
+        whole &= first < heap + size && glibc_heap_walk(w, first, heap + size, top);
+        heap = glibc_heap_word_at(w, heap + HEAP_PREVIOUS_OFF);
     }
     return whole && heap == 0;
 }
@@ -359,10 +360,10 @@ walk_other(struct walker *w, uint64_t state)
 /* Return true if CHUNK is the head of a block whose mapping begins at START in REGION, and store
  * the chunk's size in *RET. The first word of the chunk is its distance from START. */
 static bool
-is_mapped(const struct walker *w, const struct memory_region *region, uint64_t start,
-          uint64_t chunk, uint64_t *ret)
+glibc_heap_is_mapped(const struct walker *w, const struct memory_region *region, uint64_t start,
+                     uint64_t chunk, uint64_t *ret)
 {
-    uint64_t before = word_at(w, chunk), word = word_at(w, chunk + WORD);
+    uint64_t before = glibc_heap_word_at(w, chunk), word = glibc_heap_word_at(w, chunk + WORD);
     uint64_t size = word & ~(uint64_t)FLAGS;
 
     *ret = size;
@@ -375,9 +376,9 @@ is_mapped(const struct walker *w, const struct memory_region *region, uint64_t s
 static uint64_t
 take_mapped(struct walker *w, const struct memory_region *region, uint64_t start)
 {
-    uint64_t word = word_at(w, start + WORD), size;
+    uint64_t word = glibc_heap_word_at(w, start + WORD), size;
 
-    if (word_at(w, start) != 0 || word % PAGE_BYTES != FLAG_MAPPED)
+    if (glibc_heap_word_at(w, start) != 0 || word % PAGE_BYTES != FLAG_MAPPED)
         return start;
     // The head of an aligned block lies further behind, and the first head stays as it was. A
     // mapping that has moved since keeps only the distance.
@@ -387,14 +388,14 @@ take_mapped(struct walker *w, const struct memory_region *region, uint64_t start
 
         if (chunk >= region->end)
             break;
-        if (is_mapped(w, region, start, chunk, &size)) {
-            add_block(w, chunk, size, HEAD_BYTES);
+        if (glibc_heap_is_mapped(w, region, start, chunk, &size)) {
+            glibc_heap_add_block(w, chunk, size, HEAD_BYTES);
             return chunk + size;
         }
     }
-    if (!is_mapped(w, region, start, start, &size))
+    if (!glibc_heap_is_mapped(w, region, start, start, &size))
         return start;
-    add_block(w, start, size, HEAD_BYTES);
+    glibc_heap_add_block(w, start, size, HEAD_BYTES);
     return start + size;
 }
 
@@ -416,7 +417,7 @@ find_mapped(struct walker *w, const struct memory_region *region)
 /* ------------------------------------------------------------------------------------------ */
 
 static int
-by_address(const void *a, const void *b)
+glibc_heap_by_address(const void *a, const void *b)
 {
     const struct glibc_block *x = a, *y = b;
 
@@ -435,7 +436,7 @@ drop_cached(struct walker *w)
             h->v[kept++] = h->v[i];
     h->count = kept;
     if (h->count > 1)
-        qsort(h->v, h->count, sizeof *h->v, by_address);
+        qsort(h->v, h->count, sizeof *h->v, glibc_heap_by_address);
 }
 
 void
@@ -453,10 +454,10 @@ glibc_heap_read(const struct memory *m, struct arena *arena, struct glibc_heap *
         return;
     note_fastbins(&w, first);
     ret->whole = walk_main(&w, first);
-    at = word_at(&w, first + NEXT_OFF);
+    at = glibc_heap_word_at(&w, first + NEXT_OFF);
     for (uint32_t i = 0; i < ARENAS_MAX && at != first && at != 0; i++) {
         ret->whole &= walk_other(&w, at);
-        at = word_at(&w, at + NEXT_OFF);
+        at = glibc_heap_word_at(&w, at + NEXT_OFF);
     }
     for (size_t i = 0; i < m->region_count; i++)
         if (m->regions[i].access & MEMORY_WRITE &&

@@ -46,7 +46,7 @@ counter_of(struct filling *f, uint32_t site)
 }
 
 static void
-add_error(struct filling *f, uint32_t site, const struct draw_weight *w)
+heap_snapshot_add_error(struct filling *f, uint32_t site, const struct draw_weight *w)
 {
     uint64_t *known = map_put(&f->error_of, site, NULL);
     struct disk_error *e;
@@ -72,7 +72,7 @@ add_error(struct filling *f, uint32_t site, const struct draw_weight *w)
 
 /* Return the number of blocks and bytes that B represents. */
 static struct draw_weight
-weight_of(struct filling *f, const struct block *b)
+heap_snapshot_weight_of(struct filling *f, const struct block *b)
 {
     struct draw_weight w = {.blocks = 1, .bytes = b->size_bytes};
     const struct disk_phase *mode;
@@ -86,14 +86,14 @@ weight_of(struct filling *f, const struct block *b)
         return w;
     draw = draw_mode(mode->mode, mode->period);
     w = draw_weight(&draw, b->size_bytes, b->flags & BLOCK_ROUNDED_UP);
-    add_error(f, b->site, &w);
+    heap_snapshot_add_error(f, b->site, &w);
     return w;
 }
 
 static void
-add_block(struct filling *f, const struct block *b)
+heap_snapshot_add_block(struct filling *f, const struct block *b)
 {
-    struct draw_weight w = weight_of(f, b);
+    struct draw_weight w = heap_snapshot_weight_of(f, b);
     struct disk_counter *c = counter_of(f, b->site);
 
     if (c->allocations == 0 || b->size_bytes < c->size_min)
@@ -117,7 +117,7 @@ add_block(struct filling *f, const struct block *b)
 }
 
 static void
-write_as_it_is(struct filling *f, enum disk_kind kind)
+heap_snapshot_write_as_it_is(struct filling *f, enum disk_kind kind)
 {
     const struct raw_table *t = &f->raw->tables[kind];
 
@@ -125,7 +125,7 @@ write_as_it_is(struct filling *f, enum disk_kind kind)
 }
 
 static void
-write_threads(struct filling *f)
+heap_snapshot_write_threads(struct filling *f)
 {
     struct disk_thread rows[THREAD_ROW + 1] = {
         [THREAD_ROW] = {.id = THREAD_ROW, .uses = 1, .name = "all threads"}};
@@ -134,7 +134,7 @@ write_threads(struct filling *f)
 }
 
 static void
-write_notes(struct filling *f, const char *name)
+heap_snapshot_write_notes(struct filling *f, const char *name)
 {
     const struct raw_table *t = &f->raw->tables[DISK_NOTES];
     struct strbuf notes = {0};
@@ -151,7 +151,7 @@ write_notes(struct filling *f, const char *name)
 }
 
 static struct disk_header
-header_of(const struct filling *f, bool ended)
+heap_snapshot_header_of(const struct filling *f, bool ended)
 {
     struct disk_header h = f->raw->header;
 
@@ -190,16 +190,16 @@ heap_snapshot_write(const struct raw_file *raw, const struct blocks *b, const ch
     strbuf_add(&f.w.strings, raw->tables[DISK_STRINGS].bytes, raw->tables[DISK_STRINGS].size_bytes);
     f.bins = arena_alloc(&f.w.arena, sizeof *f.bins);
     for (size_t i = 0; i < b->count; i++)
-        add_block(&f, &b->v[i]);
+        heap_snapshot_add_block(&f, &b->v[i]);
     for (size_t i = 0; i < countof(stays); i++)
-        write_as_it_is(&f, stays[i]);
+        heap_snapshot_write_as_it_is(&f, stays[i]);
     write_table(&f.w, DISK_COUNTERS, f.counters, f.counter_count * sizeof *f.counters,
                 sizeof *f.counters);
     write_table(&f.w, DISK_ERRORS, f.errors, f.error_count * sizeof *f.errors, sizeof *f.errors);
-    write_threads(&f);
+    heap_snapshot_write_threads(&f);
     write_table(&f.w, DISK_BINS, f.bins, sizeof *f.bins, sizeof *f.bins);
-    write_notes(&f, name);
-    header = header_of(&f, ended);
+    heap_snapshot_write_notes(&f, name);
+    header = heap_snapshot_header_of(&f, ended);
     map_release(&f.counter_of);
     map_release(&f.error_of);
     r = write_finish(&f.w, &header, ret, err);

@@ -13,7 +13,7 @@
 
 /* Return the address of the bytes that SEGMENT describes; 0 if no table of R has them. */
 static uint64_t
-address_of(const struct core_record *r, const struct disk_segment *segment)
+held_profile_address_of(const struct core_record *r, const struct disk_segment *segment)
 {
     for (size_t i = 0; i < CORE_TABLES; i++) {
         const struct core_table *t = &r->tables[i];
@@ -36,7 +36,7 @@ end_of(const struct memory *m, const struct core_record *r, const struct disk_se
     for (size_t i = 0; i < DISK_SEGMENT_MAX; i++) {
         const struct disk_segment *s = &segments[i];
 
-        if (s->kind == DISK_UNUSED || address_of(r, s) == 0 || s->off > FILE_BYTES_MAX)
+        if (s->kind == DISK_UNUSED || held_profile_address_of(r, s) == 0 || s->off > FILE_BYTES_MAX)
             continue;
         sum += s->bytes;
         if (s->off + s->bytes > end)
@@ -76,7 +76,7 @@ held_profile(const struct memory *m, const struct core_record *r, struct strbuf 
     }
     for (size_t i = 0; i < DISK_SEGMENT_MAX; i++) {
         const struct disk_segment *s = &segments[i];
-        uint64_t address = s->kind != DISK_UNUSED ? address_of(r, s) : 0;
+        uint64_t address = s->kind != DISK_UNUSED ? held_profile_address_of(r, s) : 0;
 
         if (address != 0 && s->off >= DISK_DATA_OFF && s->off <= end && s->bytes <= end - s->off)
             *ret_missing +=

@@ -28,7 +28,8 @@ enum { NAMED_OTHER = 1 }; // Record of NAMED for all other functions. Record 0 i
 /* Copy table KIND of RAW, cut off or padded with zeros to COUNT records of RECORD_BYTES each, with
  * ADDED more. Returns the address of the added records. */
 static unsigned char *
-extend(struct raw_file *raw, enum disk_kind kind, size_t count, size_t record_bytes, size_t added)
+inherited_extend(struct raw_file *raw, enum disk_kind kind, size_t count, size_t record_bytes,
+                 size_t added)
 {
     struct raw_table *t = &raw->tables[kind];
     size_t old = raw_count(raw, kind), stride = t->record_bytes ? t->record_bytes : record_bytes;
@@ -48,7 +49,7 @@ add_string(struct raw_file *raw, const char *text)
 {
     size_t off = raw->tables[DISK_STRINGS].size_bytes, length = strlen(text);
 
-    memcpy(extend(raw, DISK_STRINGS, off, 1, length), text, length);
+    memcpy(inherited_extend(raw, DISK_STRINGS, off, 1, length), text, length);
     return (struct disk_string){.off = (uint32_t)off, .bytes = (uint32_t)length};
 }
 
@@ -70,7 +71,7 @@ largest_site(const struct raw_file *raw)
 /* Add the frame and its sites to RAW. Returns the site of the smallest blocks; 0 if there is no
  * room. */
 static uint32_t
-add_site(struct raw_file *raw)
+inherited_add_site(struct raw_file *raw)
 {
     size_t named = raw_count(raw, DISK_NAMED), nodes = raw_count(raw, DISK_NODES);
     struct disk_node node = {.parent = DISK_NODE_ROOT};
@@ -89,8 +90,8 @@ add_site(struct raw_file *raw)
     node.frame = (uint64_t)DISK_NAMED_FRAME << DISK_ADDRESS_BITS | named;
     for (uint32_t c = 0; c < DISK_SIZE_CLASSES; c++)
         node.site[c] = site + c;
-    memcpy(extend(raw, DISK_NAMED, named, sizeof frame, 1), &frame, sizeof frame);
-    memcpy(extend(raw, DISK_NODES, nodes, sizeof node, 1), &node, sizeof node);
+    memcpy(inherited_extend(raw, DISK_NAMED, named, sizeof frame, 1), &frame, sizeof frame);
+    memcpy(inherited_extend(raw, DISK_NODES, nodes, sizeof node, 1), &node, sizeof node);
     raw->header.incompatible |= (uint64_t)DISK_INCOMPATIBLE_NAMED;
     return site;
 }
@@ -105,7 +106,7 @@ struct adding {
 
 /* Return true if the child's ledger lists a block of malloc at ADDRESS. */
 static bool
-is_own(const struct adding *a, uint64_t address)
+inherited_is_own(const struct adding *a, uint64_t address)
 {
     size_t low = 0, high = a->own;
     const struct block *v = a->e->blocks.v;
@@ -122,11 +123,11 @@ is_own(const struct adding *a, uint64_t address)
 }
 
 static void
-add(struct adding *a, uint64_t address, uint64_t size_bytes, uint32_t slack_bytes)
+inherited_add(struct adding *a, uint64_t address, uint64_t size_bytes, uint32_t slack_bytes)
 {
     struct examined *e = a->e;
 
-    if (is_own(a, address) || memory_region_at(&e->memory, address) == NULL)
+    if (inherited_is_own(a, address) || memory_region_at(&e->memory, address) == NULL)
         return;
     blocks_add(&e->blocks, &e->arena,
                (struct block){.address = address,
@@ -153,7 +154,7 @@ add_annotated(void *arg, uint64_t address, uint8_t byte)
         !annotation_in_front(head, count, address, &shape, &found))
         a->e->inherited.unknown = true;
     else
-        add(a, address, found.size, 0);
+        inherited_add(a, address, found.size, 0);
 }
 
 static void
@@ -172,13 +173,13 @@ add_glibc(struct adding *a)
         if (!blocks_ended_before(&e->memory, &e->record, &e->blocks, b->address,
                                  BLOCKS_LOOK_BACK_BYTES, &ended) ||
             ended.address != b->address)
-            add(a, b->address, b->usable_bytes, b->head_bytes);
+            inherited_add(a, b->address, b->usable_bytes, b->head_bytes);
     }
 }
 
 /* Return true if the ledger of RAW's process may lack blocks that the process itself allocated. */
 static bool
-is_sampled(const struct raw_file *raw)
+inherited_is_sampled(const struct raw_file *raw)
 {
     for (size_t i = 0; i < raw_count(raw, DISK_PHASES); i++) {
         const struct disk_phase *phase = raw_record(raw, DISK_PHASES, i);
@@ -198,12 +199,12 @@ inherited_read(struct examined *e)
     if (!e->inherited.forked)
         return;
     e->inherited.parent = e->raw.header.parent_pid;
-    a.site = add_site(&e->raw);
+    a.site = inherited_add_site(&e->raw);
     if (a.site == 0)
         e->inherited.unknown = true;
     else if (e->record.annotated != 0)
         annotated_leaves_each(&e->memory, &e->record, add_annotated, &a);
-    else if (!e->inherited.silent && is_sampled(&e->raw))
+    else if (!e->inherited.silent && inherited_is_sampled(&e->raw))
         e->inherited.unknown = e->inherited.sampled = true;
     else if (e->record.usable == CORE_USABLE_GLIBC)
         add_glibc(&a);

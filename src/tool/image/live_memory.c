@@ -176,7 +176,7 @@ is_stopped(const struct memory *m, uint32_t tid)
 
 /* The line of the file NAME of thread TID; "" if there is none. */
 static const char *
-line_of(struct memory *m, uint32_t tid, const char *name)
+live_memory_line_of(struct memory *m, uint32_t tid, const char *name)
 {
     FILE *f = fopen(arena_printf(&m->arena, "/proc/%u/task/%u/%s", m->pid, tid, name), "re");
     char line[1024] = "";
@@ -198,7 +198,7 @@ is_held(struct memory *m, uint32_t tid)
 
     for (int i = 0; i < HELD_LOOKS; i++) {
         // Its name, which may hold anything, stands in front of the state.
-        const char *state = strrchr(line_of(m, tid, "stat"), ')');
+        const char *state = strrchr(live_memory_line_of(m, tid, "stat"), ')');
 
         if (state == NULL || strncmp(state, ") D", 3) != 0)
             return false;
@@ -211,7 +211,7 @@ is_held(struct memory *m, uint32_t tid)
 static bool
 has_ended(struct memory *m, uint32_t tid)
 {
-    const char *state = strrchr(line_of(m, tid, "stat"), ')');
+    const char *state = strrchr(live_memory_line_of(m, tid, "stat"), ')');
 
     return state == NULL || strncmp(state, ") Z", 3) == 0 || strncmp(state, ") X", 3) == 0;
 }
@@ -283,7 +283,7 @@ static bool
 spare(struct memory *m, size_t *capacity, uint32_t tid)
 {
     uint64_t switches = switches_of(m, tid);
-    const char *line = line_of(m, tid, "syscall");
+    const char *line = live_memory_line_of(m, tid, "syscall");
     struct memory_thread t = thread_in_call(tid, line);
 
     if (!is_fragile(line))
@@ -301,8 +301,9 @@ live_memory_moved(struct memory *m)
         const struct memory_thread *t = &m->threads[i];
 
         // Leaving the processor counts. A thread that runs right now has no line.
-        if (t->asleep_in != NULL && (strcmp(line_of(m, t->tid, "syscall"), t->asleep_in) != 0 ||
-                                     switches_of(m, t->tid) != t->switches))
+        if (t->asleep_in != NULL &&
+            (strcmp(live_memory_line_of(m, t->tid, "syscall"), t->asleep_in) != 0 ||
+             switches_of(m, t->tid) != t->switches))
             return true;
     }
     return false;
@@ -317,7 +318,8 @@ any_fragile(struct memory *m, const char *path)
     bool any = false;
 
     while (d != NULL && !any && (entry = readdir(d)) != NULL)
-        any = is_fragile(line_of(m, (uint32_t)strtoul(entry->d_name, NULL, 10), "syscall"));
+        any = is_fragile(
+            live_memory_line_of(m, (uint32_t)strtoul(entry->d_name, NULL, 10), "syscall"));
     if (d != NULL)
         closedir(d);
     return any;
@@ -390,7 +392,7 @@ stop_thread(struct memory *m, size_t *capacity, uint32_t tid)
     enum stop_result r = interrupt(m, tid, &status);
 
     if (r == STOP_HELD)
-        add_thread(m, capacity, thread_in_call(tid, line_of(m, tid, "syscall")));
+        add_thread(m, capacity, thread_in_call(tid, live_memory_line_of(m, tid, "syscall")));
     if (r != STOP_DONE)
         return r == STOP_HELD;
     // One that a signal has stopped first gets it when it goes on. Our own stop is an event.

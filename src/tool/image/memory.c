@@ -21,7 +21,7 @@ struct memory_window {
 };
 
 static int
-by_start(const void *a, const void *b)
+memory_by_start(const void *a, const void *b)
 {
     const struct memory_region *x = a, *y = b;
 
@@ -42,7 +42,7 @@ memory_settle(struct memory *m)
     size_t kept = 0;
 
     if (m->region_count > 1)
-        qsort(m->regions, m->region_count, sizeof *m->regions, by_start);
+        qsort(m->regions, m->region_count, sizeof *m->regions, memory_by_start);
     for (size_t i = 0; i < m->region_count; i++)
         if (m->regions[i].start < m->regions[i].end &&
             (kept == 0 || m->regions[i].start >= m->regions[kept - 1].end))
@@ -153,8 +153,8 @@ read_living(const struct memory *m, uint64_t address, void *buffer, size_t size_
 /* Read SIZE_BYTES at ADDRESS in region R through the window, which moves there if necessary.
  * Returns how many bytes could be read. */
 static size_t
-read_window(const struct memory *m, const struct memory_region *r, uint64_t address, void *buffer,
-            size_t size_bytes)
+memory_read_window(const struct memory *m, const struct memory_region *r, uint64_t address,
+                   void *buffer, size_t size_bytes)
 {
     struct memory_window *w = m->window;
     uint64_t start = address & ~(uint64_t)4095;
@@ -194,7 +194,7 @@ memory_read(const struct memory *m, uint64_t address, void *buffer, size_t size_
         if (some > size_bytes - done)
             some = size_bytes - done;
         if (m->lives) {
-            got = read_window(m, r, address + done, (char *)buffer + done, (size_t)some);
+            got = memory_read_window(m, r, address + done, (char *)buffer + done, (size_t)some);
         } else {
             got = (size_t)some;
             memcpy((char *)buffer + done, m->bytes + r->file_off + within, got);

@@ -15,7 +15,7 @@ struct looking {
 };
 
 static void
-look(void *arg, uint64_t at, uint64_t value)
+pointers_look(void *arg, uint64_t at, uint64_t value)
 {
     struct looking *l = arg;
     struct pointers *f = l->found;
@@ -40,7 +40,7 @@ look_at_registers(struct looking *l)
         const struct memory_thread *t = &l->e->memory.threads[i];
 
         l->like = (struct pointer){.kind = SCAN_REGISTER, .thread = t};
-        saved_registers_scan(&l->e->memory, t, look, l);
+        saved_registers_scan(&l->e->memory, t, pointers_look, l);
     }
 }
 
@@ -68,13 +68,13 @@ pointers_find(const struct examined *e, uint64_t start, uint64_t end, struct are
             break;
         l.like = (struct pointer){.kind = ranges[i].kind, .thread = ranges[i].thread};
         l.in_libc = ranges[i].is_libc;
-        scan_words(e, ranges[i].start, ranges[i].end, look, &l);
+        scan_words(e, ranges[i].start, ranges[i].end, pointers_look, &l);
         l.in_libc = false;
     }
     for (size_t i = 0; i < e->blocks.count; i++) {
         const struct block *b = &e->blocks.v[i];
 
         l.like = (struct pointer){.in_block = true, .block = b};
-        scan_words(e, b->address, b->address + extents[i], look, &l);
+        scan_words(e, b->address, b->address + extents[i], pointers_look, &l);
     }
 }

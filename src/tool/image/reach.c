@@ -30,7 +30,7 @@ struct search {
 };
 
 static void
-follow(void *arg, uint64_t at, uint64_t value)
+reach_follow(void *arg, uint64_t at, uint64_t value)
 {
     struct search *s = arg;
     size_t i;
@@ -50,14 +50,14 @@ follow(void *arg, uint64_t at, uint64_t value)
 
 /* Search all blocks on the stack, and those found on the way. */
 static void
-drain(struct search *s)
+reach_drain(struct search *s)
 {
     while (s->stack_count > 0) {
         uint32_t i = s->stack[--s->stack_count];
         uint64_t address = s->e->blocks.v[i].address;
 
         s->from = i + 1;
-        scan_words(s->e, address, address + s->extents[i], follow, s);
+        scan_words(s->e, address, address + s->extents[i], reach_follow, s);
     }
     s->from = 0;
 }
@@ -79,7 +79,7 @@ part_lost(struct search *s)
             s->of = pointed;
             s->mark = REACH_THROUGH;
             s->from = i + 1;
-            scan_words(s->e, b->v[i].address, b->v[i].address + s->extents[i], follow, s);
+            scan_words(s->e, b->v[i].address, b->v[i].address + s->extents[i], reach_follow, s);
             s->stack_count = 0;
         }
     s->of = real;
@@ -93,7 +93,7 @@ part_lost(struct search *s)
             real[i] = REACH_KINDS; // Represents REACH_NONE until the end.
             s->mark = REACH_THROUGH;
             s->stack[s->stack_count++] = (uint32_t)i;
-            drain(s);
+            reach_drain(s);
         }
     for (size_t i = 0; i < b->count; i++)
         if (real[i] == REACH_KINDS)
@@ -102,7 +102,7 @@ part_lost(struct search *s)
 }
 
 static void
-sum_up(const struct blocks *b, struct reached *r)
+reach_sum_up(const struct blocks *b, struct reached *r)
 {
     for (size_t i = 0; i < b->count; i++) {
         r->sums[r->of[i]].blocks++;
@@ -119,16 +119,16 @@ begin_at(struct search *s, const struct scan_range *ranges, size_t count, bool m
     for (size_t i = 0; i < count; i++)
         if ((ranges[i].kind == SCAN_MAPPED) == mapped) {
             s->in_libc = ranges[i].is_libc;
-            scan_words(s->e, ranges[i].start, ranges[i].end, follow, s);
+            scan_words(s->e, ranges[i].start, ranges[i].end, reach_follow, s);
             s->in_libc = false;
             ret->scanned_bytes += ranges[i].end - ranges[i].start;
-            drain(s);
+            reach_drain(s);
         }
     if (mapped)
         return;
     for (size_t i = 0; i < s->e->memory.thread_count; i++)
-        saved_registers_scan(&s->e->memory, &s->e->memory.threads[i], follow, s);
-    drain(s);
+        saved_registers_scan(&s->e->memory, &s->e->memory.threads[i], reach_follow, s);
+    reach_drain(s);
 }
 
 void
@@ -150,6 +150,6 @@ reach_find(const struct examined *e, struct arena *arena, struct reached *ret)
     begin_at(&s, ranges, count, false, ret);
     begin_at(&s, ranges, count, true, ret);
     part_lost(&s);
-    sum_up(b, ret);
+    reach_sum_up(b, ret);
     free(s.stack);
 }

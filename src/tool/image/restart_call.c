@@ -96,7 +96,7 @@ static const struct call {
 };
 
 static const struct call *
-find_call(uint32_t number)
+restart_call_find_call(uint32_t number)
 {
     for (size_t i = 0; i < countof(calls); i++)
         if (calls[i].number == number)
@@ -203,7 +203,7 @@ timeout_ms(const struct call *call, uint32_t pid, const struct user_regs_struct 
 
 /* Milliseconds since MARK was made, at least. */
 static int64_t
-since(int64_t mark)
+restart_call_since(int64_t mark)
 {
     int64_t elapsed = (now_ms() - mark) & (MARK_MODULUS - 1);
 
@@ -214,7 +214,7 @@ since(int64_t mark)
 void
 restart_call(uint32_t pid, uint32_t tid, struct user_regs_struct registers)
 {
-    const struct call *call = find_call((uint32_t)registers.orig_rax);
+    const struct call *call = restart_call_find_call((uint32_t)registers.orig_rax);
     int64_t timeout, mark = (int64_t)(registers.orig_rax >> MARK_SHIFT);
 
     if (call == NULL || registers.cs != CODE_SEGMENT_64 ||
@@ -222,7 +222,7 @@ restart_call(uint32_t pid, uint32_t tid, struct user_regs_struct registers)
         return;
     timeout = timeout_ms(call, pid, &registers);
     registers.rax = (uint64_t)-ERESTARTNOHAND_;
-    if (mark != 0 && since(mark) >= timeout) {
+    if (mark != 0 && restart_call_since(mark) >= timeout) {
         registers.rax = call->timed_out;
     } else if (mark == 0 && timeout < MARK_MODULUS / 2 && can_mark()) {
         mark = (now_ms() + 1) & (MARK_MODULUS - 1);

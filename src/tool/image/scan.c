@@ -50,8 +50,8 @@ struct ranges {
 };
 
 static void
-add(struct ranges *r, enum scan_kind kind, uint64_t start, uint64_t end,
-    const struct memory_thread *thread)
+scan_add(struct ranges *r, enum scan_kind kind, uint64_t start, uint64_t end,
+         const struct memory_thread *thread)
 {
     start = (start + 7) & ~UINT64_C(7);
     if (start >= end)
@@ -91,7 +91,7 @@ is_recorders(const struct ranges *r, const struct memory_region *region)
 
 /* Return the block that contains ADDRESS, or NULL. */
 static const struct block *
-block_at(const struct examined *e, uint64_t address)
+scan_find_block(const struct examined *e, uint64_t address)
 {
     const struct block *b = blocks_before(&e->blocks, address);
 
@@ -102,7 +102,7 @@ block_at(const struct examined *e, uint64_t address)
 static const struct block *
 stack_block(const struct examined *e, const struct memory_thread *t)
 {
-    return block_at(e, t->sp);
+    return scan_find_block(e, t->sp);
 }
 
 /* Return the thread with the lowest stack pointer in REGION, except threads that run on a block. */
@@ -141,7 +141,8 @@ is_left_stack(const struct examined *e, const struct memory_region *region,
         const struct memory_thread *t = &m->threads[i];
 
         // A stack that is a block lies in the heap.
-        if (t != first && t->pointer - region->start < bytes && block_at(e, t->pointer) == NULL) {
+        if (t != first && t->pointer - region->start < bytes &&
+            scan_find_block(e, t->pointer) == NULL) {
             *ret = t;
             return true;
         }
@@ -160,9 +161,9 @@ add_stack_blocks(struct ranges *r)
         const struct block *b = stack_block(r->e, t);
 
         if (b != NULL)
-            add(r, SCAN_STACK,
-                t->sp - b->address > RED_ZONE_BYTES ? t->sp - RED_ZONE_BYTES : b->address,
-                b->address + block_extent(b), t);
+            scan_add(r, SCAN_STACK,
+                     t->sp - b->address > RED_ZONE_BYTES ? t->sp - RED_ZONE_BYTES : b->address,
+                     b->address + block_extent(b), t);
     }
 }
 
@@ -226,14 +227,14 @@ add_besides(struct ranges *r, const struct memory_region *region, enum scan_kind
         if (kind == SCAN_VARIABLE && start == region->start)
             start = (b->v[i].address - FIRST_CHUNK_BYTES) & -(uint64_t)PAGE_BYTES;
         if (start > from)
-            add(r, kind, from, start, NULL);
+            scan_add(r, kind, from, start, NULL);
         from = end > from ? end : from;
         do
             i++;
         while (i < b->count && b->v[i].address < from);
     }
     if (from < region->end)
-        add(r, kind, from, region->end, NULL);
+        scan_add(r, kind, from, region->end, NULL);
 }
 
 /* Add the ranges of KIND in REGION, which begins with variables of MAPPING and may extend beyond
@@ -270,14 +271,15 @@ add_region(struct ranges *r, const struct memory_region *region, enum scan_kind 
         return;
     if (left) {
         if (kind == SCAN_STACK)
-            add(r, kind, region->start, region->end, thread);
+            scan_add(r, kind, region->start, region->end, thread);
         return;
     }
     if (thread != NULL) {
         if (kind == SCAN_STACK)
-            add(r, kind, thread->sp - RED_ZONE_BYTES > region->start ? thread->sp - RED_ZONE_BYTES
-                                                                     : region->start,
-                region->end, thread);
+            scan_add(r, kind,
+                     thread->sp - RED_ZONE_BYTES > region->start ? thread->sp - RED_ZONE_BYTES
+                                                                 : region->start,
+                     region->end, thread);
         return;
     }
     if (is_recorders(r, region))
@@ -303,7 +305,7 @@ add_tls(struct ranges *r)
             continue;
         start = t->pointer - region->start > TLS_BYTES ? t->pointer - TLS_BYTES : region->start;
         end = region->end - t->pointer > CONTROL_BYTES ? t->pointer + CONTROL_BYTES : region->end;
-        add(r, SCAN_STACK, start, end, t);
+        scan_add(r, SCAN_STACK, start, end, t);
     }
 }
 

@@ -134,7 +134,7 @@ order_events(struct graph *g, enum metric metric)
 
 /* Return the number of KEY in M, from 1 on in order of appearance. */
 static uint32_t
-dense_id(struct map *m, uint64_t key, bool *ret_new)
+callgrind_dense_id(struct map *m, uint64_t key, bool *ret_new)
 {
     uint64_t *id = map_put(m, key, ret_new);
 
@@ -144,7 +144,7 @@ dense_id(struct map *m, uint64_t key, bool *ret_new)
 }
 
 static uint32_t
-text_id(struct graph *g, struct strtab *t, const char *s)
+callgrind_text_id(struct graph *g, struct strtab *t, const char *s)
 {
     strbuf_clear(&g->scratch);
     line_text(&g->scratch, s);
@@ -152,12 +152,13 @@ text_id(struct graph *g, struct strtab *t, const char *s)
 }
 
 static uint32_t
-function_id(struct graph *g, const char *name, const char *file, uint32_t object)
+callgrind_function_id(struct graph *g, const char *name, const char *file, uint32_t object)
 {
-    uint32_t name_id = text_id(g, &g->names, name), file_id = text_id(g, &g->files, file);
+    uint32_t name_id = callgrind_text_id(g, &g->names, name),
+             file_id = callgrind_text_id(g, &g->files, file);
     bool is_new;
-    uint64_t pair = dense_id(&g->name_files, (uint64_t)name_id << 32 | file_id, &is_new);
-    uint32_t id = dense_id(&g->function_ids, pair << 32 | object, &is_new);
+    uint64_t pair = callgrind_dense_id(&g->name_files, (uint64_t)name_id << 32 | file_id, &is_new);
+    uint32_t id = callgrind_dense_id(&g->function_ids, pair << 32 | object, &is_new);
 
     if (is_new) {
         arena_grow(g->arena, &g->functions, &g->function_capacity, id, sizeof *g->functions);
@@ -175,8 +176,8 @@ function_of_frame(struct graph *g, uint32_t frame, uint32_t location)
 
     if (id != 0)
         return id;
-    id = function_id(g, frame_name(g->p, frame, location, g->arena),
-                     profile_string(g->p, f->file), f->module);
+    id = callgrind_function_id(g, frame_name(g->p, frame, location, g->arena),
+                               profile_string(g->p, f->file), f->module);
     // Without a function it is the location that gives the name.
     if (f->function != 0)
         g->known[frame] = id;
@@ -186,11 +187,11 @@ function_of_frame(struct graph *g, uint32_t frame, uint32_t location)
 /* Return the row of calls of CALLEE, or of 0 for itself, by FUNCTION at LINE. Valid until the
  * next. */
 static struct row *
-find_row(struct graph *g, uint32_t function, uint32_t callee, uint32_t line)
+callgrind_find_row(struct graph *g, uint32_t function, uint32_t callee, uint32_t line)
 {
     bool is_new;
-    uint64_t pair = dense_id(&g->pairs, (uint64_t)function << 32 | callee, &is_new);
-    uint32_t id = dense_id(&g->row_ids, pair << 32 | line, &is_new);
+    uint64_t pair = callgrind_dense_id(&g->pairs, (uint64_t)function << 32 | callee, &is_new);
+    uint32_t id = callgrind_dense_id(&g->row_ids, pair << 32 | line, &is_new);
 
     if (is_new) {
         arena_grow(g->arena, &g->rows, &g->row_capacity, g->row_count, sizeof *g->rows);
@@ -234,7 +235,7 @@ static void
 add_call(struct graph *g, uint32_t function, uint32_t line, uint32_t callee, size_t number,
          int64_t calls, const int64_t costs[EVENTS])
 {
-    struct row *row = find_row(g, function, callee, line);
+    struct row *row = callgrind_find_row(g, function, callee, line);
 
     if (row->stack != number && calls > 0)
         row->calls = counters_sum(row->calls, calls);
@@ -245,22 +246,22 @@ add_call(struct graph *g, uint32_t function, uint32_t line, uint32_t callee, siz
 }
 
 static void
-add_stack(struct graph *g, const struct stack *s, size_t number)
+callgrind_add_stack(struct graph *g, const struct stack *s, size_t number)
 {
     const char *root = tags_root(g->p, g->roots, s->heap, s->labels, g->arena);
-    uint32_t caller = function_id(g, "[all stacks]", "", 0), line = 0, callee;
+    uint32_t caller = callgrind_function_id(g, "[all stacks]", "", 0), line = 0, callee;
     int64_t costs[EVENTS], calls = s->counters.allocations;
 
     if (!costs_of(g, &s->counters, costs))
         return;
     g->functions[caller].stack = number;
     if (root != NULL) {
-        callee = function_id(g, root, "", 0);
+        callee = callgrind_function_id(g, root, "", 0);
         add_call(g, caller, line, callee, number, calls, costs);
         caller = callee;
     }
     if (s->depth == 0) {
-        callee = function_id(g, FRAME_NAME_OTHER, "", 0);
+        callee = callgrind_function_id(g, FRAME_NAME_OTHER, "", 0);
         add_call(g, caller, line, callee, number, calls, costs);
         caller = callee;
     }
@@ -270,7 +271,7 @@ add_stack(struct graph *g, const struct stack *s, size_t number)
         caller = callee;
         line = g->p->frames[s->frames[i]].line;
     }
-    add_costs(find_row(g, caller, 0, line)->costs, costs);
+    add_costs(callgrind_find_row(g, caller, 0, line)->costs, costs);
     add_costs(g->totals, costs);
 }
 
@@ -321,7 +322,7 @@ write_function(struct graph *g, uint32_t id, const struct function *beside,
 }
 
 static int
-compare_rows(const void *a, const void *b)
+callgrind_compare_rows(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
 
@@ -338,7 +339,7 @@ write_rows(struct graph *g, struct strbuf *out)
     static const char *const own[] = {"ob", "fl", "fn"}, *const called[] = {"cob", "cfi", "cfn"};
 
     if (g->row_count > 0)
-        qsort(g->rows, g->row_count, sizeof *g->rows, compare_rows);
+        qsort(g->rows, g->row_count, sizeof *g->rows, callgrind_compare_rows);
     for (size_t i = 0; i < g->row_count; i++) {
         const struct row *r = &g->rows[i];
 
@@ -358,7 +359,7 @@ write_rows(struct graph *g, struct strbuf *out)
 }
 
 static void
-write_head(struct graph *g, const struct stacks *stacks, struct strbuf *out)
+callgrind_write_head(struct graph *g, const struct stacks *stacks, struct strbuf *out)
 {
     const struct profile_process *pr = &g->p->process;
     const char *estimate = export_estimate(g->p, stacks, g->arena);
@@ -383,7 +384,7 @@ write_head(struct graph *g, const struct stacks *stacks, struct strbuf *out)
 }
 
 static void
-release(struct graph *g)
+callgrind_release(struct graph *g)
 {
     strtab_release(&g->names);
     strtab_release(&g->files);
@@ -406,14 +407,14 @@ export_callgrind(const struct profile *p, const struct stacks *stacks,
     order_events(&g, options->metric);
     g.known = arena_array(&arena, p->frame_count, sizeof *g.known);
     for (size_t i = 0; i < stacks->count; i++)
-        add_stack(&g, &stacks->v[i], i + 1);
+        callgrind_add_stack(&g, &stacks->v[i], i + 1);
     g.named_names = arena_array(&arena, g.names.count + 1, sizeof *g.named_names);
     g.named_files = arena_array(&arena, g.files.count + 1, sizeof *g.named_files);
     g.named_objects = arena_array(&arena, p->module_count, sizeof *g.named_objects);
-    write_head(&g, stacks, out);
+    callgrind_write_head(&g, stacks, out);
     write_rows(&g, out);
     strbuf_str(out, "\ntotals:");
     write_costs(&g, g.totals, out);
-    release(&g);
+    callgrind_release(&g);
     return 0;
 }

@@ -40,7 +40,7 @@ struct lines {
 };
 
 static void
-add_name(struct strbuf *b, const char *name)
+collapsed_add_name(struct strbuf *b, const char *name)
 {
     size_t skip;
 
@@ -59,21 +59,21 @@ add_name(struct strbuf *b, const char *name)
 }
 
 static uint32_t
-name_id(struct lines *l, const char *name)
+collapsed_name_id(struct lines *l, const char *name)
 {
     strbuf_clear(&l->scratch);
-    add_name(&l->scratch, name);
+    collapsed_add_name(&l->scratch, name);
     return strtab_id(&l->names, strbuf_text(&l->scratch));
 }
 
 static uint32_t
-frame_id(struct lines *l, uint32_t frame, uint32_t location)
+collapsed_frame_id(struct lines *l, uint32_t frame, uint32_t location)
 {
     uint32_t id;
 
     if (l->known[frame] != 0)
         return l->known[frame] - 1;
-    id = name_id(l, frame_name(l->p, frame, location, l->arena));
+    id = collapsed_name_id(l, frame_name(l->p, frame, location, l->arena));
     // Without a function it is the location that gives the name.
     if (l->p->frames[frame].function != 0)
         l->known[frame] = id + 1;
@@ -81,25 +81,25 @@ frame_id(struct lines *l, uint32_t frame, uint32_t location)
 }
 
 static void
-add_line(struct lines *l, const struct stack *s, int64_t value)
+collapsed_add_line(struct lines *l, const struct stack *s, int64_t value)
 {
     const char *root = tags_root(l->p, l->roots, s->heap, s->labels, l->arena);
     uint32_t *names = arena_array(l->arena, s->depth + 2, sizeof *names);
     size_t count = 0;
 
     if (root != NULL)
-        names[count++] = name_id(l, root);
+        names[count++] = collapsed_name_id(l, root);
     if (s->depth == 0)
-        names[count++] = name_id(l, FRAME_NAME_OTHER);
+        names[count++] = collapsed_name_id(l, FRAME_NAME_OTHER);
     for (uint32_t i = s->depth; i-- > 0;)
-        names[count++] = frame_id(l, s->frames[i], s->locations[i]);
+        names[count++] = collapsed_frame_id(l, s->frames[i], s->locations[i]);
     l->v[l->count++] = (struct line){names, count, value};
 }
 
 /* As strcmp of the two lines: no name has a ';' in it, so they are the same as far as their names
  * are. */
 static int
-compare_lines(const void *a, const void *b, void *arg)
+collapsed_compare_lines(const void *a, const void *b, void *arg)
 {
     const struct lines *l = arg;
     const struct line *x = a, *y = b;
@@ -123,12 +123,12 @@ compare_lines(const void *a, const void *b, void *arg)
 static void
 write_lines(struct lines *l, struct strbuf *out)
 {
-    qsort_r(l->v, l->count, sizeof *l->v, compare_lines, l);
+    qsort_r(l->v, l->count, sizeof *l->v, collapsed_compare_lines, l);
     for (size_t i = 0; i < l->count;) {
         const struct line *first = &l->v[i];
         int64_t sum = 0;
 
-        for (; i < l->count && compare_lines(&l->v[i], first, l) == 0; i++)
+        for (; i < l->count && collapsed_compare_lines(&l->v[i], first, l) == 0; i++)
             sum = counters_sum(sum, l->v[i].value);
         if (sum <= 0)
             continue;
@@ -155,7 +155,7 @@ export_collapsed(const struct profile *p, const struct stacks *stacks,
         int64_t value = metric_value(&stacks->v[i].counters, options->metric);
 
         if (value != 0)
-            add_line(&l, &stacks->v[i], value);
+            collapsed_add_line(&l, &stacks->v[i], value);
     }
     write_lines(&l, out);
     strbuf_release(&l.scratch);

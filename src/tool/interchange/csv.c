@@ -74,7 +74,7 @@ struct writer {
 };
 
 static void
-write_head(struct writer *w)
+csv_write_head(struct writer *w)
 {
     for (size_t i = 0; i < countof(numbers); i++)
         strbuf_fmt(w->out, "%s,", numbers[i].name);
@@ -88,7 +88,7 @@ write_head(struct writer *w)
 }
 
 static bool
-is_known(const struct writer *w, const struct counters *c, enum known known)
+csv_is_known(const struct writer *w, const struct counters *c, enum known known)
 {
     switch (known) {
     case KNOWN_ALWAYS:
@@ -125,7 +125,7 @@ write_numbers(struct writer *w, const struct stack *s)
 
     static_assert(countof(values) == countof(numbers), "one value per column, in the same order");
     for (size_t i = 0; i < countof(values); i++) {
-        if (is_known(w, c, numbers[i].known))
+        if (csv_is_known(w, c, numbers[i].known))
             strbuf_fmt(w->out, "%" PRId64, values[i]);
         strbuf_char(w->out, ',');
     }
@@ -152,7 +152,7 @@ begin_text(struct writer *w, const char *text)
 
 /* Append TEXT to a cell in OUT, with a ':' for each SEPARATOR in it. */
 static void
-add_text(struct strbuf *out, const char *text, char separator)
+csv_add_text(struct strbuf *out, const char *text, char separator)
 {
     size_t skip;
 
@@ -173,23 +173,23 @@ add_text(struct strbuf *out, const char *text, char separator)
 }
 
 static void
-write_text(struct writer *w, const char *text)
+csv_write_text(struct writer *w, const char *text)
 {
     begin_text(w, text);
-    add_text(w->out, text, '\0');
+    csv_add_text(w->out, text, '\0');
     strbuf_str(w->out, "\",");
 }
 
 /* The frame that the row is known by: ROW of the table, FRAME of the profile or NULL. */
 static void
-write_frame(struct writer *w, const struct frame_row *row, const struct profile_frame *frame)
+csv_write_frame(struct writer *w, const struct frame_row *row, const struct profile_frame *frame)
 {
-    write_text(w, row->name);
-    write_text(w, frame != NULL ? profile_string(w->p, frame->file) : "");
+    csv_write_text(w, row->name);
+    csv_write_text(w, frame != NULL ? profile_string(w->p, frame->file) : "");
     if (frame != NULL && frame->line != 0)
         strbuf_fmt(w->out, "%" PRIu32, frame->line);
     strbuf_char(w->out, ',');
-    write_text(w, frame != NULL ? profile_code_of(w->p, frame) : "");
+    csv_write_text(w, frame != NULL ? profile_code_of(w->p, frame) : "");
 }
 
 /* Name of ROW in the column of frames. Cached, because it recurs in many stacks. */
@@ -200,7 +200,7 @@ cell_of(struct writer *w, uint32_t row)
     if (w->cells[row] == NULL) {
         struct strbuf cell = {0};
 
-        add_text(&cell, w->frames.v[row].name, ';');
+        csv_add_text(&cell, w->frames.v[row].name, ';');
         w->cells[row] = arena_strdup(w->arena, strbuf_text(&cell));
         strbuf_release(&cell);
     }
@@ -217,10 +217,10 @@ write_stack(struct writer *w, const struct stack *s)
     const uint32_t *rows = frame_table_stack(&w->frames, s, &count);
 
     write_numbers(w, s);
-    write_text(w, p->heaps[s->heap].name);
-    write_text(w, labels->text);
-    write_frame(w, &w->frames.v[rows[count - 1 - own]],
-                s->depth > 0 ? &p->frames[s->frames[own]] : NULL);
+    csv_write_text(w, p->heaps[s->heap].name);
+    csv_write_text(w, labels->text);
+    csv_write_frame(w, &w->frames.v[rows[count - 1 - own]],
+                    s->depth > 0 ? &p->frames[s->frames[own]] : NULL);
     begin_text(w, w->frames.v[rows[0]].name);
     for (size_t i = 0; i < count; i++) {
         if (i > 0)
@@ -237,7 +237,7 @@ struct sorted {
 };
 
 static int
-compare_rows(const void *a, const void *b)
+csv_compare_rows(const void *a, const void *b)
 {
     const struct sorted *x = a, *y = b;
 
@@ -247,7 +247,7 @@ compare_rows(const void *a, const void *b)
 }
 
 static bool
-is_empty(const struct counters *c)
+csv_is_empty(const struct counters *c)
 {
     return c->allocations == 0 && c->allocated_bytes == 0 && c->frees == 0 &&
            c->freed_bytes == 0 && c->peak_bytes == 0 && c->peak_blocks == 0;
@@ -269,10 +269,10 @@ export_csv(const struct profile *p, const struct stacks *stacks,
         order[i] =
             (struct sorted){metric_value(&stacks->v[i].counters, options->metric), i};
     if (stacks->count > 0)
-        qsort(order, stacks->count, sizeof *order, compare_rows);
-    write_head(&w);
+        qsort(order, stacks->count, sizeof *order, csv_compare_rows);
+    csv_write_head(&w);
     for (size_t i = 0; i < stacks->count; i++)
-        if (!is_empty(&stacks->v[order[i].index].counters))
+        if (!csv_is_empty(&stacks->v[order[i].index].counters))
             write_stack(&w, &stacks->v[order[i].index]);
     frame_table_release(&w.frames);
     arena_release(&arena);

@@ -70,7 +70,7 @@ struct writer {
 };
 
 static uint32_t
-add_text(struct writer *w, const char *name, uint32_t frame, uint32_t location)
+dhat_add_text(struct writer *w, const char *name, uint32_t frame, uint32_t location)
 {
     size_t id = ++w->text_count;
 
@@ -80,22 +80,22 @@ add_text(struct writer *w, const char *name, uint32_t frame, uint32_t location)
 }
 
 static uint32_t
-frame_id(struct writer *w, uint32_t frame, uint32_t location)
+dhat_frame_id(struct writer *w, uint32_t frame, uint32_t location)
 {
     if (w->known[frame] == 0)
-        w->known[frame] = add_text(w, NULL, frame, location);
+        w->known[frame] = dhat_add_text(w, NULL, frame, location);
     return w->known[frame];
 }
 
 static uint32_t
-name_id(struct writer *w, const char *name)
+dhat_name_id(struct writer *w, const char *name)
 {
     uint32_t string = strtab_id(&w->names, name);
     bool is_new;
     uint64_t *id = map_put(&w->name_ids, string, &is_new);
 
     if (is_new)
-        *id = add_text(w, strtab_get(&w->names, string), 0, 0);
+        *id = dhat_add_text(w, strtab_get(&w->names, string), 0, 0);
     return (uint32_t)*id;
 }
 
@@ -130,13 +130,13 @@ make_text(struct writer *w, const struct text *t)
 }
 
 static int64_t
-not_negative(int64_t value)
+dhat_not_negative(int64_t value)
 {
     return value > 0 ? value : 0;
 }
 
 static void
-add_point(struct writer *w, const struct stack *s)
+dhat_add_point(struct writer *w, const struct stack *s)
 {
     const struct counters *c = &s->counters;
     const char *root = tags_root(w->p, w->roots, s->heap, s->labels, w->arena);
@@ -144,19 +144,19 @@ add_point(struct writer *w, const struct stack *s)
     uint32_t *frames = arena_array(w->arena, (size_t)depth + 2, sizeof *frames);
 
     for (uint32_t i = 0; i < depth; i++)
-        frames[count++] = frame_id(w, s->frames[i], s->locations[i]);
+        frames[count++] = dhat_frame_id(w, s->frames[i], s->locations[i]);
     if (depth == 0)
-        frames[count++] = name_id(w, FRAME_NAME_OTHER);
+        frames[count++] = dhat_name_id(w, FRAME_NAME_OTHER);
     if (root != NULL)
-        frames[count++] = name_id(w, root);
+        frames[count++] = dhat_name_id(w, root);
     w->points[w->count++] = (struct point){frames,
                                            count,
-                                           not_negative(c->allocated_bytes),
-                                           not_negative(c->allocations),
-                                           not_negative(c->peak_bytes),
-                                           not_negative(c->peak_blocks),
-                                           not_negative(counters_live_bytes(c)),
-                                           not_negative(counters_live_blocks(c))};
+                                           dhat_not_negative(c->allocated_bytes),
+                                           dhat_not_negative(c->allocations),
+                                           dhat_not_negative(c->peak_bytes),
+                                           dhat_not_negative(c->peak_blocks),
+                                           dhat_not_negative(counters_live_bytes(c)),
+                                           dhat_not_negative(counters_live_blocks(c))};
 }
 
 static int
@@ -198,7 +198,7 @@ merge_points(struct writer *w)
 }
 
 static void
-write_head(struct writer *w, const struct stacks *stacks, struct json *j)
+dhat_write_head(struct writer *w, const struct stacks *stacks, struct json *j)
 {
     const struct profile *p = w->p;
     const char *estimate = export_estimate(p, stacks, w->arena);
@@ -254,11 +254,11 @@ export_dhat(const struct profile *p, const struct stacks *stacks,
     w.known = arena_array(&arena, p->frame_count, sizeof *w.known);
     w.points = arena_array(&arena, stacks->count, sizeof *w.points);
     for (size_t i = 0; i < stacks->count; i++)
-        add_point(&w, &stacks->v[i]);
+        dhat_add_point(&w, &stacks->v[i]);
     merge_points(&w);
     json_begin(&j, out, JSON_VERSION_TABLES);
     json_object(&j, NULL);
-    write_head(&w, stacks, &j);
+    dhat_write_head(&w, stacks, &j);
     json_array(&j, "pps");
     for (size_t i = 0; i < w.count; i++)
         write_point(&w.points[i], &j);

@@ -61,7 +61,7 @@ struct planner {
 };
 
 static int64_t
-not_negative(int64_t value)
+event_plan_not_negative(int64_t value)
 {
     return value > 0 ? value : 0;
 }
@@ -84,12 +84,12 @@ make_units(struct planner *w, const struct stacks *stacks)
     for (size_t i = 0; i < p->site_count; i++) {
         const struct counters *c = &p->sites[i].counters;
         struct plan_unit u = {.stack = stacks->site_stacks[i] - 1,
-                              .allocations = not_negative(c->allocations),
-                              .allocated_bytes = not_negative(c->allocated_bytes),
-                              .peak_bytes = not_negative(c->peak_bytes),
-                              .live_bytes = not_negative(counters_live_bytes(c))};
+                              .allocations = event_plan_not_negative(c->allocations),
+                              .allocated_bytes = event_plan_not_negative(c->allocated_bytes),
+                              .peak_bytes = event_plan_not_negative(c->peak_bytes),
+                              .live_bytes = event_plan_not_negative(counters_live_bytes(c))};
 
-        u.temporary = smaller(not_negative(c->temporary), u.allocations);
+        u.temporary = smaller(event_plan_not_negative(c->temporary), u.allocations);
         of_site[i] = PLAN_NONE;
         if (stacks->site_stacks[i] == 0 ||
             (u.allocations == 0 && u.peak_bytes == 0 && u.live_bytes == 0))
@@ -101,7 +101,7 @@ make_units(struct planner *w, const struct stacks *stacks)
 }
 
 static int
-compare_rows(const void *a, const void *b)
+event_plan_compare_rows(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
 
@@ -119,7 +119,7 @@ merge_rows(struct planner *w)
     for (size_t i = 0; i < w->row_count; i++) {
         struct row *to = kept > 0 ? &w->rows[kept - 1] : NULL, *from = &w->rows[i];
 
-        if (to != NULL && compare_rows(to, from) == 0) {
+        if (to != NULL && event_plan_compare_rows(to, from) == 0) {
             to->blocks = counters_sum(to->blocks, from->blocks);
             to->bytes = counters_sum(to->bytes, from->bytes);
             to->level = counters_sum(to->level, from->level);
@@ -160,7 +160,7 @@ make_rows(struct planner *w, const uint32_t *of_site)
                                           .level = u->live_bytes};
     }
     if (w->row_count > 0)
-        qsort(w->rows, w->row_count, sizeof *w->rows, compare_rows);
+        qsort(w->rows, w->row_count, sizeof *w->rows, event_plan_compare_rows);
     merge_rows(w);
 }
 
@@ -177,7 +177,7 @@ sum_levels(struct planner *w, size_t intervals)
         if (i == 0 || row->unit != w->rows[i - 1].unit)
             sum = shown = 0;
         sum = counters_sum(sum, row->level);
-        level = not_negative(sum);
+        level = event_plan_not_negative(sum);
         totals[row->interval] =
             counters_sum(totals[row->interval], counters_difference(level, shown));
         shown = level;
@@ -203,14 +203,14 @@ missing_for_peak(const struct planner *w, size_t interval)
         for (size_t k = i; k < end; k++)
             if (w->rows[k].interval == interval) {
                 after = counters_sum(before, w->rows[k].level);
-                bytes = not_negative(w->rows[k].bytes);
+                bytes = event_plan_not_negative(w->rows[k].bytes);
             }
-        before = not_negative(before);
-        after = not_negative(after);
-        missing = counters_sum(
-            missing, not_negative(counters_difference(
-                         counters_sum(not_negative(peak - before), not_negative(after - peak)),
-                         bytes)));
+        before = event_plan_not_negative(before);
+        after = event_plan_not_negative(after);
+        missing = counters_sum(missing, event_plan_not_negative(counters_difference(
+                                            counters_sum(event_plan_not_negative(peak - before),
+                                                         event_plan_not_negative(after - peak)),
+                                            bytes)));
     }
     return missing;
 }
@@ -218,7 +218,7 @@ missing_for_peak(const struct planner *w, size_t interval)
 /* Interval of the peak, below INTERVALS. Its time has the resolution of a clock tick, so a
  * neighbour is chosen if only that has enough allocations. */
 static size_t
-peak_interval(const struct planner *w, size_t intervals)
+event_plan_peak_interval(const struct planner *w, size_t intervals)
 {
     size_t n = 1, best;
     int64_t least;
@@ -245,7 +245,7 @@ choose_moments(struct planner *w, const int64_t *totals, size_t intervals, uint3
     const struct profile *p = w->p;
     struct plan *plan = w->plan;
     int64_t peak = 0, end = 0, most;
-    size_t peak_in = peak_interval(w, intervals);
+    size_t peak_in = event_plan_peak_interval(w, intervals);
 
     for (size_t i = 0; i < plan->unit_count; i++) {
         peak = counters_sum(peak, plan->units[i].peak_bytes);
@@ -287,7 +287,7 @@ make_steps(struct planner *w)
 }
 
 static void
-add_piece(struct planner *w, struct plan_piece piece, bool held)
+event_plan_add_piece(struct planner *w, struct plan_piece piece, bool held)
 {
     struct plan *plan = w->plan;
 
@@ -335,7 +335,7 @@ free_bytes(struct planner *w, int64_t bytes, uint32_t step)
         top->bytes -= bytes;
         part.bytes = bytes;
         part.end = step;
-        add_piece(w, part, false);
+        event_plan_add_piece(w, part, false);
         bytes = 0;
     }
     return bytes == 0;
@@ -365,7 +365,8 @@ plan_row(struct planner *w, size_t i, int64_t *level)
         row->left_bytes = 0;
     }
     for (int k = 0; k < 2; k++) {
-        int64_t rise = not_negative(to[k] - before[k]), fall = not_negative(before[k] - to[k]);
+        int64_t rise = event_plan_not_negative(to[k] - before[k]),
+                fall = event_plan_not_negative(before[k] - to[k]);
         uint32_t in = k == 0 ? peak_step : step;
 
         if (rise > 0 && gross > 0 && gross <= before[k]) {
@@ -376,8 +377,13 @@ plan_row(struct planner *w, size_t i, int64_t *level)
         if (fall > 0 && !free_bytes(w, fall, in))
             return false;
         if (rise > 0)
-            add_piece(w, (struct plan_piece){.unit = row->unit, .start = in, .end = PLAN_NONE,
-                                             .row = (uint32_t)i, .bytes = rise}, true);
+            event_plan_add_piece(w,
+                                 (struct plan_piece){.unit = row->unit,
+                                                     .start = in,
+                                                     .end = PLAN_NONE,
+                                                     .row = (uint32_t)i,
+                                                     .bytes = rise},
+                                 true);
     }
     *level = row->level;
     return gross == 0;
@@ -425,9 +431,13 @@ add_simple_pieces(struct planner *w, uint32_t unit, int64_t kept, struct row *ro
             continue;
         row->left_blocks--;
         row->left_bytes = counters_difference(row->left_bytes, v[i].bytes);
-        add_piece(w, (struct plan_piece){.unit = unit, .start = v[i].start, .end = v[i].end,
-                                         .row = (uint32_t)(row - w->rows), .bytes = v[i].bytes},
-                  false);
+        event_plan_add_piece(w,
+                             (struct plan_piece){.unit = unit,
+                                                 .start = v[i].start,
+                                                 .end = v[i].end,
+                                                 .row = (uint32_t)(row - w->rows),
+                                                 .bytes = v[i].bytes},
+                             false);
     }
     if (row->left_blocks >= (row->left_bytes > 0) && row->left_bytes >= 0)
         return true;
@@ -443,7 +453,7 @@ plan_simply(struct planner *w, uint32_t unit, struct row *row, int64_t least)
     int64_t both = smaller(u->peak_bytes, u->live_bytes);
     int64_t most = smaller(least, both);
     // Lower bound of the bytes in blocks that were live at both.
-    int64_t kept = smaller(not_negative(counters_difference(
+    int64_t kept = smaller(event_plan_not_negative(counters_difference(
                                counters_sum(u->peak_bytes, u->live_bytes), u->allocated_bytes)),
                            most);
 
@@ -453,14 +463,18 @@ plan_simply(struct planner *w, uint32_t unit, struct row *row, int64_t least)
     // No program does that; a damaged file may.
     row->left_blocks = row->left_bytes = 0;
     if (u->peak_bytes > 0)
-        add_piece(w, (struct plan_piece){.unit = unit, .start = w->plan->peak_step,
-                                         .end = w->plan->peak_step + 1,
-                                         .row = (uint32_t)(row - w->rows),
-                                         .bytes = u->peak_bytes}, false);
+        event_plan_add_piece(w, (struct plan_piece){.unit = unit, .start = w->plan->peak_step,
+                                                    .end = w->plan->peak_step + 1,
+                                                    .row = (uint32_t)(row - w->rows),
+                                                    .bytes = u->peak_bytes}, false);
     if (u->live_bytes > 0)
-        add_piece(w, (struct plan_piece){.unit = unit, .start = (uint32_t)w->plan->step_count - 1,
-                                         .end = PLAN_NONE, .row = (uint32_t)(row - w->rows),
-                                         .bytes = u->live_bytes}, false);
+        event_plan_add_piece(w,
+                             (struct plan_piece){.unit = unit,
+                                                 .start = (uint32_t)w->plan->step_count - 1,
+                                                 .end = PLAN_NONE,
+                                                 .row = (uint32_t)(row - w->rows),
+                                                 .bytes = u->live_bytes},
+                             false);
 }
 
 /* Set the numbers of blocks in a unit's pieces, which start at FIRST, and its churn. Its rows are
@@ -476,7 +490,7 @@ count_blocks(struct planner *w, uint32_t unit, size_t first, size_t row, size_t 
         u->churn_blocks = counters_sum(u->churn_blocks, w->rows[i].left_blocks);
         u->churn_bytes = counters_sum(u->churn_bytes, w->rows[i].left_bytes);
     }
-    spare = not_negative(u->churn_blocks - u->temporary);
+    spare = event_plan_not_negative(u->churn_blocks - u->temporary);
     for (size_t i = first; i < plan->piece_count; i++) {
         struct plan_piece *piece = &plan->pieces[i];
         struct row *of = &w->rows[piece->row];
@@ -486,7 +500,7 @@ count_blocks(struct planner *w, uint32_t unit, size_t first, size_t row, size_t 
             (int64_t)((share < 1 ? share : 1) * (double)u->allocations * 0.999999999 + 0.5) - 1;
 
         more = smaller(smaller(more, of->left_blocks - (of->left_bytes > 0)), spare);
-        more = not_negative(more);
+        more = event_plan_not_negative(more);
         piece->blocks = 1 + more;
         of->left_blocks -= more;
         spare -= more;
@@ -526,9 +540,9 @@ plan_unit(struct planner *w, uint32_t unit, size_t first, size_t end)
         if (row->interval > w->plan->peak_step + 1)
             least = smaller(least, level);
         sum = counters_sum(sum, row->level);
-        row->level = level = not_negative(sum);
-        row->blocks = not_negative(row->blocks);
-        row->bytes = not_negative(row->bytes);
+        row->level = level = event_plan_not_negative(sum);
+        row->blocks = event_plan_not_negative(row->blocks);
+        row->bytes = event_plan_not_negative(row->bytes);
         if (row->interval > w->plan->peak_step)
             least = smaller(least, level);
     }
@@ -633,7 +647,7 @@ measure_room(struct plan *plan)
         struct plan_step *step = &plan->steps[i];
 
         // An earlier moment that reaches the peak would be taken for it.
-        step->room = not_negative(counters_difference(peak, step->room) - (i <= first));
+        step->room = event_plan_not_negative(counters_difference(peak, step->room) - (i <= first));
         if (step->room > plan->steps[best].room)
             best = (uint32_t)i;
     }

@@ -84,7 +84,7 @@ struct writer {
 };
 
 static int64_t
-at_least_zero(int64_t value)
+firefox_at_least_zero(int64_t value)
 {
     return value > 0 ? value : 0;
 }
@@ -161,7 +161,7 @@ stack_row(struct writer *w, const struct stack *s)
 }
 
 static void
-add_entry(struct writer *w, uint32_t interval, uint32_t row, int64_t weight)
+firefox_add_entry(struct writer *w, uint32_t interval, uint32_t row, int64_t weight)
 {
     arena_grow(w->arena, &w->entries, &w->entry_capacity, w->entry_count, sizeof *w->entries);
     w->entries[w->entry_count++] = (struct entry){interval, row, weight, w->addresses};
@@ -170,18 +170,19 @@ add_entry(struct writer *w, uint32_t interval, uint32_t row, int64_t weight)
 /* A piece of BYTES that was allocated by the stack at ROW in FIRST and freed in LAST, or is live:
  * NO_VALUE. */
 static void
-add_piece(struct writer *w, uint32_t row, int64_t bytes, uint32_t first, int64_t last)
+firefox_add_piece(struct writer *w, uint32_t row, int64_t bytes, uint32_t first, int64_t last)
 {
     w->addresses++;
-    add_entry(w, first, row, bytes);
+    firefox_add_entry(w, first, row, bytes);
     if (last != NO_VALUE)
-        add_entry(w, (uint32_t)last, row, -bytes);
+        firefox_add_entry(w, (uint32_t)last, row, -bytes);
 }
 
 static void
-add_change(struct writer *w, uint32_t row, const struct change *c)
+firefox_add_change(struct writer *w, uint32_t row, const struct change *c)
 {
-    int64_t allocated = at_least_zero(c->allocated), freed = at_least_zero(c->freed);
+    int64_t allocated = firefox_at_least_zero(c->allocated),
+            freed = firefox_at_least_zero(c->freed);
 
     if (allocated > 0) {
         arena_grow(w->arena, &w->held, &w->held_capacity, w->held_count, sizeof *w->held);
@@ -191,7 +192,7 @@ add_change(struct writer *w, uint32_t row, const struct change *c)
         struct piece *top = &w->held[w->held_count - 1];
         int64_t bytes = top->bytes < freed ? top->bytes : freed;
 
-        add_piece(w, row, bytes, top->interval, c->interval);
+        firefox_add_piece(w, row, bytes, top->interval, c->interval);
         freed -= bytes;
         top->bytes -= bytes;
         w->held_count -= top->bytes == 0;
@@ -200,7 +201,7 @@ add_change(struct writer *w, uint32_t row, const struct change *c)
 
 /* By time; allocations before frees. */
 static int
-compare_entries(const void *a, const void *b)
+firefox_compare_entries(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
 
@@ -221,12 +222,12 @@ make_entries(struct writer *w)
 
         w->held_count = 0;
         for (; i < w->change_count && w->changes[i].stack == stack; i++)
-            add_change(w, row, &w->changes[i]);
+            firefox_add_change(w, row, &w->changes[i]);
         for (size_t k = 0; k < w->held_count; k++)
-            add_piece(w, row, w->held[k].bytes, w->held[k].interval, NO_VALUE);
+            firefox_add_piece(w, row, w->held[k].bytes, w->held[k].interval, NO_VALUE);
     }
     if (w->entry_count > 0)
-        qsort(w->entries, w->entry_count, sizeof *w->entries, compare_entries);
+        qsort(w->entries, w->entry_count, sizeof *w->entries, firefox_compare_entries);
 }
 
 static void
@@ -457,7 +458,7 @@ write_meta(struct writer *w)
 }
 
 static void
-write_file(struct writer *w)
+firefox_write_file(struct writer *w)
 {
     struct json *j = &w->j;
 
@@ -511,7 +512,7 @@ export_firefox(const struct profile *p, const struct stacks *stacks,
     json_begin(&w.j, out, JSON_VERSION_TABLES);
     make_entries(&w);
     find_ends(&w);
-    write_file(&w);
+    firefox_write_file(&w);
     strtab_release(&w.strings);
     map_release(&w.children);
     frame_table_release(&w.frames);

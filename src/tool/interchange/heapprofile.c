@@ -54,7 +54,7 @@ struct writer {
 };
 
 static uint32_t
-child_of(struct writer *w, uint32_t parent, uint32_t row)
+heapprofile_child_of(struct writer *w, uint32_t parent, uint32_t row)
 {
     bool new;
     uint64_t *slot = map_put(&w->children, (uint64_t)parent << 32 | row, &new);
@@ -75,7 +75,7 @@ child_of(struct writer *w, uint32_t parent, uint32_t row)
 
 /* Returns the sum of the negative values, which are left out. */
 static int64_t
-build_tree(struct writer *w, const struct stacks *stacks, enum metric metric)
+heapprofile_build_tree(struct writer *w, const struct stacks *stacks, enum metric metric)
 {
     int64_t below = 0;
 
@@ -93,7 +93,7 @@ build_tree(struct writer *w, const struct stacks *stacks, enum metric metric)
         }
         rows = frame_table_stack(&w->frames, &stacks->v[i], &count);
         for (size_t k = 0; k < count; k++)
-            node = child_of(w, node, rows[k]);
+            node = heapprofile_child_of(w, node, rows[k]);
         w->nodes[node].self = counters_sum(w->nodes[node].self, value);
     }
     return below;
@@ -121,7 +121,7 @@ begin_node(struct writer *w, uint32_t node)
 }
 
 static void
-write_tree(struct writer *w)
+heapprofile_write_tree(struct writer *w)
 {
     uint32_t node = 0;
 
@@ -150,7 +150,7 @@ write_tree(struct writer *w)
 }
 
 static void
-write_samples(struct writer *w)
+heapprofile_write_samples(struct writer *w)
 {
     size_t ordinal = 0;
 
@@ -180,14 +180,14 @@ export_heapprofile(const struct profile *p, const struct stacks *stacks,
                        metric_name(options->metric));
     frame_table_init(&w.frames, p, &options->roots, &arena);
     json_begin(&w.j, out, JSON_VERSION_TABLES);
-    below = build_tree(&w, stacks, options->metric);
+    below = heapprofile_build_tree(&w, stacks, options->metric);
     strbuf_str(out, "{\"title\": ");
     json_string(&w.j, NULL, title_metric(p, options->metric, below, &arena));
     strbuf_str(out, ", \"heaptap\": ");
     json_string(&w.j, NULL, title_profile(p, stacks, &arena));
     strbuf_str(out, ", \"head\":\n");
-    write_tree(&w);
-    write_samples(&w);
+    heapprofile_write_tree(&w);
+    heapprofile_write_samples(&w);
     strtab_release(&w.scripts);
     map_release(&w.children);
     frame_table_release(&w.frames);

@@ -85,7 +85,7 @@ struct writer {
 };
 
 static void
-write_line(struct writer *w, char what, uint64_t number)
+heaptrack_write_line(struct writer *w, char what, uint64_t number)
 {
     static const char digits[] = "0123456789abcdef";
     char line[20], *s = line + sizeof line;
@@ -189,7 +189,7 @@ trace_of_stack(struct writer *w, uint32_t stack)
 
 /* Return the kind of blocks of SIZE of a unit, which are allocated next if it is new. */
 static uint64_t
-kind_of(struct writer *w, uint32_t unit, int64_t size)
+heaptrack_kind_of(struct writer *w, uint32_t unit, int64_t size)
 {
     uint32_t trace = trace_of_stack(w, w->plan.units[unit].stack);
     bool new;
@@ -208,7 +208,7 @@ kind_of(struct writer *w, uint32_t unit, int64_t size)
 static void
 write_allocation(struct writer *w, uint64_t kind)
 {
-    write_line(w, '+', kind);
+    heaptrack_write_line(w, '+', kind);
     w->latest = kind;
 }
 
@@ -216,8 +216,8 @@ static void
 write_free(struct writer *w, uint64_t kind, bool temporary)
 {
     if (!temporary && w->latest == kind && w->plan.marker != PLAN_NONE)
-        write_line(w, '-', 0);
-    write_line(w, '-', kind);
+        heaptrack_write_line(w, '-', 0);
+    heaptrack_write_line(w, '-', kind);
     w->latest = NO_KIND;
 }
 
@@ -229,7 +229,7 @@ write_time(struct writer *w, uint64_t elapsed_ns)
     // The last event may be a little older than the last snapshot.
     if (ms > w->latest_ms)
         w->latest_ms = ms;
-    write_line(w, 'c', w->latest_ms);
+    heaptrack_write_line(w, 'c', w->latest_ms);
 }
 
 static int64_t
@@ -247,7 +247,7 @@ write_piece(struct writer *w, const struct plan_piece *piece, bool begins)
 
     for (int64_t done = 0; done < blocks;) {
         bool first = done < larger;
-        uint64_t kind = kind_of(w, piece->unit, size + first);
+        uint64_t kind = heaptrack_kind_of(w, piece->unit, size + first);
 
         for (int64_t end = first ? larger : blocks; done < end; done++) {
             // The reader's peak gets the latest time line.
@@ -266,7 +266,7 @@ write_piece(struct writer *w, const struct plan_piece *piece, bool begins)
 static void
 write_passing(struct writer *w, uint32_t unit, int64_t size, int64_t n, bool temporary)
 {
-    uint64_t kind = n > 0 ? kind_of(w, unit, size) : 0;
+    uint64_t kind = n > 0 ? heaptrack_kind_of(w, unit, size) : 0;
 
     for (int64_t i = 0; i < n; i++) {
         write_allocation(w, kind);
@@ -277,7 +277,7 @@ write_passing(struct writer *w, uint32_t unit, int64_t size, int64_t n, bool tem
 
 /* PART of WHOLE, of NUMBER; none of them negative. */
 static int64_t
-share(int64_t number, int64_t part, int64_t whole)
+heaptrack_share(int64_t number, int64_t part, int64_t whole)
 {
     return whole == 0 ? 0 : (int64_t)((unsigned __int128)number * (uint64_t)part / (uint64_t)whole);
 }
@@ -289,15 +289,15 @@ write_churn(struct writer *w, const struct plan_churn *churn, int64_t room)
     struct progress *progress = &w->progress[churn->unit];
     // Totals of the unit, and the block size: `larger` blocks have one byte more.
     int64_t all = (u->churn_blocks + w->divisor - 1) / w->divisor;
-    int64_t temporary = share(all, u->die_at_once, u->churn_blocks);
-    int64_t bytes = share(u->churn_bytes, all, u->churn_blocks);
+    int64_t temporary = heaptrack_share(all, u->die_at_once, u->churn_blocks);
+    int64_t bytes = heaptrack_share(u->churn_bytes, all, u->churn_blocks);
     int64_t size = all > 0 ? bytes / all : 0, larger = all > 0 ? bytes % all : 0;
     int64_t from = progress->written, to, passing, dying, of_larger;
 
     progress->blocks += churn->blocks;
-    to = share(all, progress->blocks, u->churn_blocks);
+    to = heaptrack_share(all, progress->blocks, u->churn_blocks);
     progress->written = to;
-    dying = share(temporary, to, all) - progress->temporary;
+    dying = heaptrack_share(temporary, to, all) - progress->temporary;
     progress->temporary += dying;
     passing = to - from - dying;
     of_larger = larger > from ? larger - from : 0;
@@ -340,7 +340,7 @@ write_step(struct writer *w, uint32_t number)
 }
 
 static void
-write_head(struct writer *w)
+heaptrack_write_head(struct writer *w)
 {
     const char *estimate = export_estimate(w->p, w->stacks, w->arena);
 
@@ -368,11 +368,11 @@ divisor_for(const struct plan *plan, int64_t max)
 }
 
 static void
-write_all(struct writer *w)
+heaptrack_write_all(struct writer *w)
 {
-    write_head(w);
+    heaptrack_write_head(w);
     if (w->plan.marker != PLAN_NONE)
-        write_allocation(w, kind_of(w, w->plan.marker, 0));
+        write_allocation(w, heaptrack_kind_of(w, w->plan.marker, 0));
     for (uint32_t i = 0; i < w->plan.step_count; i++)
         write_step(w, i);
 }
@@ -394,7 +394,7 @@ export_heaptrack(const struct profile *p, const struct stacks *stacks,
     w.location_ips = arena_array(&arena, p->location_count, sizeof *w.location_ips);
     w.stack_traces = arena_array(&arena, stacks->count, sizeof *w.stack_traces);
     w.out = compressed_begin(&compressed, options->compression, out);
-    write_all(&w);
+    heaptrack_write_all(&w);
     rc = compressed_end(&compressed, err);
     strtab_release(&w.strings);
     map_release(&w.name_ips);

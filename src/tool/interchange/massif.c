@@ -102,7 +102,7 @@ struct writer {
 };
 
 static uint32_t
-dense_id(struct map *m, uint64_t key, bool *ret_new)
+massif_dense_id(struct map *m, uint64_t key, bool *ret_new)
 {
     uint64_t *id = map_put(m, key, ret_new);
 
@@ -121,9 +121,9 @@ place_id(struct writer *w, const char *name, const struct place *place)
     strbuf_clear(&w->scratch);
     line_text(&w->scratch, name);
     name_id = strtab_id(&w->names, strbuf_text(&w->scratch));
-    pair = dense_id(&w->pairs, (uint64_t)name_id << 32 | place->file, &is_new);
-    triple = dense_id(&w->triples, pair << 32 | place->line, &is_new);
-    id = dense_id(&w->place_ids, triple << 32 | place->module, &is_new);
+    pair = massif_dense_id(&w->pairs, (uint64_t)name_id << 32 | place->file, &is_new);
+    triple = massif_dense_id(&w->triples, pair << 32 | place->line, &is_new);
+    id = massif_dense_id(&w->place_ids, triple << 32 | place->module, &is_new);
     if (is_new) {
         arena_grow(w->arena, &w->places, &w->place_capacity, id, sizeof *w->places);
         w->places[id] = *place;
@@ -251,7 +251,7 @@ write_place(struct writer *w, const struct place *place)
 }
 
 static void
-write_line(struct writer *w, const struct range *r, size_t below)
+massif_write_line(struct writer *w, const struct range *r, size_t below)
 {
     strbuf_fmt(w->out, "%*sn%zu: %" PRId64 " ", (int)r->depth, "", below,
                r->bytes > 0 ? r->bytes : 0);
@@ -268,7 +268,7 @@ write_line(struct writer *w, const struct range *r, size_t below)
 
 /* The tree of VALUES, by stack, none below 0, which come to TOTAL. */
 static void
-write_tree(struct writer *w, const int64_t *values, int64_t total)
+massif_write_tree(struct writer *w, const int64_t *values, int64_t total)
 {
     arena_grow(w->arena, &w->open, &w->open_capacity, 0, sizeof *w->open);
     w->open[0] = (struct range){0, w->stacks->count, total, 0, 0};
@@ -277,7 +277,7 @@ write_tree(struct writer *w, const int64_t *values, int64_t total)
         struct range r = w->open[--w->open_count];
         size_t below = r.places > 0 ? 0 : find_level(w, &r, values, total);
 
-        write_line(w, &r, below);
+        massif_write_line(w, &r, below);
         for (size_t i = below; i-- > 0;) {
             arena_grow(w->arena, &w->open, &w->open_capacity, w->open_count, sizeof *w->open);
             w->open[w->open_count++] = w->level[i];
@@ -301,7 +301,7 @@ write_snapshot(struct writer *w, uint64_t elapsed_ns, const char *tree, const in
                "\nmem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=%s\n",
                w->written++, ms, total < 0 ? 0 : total, tree);
     if (strcmp(tree, "empty") != 0)
-        write_tree(w, values, total < 0 ? 0 : total);
+        massif_write_tree(w, values, total < 0 ? 0 : total);
     strbuf_pause(w->out);
 }
 
@@ -355,7 +355,7 @@ struct changes {
 };
 
 static void
-sort_changes(struct writer *w, struct changes *c)
+massif_sort_changes(struct writer *w, struct changes *c)
 {
     const struct profile *p = w->p;
 
@@ -406,7 +406,7 @@ write_history(struct writer *w, size_t first, size_t last)
     struct changes changes = {0};
     size_t largest;
 
-    sort_changes(w, &changes);
+    massif_sort_changes(w, &changes);
     largest = peak_due ? SIZE_MAX : largest_moment(w, &changes, first, last);
     for (size_t n = first; n <= last; n++) {
         struct profile_moment moment = at_moment(p, n);
@@ -443,7 +443,7 @@ write_snapshots(struct writer *w)
 }
 
 static void
-write_head(struct writer *w)
+massif_write_head(struct writer *w)
 {
     const char *estimate = export_estimate(w->p, w->stacks, w->arena);
 
@@ -473,7 +473,7 @@ export_massif(const struct profile *p, const struct stacks *stacks,
         w.paths[i] = path_of_stack(&w, i);
     if (stacks->count > 0)
         qsort(w.paths, stacks->count, sizeof *w.paths, compare_paths);
-    write_head(&w);
+    massif_write_head(&w);
     write_snapshots(&w);
     strtab_release(&w.names);
     strbuf_release(&w.scratch);

@@ -97,7 +97,7 @@ make_samples(struct writer *w)
 }
 
 static int64_t
-value_of(const struct writer *w, const struct sample *s, enum metric metric)
+speedscope_value_of(const struct writer *w, const struct sample *s, enum metric metric)
 {
     return metric_value(&w->stacks->v[s->stack].counters, metric);
 }
@@ -125,7 +125,7 @@ write_frames(struct writer *w)
 }
 
 static void
-write_samples(struct writer *w, enum metric metric)
+speedscope_write_samples(struct writer *w, enum metric metric)
 {
     struct json *j = &w->j;
 
@@ -133,7 +133,7 @@ write_samples(struct writer *w, enum metric metric)
     for (size_t i = 0; i < w->stacks->count; i++) {
         const struct sample *s = &w->samples[i];
 
-        if (value_of(w, s, metric) <= 0)
+        if (speedscope_value_of(w, s, metric) <= 0)
             continue;
         json_array_filled(j, NULL);
         for (uint32_t k = 0; k < s->count; k++)
@@ -143,7 +143,7 @@ write_samples(struct writer *w, enum metric metric)
     json_end(j);
     json_array_filled(j, "weights");
     for (size_t i = 0; i < w->stacks->count; i++) {
-        int64_t value = value_of(w, &w->samples[i], metric);
+        int64_t value = speedscope_value_of(w, &w->samples[i], metric);
 
         if (value > 0)
             json_int(j, NULL, value);
@@ -169,12 +169,12 @@ write_metric(struct writer *w, enum metric metric)
     json_string(j, "unit", metric_is_bytes(metric) ? "bytes" : "none");
     json_int(j, "startValue", 0);
     json_int(j, "endValue", sum);
-    write_samples(w, metric);
+    speedscope_write_samples(w, metric);
     json_end(j);
 }
 
 static void
-write_file(struct writer *w, enum metric wanted)
+speedscope_write_file(struct writer *w, enum metric wanted)
 {
     struct json *j = &w->j;
     uint64_t active = 0;
@@ -206,7 +206,7 @@ export_speedscope(const struct profile *p, const struct stacks *stacks,
     frame_table_init(&w.frames, p, &options->roots, &arena);
     json_begin(&w.j, out, JSON_VERSION_TABLES);
     make_samples(&w);
-    write_file(&w, options->metric);
+    speedscope_write_file(&w, options->metric);
     frame_table_release(&w.frames);
     arena_release(&arena);
     return 0;

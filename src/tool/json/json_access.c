@@ -112,7 +112,7 @@ struct rows {
 
 /* Write the members of row I beyond those of every site. */
 static void
-put_row(struct json_tables *t, size_t i, const void *arg)
+json_access_put_row(struct json_tables *t, size_t i, const void *arg)
 {
     static const struct access_row no_row = {.verdict = ACCESS_USED};
     const struct rows *rows = arg;
@@ -153,7 +153,7 @@ json_access(struct json *j, const struct view *v, const struct access_table *t,
     json_uint(j, "hot_sites", t->hot_count);
     json_uint(j, "hot_accesses", t->hot_accesses);
     json_end(j);
-    json_sites_more(&tables, "sites", stacks, count, put_row, &rows);
+    json_sites_more(&tables, "sites", stacks, count, json_access_put_row, &rows);
     json_tables_end(&tables);
     json_end(j);
 }

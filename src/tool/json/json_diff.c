@@ -118,7 +118,7 @@ nested_frames(struct json *j, const struct diff_row *row)
 }
 
 static void
-put_stack(struct json_tables *t, const struct diff_row *row)
+json_diff_put_stack(struct json_tables *t, const struct diff_row *row)
 {
     uint32_t stack = 0;
 
@@ -145,7 +145,7 @@ has_several_lines(const struct diff_row *row)
 }
 
 static void
-put_row(const struct diff_view *v, struct json_tables *t, const struct diff_row *row)
+json_diff_put_row(const struct diff_view *v, struct json_tables *t, const struct diff_row *row)
 {
     struct json *j = t->j;
 
@@ -161,7 +161,7 @@ put_row(const struct diff_view *v, struct json_tables *t, const struct diff_row 
         json_string(j, "heap", row->heap->name);
         json_labels(j, row->labels);
         json_bool(j, "several_lines", has_several_lines(row));
-        put_stack(t, row);
+        json_diff_put_stack(t, row);
     } else {
         json_string(j, "function", row->frames[0].function);
         json_known(j, "file", row->frames[0].file);
@@ -224,7 +224,7 @@ json_diff(struct json *j, const struct diff_view *v)
     json_array(j, "rows");
     for (size_t i = 0; i < d->count && shown < v->limit; i++)
         if (diff_changed(&d->rows[i])) {
-            put_row(v, &t, &d->rows[i]);
+            json_diff_put_row(v, &t, &d->rows[i]);
             shown++;
         }
     json_end(j);

@@ -9,7 +9,7 @@
 
 /* Return true if P has any data on heap I. */
 static bool
-is_known(const struct profile *p, size_t i)
+json_heaps_is_known(const struct profile *p, size_t i)
 {
     const struct profile_heap *h = &p->heaps[i];
 
@@ -24,7 +24,7 @@ json_heaps(struct json *j, const struct profile *p)
     for (size_t i = 0; i < p->heap_count; i++) {
         const struct profile_heap *h = &p->heaps[i];
 
-        if (!is_known(p, i))
+        if (!json_heaps_is_known(p, i))
             continue;
         json_object(j, NULL);
         json_string(j, "heap", h->name);

@@ -29,8 +29,8 @@ put_block_of(struct json_tables *t, const struct block *b, const struct stack *s
 }
 
 static void
-put_block(struct json_tables *t, const struct view *v, const struct examined *e,
-          const struct block *b)
+json_memory_put_block(struct json_tables *t, const struct view *v, const struct examined *e,
+                      const struct block *b)
 {
     static const struct stack none;
     struct stack stack;
@@ -47,14 +47,14 @@ put_block_or_null(struct json_tables *t, const char *key, const struct view *v,
         return;
     }
     json_object(t->j, key);
-    put_block(t, v, e, b);
+    json_memory_put_block(t, v, e, b);
     json_end(t->j);
 }
 
 /* Describe ADDRESS, as KEY. */
 static void
-put_place(struct json_tables *t, const char *key, const struct view *v, const struct examined *e,
-          uint64_t address)
+json_memory_put_place(struct json_tables *t, const char *key, const struct view *v,
+                      const struct examined *e, uint64_t address)
 {
     struct place place = place_of(e, address);
     bool ended = place.kind == PLACE_ENDED;
@@ -79,8 +79,8 @@ put_place(struct json_tables *t, const char *key, const struct view *v, const st
 
 /* Write the block B and its stack as KEY; null if there is none. */
 static void
-put_culprit(struct json_tables *t, const char *key, const struct view *v, const struct examined *e,
-            const struct ended_block *b)
+json_memory_put_culprit(struct json_tables *t, const char *key, const struct view *v,
+                        const struct examined *e, const struct ended_block *b)
 {
     struct stack stack;
 
@@ -97,7 +97,7 @@ put_culprit(struct json_tables *t, const char *key, const struct view *v, const 
 
 /* Write the message of glibc's allocator before it aborted, and the affected block. */
 static void
-put_abort(struct json_tables *t, const struct view *v, const struct examined *e)
+json_memory_put_abort(struct json_tables *t, const struct view *v, const struct examined *e)
 {
     struct abort_cause cause;
 
@@ -109,8 +109,8 @@ put_abort(struct json_tables *t, const struct view *v, const struct examined *e)
     json_object(t->j, "abort");
     json_string(t->j, "message", cause.message);
     json_string(t->j, "kind", memory_abort_kind(&cause));
-    put_culprit(t, "block", v, e, &cause.block);
-    put_culprit(t, "front", v, e, &cause.front);
+    json_memory_put_culprit(t, "block", v, e, &cause.block);
+    json_memory_put_culprit(t, "front", v, e, &cause.front);
     json_end(t->j);
 }
 
@@ -128,15 +128,15 @@ put_signal(struct json_tables *t, const struct view *v, const struct examined *e
     json_uint(j, "number", s->number);
     json_string(j, "name", memory_signal_name(v->arena, s->number));
     json_int(j, "code", s->code);
-    put_abort(t, v, e);
+    json_memory_put_abort(t, v, e);
     if (s->has_address)
-        put_place(t, "place", v, e, s->address);
+        json_memory_put_place(t, "place", v, e, s->address);
     json_end(j);
 }
 
 /* Parent data of a forked child. */
 static void
-put_inherited(struct json *j, const struct inherited *i)
+json_memory_put_inherited(struct json *j, const struct inherited *i)
 {
     if (!i->forked) {
         json_string(j, "inherited", NULL);
@@ -171,13 +171,13 @@ json_memory_member(struct json_tables *t, const struct view *v)
     json_uint(j, "ledger_parts_missing", e->blocks.missing_leaves);
     json_bool(j, "own_heaps_left_out", memory_view_lacks_heaps(v->p, e));
     json_bool(j, "stacks_from_annotations", e->stacks_carried);
-    put_inherited(j, &e->inherited);
+    json_memory_put_inherited(j, &e->inherited);
     put_signal(t, v, e);
     json_array(j, "damaged");
     for (size_t i = 0; i < e->blocks.count; i++)
         if (e->blocks.v[i].flags & BLOCK_CORRUPTED) {
             json_object(j, NULL);
-            put_block(t, v, e, &e->blocks.v[i]);
+            json_memory_put_block(t, v, e, &e->blocks.v[i]);
             put_block_or_null(t, "before", v, e, i > 0 ? &e->blocks.v[i - 1] : NULL);
             json_end(j);
         }
@@ -186,7 +186,8 @@ json_memory_member(struct json_tables *t, const struct view *v)
 }
 
 static void
-put_blocks(struct json_tables *t, const struct view *v, const struct memory_view *m, size_t limit)
+json_memory_put_blocks(struct json_tables *t, const struct view *v, const struct memory_view *m,
+                       size_t limit)
 {
     json_array(t->j, "blocks");
     for (size_t i = 0; i < m->block_count && i < limit; i++) {
@@ -209,7 +210,7 @@ put_if(struct json *j, const char *key, bool known, uint64_t value)
 
 /* Time, stack and thread of the allocation of the block at the address. */
 static void
-put_birth(struct json *j, const struct examined *e, const struct memory_answer *answer)
+json_memory_put_birth(struct json *j, const struct examined *e, const struct memory_answer *answer)
 {
     const struct birth *b = &answer->birth;
 
@@ -242,14 +243,15 @@ put_neighbours(struct json_tables *t, const struct view *v, const struct memory_
     const struct block *before, *behind;
 
     memory_view_neighbours(m->e, &m->answer->place, &before, &behind);
-    put_place(t, "place", v, m->e, m->answer->address);
-    put_birth(t->j, m->e, m->answer);
+    json_memory_put_place(t, "place", v, m->e, m->answer->address);
+    json_memory_put_birth(t->j, m->e, m->answer);
     put_block_or_null(t, "before", v, m->e, before);
     put_block_or_null(t, "behind", v, m->e, behind);
 }
 
 static void
-put_pointers(struct json_tables *t, const struct view *v, const struct memory_view *m, size_t limit)
+json_memory_put_pointers(struct json_tables *t, const struct view *v, const struct memory_view *m,
+                         size_t limit)
 {
     static const char *const kinds[] = {[SCAN_VARIABLE] = "variable",
                                         [SCAN_STACK] = "stack",
@@ -257,7 +259,7 @@ put_pointers(struct json_tables *t, const struct view *v, const struct memory_vi
                                         [SCAN_MAPPED] = "mapped"};
     struct json *j = t->j;
 
-    put_place(t, "place", v, m->e, m->answer->address);
+    json_memory_put_place(t, "place", v, m->e, m->answer->address);
     json_uint(j, "pointers_found", m->answer->pointers.found);
     json_array(j, "pointers");
     for (size_t i = 0; i < m->answer->pointers.count && i < limit; i++) {
@@ -281,7 +283,7 @@ put_pointers(struct json_tables *t, const struct view *v, const struct memory_vi
 }
 
 static void
-put_sum(struct json *j, const char *key, uint64_t blocks, uint64_t bytes)
+json_memory_put_sum(struct json *j, const char *key, uint64_t blocks, uint64_t bytes)
 {
     json_object_line(j, key);
     json_uint(j, "blocks", blocks);
@@ -290,7 +292,7 @@ put_sum(struct json *j, const char *key, uint64_t blocks, uint64_t bytes)
 }
 
 static void
-put_leaks(struct json_tables *t, const struct memory_view *m, size_t limit)
+json_memory_put_leaks(struct json_tables *t, const struct memory_view *m, size_t limit)
 {
     static const char *const keys[REACH_KINDS] = {[REACH_NONE] = "lost",
                                                   [REACH_THROUGH] = "lost_through_others",
@@ -300,15 +302,16 @@ put_leaks(struct json_tables *t, const struct memory_view *m, size_t limit)
 
     json_object(j, "reachability");
     for (size_t i = REACH_KINDS; i-- > 0;)
-        put_sum(j, keys[i], m->answer->reached.sums[i].blocks, m->answer->reached.sums[i].bytes);
+        json_memory_put_sum(j, keys[i], m->answer->reached.sums[i].blocks,
+                            m->answer->reached.sums[i].bytes);
     json_uint(j, "scanned_bytes", m->answer->reached.scanned_bytes);
     json_array(j, "stacks");
     for (size_t i = 0; i < m->lost_count && i < limit; i++) {
         const struct lost *l = &m->lost[i];
 
         json_object(j, NULL);
-        put_sum(j, "lost", l->none.blocks, l->none.bytes);
-        put_sum(j, "lost_through_others", l->through.blocks, l->through.bytes);
+        json_memory_put_sum(j, "lost", l->none.blocks, l->none.bytes);
+        json_memory_put_sum(j, "lost_through_others", l->through.blocks, l->through.bytes);
         json_address(j, "first_address", l->first);
         json_stack(t, "stack", l->stack);
         json_end(j);
@@ -327,13 +330,13 @@ json_memory(struct json *j, const struct view *v, const struct memory_view *m, s
     json_head(j, "heaptap-memory", v->p, &v->stacks->total, &v->stacks->errors);
     json_memory_member(&t, v);
     if (m->answer->question == MEMORY_LARGEST)
-        put_blocks(&t, v, m, limit);
+        json_memory_put_blocks(&t, v, m, limit);
     else if (m->answer->question == MEMORY_ADDRESS)
         put_neighbours(&t, v, m);
     else if (m->answer->question == MEMORY_POINTERS)
-        put_pointers(&t, v, m, limit);
+        json_memory_put_pointers(&t, v, m, limit);
     else if (m->answer->question == MEMORY_LEAKS)
-        put_leaks(&t, m, limit);
+        json_memory_put_leaks(&t, m, limit);
     else if (m->answer->question == MEMORY_CHECK)
         json_check(&t, v, m, limit, put_block_or_null);
     json_tables_end(&t);

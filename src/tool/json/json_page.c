@@ -83,7 +83,7 @@ put_part(struct json_tables *t, const struct profile_site *part, uint32_t site)
 }
 
 static void
-put_parts(struct json_tables *t, const struct view *v, const struct page_places *places)
+json_page_put_parts(struct json_tables *t, const struct view *v, const struct page_places *places)
 {
     static const struct profile_site none = {.counters = COUNTERS_ZERO};
 
@@ -250,8 +250,8 @@ find_members(const struct view *v, const struct stacks *folded, const struct tim
 
 /* Sites of row ROW, and the one with most live bytes. */
 static void
-put_members(struct json *j, const struct page_members *members, size_t row,
-            const struct stack *const *sites)
+json_page_put_members(struct json *j, const struct page_members *members, size_t row,
+                      const struct stack *const *sites)
 {
     uint32_t largest = members->first[row];
 
@@ -289,7 +289,7 @@ put_growing(struct json *j, const struct view *v, const struct stacks_options *o
             json_string(j, "trend", timeline_trend_name(t.rows[i].trend));
             json_double(j, "per_minute", t.rows[i].per_minute);
             json_bool(j, "news", timeline_is_news(v->p, &t.rows[i]));
-            put_members(j, &members, i, sites);
+            json_page_put_members(j, &members, i, sites);
             json_end(j);
         }
     }
@@ -317,7 +317,7 @@ put_more(struct json_tables *t, const struct view *v, const struct stack *const 
     struct page_report *r = arg;
     struct page_places places = find_places(v, sites);
 
-    put_parts(t, v, &places);
+    json_page_put_parts(t, v, &places);
     put_growing(t->j, v, r->page->options, sites, &places);
     put_history(t->j, v, &places);
     if (r->page->source != NULL)
@@ -343,7 +343,7 @@ put_sources(struct json *j, const struct page_report *r)
 
 /* Live blocks by path, as `heaptap leaks --paths` shows them without options. */
 static void
-put_leaks(struct json *j, const struct view *v, const struct stacks_options *options)
+json_page_put_leaks(struct json *j, const struct view *v, const struct stacks_options *options)
 {
     const struct paths_options by = {.callers = LEAK_CALLERS};
     struct stacks_options folded = *options;
@@ -367,7 +367,7 @@ put_leaks(struct json *j, const struct view *v, const struct stacks_options *opt
 }
 
 static void
-put_sizes(struct json *j, const struct view *v)
+json_page_put_sizes(struct json *j, const struct view *v)
 {
     if (v->p->extent != EXTENT_WHOLE) {
         json_string(j, "sizes", NULL);
@@ -409,8 +409,8 @@ json_page(struct json *j, const struct json_page *page)
         json_string(j, "before", NULL);
     }
     put_filter(j, page->view);
-    put_sizes(j, page->view);
-    put_leaks(j, page->view, page->options);
+    json_page_put_sizes(j, page->view);
+    json_page_put_leaks(j, page->view, page->options);
     put_sources(j, &report);
     json_end(j);
 }

@@ -9,7 +9,7 @@
 #include "json/json_stack.h"
 
 static void
-put_parts(struct json *j, const struct annotated_memory *m)
+json_rawdump_put_parts(struct json *j, const struct annotated_memory *m)
 {
     json_array(j, "parts");
     for (size_t i = 0; i < m->part_count; i++) {
@@ -34,7 +34,8 @@ put_refused(struct json *j, const struct annotated_memory *m)
 }
 
 static void
-put_sizes(struct json_tables *t, const struct view *v, const struct annotated_view *found)
+json_rawdump_put_sizes(struct json_tables *t, const struct view *v,
+                       const struct annotated_view *found)
 {
     struct json *j = t->j;
 
@@ -62,8 +63,9 @@ put_sizes(struct json_tables *t, const struct view *v, const struct annotated_vi
 }
 
 static void
-put_block(struct json_tables *t, const struct view *v, const struct annotated_view *found,
-          const char *name, const struct annotated_block *b)
+json_rawdump_put_block(struct json_tables *t, const struct view *v,
+                       const struct annotated_view *found, const char *name,
+                       const struct annotated_block *b)
 {
     struct stack stack = stack_of_node(v->p, found->places->node_of[b->stack], v->arena);
 
@@ -75,7 +77,8 @@ put_block(struct json_tables *t, const struct view *v, const struct annotated_vi
 }
 
 static void
-put_corruption(struct json_tables *t, const struct view *v, const struct annotated_view *found)
+json_rawdump_put_corruption(struct json_tables *t, const struct view *v,
+                            const struct annotated_view *found)
 {
     const struct annotated_memory *m = found->memory;
 
@@ -87,10 +90,10 @@ put_corruption(struct json_tables *t, const struct view *v, const struct annotat
         json_string(t->j, "kind", annotated_corruption_name(d->kind));
         if (d->kind == CORRUPTION_PAST_END)
             json_uint(t->j, "first_byte", d->block.size + d->block.guard_changed);
-        put_block(t, v, found, "block", &d->block);
+        json_rawdump_put_block(t, v, found, "block", &d->block);
         json_bool(t->j, "beginning_is_lost", d->block.head_bytes == 0);
         if (d->front != 0)
-            put_block(t, v, found, "in_front", &m->v[d->front - 1]);
+            json_rawdump_put_block(t, v, found, "in_front", &m->v[d->front - 1]);
         json_end(t->j);
     }
     json_end(t->j);
@@ -111,8 +114,8 @@ json_rawdump(const void *arg, const struct view *v, struct json_tables *t)
     json_uint(t->j, "looked_at_bytes", m->read_bytes);
     json_uint(t->j, "hole_bytes", m->hole_bytes);
     put_refused(t->j, m);
-    put_parts(t->j, m);
-    put_sizes(t, v, found);
-    put_corruption(t, v, found);
+    json_rawdump_put_parts(t->j, m);
+    json_rawdump_put_sizes(t, v, found);
+    json_rawdump_put_corruption(t, v, found);
     json_end(t->j);
 }

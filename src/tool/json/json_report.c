@@ -275,7 +275,7 @@ next_node(const struct tree *tree, uint32_t n, uint32_t *parents)
 
 /* Members of a node, in the open object or row. PARENT is its parent's row plus 1. */
 static void
-put_node(struct json_tables *t, const struct tree_node *node, uint32_t parent)
+json_report_put_node(struct json_tables *t, const struct tree_node *node, uint32_t parent)
 {
     struct json *j = t->j;
 
@@ -318,7 +318,7 @@ put_tree(struct json_tables *t, const struct tree *tree, struct arena *arena)
         else
             json_row(t->j);
         rows[n] = ++count;
-        put_node(t, &tree->nodes[n], rows[parents[tree->nodes[n].depth - 1]]);
+        json_report_put_node(t, &tree->nodes[n], rows[parents[tree->nodes[n].depth - 1]]);
         json_end(t->j);
     }
     if (nested) {
@@ -327,7 +327,7 @@ put_tree(struct json_tables *t, const struct tree *tree, struct arena *arena)
     }
     if (count == 0) {
         json_row(t->j);
-        put_node(t, &none, 0);
+        json_report_put_node(t, &none, 0);
         json_end(t->j);
     }
     json_columns_end(t->j, count);

@@ -6,8 +6,8 @@
 #include "view/damage.h"
 
 static void
-put_head(struct json *j, const char *damage, const struct counters *total,
-         const struct errors *errors)
+json_session_put_head(struct json *j, const char *damage, const struct counters *total,
+                      const struct errors *errors)
 {
     json_object(j, NULL);
     json_string(j, "format", "heaptap-session");
@@ -28,7 +28,7 @@ json_session_begin(struct json *j, const struct view_set *set, struct arena *are
     struct table t = {.arena = arena};
 
     session_table(set, &t, &total, &errors);
-    put_head(j, damage_of_set(set, arena), &total, &errors);
+    json_session_put_head(j, damage_of_set(set, arena), &total, &errors);
     table_json(&t, j, "processes", SIZE_MAX);
     json_array(j, "profiles");
 }

@@ -71,7 +71,7 @@ json_tables_begin(struct json_tables *t, struct json *j, const struct profile *p
 /* Return the id in TEXTS of TEXT, which stays where it is as long as IDS are kept; 0 if it is
  * unknown. */
 static uint32_t
-text_id(struct strtab *texts, struct map *ids, const char *text)
+json_tables_text_id(struct strtab *texts, struct map *ids, const char *text)
 {
     uint64_t *known;
 
@@ -86,17 +86,17 @@ text_id(struct strtab *texts, struct map *ids, const char *text)
 static uint32_t
 file_id(struct json_tables *t, const char *text)
 {
-    return text_id(&t->files, &t->file_ids, text);
+    return json_tables_text_id(&t->files, &t->file_ids, text);
 }
 
 static uint32_t
-name_id(struct json_tables *t, const char *text)
+json_tables_name_id(struct json_tables *t, const char *text)
 {
-    return text_id(&t->names, &t->name_ids, text);
+    return json_tables_text_id(&t->names, &t->name_ids, text);
 }
 
 static uint32_t
-add_module(struct json_tables *t, const struct profile_module *of, const char *path)
+json_tables_add_module(struct json_tables *t, const struct profile_module *of, const char *path)
 {
     arena_grow(t->arena, &t->modules, &t->module_capacity, t->module_count, sizeof *t->modules);
     t->modules[t->module_count++] = (struct json_module){of, path};
@@ -104,7 +104,7 @@ add_module(struct json_tables *t, const struct profile_module *of, const char *p
 }
 
 static uint32_t
-function_id(struct json_tables *t, uint32_t name, uint32_t module)
+json_tables_function_id(struct json_tables *t, uint32_t name, uint32_t module)
 {
     uint64_t *known;
 
@@ -121,7 +121,7 @@ function_id(struct json_tables *t, uint32_t name, uint32_t module)
 }
 
 static uint32_t
-add_frame(struct json_tables *t, const struct json_frame_row *row)
+json_tables_add_frame(struct json_tables *t, const struct json_frame_row *row)
 {
     arena_grow(t->arena, &t->frames, &t->frame_capacity, t->frame_count, sizeof *t->frames);
     t->frames[t->frame_count] = *row;
@@ -149,7 +149,7 @@ module_index(struct json_tables *t, uint32_t module)
     if (module == 0 && *m->path == '\0')
         return 0;
     if (t->module_of[module] == 0)
-        t->module_of[module] = add_module(t, m, m->path);
+        t->module_of[module] = json_tables_add_module(t, m, m->path);
     return t->module_of[module];
 }
 
@@ -177,8 +177,9 @@ json_tables_frame(struct json_tables *t, uint32_t frame, uint32_t location)
     if (f->function == 0 && l->function_start != 0)
         row.function_offset = l->function_start - t->p->modules[l->module].bias;
     row.module = module_index(t, f->module);
-    row.function = function_id(t, name_id(t, profile_string(t->p, f->function)), row.module);
-    t->frame_of[frame] = add_frame(t, &row) + 1;
+    row.function = json_tables_function_id(
+        t, json_tables_name_id(t, profile_string(t->p, f->function)), row.module);
+    t->frame_of[frame] = json_tables_add_frame(t, &row) + 1;
     return t->frame_of[frame] - 1;
 }
 
@@ -196,7 +197,7 @@ below(struct json_tables *t, uint32_t parent, uint32_t node, uint32_t folded)
 
 /* Return the index of the whole stack of NODE. */
 static uint32_t
-whole(struct json_tables *t, uint32_t node)
+json_tables_whole(struct json_tables *t, uint32_t node)
 {
     size_t count = 0;
     uint32_t stack;
@@ -233,15 +234,15 @@ json_tables_stack(struct json_tables *t, const struct stack *s)
         uint32_t frames = t->p->locations[t->p->nodes[node].location].frame_count;
 
         if (folded < frames)
-            return below(t, whole(t, t->p->nodes[node].parent), node, folded);
+            return below(t, json_tables_whole(t, t->p->nodes[node].parent), node, folded);
         folded -= frames;
         node = t->p->nodes[node].parent;
     }
-    return whole(t, node);
+    return json_tables_whole(t, node);
 }
 
 static uint32_t
-pick(struct json_tables *t, struct json_picks *picks, uint32_t index, size_t count)
+json_tables_pick(struct json_tables *t, struct json_picks *picks, uint32_t index, size_t count)
 {
     if (picks->entry_of == NULL)
         picks->entry_of = arena_array(t->arena, count, sizeof *picks->entry_of);
@@ -256,33 +257,33 @@ pick(struct json_tables *t, struct json_picks *picks, uint32_t index, size_t cou
 uint32_t
 json_tables_heap(struct json_tables *t, uint32_t heap)
 {
-    return pick(t, &t->heaps, heap, t->p->heap_count);
+    return json_tables_pick(t, &t->heaps, heap, t->p->heap_count);
 }
 
 uint32_t
 json_tables_labels(struct json_tables *t, uint32_t labels)
 {
-    return pick(t, &t->labels, labels, t->p->label_set_count);
+    return json_tables_pick(t, &t->labels, labels, t->p->label_set_count);
 }
 
 uint32_t
 json_tables_type(struct json_tables *t, const char *name)
 {
-    return text_id(&t->types, &t->type_ids, name) - 1;
+    return json_tables_text_id(&t->types, &t->type_ids, name) - 1;
 }
 
 /* A module is known by its path, which is interned among the names as well. */
 static uint32_t
 module_of_text(struct json_tables *t, const char *path)
 {
-    uint32_t name = name_id(t, path);
+    uint32_t name = json_tables_name_id(t, path);
     uint64_t *known;
 
     if (name == 0)
         return 0;
     known = map_put(&t->function_ids, (uint64_t)name << 32 | UINT32_MAX, NULL);
     if (*known == 0)
-        *known = add_module(t, NULL, path);
+        *known = json_tables_add_module(t, NULL, path);
     return (uint32_t)*known;
 }
 
@@ -295,7 +296,7 @@ json_tables_of_texts(struct json_tables *t, uint32_t parent, const struct json_f
                                  .inlined = f->inlined};
     uint64_t *known, place;
 
-    row.function = function_id(t, name_id(t, f->function), row.module);
+    row.function = json_tables_function_id(t, json_tables_name_id(t, f->function), row.module);
     // The second key is a number that the first has got, with its highest bit set: they never meet.
     known = map_put(&t->line_ids, (uint64_t)row.function << 32 | row.file << 1 | row.inlined, NULL);
     if (*known == 0)
@@ -303,7 +304,7 @@ json_tables_of_texts(struct json_tables *t, uint32_t parent, const struct json_f
     place = *known;
     known = map_put(&t->line_ids, UINT64_C(1) << 63 | place << 32 | row.line, NULL);
     if (*known == 0)
-        *known = (uint64_t)add_frame(t, &row) + 1;
+        *known = (uint64_t)json_tables_add_frame(t, &row) + 1;
     return child(t, parent, (uint32_t)*known - 1);
 }
 
@@ -454,7 +455,7 @@ put_stacks(const struct json_tables *t, struct json *j)
 
 /* What sites refer to beside their stacks. */
 static void
-put_tags(const struct json_tables *t, struct json *j)
+json_tables_put_tags(const struct json_tables *t, struct json *j)
 {
     if (!t->has_sites)
         return;
@@ -482,7 +483,7 @@ json_tables_end(struct json_tables *t)
         put_functions(t, j);
         put_frames(t, j);
         put_stacks(t, j);
-        put_tags(t, j);
+        json_tables_put_tags(t, j);
         json_end(j);
     }
     strtab_release(&t->files);

@@ -33,7 +33,8 @@ json_values(struct json *j, const struct timeline *t, const struct timeline_row 
 }
 
 static void
-put_row(struct json_tables *tables, const struct timeline *t, const struct timeline_row *row)
+json_timeline_put_row(struct json_tables *tables, const struct timeline *t,
+                      const struct timeline_row *row)
 {
     struct json *j = tables->j;
 
@@ -61,11 +62,11 @@ json_timeline(struct json *j, const struct view *v, const struct timeline *t)
     json_uint(j, "stacks", t->stack_count);
     json_uint(j, "growing", t->growing);
     json_object(j, "total");
-    put_row(&tables, t, &t->total);
+    json_timeline_put_row(&tables, t, &t->total);
     json_array(j, "rows");
     for (size_t i = 0; i < t->row_count; i++) {
         json_object(j, NULL);
-        put_row(&tables, t, &t->rows[i]);
+        json_timeline_put_row(&tables, t, &t->rows[i]);
     }
     json_end(j);
     json_object(j, "rest");

@@ -66,7 +66,7 @@ interpreter_of(const char *path, struct arena *arena)
 
 /* Is the file at PATH a shell script that runs the interpreter NAME, of any version? */
 static bool
-is_shim(const char *path, const char *name)
+adapters_is_shim(const char *path, const char *name)
 {
     const char *base = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
     char text[SCRIPT_BYTES + 1] = "";
@@ -100,7 +100,7 @@ inside(const char *program, size_t i)
 }
 
 static bool
-is_asked(const struct adapter_choice *choice, size_t i)
+adapters_is_asked(const struct adapter_choice *choice, size_t i)
 {
     for (size_t k = 0; k < choice->count; k++)
         if (strcmp(choice->names[k], languages[i].name) == 0)
@@ -144,7 +144,7 @@ adapters_choose(const struct adapter_choice *choice, const char *program, const 
     for (size_t i = 0; i < countof(languages); i++) {
         const char *path =
             arena_printf(arena, "%s/libheaptap_%s.so", directory, languages[i].name);
-        bool asked = is_asked(choice, i);
+        bool asked = adapters_is_asked(choice, i);
         enum elf_name what = asked ? ELF_NAME_NONE : inside(program, i);
 
         if (!asked && what == ELF_NAME_HIDDEN && languages[i].title != NULL)
@@ -153,7 +153,7 @@ adapters_choose(const struct adapter_choice *choice, const char *program, const 
                                      "functions: stacks show the interpreter's",
                                      languages[i].title);
         if (!asked && what != ELF_NAME_IMPORTED && what != ELF_NAME_EXPORTED &&
-            !(languages[i].title != NULL && is_shim(given, languages[i].name)))
+            !(languages[i].title != NULL && adapters_is_shim(given, languages[i].name)))
             continue;
         if (i == ADAPTER_GC && has_ecl)
             continue;

@@ -32,23 +32,23 @@ struct line {
 };
 
 static void
-add(struct line *l, const char *text)
+compiler_add(struct line *l, const char *text)
 {
     l->items[l->count++] = arena_strdup(l->arena, text);
 }
 
 static void
-add_all(struct line *l, const char *const *texts)
+compiler_add_all(struct line *l, const char *const *texts)
 {
     for (; *texts != NULL; texts++)
-        add(l, *texts);
+        compiler_add(l, *texts);
 }
 
 /* --- Files of ours ---------------------------------------------------------------------------- */
 
 /* The file NAME beside this executable, or where make install puts it. */
 static int
-find_file(struct arena *arena, const char *name, const char **ret_path, struct err *err)
+compiler_find_file(struct arena *arena, const char *name, const char **ret_path, struct err *err)
 {
     static const char *const places[] = {"", "../lib/heaptap/", "../lib/"};
     char self[4096];
@@ -135,7 +135,7 @@ is_gcc(const char *compiler)
 /* --- What the call is for --------------------------------------------------------------------- */
 
 static bool
-is_one_of(const char *text, const char *const *list, size_t count)
+compiler_is_one_of(const char *text, const char *const *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(text, list[i]) == 0)
@@ -154,7 +154,7 @@ links_executable(int count, char **arguments)
     for (int i = 0; i < count; i++) {
         const char *a = arguments[i];
 
-        if (is_one_of(a, no_link, countof(no_link)))
+        if (compiler_is_one_of(a, no_link, countof(no_link)))
             return false;
         if (argument_takes_value(a))
             i++;
@@ -178,7 +178,7 @@ compiles(int count, char **arguments)
 }
 
 static bool
-has_argument(int count, char **arguments, const char *text)
+compiler_has_argument(int count, char **arguments, const char *text)
 {
     for (int i = 0; i < count; i++)
         if (strcmp(arguments[i], text) == 0)
@@ -193,10 +193,10 @@ has_argument(int count, char **arguments, const char *text)
 static void
 add_mark(struct line *l, const struct compiler_wishes *w, bool reads_writes, const char *mark)
 {
-    add(l, arena_printf(l->arena, "-DHEAPTAP_GRANULE=\"%u%s%s\"", w->granule_bytes,
-                        reads_writes ? "_apart" : "", w->exact_threads ? "_exact" : ""));
-    add(l, "-include");
-    add(l, mark);
+    compiler_add(l, arena_printf(l->arena, "-DHEAPTAP_GRANULE=\"%u%s%s\"", w->granule_bytes,
+                                 reads_writes ? "_apart" : "", w->exact_threads ? "_exact" : ""));
+    compiler_add(l, "-include");
+    compiler_add(l, mark);
 }
 
 static void
@@ -209,17 +209,17 @@ add_counting(struct line *l, const struct compiler_wishes *w, const char *mark)
     uint32_t scale = w->granule_bytes == 64 ? 3 : w->granule_bytes == 16 ? 1 : 0;
 
     // The run-time library is ours; and -Werror is about the program's own options.
-    add(l, "-fno-sanitize-link-runtime");
-    add(l, "-Qunused-arguments");
-    add(l, "-mllvm");
-    add(l, arena_printf(l->arena, "-memprof-mapping-granularity=%u", w->granule_bytes));
-    add(l, "-mllvm");
-    add(l, arena_printf(l->arena, "-memprof-mapping-scale=%u", scale));
-    add_all(l, comparisons);
+    compiler_add(l, "-fno-sanitize-link-runtime");
+    compiler_add(l, "-Qunused-arguments");
+    compiler_add(l, "-mllvm");
+    compiler_add(l, arena_printf(l->arena, "-memprof-mapping-granularity=%u", w->granule_bytes));
+    compiler_add(l, "-mllvm");
+    compiler_add(l, arena_printf(l->arena, "-memprof-mapping-scale=%u", scale));
+    compiler_add_all(l, comparisons);
     if (w->exact_threads || w->reads_writes)
-        add_all(l, calls);
+        compiler_add_all(l, calls);
     if (w->granule_bytes < 64)
-        add_all(l, apart);
+        compiler_add_all(l, apart);
     add_mark(l, w, w->reads_writes, mark);
 }
 
@@ -240,16 +240,17 @@ static int
 find_recorder(struct arena *arena, int count, char **arguments, struct recorder *ret,
               struct err *err)
 {
-    bool is_static = has_argument(count, arguments, "-static") ||
-                     has_argument(count, arguments, "-static-pie");
+    bool is_static = compiler_has_argument(count, arguments, "-static") ||
+                     compiler_has_argument(count, arguments, "-static-pie");
     int r;
 
     ret->wrapped = NULL;
     if (is_static &&
-        (r = find_file(arena, "libheaptap-access_static.opt", &ret->wrapped, err)) != 0)
+        (r = compiler_find_file(arena, "libheaptap-access_static.opt", &ret->wrapped, err)) != 0)
         return r;
-    return find_file(arena, is_static ? "libheaptap-access_static.a" : "libheaptap-access.a",
-                     &ret->archive, err);
+    return compiler_find_file(arena,
+                              is_static ? "libheaptap-access_static.a" : "libheaptap-access.a",
+                              &ret->archive, err);
 }
 
 /* Functions that gcc replaces by instructions, or by calls that become instructions, after it has
@@ -276,11 +277,11 @@ add_gcc(struct line *l, const struct compiler_wishes *w, const char *mark,
     };
 
     if (!links_static)
-        add(l, "-fsanitize=thread");
-    add_all(l, options);
+        compiler_add(l, "-fsanitize=thread");
+    compiler_add_all(l, options);
     for (size_t i = 0; i < countof(stays_call); i++)
-        add(l, arena_printf(l->arena, "-fno-builtin-%s", stays_call[i]));
-    add(l, arena_printf(l->arena, "-B%s", directory));
+        compiler_add(l, arena_printf(l->arena, "-fno-builtin-%s", stays_call[i]));
+    compiler_add(l, arena_printf(l->arena, "-B%s", directory));
     add_mark(l, w, true, mark);
 }
 
@@ -294,15 +295,15 @@ add_uncounted(struct line *l, const struct compiler_wishes *w, int count, char *
     unsigned found;
 
     for (int i = 0; i < count; i++)
-        if (is_one_of(arguments[i], no_code, countof(no_code)))
+        if (compiler_is_one_of(arguments[i], no_code, countof(no_code)))
             return;
     found = uncounted_code_find(l->items[0], count, arguments, l->arena);
     if (found & UNCOUNTED_STRUCTURES)
-        add(l, "-DHEAPTAP_STRUCTURES_BY_VALUE");
+        compiler_add(l, "-DHEAPTAP_STRUCTURES_BY_VALUE");
     if ((found & UNCOUNTED_ATOMICS) && w->reads_writes)
-        add(l, "-DHEAPTAP_ATOMIC_OPERATIONS");
+        compiler_add(l, "-DHEAPTAP_ATOMIC_OPERATIONS");
     if (found & UNCOUNTED_ASSEMBLER)
-        add(l, "-DHEAPTAP_ASSEMBLER");
+        compiler_add(l, "-DHEAPTAP_ASSEMBLER");
 }
 
 /* The reference to malloc links the recorder in even if the program never calls malloc. Libraries
@@ -319,12 +320,12 @@ add_recorder(struct line *l, const struct recorder *r)
         NULL,
     };
 
-    add(l, "-Xlinker"); // Not an input, whose language -x may have named.
-    add(l, r->archive);
+    compiler_add(l, "-Xlinker"); // Not an input, whose language -x may have named.
+    compiler_add(l, r->archive);
     if (r->wrapped != NULL)
-        add(l, arena_printf(l->arena, "-Wl,@%s", r->wrapped));
+        compiler_add(l, arena_printf(l->arena, "-Wl,@%s", r->wrapped));
     else
-        add_all(l, options);
+        compiler_add_all(l, options);
 }
 
 int
@@ -338,21 +339,21 @@ compiler_line(const struct compiler_wishes *w, int count, char **arguments, stru
     int r;
 
     if ((r = find_compiler(w, arena, &compiler, err)) != 0 ||
-        (r = find_file(arena, "granule_mark.h", &mark, err)) != 0 ||
+        (r = compiler_find_file(arena, "granule_mark.h", &mark, err)) != 0 ||
         (r = find_recorder(arena, count, arguments, &recorder, err)) != 0 ||
-        (r = find_file(arena, "access-gcc/libtsan.a", &empty, err)) != 0)
+        (r = compiler_find_file(arena, "access-gcc/libtsan.a", &empty, err)) != 0)
         return r;
     if (is_gcc(compiler) && recorder.wrapped != NULL && links_executable(count, arguments) &&
         compiles(count, arguments))
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "gcc refuses what counting needs together with -static; compile with -c, "
                        "and then link the object files");
-    add(&l, compiler);
-    add(&l, "-g");
+    compiler_add(&l, compiler);
+    compiler_add(&l, "-g");
     if (!is_gcc(compiler))
-        add(&l, "-fmemory-profile");
+        compiler_add(&l, "-fmemory-profile");
     for (int i = 0; i < count; i++)
-        add(&l, arguments[i]);
+        compiler_add(&l, arguments[i]);
     if (is_gcc(compiler))
         add_gcc(&l, w, mark, recorder.wrapped != NULL && links_executable(count, arguments),
                 arena_printf(arena, "%.*s", directory_length(empty), empty));

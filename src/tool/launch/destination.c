@@ -60,7 +60,7 @@ trimmed_length(const char *path)
 }
 
 static bool
-is_directory(const char *path)
+destination_is_directory(const char *path)
 {
     struct stat st;
 
@@ -145,7 +145,7 @@ destination_place(const struct destination *d, const char *executable, pid_t pid
 
 /* Return true if others than PATH's owner and root can put names beside it. */
 static bool
-is_public(const char *path)
+destination_is_public(const char *path)
 {
     struct arena a = {0};
     struct stat st;
@@ -164,7 +164,7 @@ others_problem(const char *path)
 {
     struct stat st;
 
-    if (is_public(path))
+    if (destination_is_public(path))
         mkdir(path, 0700); // On failure the check below gives the reason, or the recorder does.
     if (lstat(path, &st) != 0)
         return NULL;
@@ -225,7 +225,7 @@ destination_make_others(const struct destination *d, pid_t pid)
     const char *path = others_path(d, d->wanted, pid);
 
     mkdir(path, 0700); // On failure the check below also fails.
-    return is_directory(path) && others_problem(path) == NULL ? path : NULL;
+    return destination_is_directory(path) && others_problem(path) == NULL ? path : NULL;
 }
 
 const char *
@@ -356,7 +356,7 @@ destination_choose(struct destination *d, const char *output, const char *path,
                               .arena = arena};
     if (output != NULL && output[0] != '\0' && output[strlen(output) - 1] == '/')
         mkdir(output, 0700); // A session's directory; on failure the check below gives the reason.
-    d->has_others = output == NULL || !is_directory(output);
+    d->has_others = output == NULL || !destination_is_directory(output);
     exists = output != NULL && d->has_others && access(output, F_OK) == 0;
     if (exists && (user = find_user(d, output)) != NULL)
         d->wanted = beside(d, output);

@@ -41,7 +41,7 @@ struct grown {
 };
 
 static struct grown *
-find(const struct growth *g, pid_t pid)
+growth_find(const struct growth *g, pid_t pid)
 {
     for (size_t i = 0; i < g->count; i++)
         if (g->processes[i].pid == pid)
@@ -52,7 +52,7 @@ find(const struct growth *g, pid_t pid)
 static struct grown *
 find_or_add(struct growth *g, pid_t pid, pid_t parent)
 {
-    struct grown *known = find(g, pid);
+    struct grown *known = growth_find(g, pid);
 
     if (known != NULL || g->count == PROCESSES_MAX)
         return known;
@@ -67,7 +67,7 @@ find_or_add(struct growth *g, pid_t pid, pid_t parent)
 static void
 list_modules(struct growth *g, struct grown *known)
 {
-    struct grown *parent = find(g, known->parent);
+    struct grown *parent = growth_find(g, known->parent);
 
     known->executable = proc_executable(known->pid, &g->arena);
     if (parent != NULL && parent->executable == NULL)
@@ -107,7 +107,7 @@ growth_poll(struct growth *g, pid_t pid)
 void
 growth_recorded(struct growth *g, const struct profile *p)
 {
-    struct grown *known = find(g, (pid_t)p->process.pid);
+    struct grown *known = growth_find(g, (pid_t)p->process.pid);
 
     if (known == NULL)
         return;
@@ -124,9 +124,9 @@ growth_recorded(struct growth *g, const struct profile *p)
 
 /* Return true for a process that was forked without exec: its memory may be its parent's. */
 static bool
-is_copy(const struct growth *g, const struct grown *known)
+growth_is_copy(const struct growth *g, const struct grown *known)
 {
-    const struct grown *parent = find(g, known->parent);
+    const struct grown *parent = growth_find(g, known->parent);
 
     return !known->recorded && known->executable != NULL && parent != NULL &&
            (parent->executable == NULL || strcmp(parent->executable, known->executable) == 0);
@@ -138,7 +138,7 @@ is_strange_in(const struct growth *g, const struct grown *known)
     int64_t more_bytes = counters_difference(known->anonymous_bytes, known->recorded_bytes);
 
     return known->executable != NULL && !known->incomplete && more_bytes >= ENOUGH_BYTES &&
-           more_bytes > known->recorded_bytes && !is_copy(g, known);
+           more_bytes > known->recorded_bytes && !growth_is_copy(g, known);
 }
 
 /* Return the remedy for KNOWN if no allocator was found in it. */

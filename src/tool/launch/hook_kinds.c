@@ -172,7 +172,7 @@ static const char possible[] = "__cxa_allocate_exception __cxa_free_exception "
 
 /* Return the next word of *TEXT, *RET_LENGTH long, and *TEXT behind it; NULL at the end. */
 static const char *
-next_word(const char **text, size_t *ret_length)
+hook_kinds_next_word(const char **text, size_t *ret_length)
 {
     const char *word = *text + strspn(*text, " ");
 
@@ -182,12 +182,12 @@ next_word(const char **text, size_t *ret_length)
 }
 
 static bool
-has_word(const char *text, const char *wanted)
+hook_kinds_has_word(const char *text, const char *wanted)
 {
     const char *word;
     size_t length;
 
-    while ((word = next_word(&text, &length)) != NULL)
+    while ((word = hook_kinds_next_word(&text, &length)) != NULL)
         if (strlen(wanted) == length && strncmp(word, wanted, length) == 0)
             return true;
     return false;
@@ -199,7 +199,7 @@ matches_word(const char *text, const char *wanted)
     const char *word;
     size_t length;
 
-    while ((word = next_word(&text, &length)) != NULL)
+    while ((word = hook_kinds_next_word(&text, &length)) != NULL)
         if (word[length - 1] == '*' && strncmp(word, wanted, length - 1) == 0)
             return true;
     return false;
@@ -229,9 +229,10 @@ is_of_libc(const char *symbol)
 static bool
 is_impossible(const char *symbol)
 {
-    if (has_word(of_libc, symbol) || has_word(possible, symbol))
+    if (hook_kinds_has_word(of_libc, symbol) || hook_kinds_has_word(possible, symbol))
         return false;
-    return has_word(impossible, symbol) || matches_word(impossible, symbol) || is_of_libc(symbol);
+    return hook_kinds_has_word(impossible, symbol) || matches_word(impossible, symbol) ||
+           is_of_libc(symbol);
 }
 
 const char *
@@ -239,14 +240,14 @@ hook_kinds_preset_of(const char *symbol)
 {
     for (size_t i = 0; i < countof(presets); i++)
         for (const struct preset_part *p = presets[i].parts; p->symbols != NULL; p++)
-            if (has_word(p->symbols, symbol))
+            if (hook_kinds_has_word(p->symbols, symbol))
                 return presets[i].name;
     return NULL;
 }
 
 /* SYMBOL asked for twice: the later kind counts. */
 static void
-add(struct hook_list *list, struct arena *arena, struct hook hook)
+hook_kinds_append(struct hook_list *list, struct arena *arena, struct hook hook)
 {
     for (size_t i = 0; i < list->count; i++) {
         if (strcmp(list->hooks[i].symbol, hook.symbol) == 0) {
@@ -265,8 +266,9 @@ add_preset(struct hook_list *list, struct arena *arena, const struct preset *pre
         const char *text = p->symbols, *word;
         size_t length;
 
-        while ((word = next_word(&text, &length)) != NULL)
-            add(list, arena,
+        while ((word = hook_kinds_next_word(&text, &length)) != NULL)
+            hook_kinds_append(
+                list, arena,
                 (struct hook){arena_strndup(arena, word, length), p->shape, preset->name});
     }
 }
@@ -336,10 +338,10 @@ hook_kinds_add(struct hook_list *list, struct arena *arena, const char *text, st
                        "option '--hook': '%.60s' is no symbol; write it as `nm -D` shows it, "
                        "without its version",
                        hook.symbol);
-    if (has_word(always, hook.symbol))
+    if (hook_kinds_has_word(always, hook.symbol))
         return err_set(err, HEAPTAP_USAGE, "option '--hook': %s is recorded without being hooked",
                        hook.symbol);
-    if (has_word(of_pages, hook.symbol))
+    if (hook_kinds_has_word(of_pages, hook.symbol))
         return err_set(err, HEAPTAP_USAGE,
                        "option '--hook': %s maps pages and fits no kind of function; hook the "
                        "allocator that calls it",
@@ -351,7 +353,7 @@ hook_kinds_add(struct hook_list *list, struct arena *arena, const char *text, st
                        hook.symbol);
     if ((r = find_kind(text + length + 1, &hook.shape, err)) < 0)
         return r;
-    add(list, arena, hook);
+    hook_kinds_append(list, arena, hook);
     if (list->count > HOOKS_MAX)
         return err_set(err, HEAPTAP_USAGE, "option '--hook': more than %d functions", HOOKS_MAX);
     return 0;
@@ -395,7 +397,7 @@ hook_kinds_explain(struct strbuf *out)
             const char *text = p->symbols, *word;
             size_t length;
 
-            while ((word = next_word(&text, &length)) != NULL) {
+            while ((word = hook_kinds_next_word(&text, &length)) != NULL) {
                 if (column + 1 + length > WIDTH) {
                     strbuf_fmt(out, "\n%*s", INDENT - 1, "");
                     column = INDENT;

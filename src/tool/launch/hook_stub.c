@@ -63,7 +63,7 @@ align_to(struct image *i, size_t align)
 }
 
 static void
-put(struct image *i, size_t off, const void *data, size_t size_bytes)
+hook_stub_put(struct image *i, size_t off, const void *data, size_t size_bytes)
 {
     memcpy(i->bytes.text + off, data, size_bytes);
 }
@@ -71,7 +71,7 @@ put(struct image *i, size_t off, const void *data, size_t size_bytes)
 /* --- Names ------------------------------------------------------------------------------------ */
 
 static uint32_t
-hash_of(const char *name)
+hook_stub_hash_of(const char *name)
 {
     uint32_t h = 0;
 
@@ -104,7 +104,8 @@ add_hash(struct image *i, const struct hook_list *list)
     words[0] = buckets;
     words[1] = count;
     for (uint32_t k = FIRST_SYMBOL; k < count; k++) {
-        uint32_t *bucket = &words[2 + hash_of(list->hooks[k - FIRST_SYMBOL].symbol) % buckets];
+        uint32_t *bucket =
+            &words[2 + hook_stub_hash_of(list->hooks[k - FIRST_SYMBOL].symbol) % buckets];
 
         words[2 + buckets + k] = *bucket;
         *bucket = k;
@@ -115,7 +116,7 @@ add_hash(struct image *i, const struct hook_list *list)
 }
 
 static size_t
-name_of(const struct image *i, const struct hook_list *list, size_t index)
+hook_stub_name_of(const struct image *i, const struct hook_list *list, size_t index)
 {
     size_t off = i->names + 1 + sizeof HOOK_TABLE;
 
@@ -146,10 +147,10 @@ put_stub(struct image *i, size_t position, size_t index, enum hook_shape entry)
     int32_t table = (int32_t)(i->table - (at + MOV + 4));
     int32_t offset = (int32_t)(8 * entry);
 
-    put(i, at, code, sizeof code);
-    put(i, at + LEA, &slot, 4);
-    put(i, at + MOV, &table, 4);
-    put(i, at + JMP, &offset, 4);
+    hook_stub_put(i, at, code, sizeof code);
+    hook_stub_put(i, at + LEA, &slot, 4);
+    hook_stub_put(i, at + MOV, &table, 4);
+    hook_stub_put(i, at + JMP, &offset, 4);
 }
 
 /* endbr64; lea STUBS(%rip),%rdi; mov COUNT,%esi; lea SLOTS(%rip),%r9; mov TABLE(%rip),%rax;
@@ -167,12 +168,12 @@ put_begin(struct image *i, uint32_t count)
     int32_t table = (int32_t)(i->table - (i->begin + TABLE + 4));
     int32_t entry = 8 * HOOK_BEGIN;
 
-    put(i, i->begin, code, sizeof code);
-    put(i, i->begin + STUBS, &stubs, 4);
-    put(i, i->begin + COUNT, &count, 4);
-    put(i, i->begin + SLOTS, &slots, 4);
-    put(i, i->begin + TABLE, &table, 4);
-    put(i, i->begin + ENTRY, &entry, 4);
+    hook_stub_put(i, i->begin, code, sizeof code);
+    hook_stub_put(i, i->begin + STUBS, &stubs, 4);
+    hook_stub_put(i, i->begin + COUNT, &count, 4);
+    hook_stub_put(i, i->begin + SLOTS, &slots, 4);
+    hook_stub_put(i, i->begin + TABLE, &table, 4);
+    hook_stub_put(i, i->begin + ENTRY, &entry, 4);
 }
 
 /* One FDE for all stubs, with the return address always on top of the stack, and the search table
@@ -296,14 +297,14 @@ put_headers(struct image *i)
         .e_shentsize = sizeof(Elf64_Shdr),
     };
 
-    put(i, 0, &header, sizeof header);
-    put(i, sizeof header, segments, sizeof segments);
+    hook_stub_put(i, 0, &header, sizeof header);
+    hook_stub_put(i, sizeof header, segments, sizeof segments);
 }
 
 static void
-put_symbol(struct image *i, const struct hook_list *list, size_t index)
+hook_stub_put_symbol(struct image *i, const struct hook_list *list, size_t index)
 {
-    size_t name = name_of(i, list, index),
+    size_t name = hook_stub_name_of(i, list, index),
            at = i->symbols + (FIRST_SYMBOL + index) * sizeof(Elf64_Sym);
     size_t slot_at = slot_of(i, index);
     const Elf64_Sym symbol = {
@@ -320,31 +321,31 @@ put_symbol(struct image *i, const struct hook_list *list, size_t index)
         .wanted = list->hooks[index].preset == NULL,
     };
 
-    put(i, at, &symbol, sizeof symbol);
-    put(i, slot_at, &slot, sizeof slot);
+    hook_stub_put(i, at, &symbol, sizeof symbol);
+    hook_stub_put(i, slot_at, &slot, sizeof slot);
     put_stub(i, index, index, list->hooks[index].shape);
     put_stub(i, list->count + index, index, HOOK_BIND);
 }
 
 static void
-put_rest(struct image *i, const struct hook_list *list)
+hook_stub_put_rest(struct image *i, const struct hook_list *list)
 {
     const Elf64_Rela table = {i->table, ELF64_R_INFO(TABLE_SYMBOL, R_X86_64_GLOB_DAT), 0};
     const Elf64_Sym symbol = {.st_name = 1, .st_info = ELF64_ST_INFO(STB_WEAK, STT_OBJECT)};
 
     put_headers(i);
-    put(i, i->relocation, &table, sizeof table);
-    put(i, i->symbols + TABLE_SYMBOL * sizeof symbol, &symbol, sizeof symbol);
+    hook_stub_put(i, i->relocation, &table, sizeof table);
+    hook_stub_put(i, i->symbols + TABLE_SYMBOL * sizeof symbol, &symbol, sizeof symbol);
     put_begin(i, (uint32_t)list->count);
     for (size_t k = 0; k < list->count; k++)
-        put_symbol(i, list, k);
+        hook_stub_put_symbol(i, list, k);
 }
 
 /* --- The file --------------------------------------------------------------------------------- */
 
 /* Return true if everybody may read the file at PATH and search its parent directories. */
 static bool
-is_public(const char *path)
+hook_stub_is_public(const char *path)
 {
     char part[PATH_MAX];
     struct stat st;
@@ -412,13 +413,13 @@ int
 hook_stub_write(const struct hook_list *list, const char *library, const char *directory,
                 struct arena *arena, const char **ret_path, struct err *err)
 {
-    mode_t mode = is_public(library) ? 0644 : 0600;
+    mode_t mode = hook_stub_is_public(library) ? 0644 : 0600;
     struct image i = {.marks = 0};
     int r;
 
     add_code(&i, list);
     add_data(&i, list);
-    put_rest(&i, list);
+    hook_stub_put_rest(&i, list);
     r = write_somewhere(&i.bytes, mode, directory, arena, ret_path, err);
     strbuf_release(&i.bytes);
     return r;

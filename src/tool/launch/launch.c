@@ -82,7 +82,7 @@ become(const struct launch *l, int report_fd)
 /* Signals for us alone: those that stop us at once, the child's, and those that our faults raise.
  * All others are forwarded to the program. */
 static bool
-is_ours(int number)
+launch_is_ours(int number)
 {
     static const int ours[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT, SIGSEGV, SIGBUS,
                                SIGFPE,  SIGILL,  SIGTRAP, SIGSYS,  SIGPIPE};
@@ -105,7 +105,7 @@ listen_for_signals(void)
     for (size_t i = 0; i < countof(stops); i++)
         sigaction(stops[i], NULL, &stops_given[i]);
     for (int number = 1; number <= SIGRTMAX; number++)
-        if (!is_ours(number))
+        if (!launch_is_ours(number))
             sigaction(number, &pass, NULL); // Fails for those that libc keeps for itself.
     sigaction(SIGPIPE, &ignore, NULL);
     sigemptyset(&child);

@@ -19,7 +19,7 @@ static const char owner[] = "heaptap";
 enum { LINKED_TYPE = 2 };
 
 static bool
-has_note(const unsigned char *notes, size_t bytes)
+linked_note_has_note(const unsigned char *notes, size_t bytes)
 {
     size_t at = 0;
 
@@ -54,7 +54,7 @@ linked_note_in(int fd, const Elf64_Ehdr *header)
             continue;
         got = pread(fd, notes, segment.p_filesz < sizeof notes ? segment.p_filesz : sizeof notes,
                     (off_t)segment.p_offset);
-        if (got > 0 && has_note(notes, (size_t)got))
+        if (got > 0 && linked_note_has_note(notes, (size_t)got))
             return true;
     }
     return false;

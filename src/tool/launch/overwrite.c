@@ -24,7 +24,7 @@
 enum { STARTING_LOOKS = 50, STARTING_NS = 10000000 };
 
 static bool
-is_profile(const char *path)
+overwrite_is_profile(const char *path)
 {
     struct disk_header h;
     struct stat st;
@@ -53,7 +53,7 @@ overwrite_profile_in(const char *directory, struct arena *arena)
     while (d != NULL && found == NULL && (e = readdir(d)) != NULL) {
         const char *path = arena_printf(arena, "%s/%s", directory, e->d_name);
 
-        if (e->d_name[0] != '.' && is_profile(path))
+        if (e->d_name[0] != '.' && overwrite_is_profile(path))
             found = path;
     }
     if (d != NULL)
@@ -79,7 +79,7 @@ overwrite_writer(const char *path)
     struct owner owner;
     struct disk_header h;
 
-    if (!is_profile(path) || !origin_header(path, &h))
+    if (!overwrite_is_profile(path) || !origin_header(path, &h))
         return 0;
     // A process that is starting has its name there some microseconds before it can be found.
     for (int i = 0; i < STARTING_LOOKS && h.state == DISK_STATE_NEW; i++) {
@@ -125,7 +125,7 @@ visit_others(const char *directory, int (*visit)(const char *path, struct err *e
     while (d != NULL && r == 0 && (e = readdir(d)) != NULL) {
         const char *path = arena_printf(arena, "%s/%s", directory, e->d_name);
 
-        if (e->d_name[0] != '.' && is_profile(path))
+        if (e->d_name[0] != '.' && overwrite_is_profile(path))
             r = visit(path, err);
     }
     if (d != NULL)
@@ -152,7 +152,7 @@ overwrite_make_room(const char *output, struct arena *arena, struct err *err)
         (stat(output, &st) == 0 && S_ISDIR(st.st_mode)))
         return 0;
     if (lstat(output, &st) == 0) {
-        if (!is_profile(output))
+        if (!overwrite_is_profile(output))
             return err_set(err, HEAPTAP_BAD_INPUT,
                            "%s exists and is no profile, and --force replaces nothing else; choose "
                            "another name",

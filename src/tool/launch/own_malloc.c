@@ -143,7 +143,7 @@ look_for(const struct names_in *in, size_t a)
 }
 
 static bool
-is_hooked(const struct hook_list *hooks, const char *symbol)
+own_malloc_is_hooked(const struct hook_list *hooks, const char *symbol)
 {
     for (size_t i = 0; i < hooks->count; i++)
         if (strcmp(hooks->hooks[i].symbol, symbol) == 0)
@@ -158,7 +158,7 @@ struct lines {
 };
 
 static void PRINTF(2, 3)
-add_line(struct lines *lines, const char *format, ...)
+own_malloc_add_line(struct lines *lines, const char *format, ...)
 {
     char text[2048];
     va_list ap;
@@ -186,23 +186,27 @@ explain_inside(struct lines *lines, const struct allocator *a, const char *path,
                const struct found *f)
 {
     if (a->preset == NULL)
-        add_line(lines, "%s has %s inside (%s). %s", path, a->name, f->symbol, a->remedy);
+        own_malloc_add_line(lines, "%s has %s inside (%s). %s", path, a->name, f->symbol,
+                            a->remedy);
     else if (has_malloc(path))
-        add_line(lines,
-                 "%s has %s inside as its malloc, which precedes the recorder's: link it with "
-                 "libheaptap.a in front of %s (-Wl,-u,malloc -lheaptap), or %s",
-                 path, a->name, a->name, a->remedy);
+        own_malloc_add_line(
+            lines,
+            "%s has %s inside as its malloc, which precedes the recorder's: link it with "
+            "libheaptap.a in front of %s (-Wl,-u,malloc -lheaptap), or %s",
+            path, a->name, a->name, a->remedy);
     else if (f->kind == ELF_NAME_NONE)
-        add_line(lines,
-                 "%s has %s inside under other names, which preloading and --hook cannot reach: "
-                 "%s, or wrap its functions when you link it (heaptap/wrap.h, -Wl,--wrap=NAME)",
-                 path, a->name, a->remedy);
+        own_malloc_add_line(
+            lines,
+            "%s has %s inside under other names, which preloading and --hook cannot reach: "
+            "%s, or wrap its functions when you link it (heaptap/wrap.h, -Wl,--wrap=NAME)",
+            path, a->name, a->remedy);
     else
-        add_line(lines,
-                 "%s has %s inside and calls it directly, as %s, which preloading and --hook "
-                 "cannot reach: %s, or wrap its functions when you link it (heaptap/wrap.h, "
-                 "-Wl,--wrap=%s)",
-                 path, a->name, f->symbol, a->remedy, f->symbol);
+        own_malloc_add_line(
+            lines,
+            "%s has %s inside and calls it directly, as %s, which preloading and --hook "
+            "cannot reach: %s, or wrap its functions when you link it (heaptap/wrap.h, "
+            "-Wl,--wrap=%s)",
+            path, a->name, f->symbol, a->remedy, f->symbol);
 }
 
 /* Add a line of advice if the file of IN contains allocator INDEX. Return true if a line was
@@ -224,10 +228,10 @@ explain_one(struct lines *lines, size_t index, const struct names_in *in,
         explain_inside(lines, a, path, &f);
         return true;
     }
-    if (is_hooked(hooks, f.symbol)) // So the allocator has mapped the memory itself.
+    if (own_malloc_is_hooked(hooks, f.symbol)) // So the allocator has mapped the memory itself.
         return false;
-    add_line(lines, "%s is %s under other names (%s): record it with --hook %s", path, a->name,
-             f.symbol, a->preset);
+    own_malloc_add_line(lines, "%s is %s under other names (%s): record it with --hook %s", path,
+                        a->name, f.symbol, a->preset);
     return true;
 }
 
@@ -250,12 +254,13 @@ own_malloc_advice(const char *executable, const char *const *modules, size_t cou
             known |= explain_one(&lines, i, &in[k], hooks);
     // A malloc in the program precedes the recorder's in link order, also for calls from libraries.
     if (!known && cannot != NULL)
-        add_line(&lines, "%s cannot be recorded: %s", executable, cannot);
+        own_malloc_add_line(&lines, "%s cannot be recorded: %s", executable, cannot);
     else if (!known && has_malloc(executable))
-        add_line(&lines,
-                 "%s has its own malloc linked in, which precedes the recorder's: link it with "
-                 "libheaptap.a in front of that malloc, or " SYSTEM_MALLOC,
-                 executable);
+        own_malloc_add_line(
+            &lines,
+            "%s has its own malloc linked in, which precedes the recorder's: link it with "
+            "libheaptap.a in front of that malloc, or " SYSTEM_MALLOC,
+            executable);
     else if (!known)
         return NULL;
     return lines.text;

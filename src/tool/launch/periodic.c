@@ -18,7 +18,7 @@
 #define NS_PER_S UINT64_C(1000000000)
 
 static void
-ask(const struct periodic *p, const char *path, const char *name)
+periodic_ask(const struct periodic *p, const char *path, const char *name)
 {
     struct disk_header h;
     struct control c;
@@ -40,7 +40,7 @@ ask_all(const struct periodic *p, const char *directory, const char *name)
 
     while (d != NULL && (e = readdir(d)) != NULL)
         if (e->d_name[0] != '.')
-            ask(p, arena_printf(&a, "%s/%s", directory, e->d_name), name);
+            periodic_ask(p, arena_printf(&a, "%s/%s", directory, e->d_name), name);
     if (d != NULL)
         closedir(d);
     arena_release(&a);

@@ -89,7 +89,7 @@ proc_executable(pid_t pid, struct arena *arena)
 }
 
 static bool
-is_among(const char *file, const char *const *files, size_t count)
+proc_is_among(const char *file, const char *const *files, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(files[i], file) == 0)
@@ -114,7 +114,7 @@ proc_add_code_files(pid_t pid, struct arena *arena, const char **files, size_t c
         if (permissions == NULL || file == NULL || permissions[3] != 'x')
             continue;
         file[strcspn(file, "\n")] = '\0';
-        if (count < max && !is_among(file, files, count))
+        if (count < max && !proc_is_among(file, files, count))
             files[count++] = arena_strdup(arena, file);
     }
     fclose(maps);

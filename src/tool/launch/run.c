@@ -32,7 +32,7 @@
 enum { CLOCK_ERROR_S = 3600 };
 
 static uint64_t
-new_id(void)
+run_new_id(void)
 {
     uint64_t id;
 
@@ -48,8 +48,10 @@ run_prepare(struct recorded_run *r, const struct run_options *options, int count
     const char *used;
     int rc;
 
-    *r = (struct recorded_run){
-        .options = options, .id = new_id(), .began = time(NULL), .hooks = {.list = options->hooks}};
+    *r = (struct recorded_run){.options = options,
+                               .id = run_new_id(),
+                               .began = time(NULL),
+                               .hooks = {.list = options->hooks}};
     r->arguments = arena_array(&r->arena, (size_t)count + 1, sizeof *r->arguments); // NULL at end.
     memcpy(r->arguments, arguments, (size_t)count * sizeof *arguments);
     if ((rc = recording_library(&r->arena, &r->library, err)) < 0 ||
@@ -124,7 +126,7 @@ take_snapshots(struct recorded_run *r, pid_t pid)
 
 /* Called repeatedly while process PID runs. Returns the ns until the next call. */
 static uint64_t
-look(void *arg, pid_t pid)
+run_look(void *arg, pid_t pid)
 {
     uint64_t memory_ns = look_at_memory(arg, pid), snapshots_ns = take_snapshots(arg, pid);
 
@@ -148,7 +150,7 @@ run_wait(struct recorded_run *r, struct err *err)
         .arguments = r->arguments,
         .environment = make_environment,
         .environment_arg = r,
-        .look = look,
+        .look = run_look,
         .look_arg = r,
     };
     int rc;

@@ -65,7 +65,7 @@ move_into(struct recorded_run *r, struct run_process *p, const char *directory)
 }
 
 static bool
-is_in(const char *path, const char *directory)
+run_places_is_in(const char *path, const char *directory)
 {
     size_t length = strlen(directory);
 
@@ -86,7 +86,7 @@ run_places_arrange(struct recorded_run *r, struct run_profiles *profiles, struct
         return;
     profiles->directory = directory;
     for (size_t i = 0; i < count; i++)
-        if (i != head && !v[i].running && !is_in(v[i].path, directory))
+        if (i != head && !v[i].running && !run_places_is_in(v[i].path, directory))
             move_into(r, &v[i], directory);
     if (strcmp(v[head].path, place) != 0)
         move(&v[head], place);

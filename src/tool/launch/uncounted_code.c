@@ -102,7 +102,8 @@ is_assembler(const char *path)
 
 /* Return the command line that prints the intermediate code of the input at index SOURCE. */
 static char **
-line_of(const char *compiler, int count, char **arguments, int source, struct arena *arena)
+uncounted_code_line_of(const char *compiler, int count, char **arguments, int source,
+                       struct arena *arena)
 {
     static const char *const behind[] = {"-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes",
                                          "-g0", "-w", "-Qunused-arguments", "-o", "-"};
@@ -127,7 +128,7 @@ line_of(const char *compiler, int count, char **arguments, int source, struct ar
 
 /* Start LINE, whose output goes to *RET_OUT. Returns false if that fails. */
 static bool
-start(char **line, pid_t *ret_pid, FILE **ret_out)
+uncounted_code_start(char **line, pid_t *ret_pid, FILE **ret_out)
 {
     posix_spawn_file_actions_t actions;
     int fds[2];
@@ -149,7 +150,7 @@ start(char **line, pid_t *ret_pid, FILE **ret_out)
 }
 
 static unsigned
-find_in(char **line)
+uncounted_code_find_in(char **line)
 {
     unsigned found = 0;
     char *text = NULL;
@@ -158,7 +159,7 @@ find_in(char **line)
     pid_t pid;
     int status;
 
-    if (!start(line, &pid, &out))
+    if (!uncounted_code_start(line, &pid, &out))
         return EVERYTHING;
     while (out != NULL && getline(&text, &room, out) > 0)
         found |= uncounted_code_of_line(text);
@@ -183,7 +184,8 @@ uncounted_code_find(const char *compiler, int count, char **arguments, struct ar
         else if (strcmp(a, "-") == 0)
             return EVERYTHING; // What is read here is gone for the compiler.
         else if (a[0] != '-' && !argument_is_for_linker(a) && !is_assembler(a))
-            found |= find_in(line_of(compiler, count, arguments, i, arena));
+            found |= uncounted_code_find_in(
+                uncounted_code_line_of(compiler, count, arguments, i, arena));
     }
     return found;
 }

@@ -118,7 +118,7 @@ annotated_stack(const struct annotated_memory *m, uint32_t stack, const uint64_t
 /* --- The first pass --------------------------------------------------------------------------- */
 
 static size_t
-read_part(const struct memory_part *part, uint64_t off, void *to, size_t bytes)
+annotated_memory_read_part(const struct memory_part *part, uint64_t off, void *to, size_t bytes)
 {
     if (off >= part->size)
         return 0;
@@ -207,7 +207,7 @@ scan_chunk(struct finder *f, uint32_t part, uint64_t start)
     uint64_t from = start < ANNOTATION_BEFORE_BYTES ? 0 : start - ANNOTATION_BEFORE_BYTES;
     uint64_t stop = p->size - start < CHUNK_BYTES ? p->size : start + CHUNK_BYTES;
     size_t want = (size_t)(stop - from) + TAIL_BYTES;
-    size_t got = read_part(p, from, f->buffer, want), end = (size_t)(stop - from);
+    size_t got = annotated_memory_read_part(p, from, f->buffer, want), end = (size_t)(stop - from);
 
     if (got <= start - from)
         return p->size;
@@ -264,7 +264,7 @@ base_stated(const struct candidate *c)
 }
 
 static enum annotation_kind
-choose_kind(const struct finder *f)
+annotated_memory_choose_kind(const struct finder *f)
 {
     size_t best = 0;
 
@@ -329,7 +329,8 @@ names_another_place(const struct annotated_memory *m, const struct candidate *c)
 
 /* Do other parts continue PART for BYTES behind its end? */
 static bool
-goes_on(const struct annotated_memory *m, const struct memory_part *part, uint64_t bytes)
+annotated_memory_goes_on(const struct annotated_memory *m, const struct memory_part *part,
+                         uint64_t bytes)
 {
     for (size_t i = 0; i < m->part_count; i++) {
         const struct memory_part *next = &m->parts[i];
@@ -342,7 +343,7 @@ goes_on(const struct annotated_memory *m, const struct memory_part *part, uint64
 }
 
 static struct annotated_block
-block_of(const struct annotated_memory *m, const struct candidate *c)
+annotated_memory_block_of(const struct annotated_memory *m, const struct candidate *c)
 {
     const struct memory_part *part = &m->parts[c->part];
     uint64_t left = part->size - (c->off + c->head_bytes);
@@ -359,7 +360,7 @@ block_of(const struct annotated_memory *m, const struct candidate *c)
         .guard_changed = c->guard_changed,
         .has_birth = c->has_birth,
         .has_thread = c->has_thread,
-        .cut_off = c->size > left && !goes_on(m, part, c->size - left),
+        .cut_off = c->size > left && !annotated_memory_goes_on(m, part, c->size - left),
     };
 }
 
@@ -371,7 +372,8 @@ read_guard(const struct annotated_memory *m, struct candidate *c)
 
     if (!c->guard_unknown || c->size > left || left - c->size < c->guard_bytes)
         return;
-    if (read_part(&m->parts[c->part], at + c->size, guard, c->guard_bytes) == c->guard_bytes)
+    if (annotated_memory_read_part(&m->parts[c->part], at + c->size, guard, c->guard_bytes) ==
+        c->guard_bytes)
         c->guard_changed = (uint8_t)annotation_guard(guard, c->guard_bytes);
 }
 
@@ -383,7 +385,7 @@ block_before(const struct annotated_memory *m, const struct candidate *c)
 }
 
 static bool
-is_inside(const struct annotated_block *before, const struct candidate *c)
+annotated_memory_is_inside(const struct annotated_block *before, const struct candidate *c)
 {
     return before != NULL && !before->cut_off && c->off < before->off + before->size;
 }
@@ -426,7 +428,7 @@ static void
 add_broken(struct annotated_memory *m, size_t *capacity, const struct candidate *c)
 {
     const struct annotated_block *before = block_before(m, c);
-    struct annotated_block block = block_of(m, c);
+    struct annotated_block block = annotated_memory_block_of(m, c);
     bool overrun = before != NULL && before->guard_changed < before->guard_bytes;
 
     if (before == NULL || before->head_bytes != c->head_bytes ||
@@ -483,7 +485,7 @@ why_not(const struct annotated_memory *m, const struct candidate *c)
 
     if (c->kind != m->kind)
         return REFUSED_OTHER_WORDS;
-    if (is_inside(block_before(m, c), c))
+    if (annotated_memory_is_inside(block_before(m, c), c))
         return REFUSED_INSIDE;
     if (!c->has_end)
         return REFUSED_NO_END;
@@ -498,7 +500,7 @@ add_block(struct annotated_memory *m, size_t *block_capacity, size_t *corruption
           const struct candidate *c, const struct candidate *next)
 {
     const struct annotated_block *before = block_before(m, c);
-    struct annotated_block b = block_of(m, c);
+    struct annotated_block b = annotated_memory_block_of(m, c);
     bool overrun = before != NULL && before->guard_changed < before->guard_bytes;
     size_t front = before != NULL ? m->count : 0;
 
@@ -516,7 +518,7 @@ add_block(struct annotated_memory *m, size_t *block_capacity, size_t *corruption
 }
 
 static void
-judge(struct finder *f)
+annotated_memory_judge(struct finder *f)
 {
     struct annotated_memory *m = f->m;
     size_t block_capacity = 0, corruption_capacity = 0, next_end = 0;
@@ -551,9 +553,9 @@ annotated_find(struct memory_part *parts, size_t count, const struct annotated_o
         f.total += parts[i].size;
     for (size_t i = 0; i < count; i++)
         scan_part(&f, (uint32_t)i);
-    ret->kind = choose_kind(&f);
+    ret->kind = annotated_memory_choose_kind(&f);
     find_bases(&f);
-    judge(&f);
+    annotated_memory_judge(&f);
     free(f.buffer);
     free(f.v);
     free(f.ends);

@@ -37,7 +37,7 @@ struct maker {
 };
 
 static void
-add_module(struct profile *p, const struct annotated_module *m)
+annotated_profile_add_module(struct profile *p, const struct annotated_module *m)
 {
     const struct elf_facts *facts = m->facts;
     struct profile_module *module;
@@ -67,7 +67,7 @@ add_module(struct profile *p, const struct annotated_module *m)
 }
 
 static int
-by_start(const void *a, const void *b)
+annotated_profile_by_start(const void *a, const void *b)
 {
     const struct profile_module *x = a, *y = b;
 
@@ -83,9 +83,9 @@ make_modules(struct maker *k)
     p->modules[0].path = "";
     p->module_count = 1;
     for (size_t i = 0; i < k->program->module_count; i++)
-        add_module(p, &k->program->modules[i]);
+        annotated_profile_add_module(p, &k->program->modules[i]);
     if (p->module_count > 2)
-        qsort(p->modules + 1, p->module_count - 1, sizeof *p->modules, by_start);
+        qsort(p->modules + 1, p->module_count - 1, sizeof *p->modules, annotated_profile_by_start);
 }
 
 /* Return the module of the call that returns to ADDRESS, or 0. */
@@ -128,7 +128,7 @@ location_of(struct maker *k, uint64_t address)
 }
 
 static uint32_t
-add_node(struct maker *k, uint32_t parent, uint32_t location, uint32_t flags)
+annotated_profile_add_node(struct maker *k, uint32_t parent, uint32_t location, uint32_t flags)
 {
     struct profile *p = k->p;
 
@@ -146,7 +146,7 @@ node_below(struct maker *k, uint32_t parent, uint32_t location, uint32_t flags)
     uint64_t *known = map_put(&k->nodes, key, &is_new);
 
     if (is_new)
-        *known = add_node(k, parent, location, flags);
+        *known = annotated_profile_add_node(k, parent, location, flags);
     return (uint32_t)*known;
 }
 
@@ -210,7 +210,7 @@ number_sites(struct profile *p)
 }
 
 static struct counters
-count_block(uint64_t size)
+annotated_profile_count_block(uint64_t size)
 {
     return (struct counters){.allocations = 1,
                              .allocated_bytes = (int64_t)size,
@@ -260,7 +260,7 @@ make_sites(struct maker *k, struct annotated_places *ret)
         const struct annotated_block *b =
             i < m->count ? &m->v[i] : &m->corruptions[i - m->count].block;
         const uint64_t *frames;
-        struct counters c = count_block(b->size);
+        struct counters c = annotated_profile_count_block(b->size);
 
         if (ret->node_of[b->stack] == 0)
             ret->node_of[b->stack] = node_of_stack(
@@ -331,8 +331,8 @@ annotated_profile(const struct annotated_memory *m, const struct annotated_progr
     make_modules(&k);
     arena_grow(&p->arena, &p->locations, &k.location_capacity, 0, sizeof *p->locations);
     p->location_count = 1;
-    add_node(&k, 0, 0, 0);
-    add_node(&k, 0, 0, NODE_OTHER);
+    annotated_profile_add_node(&k, 0, 0, 0);
+    annotated_profile_add_node(&k, 0, 0, NODE_OTHER);
     make_bins(p);
     make_owners(p);
     make_sites(&k, ret);

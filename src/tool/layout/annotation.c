@@ -21,7 +21,8 @@ enum { KIND_BASE = 0xa0, FLAG_PADDED = 1, FLAG_BIRTH = 2, FLAG_THREAD = 4, FIXED
 #if defined(__SSE2__)
 
 static inline size_t
-find(const uint8_t *bytes, size_t from, size_t end, const uint8_t wanted[ANNOTATION_MARK_BYTES])
+annotation_search(const uint8_t *bytes, size_t from, size_t end,
+                  const uint8_t wanted[ANNOTATION_MARK_BYTES])
 {
     const __m128i first = _mm_set1_epi8((char)wanted[0]), last = _mm_set1_epi8((char)wanted[3]);
 
@@ -47,7 +48,8 @@ find(const uint8_t *bytes, size_t from, size_t end, const uint8_t wanted[ANNOTAT
 #else
 
 static size_t
-find(const uint8_t *bytes, size_t from, size_t end, const uint8_t wanted[ANNOTATION_MARK_BYTES])
+annotation_search(const uint8_t *bytes, size_t from, size_t end,
+                  const uint8_t wanted[ANNOTATION_MARK_BYTES])
 {
     while (from < end) {
         const uint8_t *found = memchr(bytes + from, wanted[0], end - from);
@@ -67,13 +69,13 @@ find(const uint8_t *bytes, size_t from, size_t end, const uint8_t wanted[ANNOTAT
 size_t
 annotation_find(const uint8_t *bytes, size_t from, size_t end)
 {
-    return find(bytes, from, end, mark);
+    return annotation_search(bytes, from, end, mark);
 }
 
 size_t
 annotation_find_end(const uint8_t *bytes, size_t from, size_t end)
 {
-    return find(bytes, from, end, mark_end);
+    return annotation_search(bytes, from, end, mark_end);
 }
 
 bool
@@ -110,17 +112,17 @@ annotation_word(enum annotation_kind kind, const uint8_t *bytes)
 }
 
 static uint32_t
-mix(uint32_t sum, uint32_t value)
+annotation_mix(uint32_t sum, uint32_t value)
 {
     sum = (sum ^ value) * UINT32_C(0x9e3779b1);
     return sum ^ sum >> 15;
 }
 
 static uint32_t
-mix_word(enum annotation_kind kind, uint32_t sum, uint64_t word)
+annotation_mix_word(enum annotation_kind kind, uint32_t sum, uint64_t word)
 {
-    sum = mix(sum, (uint32_t)word);
-    return annotation_word_bytes(kind) == 8 ? mix(sum, (uint32_t)(word >> 32)) : sum;
+    sum = annotation_mix(sum, (uint32_t)word);
+    return annotation_word_bytes(kind) == 8 ? annotation_mix(sum, (uint32_t)(word >> 32)) : sum;
 }
 
 static uint32_t
@@ -146,19 +148,19 @@ annotation_read(const struct annotation_shape *shape, const uint8_t *bytes, cons
     ret->thread = shape->has_thread ? annotation_word(kind, at) : 0;
     at += shape->has_thread ? word : 0;
     ret->padding = shape->padded ? annotation_word(kind, before) : 0;
-    sum = mix(sum, bytes[4] | (uint32_t)bytes[5] << 8 | (uint32_t)bytes[6] << 16 |
+    sum = annotation_mix(sum, bytes[4] | (uint32_t)bytes[5] << 8 | (uint32_t)bytes[6] << 16 |
                        (uint32_t)bytes[7] << 24);
-    sum = mix_word(kind, sum, ret->size);
+    sum = annotation_mix_word(kind, sum, ret->size);
     if (shape->padded)
-        sum = mix_word(kind, sum, ret->padding);
+        sum = annotation_mix_word(kind, sum, ret->padding);
     if (shape->has_birth)
-        sum = mix_word(kind, sum, ret->birth);
+        sum = annotation_mix_word(kind, sum, ret->birth);
     if (shape->has_thread)
-        sum = mix_word(kind, sum, ret->thread);
+        sum = annotation_mix_word(kind, sum, ret->thread);
     ret->frame_count = 0;
     for (uint32_t i = 0; i < shape->places; i++, at += word) {
         ret->frames[i] = annotation_word(kind, at);
-        sum = mix_word(kind, sum, ret->frames[i]);
+        sum = annotation_mix_word(kind, sum, ret->frames[i]);
         if (ret->frames[i] != 0)
             ret->frame_count = i + 1;
     }

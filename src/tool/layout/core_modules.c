@@ -13,7 +13,7 @@ struct window {
 };
 
 static size_t
-read_window(void *arg, uint64_t off, void *to, size_t bytes)
+core_modules_read_window(void *arg, uint64_t off, void *to, size_t bytes)
 {
     const struct window *w = arg;
     uint64_t address = w->start + off;
@@ -37,7 +37,7 @@ read_object(const struct memory_parts *parts, uint64_t start, const char *path,
             struct arena *arena, struct elf_facts *ret)
 {
     struct window w = {parts, start};
-    struct byte_source memory = {.read = read_window, .arg = &w, .size = UINT64_MAX};
+    struct byte_source memory = {.read = core_modules_read_window, .arg = &w, .size = UINT64_MAX};
     struct memory_file file;
     struct err err;
     bool known;

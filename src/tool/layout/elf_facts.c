@@ -69,7 +69,7 @@ elf_facts_is_elf(const struct byte_source *source)
 }
 
 static const struct elf_segment *
-next_segment(const struct elf_facts *f, uint32_t type, size_t *cursor)
+elf_facts_next_segment(const struct elf_facts *f, uint32_t type, size_t *cursor)
 {
     while (*cursor < f->segment_count)
         if (f->segments[(*cursor)++].type == type)
@@ -117,7 +117,7 @@ note_mappings(struct elf_facts *f, const uint8_t *values, size_t bytes, struct a
 
 /* Read the notes in BYTES. */
 static void
-read_notes(struct elf_facts *f, const uint8_t *notes, size_t bytes, struct arena *arena)
+elf_facts_read_notes(struct elf_facts *f, const uint8_t *notes, size_t bytes, struct arena *arena)
 {
     size_t at = 0;
 
@@ -164,12 +164,12 @@ read_all_notes(const struct byte_source *source, struct elf_facts *f, struct are
     const struct elf_segment *s;
     size_t cursor = 0;
 
-    while ((s = next_segment(f, PT_NOTE, &cursor)) != NULL) {
+    while ((s = elf_facts_next_segment(f, PT_NOTE, &cursor)) != NULL) {
         size_t bytes = s->file_bytes < NOTES_BYTES_MAX ? s->file_bytes : NOTES_BYTES_MAX;
         struct arena scratch = {0};
         uint8_t *notes = arena_alloc(&scratch, bytes);
 
-        read_notes(f, notes, source->read(source->arg, s->off, notes, bytes), arena);
+        elf_facts_read_notes(f, notes, source->read(source->arg, s->off, notes, bytes), arena);
         arena_release(&scratch);
     }
 }
@@ -215,7 +215,7 @@ elf_facts_first_address(const struct elf_facts *facts, uint64_t *ret)
     const struct elf_segment *s;
     size_t cursor = 0;
 
-    if ((s = next_segment(facts, PT_LOAD, &cursor)) == NULL)
+    if ((s = elf_facts_next_segment(facts, PT_LOAD, &cursor)) == NULL)
         return false;
     *ret = s->address - s->off;
     return true;

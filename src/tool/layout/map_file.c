@@ -24,7 +24,7 @@ struct token {
 };
 
 static size_t
-split(const char *line, size_t length, struct token tokens[TOKENS_MAX])
+map_file_split(const char *line, size_t length, struct token tokens[TOKENS_MAX])
 {
     size_t count = 0, at = 0;
 
@@ -83,7 +83,7 @@ is_function_letter(const struct token *t)
 }
 
 static bool
-is_word(const struct token *t, const char *word)
+map_file_is_word(const struct token *t, const char *word)
 {
     return t->length == strlen(word) && memcmp(t->text, word, t->length) == 0;
 }
@@ -105,7 +105,7 @@ is_section(struct token *name)
 /* Return the name in the line of TOKENS and its address; NULL if it has none. SECTION is the
  * function of a section whose address is in the next line. */
 static const struct token *
-find_name(struct token *tokens, size_t count, struct token *section, uint64_t *ret_address)
+map_file_find_name(struct token *tokens, size_t count, struct token *section, uint64_t *ret_address)
 {
     const struct token *name = NULL;
     struct token pending = *section;
@@ -130,14 +130,15 @@ find_name(struct token *tokens, size_t count, struct token *section, uint64_t *r
         name = &tokens[3];
     if (name != NULL && is_name(name) && is_address(&tokens[0], ret_address))
         return name;
-    if (count >= 4 && (is_word(&tokens[2], "Code") || is_word(&tokens[3], "Code")) &&
+    if (count >= 4 &&
+        (map_file_is_word(&tokens[2], "Code") || map_file_is_word(&tokens[3], "Code")) &&
         is_name(&tokens[0]) && is_address(&tokens[1], ret_address))
         return &tokens[0];
     return NULL;
 }
 
 static int
-by_address(const void *a, const void *b)
+map_file_by_address(const void *a, const void *b)
 {
     const struct map_name *x = a, *y = b;
 
@@ -157,9 +158,9 @@ map_file_parse(const char *text, size_t size_bytes, struct arena *arena, struct 
         size_t length = (size_t)((newline != NULL ? newline : end) - text);
         struct token tokens[TOKENS_MAX];
         uint64_t address;
-        size_t count = split(text, length, tokens);
+        size_t count = map_file_split(text, length, tokens);
         const struct token *name =
-            find_name(tokens, count < TOKENS_MAX ? count : TOKENS_MAX, &section, &address);
+            map_file_find_name(tokens, count < TOKENS_MAX ? count : TOKENS_MAX, &section, &address);
 
         if (name != NULL) {
             arena_grow(arena, &ret->v, &ret->capacity, ret->count, sizeof *ret->v);
@@ -171,7 +172,7 @@ map_file_parse(const char *text, size_t size_bytes, struct arena *arena, struct 
         text += length + (newline != NULL);
     }
     if (ret->count > 1)
-        qsort(ret->v, ret->count, sizeof *ret->v, by_address);
+        qsort(ret->v, ret->count, sizeof *ret->v, map_file_by_address);
 }
 
 const char *

@@ -16,7 +16,7 @@
 #include "util/regular.h"
 
 static size_t
-read_file(void *arg, uint64_t off, void *to, size_t bytes)
+memory_file_read_file(void *arg, uint64_t off, void *to, size_t bytes)
 {
     const struct memory_file *file = arg;
     size_t done = 0;
@@ -61,8 +61,10 @@ memory_file_open(const char *path, struct arena *arena, struct memory_file *ret,
         .fd = fd,
         .written = st.st_mtim,
     };
-    ret->source = (struct byte_source){
-        .read = read_file, .next_data = next_data, .arg = ret, .size = (uint64_t)st.st_size};
+    ret->source = (struct byte_source){.read = memory_file_read_file,
+                                       .next_data = next_data,
+                                       .arg = ret,
+                                       .size = (uint64_t)st.st_size};
     return 0;
 }
 
@@ -80,7 +82,8 @@ memory_file_read_elf(struct memory_file *file, struct arena *arena, struct err *
 }
 
 static void
-add_part(struct memory_parts *parts, struct arena *arena, const struct memory_part *part)
+memory_file_add_part(struct memory_parts *parts, struct arena *arena,
+                     const struct memory_part *part)
 {
     struct memory_part *last = parts->count > 0 ? &parts->v[parts->count - 1] : NULL;
 
@@ -112,7 +115,7 @@ add_segments(struct memory_file *file, struct memory_parts *parts, struct arena 
             continue;
         file->missing_bytes += s->file_bytes - part.size;
         if (part.size > 0)
-            add_part(parts, arena, &part);
+            memory_file_add_part(parts, arena, &part);
     }
 }
 
@@ -138,6 +141,6 @@ memory_file_parts(struct memory_file *file, const uint64_t *base, struct arena *
     if (file->is_core)
         add_segments(file, parts, arena);
     else
-        add_part(parts, arena, &part);
+        memory_file_add_part(parts, arena, &part);
     return 0;
 }

@@ -39,7 +39,7 @@ enum { RUN_NOTES_MAX = 4096 };
 #define ENDED_NS_MAX ((uint64_t)1 << 61)
 
 static int
-by_time(const void *a, const void *b)
+load_by_time(const void *a, const void *b)
 {
     const struct profile_time_point *x = a, *y = b;
 
@@ -62,7 +62,7 @@ load_timeline(struct loader *l)
                 (struct profile_time_point){d->elapsed_ns, d->live_bytes, d->events};
     }
     if (kept > 1)
-        qsort(p->timeline, kept, sizeof *p->timeline, by_time);
+        qsort(p->timeline, kept, sizeof *p->timeline, load_by_time);
     for (size_t i = 0; i < kept; i++)
         if (p->time_point_count == 0 ||
             p->timeline[p->time_point_count - 1].elapsed_ns != p->timeline[i].elapsed_ns)

@@ -19,7 +19,7 @@ is_granule(uint32_t bytes)
 
 /* Return true if records of PART, of merge MERGE, are in the sum. */
 static bool
-is_counted(const struct disk_counting *c, uint32_t part, uint64_t merge)
+load_access_is_counted(const struct disk_counting *c, uint32_t part, uint64_t merge)
 {
     if (part == DISK_ACCESS_ENDED)
         return true;
@@ -36,7 +36,7 @@ range_of(const struct disk_spread *s)
 }
 
 static struct profile_access
-access_of(const struct disk_access *d, uint32_t site)
+load_access_of(const struct disk_access *d, uint32_t site)
 {
     return (struct profile_access){
         .site = site,
@@ -77,10 +77,10 @@ load_sites_of(struct loader *l, struct profile_accesses *a)
     for (size_t i = 0; i < count; i++) {
         const struct disk_access *d = raw_record(l->raw, DISK_ACCESS, i);
 
-        if (d->site == 0 || d->blocks == 0 || !is_counted(c, d->part, d->merge) ||
+        if (d->site == 0 || d->blocks == 0 || !load_access_is_counted(c, d->part, d->merge) ||
             loader_backing_at(l, d->site) != NULL)
             continue;
-        a->v[a->count] = access_of(d, loader_site_at(l, d->site, &homeless));
+        a->v[a->count] = load_access_of(d, loader_site_at(l, d->site, &homeless));
         a->v[a->count++].unproven =
             by_site ? (d->flags & DISK_ACCESS_UNPROVEN) != 0 : !access_is_complete(a);
     }
@@ -97,7 +97,7 @@ load_fields(struct loader *l, struct profile_accesses *a)
         const struct disk_fields *d = raw_record(l->raw, DISK_FIELDS, i);
         uint32_t site;
 
-        if (d->site == 0 || !is_counted(c, d->part, d->merge) ||
+        if (d->site == 0 || !load_access_is_counted(c, d->part, d->merge) ||
             d->first % DISK_FIELD_WORDS != 0 || d->first > UINT32_MAX - DISK_FIELD_WORDS ||
             loader_backing_at(l, d->site) != NULL)
             continue;

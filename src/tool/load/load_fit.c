@@ -49,7 +49,7 @@ struct measure {
 };
 
 static void
-add(struct measure *m, uint64_t amount)
+load_fit_add(struct measure *m, uint64_t amount)
 {
     m->sum = amount > m->limit - m->sum ? m->limit : m->sum + amount;
 }
@@ -61,7 +61,7 @@ name_bytes(const struct measure *m, uint32_t id)
 }
 
 static uint64_t
-text_bytes(const struct measure *m, const char *text)
+load_fit_text_bytes(const struct measure *m, const char *text)
 {
     size_t length = strlen(text);
 
@@ -83,7 +83,7 @@ location_amount(const struct measure *m, const struct profile_location *location
         sum += name_bytes(m, f->function) + name_bytes(m, f->file);
     }
     return sum + (location->frame_count > 0 ? location->frame_count : 1) *
-                     text_bytes(m, p->modules[location->module].path);
+                     load_fit_text_bytes(m, p->modules[location->module].path);
 }
 
 static void
@@ -134,7 +134,7 @@ tags_bytes(const struct measure *m, const struct profile_site *s)
 {
     const struct profile *p = m->l->p;
 
-    return text_bytes(m, p->heaps[s->heap].name) + strlen(p->label_sets[s->labels].text) +
+    return load_fit_text_bytes(m, p->heaps[s->heap].name) + strlen(p->label_sets[s->labels].text) +
            name_bytes(m, s->type);
 }
 
@@ -148,16 +148,16 @@ measure_tags(struct measure *m)
     for (size_t i = 0; i < p->site_count; i++) {
         const struct profile_site *s = &p->sites[i];
 
-        add(m, (s->heap | s->labels | s->type) == 0 ? bare : tags_bytes(m, s));
+        load_fit_add(m, (s->heap | s->labels | s->type) == 0 ? bare : tags_bytes(m, s));
     }
     for (size_t i = 0; i < p->type_count; i++)
-        add(m, name_bytes(m, p->types[i].name));
+        load_fit_add(m, name_bytes(m, p->types[i].name));
 }
 
 /* Return the sum over all stacks that views write, or the limit if it is more, or anything less if
  * it is surely less. */
 static uint64_t
-measure(struct measure *m)
+load_fit_measure(struct measure *m)
 {
     const struct profile *p = m->l->p;
     struct arena arena = {0};
@@ -169,17 +169,17 @@ measure(struct measure *m)
         return m->sum;
     measure_nodes(m, &arena);
     for (size_t i = 0; i < p->site_count; i++)
-        add(m, m->of_node[p->sites[i].node]);
+        load_fit_add(m, m->of_node[p->sites[i].node]);
     for (size_t i = 0; i < p->backing_count; i++)
-        add(m, m->of_node[p->backings[i].node]);
+        load_fit_add(m, m->of_node[p->backings[i].node]);
     for (size_t i = 0; i < p->unknown_free_count; i++) {
-        add(m, m->of_node[p->unknown_frees[i].node]);
-        add(m, m->of_node[p->unknown_frees[i].site_node]);
+        load_fit_add(m, m->of_node[p->unknown_frees[i].node]);
+        load_fit_add(m, m->of_node[p->unknown_frees[i].site_node]);
     }
     for (size_t i = 0; i < p->corruption_count; i++) {
-        add(m, m->of_node[p->corruptions[i].node]);
-        add(m, m->of_node[p->corruptions[i].site_node]);
-        add(m, m->of_node[p->corruptions[i].front_node]);
+        load_fit_add(m, m->of_node[p->corruptions[i].node]);
+        load_fit_add(m, m->of_node[p->corruptions[i].site_node]);
+        load_fit_add(m, m->of_node[p->corruptions[i].front_node]);
     }
     arena_release(&arena);
     return m->sum;
@@ -188,7 +188,7 @@ measure(struct measure *m)
 /* Shorten TEXT, which is longer, to CUT_BYTES in place, so that all references see the short
  * form. */
 static void
-shorten(char *text, size_t cut_bytes)
+load_fit_shorten(char *text, size_t cut_bytes)
 {
     uint64_t number = hash_bytes(text, strlen(text));
     size_t kept = cut_bytes - MARK_BYTES;
@@ -208,7 +208,7 @@ shorten_names(struct loader *l, const struct measure *m)
     for (size_t i = 1; i < strings->count; i++)
         if (m->of_string[i] > m->cut_bytes) {
             // The table's own copy. Names are never looked up in a loaded profile.
-            shorten((char *)(uintptr_t)strings->strings[i], m->cut_bytes);
+            load_fit_shorten((char *)(uintptr_t)strings->strings[i], m->cut_bytes);
             count++;
         }
     raw_note(l->raw,
@@ -231,9 +231,9 @@ fit_names(struct loader *l)
     m.of_string[0] = 0;
     for (size_t i = 1; i < strings->count; i++)
         m.of_string[i] = strlen(strings->strings[i]);
-    if (measure(&m) == m.limit) {
+    if (load_fit_measure(&m) == m.limit) {
         m.cut_bytes = CUT_BYTES_MAX;
-        while (measure(&m) == m.limit && m.cut_bytes > CUT_BYTES_MIN)
+        while (load_fit_measure(&m) == m.limit && m.cut_bytes > CUT_BYTES_MIN)
             m.cut_bytes /= 2;
         shorten_names(l, &m);
     }
@@ -248,7 +248,7 @@ loader_fit(struct loader *l)
         .limit = FRAMES_FREE + l->raw->file_bytes * FRAMES_PER_BYTE,
     };
 
-    if (measure(&frames) == frames.limit)
+    if (load_fit_measure(&frames) == frames.limit)
         return false;
     fit_names(l);
     return true;

@@ -42,7 +42,7 @@ intern(struct loader *l, const char *text)
 /* Return the number of distinguishable records of KIND. The first is unused, and the last may stand
  * for unknown ones. */
 static size_t
-record_count(const struct loader *l, enum disk_kind kind, size_t max)
+load_heaps_record_count(const struct loader *l, enum disk_kind kind, size_t max)
 {
     size_t count = raw_count(l->raw, kind);
 
@@ -53,7 +53,7 @@ void
 load_heaps(struct loader *l)
 {
     struct profile *p = l->p;
-    size_t count = record_count(l, DISK_HEAPS, LOADER_HEAPS_MAX);
+    size_t count = load_heaps_record_count(l, DISK_HEAPS, LOADER_HEAPS_MAX);
 
     p->heaps = arena_array(&p->arena, count + 1, sizeof *p->heaps);
     p->heap_count = count + 1;
@@ -133,7 +133,7 @@ load_label_sets(struct loader *l)
 {
     struct profile *p = l->p;
     const struct raw_table *strings = &l->raw->tables[DISK_STRINGS];
-    size_t count = record_count(l, DISK_LABELS, LOADER_LABEL_SETS_MAX);
+    size_t count = load_heaps_record_count(l, DISK_LABELS, LOADER_LABEL_SETS_MAX);
 
     p->label_sets = arena_array(&p->arena, count + 1, sizeof *p->label_sets);
     p->label_set_count = count + 1;

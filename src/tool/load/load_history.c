@@ -43,7 +43,7 @@ struct walks {
 };
 
 static struct profile_amounts
-since(struct profile_amounts now, const struct profile_amounts *then)
+load_history_since(struct profile_amounts now, const struct profile_amounts *then)
 {
     return (struct profile_amounts){
         .allocations = counters_sum(now.allocations, (int64_t)(0 - (uint64_t)then->allocations)),
@@ -82,7 +82,7 @@ take_snapshot(struct profile *p, const struct disk_snapshot *d)
 }
 
 static int
-by_time(const void *a, const void *b)
+load_history_by_time(const void *a, const void *b)
 {
     const struct profile_snapshot *x = a, *y = b;
 
@@ -114,7 +114,7 @@ load_snapshots(struct loader *l, struct arena *arena)
     if (bad)
         raw_damage(l->raw, "%zu snapshots are damaged and were skipped", bad);
     if (!p->has_history && p->snapshot_count > 1)
-        qsort(p->snapshots, p->snapshot_count, sizeof *p->snapshots, by_time);
+        qsort(p->snapshots, p->snapshot_count, sizeof *p->snapshots, load_history_by_time);
     // Ids rise with time; two threads may have looked at the clock in the other order.
     for (size_t i = 1; i < p->snapshot_count; i++)
         if (p->snapshots[i].elapsed_ns < p->snapshots[i - 1].elapsed_ns)
@@ -123,8 +123,8 @@ load_snapshots(struct loader *l, struct arena *arena)
 }
 
 static void
-add_change(struct profile *p, uint32_t thread_site, uint32_t interval,
-           struct profile_amounts amounts)
+load_history_add_change(struct profile *p, uint32_t thread_site, uint32_t interval,
+                        struct profile_amounts amounts)
 {
     if ((amounts.allocations | amounts.allocated_bytes | amounts.frees | amounts.freed_bytes) != 0)
         p->changes[p->change_count++] = (struct profile_change){thread_site, interval, amounts};
@@ -160,7 +160,7 @@ walk_of(const struct loader *l, struct walks *walks, size_t i)
 }
 
 static size_t
-record_count(const struct loader *l)
+load_history_record_count(const struct loader *l)
 {
     size_t count = raw_count(l->raw, DISK_HISTORY);
 
@@ -184,7 +184,7 @@ has_counter(const struct loader *l, size_t i, size_t counter_count)
 static size_t
 follow_records(struct loader *l, struct walks *walks, size_t counter_count)
 {
-    size_t count = record_count(l), bad = 0;
+    size_t count = load_history_record_count(l), bad = 0;
 
     for (size_t i = 0; i < count; i++) {
         const struct disk_history *d = raw_record(l->raw, DISK_HISTORY, i);
@@ -203,8 +203,8 @@ follow_records(struct loader *l, struct walks *walks, size_t counter_count)
             continue;
         amounts = (struct profile_amounts){(int64_t)d->allocations, (int64_t)d->allocated_bytes,
                                            (int64_t)d->frees, (int64_t)d->freed_bytes};
-        add_change(l->p, l->thread_site_of[d->counter] - 1, walk->snapshots,
-                   since(amounts, &walk->known));
+        load_history_add_change(l->p, l->thread_site_of[d->counter] - 1, walk->snapshots,
+                                load_history_since(amounts, &walk->known));
         *walk = (struct walk){amounts, snapshots};
     }
     return bad;
@@ -230,10 +230,10 @@ end_walks(struct loader *l, const struct walks *walks, size_t count)
             continue;
         amounts = amounts_of(counter_at(l, i));
         if (place == 0)
-            add_change(l->p, row - 1, birth_of(l, walks, i), amounts);
+            load_history_add_change(l->p, row - 1, birth_of(l, walks, i), amounts);
         else
-            add_change(l->p, row - 1, walks->v[place - 1].snapshots,
-                       since(amounts, &walks->v[place - 1].known));
+            load_history_add_change(l->p, row - 1, walks->v[place - 1].snapshots,
+                                    load_history_since(amounts, &walks->v[place - 1].known));
     }
 }
 
@@ -244,7 +244,7 @@ follow_counters(struct loader *l, size_t count, const uint32_t *ordinals)
     struct walks walks = {.ordinals = ordinals, .ids = raw_count(l->raw, DISK_SNAPSHOTS)};
     size_t bad = 0;
 
-    if (record_count(l) > 0) {
+    if (load_history_record_count(l) > 0) {
         walks.place = arena_array(&walks.arena, count, sizeof *walks.place);
         bad = follow_records(l, &walks, count);
     }
@@ -272,7 +272,7 @@ sum_snapshots(struct profile *p)
 static size_t
 count_changes(const struct loader *l, size_t counter_count)
 {
-    size_t count = record_count(l), changes = 0;
+    size_t count = load_history_record_count(l), changes = 0;
 
     for (size_t i = 0; i < counter_count; i++)
         changes += l->thread_site_of[i] != 0;
@@ -322,7 +322,7 @@ load_history(struct loader *l)
         bad = follow_counters(l, count, ordinals);
         sum_snapshots(p);
         add_last_tick(l);
-        if (record_count(l) < raw_count(l->raw, DISK_HISTORY))
+        if (load_history_record_count(l) < raw_count(l->raw, DISK_HISTORY))
             raw_damage(l->raw, "its history is longer than any recorder's; the rest was skipped");
         // The copy of a file that is being written may have the record and not yet the counter.
         if (bad && p->process.ended)

@@ -15,7 +15,7 @@
 
 /* X if it is a number that an estimate may have, else 0. */
 static double
-believable(double x)
+load_sampling_believable(double x)
 {
     return x > 0 && x < ERROR_MAX ? x : 0;
 }
@@ -27,8 +27,8 @@ read_error(const struct disk_error_sum *d)
         .samples = (double)d->samples,
         .blocks = (double)d->blocks,
         .bytes = (double)d->bytes,
-        .blocks_variance = believable(d->blocks_variance),
-        .bytes_variance = believable(d->bytes_variance),
+        .blocks_variance = load_sampling_believable(d->blocks_variance),
+        .bytes_variance = load_sampling_believable(d->bytes_variance),
     };
 }
 
@@ -50,8 +50,8 @@ load_errors(struct loader *l)
             .allocated = read_error(&d->allocated),
             .freed = read_error(&d->freed),
             .peak = read_error(&d->peak),
-            .blocks_unit_max = believable(d->blocks_unit_max),
-            .bytes_unit_max = believable(d->bytes_unit_max),
+            .blocks_unit_max = load_sampling_believable(d->blocks_unit_max),
+            .bytes_unit_max = load_sampling_believable(d->bytes_unit_max),
         };
         if (d->peak_epoch < epoch)
             e.peak = errors_live(&e);

@@ -63,7 +63,7 @@ load_modules(struct loader *l)
 }
 
 static uint32_t
-add_location(struct loader *l, uint64_t frame, bool exact)
+load_tree_add_location(struct loader *l, uint64_t frame, bool exact)
 {
     struct profile *p = l->p;
     uint32_t module = (uint32_t)(frame >> DISK_ADDRESS_BITS);
@@ -91,7 +91,7 @@ add_location(struct loader *l, uint64_t frame, bool exact)
 }
 
 static uint64_t
-site_key(uint32_t node, uint32_t size_class, uint32_t tags)
+load_tree_site_key(uint32_t node, uint32_t size_class, uint32_t tags)
 {
     return ((uint64_t)node * DISK_SIZE_CLASSES + size_class) << TAGS_BITS | tags;
 }
@@ -110,7 +110,7 @@ key_heap(uint64_t key)
 
 /* Name of record INDEX of the named frames, or a substitute if it is not in the file. */
 static struct profile_frame
-named_frame(struct loader *l, uint64_t index)
+load_tree_named_frame(struct loader *l, uint64_t index)
 {
     struct profile *p = l->p;
     struct profile_frame f = {0};
@@ -132,16 +132,16 @@ named_frame(struct loader *l, uint64_t index)
 
 /* Return the location of FRAME, a named one. */
 static uint32_t
-add_named(struct loader *l, uint64_t frame)
+load_tree_add_named(struct loader *l, uint64_t frame)
 {
     struct profile *p = l->p;
     size_t count = p->location_count;
-    uint32_t id = add_location(l, frame, false);
+    uint32_t id = load_tree_add_location(l, frame, false);
     struct profile_frame f;
 
     if (p->location_count == count)
         return id;
-    f = named_frame(l, frame & DISK_ADDRESS_MASK);
+    f = load_tree_named_frame(l, frame & DISK_ADDRESS_MASK);
     p->locations[id].module = 0;
     p->locations[id].first_frame = (uint32_t)p->frame_count;
     p->locations[id].frame_count = 1;
@@ -165,7 +165,7 @@ append_node(struct loader *l, uint32_t parent, uint32_t location, uint32_t flags
 
 /* Return the node for LOCATION under PARENT: the known one if there is one, else new. */
 static uint32_t
-add_node(struct loader *l, uint32_t parent, uint32_t location, uint32_t flags)
+load_tree_add_node(struct loader *l, uint32_t parent, uint32_t location, uint32_t flags)
 {
     uint64_t key = (uint64_t)parent << 32 | location;
     bool new;
@@ -232,13 +232,13 @@ load_frame(struct loader *l, size_t i, const struct disk_node *d)
     if (parent == 0 || l->depth[parent - 1] >= NODE_DEPTH_MAX)
         return false;
     location = d->frame >> DISK_ADDRESS_BITS == DISK_NAMED_FRAME
-                   ? add_named(l, d->frame)
-                   : add_location(l, d->frame, d->flags & DISK_NODE_EXACT);
+                   ? load_tree_add_named(l, d->frame)
+                   : load_tree_add_location(l, d->frame, d->flags & DISK_NODE_EXACT);
     p->locations[location].runtime |= (d->flags & DISK_NODE_RUNTIME) != 0;
     // The callee of an interrupted function is the trampoline of its signal handler.
     if (p->locations[p->nodes[parent - 1].location].exact)
         p->locations[location].at_start = true;
-    l->node_of[i] = 1 + add_node(l, parent - 1, location, flags);
+    l->node_of[i] = 1 + load_tree_add_node(l, parent - 1, location, flags);
     return true;
 }
 
@@ -283,7 +283,7 @@ note_sites(struct loader *l, size_t i, const struct disk_node *d)
         if (id >= SITE_ID_MAX || l->node_of[i] == 0)
             l->bad_sites++;
         else
-            l->site_of[id] = 1 + site_key(l->node_of[i] - 1, c, l->tags_of[i]);
+            l->site_of[id] = 1 + load_tree_site_key(l->node_of[i] - 1, c, l->tags_of[i]);
     }
 }
 
@@ -293,7 +293,7 @@ load_nodes(struct loader *l)
     struct profile *p = l->p;
     size_t count = raw_count(l->raw, DISK_NODES);
 
-    add_location(l, 0, false);
+    load_tree_add_location(l, 0, false);
     l->disk_node_count = count;
     l->node_of = arena_array(&p->arena, count + 1, sizeof *l->node_of);
     l->tags_of = arena_array(&p->arena, count + 1, sizeof *l->tags_of);
@@ -345,7 +345,7 @@ is_sole(const struct loader *l, uint64_t key)
 
 /* Return the index of the site with KEY, added if new. */
 static uint32_t
-add_site(struct loader *l, uint64_t key)
+load_tree_add_site(struct loader *l, uint64_t key)
 {
     struct profile *p = l->p;
     uint64_t sole = 0, *known = &sole;
@@ -380,10 +380,10 @@ loader_site_at(struct loader *l, uint64_t id, size_t *homeless)
 
     if (id >= l->site_id_end || l->site_of[id] == 0) {
         ++*homeless;
-        return add_site(l, site_key(1, 0, 0));
+        return load_tree_add_site(l, load_tree_site_key(1, 0, 0));
     }
     if (l->index_of_site[id] == 0)
-        l->index_of_site[id] = 1 + add_site(l, l->site_of[id] - 1);
+        l->index_of_site[id] = 1 + load_tree_add_site(l, l->site_of[id] - 1);
     site = l->index_of_site[id] - 1;
     l->p->sites[site].id = (uint32_t)id;
     return site;

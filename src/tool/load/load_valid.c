@@ -11,7 +11,7 @@
 
 /* Return true if KEY is new in KNOWN. */
 static bool
-is_first(struct map *known, uint64_t key)
+load_valid_is_first(struct map *known, uint64_t key)
 {
     bool is_new;
 
@@ -28,7 +28,7 @@ sites_are_distinct(const struct profile *p, struct map *known)
         uint64_t key = ((uint64_t)s->node * DISK_SIZE_CLASSES + s->size_class) << 26 |
                        (uint64_t)s->labels << 13 | s->heap;
 
-        HOLDS(is_first(known, key)); // load_tree.c has a map of them.
+        HOLDS(load_valid_is_first(known, key)); // load_tree.c has a map of them.
     }
     return true;
 }
@@ -39,7 +39,8 @@ rows_are_distinct(const struct profile *p, struct map *known)
     for (size_t i = 0; i < p->thread_site_count; i++) {
         const struct profile_thread_site *t = &p->thread_sites[i];
 
-        HOLDS(is_first(known, (uint64_t)t->thread << 32 | t->site)); // So has load_counters.c.
+        HOLDS(load_valid_is_first(known, (uint64_t)t->thread << 32 | t->site)); // So has
+                                                                                // load_counters.c.
     }
     return true;
 }

@@ -92,7 +92,7 @@ put_segments(struct writer *w)
 
 /* Return the least of RANGE; 0 if there is none. */
 static uint64_t
-least(const struct access_range *range)
+memprof_raw_least(const struct access_range *range)
 {
     return range->min == UINT64_MAX ? 0 : range->min;
 }
@@ -101,7 +101,7 @@ static void
 put_wide(struct strbuf *out, const struct access_range *range)
 {
     put_u64(out, range->total);
-    put_u64(out, least(range));
+    put_u64(out, memprof_raw_least(range));
     put_u64(out, range->max);
 }
 
@@ -110,7 +110,7 @@ static void
 put_narrow(struct strbuf *out, const struct access_range *range, uint64_t unit)
 {
     put_u64(out, range->total / unit);
-    put_u32(out, least(range) / unit);
+    put_u32(out, memprof_raw_least(range) / unit);
     put_u32(out, range->max / unit);
 }
 
@@ -138,7 +138,7 @@ put_record(struct writer *w, uint32_t node, const struct profile_access *a, cons
 }
 
 static void
-put_stack(struct writer *w, uint32_t node)
+memprof_raw_put_stack(struct writer *w, uint32_t node)
 {
     const struct profile *p = w->p;
     uint64_t depth = 0;
@@ -224,7 +224,7 @@ export_memprof(const struct profile *p, const struct stacks *stacks,
     put_u64(&w.stacks, count);
     for (size_t i = 0; i < count; i++) {
         put_record(&w, v[i].node, &v[i].a, profile_string(p, v[i].type));
-        put_stack(&w, v[i].node);
+        memprof_raw_put_stack(&w, v[i].node);
     }
     put_padding(&w.records);
     put_header(&w, out);

@@ -50,7 +50,7 @@ merge_new(void)
 
 /* TEXT, kept as long as the sum is. */
 static const char *
-keep(struct merge *m, const char *text)
+merge_keep(struct merge *m, const char *text)
 {
     return strtab_get(&m->p->strings, strtab_id(&m->p->strings, text));
 }
@@ -143,7 +143,7 @@ merge_types(struct merge *m, struct merge_input *in)
 
 /* Add a recording mode; when there are too many, a like one stands for it. */
 static void
-add_mode(struct profile *p, uint32_t mode, uint64_t period)
+merge_add_mode(struct profile *p, uint32_t mode, uint64_t period)
 {
     struct profile_recording_mode *like = NULL;
 
@@ -167,7 +167,7 @@ merge_modes(struct merge *m, const struct profile *from)
     if (p->modes == NULL)
         p->modes = arena_array(&p->arena, MODES_MAX, sizeof *p->modes);
     for (size_t i = 0; i < from->mode_count; i++)
-        add_mode(p, from->modes[i].mode, from->modes[i].period);
+        merge_add_mode(p, from->modes[i].mode, from->modes[i].period);
     if (from->longest_bytes > p->longest_bytes)
         p->longest_bytes = from->longest_bytes;
     if (from->longest_calls > p->longest_calls)
@@ -235,7 +235,7 @@ static const char *
 common(struct merge *m, bool is_first, const char *sum, const char *text)
 {
     if (is_first)
-        return keep(m, text);
+        return merge_keep(m, text);
     return strcmp(sum, text) == 0 ? sum : "";
 }
 
@@ -312,7 +312,7 @@ merge_left_out(struct merge *m)
 }
 
 static int
-by_size(const void *a, const void *b)
+merge_by_size(const void *a, const void *b)
 {
     const struct profile_type *x = a, *y = b;
 
@@ -346,7 +346,7 @@ merge_finish(struct merge *m)
 
     // Types of one size keep their order: the sort is stable as long as there is memory for it.
     if (p->type_count > 1)
-        qsort(p->types, p->type_count, sizeof *p->types, by_size);
+        qsort(p->types, p->type_count, sizeof *p->types, merge_by_size);
     if (p->program_count > 1)
         qsort(p->programs, p->program_count, sizeof *p->programs, by_processes);
     if (p->mode_count > 1)

@@ -10,7 +10,7 @@
 #include "merge/merge_access.h"
 
 static void
-add_site(struct merge *m, uint32_t site, const struct profile_access *from)
+merge_access_add_site(struct merge *m, uint32_t site, const struct profile_access *from)
 {
     struct profile_accesses *sum = &m->p->accesses;
     bool is_new;
@@ -49,7 +49,7 @@ merge_accesses(struct merge *m, struct merge_input *in)
 
     access_join(&m->p->arena, &m->p->accesses, a);
     for (size_t i = 0; i < a->count; i++)
-        add_site(m, in->sites[a->v[i].site], &a->v[i]);
+        merge_access_add_site(m, in->sites[a->v[i].site], &a->v[i]);
     for (size_t i = 0; i < a->field_count; i++)
         add_field(m, in->sites[a->fields[i].site], &a->fields[i]);
 }

@@ -46,8 +46,8 @@ interval_of_time(const struct merge *m, uint64_t unix_ns)
 }
 
 static void
-add_change(struct merge *m, uint32_t thread_site, uint32_t interval,
-           const struct profile_amounts *amounts)
+merge_history_add_change(struct merge *m, uint32_t thread_site, uint32_t interval,
+                         const struct profile_amounts *amounts)
 {
     struct profile *p = m->p;
     bool is_new;
@@ -65,7 +65,7 @@ add_change(struct merge *m, uint32_t thread_site, uint32_t interval,
 
 /* Return the row of the sum for row I of IN. */
 static uint32_t
-row_of(struct merge *m, const struct merge_input *in, size_t i)
+merge_history_row_of(struct merge *m, const struct merge_input *in, size_t i)
 {
     const struct profile_thread_site *from = &in->p->thread_sites[i];
 
@@ -75,17 +75,18 @@ row_of(struct merge *m, const struct merge_input *in, size_t i)
 
 /* Count the blocks that row I of IN holds at its end as freed from INTERVAL on. */
 static void
-release(struct merge *m, const struct merge_input *in, size_t i, uint32_t interval)
+merge_history_release(struct merge *m, const struct merge_input *in, size_t i, uint32_t interval)
 {
     const struct counters *c = profile_row_counters(in->p, i);
-    uint32_t row = row_of(m, in, i);
+    uint32_t row = merge_history_row_of(m, in, i);
     struct counters freed = COUNTERS_ZERO;
 
     freed.frees = counters_live_blocks(c);
     freed.freed_bytes = counters_live_bytes(c);
     profile_count(m->p, row, &freed);
-    add_change(m, row, interval,
-               &(struct profile_amounts){.frees = freed.frees, .freed_bytes = freed.freed_bytes});
+    merge_history_add_change(
+        m, row, interval,
+        &(struct profile_amounts){.frees = freed.frees, .freed_bytes = freed.freed_bytes});
 }
 
 /* Add the collections in P's snapshots, each at the sum's next moment. */
@@ -123,18 +124,19 @@ merge_history(struct merge *m, struct merge_input *in)
         if (c->interval < p->snapshot_count)
             interval = interval_of_time(m, time_after(p->process.start_unix_ns,
                                                       p->snapshots[c->interval].elapsed_ns));
-        add_change(m, row_of(m, in, c->thread_site), interval, &c->amounts);
+        merge_history_add_change(m, merge_history_row_of(m, in, c->thread_site), interval,
+                                 &c->amounts);
     }
     add_collections(m, p);
     for (size_t i = 0; i < p->thread_site_count; i++) {
         const struct counters *c = profile_row_counters(p, i);
 
         if (!p->has_history) // So all is known at the end alone.
-            add_change(m, row_of(m, in, i), end,
-                       &(struct profile_amounts){c->allocations, c->allocated_bytes, c->frees,
-                                                 c->freed_bytes});
+            merge_history_add_change(m, merge_history_row_of(m, in, i), end,
+                                     &(struct profile_amounts){c->allocations, c->allocated_bytes,
+                                                               c->frees, c->freed_bytes});
         if (p->process.ended && end < HISTORY_MOMENTS)
-            release(m, in, i, end + 1);
+            merge_history_release(m, in, i, end + 1);
     }
 }
 

@@ -36,13 +36,13 @@ is_alike(const struct profile_note *a, const struct profile_note *b)
 }
 
 static const char *
-keep(struct merge *m, const char *text)
+merge_notes_keep(struct merge *m, const char *text)
 {
     return strtab_get(&m->p->strings, strtab_id(&m->p->strings, text));
 }
 
 static void
-add(struct merge *m, const struct profile_note *n)
+merge_notes_add(struct merge *m, const struct profile_note *n)
 {
     struct profile *p = m->p;
     struct profile_note sum = *n;
@@ -63,9 +63,9 @@ add(struct merge *m, const struct profile_note *n)
         sum.processes = p->run_notes[i].processes;
     }
     sum.processes += n->processes;
-    sum.text = keep(m, n->text);
-    sum.advice = keep(m, n->advice);
-    sum.process = keep(m, n->process);
+    sum.text = merge_notes_keep(m, n->text);
+    sum.advice = merge_notes_keep(m, n->advice);
+    sum.process = merge_notes_keep(m, n->process);
     p->run_notes[i] = sum;
 }
 
@@ -82,7 +82,7 @@ merge_notes(struct merge *m, const struct profile *from)
             n.process = arena_printf(&a, "%s (pid %u)", path_basename(from->process.executable),
                                      from->process.pid);
         }
-        add(m, &n);
+        merge_notes_add(m, &n);
     }
     arena_release(&a);
 }

@@ -53,7 +53,7 @@ add_step(struct time_step *sum, const struct time_step *s)
 }
 
 static void
-widen(struct time_sum *t)
+merge_timeline_widen(struct time_sum *t)
 {
     size_t kept = 0;
 
@@ -98,7 +98,7 @@ add_at(struct time_sum *t, uint64_t unix_ns, struct time_step change)
     t->steps[low] = change;
     t->count++;
     while (t->count > MERGE_TIME_POINTS)
-        widen(t);
+        merge_timeline_widen(t);
 }
 
 void

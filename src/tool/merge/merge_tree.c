@@ -16,7 +16,7 @@
  *              └───► parent node ─► …
  *
  * Nodes are equal if parents, locations and flags are; only those on the path of a site or of an
- * unknown free are transferred. site_key alone decides which sites are equal.
+ * unknown free are transferred. merge_tree_site_key alone decides which sites are equal.
  *
  * Ids of files are bounded. Code beyond the bound has no module (but a name), or belongs to the
  * site "other", and is counted there. */
@@ -207,7 +207,7 @@ location_at(struct merge *m, uint64_t address, uint32_t module, bool exact)
 }
 
 static bool
-has_name(const struct profile *p, const struct profile_location *l)
+merge_tree_has_name(const struct profile *p, const struct profile_location *l)
 {
     return l->frame_count > 0 && p->frames[l->first_frame].function != 0;
 }
@@ -221,7 +221,7 @@ code_location(struct merge *m, struct merge_input *in, const struct profile_loca
     struct strbuf name = {0};
     uint64_t *known;
 
-    if (!has_name(p, l))
+    if (!merge_tree_has_name(p, l))
         return location_at(m, l->address | CODE_BIT, 0, l->exact);
     for (uint32_t i = 0; i < l->frame_count; i++) {
         const struct profile_frame *f = &p->frames[l->first_frame + i];
@@ -378,7 +378,7 @@ merge_nodes(struct merge *m, struct merge_input *in)
 
 /* Which sites are one: those with equal keys. */
 static uint64_t
-site_key(const struct profile_site *s)
+merge_tree_site_key(const struct profile_site *s)
 {
     return ((uint64_t)s->node * DISK_SIZE_CLASSES + s->size_class) << 32 | s->heap << 16 |
            s->labels;
@@ -393,16 +393,16 @@ is_other(const struct profile_site *s)
 
 /* Return the index of the site that is like LIKE, made if new. */
 static uint32_t
-site_at(struct merge *m, struct profile_site like)
+merge_tree_site_at(struct merge *m, struct profile_site like)
 {
     struct profile *p = m->p;
     uint64_t *known;
     bool is_new;
 
-    if (p->site_count >= SITES_MAX && map_get(&m->sites, site_key(&like)) == NULL)
+    if (p->site_count >= SITES_MAX && map_get(&m->sites, merge_tree_site_key(&like)) == NULL)
         like = (struct profile_site){
             .node = NODE_OTHER_ID, .size_class = like.size_class, .counters = COUNTERS_ZERO};
-    known = map_put(&m->sites, site_key(&like), &is_new);
+    known = map_put(&m->sites, merge_tree_site_key(&like), &is_new);
     if (!is_new)
         return (uint32_t)*known;
     arena_grow(&p->arena, &p->sites, &m->site_capacity, p->site_count, sizeof *p->sites);
@@ -433,12 +433,12 @@ merge_sites(struct merge *m, struct merge_input *in)
     in->sites = arena_array(&in->arena, p->site_count, sizeof *in->sites);
     for (size_t i = 0; i < p->site_count; i++) {
         const struct profile_site *from = &p->sites[i];
-        uint32_t to =
-            site_at(m, (struct profile_site){.node = in->nodes[from->node],
-                                             .size_class = from->size_class % DISK_SIZE_CLASSES,
-                                             .heap = in->heaps[from->heap],
-                                             .labels = in->label_sets[from->labels],
-                                             .counters = COUNTERS_ZERO});
+        uint32_t to = merge_tree_site_at(
+            m, (struct profile_site){.node = in->nodes[from->node],
+                                     .size_class = from->size_class % DISK_SIZE_CLASSES,
+                                     .heap = in->heaps[from->heap],
+                                     .labels = in->label_sets[from->labels],
+                                     .counters = COUNTERS_ZERO});
 
         in->sites[i] = to;
         if (p->site_errors != NULL)
@@ -467,7 +467,8 @@ merge_unknown_frees(struct merge *m, struct merge_input *in)
         }
         // In the file the stack is found through a site.
         if (f.site_node != 0)
-            site_at(m, (struct profile_site){.node = f.site_node, .counters = COUNTERS_ZERO});
+            merge_tree_site_at(
+                m, (struct profile_site){.node = f.site_node, .counters = COUNTERS_ZERO});
         arena_grow(&p->arena, &p->unknown_frees, &m->free_capacity, p->unknown_free_count,
                    sizeof *p->unknown_frees);
         *known = p->unknown_free_count;
@@ -480,7 +481,7 @@ static uint32_t
 with_site(struct merge *m, uint32_t node)
 {
     if (node != 0)
-        site_at(m, (struct profile_site){.node = node, .counters = COUNTERS_ZERO});
+        merge_tree_site_at(m, (struct profile_site){.node = node, .counters = COUNTERS_ZERO});
     return node;
 }
 

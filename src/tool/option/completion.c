@@ -16,7 +16,7 @@
 /* TEXT for the inside of single quotes; for zsh's _arguments also without what ends a description
  * there. */
 static void
-quoted(struct strbuf *out, const char *text, size_t length, const char *escape)
+completion_quoted(struct strbuf *out, const char *text, size_t length, const char *escape)
 {
     for (size_t i = 0; i < length; i++) {
         if (text[i] == '\'')
@@ -166,11 +166,11 @@ zsh_option(struct strbuf *out, const struct opt *o)
         strbuf_fmt(out, "'--%s%s[", o->name, opts_may_have_value(o) ? "=-" : flag ? "" : "=");
     if (length > 0 && o->help[length - 1] == '.')
         length--;
-    quoted(out, o->help, length, "[]:\\");
+    completion_quoted(out, o->help, length, "[]:\\");
     strbuf_char(out, ']');
     if (o->kind != OPT_FLAG) {
         strbuf_str(out, opts_may_have_value(o) ? "::" : ":");
-        quoted(out, o->argument, strlen(o->argument), ":\\");
+        completion_quoted(out, o->argument, strlen(o->argument), ":\\");
         strbuf_char(out, ':');
     }
     if (opts_has_choices(o)) {
@@ -193,7 +193,7 @@ completion_zsh(const struct command_group *groups, struct strbuf *out)
                     "    commands=(\n");
     FOREACH_COMMAND(groups, g, c) {
         strbuf_fmt(out, "        '%s:", (*c)->name);
-        quoted(out, (*c)->summary, strlen((*c)->summary), ":\\");
+        completion_quoted(out, (*c)->summary, strlen((*c)->summary), ":\\");
         strbuf_str(out, "'\n");
     }
     strbuf_str(out, "        'help:explain a command'\n"

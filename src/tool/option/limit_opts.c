@@ -94,7 +94,7 @@ parse_limit(const char *word, const struct limit_rules *rules, struct limit *ret
 
 /* LIMIT is of those in the set OF. */
 static void
-store(struct limits *ret, uint32_t of, struct limit limit)
+limit_opts_store(struct limits *ret, uint32_t of, struct limit limit)
 {
     for (size_t i = 0; i < LIMIT_KINDS; i++)
         if ((of >> i & 1) != 0)
@@ -117,7 +117,7 @@ parse_word(char *word, const struct limit_rules *rules, struct limits *ret, stru
                            rules->option, word, word, word);
         limit.unnamed = true;
         if (rc == 0)
-            store(ret, rules->unnamed, limit);
+            limit_opts_store(ret, rules->unnamed, limit);
         return rc;
     }
     if (equals != NULL)

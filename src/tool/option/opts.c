@@ -32,7 +32,7 @@ struct parser {
     struct err *err;
 };
 
-static void *place_of(const struct parser *p, const struct opt *o);
+static void *opts_place_of(const struct parser *p, const struct opt *o);
 static int parse_long(struct parser *p, const char *text);
 static int parse_letters(struct parser *p, const char *letters);
 static const struct opt *find_long(const struct opt *options, const char *name, size_t length);
@@ -40,7 +40,7 @@ static const struct opt *find_letter(const struct opt *options, char letter);
 
 /* Is TEXT an option of the command's, or "--"? */
 static bool
-is_known(const struct parser *p, const char *text)
+opts_is_known(const struct parser *p, const char *text)
 {
     if (strncmp(text, "--", 2) != 0)
         return text[0] == '-' && (text[1] == 'h' || find_letter(p->options, text[1]) != NULL) &&
@@ -67,7 +67,7 @@ opts_parse(const struct command *c, void *values, int count, char **arguments, i
         char *text = arguments[p.next++];
         int rc = 0;
 
-        ended |= c->stop_at_unknown && !is_known(&p, text);
+        ended |= c->stop_at_unknown && !opts_is_known(&p, text);
         if (ended || text[0] != '-' || text[1] == '\0') {
             arguments[left++] = text;
             ended |= c->stop_at_first;
@@ -92,7 +92,7 @@ opts_release(const struct command *c, void *values)
 
     for (const struct opt *o = c->options; o != NULL && o->kind != OPT_END; o++)
         if (o->kind == OPT_LIST && c->defaults != NULL)
-            free(((struct opt_list *)place_of(&p, o))->items);
+            free(((struct opt_list *)opts_place_of(&p, o))->items);
 }
 
 /* WHOLE.FRACTION units of UNIT bytes, rounded down; false if it does not fit into 64 bits. */
@@ -198,7 +198,7 @@ is_choice(const struct opt *o, const char *text, int i)
 /* Return the place for the value of O. A row that points outside the struct would overwrite other
  * data. */
 static void *
-place_of(const struct parser *p, const struct opt *o)
+opts_place_of(const struct parser *p, const struct opt *o)
 {
     const struct command *c = p->command;
     size_t offset = (size_t)((uintptr_t)o->value - (uintptr_t)c->defaults);
@@ -291,9 +291,9 @@ add_to_list(struct opt_list *list, const char *text)
 }
 
 static int
-store(struct parser *p, const struct opt *o, const char *text)
+opts_store(struct parser *p, const struct opt *o, const char *text)
 {
-    void *place = place_of(p, o);
+    void *place = opts_place_of(p, o);
     struct err *err = p->err;
 
     // A variable that a script has forgotten to set would name no file, or every program.
@@ -375,7 +375,7 @@ store_next(struct parser *p, const struct opt *o)
     if (p->next >= p->count)
         return err_set(p->err, HEAPTAP_USAGE, "option '--%s' needs a value: --%s %s", o->name,
                        o->name, o->argument);
-    return store(p, o, p->arguments[p->next++]);
+    return opts_store(p, o, p->arguments[p->next++]);
 }
 
 /* TEXT is "name" or "name=value". */
@@ -398,11 +398,11 @@ parse_long(struct parser *p, const char *text)
     if (o->kind == OPT_FLAG) {
         if (text[length] == '=')
             return err_set(p->err, HEAPTAP_USAGE, "option '--%s' takes no value", o->name);
-        return store(p, o, NULL);
+        return opts_store(p, o, NULL);
     }
     if (text[length] == '=')
-        return store(p, o, text + length + 1);
-    return opts_is_flag(o) ? store(p, o, NULL) : store_next(p, o);
+        return opts_store(p, o, text + length + 1);
+    return opts_is_flag(o) ? opts_store(p, o, NULL) : store_next(p, o);
 }
 
 /* LETTERS are flags, and perhaps one option with a value at the end: "ab", "n5", "an5", "n". */
@@ -422,8 +422,8 @@ parse_letters(struct parser *p, const char *letters)
             return err_set(p->err, HEAPTAP_USAGE, "unknown option '-%c'", *l);
         }
         if (!opts_is_flag(o))
-            return l[1] != '\0' ? store(p, o, l + 1) : store_next(p, o);
-        rc = store(p, o, NULL);
+            return l[1] != '\0' ? opts_store(p, o, l + 1) : store_next(p, o);
+        rc = opts_store(p, o, NULL);
         if (rc != 0)
             return rc;
     }

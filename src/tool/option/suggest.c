@@ -12,7 +12,7 @@
 enum { WORD_MAX = 40, PREFIX_MIN = 3 };
 
 static size_t
-least(size_t a, size_t b)
+suggest_least(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -31,9 +31,10 @@ edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 
         row[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
-            row[j] = least(above[j - 1] + (a[i - 1] != b[j - 1]), least(above[j], row[j - 1]) + 1);
+            row[j] = suggest_least(above[j - 1] + (a[i - 1] != b[j - 1]),
+                                   suggest_least(above[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = least(row[j], two_above[j - 2] + 1);
+                row[j] = suggest_least(row[j], two_above[j - 2] + 1);
         }
     }
     return rows[a_length % 3][b_length];

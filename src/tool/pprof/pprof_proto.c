@@ -151,7 +151,7 @@ add_value_type(struct writer *w, uint32_t field, const struct value_type *t, str
 
 /* Return the number of KEY in M, from 1 on in order of appearance. */
 static uint64_t
-dense_id(struct map *m, uint64_t key, bool *ret_new)
+pprof_proto_dense_id(struct map *m, uint64_t key, bool *ret_new)
 {
     bool new;
     uint64_t *id = map_put(m, key, &new);
@@ -163,14 +163,14 @@ dense_id(struct map *m, uint64_t key, bool *ret_new)
 }
 
 static uint64_t
-function_id(struct writer *w, const char *name, const char *linkage, const char *file)
+pprof_proto_function_id(struct writer *w, const char *name, const char *linkage, const char *file)
 {
     uint64_t name_id = strtab_id(&w->strings, name), linkage_id = strtab_id(&w->strings, linkage);
     uint64_t file_id = strtab_id(&w->strings, file);
     struct strbuf function = {0};
     bool new;
-    uint64_t pair = dense_id(&w->name_pairs, name_id << 32 | linkage_id, &new);
-    uint64_t id = dense_id(&w->functions, pair << 32 | file_id, &new);
+    uint64_t pair = pprof_proto_dense_id(&w->name_pairs, name_id << 32 | linkage_id, &new);
+    uint64_t id = pprof_proto_dense_id(&w->functions, pair << 32 | file_id, &new);
 
     if (!new)
         return id;
@@ -185,13 +185,13 @@ function_id(struct writer *w, const char *name, const char *linkage, const char 
 
 /* Add a line to the location in w->message. */
 static void
-add_line(struct writer *w, const struct profile_frame *f)
+pprof_proto_add_line(struct writer *w, const struct profile_frame *f)
 {
     const char *name = profile_string(w->p, f->function);
 
-    proto_uint(
-        &w->line, LINE_FUNCTION,
-        function_id(w, name, profile_string(w->p, f->linkage), profile_string(w->p, f->file)));
+    proto_uint(&w->line, LINE_FUNCTION,
+               pprof_proto_function_id(w, name, profile_string(w->p, f->linkage),
+                                       profile_string(w->p, f->file)));
     proto_uint(&w->line, LINE_LINE, f->line);
     proto_nested(&w->message, LOCATION_LINE, &w->line);
 }
@@ -202,7 +202,7 @@ location_id(struct writer *w, uint32_t location, uint32_t first, uint32_t count)
 {
     const struct profile_location *l = &w->p->locations[location];
     bool new;
-    uint64_t id = dense_id(&w->locations, (uint64_t)first + 1, &new);
+    uint64_t id = pprof_proto_dense_id(&w->locations, (uint64_t)first + 1, &new);
 
     if (!new)
         return id;
@@ -216,7 +216,7 @@ location_id(struct writer *w, uint32_t location, uint32_t first, uint32_t count)
         const struct profile_frame *f = &w->p->frames[first + i];
 
         if (f->function != 0) {
-            add_line(w, f);
+            pprof_proto_add_line(w, f);
             w->known[l->module] = true;
         }
     }
@@ -229,12 +229,12 @@ static uint64_t
 other_location_id(struct writer *w)
 {
     bool new;
-    uint64_t id = dense_id(&w->locations, 0, &new);
+    uint64_t id = pprof_proto_dense_id(&w->locations, 0, &new);
 
     if (!new)
         return id;
     proto_uint(&w->message, LOCATION_ID, id);
-    proto_uint(&w->line, LINE_FUNCTION, function_id(w, FRAME_NAME_OTHER, "", ""));
+    proto_uint(&w->line, LINE_FUNCTION, pprof_proto_function_id(w, FRAME_NAME_OTHER, "", ""));
     proto_nested(&w->message, LOCATION_LINE, &w->line);
     proto_nested(&w->locations_out, PROFILE_LOCATION, &w->message);
     return id;
@@ -264,7 +264,7 @@ add_label(struct writer *w, const char *key, const char *value)
 
 /* Add heap and labels of S to the sample in w->message. */
 static void
-add_labels(struct writer *w, const struct stack *s)
+pprof_proto_add_labels(struct writer *w, const struct stack *s)
 {
     const struct profile_label_set *set =
         &w->p->label_sets[s->labels == STACK_LABELS_SEVERAL ? 0 : s->labels];
@@ -304,7 +304,7 @@ add_sample(struct writer *w, const struct stack *s)
         proto_element(&w->values, values[i] > 0 ? (uint64_t)values[i] : 0);
     proto_nested(&w->message, SAMPLE_LOCATION, &w->ids);
     proto_nested(&w->message, SAMPLE_VALUE, &w->values);
-    add_labels(w, s);
+    pprof_proto_add_labels(w, s);
     proto_nested(&w->samples, PROFILE_SAMPLE, &w->message);
 }
 
@@ -396,7 +396,8 @@ add_origin(struct writer *w, const struct stacks *stacks, struct arena *arena, e
 }
 
 static void
-add_profile(struct writer *w, const struct stacks *stacks, enum metric metric, struct strbuf *out)
+pprof_proto_add_profile(struct writer *w, const struct stacks *stacks, enum metric metric,
+                        struct strbuf *out)
 {
     struct arena arena = {0};
 
@@ -465,7 +466,7 @@ export_pprof(const struct profile *p, const struct stacks *stacks,
     int rc;
 
     strtab_id(&w.strings, "");
-    add_profile(&w, stacks, options->metric, &plain);
+    pprof_proto_add_profile(&w, stacks, options->metric, &plain);
     rc = gzip(&plain, out, err);
     release_writer(&w);
     strbuf_release(&plain);

@@ -41,7 +41,7 @@ struct row {
 };
 
 static void
-add_row(struct row *sum, const struct row *r)
+pprof_text_add_row(struct row *sum, const struct row *r)
 {
     sum->live_blocks = counters_sum(sum->live_blocks, r->live_blocks);
     sum->live_bytes = counters_sum(sum->live_bytes, r->live_bytes);
@@ -73,11 +73,11 @@ collect_rows(const struct profile *p, const struct stacks *stacks, struct arena 
                         c->allocated_bytes};
 
         if (stacks->site_stacks[i] != 0)
-            add_row(&rows[p->sites[i].node], &r);
+            pprof_text_add_row(&rows[p->sites[i].node], &r);
     }
     for (size_t i = 0; i < p->node_count; i++) {
         settle_row(&rows[i]);
-        add_row(ret_total, &rows[i]);
+        pprof_text_add_row(ret_total, &rows[i]);
     }
     return rows;
 }
@@ -123,7 +123,7 @@ write_mapping(const struct module_segment *s, const char *path, struct strbuf *o
 }
 
 static void
-write_modules(const struct profile *p, struct arena *arena, struct strbuf *out)
+pprof_text_write_modules(const struct profile *p, struct arena *arena, struct strbuf *out)
 {
     uint32_t *order = arena_array(arena, p->module_count, sizeof *order);
     size_t count = module_order(p, order);
@@ -155,7 +155,7 @@ export_pprof_text(const struct profile *p, const struct stacks *stacks,
     for (uint32_t i = 1; i < p->node_count; i++)
         if (rows[i].allocations != 0 || rows[i].live_blocks != 0)
             write_row(p, i, &rows[i], out);
-    write_modules(p, &arena, out);
+    pprof_text_write_modules(p, &arena, out);
     arena_release(&arena);
     return 0;
 }

@@ -129,7 +129,7 @@ access_join(struct arena *arena, struct profile_accesses *sum, const struct prof
 }
 
 static int
-by_site(const void *left, const void *right)
+profile_access_by_site(const void *left, const void *right)
 {
     const struct profile_access *a = left, *b = right;
 
@@ -137,7 +137,7 @@ by_site(const void *left, const void *right)
 }
 
 static int
-by_place(const void *left, const void *right)
+profile_access_by_place(const void *left, const void *right)
 {
     const struct profile_access_field *a = left, *b = right;
 
@@ -152,7 +152,7 @@ access_sort(struct profile_accesses *a)
     size_t kept = 0;
 
     if (a->count > 1)
-        qsort(a->v, a->count, sizeof *a->v, by_site);
+        qsort(a->v, a->count, sizeof *a->v, profile_access_by_site);
     for (size_t i = 0; i < a->count; i++) {
         if (kept > 0 && a->v[kept - 1].site == a->v[i].site)
             access_add(&a->v[kept - 1], &a->v[i]);
@@ -162,9 +162,9 @@ access_sort(struct profile_accesses *a)
     a->count = kept;
     kept = 0;
     if (a->field_count > 1)
-        qsort(a->fields, a->field_count, sizeof *a->fields, by_place);
+        qsort(a->fields, a->field_count, sizeof *a->fields, profile_access_by_place);
     for (size_t i = 0; i < a->field_count; i++) {
-        if (kept > 0 && by_place(&a->fields[kept - 1], &a->fields[i]) == 0)
+        if (kept > 0 && profile_access_by_place(&a->fields[kept - 1], &a->fields[i]) == 0)
             access_field_add(&a->fields[kept - 1], &a->fields[i]);
         else
             a->fields[kept++] = a->fields[i];

@@ -73,7 +73,7 @@ drop_check(const struct target *t)
 
 /* Compute the check of the file FD of SIZE_BYTES; 0 if it cannot be read. */
 static uint64_t
-check_of(int fd, size_t size_bytes)
+append_notes_check_of(int fd, size_t size_bytes)
 {
     unsigned char *data = xmalloc(size_bytes);
     size_t got = 0;
@@ -101,13 +101,13 @@ renew_check(const struct target *t)
 
     return write_word(t->fd, t->compatible, offsetof(struct disk_header, compatible)) &&
            fstat(t->fd, &st) == 0 &&
-           write_word(t->fd, check_of(t->fd, (size_t)st.st_size),
+           write_word(t->fd, append_notes_check_of(t->fd, (size_t)st.st_size),
                       offsetof(struct disk_header, check));
 }
 
 /* Where the tables end, and which entries are free. */
 static int
-look_around(struct target *t, struct err *err)
+append_notes_look_around(struct target *t, struct err *err)
 {
     struct disk_segment segments[DISK_SEGMENT_MAX];
     struct disk_header h;
@@ -118,7 +118,7 @@ look_around(struct target *t, struct err *err)
         pread(t->fd, segments, sizeof segments, DISK_DIRECTORY_OFF) != sizeof segments ||
         fstat(t->fd, &st) != 0)
         return err_set(err, HEAPTAP_BAD_INPUT, "%s is not a heaptap profile", t->path);
-    t->checked = h.check != 0 && h.check == check_of(t->fd, (size_t)st.st_size);
+    t->checked = h.check != 0 && h.check == append_notes_check_of(t->fd, (size_t)st.st_size);
     t->compatible = h.compatible;
     t->end = round_up((uint64_t)st.st_size, DISK_PAGE_BYTES);
     for (uint32_t i = 0; i < DISK_SEGMENT_MAX; i++) {
@@ -151,7 +151,7 @@ add_segment(struct target *t, size_t number, struct disk_segment s, const void *
 }
 
 static struct disk_string
-put_text(const struct target *t, struct strbuf *texts, const char *text)
+append_notes_put_text(const struct target *t, struct strbuf *texts, const char *text)
 {
     struct disk_string s = {(uint32_t)(t->strings + texts->length), (uint32_t)strlen(text)};
 
@@ -168,9 +168,9 @@ add_notes(struct target *t, const struct profile_note *notes, size_t count)
     for (size_t i = 0; i < count; i++) {
         struct disk_note d = {.kind = notes[i].kind,
                               .processes = (uint32_t)notes[i].processes,
-                              .text = put_text(t, &texts, notes[i].text),
-                              .advice = put_text(t, &texts, notes[i].advice),
-                              .process = put_text(t, &texts, notes[i].process),
+                              .text = append_notes_put_text(t, &texts, notes[i].text),
+                              .advice = append_notes_put_text(t, &texts, notes[i].advice),
+                              .process = append_notes_put_text(t, &texts, notes[i].process),
                               .anonymous_bytes = notes[i].anonymous_bytes,
                               .recorded_bytes = notes[i].recorded_bytes};
 
@@ -204,7 +204,7 @@ append_notes(const char *path, const struct profile_note *notes, size_t count, s
 
     if (t.fd < 0)
         return err_errno(err, HEAPTAP_BAD_INPUT, "cannot write a note into %s", path);
-    rc = look_around(&t, err);
+    rc = append_notes_look_around(&t, err);
     if (rc == 0 && count > 0 && !add_notes(&t, notes, count))
         rc = err_errno(err, HEAPTAP_BAD_INPUT, "cannot write a note into %s", path);
     close(t.fd);

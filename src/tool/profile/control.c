@@ -110,7 +110,7 @@ control_close(struct control *c)
 }
 
 static uint64_t
-now_ns(void)
+control_now_ns(void)
 {
     struct timespec t;
 
@@ -125,7 +125,7 @@ wait_a_little(void)
 }
 
 static uint64_t
-read_word(const struct control *c, size_t off)
+control_read_word(const struct control *c, size_t off)
 {
     uint64_t word = 0;
 
@@ -153,7 +153,7 @@ lock(struct control *c, uint64_t until_ns, struct err *err)
         if (errno != EWOULDBLOCK && errno != EINTR)
             return err_errno(err, HEAPTAP_BAD_INPUT, "cannot lock the profile of process %u",
                              c->pid);
-        if (now_ns() >= until_ns)
+        if (control_now_ns() >= until_ns)
             return err_set(err, HEAPTAP_BAD_INPUT,
                            "another heaptap record is talking to process %u; try again later",
                            c->pid);
@@ -165,7 +165,7 @@ lock(struct control *c, uint64_t until_ns, struct err *err)
 static int
 read_answer(const struct control *c, struct err *err)
 {
-    switch (read_word(c, offsetof(struct disk_header, control_answer))) {
+    switch (control_read_word(c, offsetof(struct disk_header, control_answer))) {
     case DISK_ANSWER_DONE:
         return 0;
     case DISK_ANSWER_FULL:
@@ -184,12 +184,12 @@ static int
 await(const struct control *c, uint64_t generation, uint64_t until_ns, struct err *err)
 {
     for (;;) {
-        if (read_word(c, offsetof(struct disk_header, control_taken)) == generation)
+        if (control_read_word(c, offsetof(struct disk_header, control_taken)) == generation)
             return read_answer(c, err);
         if (!owner_is_alive(&c->owner))
             return err_set(err, HEAPTAP_BAD_INPUT,
                            "process %u ended before it took the request", c->pid);
-        if (now_ns() >= until_ns)
+        if (control_now_ns() >= until_ns)
             return err_set(err, HEAPTAP_NOT_FOUND,
                            "process %u has not taken the request yet: it checks only when it "
                            "allocates (every 256 events or sooner, or every 256 KiB when not all "
@@ -201,15 +201,16 @@ await(const struct control *c, uint64_t generation, uint64_t until_ns, struct er
 
 /* Write a request, after which the lock is held until finish. */
 static int
-ask(struct control *c, const uint64_t *words, size_t count, uint64_t wait_ns, struct err *err)
+control_ask(struct control *c, const uint64_t *words, size_t count, uint64_t wait_ns,
+            struct err *err)
 {
-    int r = lock(c, now_ns() + wait_ns, err);
+    int r = lock(c, control_now_ns() + wait_ns, err);
 
     if (r < 0)
         return r;
-    c->generation = read_word(c, offsetof(struct disk_header, control_generation)) + 1;
+    c->generation = control_read_word(c, offsetof(struct disk_header, control_generation)) + 1;
     // A request that still waits would be lost, and its words may be read at any moment.
-    if (read_word(c, offsetof(struct disk_header, control_taken)) + 1 != c->generation) {
+    if (control_read_word(c, offsetof(struct disk_header, control_taken)) + 1 != c->generation) {
         flock(c->fd, LOCK_UN);
         return err_set(err, HEAPTAP_NOT_FOUND,
                        "process %u has not taken an earlier request yet; this one was not sent",
@@ -226,7 +227,7 @@ ask(struct control *c, const uint64_t *words, size_t count, uint64_t wait_ns, st
 int
 control_finish(struct control *c, uint64_t wait_ns, struct err *err)
 {
-    int r = await(c, c->generation, now_ns() + wait_ns, err);
+    int r = await(c, c->generation, control_now_ns() + wait_ns, err);
 
     flock(c->fd, LOCK_UN);
     return r;
@@ -238,7 +239,7 @@ control_request_mode(struct control *c, enum disk_mode mode, uint64_t period, ui
 {
     const uint64_t words[] = {DISK_CONTROL_PHASE, mode, period};
 
-    return ask(c, words, countof(words), wait_ns, err);
+    return control_ask(c, words, countof(words), wait_ns, err);
 }
 
 int
@@ -248,7 +249,7 @@ control_request_snapshot(struct control *c, const char *name, uint64_t wait_ns, 
 
     memcpy(&words[1], name, strnlen(name, DISK_SNAPSHOT_NAME_BYTES));
     words[countof(words) - 1] = DISK_SNAPSHOT_ASKED;
-    return ask(c, words, countof(words), wait_ns, err);
+    return control_ask(c, words, countof(words), wait_ns, err);
 }
 
 void
@@ -261,8 +262,8 @@ control_post_snapshot(struct control *c, const char *name, enum disk_snapshot_ki
     words[countof(words) - 1] = kind;
     if (flock(c->fd, LOCK_EX | LOCK_NB) != 0)
         return;
-    generation = read_word(c, offsetof(struct disk_header, control_generation));
-    if (read_word(c, offsetof(struct disk_header, control_taken)) == generation &&
+    generation = control_read_word(c, offsetof(struct disk_header, control_generation));
+    if (control_read_word(c, offsetof(struct disk_header, control_taken)) == generation &&
         write_words(c, offsetof(struct disk_header, control), words, countof(words))) {
         generation++;
         write_words(c, offsetof(struct disk_header, control_generation), &generation, 1);

@@ -37,7 +37,7 @@ outer(const struct profile *p, uint32_t node, uint32_t *flags)
 
 /* Replace *NODE by the node that it was moved to. */
 static void
-follow(uint32_t *node, const uint32_t *to)
+fold_runtime_follow(uint32_t *node, const uint32_t *to)
 {
     if (to[*node] != 0)
         *node = to[*node];
@@ -70,17 +70,17 @@ fold_runtime(struct profile *p)
         }
     }
     for (size_t i = 0; i < p->site_count; i++)
-        follow(&p->sites[i].node, to);
+        fold_runtime_follow(&p->sites[i].node, to);
     for (size_t i = 0; i < p->backing_count; i++)
-        follow(&p->backings[i].node, to);
+        fold_runtime_follow(&p->backings[i].node, to);
     for (size_t i = 0; i < p->unknown_free_count; i++) {
-        follow(&p->unknown_frees[i].node, to);
-        follow(&p->unknown_frees[i].site_node, to);
+        fold_runtime_follow(&p->unknown_frees[i].node, to);
+        fold_runtime_follow(&p->unknown_frees[i].site_node, to);
     }
     for (size_t i = 0; i < p->corruption_count; i++) {
-        follow(&p->corruptions[i].node, to);
-        follow(&p->corruptions[i].site_node, to);
-        follow(&p->corruptions[i].front_node, to);
+        fold_runtime_follow(&p->corruptions[i].node, to);
+        fold_runtime_follow(&p->corruptions[i].site_node, to);
+        fold_runtime_follow(&p->corruptions[i].front_node, to);
     }
     free(to);
 }

@@ -40,7 +40,7 @@ is_timed(const struct disk_snapshot *s)
 }
 
 static size_t
-count_timed(const struct raw_file *raw)
+history_prune_count_timed(const struct raw_file *raw)
 {
     size_t timed = 0;
 
@@ -153,7 +153,7 @@ void
 history_prune_snapshots(struct raw_file *raw)
 {
     for (uint32_t parts = HISTORY_PRUNE_TIMED_MAX; parts >= HISTORY_PRUNE_TIMED_MIN; parts /= 2) {
-        if (count_timed(raw) > parts) {
+        if (history_prune_count_timed(raw) > parts) {
             drop_snapshots(raw, parts);
             prune_history(raw);
         }

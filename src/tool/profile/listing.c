@@ -53,7 +53,7 @@ nearness_of(const struct disk_header *h)
 
 /* A merged profile and one made of a copy of memory have no process. */
 static struct recording_key
-key_of(const struct disk_header *h)
+listing_key_of(const struct disk_header *h)
 {
     return (struct recording_key){
         .process_start = h->process_start,
@@ -65,7 +65,7 @@ key_of(const struct disk_header *h)
 }
 
 static bool
-is_known(const struct recording_key *key)
+listing_is_known(const struct recording_key *key)
 {
     return key->pid != 0 && key->process_start != 0;
 }
@@ -80,7 +80,7 @@ is_called_profile(const char *path)
 
 /* Fill in *RET for PATH if L wants it. A file removed meanwhile is no loss. */
 static bool
-look(const struct listing *l, const char *path, struct listed *ret)
+listing_look(const struct listing *l, const char *path, struct listed *ret)
 {
     struct disk_header h;
     struct stat st;
@@ -98,7 +98,7 @@ look(const struct listing *l, const char *path, struct listed *ret)
         ret->inode = (uint64_t)st.st_ino;
     }
     if (is_there && origin_header(path, &h)) {
-        ret->key = key_of(&h);
+        ret->key = listing_key_of(&h);
         ret->nearness = nearness_of(&h);
         ret->last_ns = h.shared.last_ns;
         ret->is_readable = true;
@@ -109,7 +109,7 @@ look(const struct listing *l, const char *path, struct listed *ret)
 }
 
 static void
-add(struct listing *l, const struct listed *one)
+listing_append(struct listing *l, const struct listed *one)
 {
     arena_grow(l->arena, &l->v, &l->capacity, l->count, sizeof *l->v);
     l->v[l->count++] = *one;
@@ -129,8 +129,8 @@ listing_add(struct listing *l, const char *directory)
                                : arena_printf(l->arena, "%s/%s", directory, e->d_name);
         struct listed one;
 
-        if (e->d_name[0] != '.' && look(l, path, &one))
-            add(l, &one);
+        if (e->d_name[0] != '.' && listing_look(l, path, &one))
+            listing_append(l, &one);
     }
     closedir(d);
     return 0;
@@ -143,8 +143,8 @@ add_unreadable(struct listing *l, const char *path)
     const struct listing any = {.arena = l->arena};
     struct listed one;
 
-    if (look(&any, path, &one) && !one.is_readable)
-        add(l, &one);
+    if (listing_look(&any, path, &one) && !one.is_readable)
+        listing_append(l, &one);
 }
 
 /* A session that profiles in L are of; 0 = none. */
@@ -185,9 +185,9 @@ by_path(const void *a, const void *b)
 
 /* Return true if ONE is of the recording of LAST, and what that was before. */
 static bool
-is_copy(const struct listed *one, const struct listed *last)
+listing_is_copy(const struct listed *one, const struct listed *last)
 {
-    return is_known(&one->key) && memcmp(&one->key, &last->key, sizeof one->key) == 0 &&
+    return listing_is_known(&one->key) && memcmp(&one->key, &last->key, sizeof one->key) == 0 &&
            (one->nearness < last->nearness || one->last_ns < last->last_ns);
 }
 
@@ -204,7 +204,7 @@ listing_paths(struct listing *l, size_t *ret_count)
         const struct listed *one = &l->v[i];
         bool is_new = true;
 
-        if (kept > 0 && is_copy(one, &l->v[kept - 1]))
+        if (kept > 0 && listing_is_copy(one, &l->v[kept - 1]))
             continue;
         if (one->inode != 0)
             map_put(&files, one->device << 40 ^ one->inode, &is_new);
@@ -304,7 +304,7 @@ count_session(const char *dir, uint64_t only_session, struct arena *arena)
 
 /* Return the directory part of PATH, with a slash, or "". */
 static const char *
-directory_of(const char *path, struct arena *arena)
+listing_directory_of(const char *path, struct arena *arena)
 {
     const char *slash = strrchr(path, '/');
 
@@ -314,7 +314,7 @@ directory_of(const char *path, struct arena *arena)
 const char *
 listing_session_of(const char *path, struct arena *arena, size_t *ret_count)
 {
-    const char *dir = directory_of(path, arena), *session = NULL;
+    const char *dir = listing_directory_of(path, arena), *session = NULL;
     size_t length = strlen(path), suffix = strlen(PROFILE_SUFFIX);
     struct disk_header h;
     glob_t found = {0};

@@ -50,7 +50,7 @@ has_holes(int fd)
  * reserve of gigabytes may have used little of it: so holes are not read, and all else passes
  * through a small buffer. */
 static size_t
-read_all(int fd, unsigned char *buffer, size_t size_bytes)
+origin_read_all(int fd, unsigned char *buffer, size_t size_bytes)
 {
     bool skip_holes = size_bytes >= LARGE_BYTES && has_holes(fd);
     unsigned char *some = xmalloc(SOME_BYTES);
@@ -84,8 +84,8 @@ read_all(int fd, unsigned char *buffer, size_t size_bytes)
 
 /* Open PATH in *RET_FD, if it can be a profile. */
 static int
-open_file(const char *path, int *ret_fd, size_t *ret_bytes, struct file_owner *ret_owner,
-          struct err *err)
+origin_open_file(const char *path, int *ret_fd, size_t *ret_bytes, struct file_owner *ret_owner,
+                 struct err *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat st;
@@ -122,7 +122,7 @@ copy_file(int fd, size_t size_bytes, struct arena *arena, size_t *ret_bytes)
     if (fstat(fd, &st) == 0 && (uint64_t)st.st_size <= FILE_BYTES_MAX)
         size_bytes = (size_t)st.st_size;
     copy = arena_alloc(arena, size_bytes);
-    *ret_bytes = read_all(fd, copy, size_bytes);
+    *ret_bytes = origin_read_all(fd, copy, size_bytes);
     if (front_bytes > 0 && (size_t)front_bytes <= *ret_bytes)
         memcpy(copy, front, (size_t)front_bytes);
     return copy;
@@ -134,7 +134,7 @@ origin_read(const char *path, struct arena *arena, void **ret_data, size_t *ret_
 {
     struct file_owner owner;
     size_t size_bytes;
-    int fd, r = open_file(path, &fd, &size_bytes, &owner, err);
+    int fd, r = origin_open_file(path, &fd, &size_bytes, &owner, err);
 
     if (r == 0) {
         *ret_data = copy_file(fd, size_bytes, arena, ret_bytes);
@@ -192,7 +192,7 @@ origin_open(const char *path, struct origin_file *ret, struct err *err)
 {
     struct origin_file f = {.fd = -1};
     void *mapped;
-    int fd, r = open_file(path, &fd, &f.size_bytes, &f.owner, err);
+    int fd, r = origin_open_file(path, &fd, &f.size_bytes, &f.owner, err);
 
     if (r != 0)
         return r;

@@ -53,8 +53,8 @@ modules_of(const struct raw_table *t, const struct profile *p, struct arena *are
 }
 
 static int
-write_as_it_is(const struct raw_file *raw, const struct profile *p, struct strbuf *ret,
-               struct err *err)
+pack_write_as_it_is(const struct raw_file *raw, const struct profile *p, struct strbuf *ret,
+                    struct err *err)
 {
     static const enum disk_kind as_they_are[] = {
         DISK_MODULES,  DISK_NODES,         DISK_COUNTERS, DISK_THREADS, DISK_BINS,
@@ -100,7 +100,7 @@ pack_tables(const char *in_path, struct raw_file *raw, const struct profile *p,
     r = in_place ? 0 : write_check(out_path, err);
     if (r == 0) {
         history_prune_snapshots(raw);
-        r = write_as_it_is(raw, p, &file, err);
+        r = pack_write_as_it_is(raw, p, &file, err);
     }
     if (r == 0)
         r = in_place ? write_save(&file, in_path, &raw->owner, err)

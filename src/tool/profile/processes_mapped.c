@@ -124,7 +124,7 @@ look_there(struct search *s, const char *root, const char *path, struct disk_hea
 
 /* Set RET if the mapping is of a profile. HIDDEN: it may be, but its file cannot be seen. */
 static enum mapped_result
-look_at(struct search *s, struct arena *arena, struct mapped *ret)
+mapped_look_at(struct search *s, struct arena *arena, struct mapped *ret)
 {
     const struct mapping *m = s->mapping;
     const char *link = arena_printf(arena, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, s->thread,
@@ -176,7 +176,7 @@ mapped_profile(uint32_t pid, struct arena *arena, struct mapped *ret)
         if (!mapping_parse(line, &mapping))
             continue;
         s.mapping = &mapping;
-        r = look_at(&s, arena, &m);
+        r = mapped_look_at(&s, arena, &m);
         // Among several inaccessible files, one that is named as profiles are.
         if (r == MAPPED_FOUND ||
             (r == MAPPED_HIDDEN &&

@@ -50,7 +50,7 @@ error_add(struct error_sum *sum, const struct error_sum *e)
 }
 
 static void
-raise_to(double *largest, double x)
+profile_raise_to(double *largest, double x)
 {
     if (x > *largest)
         *largest = x;
@@ -59,10 +59,10 @@ raise_to(double *largest, double x)
 void
 errors_add_units(struct errors *sum, const struct errors *e)
 {
-    raise_to(&sum->blocks_unit_max, e->blocks_unit_max);
-    raise_to(&sum->bytes_unit_max, e->bytes_unit_max);
-    raise_to(&sum->blocks_unit_few, e->blocks_unit_few);
-    raise_to(&sum->bytes_unit_few, e->bytes_unit_few);
+    profile_raise_to(&sum->blocks_unit_max, e->blocks_unit_max);
+    profile_raise_to(&sum->bytes_unit_max, e->bytes_unit_max);
+    profile_raise_to(&sum->blocks_unit_few, e->blocks_unit_few);
+    profile_raise_to(&sum->bytes_unit_few, e->bytes_unit_few);
 }
 
 void

@@ -310,7 +310,7 @@ counters_are_same(const struct counters *a, const struct counters *b)
 }
 
 static struct counters *
-new_sums(struct arena *scratch, size_t count)
+profile_valid_new_sums(struct arena *scratch, size_t count)
 {
     struct counters *sums = arena_array(scratch, count, sizeof *sums);
 
@@ -323,8 +323,8 @@ new_sums(struct arena *scratch, size_t count)
 static bool
 row_sums_are_valid(const struct profile *p, struct arena *scratch)
 {
-    struct counters *threads = new_sums(scratch, p->thread_count);
-    struct counters *sites = new_sums(scratch, p->site_count);
+    struct counters *threads = profile_valid_new_sums(scratch, p->thread_count);
+    struct counters *sites = profile_valid_new_sums(scratch, p->site_count);
 
     for (size_t i = 0; i < p->thread_site_count; i++) {
         const struct profile_thread_site *t = &p->thread_sites[i];
@@ -345,9 +345,9 @@ row_sums_are_valid(const struct profile *p, struct arena *scratch)
 static bool
 site_sums_are_valid(const struct profile *p, struct arena *scratch)
 {
-    struct counters total = COUNTERS_ZERO, *heaps = new_sums(scratch, p->heap_count);
-    struct counters *backings = new_sums(scratch, p->heap_count);
-    struct counters *sets = new_sums(scratch, p->label_set_count);
+    struct counters total = COUNTERS_ZERO, *heaps = profile_valid_new_sums(scratch, p->heap_count);
+    struct counters *backings = profile_valid_new_sums(scratch, p->heap_count);
+    struct counters *sets = profile_valid_new_sums(scratch, p->label_set_count);
 
     for (size_t i = 0; i < p->site_count; i++) {
         const struct profile_site *s = &p->sites[i];

@@ -332,7 +332,7 @@ turn(const unsigned char *columns, uint64_t size_bytes, uint32_t record_bytes,
 }
 
 static bool
-expand(const struct segments *all, const struct disk_segment *s, unsigned char *to)
+raw_expand(const struct segments *all, const struct disk_segment *s, unsigned char *to)
 {
     return ZSTD_decompress(to, s->bytes, all->data + s->off, s->stored_bytes) == s->bytes;
 }
@@ -345,14 +345,14 @@ fill_segment(const struct segments *all, struct raw_table *t, const struct disk_
 
     if (s->flags & DISK_SEGMENT_COLUMNS) {
         columns = xmalloc(s->bytes);
-        ok = expand(all, s, columns);
+        ok = raw_expand(all, s, columns);
         if (ok)
             turn(columns, s->bytes, s->record_bytes, t->bytes + s->table_off);
         free(columns);
         return ok;
     }
     if (s->flags & DISK_SEGMENT_ZSTD)
-        return expand(all, s, t->bytes + s->table_off);
+        return raw_expand(all, s, t->bytes + s->table_off);
     // The table is zero: the unused rest of a reserve takes no memory.
     bytes_copy_used(t->bytes + s->table_off, all->data + s->off, s->bytes);
     return true;
@@ -365,7 +365,7 @@ note_segment(struct raw_file *r, const struct segments *all, uint32_t i, const c
 }
 
 static bool
-is_taken(const struct segments *all, uint32_t i, uint32_t kind)
+raw_is_taken(const struct segments *all, uint32_t i, uint32_t kind)
 {
     return all->taken[i] && all->v[i].kind == kind;
 }
@@ -393,7 +393,7 @@ use_in_file(const struct segments *all, struct raw_table *t, uint32_t kind)
     const struct disk_segment *s;
 
     for (uint32_t i = 0; i < DISK_SEGMENT_MAX && all->mapped != NULL; i++) {
-        if (!is_taken(all, i, kind))
+        if (!raw_is_taken(all, i, kind))
             continue;
         if (only < DISK_SEGMENT_MAX)
             return false;
@@ -416,7 +416,7 @@ is_mappable(const struct segments *all, const struct raw_table *t, uint32_t kind
     for (uint32_t i = 0; i < DISK_SEGMENT_MAX; i++) {
         const struct disk_segment *s = &all->v[i];
 
-        if (is_taken(all, i, kind) &&
+        if (raw_is_taken(all, i, kind) &&
             (s->flags != 0 || s->off % PAGE_BYTES != 0 || s->table_off % PAGE_BYTES != 0 ||
              (s->bytes % PAGE_BYTES != 0 && s->table_off + s->bytes != t->size_bytes)))
             return false;
@@ -439,7 +439,7 @@ map_table(const struct segments *all, struct raw_table *t, uint32_t kind)
     for (uint32_t i = 0; i < DISK_SEGMENT_MAX; i++) {
         const struct disk_segment *s = &all->v[i];
 
-        if (is_taken(all, i, kind) &&
+        if (raw_is_taken(all, i, kind) &&
             mmap(at + s->table_off, s->bytes, rights, MAP_PRIVATE | MAP_FIXED, all->fd,
                  (off_t)s->off) == MAP_FAILED) {
             munmap(at, t->size_bytes);
@@ -539,8 +539,8 @@ take_segments(struct raw_file *r, struct segments *all)
 
 /* Parse DATA, which is MAPPED from FD unless that is NULL. */
 static int
-parse(const void *data, size_t size_bytes, void *mapped, int fd, const char *name,
-      struct arena *arena, struct raw_file *ret, struct err *err)
+raw_parse_buffer(const void *data, size_t size_bytes, void *mapped, int fd, const char *name,
+                 struct arena *arena, struct raw_file *ret, struct err *err)
 {
     struct segments all = {.data = data, .mapped = mapped, .size_bytes = size_bytes, .fd = fd};
     int r;
@@ -566,12 +566,12 @@ int
 raw_parse_file(void *data, size_t size_bytes, int fd, const char *name, struct arena *arena,
                struct raw_file *ret, struct err *err)
 {
-    return parse(data, size_bytes, fd >= 0 ? data : NULL, fd, name, arena, ret, err);
+    return raw_parse_buffer(data, size_bytes, fd >= 0 ? data : NULL, fd, name, arena, ret, err);
 }
 
 int
 raw_parse(const void *data, size_t size_bytes, const char *name, struct arena *arena,
           struct raw_file *ret, struct err *err)
 {
-    return parse(data, size_bytes, NULL, -1, name, arena, ret, err);
+    return raw_parse_buffer(data, size_bytes, NULL, -1, name, arena, ret, err);
 }

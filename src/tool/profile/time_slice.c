@@ -40,7 +40,7 @@ at_moment(const struct profile *p, size_t n)
 /* Return how many snapshots there are until the one called by the first LENGTH bytes of NAME: the
  * latest, or the NUMBERth of them. 0 if there is none. */
 static size_t
-find_name(const struct profile *p, const char *name, size_t length, uint64_t number)
+time_slice_find_name(const struct profile *p, const char *name, size_t length, uint64_t number)
 {
     size_t found = 0;
 
@@ -61,19 +61,20 @@ static size_t
 find_snapshot(const struct profile *p, const char *name)
 {
     const char *hash = strrchr(name, '#');
-    size_t found = find_name(p, name, strlen(name), 0);
+    size_t found = time_slice_find_name(p, name, strlen(name), 0);
     char *end;
     unsigned long long number;
 
     if (found != 0 || hash == NULL || !isdigit((unsigned char)hash[1]))
         return found;
     number = strtoull(hash + 1, &end, 10);
-    return *end == '\0' && number > 0 ? find_name(p, name, (size_t)(hash - name), number) : 0;
+    return *end == '\0' && number > 0 ? time_slice_find_name(p, name, (size_t)(hash - name), number)
+                                      : 0;
 }
 
 /* A part of a time at *TEXT, such as "1.5h", in nanoseconds; moves *TEXT behind it. */
 static bool
-read_part(const char **text, double *ret)
+time_slice_read_part(const char **text, double *ret)
 {
     static const struct {
         const char *name;
@@ -105,7 +106,7 @@ read_time(const char *text, uint64_t *ret_ns)
 {
     double sum = 0, part;
 
-    while (read_part(&text, &part)) {
+    while (time_slice_read_part(&text, &part)) {
         sum += part;
         if (*text == '\0') {
             *ret_ns = (uint64_t)(sum + 0.5);
@@ -127,7 +128,7 @@ moment_before(const struct profile *p, uint64_t ns)
 
 /* Return the names that P's snapshots have, the first few, for a message. */
 static const char *
-known_names(struct profile *p)
+time_slice_known_names(struct profile *p)
 {
     enum { NAMES_SHOWN = 8 };
     const char *text = "";
@@ -136,7 +137,7 @@ known_names(struct profile *p)
     for (size_t i = 0; i < p->snapshot_count; i++) {
         const char *name = p->snapshots[i].name;
 
-        if (*name == '\0' || find_name(p, name, strlen(name), 1) != i + 1)
+        if (*name == '\0' || time_slice_find_name(p, name, strlen(name), 1) != i + 1)
             continue;
         if (++shown <= NAMES_SHOWN)
             text = arena_printf(&p->arena, "%s%s%s", text, shown > 1 ? ", " : "", name);
@@ -177,7 +178,7 @@ time_slice_find(struct profile *p, const char *when, struct profile_moment *ret,
         return err_set(err, HEAPTAP_USAGE,
                        "%s: '%s' is no moment of it: give a snapshot's name (%s), a time such as "
                        "90s, 5m, 1h30m or -5m (before the end), start, peak or end",
-                       p->path, when, known_names(p));
+                       p->path, when, time_slice_known_names(p));
     return 0;
 }
 

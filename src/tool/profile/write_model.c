@@ -24,7 +24,7 @@ enum {
 };
 
 static void
-write_modules(struct writer *w)
+write_model_write_modules(struct writer *w)
 {
     const struct profile *p = w->p;
     struct disk_module *d = arena_array(&w->arena, p->module_count, sizeof *d);
@@ -262,7 +262,7 @@ write_counters(struct writer *w)
 }
 
 static void
-write_threads(struct writer *w)
+write_model_write_threads(struct writer *w)
 {
     const struct profile *p = w->p;
     struct disk_thread *d = arena_array(&w->arena, p->thread_count + 1, sizeof *d);
@@ -343,7 +343,7 @@ write_modes(struct writer *w)
 
 /* X, which was an integer in the files, as one. */
 static uint64_t
-whole(double x)
+write_model_whole(double x)
 {
     return x < 0x1p64 ? (uint64_t)x : UINT64_MAX;
 }
@@ -351,8 +351,9 @@ whole(double x)
 static struct disk_error_sum
 disk_error_of(const struct error_sum *e)
 {
-    return (struct disk_error_sum){whole(e->samples), whole(e->blocks), whole(e->bytes),
-                                   e->blocks_variance, e->bytes_variance};
+    return (struct disk_error_sum){write_model_whole(e->samples), write_model_whole(e->blocks),
+                                   write_model_whole(e->bytes), e->blocks_variance,
+                                   e->bytes_variance};
 }
 
 static void
@@ -494,7 +495,7 @@ write_programs(struct writer *w)
 }
 
 static void
-write_notes(struct writer *w)
+write_model_write_notes(struct writer *w)
 {
     const struct profile *p = w->p;
     struct disk_note *d = arena_array(&w->arena, p->run_note_count, sizeof *d);
@@ -636,7 +637,7 @@ fill_process(struct writer *w, struct disk_header *h)
 }
 
 static struct disk_header
-header_of(struct writer *w)
+write_model_header_of(struct writer *w)
 {
     const struct profile *p = w->p;
     struct disk_header h = {
@@ -684,11 +685,11 @@ write_model(const struct profile *p, struct strbuf *ret, struct err *err)
     ENSURE_VALID(profile_is_writable(p));
     write_begin(&w, p);
     w.memory_bytes = p->recorder.memory_bytes;
-    header = header_of(&w);
-    write_modules(&w);
+    header = write_model_header_of(&w);
+    write_model_write_modules(&w);
     write_nodes(&w);
     write_counters(&w);
-    write_threads(&w);
+    write_model_write_threads(&w);
     write_bins(&w);
     write_timeline(&w);
     write_modes(&w);
@@ -698,7 +699,7 @@ write_model(const struct profile *p, struct strbuf *ret, struct err *err)
     write_heaps(&w);
     write_label_sets(&w);
     write_programs(&w);
-    write_notes(&w);
+    write_model_write_notes(&w);
     write_accesses(&w);
     write_fields(&w);
     if (w.has_tags)

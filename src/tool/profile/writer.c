@@ -78,7 +78,7 @@ write_text(struct writer *w, const char *text)
 
 /* Return the string ID of the profile in the table of strings. After the last write_text. */
 static struct disk_string
-put_string(struct writer *w, uint32_t id)
+writer_put_string(struct writer *w, uint32_t id)
 {
     const char *text = profile_string(w->p, id);
     uint32_t bytes = (uint32_t)strlen(text);
@@ -160,7 +160,7 @@ write_table_end(struct writer *w)
 /* Exchange, between A and B, the upper BITS of each 2 * BITS of A and the lower ones of B; MASK
  * selects the lower ones. */
 static inline void
-exchange(uint64_t *a, uint64_t *b, unsigned bits, uint64_t mask)
+writer_exchange(uint64_t *a, uint64_t *b, unsigned bits, uint64_t mask)
 {
     uint64_t differ = (*a >> bits ^ *b) & mask;
 
@@ -174,13 +174,13 @@ static inline void
 turn_square(uint64_t v[COLUMNS_AT_ONCE])
 {
     for (unsigned i = 0; i < 4; i++)
-        exchange(&v[i], &v[i + 4], 32, 0xffffffffu);
+        writer_exchange(&v[i], &v[i + 4], 32, 0xffffffffu);
     for (unsigned i = 0; i < 8; i += 4) {
-        exchange(&v[i], &v[i + 2], 16, 0x0000ffff0000ffffu);
-        exchange(&v[i + 1], &v[i + 3], 16, 0x0000ffff0000ffffu);
+        writer_exchange(&v[i], &v[i + 2], 16, 0x0000ffff0000ffffu);
+        writer_exchange(&v[i + 1], &v[i + 3], 16, 0x0000ffff0000ffffu);
     }
     for (unsigned i = 0; i < 8; i += 2)
-        exchange(&v[i], &v[i + 1], 8, 0x00ff00ff00ff00ffu);
+        writer_exchange(&v[i], &v[i + 1], 8, 0x00ff00ff00ff00ffu);
 }
 
 #ifdef __SSE2__
@@ -376,9 +376,9 @@ collect_location(struct writer *w, const struct profile_location *l)
     for (uint32_t i = 0; i < l->frame_count; i++) {
         const struct profile_frame *f = &w->p->frames[l->first_frame + i];
         struct disk_frame frame = {
-            .function = put_string(w, f->function),
-            .linkage = put_string(w, f->linkage),
-            .file = put_string(w, f->file),
+            .function = writer_put_string(w, f->function),
+            .linkage = writer_put_string(w, f->linkage),
+            .file = writer_put_string(w, f->file),
             .line = f->line,
             .inlined = f->inlined,
         };
@@ -389,16 +389,16 @@ collect_location(struct writer *w, const struct profile_location *l)
 }
 
 static void
-collect_types(struct writer *w)
+writer_collect_types(struct writer *w)
 {
     for (size_t i = 0; i < w->p->type_count; i++) {
-        struct disk_type d = {w->p->types[i].size, put_string(w, w->p->types[i].name)};
+        struct disk_type d = {w->p->types[i].size, writer_put_string(w, w->p->types[i].name)};
 
         strbuf_add(&w->types, &d, sizeof d);
     }
     for (size_t i = 0; i < w->p->site_count; i++) {
         const struct profile_site *site = &w->p->sites[i];
-        struct disk_site_type d = {site->id, site->verdict, put_string(w, site->type)};
+        struct disk_site_type d = {site->id, site->verdict, writer_put_string(w, site->type)};
 
         if (site->id != 0 && site->verdict != VERDICT_UNKNOWN)
             strbuf_add(&w->site_types, &d, sizeof d);
@@ -412,7 +412,7 @@ write_symbols(struct writer *w)
         if (profile_language(w->p, &w->p->locations[i]) == 0) // Those have a separate table.
             collect_location(w, &w->p->locations[i]);
     if (w->p->typed)
-        collect_types(w);
+        writer_collect_types(w);
     write_table(w, DISK_STRINGS, w->strings.text, w->strings.length, 1);
     write_table(w, DISK_FRAMES, w->frames.text, w->frames.length, sizeof(struct disk_frame));
     write_table(w, DISK_LOCATIONS, w->locations.text, w->locations.length,
@@ -494,7 +494,7 @@ write_save(const struct strbuf *file, const char *path, const struct file_owner 
 /* Follow the link PATH as an open for writing does: the target is created if it is missing, and the
  * kernel refuses links that it does not trust (fs.protected_symlinks). */
 static bool
-follow(const char *path, char *ret, size_t capacity)
+writer_follow(const char *path, char *ret, size_t capacity)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
     char self[32];
@@ -522,7 +522,7 @@ write_output(const struct strbuf *file, const char *path, struct err *err)
 
     if (lstat(path, &st) != 0 || !S_ISLNK(st.st_mode))
         return write_save(file, path, NULL, err);
-    if (!follow(path, behind, sizeof behind))
+    if (!writer_follow(path, behind, sizeof behind))
         return err_errno(err, HEAPTAP_BAD_INPUT, "cannot write %s", path);
     return write_save(file, behind, NULL, err);
 }

@@ -84,10 +84,10 @@ struct debuginfo {
 static bool may_follow_split(Dwarf_Die *die, const char *directory, struct arena *arena);
 static struct unit *add_unit(struct debuginfo *d, const Dwarf_Die *die);
 static void add_unit_ranges(struct debuginfo *d, uint32_t id);
-static struct unit *unit_of(struct debuginfo *d, Dwarf_Die *die);
+static struct unit *debuginfo_find_unit(struct debuginfo *d, Dwarf_Die *die);
 static void unit_open(struct debuginfo *d, struct unit *u);
 static void unit_walk(struct debuginfo *d, struct unit *u, enum walk depth);
-static struct function *find_function(struct debuginfo *d, struct unit *u, uint64_t pc);
+static struct function *debuginfo_find_function(struct debuginfo *d, struct unit *u, uint64_t pc);
 static size_t inline_chain(Dwarf_Die *function, uint64_t pc, Dwarf_Die *chain);
 static size_t make_frames(struct debuginfo *d, struct unit *u, struct function *f, uint64_t pc,
                           struct debug_frame *frames);
@@ -146,7 +146,7 @@ debuginfo_frames(struct debuginfo *d, uint64_t pc, struct debug_frame frames[SYM
 
     while ((r = ranges_next(&d->ranges, pc, &cursor)) != NULL) {
         struct unit *u = d->units[r->id];
-        struct function *f = find_function(d, u, pc);
+        struct function *f = debuginfo_find_function(d, u, pc);
 
         if (f != NULL)
             return make_frames(d, u, f, pc, frames);
@@ -166,7 +166,7 @@ debuginfo_scopes(struct debuginfo *d, uint64_t pc, Dwarf_Die scopes[SYMBOL_FRAME
     const struct range *r;
 
     while ((r = ranges_next(&d->ranges, pc, &cursor)) != NULL) {
-        struct function *f = find_function(d, d->units[r->id], pc);
+        struct function *f = debuginfo_find_function(d, d->units[r->id], pc);
         Dwarf_Die chain[SYMBOL_FRAMES_MAX];
         size_t depth;
 
@@ -201,7 +201,7 @@ debuginfo_file(struct debuginfo *d, Dwarf_Die *die, unsigned attribute)
     // may be in another unit.
     if (dwarf_attr(die, attribute, &file) == NULL)
         holder = declaration_of(*die);
-    u = unit_of(d, &holder);
+    u = debuginfo_find_unit(d, &holder);
     if (u == NULL)
         return NULL;
     unit_open(d, u);
@@ -225,7 +225,7 @@ debuginfo_unit(struct debuginfo *d, size_t index)
 bool
 debuginfo_unit_of(struct debuginfo *d, Dwarf_Die *die, Dwarf_Die *ret)
 {
-    struct unit *u = unit_of(d, die);
+    struct unit *u = debuginfo_find_unit(d, die);
 
     if (u == NULL)
         return false;
@@ -253,7 +253,7 @@ debuginfo_imported(Dwarf_Die *die, Dwarf_Die *ret)
 bool
 debuginfo_has_scopes(struct debuginfo *d, Dwarf_Die *die)
 {
-    struct unit *u = unit_of(d, die);
+    struct unit *u = debuginfo_find_unit(d, die);
 
     if (u == NULL)
         return false;
@@ -317,7 +317,7 @@ add_unit_ranges(struct debuginfo *d, uint32_t id)
 
 /* Return the unit DIE lies in; one not seen before is a part shared between files (dwz). */
 static struct unit *
-unit_of(struct debuginfo *d, Dwarf_Die *die)
+debuginfo_find_unit(struct debuginfo *d, Dwarf_Die *die)
 {
     Dwarf_Die cu;
     const uint64_t *index;
@@ -394,7 +394,7 @@ unit_open(struct debuginfo *d, struct unit *u)
 }
 
 static void *
-origin_of(Dwarf_Die *die, unsigned attribute_name)
+debuginfo_origin_of(Dwarf_Die *die, unsigned attribute_name)
 {
     Dwarf_Attribute attribute;
     Dwarf_Die origin;
@@ -406,7 +406,7 @@ origin_of(Dwarf_Die *die, unsigned attribute_name)
 }
 
 static void
-add_function(struct debuginfo *d, struct unit *u, Dwarf_Die *die)
+debuginfo_add_function(struct debuginfo *d, struct unit *u, Dwarf_Die *die)
 {
     size_t before = u->function_ranges.count;
     struct function *f;
@@ -421,7 +421,7 @@ add_function(struct debuginfo *d, struct unit *u, Dwarf_Die *die)
     f = &u->functions[u->function_count];
     f->die = *die;
     f->entry = u->function_ranges.v[before].low;
-    f->origin = origin_of(die, DW_AT_abstract_origin);
+    f->origin = debuginfo_origin_of(die, DW_AT_abstract_origin);
     if (f->origin != NULL) {
         index = map_put(&u->origins, (uintptr_t)f->origin, &is_new);
         if (is_new)
@@ -478,7 +478,7 @@ walk(struct debuginfo *d, struct unit *u, Dwarf_Die *parent, unsigned depth)
         size_t first_scope = u->scope_count;
 
         if (tag == DW_TAG_subprogram)
-            add_function(d, u, &die);
+            debuginfo_add_function(d, u, &die);
         if (enters(u->walked, tag)) {
             if (u->walked == WALK_FULL && tag != DW_TAG_lexical_block)
                 add_scope(d, u, &die);
@@ -507,7 +507,7 @@ unit_walk(struct debuginfo *d, struct unit *u, enum walk depth)
 }
 
 static struct function *
-find_function(struct debuginfo *d, struct unit *u, uint64_t pc)
+debuginfo_find_function(struct debuginfo *d, struct unit *u, uint64_t pc)
 {
     for (enum walk depth = WALK_QUICK; depth <= WALK_FULL; depth++) {
         const struct range *r;
@@ -655,7 +655,7 @@ qualified_name(struct debuginfo *d, Dwarf_Die *die)
 {
     const char *name = dwarf_diename(die);
     Dwarf_Die declaration = declaration_of(*die);
-    struct unit *u = unit_of(d, &declaration);
+    struct unit *u = debuginfo_find_unit(d, &declaration);
     const char *prefix = NULL;
 
     if (name == NULL || u == NULL)
@@ -692,7 +692,7 @@ has_scopes(struct unit *u)
 
 /* Name FRAME after DIE, a function or an inlined call. */
 static void
-name_frame(struct debuginfo *d, struct unit *u, Dwarf_Die *die, struct debug_frame *frame)
+debuginfo_name_frame(struct debuginfo *d, struct unit *u, Dwarf_Die *die, struct debug_frame *frame)
 {
     const uint64_t *index;
 
@@ -703,7 +703,7 @@ name_frame(struct debuginfo *d, struct unit *u, Dwarf_Die *die, struct debug_fra
     if (dwarf_tag(die) != DW_TAG_inlined_subroutine)
         return;
     // The function may also exist out of line; both instances need the same name.
-    index = map_get(&u->origins, (uintptr_t)origin_of(die, DW_AT_abstract_origin));
+    index = map_get(&u->origins, (uintptr_t)debuginfo_origin_of(die, DW_AT_abstract_origin));
     if (index != NULL && *index < u->function_count)
         frame->entry = u->functions[*index].entry;
 }
@@ -723,11 +723,11 @@ make_frames(struct debuginfo *d, struct unit *u, struct function *f, uint64_t pc
         Dwarf_Die *call = &chain[depth - 1 - i];
 
         frames[i].frame.inlined = true;
-        name_frame(d, u, call, &frames[i]);
+        debuginfo_name_frame(d, u, call, &frames[i]);
         frames[i + 1] = (struct debug_frame){0};
         call_site(d, u, call, &frames[i + 1].frame);
     }
     frames[depth].entry = function.entry;
-    name_frame(d, u, &function.die, &frames[depth]);
+    debuginfo_name_frame(d, u, &function.die, &frames[depth]);
     return depth + 1;
 }

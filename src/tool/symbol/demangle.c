@@ -17,7 +17,7 @@
 enum { MANGLED_MAX = 64 * 1024 };
 
 static char *
-demangled(const char *name)
+demangle_demangled(const char *name)
 {
     const int style = DMGL_PARAMS | DMGL_ANSI;
     char *text = NULL;
@@ -46,7 +46,7 @@ demangle(struct arena *arena, const char *linkage)
         return linkage;
     if (versioned)
         linkage = arena_strndup(arena, linkage, base);
-    text = demangled(linkage);
+    text = demangle_demangled(linkage);
     if (text == NULL)
         return linkage;
     linkage = arena_strdup(arena, text);

@@ -113,14 +113,14 @@ static const Dwfl_Callbacks callbacks = {
     .debuginfo_path = &debuginfo_path,
 };
 
-static struct object *open_file(const char *root, const char *path, const struct profile_module *m,
-                                struct object_failure *ret);
+static struct object *dwfl_open_file(const char *root, const char *path,
+                                     const struct profile_module *m, struct object_failure *ret);
 static char *build_id_path(struct arena *arena, const uint8_t *id, size_t id_bytes);
 static enum alt_result find_alt(struct object *o, Dwarf *dwarf);
 static void load_debug(struct object *o);
-static void read_symbols(struct object *o);
+static void dwfl_read_symbols(struct object *o);
 static const struct symbol *symbol_at(struct object *o, uint64_t address);
-static const char *demangled(struct object *o, const char *linkage);
+static const char *dwfl_demangled(struct object *o, const char *linkage);
 
 struct symbol_paths
 object_paths(const struct profile *p, const struct symbol_options *options)
@@ -140,10 +140,10 @@ open_named(const struct profile_module *m, struct debug_dirs *dirs)
 
     while (o == NULL && m->build_id_bytes > 1 &&
            (path = debug_dirs_by_id(dirs, m->build_id, m->build_id_bytes, &cursor)) != NULL)
-        o = open_file(NULL, path, m, &ignored);
+        o = dwfl_open_file(NULL, path, m, &ignored);
     while (o == NULL && m->build_id_bytes == 0 && slash != NULL &&
            (path = debug_dirs_by_name(dirs, slash + 1, &cursor)) != NULL)
-        o = open_file(NULL, path, m, &ignored);
+        o = dwfl_open_file(NULL, path, m, &ignored);
     return o;
 }
 
@@ -160,13 +160,14 @@ open_elsewhere(const struct profile_module *m, const struct symbol_paths *paths)
         return o;
     by_id = build_id_path(&scratch, m->build_id, m->build_id_bytes);
     if (paths->sysroot != NULL)
-        o = open_file(NULL, m->path, m, &ignored);
+        o = dwfl_open_file(NULL, m->path, m, &ignored);
     if (o == NULL && paths->pid != 0 && m->path[0] == '/')
-        o = open_file(arena_printf(&scratch, "/proc/%u/root", paths->pid), m->path, m, &ignored);
+        o = dwfl_open_file(arena_printf(&scratch, "/proc/%u/root", paths->pid), m->path, m,
+                           &ignored);
     if (o == NULL && paths->sysroot != NULL)
-        o = open_file(paths->sysroot, by_id, m, &ignored);
+        o = dwfl_open_file(paths->sysroot, by_id, m, &ignored);
     if (o == NULL)
-        o = open_file(NULL, by_id, m, &ignored);
+        o = dwfl_open_file(NULL, by_id, m, &ignored);
     arena_release(&scratch);
     return o;
 }
@@ -191,7 +192,7 @@ struct object *
 object_open(const struct profile_module *m, const struct symbol_paths *paths,
             struct object_failure *ret_failure)
 {
-    struct object *o = open_file(paths->sysroot, m->path, m, ret_failure);
+    struct object *o = dwfl_open_file(paths->sysroot, m->path, m, ret_failure);
     // A service with a private mount namespace still uses the system's files.
     bool elsewhere =
         o == NULL || (paths->sysroot != NULL && !is_same_here(paths->sysroot, m->path));
@@ -277,7 +278,7 @@ finish_frame(struct object *o, const struct debug_frame *raw, uint64_t address,
     if (frame->function != NULL && s != NULL)
         linkage = demangle_strip_clone(&o->arena, linkage);
     if (frame->function == NULL || strncmp(linkage, "_Z", 2) == 0)
-        frame->function = demangled(o, linkage);
+        frame->function = dwfl_demangled(o, linkage);
 }
 
 size_t
@@ -310,7 +311,7 @@ object_debuginfo(struct object *o, uint64_t *ret_bias)
  * is no ELF file. Checked here because libdwfl would also accept compressed files, and unpack them
  * to any size. */
 static int
-open_elf(const char *root, const char *path, struct stat *ret_stat)
+dwfl_open_elf(const char *root, const char *path, struct stat *ret_stat)
 {
     char magic[SELFMAG];
     int fd = regular_open(root, path, ret_stat);
@@ -372,7 +373,7 @@ is_recorded_file(Dwfl_Module *module, const struct profile_module *m, struct obj
 
 /* Return the directory of the open file FD as the kernel has it, or NULL. */
 static const char *
-directory_of(struct arena *arena, int fd)
+dwfl_directory_of(struct arena *arena, int fd)
 {
     char link[32], path[4096];
     ssize_t length;
@@ -396,7 +397,7 @@ make_object(int fd, const char *root, const char *path, const struct stat *st,
     *o = (struct object){.owner = st->st_uid, .trusted = regular_is_trusted(st), .alt_fd = -1};
     o->root = root != NULL ? arena_strdup(&o->arena, root) : NULL;
     o->path = arena_strdup(&o->arena, path);
-    o->directory = directory_of(&o->arena, fd);
+    o->directory = dwfl_directory_of(&o->arena, fd);
     o->dwfl = dwfl_begin(&callbacks);
     o->module = o->dwfl != NULL ? dwfl_report_elf(o->dwfl, path, path, fd, 0, true) : NULL;
     if (o->module == NULL) {
@@ -413,11 +414,11 @@ make_object(int fd, const char *root, const char *path, const struct stat *st,
 }
 
 static struct object *
-open_file(const char *root, const char *path, const struct profile_module *m,
-          struct object_failure *ret)
+dwfl_open_file(const char *root, const char *path, const struct profile_module *m,
+               struct object_failure *ret)
 {
     struct stat st;
-    int fd = open_elf(root, path, &st);
+    int fd = dwfl_open_elf(root, path, &st);
     struct object *o;
 
     if (fd < 0) {
@@ -518,13 +519,13 @@ static int
 try_debug(struct object *o, const char *root, const char *path, const GElf_Word *crc)
 {
     struct stat st;
-    int fd = open_elf(root, path, &st);
+    int fd = dwfl_open_elf(root, path, &st);
 
     if (fd < 0)
         return -1;
     if ((regular_is_trusted(&st) || st.st_uid == o->owner) &&
         is_debug_file_of(o, fd, &st, crc)) {
-        o->directory = directory_of(&o->arena, fd);
+        o->directory = dwfl_directory_of(&o->arena, fd);
         o->trusted = o->trusted && regular_is_trusted(&st);
         return fd;
     }
@@ -538,12 +539,12 @@ static int
 try_named(struct object *o, const char *path, const GElf_Word *crc)
 {
     struct stat st;
-    int fd = open_elf(NULL, path, &st);
+    int fd = dwfl_open_elf(NULL, path, &st);
 
     if (fd < 0)
         return -1;
     if (is_debug_file_of(o, fd, &st, crc)) {
-        o->directory = directory_of(&o->arena, fd);
+        o->directory = dwfl_directory_of(&o->arena, fd);
         o->trusted = o->trusted && regular_is_trusted(&st);
         o->elsewhere = true;
         return fd;
@@ -682,7 +683,7 @@ static enum alt_result
 try_alt(struct object *o, const char *root, const char *path, const void *id, ssize_t id_bytes)
 {
     struct stat st;
-    int fd = open_elf(root, path, &st);
+    int fd = dwfl_open_elf(root, path, &st);
 
     if (fd < 0)
         return fd == -ENOENT || fd == -ENOTDIR ? ALT_ABSENT : ALT_REFUSED;
@@ -816,7 +817,7 @@ clip_labels(struct object *o)
 }
 
 static void
-read_symbols(struct object *o)
+dwfl_read_symbols(struct object *o)
 {
     int count;
 
@@ -856,7 +857,7 @@ symbol_at(struct object *o, uint64_t address)
     const struct range *r;
     size_t cursor;
 
-    read_symbols(o);
+    dwfl_read_symbols(o);
     cursor = ranges_start(&o->symbol_ranges, address);
     while ((r = ranges_next(&o->symbol_ranges, address, &cursor)) != NULL) {
         const struct symbol *s = &o->symbols[r->id];
@@ -869,7 +870,7 @@ symbol_at(struct object *o, uint64_t address)
 
 /* LINKAGE demangled, cached by the position of the string. */
 static const char *
-demangled(struct object *o, const char *linkage)
+dwfl_demangled(struct object *o, const char *linkage)
 {
     bool is_new;
     uint64_t *name = map_put(&o->names, (uintptr_t)linkage, &is_new);
@@ -970,7 +971,7 @@ object_debug_exists(const struct profile_module *m, const struct symbol_paths *p
     GElf_Addr bias;
     Elf *elf;
 
-    o = found ? NULL : open_file(paths->sysroot, m->path, m, &ignored);
+    o = found ? NULL : dwfl_open_file(paths->sysroot, m->path, m, &ignored);
     elf = o != NULL ? dwfl_module_getelf(o->module, &bias) : NULL;
     found = found || (elf != NULL && has_debug(o, elf, m));
     object_close(o);

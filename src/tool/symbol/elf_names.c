@@ -25,7 +25,7 @@ close_elf(struct open_elf *e)
 }
 
 static bool
-open_elf(struct open_elf *e, const char *path)
+elf_names_open_elf(struct open_elf *e, const char *path)
 {
     elf_version(EV_CURRENT);
     *e = (struct open_elf){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
@@ -38,7 +38,7 @@ open_elf(struct open_elf *e, const char *path)
 }
 
 static enum elf_name
-kind_of(const GElf_Sym *symbol, bool dynamic)
+elf_names_kind_of(const GElf_Sym *symbol, bool dynamic)
 {
     unsigned char type = GELF_ST_TYPE(symbol->st_info);
 
@@ -65,8 +65,8 @@ strings_of(Elf *elf, const GElf_Shdr *header, size_t *ret_bytes)
 
 /* Large programs have a hundred thousand symbols, so the work per symbol matters. */
 static void
-look_through(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *const *names,
-             size_t count, enum elf_name *kinds)
+elf_names_look_through(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
+                       const char *const *names, size_t count, enum elf_name *kinds)
 {
     Elf_Data *data = elf_getdata(section, NULL);
     size_t symbols = header->sh_entsize != 0 ? header->sh_size / header->sh_entsize : 0;
@@ -90,7 +90,7 @@ look_through(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *co
             enum elf_name kind = ELF_NAME_NONE;
 
             if (name[0] == names[k][0] && name[1] == names[k][1] && strcmp(name, names[k]) == 0)
-                kind = kind_of(&symbol, header->sh_type == SHT_DYNSYM);
+                kind = elf_names_kind_of(&symbol, header->sh_type == SHT_DYNSYM);
             if (kind > kinds[k])
                 kinds[k] = kind;
         }
@@ -104,14 +104,14 @@ elf_names_find(const char *path, const char *const *names, size_t count, enum el
     struct open_elf e;
     GElf_Shdr header;
 
-    if (!open_elf(&e, path))
+    if (!elf_names_open_elf(&e, path))
         return false;
     for (size_t k = 0; k < count; k++)
         ret_kinds[k] = ELF_NAME_NONE;
     while ((section = elf_nextscn(e.elf, section)) != NULL)
         if (gelf_getshdr(section, &header) != NULL &&
             (header.sh_type == SHT_DYNSYM || header.sh_type == SHT_SYMTAB))
-            look_through(e.elf, section, &header, names, count, ret_kinds);
+            elf_names_look_through(e.elf, section, &header, names, count, ret_kinds);
     close_elf(&e);
     return true;
 }
@@ -124,7 +124,7 @@ elf_names_has_text(const char *path, const char *text)
     struct open_elf e;
     GElf_Shdr header;
 
-    if (!open_elf(&e, path))
+    if (!elf_names_open_elf(&e, path))
         return false;
     while (!found && (section = elf_nextscn(e.elf, section)) != NULL) {
         Elf_Data *data;
@@ -148,7 +148,7 @@ elf_names_dynamic_linker(const char *path, char *ret, size_t size_bytes)
     GElf_Phdr segment;
     size_t count = 0;
 
-    if (!open_elf(&e, path))
+    if (!elf_names_open_elf(&e, path))
         return false;
     elf_getphdrnum(e.elf, &count);
     for (size_t i = 0; i < count && !found; i++)

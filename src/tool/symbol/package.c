@@ -98,7 +98,7 @@ search_list(const char *directory, const char *name, const char *const *paths, s
 /* First lines of an answer that is valid while the lists stay unchanged; "" without lists.
  * *RET_SETTLED is set if it may be cached. */
 static const char *
-stamp_of(const char *lists_in, bool *ret_settled, struct arena *arena)
+package_stamp_of(const char *lists_in, bool *ret_settled, struct arena *arena)
 {
     struct stat st;
 
@@ -136,7 +136,7 @@ remembered(const char *path, const char *stamp, const char **ret_name, struct ar
 }
 
 static void
-remember(const char *path, const char *stamp, const char *name)
+package_remember(const char *path, const char *stamp, const char *name)
 {
     struct strbuf text = {0};
 
@@ -147,8 +147,8 @@ remember(const char *path, const char *stamp, const char *name)
 
 /* Read the lists until each of the COUNT PATHS that may be in one has been found. */
 static void
-search(const char *lists_in, const char *const *paths, size_t count, const char **ret_names,
-       struct arena *arena)
+package_search(const char *lists_in, const char *const *paths, size_t count, const char **ret_names,
+               struct arena *arena)
 {
     static const char suffix[] = ".list";
     DIR *dir = opendir(lists_in);
@@ -177,16 +177,16 @@ package_find(const char *lists_in, bool keep, const char *const *paths, size_t c
     const char **left = arena_array(&scratch, count, sizeof *left); // "" = known already.
     size_t left_count = 0;
     bool settled = false;
-    const char *stamp = keep ? stamp_of(lists_in, &settled, &scratch) : "";
+    const char *stamp = keep ? package_stamp_of(lists_in, &settled, &scratch) : "";
 
     for (size_t i = 0; i < count; i++) {
         left[i] = remembered(paths[i], stamp, &ret_names[i], arena) ? "" : paths[i];
         left_count += *left[i] == '/';
     }
     if (left_count > 0)
-        search(lists_in, left, count, ret_names, arena);
+        package_search(lists_in, left, count, ret_names, arena);
     for (size_t i = 0; i < count && settled; i++)
         if (*left[i] == '/')
-            remember(left[i], stamp, ret_names[i]);
+            package_remember(left[i], stamp, ret_names[i]);
     arena_release(&scratch);
 }

@@ -24,7 +24,7 @@
 
 /* The hexadecimal number at *TEXT, before END, and the blank after it; moves *TEXT past both. */
 static bool
-parse_hex(const char **text, const char *end, uint64_t *ret)
+perfmap_parse_hex(const char **text, const char *end, uint64_t *ret)
 {
     const char *p = *text;
     uint64_t value = 0;
@@ -51,13 +51,13 @@ parse_hex(const char **text, const char *end, uint64_t *ret)
 }
 
 static void
-parse_line(struct perfmap *m, const char *line, const char *end)
+perfmap_parse_line(struct perfmap *m, const char *line, const char *end)
 {
     uint64_t start;
     uint64_t size_bytes;
     size_t length;
 
-    if (!parse_hex(&line, end, &start) || !parse_hex(&line, end, &size_bytes))
+    if (!perfmap_parse_hex(&line, end, &start) || !perfmap_parse_hex(&line, end, &size_bytes))
         return;
     length = (size_t)(end - line);
     perfmap_add(m, start, size_bytes, line, length);
@@ -83,7 +83,7 @@ perfmap_parse(struct perfmap *m, const char *text, size_t size_bytes)
         const char *newline = memchr(text, '\n', (size_t)(end - text));
         const char *line_end = newline != NULL ? newline : end;
 
-        parse_line(m, text, line_end);
+        perfmap_parse_line(m, text, line_end);
         text = line_end + 1;
     }
     ranges_sort(&m->ranges, &m->arena);

@@ -27,7 +27,7 @@ ranges_add(struct ranges *r, struct arena *a, uint64_t low, uint64_t high, uint3
 }
 
 static int
-compare(const void *left, const void *right)
+ranges_compare(const void *left, const void *right)
 {
     const struct range *a = left;
     const struct range *b = right;
@@ -46,7 +46,7 @@ ranges_sort(struct ranges *r, struct arena *a)
 
     r->max_high = arena_array(a, r->count, sizeof *r->max_high);
     if (r->count > 1)
-        qsort(r->v, r->count, sizeof *r->v, compare);
+        qsort(r->v, r->count, sizeof *r->v, ranges_compare);
     for (size_t i = 0; i < r->count; i++) {
         if (r->v[i].high > max)
             max = r->v[i].high;

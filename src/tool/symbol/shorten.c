@@ -51,10 +51,11 @@ struct text {
 };
 
 static void normalise(const char *s, struct strbuf *out);
-static void parse(struct text *t, const char *s, size_t length, struct arena *arena);
+static void shorten_parse(struct text *t, const char *s, size_t length, struct arena *arena);
 static void clean(const struct text *t, size_t begin, size_t end, struct strbuf *out);
 static void collapse(struct text *t, size_t width, const char *ellipsis, struct strbuf *out);
-static const char *cut(struct arena *arena, const char *s, size_t width, const char *ellipsis);
+static const char *shorten_cut(struct arena *arena, const char *s, size_t width,
+                               const char *ellipsis);
 
 static size_t
 columns(const char *s, size_t length)
@@ -83,14 +84,14 @@ symbol_shorten_by(struct arena *arena, const char *function, size_t width, const
     const char *result;
 
     normalise(function, &normal);
-    parse(&t, strbuf_text(&normal), normal.length, &scratch);
+    shorten_parse(&t, strbuf_text(&normal), normal.length, &scratch);
     clean(&t, 0, t.length, &cleaned);
     if (columns(strbuf_text(&cleaned), cleaned.length) <= width) {
         result = arena_strdup(arena, strbuf_text(&cleaned));
     } else {
-        parse(&t, strbuf_text(&cleaned), cleaned.length, &scratch);
+        shorten_parse(&t, strbuf_text(&cleaned), cleaned.length, &scratch);
         collapse(&t, width, ellipsis, &collapsed);
-        result = cut(arena, strbuf_text(&collapsed), width, ellipsis);
+        result = shorten_cut(arena, strbuf_text(&collapsed), width, ellipsis);
     }
     strbuf_release(&normal);
     strbuf_release(&cleaned);
@@ -100,7 +101,7 @@ symbol_shorten_by(struct arena *arena, const char *function, size_t width, const
 }
 
 static bool
-is_word(char c)
+shorten_is_word(char c)
 {
     return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
@@ -119,7 +120,7 @@ ends_with_name(const char *s, size_t length, const char *suffix)
 
     if (length < n || memcmp(s + length - n, suffix, n) != 0)
         return false;
-    return length == n || (!is_word(s[length - n - 1]) && s[length - n - 1] != ':');
+    return length == n || (!shorten_is_word(s[length - n - 1]) && s[length - n - 1] != ':');
 }
 
 /* Length of the valid UTF-8 sequence at S, 0 if there is none or it is a control character. */
@@ -211,14 +212,14 @@ normalise(const char *s, struct strbuf *out)
 /* Length of the operator's name at S (a whole word "operator" and the signs after it), or 0. The
  * signs are no brackets. */
 static size_t
-operator_length(const char *s)
+shorten_operator_length(const char *s)
 {
     static const char *const signs[] = {
         "()", "[]", "<=>", "->*", "<<=", ">>=", "<<", ">>", "<=", ">=", "->", "<", ">",
     };
     const size_t word = strlen("operator");
 
-    if (!starts_with(s, "operator") || is_word(s[word]))
+    if (!starts_with(s, "operator") || shorten_is_word(s[word]))
         return 0;
     for (size_t i = 0; i < countof(signs); i++)
         if (starts_with(s + word, signs[i]))
@@ -235,7 +236,7 @@ python_part(const char *s, size_t i)
 
     if (*s != '<' || (i > 0 && s[-1] != '.'))
         return 0;
-    while (is_word(s[length]))
+    while (shorten_is_word(s[length]))
         length++;
     if (length == 1 || s[length] != '>' || (s[length + 1] != '\0' && s[length + 1] != '.'))
         return 0;
@@ -252,8 +253,8 @@ plain_length(const struct text *t, size_t i)
         return strlen(ANONYMOUS);
     if (*s == '-' && s[1] == '>')
         return 2;
-    if (*s == 'o' && (i == 0 || !is_word(s[-1])))
-        return operator_length(s);
+    if (*s == 'o' && (i == 0 || !shorten_is_word(s[-1])))
+        return shorten_operator_length(s);
     return python_part(s, i);
 }
 
@@ -264,7 +265,7 @@ struct bracket_stack {
 };
 
 static void
-push(struct text *t, struct bracket_stack *stack, size_t position, size_t *capacity)
+shorten_push(struct text *t, struct bracket_stack *stack, size_t position, size_t *capacity)
 {
     if (stack->count == NESTING_MAX) {
         stack->too_deep++;
@@ -283,7 +284,7 @@ push(struct text *t, struct bracket_stack *stack, size_t position, size_t *capac
 /* Close the innermost bracket of KIND at POSITION. Angle brackets inside others that are still open
  * then were comparisons; an angle bracket never closes anything but the innermost. */
 static void
-pop(struct text *t, struct bracket_stack *stack, char kind, size_t position)
+shorten_pop(struct text *t, struct bracket_stack *stack, char kind, size_t position)
 {
     size_t i = stack->count;
 
@@ -317,7 +318,7 @@ keep_closed(struct text *t)
 }
 
 static void
-parse(struct text *t, const char *s, size_t length, struct arena *arena)
+shorten_parse(struct text *t, const char *s, size_t length, struct arena *arena)
 {
     struct bracket_stack stack = {0};
     size_t capacity = 0;
@@ -330,13 +331,13 @@ parse(struct text *t, const char *s, size_t length, struct arena *arena)
         if (plain > 0)
             continue;
         if (s[i] == '(' || s[i] == '<' || s[i] == '{')
-            push(t, &stack, i, &capacity);
+            shorten_push(t, &stack, i, &capacity);
         else if (s[i] == ')')
-            pop(t, &stack, '(', i);
+            shorten_pop(t, &stack, '(', i);
         else if (s[i] == '>')
-            pop(t, &stack, '<', i);
+            shorten_pop(t, &stack, '<', i);
         else if (s[i] == '}')
-            pop(t, &stack, '{', i);
+            shorten_pop(t, &stack, '{', i);
     }
     keep_closed(t);
 }
@@ -534,7 +535,7 @@ is_list(const struct text *t, const struct pair *p)
 
     if (p->kind == '<')
         return before == 0 || t->s[before - 1] != '.';
-    if (p->kind != '(' || is_word(t->s[p->close + 1]))
+    if (p->kind != '(' || shorten_is_word(t->s[p->close + 1]))
         return false;
     while (before > 0 && t->s[before - 1] == ' ')
         before--;
@@ -608,7 +609,7 @@ collapse(struct text *t, size_t width, const char *ellipsis, struct strbuf *out)
 
 /* S in at most WIDTH columns. */
 static const char *
-cut(struct arena *arena, const char *s, size_t width, const char *ellipsis)
+shorten_cut(struct arena *arena, const char *s, size_t width, const char *ellipsis)
 {
     size_t end = 0;
     size_t dots = columns(ellipsis, strlen(ellipsis));

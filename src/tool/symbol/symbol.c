@@ -114,7 +114,7 @@ symbol_resolve(struct profile *p, const struct symbol_options *options, struct e
 }
 
 static bool
-same_file(const struct profile_module *a, const struct profile_module *b)
+symbol_same_file(const struct profile_module *a, const struct profile_module *b)
 {
     return strcmp(a->path, b->path) == 0 && a->build_id_bytes == b->build_id_bytes
            && memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0;
@@ -153,7 +153,7 @@ group_modules(struct resolver *r)
     if (p->module_count > 2)
         qsort_r(sorted + 1, p->module_count - 1, sizeof *sorted, compare_modules, r->p);
     for (size_t i = 1; i < p->module_count; i++) {
-        bool same = i > 1 && same_file(&p->modules[sorted[i - 1]], &p->modules[sorted[i]]);
+        bool same = i > 1 && symbol_same_file(&p->modules[sorted[i - 1]], &p->modules[sorted[i]]);
 
         group[sorted[i]] = same ? group[sorted[i - 1]] : sorted[i];
     }
@@ -384,7 +384,7 @@ into_function(struct object *o, uint64_t address)
 
 /* Cached frames of ADDRESS, or NULL. */
 static const struct symcache_entry *
-find_entry(struct group *g, uint64_t address)
+symbol_find_entry(struct group *g, uint64_t address)
 {
     struct symbol_frame frames[SYMBOL_FRAMES_MAX];
     const struct symcache_entry *found = symcache_find(&g->cache, address);
@@ -406,7 +406,7 @@ resolve_location(struct group *g, const struct work *w)
     static const struct symbol_frame unknown;
     struct profile *p = g->r->p;
     struct profile_location *l = &p->locations[w->location];
-    const struct symcache_entry *e = find_entry(g, w->address);
+    const struct symcache_entry *e = symbol_find_entry(g, w->address);
     const struct symbol_frame *frames = e != NULL ? &g->cache.frames[e->first_frame] : &unknown;
     size_t count = e != NULL ? e->frame_count : 1;
     int now = tells(p, l), then = would_resolve(frames, count);
@@ -431,7 +431,7 @@ is_new(const struct group *g)
 
 /* Could any location of G get more detail? */
 static bool
-is_incomplete(const struct group *g)
+symbol_is_incomplete(const struct group *g)
 {
     for (size_t i = 0; i < g->count; i++)
         if (tells(g->r->p, &g->r->p->locations[g->work[i].location]) != GIVES_LINE)
@@ -479,7 +479,7 @@ may_resolve_more(struct group *g)
     enum profile_symbols known = known_symbols(g);
     enum profile_symbols here;
 
-    if (g->m->build_id_bytes == 0 || known == SYMBOLS_DEBUG || !is_incomplete(g))
+    if (g->m->build_id_bytes == 0 || known == SYMBOLS_DEBUG || !symbol_is_incomplete(g))
         return false;
     here = object_probe(g->m, &g->r->paths, &g->failure);
     if (here > known || (here != SYMBOLS_UNKNOWN && server_is_set()))

@@ -70,7 +70,8 @@ struct parts {
 
 /* Check everything about DATA except its entries and frames. */
 static bool
-split(struct parts *p, const uint8_t *id, uint32_t id_bytes, const uint8_t *data, size_t size_bytes)
+symcache_split(struct parts *p, const uint8_t *id, uint32_t id_bytes, const uint8_t *data,
+               size_t size_bytes)
 {
     uint8_t wanted_id[ID_MAX] = {0};
     uint64_t total;
@@ -157,7 +158,7 @@ symcache_parse(struct symcache *c, const uint8_t *id, uint32_t id_bytes, const v
     const uint8_t *bytes = data;
     char *strings;
 
-    if (!split(&p, id, id_bytes, bytes, size_bytes))
+    if (!symcache_split(&p, id, id_bytes, bytes, size_bytes))
         return false;
     strings = arena_alloc(&c->arena, p.string_bytes);
     memcpy(strings, p.strings, p.string_bytes);
@@ -172,7 +173,7 @@ symcache_parse(struct symcache *c, const uint8_t *id, uint32_t id_bytes, const v
 }
 
 static int
-compare_entries(const void *left, const void *right)
+symcache_compare_entries(const void *left, const void *right)
 {
     const struct symcache_entry *a = left;
     const struct symcache_entry *b = right;
@@ -213,7 +214,7 @@ format_entries(const struct symcache *c, struct string_pool *pool, struct strbuf
 
     if (c->entry_count > 0) {
         memcpy(sorted, c->entries, c->entry_count * sizeof *sorted);
-        qsort(sorted, c->entry_count, sizeof *sorted, compare_entries);
+        qsort(sorted, c->entry_count, sizeof *sorted, symcache_compare_entries);
     }
     for (size_t i = 0; i < c->entry_count; i++) {
         put64(entries, sorted[i].address);
@@ -359,7 +360,7 @@ cache_name(struct arena *arena, const char *kind, const char *path, const uint8_
 
 /* Up to SIZE_BYTES from FD into DATA; false if the file is shorter. */
 static bool
-read_all(int fd, uint8_t *data, size_t size_bytes)
+symcache_read_all(int fd, uint8_t *data, size_t size_bytes)
 {
     size_t done = 0;
 
@@ -377,12 +378,12 @@ read_all(int fd, uint8_t *data, size_t size_bytes)
 
 /* Return the whole of the cache file FD, which is ST; NULL if it cannot be read. */
 static void *
-read_file(int fd, const struct stat *st)
+symcache_read_file(int fd, const struct stat *st)
 {
     size_t size_bytes = (size_t)st->st_size;
     uint8_t *data = xmalloc(size_bytes);
 
-    if (read_all(fd, data, size_bytes))
+    if (symcache_read_all(fd, data, size_bytes))
         return data;
     free(data);
     return NULL;
@@ -404,7 +405,7 @@ symcache_read(const char *kind, const char *path, const uint8_t *id, uint32_t id
     if (fd >= 0) {
         if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
             st.st_size > 0 && (uint64_t)st.st_size <= FILE_BYTES_MAX) {
-            data = read_file(fd, &st);
+            data = symcache_read_file(fd, &st);
             *ret_size_bytes = (size_t)st.st_size;
             *ret_written_unix_s = st.st_mtime;
         }

@@ -35,8 +35,8 @@ first_address(Elf *elf)
 }
 
 static void
-look_through(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, uint64_t address,
-             struct found *best)
+variable_look_through(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, uint64_t address,
+                      struct found *best)
 {
     Elf_Data *data = elf_getdata(section, NULL);
     size_t count = header->sh_entsize != 0 ? header->sh_size / header->sh_entsize : 0;
@@ -72,7 +72,7 @@ variable_name(const struct profile *p, const struct profile_module *m, uint64_t 
 
         if (gelf_getshdr(section, &header) != NULL &&
             (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
-            look_through(elf, section, &header, off + first_address(elf), &best);
+            variable_look_through(elf, section, &header, off + first_address(elf), &best);
     }
     if (best.name != NULL) {
         name = arena_strdup(arena, best.name);

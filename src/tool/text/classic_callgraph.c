@@ -27,7 +27,7 @@ put_percents(struct text_view *v, const struct amount *part, int64_t whole)
 }
 
 static void
-put_rest(struct text_view *v, const char *called, const char *name)
+classic_callgraph_put_rest(struct text_view *v, const char *called, const char *name)
 {
     strbuf_fmt(v->out, " |%13s  %s\n", called, name);
 }
@@ -42,7 +42,7 @@ put_arc(struct text_view *v, const struct amount *amount, const struct amount *e
                 19);
     put_percents(v, amount, amount_sum(amount));
     put_percents(v, amount, amount_sum(whole));
-    put_rest(v, called, name);
+    classic_callgraph_put_rest(v, called, name);
 }
 
 /* A call between functions of one cycle. */
@@ -50,7 +50,7 @@ static void
 put_inner(struct text_view *v, const char *called, const char *name)
 {
     strbuf_fmt(v->out, "%32s |             |            ", "");
-    put_rest(v, called, name);
+    classic_callgraph_put_rest(v, called, name);
 }
 
 static void
@@ -69,7 +69,7 @@ arc_name(const struct text_view *v, const struct callgraph *g, uint32_t node)
 }
 
 static bool
-is_inner(const struct callgraph *g, const struct callgraph_arc *a)
+classic_callgraph_is_inner(const struct callgraph *g, const struct callgraph_arc *a)
 {
     return g->nodes[a->caller].cycle != CALLGRAPH_NONE &&
            g->nodes[a->caller].cycle == g->nodes[a->callee].cycle;
@@ -86,7 +86,7 @@ put_arcs(struct text_view *v, const struct callgraph *g, const struct callgraph_
             arena_printf(v->base.arena, "%" PRId64 "/%" PRId64, a->amount.calls,
                          up ? g->nodes[other].calls_out : g->nodes[other].calls_in);
 
-        if (is_inner(g, a))
+        if (classic_callgraph_is_inner(g, a))
             put_inner(v, called, arc_name(v, g, other));
         else
             put_arc(v, &a->amount, &n->inclusive, whole, called, arc_name(v, g, other));
@@ -94,7 +94,7 @@ put_arcs(struct text_view *v, const struct callgraph *g, const struct callgraph_
 }
 
 static void
-put_function(struct text_view *v, const struct callgraph *g, uint32_t node)
+classic_callgraph_put_function(struct text_view *v, const struct callgraph *g, uint32_t node)
 {
     const struct callgraph_node *n = &g->nodes[node];
     const char *called = arena_printf(v->base.arena, "%" PRId64, n->called.calls);
@@ -107,13 +107,13 @@ put_function(struct text_view *v, const struct callgraph *g, uint32_t node)
     style_right(v->out, classic_share_full(v->base.arena, amount_sum(&n->self), inclusive), 19);
     put_percents(v, &n->self, amount_sum(&n->self));
     strbuf_str(v->out, " | -----------");
-    put_rest(v, called,
-             arena_printf(v->base.arena, "%s [%" PRIu32 "]", text_node(v, g, node, NAME_WIDTH),
-                          n->index));
+    classic_callgraph_put_rest(v, called,
+                               arena_printf(v->base.arena, "%s [%" PRIu32 "]",
+                                            text_node(v, g, node, NAME_WIDTH), n->index));
 }
 
 static void
-put_members(struct text_view *v, const struct callgraph *g, uint32_t cycle)
+classic_callgraph_put_members(struct text_view *v, const struct callgraph *g, uint32_t cycle)
 {
     for (size_t i = 0; i < g->entry_count; i++) {
         const struct callgraph_node *n = &g->nodes[g->entries[i]];
@@ -125,7 +125,7 @@ put_members(struct text_view *v, const struct callgraph *g, uint32_t cycle)
 }
 
 static void
-put_entry(struct text_view *v, const struct callgraph *g, uint32_t node)
+classic_callgraph_put_entry(struct text_view *v, const struct callgraph *g, uint32_t node)
 {
     const struct callgraph_node *n = &g->nodes[node];
     struct amount below = n->inclusive;
@@ -135,10 +135,10 @@ put_entry(struct text_view *v, const struct callgraph *g, uint32_t node)
     if (n->caller_count > 1)
         put_all(v, &n->called);
     put_arcs(v, g, n, g->callers + n->first_caller, n->caller_count, &n->called, true);
-    put_function(v, g, node);
+    classic_callgraph_put_function(v, g, node);
     put_arcs(v, g, n, g->callees + n->first_callee, n->callee_count, &below, false);
     if (n->number)
-        put_members(v, g, node);
+        classic_callgraph_put_members(v, g, node);
     if (n->callee_count > 1)
         put_all(v, &below);
 }
@@ -159,7 +159,7 @@ classic_callgraph(struct text_view *v, const struct graph_view *gv)
                "descendants\n");
     strbuf_str(v->out, rule);
     for (size_t i = 0; i < gv->count; i++) {
-        put_entry(v, gv->g, gv->nodes[i]);
+        classic_callgraph_put_entry(v, gv->g, gv->nodes[i]);
         strbuf_str(v->out, rule);
     }
 }

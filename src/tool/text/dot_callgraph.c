@@ -28,7 +28,7 @@ put_quoted(struct strbuf *out, const char *text)
 }
 
 static double
-share(int64_t part, int64_t whole)
+dot_callgraph_share(int64_t part, int64_t whole)
 {
     return whole > 0 && part > 0 ? (double)part / (double)whole : 0;
 }
@@ -42,7 +42,7 @@ value(struct arena *a, const struct amount *amount, enum metric metric)
 }
 
 static void
-put_node(struct text_view *v, const struct graph_view *gv, uint32_t node)
+dot_callgraph_put_node(struct text_view *v, const struct graph_view *gv, uint32_t node)
 {
     const struct callgraph *g = gv->g;
     const struct callgraph_node *n = &g->nodes[node];
@@ -55,7 +55,8 @@ put_node(struct text_view *v, const struct graph_view *gv, uint32_t node)
                style_percent(a, amount_sum(&n->inclusive), total));
     if (amount_sum(&n->self) > 0)
         strbuf_fmt(v->out, "\\nitself %s", value(a, &n->self, gv->metric));
-    strbuf_fmt(v->out, "\", fillcolor=\"0.06 %.2f 1.0\"", 0.9 * share(amount_sum(&n->self), total));
+    strbuf_fmt(v->out, "\", fillcolor=\"0.06 %.2f 1.0\"",
+               0.9 * dot_callgraph_share(amount_sum(&n->self), total));
     if (n->cycle != CALLGRAPH_NONE)
         strbuf_fmt(v->out, ", color=\"%.3f 1.0 0.7\"", (double)(g->nodes[n->cycle].number % 8) / 8);
     strbuf_str(v->out, "];\n");
@@ -74,7 +75,7 @@ dot_callgraph(struct text_view *v, const struct graph_view *gv)
         if (gv->nodes[i] >= g->function_count)
             continue;
         shown[gv->nodes[i]] = true;
-        put_node(v, gv, gv->nodes[i]);
+        dot_callgraph_put_node(v, gv, gv->nodes[i]);
     }
     for (size_t i = 0; i < gv->count; i++) {
         const struct callgraph_node *n = &g->nodes[gv->nodes[i]];
@@ -83,11 +84,11 @@ dot_callgraph(struct text_view *v, const struct graph_view *gv)
             const struct callgraph_arc *a = &g->arcs[g->callees[n->first_callee + k]];
 
             if (shown[a->callee])
-                strbuf_fmt(v->out,
-                           "    n%" PRIu32 " -> n%" PRIu32 " [label=\"%s\", penwidth=%.1f];\n",
-                           n->index, g->nodes[a->callee].index,
-                           value(v->base.arena, &a->amount, gv->metric),
-                           1 + 5 * share(amount_sum(&a->amount), amount_sum(&g->total)));
+                strbuf_fmt(
+                    v->out, "    n%" PRIu32 " -> n%" PRIu32 " [label=\"%s\", penwidth=%.1f];\n",
+                    n->index, g->nodes[a->callee].index,
+                    value(v->base.arena, &a->amount, gv->metric),
+                    1 + 5 * dot_callgraph_share(amount_sum(&a->amount), amount_sum(&g->total)));
         }
     }
     strbuf_str(v->out, "}\n");

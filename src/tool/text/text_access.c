@@ -33,14 +33,14 @@ static const char *const none[] = {
 };
 
 static const char *
-percent(struct text_view *v, double part, double whole)
+text_access_percent(struct text_view *v, double part, double whole)
 {
     return arena_printf(v->base.arena, "%.1f %%", whole > 0 ? 100 * part / whole : 0);
 }
 
 /* "48 B", "16 B to 4 KiB". */
 static const char *
-sizes_text(struct text_view *v, const struct access_range *sizes)
+text_access_sizes_text(struct text_view *v, const struct access_range *sizes)
 {
     const char *min = phrase_size(v->base.arena, sizes->min);
 
@@ -60,7 +60,7 @@ headline(struct text_view *v, const struct access_row *r)
 
     return arena_printf(a, "%s: %s of %s%s", access_verdict_words(r->verdict),
                         style_plural(a, (int64_t)r->a.blocks, "block"),
-                        sizes_text(v, &r->a.size_bytes), type);
+                        text_access_sizes_text(v, &r->a.size_bytes), type);
 }
 
 static const char *
@@ -77,8 +77,8 @@ about_accesses(struct text_view *v, const struct access_row *r)
     text = arena_printf(a, "%s, %s for each byte", text, access_number(a, r->per_byte));
     if (v->base.p->accesses.apart && x->accesses.total > 0)
         text = arena_printf(a, "%s, %s reads", text,
-                            percent(v, (double)(x->accesses.total - x->writes.total),
-                                    (double)x->accesses.total));
+                            text_access_percent(v, (double)(x->accesses.total - x->writes.total),
+                                                (double)x->accesses.total));
     return text;
 }
 
@@ -94,9 +94,9 @@ about_lives(struct text_view *v, const struct access_row *r)
     const struct profile_access *x = &r->a;
     struct arena *a = v->base.arena;
     uint64_t bytes = x->size_bytes.total;
-    const char *text =
-        arena_printf(a, "%s of the bytes used",
-                     percent(v, (double)bytes - (double)x->untouched_bytes, (double)bytes));
+    const char *text = arena_printf(
+        a, "%s of the bytes used",
+        text_access_percent(v, (double)bytes - (double)x->untouched_bytes, (double)bytes));
 
     if (x->dated == 0)
         return text;
@@ -107,7 +107,7 @@ about_lives(struct text_view *v, const struct access_row *r)
                             duration_us(v, (double)x->lifetime_us.max));
     if (x->migrated > 0)
         text = arena_printf(a, "%s; %s ended on another cpu", text,
-                            percent(v, (double)x->migrated, (double)x->dated));
+                            text_access_percent(v, (double)x->migrated, (double)x->dated));
     return text;
 }
 
@@ -128,34 +128,37 @@ about_unread(struct text_view *v, const struct profile_access *x)
 
 /* Reason for listing the site, and its share. */
 static const char *
-value_of(struct text_view *v, const struct access_table *t, const struct access_row *r,
-         enum access_pick pick, const char **ret_share)
+text_access_value_of(struct text_view *v, const struct access_table *t, const struct access_row *r,
+                     enum access_pick pick, const char **ret_share)
 {
     struct arena *a = v->base.arena;
 
     if (pick == ACCESS_PICK_COLD) {
-        *ret_share = percent(v, (double)r->a.size_bytes.total, (double)t->total.size_bytes.total);
+        *ret_share = text_access_percent(v, (double)r->a.size_bytes.total,
+                                         (double)t->total.size_bytes.total);
         return style_bytes(a, (int64_t)r->a.size_bytes.total);
     }
     if (pick == ACCESS_PICK_NEVER) {
         uint64_t bytes = access_unread_bytes(&r->a);
 
-        *ret_share = percent(v, (double)bytes, (double)t->total.size_bytes.total);
+        *ret_share = text_access_percent(v, (double)bytes, (double)t->total.size_bytes.total);
         return style_bytes(a, (int64_t)bytes);
     }
-    *ret_share = percent(v, (double)r->a.accesses.total, (double)t->total.accesses.total);
+    *ret_share =
+        text_access_percent(v, (double)r->a.accesses.total, (double)t->total.accesses.total);
     return r->a.accesses.total < 10000000000 ? style_count(a, (int64_t)r->a.accesses.total)
                                              : access_number(a, (double)r->a.accesses.total);
 }
 
 static void
-put_site(struct text_view *v, const struct access_table *t, const struct access_row *r,
-         enum access_pick pick)
+text_access_put_site(struct text_view *v, const struct access_table *t, const struct access_row *r,
+                     enum access_pick pick)
 {
     const struct stack *s = r->stack;
     bool again = text_seen(v, s);
     const char *label = arena_printf(v->base.arena, "#%" PRIu32, s->number);
-    const char *share, *value = value_of(v, t, r, pick, &share), *unread = about_unread(v, &r->a);
+    const char *share, *value = text_access_value_of(v, t, r, pick, &share),
+                       *unread = about_unread(v, &r->a);
     size_t label_width = style_width(label) > NUMBER_WIDTH ? style_width(label) : NUMBER_WIDTH;
 
     strbuf_char(v->out, '\n');
@@ -182,8 +185,8 @@ put_site(struct text_view *v, const struct access_table *t, const struct access_
 }
 
 static void
-put_section(struct text_view *v, const struct access_table *t, enum access_pick pick, size_t limit,
-            bool is_asked)
+text_access_put_section(struct text_view *v, const struct access_table *t, enum access_pick pick,
+                        size_t limit, bool is_asked)
 {
     size_t count;
     const struct access_row **rows = access_picked(t, pick, v->base.arena, &count);
@@ -196,7 +199,7 @@ put_section(struct text_view *v, const struct access_table *t, enum access_pick 
     }
     text_title(v, titles[pick], style_plural(v->base.arena, (int64_t)count, "site"));
     for (size_t i = 0; i < count && i < limit; i++)
-        put_site(v, t, rows[i], pick);
+        text_access_put_site(v, t, rows[i], pick);
     if (count > limit) {
         strbuf_char(v->out, '\n');
         text_more(v, limit, count, "site");
@@ -212,15 +215,17 @@ put_summary(struct text_view *v, const struct access_table *t)
     size_t count = access_remarks(v->base.p, a, remarks);
 
     text_line(v, INK_PLAIN,
-              arena_printf(a, "  Never touched      %s, %s of these bytes",
-                           style_bytes(a, (int64_t)x->untouched_bytes),
-                           percent(v, (double)x->untouched_bytes, (double)x->size_bytes.total)));
+              arena_printf(
+                  a, "  Never touched      %s, %s of these bytes",
+                  style_bytes(a, (int64_t)x->untouched_bytes),
+                  text_access_percent(v, (double)x->untouched_bytes, (double)x->size_bytes.total)));
     if (t->hot_count > 0)
-        text_line(v, INK_PLAIN,
-                  arena_printf(a, "  Hot                %s: %s of the accesses, %s of bytes x time",
-                               style_plural(a, (int64_t)t->hot_count, "site"),
-                               percent(v, (double)t->hot_accesses, (double)x->accesses.total),
-                               percent(v, t->hot_byte_seconds, t->byte_seconds)));
+        text_line(
+            v, INK_PLAIN,
+            arena_printf(a, "  Hot                %s: %s of the accesses, %s of bytes x time",
+                         style_plural(a, (int64_t)t->hot_count, "site"),
+                         text_access_percent(v, (double)t->hot_accesses, (double)x->accesses.total),
+                         text_access_percent(v, t->hot_byte_seconds, t->byte_seconds)));
     if (t->unseen_count > 0)
         text_line(v, INK_DIM,
                   arena_printf(a, "  %s of %s are of libraries where nothing is counted",
@@ -238,14 +243,14 @@ text_access(struct text_view *v, const struct access_table *t, enum access_pick 
     text_header(v);
     put_summary(v, t);
     if (pick != ACCESS_PICK_ALL || t->count == 0) {
-        put_section(v, t, pick, limit, true);
+        text_access_put_section(v, t, pick, limit, true);
         return;
     }
     limit = v->base.limit ? v->base.limit : SECTION_SITES;
     if (t->hot_count == 0)
-        put_section(v, t, ACCESS_PICK_ALL, limit, true);
+        text_access_put_section(v, t, ACCESS_PICK_ALL, limit, true);
     else
-        put_section(v, t, ACCESS_PICK_HOT, limit, false);
-    put_section(v, t, ACCESS_PICK_COLD, limit, false);
-    put_section(v, t, ACCESS_PICK_NEVER, limit, false);
+        text_access_put_section(v, t, ACCESS_PICK_HOT, limit, false);
+    text_access_put_section(v, t, ACCESS_PICK_COLD, limit, false);
+    text_access_put_section(v, t, ACCESS_PICK_NEVER, limit, false);
 }

@@ -65,7 +65,7 @@ enum {
 
 /* The plain name of the function at frame I of S: no template arguments, no parameters. */
 static const char *
-plain_name(const struct text_view *v, const struct stack *s, uint32_t i)
+text_brief_plain_name(const struct text_view *v, const struct stack *s, uint32_t i)
 {
     const char *name = frame_name(v->base.p, s->frames[i], s->locations[i], v->base.arena);
     char plain[FOLD_NAME_MAX];
@@ -97,7 +97,7 @@ chain(const struct text_view *v, const struct stack *s, uint32_t own)
             continue;
         unsymbolized = !known && shown > 0;
         text = arena_printf(a, "%s%s%s", text, shown++ ? ARROW : "",
-                            unsymbolized ? "\xe2\x80\xa6" : plain_name(v, s, i));
+                            unsymbolized ? "\xe2\x80\xa6" : text_brief_plain_name(v, s, i));
     }
     return text;
 }
@@ -157,7 +157,7 @@ about_place(const struct text_view *v, const struct place *p, size_t width)
     text = arena_printf(a, "%s%s", place, lines);
     if (p->own > 0 && p->by != NULL)
         text = arena_printf(a, "%s%s%s %s", text, *text ? ", " : "", p->by,
-                            plain_name(v, s, p->own - 1));
+                            text_brief_plain_name(v, s, p->own - 1));
     if (p->more_lines == 0 || style_width(text) <= width)
         return style_cut_end(a, text, width);
     text = arena_printf(a, "%s%s", path_basename(place), lines);
@@ -196,7 +196,7 @@ without_parameters(struct arena *arena, const char *name)
 /* The function at frame I of S in at most WIDTH columns: no parameters, and template arguments as
  * far as they fit. */
 static const char *
-short_name(const struct text_view *v, const struct stack *s, uint32_t i, size_t width)
+text_brief_short_name(const struct text_view *v, const struct stack *s, uint32_t i, size_t width)
 {
     struct arena *a = v->base.arena;
     const char *name = style_clean(a, frame_name(v->base.p, s->frames[i], s->locations[i], a));
@@ -206,7 +206,7 @@ short_name(const struct text_view *v, const struct stack *s, uint32_t i, size_t 
 }
 
 static void
-put_function(struct text_view *v, const struct place *p, size_t used)
+text_brief_put_function(struct text_view *v, const struct place *p, size_t used)
 {
     size_t room = style_room(&v->style, used), width;
     const char *name, *place;
@@ -215,7 +215,7 @@ put_function(struct text_view *v, const struct place *p, size_t used)
         style_text(&v->style, v->out, INK_BOLD, FRAME_NAME_OTHER);
         return;
     }
-    name = short_name(v, p->stack, p->own, room - room / PLACE_SHARE);
+    name = text_brief_short_name(v, p->stack, p->own, room - room / PLACE_SHARE);
     style_text(&v->style, v->out, INK_BOLD, name);
     width = style_width(name) + 2;
     if (width + TEXT_NAME_MIN > room)
@@ -267,13 +267,13 @@ put_holder(struct text_view *v, const struct top_holder *h, enum metric metric, 
         strbuf_str(v->out, "  ");
         used += style_width(mark) + 2;
     }
-    put_function(v, &place, used);
+    text_brief_put_function(v, &place, used);
     strbuf_char(v->out, '\n');
     put_callers(v, h, metric, callers);
 }
 
 static const char *
-section_title(const struct text_view *v, enum metric metric)
+text_brief_section_title(const struct text_view *v, enum metric metric)
 {
     if (metric == METRIC_INUSE)
         return phrase_live(v->base.p);
@@ -283,7 +283,7 @@ section_title(const struct text_view *v, enum metric metric)
 }
 
 static const char *
-section_total(struct text_view *v, enum metric metric)
+text_brief_section_total(struct text_view *v, enum metric metric)
 {
     const struct counters *c = &v->base.stacks->total;
     struct arena *a = v->base.arena;
@@ -300,7 +300,8 @@ section_total(struct text_view *v, enum metric metric)
 
 /* A line for COUNT functions without a row, with their total VALUE. */
 static void
-put_rest(struct text_view *v, enum metric metric, int64_t value, size_t count, const char *what)
+text_brief_put_rest(struct text_view *v, enum metric metric, int64_t value, size_t count,
+                    const char *what)
 {
     int64_t total = metric_value(&v->base.stacks->total, metric);
     struct arena *a = v->base.arena;
@@ -319,7 +320,7 @@ put_rest(struct text_view *v, enum metric metric, int64_t value, size_t count, c
 }
 
 static void
-put_section(struct text_view *v, enum metric metric, size_t limit, size_t callers)
+text_brief_put_section(struct text_view *v, enum metric metric, size_t limit, size_t callers)
 {
     int64_t total = metric_value(&v->base.stacks->total, metric), rest = 0, shrunk = 0;
     struct top_holders top_holders;
@@ -328,7 +329,7 @@ put_section(struct text_view *v, enum metric metric, size_t limit, size_t caller
     top_holders_build(v->base.p, v->base.stacks, metric, v->base.arena, &top_holders);
     if (top_holders.count == 0 || metric_value(&top_holders.v[0].counters, metric) <= 0)
         return;
-    text_title(v, section_title(v, metric), section_total(v, metric));
+    text_title(v, text_brief_section_title(v, metric), text_brief_section_total(v, metric));
     strbuf_char(v->out, '\n');
     for (size_t i = 0; i < top_holders.count; i++) {
         int64_t value = metric_value(&top_holders.v[i].counters, metric);
@@ -345,8 +346,8 @@ put_section(struct text_view *v, enum metric metric, size_t limit, size_t caller
             less++;
         }
     }
-    put_rest(v, metric, rest, more, "more function");
-    put_rest(v, metric, shrunk, less, "function");
+    text_brief_put_rest(v, metric, rest, more, "more function");
+    text_brief_put_rest(v, metric, shrunk, less, "function");
 }
 
 /* The metrics worth a section, at most two; returns how many. */
@@ -382,12 +383,12 @@ put_churn(struct text_view *v, size_t sections)
 
     if (v->base.p->extent != EXTENT_WHOLE || calls < CALLS_OFTEN || !(mostly || often))
         return;
-    put_section(v, mostly ? METRIC_TEMPORARY : METRIC_COUNT, v->base.limit ? v->base.limit : rows,
-                1);
+    text_brief_put_section(v, mostly ? METRIC_TEMPORARY : METRIC_COUNT,
+                           v->base.limit ? v->base.limit : rows, 1);
 }
 
 static void
-put_growth(struct text_view *v)
+text_brief_put_growth(struct text_view *v)
 {
     const struct timeline_options options = {.by = TIMELINE_LIVE, .limit = GROWING_ROWS};
     const struct profile *p = v->base.p;
@@ -419,11 +420,11 @@ put_growth(struct text_view *v)
         style_right(v->out, arena_printf(v->base.arena, "#%" PRIu32, s->number), SHARE_WIDTH - 3);
         style_ink(&v->style, v->out, INK_PLAIN);
         strbuf_str(v->out, "  ");
-        put_function(v,
-                     &(struct place){.stack = s,
-                                     .own = user_code_frame(&code, s),
-                                     .by = "by"},
-                     NAME_COLUMN);
+        text_brief_put_function(v,
+                                &(struct place){.stack = s,
+                                                .own = user_code_frame(&code, s),
+                                                .by = "by"},
+                                NAME_COLUMN);
         strbuf_char(v->out, '\n');
     }
 }
@@ -475,8 +476,8 @@ text_brief(struct text_view *v)
     if (v->out->length > before)
         count = 1;
     for (size_t i = 0; i < count; i++)
-        put_section(v, metrics[i], v->base.limit ? v->base.limit : rows[i], callers[i]);
+        text_brief_put_section(v, metrics[i], v->base.limit ? v->base.limit : rows[i], callers[i]);
     put_churn(v, count);
-    put_growth(v);
+    text_brief_put_growth(v);
     put_hints(v);
 }

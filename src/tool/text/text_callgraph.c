@@ -55,14 +55,14 @@ text_node(const struct text_view *v, const struct callgraph *g, uint32_t node, s
 }
 
 static void
-add_line(struct lines *l, const struct line *line)
+text_callgraph_add_line(struct lines *l, const struct line *line)
 {
     arena_grow(l->v->base.arena, &l->items, &l->capacity, l->count, sizeof *l->items);
     l->items[l->count++] = *line;
 }
 
 static const char *
-percent(struct arena *a, int64_t part, int64_t whole)
+text_callgraph_percent(struct arena *a, int64_t part, int64_t whole)
 {
     return arena_printf(a, "%.1f", whole > 0 ? 100.0 * (double)part / (double)whole : 0.0);
 }
@@ -76,7 +76,7 @@ amount_line(const struct lines *l, const struct amount *amount, const struct amo
 
     return (struct line){
         .bytes = text_short(a, amount_sum(amount), l->gv->metric),
-        .percent = percent(a, amount_sum(amount), amount_sum(whole)),
+        .percent = text_callgraph_percent(a, amount_sum(amount), amount_sum(whole)),
         .amount = amount,
         .whole = amount_sum(whole),
         .called = called,
@@ -106,7 +106,7 @@ add_rest(struct lines *l, size_t shown, size_t count, const char *noun)
     struct arena *a = l->v->base.arena;
 
     if (shown < count)
-        add_line(l, &(struct line){
+        text_callgraph_add_line(l, &(struct line){
                         .bytes = "",
                         .percent = "",
                         .called = "",
@@ -114,7 +114,7 @@ add_rest(struct lines *l, size_t shown, size_t count, const char *noun)
                         .name = arena_printf(a, "\xe2\x80\xa6 %s",
                                              style_plural(a, (int64_t)(count - shown),
                                                           arena_printf(a, "more %s", noun))),
-                    });
+                                   });
 }
 
 static void
@@ -129,7 +129,7 @@ add_callers(struct lines *l, const struct callgraph_node *n)
                         ratio(l->v->base.arena, a->amount.calls, g->nodes[a->caller].calls_out),
                         a->caller, NULL);
 
-        add_line(l, &line);
+        text_callgraph_add_line(l, &line);
     }
     add_rest(l, l->gv->arcs, n->caller_count, "caller");
 }
@@ -146,13 +146,13 @@ add_callees(struct lines *l, const struct callgraph_node *n)
                         ratio(l->v->base.arena, a->amount.calls, g->nodes[a->callee].calls_in),
                         a->callee, NULL);
 
-        add_line(l, &line);
+        text_callgraph_add_line(l, &line);
     }
     add_rest(l, l->gv->arcs, n->callee_count, "callee");
 }
 
 static void
-add_members(struct lines *l, uint32_t cycle)
+text_callgraph_add_members(struct lines *l, uint32_t cycle)
 {
     const struct callgraph *g = l->gv->g;
     size_t count = 0;
@@ -165,13 +165,13 @@ add_members(struct lines *l, uint32_t cycle)
             continue;
         line = amount_line(l, &n->inclusive, &g->nodes[cycle].inclusive,
                            called_text(l->v->base.arena, n), g->entries[i], NULL);
-        add_line(l, &line);
+        text_callgraph_add_line(l, &line);
     }
     add_rest(l, l->gv->arcs, count, "function");
 }
 
 static void
-add_entry(struct lines *l, uint32_t node)
+text_callgraph_add_entry(struct lines *l, uint32_t node)
 {
     const struct callgraph_node *n = &l->gv->g->nodes[node];
     struct arena *a = l->v->base.arena;
@@ -180,13 +180,13 @@ add_entry(struct lines *l, uint32_t node)
 
     add_callers(l, n);
     line.index = arena_printf(a, "[%" PRIu32 "]", n->index);
-    add_line(l, &line);
+    text_callgraph_add_line(l, &line);
     if (amount_sum(&n->self) > 0) {
         line = amount_line(l, &n->self, &n->inclusive, "", CALLGRAPH_NONE, "(itself)");
-        add_line(l, &line);
+        text_callgraph_add_line(l, &line);
     }
     if (n->number)
-        add_members(l, node);
+        text_callgraph_add_members(l, node);
     else
         add_callees(l, n);
 }
@@ -202,7 +202,7 @@ before_name(const struct line_widths *w, size_t indent)
 }
 
 static struct line_widths
-measure(const struct lines *l)
+text_callgraph_measure(const struct lines *l)
 {
     struct line_widths w = {strlen(phrase_metric_column(l->v->base.p, l->gv->metric)),
                             strlen("called"), BAR};
@@ -219,7 +219,7 @@ measure(const struct lines *l)
 }
 
 static void
-put_line(const struct lines *l, const struct line *line, const struct line_widths *w)
+text_callgraph_put_line(const struct lines *l, const struct line *line, const struct line_widths *w)
 {
     struct text_view *v = l->v;
     size_t indent = line->index ? 0 : ARC_INDENT;
@@ -252,7 +252,7 @@ put_line(const struct lines *l, const struct line *line, const struct line_width
 }
 
 static void
-put_titles(const struct lines *l, const struct line_widths *w)
+text_callgraph_put_titles(const struct lines *l, const struct line_widths *w)
 {
     struct text_view *v = l->v;
 
@@ -275,15 +275,15 @@ text_callgraph(struct text_view *v, const struct graph_view *gv)
     struct line_widths w;
 
     for (size_t i = 0; i < gv->count; i++) {
-        add_entry(&l, gv->nodes[i]);
+        text_callgraph_add_entry(&l, gv->nodes[i]);
         ends[i] = l.count;
     }
-    w = measure(&l);
-    put_titles(&l, &w);
+    w = text_callgraph_measure(&l);
+    text_callgraph_put_titles(&l, &w);
     for (size_t i = 0; i < gv->count; i++) {
         strbuf_char(v->out, '\n');
         for (; line < ends[i]; line++)
-            put_line(&l, &l.items[line], &w);
+            text_callgraph_put_line(&l, &l.items[line], &w);
     }
     strbuf_char(v->out, '\n');
 }

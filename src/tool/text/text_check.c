@@ -57,8 +57,8 @@ bytes_words(struct arena *a, const struct check_corruption *d)
 }
 
 static void
-put_stack(struct text_view *v, const struct memory_view *m, const struct block *b,
-          const char *words)
+text_check_put_stack(struct text_view *v, const struct memory_view *m, const struct block *b,
+                     const char *words)
 {
     struct stack stack;
 
@@ -69,7 +69,8 @@ put_stack(struct text_view *v, const struct memory_view *m, const struct block *
 }
 
 static void
-put_corruption(struct text_view *v, const struct memory_view *m, const struct check_corruption *d)
+text_check_put_corruption(struct text_view *v, const struct memory_view *m,
+                          const struct check_corruption *d)
 {
     const struct block *culprit = check_culprit(d);
     const struct block *other = culprit == &d->block ? &d->neighbour : &d->block;
@@ -84,12 +85,13 @@ put_corruption(struct text_view *v, const struct memory_view *m, const struct ch
                            culprit->address, corruption_words(a, d)));
     text_line(v, INK_PLAIN,
               arena_printf(a, "    from 0x%" PRIx64 " on: %s", d->at, bytes_words(a, d)));
-    put_stack(v, m, culprit, "    it was allocated by");
+    text_check_put_stack(v, m, culprit, "    it was allocated by");
     if (other->address != 0)
-        put_stack(v, m, other,
-                  arena_printf(a, "    %s it: a block %s at 0x%" PRIx64 ", allocated by",
-                               other->address > culprit->address ? "behind" : "in front of",
-                               memory_block_size(a, other), other->address));
+        text_check_put_stack(
+            v, m, other,
+            arena_printf(a, "    %s it: a block %s at 0x%" PRIx64 ", allocated by",
+                         other->address > culprit->address ? "behind" : "in front of",
+                         memory_block_size(a, other), other->address));
 }
 
 void
@@ -118,6 +120,6 @@ text_check(struct text_view *v, const struct memory_view *m)
                   arena_printf(a, "  %s could not be looked at: their memory is not there",
                                style_plural(a, (int64_t)c->unknown, "block")));
     for (; shown < c->count && shown < limit; shown++)
-        put_corruption(v, m, &c->v[shown]);
+        text_check_put_corruption(v, m, &c->v[shown]);
     text_more(v, shown, c->count, "damaged block");
 }

@@ -120,8 +120,8 @@ put_where(struct text_view *v, const struct examined *e)
 
 /* Put the block at B, with what has HAPPENED to it, and its stack. */
 static void
-put_culprit(struct text_view *v, const struct examined *e, const struct ended_block *b,
-            const char *happened)
+text_core_put_culprit(struct text_view *v, const struct examined *e, const struct ended_block *b,
+                      const char *happened)
 {
     struct arena *a = v->base.arena;
 
@@ -132,7 +132,7 @@ put_culprit(struct text_view *v, const struct examined *e, const struct ended_bl
 
 /* Put the message of glibc's allocator before it aborted, and the block that it is about. */
 static void
-put_abort(struct text_view *v, const struct examined *e)
+text_core_put_abort(struct text_view *v, const struct examined *e)
 {
     struct arena *a = v->base.arena;
     struct abort_cause cause;
@@ -147,9 +147,9 @@ put_abort(struct text_view *v, const struct examined *e)
                   "    the message does not show which block was damaged; `heaptap core --check` "
                   "checks all");
     else
-        put_culprit(v, e, &cause.block, memory_abort_words(a, &cause));
+        text_core_put_culprit(v, e, &cause.block, memory_abort_words(a, &cause));
     if (cause.front.address != 0)
-        put_culprit(v, e, &cause.front, "is in front of that and most likely overflowed");
+        text_core_put_culprit(v, e, &cause.front, "is in front of that and most likely overflowed");
 }
 
 static void
@@ -162,14 +162,14 @@ put_end(struct text_view *v, const struct examined *e)
     text_line(v, INK_WARNING,
               arena_printf(v->base.arena, "  %s", memory_signal_words(v->base.arena, &e->memory)));
     put_where(v, e);
-    put_abort(v, e);
+    text_core_put_abort(v, e);
     if (s->has_address)
         text_core_place(v, e, s->address);
 }
 
 /* Parent data of a forked child. */
 static void
-put_inherited(struct text_view *v, const struct examined *e)
+text_core_put_inherited(struct text_view *v, const struct examined *e)
 {
     const struct inherited *i = &e->inherited;
     struct arena *a = v->base.arena;
@@ -243,13 +243,13 @@ text_core_head(struct text_view *v, const struct examined *e)
                            style_plural(a, counters_live_blocks(&p->totals), "block"),
                            style_bytes(a, counters_live_bytes(&p->totals)),
                            memory_gaps_words(a, e)));
-    put_inherited(v, e);
+    text_core_put_inherited(v, e);
     put_own_heaps(v, e);
 }
 
 /* "131071 x4, 131073 x4" */
 static const char *
-sizes_text(struct text_view *v, const struct block_stacks *b, size_t stack)
+text_core_sizes_text(struct text_view *v, const struct block_stacks *b, size_t stack)
 {
     struct block_size *sizes;
     size_t unknown, count = block_stacks_sizes(b, stack, v->base.arena, &sizes, &unknown);
@@ -270,7 +270,7 @@ sizes_text(struct text_view *v, const struct block_stacks *b, size_t stack)
 }
 
 static void
-put_blocks(struct text_view *v, const struct block_stacks *b, size_t stack)
+text_core_put_blocks(struct text_view *v, const struct block_stacks *b, size_t stack)
 {
     struct arena *a = v->base.arena;
     size_t count = b->first[stack + 1] - b->first[stack];
@@ -281,7 +281,7 @@ put_blocks(struct text_view *v, const struct block_stacks *b, size_t stack)
     for (size_t i = 0; i < count && i < ADDRESSES_SHOWN; i++)
         at = arena_printf(a, "%s%s0x%" PRIx64, at, i ? ", " : "",
                           b->blocks->v[b->order[b->first[stack] + i]].address);
-    text_note(v, arena_printf(a, "sizes: %s", sizes_text(v, b, stack)));
+    text_note(v, arena_printf(a, "sizes: %s", text_core_sizes_text(v, b, stack)));
     text_note(v, arena_printf(a, "at: %s%s", at, count > ADDRESSES_SHOWN ? ", \xe2\x80\xa6" : ""));
 }
 
@@ -294,7 +294,7 @@ text_core_stacks(struct text_view *v, const struct block_stacks *b)
 
     for (size_t i = 0; i < count && i < limit; i++) {
         text_site(v, top[i], METRIC_INUSE);
-        put_blocks(v, b, (size_t)(top[i] - v->base.stacks->v));
+        text_core_put_blocks(v, b, (size_t)(top[i] - v->base.stacks->v));
     }
     if (count > limit)
         strbuf_char(v->out, '\n');

@@ -57,7 +57,7 @@ written_words(struct arena *a, const struct profile_corruption *d)
 }
 
 static void
-put_stack(struct text_view *v, uint32_t node, const char *words)
+text_corruptions_put_stack(struct text_view *v, uint32_t node, const char *words)
 {
     struct stack stack = stack_of_node(v->base.p, node, v->base.arena);
 
@@ -68,7 +68,7 @@ put_stack(struct text_view *v, uint32_t node, const char *words)
 }
 
 static void
-put_corruption(struct text_view *v, const struct profile_corruption *d)
+text_corruptions_put_corruption(struct text_view *v, const struct profile_corruption *d)
 {
     static const char *const finders[] = {[CORRUPTION_BY_FREE] = "its free",
                                           [CORRUPTION_BY_REALLOC] = "its reallocation",
@@ -85,18 +85,20 @@ put_corruption(struct text_view *v, const struct profile_corruption *d)
                          by_front ? "the next one: " : "", finders[d->found],
                          style_duration(a, d->found_ns), style_duration(a, d->whole_ns));
     if (d->node != 0)
-        put_stack(v, d->node, found);
+        text_corruptions_put_stack(v, d->node, found);
     else
         text_line(v, INK_DIM, found);
-    put_stack(v, by_front ? d->front_node : d->site_node, "    it was allocated by");
+    text_corruptions_put_stack(v, by_front ? d->front_node : d->site_node,
+                               "    it was allocated by");
     if (by_front)
-        put_stack(v, d->site_node,
-                  arena_printf(a, "    the next one is at 0x%" PRIx64 ", allocated by",
-                               d->address));
+        text_corruptions_put_stack(
+            v, d->site_node,
+            arena_printf(a, "    the next one is at 0x%" PRIx64 ", allocated by", d->address));
     else if (d->front_address != 0)
-        put_stack(v, d->front_node,
-                  arena_printf(a, "    in front of it: a block %s at 0x%" PRIx64 ", allocated by",
-                               size_words(a, d->front_size_bytes), d->front_address));
+        text_corruptions_put_stack(
+            v, d->front_node,
+            arena_printf(a, "    in front of it: a block %s at 0x%" PRIx64 ", allocated by",
+                         size_words(a, d->front_size_bytes), d->front_address));
 }
 
 void
@@ -111,6 +113,6 @@ text_corruptions(struct text_view *v)
     text_title(v, "Damaged blocks",
                style_plural(a, (int64_t)p->losses.damaged_blocks, "block"));
     for (; shown < p->corruption_count && shown < limit; shown++)
-        put_corruption(v, &p->corruptions[shown]);
+        text_corruptions_put_corruption(v, &p->corruptions[shown]);
     text_more(v, shown, p->corruption_count, "damaged block");
 }

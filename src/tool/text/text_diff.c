@@ -45,12 +45,12 @@ struct diff_text {
     struct strbuf *out;
 };
 
-static void put_totals(struct diff_text *v);
-static void put_rows(struct diff_text *v);
+static void text_diff_put_totals(struct diff_text *v);
+static void text_diff_put_rows(struct diff_text *v);
 
 /* Put the sentence about the damage of P, in full, if there is one. */
 static void
-put_damage(struct diff_text *v, const struct profile *p)
+text_diff_put_damage(struct diff_text *v, const struct profile *p)
 {
     if (p->damage != NULL)
         text_damaged(&v->style, damage_sentence(v->d->arena, p), v->d->arena, v->out);
@@ -61,15 +61,15 @@ text_diff(const struct diff_view *d, const struct style *style, size_t depth, st
 {
     struct diff_text v = {.d = d, .style = *style, .depth = depth, .out = out};
 
-    put_damage(&v, d->before);
-    put_damage(&v, d->after);
-    put_totals(&v);
-    put_rows(&v);
+    text_diff_put_damage(&v, d->before);
+    text_diff_put_damage(&v, d->after);
+    text_diff_put_totals(&v);
+    text_diff_put_rows(&v);
 }
 
 /* TEXT as a line, cut to the width. */
 static void
-line(struct diff_text *v, const char *text)
+text_diff_line(struct diff_text *v, const char *text)
 {
     strbuf_str(v->out, style_cut_end(v->d->arena, text, v->style.width));
     strbuf_char(v->out, '\n');
@@ -84,7 +84,7 @@ line_from(struct diff_text *v, size_t used, const char *text)
 }
 
 static const char *
-amount(struct diff_text *v, int64_t value, enum metric metric)
+text_diff_amount(struct diff_text *v, int64_t value, enum metric metric)
 {
     return metric_is_bytes(metric) ? style_bytes(v->d->arena, value)
                                    : style_count(v->d->arena, value);
@@ -93,12 +93,13 @@ amount(struct diff_text *v, int64_t value, enum metric metric)
 static const char *
 growth_text(struct diff_text *v, int64_t growth, enum metric metric)
 {
-    return arena_printf(v->d->arena, "%s%s", growth > 0 ? "+" : "", amount(v, growth, metric));
+    return arena_printf(v->d->arena, "%s%s", growth > 0 ? "+" : "",
+                        text_diff_amount(v, growth, metric));
 }
 
 /* TEXT right-aligned in WIDTH columns, in the colour of GROWTH. */
 static void
-put_growth(struct diff_text *v, const char *text, int64_t growth, size_t width)
+text_diff_put_growth(struct diff_text *v, const char *text, int64_t growth, size_t width)
 {
     bool coloured = v->style.colour && growth != 0;
 
@@ -115,16 +116,16 @@ put_growth(struct diff_text *v, const char *text, int64_t growth, size_t width)
 static void
 put_noise(struct diff_text *v, int indent, struct interval i, enum metric metric)
 {
-    line(v, arena_printf(v->d->arena, "%*s(%s%s to %s)", indent, "",
-                         i.low <= 0 && i.high >= 0 ? "within noise: " : "",
-                         growth_text(v, interval_rounded(i.low), metric),
-                         growth_text(v, interval_rounded(i.high), metric)));
+    text_diff_line(v, arena_printf(v->d->arena, "%*s(%s%s to %s)", indent, "",
+                                   i.low <= 0 && i.high >= 0 ? "within noise: " : "",
+                                   growth_text(v, interval_rounded(i.low), metric),
+                                   growth_text(v, interval_rounded(i.high), metric)));
 }
 
 /* With threads the true peaks may have been higher. By how much is known only for all stacks
  * together: if some are left out, there is no interval. */
 static struct interval
-peak_interval(const struct diff_text *v)
+text_diff_peak_interval(const struct diff_text *v)
 {
     int64_t before = v->d->before->totals.peak_bytes, after = v->d->after->totals.peak_bytes;
 
@@ -138,7 +139,7 @@ peak_interval(const struct diff_text *v)
 
 /* What METRIC counts in D. */
 static const char *
-title(const struct diff *d, enum metric metric)
+text_diff_title(const struct diff *d, enum metric metric)
 {
     bool old = metric == METRIC_TEMPORARY && d->after.lives_unknown;
 
@@ -153,7 +154,7 @@ totals_narrowing(const struct diff_text *v)
 }
 
 static void
-put_total(struct diff_text *v, enum metric metric)
+text_diff_put_total(struct diff_text *v, enum metric metric)
 {
     const struct diff *d = v->d->diff;
     int64_t before = metric_value(&d->before, metric), after = metric_value(&d->after, metric);
@@ -165,10 +166,10 @@ put_total(struct diff_text *v, enum metric metric)
 
     if (!metric_is_known(&d->before, metric) || !metric_is_known(&d->after, metric))
         return;
-    style_left(v->out, title(d, metric), 11);
-    style_right(v->out, amount(v, before, metric), 13 - narrow);
-    style_right(v->out, amount(v, after, metric), 14 - narrow);
-    put_growth(v, growth_text(v, growth, metric), growth, 14 - narrow);
+    style_left(v->out, text_diff_title(d, metric), 11);
+    style_right(v->out, text_diff_amount(v, before, metric), 13 - narrow);
+    style_right(v->out, text_diff_amount(v, after, metric), 14 - narrow);
+    text_diff_put_growth(v, growth_text(v, growth, metric), growth, 14 - narrow);
     if (before > 0 && after != before)
         percent = arena_printf(v->d->arena, "  %s%s", after > before ? "+" : "",
                                style_percent(v->d->arena, growth, before));
@@ -176,7 +177,7 @@ put_total(struct diff_text *v, enum metric metric)
         strbuf_str(v->out, percent);
     strbuf_char(v->out, '\n');
     if (i.low >= i.high && metric == METRIC_PEAK)
-        i = peak_interval(v);
+        i = text_diff_peak_interval(v);
     if (i.low < i.high)
         put_noise(v, RANGE_INDENT, i, metric);
 }
@@ -186,13 +187,14 @@ put_side(struct diff_text *v, const char *side, const struct profile *p)
 {
     const char *command = profile_title(p, v->d->arena);
 
-    line(v, style_clean(v->d->arena, arena_printf(v->d->arena, "%-7s %s%s%s", side, p->path,
-                                                  *command ? "  " : "", command)));
+    text_diff_line(v,
+                   style_clean(v->d->arena, arena_printf(v->d->arena, "%-7s %s%s%s", side, p->path,
+                                                         *command ? "  " : "", command)));
     if (p->extent != EXTENT_WHOLE)
-        line(v, style_clean(v->d->arena, arena_printf(v->d->arena, "        %s",
-                                                      sampling_extent(v->d->arena, p))));
+        text_diff_line(v, style_clean(v->d->arena, arena_printf(v->d->arena, "        %s",
+                                                                sampling_extent(v->d->arena, p))));
     if (p->losses.file_failed)
-        line(v, arena_printf(v->d->arena, "        %s", loss_of_file));
+        text_diff_line(v, arena_printf(v->d->arena, "        %s", loss_of_file));
 }
 
 static bool
@@ -213,7 +215,7 @@ recorded_alike(const struct profile *a, const struct profile *b)
 
 /* How the two sides were recorded, unless both were exactly. */
 static void
-put_modes(struct diff_text *v)
+text_diff_put_modes(struct diff_text *v)
 {
     const char *before = sampling_how(v->d->arena, v->d->before);
     const char *after = sampling_how(v->d->arena, v->d->after);
@@ -222,33 +224,33 @@ put_modes(struct diff_text *v)
         return;
     strbuf_char(v->out, '\n');
     if (recorded_alike(v->d->before, v->d->after))
-        line(v, arena_printf(v->d->arena, "Both %s.", before));
+        text_diff_line(v, arena_printf(v->d->arena, "Both %s.", before));
     else
-        line(v, arena_printf(v->d->arena, "Recorded differently. Before: %s; after: %s.", before,
-                             after));
-    line(v, "Estimates: the growth lies in the range in brackets, in 95 of 100 cases.");
+        text_diff_line(v, arena_printf(v->d->arena, "Recorded differently. Before: %s; after: %s.",
+                                       before, after));
+    text_diff_line(v, "Estimates: the growth lies in the range in brackets, in 95 of 100 cases.");
     if (left_out(v->d->before) || left_out(v->d->after))
-        line(v, "The numbers lack all allocations made while recording was off.");
+        text_diff_line(v, "The numbers lack all allocations made while recording was off.");
 }
 
 static void
-put_totals(struct diff_text *v)
+text_diff_put_totals(struct diff_text *v)
 {
     int narrow = (int)totals_narrowing(v);
 
     put_side(v, "before", v->d->before);
     put_side(v, "after", v->d->after);
-    put_modes(v);
+    text_diff_put_modes(v);
     strbuf_char(v->out, '\n');
     strbuf_fmt(v->out, "%*s%*s%*s\n", 24 - narrow, "before", 14 - narrow, "after", 14 - narrow,
                "growth");
     for (int m = 0; m <= METRIC_COUNT; m++)
-        put_total(v, (enum metric)m);
+        text_diff_put_total(v, (enum metric)m);
 }
 
 /* Where FRAME is: the last two parts of the file's path and the line, or the module. */
 static const char *
-place(struct diff_text *v, const struct diff_frame *f)
+text_diff_place(struct diff_text *v, const struct diff_frame *f)
 {
     const char *text = path_basename(f->module), *file = f->file;
     const char *slash = strrchr(file, '/');
@@ -292,13 +294,14 @@ name_width(struct diff_text *v, const struct diff_row *row, size_t depth)
 }
 
 static void
-put_stack(struct diff_text *v, const struct diff_row *row)
+text_diff_put_stack(struct diff_text *v, const struct diff_row *row)
 {
     size_t depth = row->useful_depth < v->depth ? row->useful_depth : v->depth;
     size_t width = name_width(v, row, depth);
 
     for (size_t i = 0; i < depth; i++) {
-        const char *where = place(v, &row->frames[i]), *name = function(v, &row->frames[i], width);
+        const char *where = text_diff_place(v, &row->frames[i]),
+                   *name = function(v, &row->frames[i], width);
         struct strbuf text = {0};
 
         strbuf_fmt(&text, "%*s", INDENT, "");
@@ -308,14 +311,14 @@ put_stack(struct diff_text *v, const struct diff_row *row)
         } else {
             strbuf_str(&text, name);
         }
-        line(v, strbuf_text(&text));
+        text_diff_line(v, strbuf_text(&text));
         strbuf_release(&text);
     }
     if (depth < row->useful_depth)
-        line(v,
-             arena_printf(v->d->arena, "%*s\xe2\x80\xa6 %s", INDENT, "",
-                          style_plural(v->d->arena, (int64_t)(row->useful_depth - depth),
-                                       "more frame")));
+        text_diff_line(v,
+                       arena_printf(v->d->arena, "%*s\xe2\x80\xa6 %s", INDENT, "",
+                                    style_plural(v->d->arena, (int64_t)(row->useful_depth - depth),
+                                                 "more frame")));
 }
 
 static int64_t
@@ -327,7 +330,7 @@ blocks(const struct counters *c, enum metric metric)
 }
 
 static void
-put_site(struct diff_text *v, const struct diff_row *row)
+text_diff_put_site(struct diff_text *v, const struct diff_row *row)
 {
     int64_t growth = diff_growth(&row->before, &row->after, v->d->metric);
     int64_t hue = diff_is_noise(row, v->d->metric, false) ? 0 : growth;
@@ -335,10 +338,11 @@ put_site(struct diff_text *v, const struct diff_row *row)
     struct interval i = diff_interval(&row->before, &row->before_errors, &row->after,
                                       &row->after_errors, v->d->metric);
 
-    put_growth(v, growth_text(v, growth, v->d->metric), hue, INDENT - 1);
-    sides = arena_printf(v->d->arena, "   %s -> %s",
-                         amount(v, metric_value(&row->before, v->d->metric), v->d->metric),
-                         amount(v, metric_value(&row->after, v->d->metric), v->d->metric));
+    text_diff_put_growth(v, growth_text(v, growth, v->d->metric), hue, INDENT - 1);
+    sides =
+        arena_printf(v->d->arena, "   %s -> %s",
+                     text_diff_amount(v, metric_value(&row->before, v->d->metric), v->d->metric),
+                     text_diff_amount(v, metric_value(&row->after, v->d->metric), v->d->metric));
     if (metric_is_bytes(v->d->metric))
         sides = arena_printf(v->d->arena, "%s, %s -> %s", sides,
                              style_count(v->d->arena, blocks(&row->before, v->d->metric)),
@@ -348,8 +352,9 @@ put_site(struct diff_text *v, const struct diff_row *row)
     if (i.low < i.high)
         put_noise(v, INDENT, i, v->d->metric);
     if (*tags)
-        line(v, style_clean(v->d->arena, arena_printf(v->d->arena, "%*s%s", INDENT, "", tags)));
-    put_stack(v, row);
+        text_diff_line(
+            v, style_clean(v->d->arena, arena_printf(v->d->arena, "%*s%s", INDENT, "", tags)));
+    text_diff_put_stack(v, row);
     strbuf_char(v->out, '\n');
 }
 
@@ -382,10 +387,13 @@ put_function_row(struct diff_text *v, const struct diff_row *row)
            left = v->style.width == STYLE_NO_LIMIT ? STYLE_NO_LIMIT
                                                 : style_room(&v->style, taken);
 
-    put_growth(v, growth_text(v, growth, v->d->metric), own_noise ? 0 : growth, column);
-    style_right(v->out, amount(v, metric_value(&row->before, v->d->metric), v->d->metric), column);
-    style_right(v->out, amount(v, metric_value(&row->after, v->d->metric), v->d->metric), column);
-    put_growth(v, growth_text(v, inclusive, v->d->metric), inclusive_noise ? 0 : inclusive, column);
+    text_diff_put_growth(v, growth_text(v, growth, v->d->metric), own_noise ? 0 : growth, column);
+    style_right(v->out, text_diff_amount(v, metric_value(&row->before, v->d->metric), v->d->metric),
+                column);
+    style_right(v->out, text_diff_amount(v, metric_value(&row->after, v->d->metric), v->d->metric),
+                column);
+    text_diff_put_growth(v, growth_text(v, inclusive, v->d->metric),
+                         inclusive_noise ? 0 : inclusive, column);
     if (v->d->diff->is_estimate)
         style_right(v->out,
                     own_noise && inclusive_noise ? "both"
@@ -432,11 +440,11 @@ put_other_changes(struct diff_text *v)
                                    metric_name((enum metric)m), style_count(a, (int64_t)changed));
     }
     if (*options)
-        line(v, arena_printf(a, "Others changed: %s", options));
+        text_diff_line(v, arena_printf(a, "Others changed: %s", options));
 }
 
 static void
-put_rows(struct diff_text *v)
+text_diff_put_rows(struct diff_text *v)
 {
     const char *noun = v->d->by == DIFF_BY_SITE ? "stack" : "function";
     size_t changed = 0, noisy = 0, shown = 0;
@@ -445,12 +453,13 @@ put_rows(struct diff_text *v)
         changed += row_changed(v, &v->d->diff->rows[i]);
         noisy += row_changed(v, &v->d->diff->rows[i]) && is_noise(v, &v->d->diff->rows[i]);
     }
-    line(v, arena_printf(v->d->arena, "\n%s: %s of %s changed%s", title(v->d->diff, v->d->metric),
-                         style_count(v->d->arena, (int64_t)changed),
-                         style_plural(v->d->arena, (int64_t)v->d->diff->count, noun),
-                         noisy ? arena_printf(v->d->arena, ", %s within noise",
-                                              style_count(v->d->arena, (int64_t)noisy))
-                               : ""));
+    text_diff_line(v, arena_printf(v->d->arena, "\n%s: %s of %s changed%s",
+                                   text_diff_title(v->d->diff, v->d->metric),
+                                   style_count(v->d->arena, (int64_t)changed),
+                                   style_plural(v->d->arena, (int64_t)v->d->diff->count, noun),
+                                   noisy ? arena_printf(v->d->arena, ", %s within noise",
+                                                        style_count(v->d->arena, (int64_t)noisy))
+                                         : ""));
     if (changed == 0) {
         put_other_changes(v);
         return;
@@ -464,11 +473,11 @@ put_rows(struct diff_text *v)
         if (v->d->by == DIFF_BY_FUNCTION)
             put_function_row(v, &v->d->diff->rows[i]);
         else
-            put_site(v, &v->d->diff->rows[i]);
+            text_diff_put_site(v, &v->d->diff->rows[i]);
         shown++;
     }
     if (shown < changed)
-        line(v, arena_printf(v->d->arena, "\xe2\x80\xa6 %s; --limit shows more",
-                             style_plural(v->d->arena, (int64_t)(changed - shown),
-                                          arena_printf(v->d->arena, "more %s", noun))));
+        text_diff_line(v, arena_printf(v->d->arena, "\xe2\x80\xa6 %s; --limit shows more",
+                                       style_plural(v->d->arena, (int64_t)(changed - shown),
+                                                    arena_printf(v->d->arena, "more %s", noun))));
 }

@@ -42,7 +42,7 @@ enum {
 #define COLD_SHARE 0.005
 
 static const char *
-percent(struct text_view *v, double part, double whole)
+text_fields_percent(struct text_view *v, double part, double whole)
 {
     return arena_printf(v->base.arena, "%.1f %%", whole > 0 ? 100 * part / whole : 0);
 }
@@ -67,7 +67,7 @@ put_count(struct text_view *v, uint64_t count, bool together)
 }
 
 static void
-put_bar(struct text_view *v, uint64_t count, uint64_t most, bool apart)
+text_fields_put_bar(struct text_view *v, uint64_t count, uint64_t most, bool apart)
 {
     size_t room = bar_room(v, apart);
     size_t blocks = most > 0 ? (size_t)((double)count / (double)most * (double)room + 0.5) : 0;
@@ -96,7 +96,7 @@ end_line(struct text_view *v, size_t start)
 }
 
 static void
-put_row(struct text_view *v, const struct field_row *r, uint64_t most)
+text_fields_put_row(struct text_view *v, const struct field_row *r, uint64_t most)
 {
     struct arena *a = v->base.arena;
     bool apart = v->base.p->accesses.apart;
@@ -127,8 +127,8 @@ put_row(struct text_view *v, const struct field_row *r, uint64_t most)
         put_count(v, r->counts.accesses, r->together);
     }
     if (r->counts.accesses > 0)
-        style_right(v->out, percent(v, field_share(&r->counts), 1), SHARE_WIDTH - 1);
-    put_bar(v, r->counts.accesses, most, apart);
+        style_right(v->out, text_fields_percent(v, field_share(&r->counts), 1), SHARE_WIDTH - 1);
+    text_fields_put_bar(v, r->counts.accesses, most, apart);
     end_line(v, start);
 }
 
@@ -151,7 +151,7 @@ line_accesses(const struct fields *all, const struct field_structure *f, uint64_
 }
 
 static uint64_t
-line_of(const struct field_row *r)
+text_fields_line_of(const struct field_row *r)
 {
     return r->offset / FIELDS_LINE_BYTES;
 }
@@ -164,7 +164,9 @@ rows_on_line(struct text_view *v, const struct field_structure *f, size_t i, con
     const struct field_row *first = NULL, *last = NULL;
     size_t members = 0, end = i;
 
-    for (; end < f->row_count && line_of(&f->rows[end]) == line_of(&f->rows[i]); end++) {
+    for (; end < f->row_count &&
+           text_fields_line_of(&f->rows[end]) == text_fields_line_of(&f->rows[i]);
+         end++) {
         if (f->rows[end].member == NULL)
             continue;
         last = &f->rows[end];
@@ -183,10 +185,11 @@ rows_on_line(struct text_view *v, const struct field_structure *f, size_t i, con
 /* Heading of the line where row I of F starts; for a cold line it replaces the rows. Returns the
  * number of rows replaced. */
 static size_t
-put_line(struct text_view *v, const struct fields *all, const struct field_structure *f, size_t i)
+text_fields_put_line(struct text_view *v, const struct fields *all, const struct field_structure *f,
+                     size_t i)
 {
     struct arena *a = v->base.arena;
-    uint64_t line = line_of(&f->rows[i]);
+    uint64_t line = text_fields_line_of(&f->rows[i]);
     double share;
     uint64_t accesses = line_accesses(all, f, line, &share);
     bool is_large = f->s->size > LARGE_LINES * FIELDS_LINE_BYTES;
@@ -197,8 +200,8 @@ put_line(struct text_view *v, const struct fields *all, const struct field_struc
         text = "never touched";
     else
         text = arena_printf(a, "%s of the accesses, in %s of them",
-                            percent(v, (double)accesses, (double)f->accesses),
-                            percent(v, share, 1));
+                            text_fields_percent(v, (double)accesses, (double)f->accesses),
+                            text_fields_percent(v, share, 1));
     if (is_large && (double)accesses < (double)f->accesses * COLD_SHARE) {
         text = accesses == 0 ? text
                              : arena_printf(a, "%s accesses", access_number(a, (double)accesses));
@@ -228,11 +231,12 @@ put_picture(struct text_view *v, const struct fields *all, const struct field_st
     strbuf_str(v->out, "  blocks\n");
     style_ink(&v->style, v->out, INK_PLAIN);
     for (size_t i = 0; i < f->row_count;) {
-        size_t folded = line_of(&f->rows[i]) != line ? put_line(v, all, f, i) : 0;
+        size_t folded =
+            text_fields_line_of(&f->rows[i]) != line ? text_fields_put_line(v, all, f, i) : 0;
 
-        line = line_of(&f->rows[i]);
+        line = text_fields_line_of(&f->rows[i]);
         if (folded == 0)
-            put_row(v, &f->rows[i], most);
+            text_fields_put_row(v, &f->rows[i], most);
         i += folded > 0 ? folded : 1;
     }
 }
@@ -264,7 +268,8 @@ put_sentence(struct text_view *v, const char *text)
 }
 
 static void
-put_structure(struct text_view *v, const struct fields *all, const struct field_structure *f)
+text_fields_put_structure(struct text_view *v, const struct fields *all,
+                          const struct field_structure *f)
 {
     struct arena *a = v->base.arena;
     const struct profile *p = v->base.p;
@@ -287,8 +292,8 @@ put_structure(struct text_view *v, const struct fields *all, const struct field_
                                               style_count(a, (int64_t)f->elements))
                                : "",
                            access_number(a, (double)f->accesses),
-                           percent(v, (double)f->accesses,
-                                   (double)all->accesses + (double)all->other_accesses),
+                           text_fields_percent(v, (double)f->accesses,
+                                               (double)all->accesses + (double)all->other_accesses),
                            lines > 0 ? arena_printf(a, ", %.1f cache lines touched of each", lines)
                                      : ""));
     put_picture(v, all, f);
@@ -300,23 +305,23 @@ put_structure(struct text_view *v, const struct fields *all, const struct field_
 
 /* The pictures' share of the program, and the sites with most of the rest. */
 static void
-put_known(struct text_view *v, const struct fields *f)
+text_fields_put_known(struct text_view *v, const struct fields *f)
 {
     struct arena *a = v->base.arena;
     double accesses = (double)f->accesses + (double)f->other_accesses;
 
     text_line(v, INK_PLAIN,
               arena_printf(a, "  Fields known       of %s of the accesses and %s of the bytes",
-                           percent(v, (double)f->accesses, accesses),
-                           percent(v, (double)f->bytes,
-                                   (double)f->bytes + (double)f->other_bytes)));
+                           text_fields_percent(v, (double)f->accesses, accesses),
+                           text_fields_percent(v, (double)f->bytes,
+                                               (double)f->bytes + (double)f->other_bytes)));
     if (f->beyond_bytes > 0)
         text_line(v, INK_DIM,
                   arena_printf(a, "  Not of             %s of the accesses, behind the first %s of "
                                   "a block",
-                               percent(v, (double)f->beyond_accesses, accesses),
+                               text_fields_percent(v, (double)f->beyond_accesses, accesses),
                                style_bytes(a, (int64_t)v->base.p->accesses.granules_max *
-                                                  v->base.p->accesses.granule_bytes)));
+                                                              v->base.p->accesses.granule_bytes)));
     for (size_t i = 0; i < f->largest_count; i++) {
         const struct field_other *o = &f->largest[i];
         const struct profile_frame *top =
@@ -325,7 +330,7 @@ put_known(struct text_view *v, const struct fields *f)
         text_line(v, INK_DIM,
                   style_clean(a, arena_printf(
                       a, "  %-18s %s in %s of %s%s%s", i == 0 ? "Not of" : "",
-                      percent(v, (double)o->accesses, accesses),
+                      text_fields_percent(v, (double)o->accesses, accesses),
                       style_plural(a, (int64_t)o->blocks, "block"),
                       top != NULL ? profile_string(v->base.p, top->function) : "unknown",
                       *o->type != '\0' ? ", " : "", o->type)));
@@ -359,7 +364,7 @@ text_fields(struct text_view *v, const struct fields *f)
     size_t limit = v->base.limit ? v->base.limit : STRUCTURES;
 
     text_header(v);
-    put_known(v, f);
+    text_fields_put_known(v, f);
     if (f->count == 0) {
         strbuf_char(v->out, '\n');
         text_line(v, INK_DIM,
@@ -367,7 +372,7 @@ text_fields(struct text_view *v, const struct fields *f)
         return;
     }
     for (size_t i = 0; i < f->count && i < limit; i++)
-        put_structure(v, f, &f->v[i]);
+        text_fields_put_structure(v, f, &f->v[i]);
     put_remarks(v, f);
     text_more(v, limit < f->count ? limit : f->count, f->count, "structure");
 }

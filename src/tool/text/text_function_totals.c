@@ -44,7 +44,8 @@ columns_before_name(const struct functions_layout *l)
 }
 
 static struct functions_layout
-lay_out(const struct text_view *v, const struct function_totals *d, enum metric metric)
+text_function_totals_lay_out(const struct text_view *v, const struct function_totals *d,
+                             enum metric metric)
 {
     struct functions_layout l = {
         .value = strlen(phrase_metric_column(v->base.p, metric)),
@@ -65,7 +66,8 @@ lay_out(const struct text_view *v, const struct function_totals *d, enum metric 
 }
 
 static void
-put_titles(struct text_view *v, const struct functions_layout *l, enum metric metric)
+text_function_totals_put_titles(struct text_view *v, const struct functions_layout *l,
+                                enum metric metric)
 {
     style_ink(&v->style, v->out, INK_DIM);
     style_right(v->out, "%", 5);
@@ -82,7 +84,8 @@ put_titles(struct text_view *v, const struct functions_layout *l, enum metric me
 }
 
 static void
-put_bar(struct text_view *v, const struct amount *part, const struct amount *whole, size_t width)
+text_function_totals_put_bar(struct text_view *v, const struct amount *part,
+                             const struct amount *whole, size_t width)
 {
     strbuf_str(v->out, "  ");
     style_ink(&v->style, v->out, INK_DIM);
@@ -91,8 +94,9 @@ put_bar(struct text_view *v, const struct amount *part, const struct amount *who
 }
 
 static void
-put_row(struct text_view *v, const struct functions_layout *l, const struct function_total *r,
-        const struct function_total *total, const char *name, enum metric metric)
+text_function_totals_put_row(struct text_view *v, const struct functions_layout *l,
+                             const struct function_total *r, const struct function_total *total,
+                             const char *name, enum metric metric)
 {
     int64_t value = amount_sum(&r->amount), whole = amount_sum(&total->amount);
 
@@ -103,10 +107,10 @@ put_row(struct text_view *v, const struct functions_layout *l, const struct func
     style_ink(&v->style, v->out, INK_NUMBER);
     style_right(v->out, text_short(v->base.arena, value, metric), l->value + 2);
     style_ink(&v->style, v->out, INK_PLAIN);
-    put_bar(v, &r->amount, &total->amount, l->bar);
+    text_function_totals_put_bar(v, &r->amount, &total->amount, l->bar);
     if (l->has_kept) {
         style_right(v->out, style_bytes_short(v->base.arena, amount_sum(&r->kept)), l->kept + 2);
-        put_bar(v, &r->kept, &total->kept, l->bar);
+        text_function_totals_put_bar(v, &r->kept, &total->kept, l->bar);
     }
     style_right(v->out, style_count(v->base.arena, r->amount.calls), l->calls + 2);
     strbuf_str(v->out, "  ");
@@ -119,12 +123,12 @@ text_function_totals(struct text_view *v, const struct functions *f,
                      const struct function_totals *d, enum metric metric)
 {
     size_t limit = v->base.limit ? v->base.limit : TEXT_LIMIT, used;
-    struct functions_layout l = lay_out(v, d, metric);
+    struct functions_layout l = text_function_totals_lay_out(v, d, metric);
 
     text_header(v);
     strbuf_char(v->out, '\n');
-    put_titles(v, &l, metric);
-    put_row(v, &l, &d->total, &d->total, "total", metric);
+    text_function_totals_put_titles(v, &l, metric);
+    text_function_totals_put_row(v, &l, &d->total, &d->total, "total", metric);
     used = columns_before_name(&l);
     for (size_t i = 0; i < d->count && i < limit; i++) {
         const struct function_total *r = &d->v[i];
@@ -132,7 +136,8 @@ text_function_totals(struct text_view *v, const struct functions *f,
         size_t room = style_room(&v->style, used);
 
         room = room < TEXT_NAME_MIN ? TEXT_NAME_MIN : room;
-        put_row(v, &l, r, &d->total, text_function(v, f, r->function, room), metric);
+        text_function_totals_put_row(v, &l, r, &d->total, text_function(v, f, r->function, room),
+                                     metric);
         if (*error != '\0')
             text_line(v, INK_DIM, arena_printf(v->base.arena, "%*s%s", (int)used, "", error + 1));
     }

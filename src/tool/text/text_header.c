@@ -14,7 +14,7 @@
 
 enum { PROGRAMS_SHOWN = 5 };
 
-static void put_totals(struct text_view *v);
+static void text_header_put_totals(struct text_view *v);
 
 static const char *
 start_time(struct text_view *v)
@@ -129,7 +129,7 @@ text_header(struct text_view *v)
         text_line(v, INK_WARNING,
                   arena_printf(v->base.arena, "Only blocks with the label %s", v->base.tags.label));
     strbuf_char(v->out, '\n');
-    put_totals(v);
+    text_header_put_totals(v);
     text_notes(v);
     text_recording(v);
 }
@@ -139,8 +139,8 @@ struct totals_widths {
 };
 
 static void
-put_total(struct text_view *v, const struct totals_widths *w, const char *label, const char *blocks,
-          const char *bytes, const char *more)
+text_header_put_total(struct text_view *v, const struct totals_widths *w, const char *label,
+                      const char *blocks, const char *bytes, const char *more)
 {
     strbuf_str(v->out, "  ");
     style_left(v->out, label, 19);
@@ -207,15 +207,16 @@ put_accesses(struct text_view *v, const struct totals_widths *w)
     for (size_t i = 0; i < all->count; i++)
         if (v->base.stacks->site_stacks == NULL || v->base.stacks->site_stacks[all->v[i].site] != 0)
             access_add(&sum, &all->v[i]);
-    put_total(v, w, "Accesses", access_number(a, (double)sum.accesses.total),
-              style_bytes(a, (int64_t)sum.size_bytes.total),
-              arena_printf(a, "of %s, counted %s", style_plural(a, (int64_t)sum.blocks, "block"),
-                           access_granule_words(a, all)));
+    text_header_put_total(v, w, "Accesses", access_number(a, (double)sum.accesses.total),
+                          style_bytes(a, (int64_t)sum.size_bytes.total),
+                          arena_printf(a, "of %s, counted %s",
+                                       style_plural(a, (int64_t)sum.blocks, "block"),
+                                       access_granule_words(a, all)));
 }
 
 /* Programs with a collector: when it last determined the live objects. */
 static void
-put_collections(struct text_view *v, const struct totals_widths *w)
+text_header_put_collections(struct text_view *v, const struct totals_widths *w)
 {
     struct profile_collected all = profile_collected(v->base.p);
     struct arena *a = v->base.arena;
@@ -227,8 +228,8 @@ put_collections(struct text_view *v, const struct totals_widths *w)
         when = "so nothing was reclaimed";
     else if (all.last_ns != 0)
         when = arena_printf(a, "the last after %s", style_duration(a, all.last_ns));
-    put_total(v, w, "Collections", style_count(a, (int64_t)(all.collections & INT64_MAX)), "",
-              when);
+    text_header_put_total(v, w, "Collections",
+                          style_count(a, (int64_t)(all.collections & INT64_MAX)), "", when);
 }
 
 /* Meaning of "live" where collections end objects. */
@@ -243,7 +244,7 @@ about_live(struct text_view *v)
 }
 
 static void
-put_totals(struct text_view *v)
+text_header_put_totals(struct text_view *v)
 {
     const struct counters *c = &v->base.stacks->total;
     struct arena *a = v->base.arena;
@@ -251,22 +252,25 @@ put_totals(struct text_view *v)
     struct totals_widths w = {style_width(count) > 7 ? style_width(count) : 7, 10};
 
     if (v->base.p->extent == EXTENT_PEAK) {
-        put_total(v, &w, phrase_live(v->base.p), style_count(a, counters_live_blocks(c)),
-                  style_bytes(a, counters_live_bytes(c)), "");
+        text_header_put_total(v, &w, phrase_live(v->base.p),
+                              style_count(a, counters_live_blocks(c)),
+                              style_bytes(a, counters_live_bytes(c)), "");
         return;
     }
-    put_total(v, &w, "Allocations", count, style_bytes(a, c->allocated_bytes),
-              total_error(v, METRIC_ALLOC));
-    put_total(v, &w, "Frees", style_count(a, c->frees), style_bytes(a, c->freed_bytes), "");
+    text_header_put_total(v, &w, "Allocations", count, style_bytes(a, c->allocated_bytes),
+                          total_error(v, METRIC_ALLOC));
+    text_header_put_total(v, &w, "Frees", style_count(a, c->frees), style_bytes(a, c->freed_bytes),
+                          "");
     if (!c->partial)
-        put_total(v, &w, "Peak", style_count(a, c->peak_blocks), style_bytes(a, c->peak_bytes),
-                  about_peak(v));
-    put_total(v, &w, phrase_live(v->base.p), style_count(a, counters_live_blocks(c)),
-              style_bytes(a, counters_live_bytes(c)), about_live(v));
+        text_header_put_total(v, &w, "Peak", style_count(a, c->peak_blocks),
+                              style_bytes(a, c->peak_bytes), about_peak(v));
+    text_header_put_total(v, &w, phrase_live(v->base.p), style_count(a, counters_live_blocks(c)),
+                          style_bytes(a, counters_live_bytes(c)), about_live(v));
     put_accesses(v, &w);
-    put_collections(v, &w);
+    text_header_put_collections(v, &w);
     if (!c->partial)
-        put_total(v, &w, phrase_short_lived_title(c), style_count(a, counters_within_16(c)),
-                  style_percent(a, counters_within_16(c), c->allocations),
-                  about_short_lived(v, style_room(&v->style, 25 + w.blocks + w.bytes)));
+        text_header_put_total(v, &w, phrase_short_lived_title(c),
+                              style_count(a, counters_within_16(c)),
+                              style_percent(a, counters_within_16(c), c->allocations),
+                              about_short_lived(v, style_room(&v->style, 25 + w.blocks + w.bytes)));
 }

@@ -25,7 +25,7 @@ limit_of(const struct text_view *v)
 }
 
 static const char *
-function_of(struct text_view *v, const struct memory_view *m, const struct block *b)
+text_memory_function_of(struct text_view *v, const struct memory_view *m, const struct block *b)
 {
     struct stack stack;
 
@@ -50,7 +50,7 @@ put_largest(struct text_view *v, const struct memory_view *m)
                                b->flags & (BLOCK_UNSIZED | BLOCK_CORRUPTED)
                                    ? "?"
                                    : style_count(a, (int64_t)b->size_bytes),
-                               function_of(v, m, b)));
+                               text_memory_function_of(v, m, b)));
     }
     text_more(v, shown, m->block_count, "block");
 }
@@ -65,12 +65,13 @@ put_neighbour(struct text_view *v, const struct memory_view *m, const char *wher
     text_line(v, INK_PLAIN,
               arena_printf(a, "  %s: 0x%" PRIx64 ", %s, %s between; allocated by %s", where,
                            b->address, memory_block_size(a, b),
-                           style_plural(a, (int64_t)gap_bytes, "byte"), function_of(v, m, b)));
+                           style_plural(a, (int64_t)gap_bytes, "byte"),
+                           text_memory_function_of(v, m, b)));
 }
 
 /* Time and thread of the block's allocation, or how to record them next time. */
 static void
-put_birth(struct text_view *v, const struct memory_view *m)
+text_memory_put_birth(struct text_view *v, const struct memory_view *m)
 {
     const struct birth *birth = &m->answer->birth;
     struct arena *a = v->base.arena;
@@ -107,7 +108,7 @@ put_around_freed(struct text_view *v, const struct memory_view *m, uint64_t addr
 }
 
 static void
-put_address(struct text_view *v, const struct memory_view *m)
+text_memory_put_address(struct text_view *v, const struct memory_view *m)
 {
     const struct place *place = &m->answer->place;
     const struct block *b = place->block, *before, *behind;
@@ -125,7 +126,7 @@ put_address(struct text_view *v, const struct memory_view *m)
               arena_printf(a, "  the block: 0x%" PRIx64 " to 0x%" PRIx64 ", %s%s", b->address,
                            b->address + b->size_bytes, memory_block_size(a, b),
                            b->flags & BLOCK_HOOKED ? ", not of malloc" : ""));
-    put_birth(v, m);
+    text_memory_put_birth(v, m);
     if (before != NULL)
         put_neighbour(v, m, "before it", before,
                       b->address - before->address - before->size_bytes);
@@ -134,7 +135,7 @@ put_address(struct text_view *v, const struct memory_view *m)
 }
 
 static void
-put_pointers(struct text_view *v, const struct memory_view *m)
+text_memory_put_pointers(struct text_view *v, const struct memory_view *m)
 {
     const struct pointers *all = &m->answer->pointers;
     struct arena *a = v->base.arena;
@@ -165,8 +166,8 @@ put_pointers(struct text_view *v, const struct memory_view *m)
 }
 
 static void
-put_sum(struct text_view *v, const struct memory_view *m, enum reach how, enum ink ink,
-        const char *words)
+text_memory_put_sum(struct text_view *v, const struct memory_view *m, enum reach how, enum ink ink,
+                    const char *words)
 {
     uint64_t blocks = m->answer->reached.sums[how].blocks;
     uint64_t bytes = m->answer->reached.sums[how].bytes;
@@ -199,18 +200,18 @@ put_lost(struct text_view *v, const struct lost *l)
 }
 
 static void
-put_leaks(struct text_view *v, const struct memory_view *m)
+text_memory_put_leaks(struct text_view *v, const struct memory_view *m)
 {
     size_t shown = 0;
 
-    put_sum(v, m, REACH_NONE, INK_WARNING,
-            m->e->memory.missing_bytes > 0
-                ? "perhaps lost: nothing in the rest of the dump points there"
-                : "lost: nothing points there");
-    put_sum(v, m, REACH_THROUGH, INK_WARNING, "lost with these: only they lead there");
-    put_sum(v, m, REACH_MAPPED, INK_PLAIN,
-            "kept only by memory that the program mapped without malloc");
-    put_sum(v, m, REACH_YES, INK_PLAIN, "can be reached");
+    text_memory_put_sum(v, m, REACH_NONE, INK_WARNING,
+                        m->e->memory.missing_bytes > 0
+                            ? "perhaps lost: nothing in the rest of the dump points there"
+                            : "lost: nothing points there");
+    text_memory_put_sum(v, m, REACH_THROUGH, INK_WARNING, "lost with these: only they lead there");
+    text_memory_put_sum(v, m, REACH_MAPPED, INK_PLAIN,
+                        "kept only by memory that the program mapped without malloc");
+    text_memory_put_sum(v, m, REACH_YES, INK_PLAIN, "can be reached");
     for (; shown < m->lost_count && shown < limit_of(v); shown++)
         put_lost(v, &m->lost[shown]);
     if (shown < m->lost_count)
@@ -230,13 +231,13 @@ text_memory(struct text_view *v, const struct memory_view *m)
         put_largest(v, m);
         break;
     case MEMORY_ADDRESS:
-        put_address(v, m);
+        text_memory_put_address(v, m);
         break;
     case MEMORY_POINTERS:
-        put_pointers(v, m);
+        text_memory_put_pointers(v, m);
         break;
     case MEMORY_LEAKS:
-        put_leaks(v, m);
+        text_memory_put_leaks(v, m);
         break;
     case MEMORY_CHECK:
         text_check(v, m);

@@ -18,7 +18,7 @@
 // Smaller stacks are left out of the overview.
 #define OVERVIEW_PERCENT_MIN 0.5
 
-static void put_sizes(struct text_view *v);
+static void text_overview_put_sizes(struct text_view *v);
 
 void
 text_overview(struct text_view *v)
@@ -36,7 +36,7 @@ text_overview(struct text_view *v)
     text_section(v, METRIC_INUSE, limit, OVERVIEW_PERCENT_MIN);
     text_section(v, METRIC_PEAK, limit, OVERVIEW_PERCENT_MIN);
     if (!v->base.stacks->filtered && v->base.p->extent == EXTENT_WHOLE)
-        put_sizes(v);
+        text_overview_put_sizes(v);
     if (v->base.p->extent == EXTENT_PEAK)
         return;
     text_section(v, METRIC_ALLOC, limit, OVERVIEW_PERCENT_MIN);
@@ -64,7 +64,7 @@ bar(struct arena *a, int64_t part, int64_t whole)
 }
 
 static void
-put_sizes(struct text_view *v)
+text_overview_put_sizes(struct text_view *v)
 {
     static const struct column columns[] = {
         {COLUMN_TEXT, NULL, "    size", false, NULL},

@@ -42,7 +42,7 @@ struct words {
 };
 
 static void
-add_word(struct arena *a, struct words *w, struct word word)
+text_paths_add_word(struct arena *a, struct words *w, struct word word)
 {
     arena_grow(a, &w->v, &w->capacity, w->count, sizeof *w->v);
     w->v[w->count++] = word;
@@ -109,19 +109,19 @@ path_words(const struct text_view *v, const struct leak_paths *l, const struct p
 
     functions_of_stack(l->functions, path->stack, &functions);
     for (uint32_t i = path->depth; i-- > 0;)
-        add_word(v->base.arena, ret, path_word(v, l, path, i, functions[i], width, ret));
+        text_paths_add_word(v->base.arena, ret, path_word(v, l, path, i, functions[i], width, ret));
     if (v->base.p->heaps[path->stack->heap].own)
-        add_word(
+        text_paths_add_word(
             v->base.arena, ret,
             (struct word){
-                .name = style_cut_end(
+                           .name = style_cut_end(
                     v->base.arena,
                     style_clean(v->base.arena, tags_text(&v->base.p->heaps[path->stack->heap],
                                                          &v->base.p->label_sets[0], v->base.arena)),
                     width),
-                .site = "",
-                .before = "",
-                .after = "",
+                           .site = "",
+                           .before = "",
+                           .after = "",
             });
 }
 
@@ -134,7 +134,7 @@ same_words(const struct word *a, const struct word *b)
 
 /* How often the PERIOD words from FIRST on come again right after. */
 static size_t
-repetitions(const struct words *w, size_t first, size_t period)
+text_paths_repetitions(const struct words *w, size_t first, size_t period)
 {
     size_t n = 0;
 
@@ -145,7 +145,7 @@ repetitions(const struct words *w, size_t first, size_t period)
 
 /* W with repetitions written once, as "(x 500)" after the words that recur. */
 static struct words
-fold_recursion(struct arena *a, const struct words *w)
+text_paths_fold_recursion(struct arena *a, const struct words *w)
 {
     struct words ret = {0};
 
@@ -153,11 +153,11 @@ fold_recursion(struct arena *a, const struct words *w)
         size_t period = 1, times = 0;
 
         for (size_t k = 1; k <= STEP_PERIOD_MAX && times < 2; k++) {
-            times = repetitions(w, i, k);
+            times = text_paths_repetitions(w, i, k);
             period = k;
         }
         if (times < 2) {
-            add_word(a, &ret, w->v[i++]);
+            text_paths_add_word(a, &ret, w->v[i++]);
             continue;
         }
         for (size_t k = 0; k < period; k++) {
@@ -166,7 +166,7 @@ fold_recursion(struct arena *a, const struct words *w)
             word.before = k == 0 && period > 1 ? "(" : "";
             if (k + 1 == period)
                 word.after = arena_printf(a, "%s x %zu", period > 1 ? ")" : "", times + 1);
-            add_word(a, &ret, word);
+            text_paths_add_word(a, &ret, word);
         }
         i += period * (times + 1);
     }
@@ -205,7 +205,7 @@ put_path(struct text_view *v, const struct leak_paths *l, const struct path *pat
 
     room = room < TEXT_NAME_MIN ? TEXT_NAME_MIN : room;
     path_words(v, l, path, room, &all);
-    words = fold_recursion(v->base.arena, &all);
+    words = text_paths_fold_recursion(v->base.arena, &all);
     strbuf_str(v->out, path->cut ? "|| > ..." : "||");
     used += path->cut ? 6 : 0;
     for (size_t i = 0; i < words.count; i++) {
@@ -230,7 +230,7 @@ struct paths_widths {
 };
 
 static struct paths_widths
-measure(const struct text_view *v, const struct paths *paths, size_t shown)
+text_paths_measure(const struct text_view *v, const struct paths *paths, size_t shown)
 {
     struct paths_widths w = {strlen("blocks"), strlen("live")};
 
@@ -246,8 +246,8 @@ measure(const struct text_view *v, const struct paths *paths, size_t shown)
 }
 
 static void
-put_row(struct text_view *v, const struct leak_paths *l, const struct path *path,
-        const struct paths_widths *w)
+text_paths_put_row(struct text_view *v, const struct leak_paths *l, const struct path *path,
+                   const struct paths_widths *w)
 {
     const struct counters *c = &path->counters;
     const char *error = sampling_error(v->base.arena, c, &path->errors, METRIC_INUSE);
@@ -273,7 +273,7 @@ text_paths(struct text_view *v, const struct leak_paths *l)
 {
     size_t limit = v->base.limit ? v->base.limit : TEXT_LIMIT;
     size_t shown = l->paths->count < limit ? l->paths->count : limit;
-    struct paths_widths w = measure(v, l->paths, shown);
+    struct paths_widths w = text_paths_measure(v, l->paths, shown);
 
     text_leaks_head(v, l->leaks, l->paths->count, "path");
     if (shown > 0) {
@@ -287,7 +287,7 @@ text_paths(struct text_view *v, const struct leak_paths *l)
         strbuf_char(v->out, '\n');
     }
     for (size_t i = 0; i < shown; i++)
-        put_row(v, l, &l->paths->v[i], &w);
+        text_paths_put_row(v, l, &l->paths->v[i], &w);
     text_more(v, shown, l->paths->count, "path");
     if (shown > 0)
         text_line(v, INK_DIM,

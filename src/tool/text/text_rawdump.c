@@ -22,7 +22,8 @@
 enum { SIZES_SHOWN = 8, CORRUPTIONS_SHOWN = 10, CORRUPTION_DEPTH = 8 };
 
 static void
-put_row(struct text_view *v, enum ink ink, const char *label, uint64_t count, const char *more)
+text_rawdump_put_row(struct text_view *v, enum ink ink, const char *label, uint64_t count,
+                     const char *more)
 {
     struct arena *a = v->base.arena;
 
@@ -31,7 +32,7 @@ put_row(struct text_view *v, enum ink ink, const char *label, uint64_t count, co
 }
 
 static void
-put_head(struct text_view *v, const struct annotated_memory *m)
+text_rawdump_put_head(struct text_view *v, const struct annotated_memory *m)
 {
     const char *refused = annotated_refused_words(m, v->base.arena);
     struct arena *a = v->base.arena;
@@ -47,18 +48,18 @@ put_head(struct text_view *v, const struct annotated_memory *m)
     if (v->base.filter)
         text_line(v, INK_WARNING, arena_printf(a, "Only stacks that match %s", v->base.filter));
     strbuf_char(v->out, '\n');
-    put_row(v, INK_PLAIN, "Blocks", m->count, style_bytes(a, (int64_t)m->bytes));
+    text_rawdump_put_row(v, INK_PLAIN, "Blocks", m->count, style_bytes(a, (int64_t)m->bytes));
     if (refused != NULL)
-        put_row(v, INK_DIM, "Refused", total, refused);
+        text_rawdump_put_row(v, INK_DIM, "Refused", total, refused);
     if (m->cut_off > 0)
-        put_row(v, INK_WARNING, "Cut off", m->cut_off,
-                "reach beyond the end of the memory, which is incomplete");
+        text_rawdump_put_row(v, INK_WARNING, "Cut off", m->cut_off,
+                             "reach beyond the end of the memory, which is incomplete");
     if (m->corruption_count > 0)
-        put_row(v, INK_WARNING, "Damaged", m->corruption_count, "see the end");
+        text_rawdump_put_row(v, INK_WARNING, "Damaged", m->corruption_count, "see the end");
 }
 
 static void
-put_blocks(struct text_view *v)
+text_rawdump_put_blocks(struct text_view *v)
 {
     const struct stack **top = group_sorted_stacks(v->base.stacks, METRIC_INUSE, v->base.arena);
     size_t limit = v->base.limit ? v->base.limit : TEXT_LIMIT, count = v->base.stacks->count;
@@ -105,7 +106,7 @@ put_stack_of(struct text_view *v, const struct annotated_view *found, uint32_t s
 }
 
 static void
-put_corruption(struct text_view *v, const struct annotated_view *found)
+text_rawdump_put_corruption(struct text_view *v, const struct annotated_view *found)
 {
     const struct annotated_memory *m = found->memory;
     struct arena *a = v->base.arena;
@@ -139,9 +140,9 @@ put_corruption(struct text_view *v, const struct annotated_view *found)
 void
 text_rawdump(struct text_view *v, const struct annotated_view *found)
 {
-    put_head(v, found->memory);
-    put_blocks(v);
-    put_corruption(v, found);
+    text_rawdump_put_head(v, found->memory);
+    text_rawdump_put_blocks(v);
+    text_rawdump_put_corruption(v, found);
 }
 
 const char *

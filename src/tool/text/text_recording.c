@@ -12,7 +12,7 @@
 enum { MODES_SHOWN = 8, SNAPSHOTS_SHOWN = 10 };
 
 static void
-put_modes(struct text_view *v)
+text_recording_put_modes(struct text_view *v)
 {
     const struct profile *p = v->base.p;
     struct arena *a = v->base.arena;
@@ -102,7 +102,7 @@ text_recording(struct text_view *v)
         return;
     strbuf_char(v->out, '\n');
     if (v->base.p->mode_count > 1)
-        put_modes(v);
+        text_recording_put_modes(v);
     put_unseen(v);
     if (v->base.p->extent != EXTENT_WHOLE)
         text_line(v, INK_DIM,

@@ -46,7 +46,7 @@ site_details(struct text_view *v, const struct counters *c, enum metric metric)
 }
 
 static void
-put_tags(struct text_view *v, const struct stack *s)
+text_site_put_tags(struct text_view *v, const struct stack *s)
 {
     const struct profile_label_set *labels =
         s->labels == STACK_LABELS_SEVERAL ? NULL : &v->base.p->label_sets[s->labels];
@@ -96,7 +96,7 @@ text_site(struct text_view *v, const struct stack *s, enum metric metric)
                                    sampling_error(v->base.arena, &s->counters, &s->errors, metric)),
                       style_room(&v->style, used)));
     strbuf_char(v->out, '\n');
-    put_tags(v, s);
+    text_site_put_tags(v, s);
     put_extra(v, s);
     text_stack(v, s, again ? 1 : v->depth, again ? s->number : 0);
 }
@@ -124,7 +124,7 @@ put_shrunk(struct text_view *v)
 }
 
 static const char *
-section_title(struct text_view *v, enum metric metric)
+text_site_section_title(struct text_view *v, enum metric metric)
 {
     if (metric == METRIC_INUSE)
         return phrase_live(v->base.p);
@@ -133,7 +133,7 @@ section_title(struct text_view *v, enum metric metric)
 }
 
 static const char *
-section_total(struct text_view *v, enum metric metric)
+text_site_section_total(struct text_view *v, enum metric metric)
 {
     const struct counters *c = &v->base.stacks->total;
     const char *total = text_metric(v, c, metric);
@@ -148,13 +148,13 @@ text_section(struct text_view *v, enum metric metric, size_t limit, double perce
 {
     const struct stack **top = group_sorted_stacks(v->base.stacks, metric, v->base.arena);
     size_t count = group_positive(v->base.stacks, top, metric), shown;
-    const char *title = section_title(v, metric);
+    const char *title = text_site_section_title(v, metric);
     int64_t total = metric_value(&v->base.stacks->total, metric), rest = total;
 
     if (count == 0)
         return;
     text_title(v, title,
-               arena_printf(v->base.arena, "%s, %s", section_total(v, metric),
+               arena_printf(v->base.arena, "%s, %s", text_site_section_total(v, metric),
                             style_plural(v->base.arena, (int64_t)count, "site")));
     for (shown = 0; shown < count && shown < limit; shown++) {
         int64_t value = metric_value(&top[shown]->counters, metric);
@@ -180,8 +180,9 @@ void
 text_sites(struct text_view *v, enum metric metric)
 {
     if (metric_value(&v->base.stacks->total, metric) <= 0)
-        text_line(v, INK_DIM, arena_printf(v->base.arena, "%s: nothing.",
-                                           metric == METRIC_INUSE ? metric_titles[metric]
-                                                                  : section_title(v, metric)));
+        text_line(v, INK_DIM,
+                  arena_printf(v->base.arena, "%s: nothing.",
+                               metric == METRIC_INUSE ? metric_titles[metric]
+                                                      : text_site_section_title(v, metric)));
     text_section(v, metric, v->base.limit ? v->base.limit : TEXT_LIMIT, 0);
 }

@@ -25,7 +25,7 @@ enum { BAR_WIDTH = 36, BEFORE_BAR = 36, TYPES_SHOWN = 4, TYPES_WIDE = 12, TYPE_W
                  " likely, with its share of the blocks; others only fit"
 
 static const char *
-share(const struct text_view *v, int64_t part, int64_t whole)
+text_size_totals_share(const struct text_view *v, int64_t part, int64_t whole)
 {
     return arena_printf(v->base.arena, "%5.1f",
                         whole > 0 ? 100.0 * (double)part / (double)whole : 0.0);
@@ -40,7 +40,7 @@ bar_label(const struct text_view *v, const struct bin_bar *bar)
 }
 
 static void
-put_blocks(struct strbuf *out, const char *block, size_t count)
+text_size_totals_put_blocks(struct strbuf *out, const char *block, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         strbuf_str(out, block);
@@ -59,7 +59,7 @@ bar_blocks(int64_t bytes, int64_t longest, size_t width)
 /* A bar whose full part is the kept share of the bytes; its length is in proportion to the
  * longest. */
 static void
-put_bar(struct text_view *v, const struct bin_bar *bar, int64_t longest)
+text_size_totals_put_bar(struct text_view *v, const struct bin_bar *bar, int64_t longest)
 {
     size_t room = style_room(&v->style, BEFORE_BAR), width = room < BAR_WIDTH ? room : BAR_WIDTH;
     size_t all = bar_blocks(bar->counters.allocated_bytes, longest, width);
@@ -69,8 +69,8 @@ put_bar(struct text_view *v, const struct bin_bar *bar, int64_t longest)
         all = 1;
     if (full > all)
         full = all;
-    put_blocks(v->out, "\xe2\x96\x88", full);
-    put_blocks(v->out, "\xe2\x96\x91", all - full);
+    text_size_totals_put_blocks(v->out, "\xe2\x96\x88", full);
+    text_size_totals_put_blocks(v->out, "\xe2\x96\x91", all - full);
 }
 
 static void
@@ -88,10 +88,10 @@ put_histogram(struct text_view *v, const struct size_totals *bins)
         int64_t bytes = bars[i].counters.allocated_bytes;
 
         strbuf_fmt(v->out, "%s  %5s %%  ", bar_label(v, &bars[i]),
-                   share(v, bytes, bins->total.allocated_bytes));
+                   text_size_totals_share(v, bytes, bins->total.allocated_bytes));
         style_right(v->out, style_bytes(v->base.arena, bytes), 10);
         strbuf_str(v->out, bytes > 0 ? "  " : "");
-        put_bar(v, &bars[i], longest);
+        text_size_totals_put_bar(v, &bars[i], longest);
         strbuf_char(v->out, '\n');
     }
 }
@@ -105,7 +105,7 @@ size_label(const struct text_view *v, uint64_t size)
 
 /* The names that are known of ROW, which are interned, as keys. */
 static struct map
-known_names(const struct bin_row *row)
+text_size_totals_known_names(const struct bin_row *row)
 {
     struct map names = {0};
 
@@ -147,7 +147,7 @@ static const char *
 types_text(const struct text_view *v, const struct bin_row *row)
 {
     size_t limit = text_is_wide(v) ? TYPES_WIDE : TYPES_SHOWN;
-    struct map known_types = known_names(row);
+    struct map known_types = text_size_totals_known_names(row);
     struct strbuf text = {0};
     size_t shown = 0;
     size_t left = 0;
@@ -177,22 +177,22 @@ types_text(const struct text_view *v, const struct bin_row *row)
 }
 
 static void
-add_row(struct text_view *v, struct table *t, const char *label, const struct counters *c,
-        const struct counters *whole, const char *types)
+text_size_totals_add_row(struct text_view *v, struct table *t, const char *label,
+                         const struct counters *c, const struct counters *whole, const char *types)
 {
     table_string(t, label);
     table_number(t, c->allocations);
     table_number(t, c->allocated_bytes);
-    table_string(t, share(v, c->allocated_bytes, whole->allocated_bytes));
+    table_string(t, text_size_totals_share(v, c->allocated_bytes, whole->allocated_bytes));
     table_number(t, c->frees);
     table_number(t, counters_live_bytes(c));
-    table_string(t, share(v, counters_live_bytes(c), counters_live_bytes(whole)));
+    table_string(t, text_size_totals_share(v, counters_live_bytes(c), counters_live_bytes(whole)));
     table_string(t, types);
 }
 
 static void
-put_rows(struct text_view *v, const struct size_totals *bins, const struct bin_row *const *rows,
-         size_t count)
+text_size_totals_put_rows(struct text_view *v, const struct size_totals *bins,
+                          const struct bin_row *const *rows, size_t count)
 {
     static const struct column columns[] = {
         {COLUMN_TEXT, NULL, "  size", false, NULL}, {COLUMN_COUNT, NULL, "allocs", false, NULL},
@@ -204,17 +204,17 @@ put_rows(struct text_view *v, const struct size_totals *bins, const struct bin_r
 
     table_begin(&t, v->base.arena, columns, countof(columns));
     for (size_t i = 0; i < count; i++)
-        add_row(v, &t, size_label(v, rows[i]->size), &rows[i]->counters, &bins->total,
-                types_text(v, rows[i]));
-    add_row(v, &t, "total", &bins->total, &bins->total, "");
+        text_size_totals_add_row(v, &t, size_label(v, rows[i]->size), &rows[i]->counters,
+                                 &bins->total, types_text(v, rows[i]));
+    text_size_totals_add_row(v, &t, "total", &bins->total, &bins->total, "");
     strbuf_char(v->out, '\n');
     table_text(&t, &v->style, SIZE_MAX, v->out);
 }
 
 /* Sum of the rows that are not shown. */
 static void
-put_rest(struct text_view *v, const struct size_totals *bins, const struct bin_row *const *rows,
-         size_t shown)
+text_size_totals_put_rest(struct text_view *v, const struct size_totals *bins,
+                          const struct bin_row *const *rows, size_t shown)
 {
     int64_t bytes = 0;
 
@@ -243,8 +243,8 @@ text_size_totals(struct text_view *v, size_t top)
     if (shown == bins.count)
         for (size_t i = 0; i < bins.count; i++)
             rows[i] = &bins.v[i];
-    put_rows(v, &bins, rows, shown);
-    put_rest(v, &bins, rows, shown);
+    text_size_totals_put_rows(v, &bins, rows, shown);
+    text_size_totals_put_rest(v, &bins, rows, shown);
     text_not_in_size_totals(v);
     if (v->base.p->type_count > 0)
         text_wrapped(v, INK_DIM, "", LEGEND);

@@ -106,7 +106,7 @@ line_numbers(const struct shown_file *s, const struct source_line *line, uint32_
 }
 
 static void
-measure(struct shown_file *s, uint32_t last_line)
+text_source_measure(struct shown_file *s, uint32_t last_line)
 {
     const char *numbers[NUMBERS];
 
@@ -144,8 +144,8 @@ put_columns(const struct shown_file *s, const char *const *numbers)
 }
 
 static void
-put_line(const struct shown_file *s, const struct source_line *line, uint32_t number,
-         const char *text)
+text_source_put_line(const struct shown_file *s, const struct source_line *line, uint32_t number,
+                     const char *text)
 {
     const struct text_view *v = s->v;
     const char *numbers[NUMBERS];
@@ -164,7 +164,7 @@ put_line(const struct shown_file *s, const struct source_line *line, uint32_t nu
 }
 
 static void
-put_titles(const struct shown_file *s)
+text_source_put_titles(const struct shown_file *s)
 {
     const struct text_view *v = s->v;
     const char *clean = style_clean(v->base.arena, s->f->path);
@@ -188,7 +188,7 @@ line_data(const struct source_file *f, uint32_t number, size_t *next)
 }
 
 static void
-put_text(const struct shown_file *s, const struct text_lines *text)
+text_source_put_text(const struct shown_file *s, const struct text_lines *text)
 {
     const struct source_file *f = s->f;
     size_t next = 0;
@@ -206,11 +206,12 @@ put_text(const struct shown_file *s, const struct text_lines *text)
             continue;
         if (n != last + 1 && last != 0)
             style_text(&s->v->style, s->v->out, INK_DIM, "\xe2\x80\xa6\n");
-        put_line(s, data, n, text->v[n]);
+        text_source_put_line(s, data, n, text->v[n]);
         last = n;
     }
     for (line_data(f, (uint32_t)text->count, &next); next < f->line_count; next++)
-        put_line(s, &f->lines[next], f->lines[next].line, "(beyond the end of the file)");
+        text_source_put_line(s, &f->lines[next], f->lines[next].line,
+                             "(beyond the end of the file)");
 }
 
 static void
@@ -223,12 +224,12 @@ put_file(const struct text_view *v, const struct source_text *t, const struct so
 
     if (there)
         split_lines(&text, v->base.arena, &lines);
-    measure(&s, there ? (uint32_t)lines.count - 1 : 0);
-    put_titles(&s);
+    text_source_measure(&s, there ? (uint32_t)lines.count - 1 : 0);
+    text_source_put_titles(&s);
     if (there)
-        put_text(&s, &lines);
+        text_source_put_text(&s, &lines);
     for (size_t i = 0; !there && i < f->line_count; i++)
-        put_line(&s, &f->lines[i], f->lines[i].line, "");
+        text_source_put_line(&s, &f->lines[i], f->lines[i].line, "");
     strbuf_release(&text);
 }
 

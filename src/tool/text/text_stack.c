@@ -110,8 +110,8 @@ same_frame(const struct text_view *v, const struct stack *s, uint32_t a, uint32_
 
 /* How often the PERIOD frames from FIRST on come again right after. */
 static uint32_t
-repetitions(const struct text_view *v, const struct stack *s, uint32_t first, uint32_t period,
-            uint32_t depth)
+text_stack_repetitions(const struct text_view *v, const struct stack *s, uint32_t first,
+                       uint32_t period, uint32_t depth)
 {
     uint32_t n = 0;
 
@@ -132,7 +132,7 @@ layout_stack(const struct text_view *v, const struct stack *s, uint32_t depth,
         uint32_t period = 1, times = 0;
 
         for (uint32_t k = 1; k <= PERIOD_MAX && times < 2; k++) {
-            times = repetitions(v, s, i, k, depth);
+            times = text_stack_repetitions(v, s, i, k, depth);
             period = k;
         }
         if (times < 2 || n + period + 1 > limit) {

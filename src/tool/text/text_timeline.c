@@ -57,23 +57,23 @@ struct chart {
 };
 
 static int64_t
-rounded(double x)
+text_timeline_rounded(double x)
 {
     return x >= 0x1p62 ? INT64_MAX / 2 : x <= -0x1p62 ? INT64_MIN / 2 : llround(x);
 }
 
 /* X in the unit of T's series: bytes, bytes per second or calls per second. */
 static const char *
-amount(struct arena *a, const struct timeline *t, double x)
+text_timeline_amount(struct arena *a, const struct timeline *t, double x)
 {
     switch (t->by) {
     case TIMELINE_LIVE:
     case TIMELINE_GROWTH:
-        return style_bytes(a, rounded(x));
+        return style_bytes(a, text_timeline_rounded(x));
     case TIMELINE_ALLOCATED:
-        return arena_printf(a, "%s/s", style_bytes(a, rounded(x)));
+        return arena_printf(a, "%s/s", style_bytes(a, text_timeline_rounded(x)));
     default:
-        return arena_printf(a, "%s/s", style_count(a, rounded(x)));
+        return arena_printf(a, "%s/s", style_count(a, text_timeline_rounded(x)));
     }
 }
 
@@ -81,8 +81,8 @@ static const char *
 amount_short(struct arena *a, const struct timeline *t, double x)
 {
     if (t->by != TIMELINE_CALLS)
-        return style_bytes_short(a, rounded(x));
-    return x < 1e4   ? style_count(a, rounded(x))
+        return style_bytes_short(a, text_timeline_rounded(x));
+    return x < 1e4   ? style_count(a, text_timeline_rounded(x))
            : x < 1e7 ? arena_printf(a, "%.0fk", x / 1e3)
                      : arena_printf(a, "%.0fM", x / 1e6);
 }
@@ -138,7 +138,7 @@ peak_is_inside(const struct chart *c)
 }
 
 static void
-measure(struct chart *c)
+text_timeline_measure(struct chart *c)
 {
     size_t width = text_is_wide(c->v) ? WIDTH_DEFAULT : c->v->style.width;
     double peak = (double)c->v->base.p->totals.peak_bytes;
@@ -190,7 +190,7 @@ eighths(const struct chart *c, double value, size_t line)
 }
 
 static void
-put_lines(struct chart *c)
+text_timeline_put_lines(struct chart *c)
 {
     struct text_view *v = c->v;
 
@@ -255,7 +255,7 @@ put_axis(struct chart *c)
 
 /* How many collections were over in each column. */
 static void
-put_collections(struct chart *c)
+text_timeline_put_collections(struct chart *c)
 {
     struct text_view *v = c->v;
     struct strbuf line = {0};
@@ -363,20 +363,21 @@ slope_text(struct arena *a, const struct timeline *t, const struct timeline_row 
 
     if (!timeline_is_level(t->by) || (row->trend != TREND_GROWS && row->trend != TREND_FALLS))
         return "";
-    return arena_printf(a, "%s%s/min", slope > 0 ? "+" : "", style_bytes(a, rounded(slope)));
+    return arena_printf(a, "%s%s/min", slope > 0 ? "+" : "",
+                        style_bytes(a, text_timeline_rounded(slope)));
 }
 
 static const char *
-row_text(struct arena *a, const struct timeline *t, const struct timeline_row *row)
+text_timeline_row_text(struct arena *a, const struct timeline *t, const struct timeline_row *row)
 {
-    const char *first = amount(a, t, timeline_column(t, row, 0, TREND_POINTS - 1));
+    const char *first = text_timeline_amount(a, t, timeline_column(t, row, 0, TREND_POINTS - 1));
     double last = timeline_column(t, row, TREND_POINTS - 2, TREND_POINTS - 1);
 
     // Blocks freed only when the program ended were live until then.
     if (t->by == TIMELINE_LIVE && timeline_last(row) != row->rough[TREND_POINTS - 1])
         return arena_printf(a, "%s \xe2\x86\x92 %s, freed", first,
-                            amount(a, t, (double)timeline_last(row)));
-    return arena_printf(a, "%s \xe2\x86\x92 %s", first, amount(a, t, last));
+                            text_timeline_amount(a, t, (double)timeline_last(row)));
+    return arena_printf(a, "%s \xe2\x86\x92 %s", first, text_timeline_amount(a, t, last));
 }
 
 /* Whether the line of ROW would be empty: of a stack that came and went between two snapshots. */
@@ -384,13 +385,13 @@ static bool
 is_empty_row(const struct timeline *t, const struct timeline_row *row)
 {
     for (size_t i = 0; i < SPARK; i++)
-        if (rounded(timeline_column(t, row, i, SPARK)) != 0)
+        if (text_timeline_rounded(timeline_column(t, row, i, SPARK)) != 0)
             return false;
     return timeline_last(row) == 0;
 }
 
 static void
-put_row(struct text_view *v, const struct timeline *t, const struct timeline_row *row)
+text_timeline_put_row(struct text_view *v, const struct timeline *t, const struct timeline_row *row)
 {
     struct arena *a = v->base.arena;
 
@@ -403,7 +404,7 @@ put_row(struct text_view *v, const struct timeline *t, const struct timeline_row
     style_ink(&v->style, v->out, INK_PLAIN);
     style_text(&v->style, v->out, INK_NUMBER, sparkline(a, t, row));
     strbuf_str(v->out, "  ");
-    style_left(v->out, row_text(a, t, row), AMOUNTS_WIDTH);
+    style_left(v->out, text_timeline_row_text(a, t, row), AMOUNTS_WIDTH);
     style_text(&v->style, v->out, INK_BOLD,
                style_cut_end(a, slope_text(a, t, row),
                              style_room(&v->style, 4 + 8 + SPARK + 2 + AMOUNTS_WIDTH)));
@@ -414,7 +415,7 @@ put_row(struct text_view *v, const struct timeline *t, const struct timeline_row
 }
 
 static const char *
-title(const struct timeline *t)
+text_timeline_title(const struct timeline *t)
 {
     static const char *const titles[] = {[TIMELINE_LIVE] = "Live bytes",
                                          [TIMELINE_GROWTH] = "Growth of live bytes",
@@ -425,7 +426,7 @@ title(const struct timeline *t)
 }
 
 static void
-put_rows(struct text_view *v, const struct timeline *t)
+text_timeline_put_rows(struct text_view *v, const struct timeline *t)
 {
     struct arena *a = v->base.arena;
     const char *what = timeline_is_level(t->by) ? "" : " in how much they allocate";
@@ -441,7 +442,7 @@ put_rows(struct text_view *v, const struct timeline *t)
                             style_duration(a, from), style_duration(a, to)));
     for (size_t i = 0; i < t->row_count; i++)
         if (!is_empty_row(t, &t->rows[i]))
-            put_row(v, t, &t->rows[i]);
+            text_timeline_put_row(v, t, &t->rows[i]);
     strbuf_char(v->out, '\n');
     if (t->total.trend == TREND_UNKNOWN)
         text_line(v, INK_WARNING, "Too few snapshots to determine growth.");
@@ -470,20 +471,20 @@ text_timeline(struct text_view *v, const struct timeline *t)
                                style_plural(v->base.arena,
                                             (int64_t)v->base.p->losses.history_records,
                                             "value")));
-    measure(&c);
-    text_title(v, title(t),
-               arena_printf(v->base.arena, "%s %s%s",
-                            amount(v->base.arena, t,
-                                   timeline_column(t, &t->total, c.columns - 1, c.columns)),
-                            v->base.p->process.ended || v->base.p->extent != EXTENT_WHOLE
-                                ? "at the end"
-                                : "now",
-                            v->base.stacks->filtered ? ", of the stacks kept" : ""));
+    text_timeline_measure(&c);
+    text_title(
+        v, text_timeline_title(t),
+        arena_printf(v->base.arena, "%s %s%s",
+                     text_timeline_amount(v->base.arena, t,
+                                          timeline_column(t, &t->total, c.columns - 1, c.columns)),
+                     v->base.p->process.ended || v->base.p->extent != EXTENT_WHOLE ? "at the end"
+                                                                                   : "now",
+                     v->base.stacks->filtered ? ", of the stacks kept" : ""));
     strbuf_char(v->out, '\n');
     put_peak(&c);
-    put_lines(&c);
+    text_timeline_put_lines(&c);
     put_axis(&c);
-    put_collections(&c);
+    text_timeline_put_collections(&c);
     put_names(&c);
-    put_rows(v, t);
+    text_timeline_put_rows(v, t);
 }

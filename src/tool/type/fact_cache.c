@@ -58,7 +58,7 @@ struct fact_cache_entry {
 };
 
 static uint64_t
-key_of(uint64_t address, uint64_t stamp)
+fact_cache_key_of(uint64_t address, uint64_t stamp)
 {
     return hash_u64(address ^ hash_u64(stamp));
 }
@@ -67,7 +67,7 @@ bool
 fact_cache_find(const struct fact_cache *c, uint64_t address, uint64_t stamp,
                 struct type_facts *ret)
 {
-    const uint64_t *index = map_get(&c->by_call, key_of(address, stamp));
+    const uint64_t *index = map_get(&c->by_call, fact_cache_key_of(address, stamp));
     const struct fact_cache_entry *e = index != NULL ? &c->entries[*index - 1] : NULL;
 
     if (e == NULL || e->address != address || e->stamp != stamp)
@@ -79,10 +79,10 @@ fact_cache_find(const struct fact_cache *c, uint64_t address, uint64_t stamp,
 
 /* An entry of C for the call, whose facts are yet to come; NULL if it is there or does not fit. */
 static struct type_facts *
-add_entry(struct fact_cache *c, uint64_t address, uint64_t stamp)
+fact_cache_add_entry(struct fact_cache *c, uint64_t address, uint64_t stamp)
 {
     bool is_new;
-    uint64_t *index = map_put(&c->by_call, key_of(address, stamp), &is_new);
+    uint64_t *index = map_put(&c->by_call, fact_cache_key_of(address, stamp), &is_new);
 
     if (!is_new || c->count == ENTRIES_MAX)
         return NULL;
@@ -96,8 +96,9 @@ void
 fact_cache_add(struct fact_cache *c, uint64_t address, uint64_t stamp,
                const struct type_facts *facts)
 {
-    struct type_facts *to =
-        c->count < ENTRIES_MAX && facts->count <= FACTS_MAX ? add_entry(c, address, stamp) : NULL;
+    struct type_facts *to = c->count < ENTRIES_MAX && facts->count <= FACTS_MAX
+                                ? fact_cache_add_entry(c, address, stamp)
+                                : NULL;
 
     if (to == NULL)
         return;
@@ -121,7 +122,7 @@ struct reader {
 
 /* Return the next SIZE_BYTES; NULL if there are not so many. */
 static const uint8_t *
-take(struct reader *r, size_t size_bytes)
+fact_cache_take(struct reader *r, size_t size_bytes)
 {
     const uint8_t *at = r->at;
 
@@ -134,7 +135,7 @@ take(struct reader *r, size_t size_bytes)
 static bool
 read_fact(struct reader *r, struct arena *arena, size_t level_count, struct type_fact *ret)
 {
-    const uint8_t *b = take(r, FACT_BYTES);
+    const uint8_t *b = fact_cache_take(r, FACT_BYTES);
     uint32_t flags, how;
 
     if (b == NULL || get32(b) >= r->string_bytes)
@@ -156,7 +157,7 @@ read_fact(struct reader *r, struct arena *arena, size_t level_count, struct type
 static bool
 read_levels(struct reader *r, size_t count, struct type_facts *ret)
 {
-    const uint8_t *levels = count <= SYMBOL_FRAMES_MAX ? take(r, count) : NULL;
+    const uint8_t *levels = count <= SYMBOL_FRAMES_MAX ? fact_cache_take(r, count) : NULL;
 
     if (levels == NULL)
         return false;
@@ -171,16 +172,16 @@ read_levels(struct reader *r, size_t count, struct type_facts *ret)
 }
 
 static bool
-read_entry(struct reader *r, struct fact_cache *c)
+fact_cache_read_entry(struct reader *r, struct fact_cache *c)
 {
-    const uint8_t *b = take(r, ENTRY_BYTES);
+    const uint8_t *b = fact_cache_take(r, ENTRY_BYTES);
     struct type_facts *facts;
     uint32_t count;
 
     if (b == NULL)
         return false;
     count = get32(b + 20);
-    facts = add_entry(c, get64(b), get64(b + 8));
+    facts = fact_cache_add_entry(c, get64(b), get64(b + 8));
     if (facts == NULL || count > FACTS_MAX || !read_levels(r, get32(b + 16), facts) ||
         (size_t)(r->end - r->at) / FACT_BYTES < count)
         return false;
@@ -193,7 +194,8 @@ read_entry(struct reader *r, struct fact_cache *c)
 
 /* Return true if DATA has the head of the facts of ID and the size that it says. */
 static bool
-has_right_head(const uint8_t *id, uint32_t id_bytes, const uint8_t *data, size_t size_bytes)
+fact_cache_has_right_head(const uint8_t *id, uint32_t id_bytes, const uint8_t *data,
+                          size_t size_bytes)
 {
     uint8_t wanted_id[ID_MAX] = {0};
 
@@ -215,7 +217,7 @@ fact_cache_parse(struct fact_cache *c, const uint8_t *id, uint32_t id_bytes, con
     struct reader r;
     bool good;
 
-    if (!has_right_head(id, id_bytes, bytes, size_bytes))
+    if (!fact_cache_has_right_head(id, id_bytes, bytes, size_bytes))
         return false;
     r = (struct reader){.at = bytes + HEAD_BYTES,
                         .end = bytes + HEAD_BYTES + get32(bytes + 28),
@@ -223,7 +225,7 @@ fact_cache_parse(struct fact_cache *c, const uint8_t *id, uint32_t id_bytes, con
                         .string_bytes = get32(bytes + 32)};
     good = r.string_bytes == 0 || r.strings[r.string_bytes - 1] == '\0';
     for (uint32_t i = 0; good && i < get32(bytes + 24); i++)
-        good = read_entry(&r, c);
+        good = fact_cache_read_entry(&r, c);
     if (good && r.at == r.end)
         return true;
     fact_cache_release(c);
@@ -234,7 +236,8 @@ fact_cache_parse(struct fact_cache *c, const uint8_t *id, uint32_t id_bytes, con
 
 /* Return the offset of NAME in STRINGS, added if new. */
 static uint32_t
-put_name(struct strbuf *strings, struct strtab *names, struct map *offsets, const char *name)
+fact_cache_put_name(struct strbuf *strings, struct strtab *names, struct map *offsets,
+                    const char *name)
 {
     bool is_new;
     uint64_t *offset = map_put(offsets, strtab_id(names, name), &is_new);
@@ -275,7 +278,8 @@ put_entries(const struct fact_cache *c, struct strbuf *out, struct strbuf *strin
             strbuf_char(out, (char)(facts->takes_size[k] * LEVEL_TAKES_SIZE +
                                     facts->passes_on[k] * LEVEL_PASSES_ON));
         for (size_t k = 0; k < facts->count; k++)
-            put_fact(&facts->v[k], put_name(strings, &names, &offsets, facts->v[k].name), out);
+            put_fact(&facts->v[k], fact_cache_put_name(strings, &names, &offsets, facts->v[k].name),
+                     out);
     }
     map_release(&offsets);
     strtab_release(&names);

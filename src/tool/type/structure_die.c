@@ -46,7 +46,7 @@ struct reader {
 };
 
 static bool
-number(Dwarf_Die *die, unsigned name, uint64_t *ret)
+structure_die_number(Dwarf_Die *die, unsigned name, uint64_t *ret)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word value;
@@ -79,7 +79,7 @@ said_alignment(Dwarf_Die *die)
 {
     uint64_t said;
 
-    return number(die, DW_AT_alignment, &said) && said > 0 && said <= ALIGNMENT_MAX &&
+    return structure_die_number(die, DW_AT_alignment, &said) && said > 0 && said <= ALIGNMENT_MAX &&
                    (said & (said - 1)) == 0
                ? (uint32_t)said
                : 0;
@@ -133,7 +133,7 @@ plain_alignment(struct reader *r, Dwarf_Die *type)
     }
     if (dwarf_tag(type) == DW_TAG_ptr_to_member_type)
         return WORD_BYTES;
-    if (number(type, DW_AT_encoding, &encoding) && encoding == DW_ATE_complex_float)
+    if (structure_die_number(type, DW_AT_encoding, &encoding) && encoding == DW_ATE_complex_float)
         size /= 2;
     if (size > 0 && size <= 2 * WORD_BYTES && (size & (size - 1)) == 0)
         return (uint32_t)size;
@@ -181,7 +181,7 @@ member_alignment(struct reader *r, Dwarf_Die *member, Dwarf_Die *type, unsigned 
 
 /* Is TYPE, by name, or DIE, by type, meant for sharing between threads? */
 static bool
-is_shared(Dwarf_Die *die, const char *type)
+structure_die_is_shared(Dwarf_Die *die, const char *type)
 {
     static const char *const words[] = {"atomic", "mutex", "spinlock", "rwlock", "pthread_cond"};
     Dwarf_Die at = *die;
@@ -220,23 +220,23 @@ static void read_members(struct reader *r, Dwarf_Die *aggregate, const char *pre
 /* Store the offset of the member DIE in its structure, in bits if BITS is not NULL and it is a
  * bit-field. Return false if the offset is no constant. */
 static bool
-place_of(Dwarf_Die *die, uint64_t *ret_offset, uint64_t *ret_bit, uint32_t *ret_bits)
+structure_die_place_of(Dwarf_Die *die, uint64_t *ret_offset, uint64_t *ret_bit, uint32_t *ret_bits)
 {
     uint64_t bits = 0, at = 0, back = 0, storage = 0;
 
     *ret_offset = *ret_bit = 0;
     *ret_bits = 0;
     if (dwarf_hasattr(die, DW_AT_data_member_location) &&
-        !number(die, DW_AT_data_member_location, ret_offset))
+        !structure_die_number(die, DW_AT_data_member_location, ret_offset))
         return false;
-    if (!number(die, DW_AT_bit_size, &bits) || bits == 0 || bits > 128)
+    if (!structure_die_number(die, DW_AT_bit_size, &bits) || bits == 0 || bits > 128)
         return true;
     *ret_bits = (uint32_t)bits;
-    if (number(die, DW_AT_data_bit_offset, &at)) {
+    if (structure_die_number(die, DW_AT_data_bit_offset, &at)) {
         *ret_bit = at;
-    } else if (number(die, DW_AT_bit_offset, &back)) { // DWARF 3 counts from the storage's high
-                                                       // end.
-        if (!number(die, DW_AT_byte_size, &storage) || back + bits > storage * 8)
+    } else if (structure_die_number(die, DW_AT_bit_offset, &back)) { // DWARF 3 counts from the
+                                                                     // storage's high end.
+        if (!structure_die_number(die, DW_AT_byte_size, &storage) || back + bits > storage * 8)
             return false;
         *ret_bit = *ret_offset * 8 + storage * 8 - back - bits;
     } else {
@@ -289,7 +289,7 @@ take_member(struct reader *r, Dwarf_Die *die, Dwarf_Die *type, const char *prefi
     Dwarf_Die peeled = *type;
     uint64_t bit;
 
-    if (!place_of(die, &m.offset, &bit, &m.bits)) {
+    if (!structure_die_place_of(die, &m.offset, &bit, &m.bits)) {
         r->s->is_complete = false;
         return;
     }
@@ -304,7 +304,7 @@ take_member(struct reader *r, Dwarf_Die *die, Dwarf_Die *type, const char *prefi
         type_die_complete(r->dies, &peeled);
     m.size = m.bits > 0 ? (bit % 8 + m.bits + 7) / 8 : fact.size;
     m.alignment = member_alignment(r, die, type, 0);
-    m.shared = is_shared(type, fact.name);
+    m.shared = structure_die_is_shared(type, fact.name);
     m.fixed = fixed || dwarf_tag(die) == DW_TAG_inheritance ||
               (depth == 0 && own != NULL && strncmp(own, "_vptr", 5) == 0);
     if (depth == 0)

@@ -33,7 +33,8 @@ enum { FORMAT_VERSION = 1, ID_MAX = 32, HEAD_BYTES = 64, HASHED_FROM = 16, ENTRY
 
 /* Return true if DATA has the head of the types of ID and the size that it says. */
 static bool
-has_right_head(const uint8_t *id, uint32_t id_bytes, const uint8_t *data, size_t size_bytes)
+type_cache_has_right_head(const uint8_t *id, uint32_t id_bytes, const uint8_t *data,
+                          size_t size_bytes)
 {
     uint8_t wanted_id[ID_MAX] = {0};
 
@@ -67,7 +68,7 @@ type_cache_parse(struct type_index *index, const uint8_t *id, uint32_t id_bytes,
     uint32_t count;
     uint32_t string_bytes;
 
-    if (!has_right_head(id, id_bytes, bytes, size_bytes))
+    if (!type_cache_has_right_head(id, id_bytes, bytes, size_bytes))
         return false;
     count = get32(bytes + 20);
     string_bytes = get32(bytes + 24);

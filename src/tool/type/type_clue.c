@@ -46,7 +46,7 @@ is_word_char(char c)
 }
 
 static bool
-is(const struct clue_token *t, const char *text)
+type_clue_is(const struct clue_token *t, const char *text)
 {
     return strlen(text) == t->length && memcmp(t->text, text, t->length) == 0;
 }
@@ -55,7 +55,7 @@ static bool
 is_any(const struct clue_token *t, const char *const *texts)
 {
     for (; *texts != NULL; texts++)
-        if (is(t, *texts))
+        if (type_clue_is(t, *texts))
             return true;
     return false;
 }
@@ -95,7 +95,7 @@ symbol_length(const char *s, const char *end)
 /* Return the start of the line LINES_BACK above LINE, and *RET_AT, where LINE begins; NULL if the
  * text has no such line. */
 static const char *
-find_line(const char *source, const char *end, uint32_t line, const char **ret_at)
+type_clue_find_line(const char *source, const char *end, uint32_t line, const char **ret_at)
 {
     const char *starts[LINES_BACK];
     const char *s = source;
@@ -165,7 +165,7 @@ static bool
 calls_any(const struct clue_token *t, size_t count, const char *callee)
 {
     for (size_t i = 0; i < count; i++)
-        if (is_any(&t[i], allocators) || (callee != NULL && is(&t[i], callee)))
+        if (is_any(&t[i], allocators) || (callee != NULL && type_clue_is(&t[i], callee)))
             return true;
     return false;
 }
@@ -208,9 +208,9 @@ read_statement(struct statement *st, const char *from, const char *at, const cha
             break;
         t = read_token(s, end);
         s += t.length;
-        if (is(&t, "("))
+        if (type_clue_is(&t, "("))
             depth++;
-        else if (is(&t, ")") && depth > 0)
+        else if (type_clue_is(&t, ")") && depth > 0)
             depth--;
         if (ends_statement(&t) && (depth == 0 || *t.text != ';')) {
             if (st->count > first && st->tokens[first].text >= line_end)
@@ -232,16 +232,16 @@ after_parenthesis(const struct finder *f, size_t i)
     size_t depth = 0;
 
     for (; i < f->end; i++) {
-        if (is(&f->t[i], "("))
+        if (type_clue_is(&f->t[i], "("))
             depth++;
-        else if (is(&f->t[i], ")") && --depth == 0)
+        else if (type_clue_is(&f->t[i], ")") && --depth == 0)
             return i + 1;
     }
     return f->end;
 }
 
 static void
-add(struct finder *f, enum clue_kind kind, size_t first, size_t end)
+type_clue_add(struct finder *f, enum clue_kind kind, size_t first, size_t end)
 {
     if (f->count < CLUES_MAX && first < end)
         f->clues[f->count++] =
@@ -253,13 +253,14 @@ add(struct finder *f, enum clue_kind kind, size_t first, size_t end)
 static size_t
 operand_end(const struct finder *f, size_t i)
 {
-    while (i < f->end && (is(&f->t[i], "*") || is(&f->t[i], "&")))
+    while (i < f->end && (type_clue_is(&f->t[i], "*") || type_clue_is(&f->t[i], "&")))
         i++;
     while (i < f->end) {
-        if (f->t[i].is_word || is(&f->t[i], "->") || is(&f->t[i], ".") || is(&f->t[i], "::")) {
+        if (f->t[i].is_word || type_clue_is(&f->t[i], "->") || type_clue_is(&f->t[i], ".") ||
+            type_clue_is(&f->t[i], "::")) {
             i++;
-        } else if (is(&f->t[i], "[")) {
-            while (i < f->end && !is(&f->t[i], "]"))
+        } else if (type_clue_is(&f->t[i], "[")) {
+            while (i < f->end && !type_clue_is(&f->t[i], "]"))
                 i++;
             i++;
         } else {
@@ -276,18 +277,18 @@ find_sizeofs(struct finder *f)
         size_t end;
         size_t before = f->count;
 
-        if (!is(&f->t[i], "sizeof"))
+        if (!type_clue_is(&f->t[i], "sizeof"))
             continue;
-        if (is(&f->t[i + 1], "(")) {
+        if (type_clue_is(&f->t[i + 1], "(")) {
             end = after_parenthesis(f, i + 1);
-            add(f, CLUE_SIZEOF, i + 2, end - 1);
+            type_clue_add(f, CLUE_SIZEOF, i + 2, end - 1);
         } else {
             end = operand_end(f, i + 1);
-            add(f, CLUE_SIZEOF, i + 1, end);
+            type_clue_add(f, CLUE_SIZEOF, i + 1, end);
         }
         if (f->count > before)
-            f->clues[before].in_sum =
-                (end < f->end && is(&f->t[end], "+")) || (i > f->first && is(&f->t[i - 1], "+"));
+            f->clues[before].in_sum = (end < f->end && type_clue_is(&f->t[end], "+")) ||
+                                      (i > f->first && type_clue_is(&f->t[i - 1], "+"));
     }
 }
 
@@ -301,18 +302,20 @@ find_new(struct finder *f)
         size_t from = i + 1;
         size_t end;
 
-        if (is(&f->t[i], "new")) {
-            if (is(&f->t[from], "("))
+        if (type_clue_is(&f->t[i], "new")) {
+            if (type_clue_is(&f->t[from], "("))
                 from = after_parenthesis(f, from);
-            for (end = from; end < f->end && (f->t[end].is_word || is(&f->t[end], "::")); end++)
+            for (end = from; end < f->end && (f->t[end].is_word || type_clue_is(&f->t[end], "::"));
+                 end++)
                 ;
-            if (end == f->end || !is(&f->t[end], "<"))
-                add(f, CLUE_NEW, from, end);
-        } else if (is_any(&f->t[i], makers) && is(&f->t[from], "<")) {
-            for (end = from + 1; end < f->end && (f->t[end].is_word || is(&f->t[end], "::")); end++)
+            if (end == f->end || !type_clue_is(&f->t[end], "<"))
+                type_clue_add(f, CLUE_NEW, from, end);
+        } else if (is_any(&f->t[i], makers) && type_clue_is(&f->t[from], "<")) {
+            for (end = from + 1;
+                 end < f->end && (f->t[end].is_word || type_clue_is(&f->t[end], "::")); end++)
                 ;
-            if (end < f->end && (is(&f->t[end], ">") || is(&f->t[end], ",")))
-                add(f, CLUE_NEW, from + 1, end);
+            if (end < f->end && (type_clue_is(&f->t[end], ">") || type_clue_is(&f->t[end], ",")))
+                type_clue_add(f, CLUE_NEW, from + 1, end);
         }
     }
 }
@@ -323,13 +326,13 @@ find_cast(struct finder *f)
     size_t close = f->call;
     size_t open;
 
-    if (close < f->first + 4 || !is(&f->t[close - 1], ")"))
+    if (close < f->first + 4 || !type_clue_is(&f->t[close - 1], ")"))
         return;
     close--;
-    for (open = close; open > f->first && !is(&f->t[open], "("); open--)
+    for (open = close; open > f->first && !type_clue_is(&f->t[open], "("); open--)
         ;
-    if (is(&f->t[close - 1], "*") && f->t[open + 1].is_word)
-        add(f, CLUE_CAST, open + 1, close - 1);
+    if (type_clue_is(&f->t[close - 1], "*") && f->t[open + 1].is_word)
+        type_clue_add(f, CLUE_CAST, open + 1, close - 1);
 }
 
 /* Words that a parenthesis follows though they are no calls. */
@@ -347,46 +350,48 @@ find_target(struct finder *f)
     while (equals > f->first) {
         const struct clue_token *t = &f->t[--equals];
 
-        if (is(t, "=") && depth == 0)
+        if (type_clue_is(t, "=") && depth == 0)
             break;
-        depth += is(t, ")");
-        if (!is(t, "("))
+        depth += type_clue_is(t, ")");
+        if (!type_clue_is(t, "("))
             continue;
         if (depth > 0)
             depth--;
         else if (equals > f->first && t[-1].is_word && !is_any(&t[-1], statements))
             return; // An assigned value, if any, is derived from the block by this call.
     }
-    if (equals == f->first || !is(&f->t[equals], "="))
+    if (equals == f->first || !type_clue_is(&f->t[equals], "="))
         return;
     for (first = equals; first > f->first; first--) {
         const struct clue_token *t = &f->t[first - 1];
 
-        if (is(t, "]")) {
-            while (first > f->first + 1 && !is(&f->t[first - 1], "["))
+        if (type_clue_is(t, "]")) {
+            while (first > f->first + 1 && !type_clue_is(&f->t[first - 1], "["))
                 first--;
-        } else if (!t->is_word && !is(t, "->") && !is(t, ".") && !is(t, "::") && !is(t, "*")) {
+        } else if (!t->is_word && !type_clue_is(t, "->") && !type_clue_is(t, ".") &&
+                   !type_clue_is(t, "::") && !type_clue_is(t, "*")) {
             break;
         }
     }
-    add(f, CLUE_TARGET, first, equals);
+    type_clue_add(f, CLUE_TARGET, first, equals);
 }
 
 /* Arguments of the call that are nothing but words, perhaps with stars. */
 static void
 find_names(struct finder *f)
 {
-    size_t end = f->call + 1 < f->end && is(&f->t[f->call + 1], "(")
+    size_t end = f->call + 1 < f->end && type_clue_is(&f->t[f->call + 1], "(")
                      ? after_parenthesis(f, f->call + 1)
                      : f->call;
     size_t first = f->call + 2;
 
     for (size_t i = first; i < end; i++) {
-        if (is(&f->t[i], ",") || i + 1 == end) {
-            add(f, CLUE_NAME, first, i);
+        if (type_clue_is(&f->t[i], ",") || i + 1 == end) {
+            type_clue_add(f, CLUE_NAME, first, i);
             first = i + 1;
-        } else if (!f->t[i].is_word && !is(&f->t[i], "*") && !is(&f->t[i], "::")) {
-            while (i + 1 < end && !is(&f->t[i + 1], ","))
+        } else if (!f->t[i].is_word && !type_clue_is(&f->t[i], "*") &&
+                   !type_clue_is(&f->t[i], "::")) {
+            while (i + 1 < end && !type_clue_is(&f->t[i + 1], ","))
                 i++;
             first = i + 2;
         }
@@ -395,20 +400,21 @@ find_names(struct finder *f)
 
 /* Position of the callee's name. */
 static size_t
-find_call(const struct finder *f, const char *callee)
+type_clue_find_call(const struct finder *f, const char *callee)
 {
     for (size_t i = f->first; callee != NULL && i < f->end; i++)
-        if (is(&f->t[i], callee))
+        if (type_clue_is(&f->t[i], callee))
             return i;
     for (size_t i = f->first; i < f->end; i++)
         if (is_any(&f->t[i], allocators))
             return i;
     // A macro: the first word before a parenthesis, on the right of "=" if there is one.
     for (size_t i = f->end; i-- > f->first + 1;)
-        if (is(&f->t[i], "=") && i + 2 < f->end && f->t[i + 1].is_word && is(&f->t[i + 2], "("))
+        if (type_clue_is(&f->t[i], "=") && i + 2 < f->end && f->t[i + 1].is_word &&
+            type_clue_is(&f->t[i + 2], "("))
             return i + 1;
     for (size_t i = f->first; i + 1 < f->end; i++)
-        if (f->t[i].is_word && is(&f->t[i + 1], "(") && !is_any(&f->t[i], statements))
+        if (f->t[i].is_word && type_clue_is(&f->t[i + 1], "(") && !is_any(&f->t[i], statements))
             return i;
     return f->end;
 }
@@ -419,7 +425,7 @@ type_clues(const char *source, size_t size_bytes, uint32_t line, const char *cal
 {
     const char *end = source + size_bytes;
     const char *at = source;
-    const char *from = line > 0 ? find_line(source, end, line, &at) : NULL;
+    const char *from = line > 0 ? type_clue_find_line(source, end, line, &at) : NULL;
     struct statement st = {.tokens = arena_array(arena, TOKENS_MAX + 1, sizeof *st.tokens)};
     struct finder f = {.t = st.tokens, .clues = clues};
 
@@ -428,7 +434,7 @@ type_clues(const char *source, size_t size_bytes, uint32_t line, const char *cal
     read_statement(&st, from, at, end, callee);
     f.first = st.first;
     f.end = st.end;
-    f.call = find_call(&f, callee);
+    f.call = type_clue_find_call(&f, callee);
     find_new(&f);
     if (f.call < f.end) {
         find_cast(&f);

@@ -154,7 +154,7 @@ place_evidence(const struct question *q, Dwarf_Die *variable)
 }
 
 static bool
-same_file(const char *a, const char *b)
+type_facts_same_file(const char *a, const char *b)
 {
     const char *name_a = strrchr(a, '/');
     const char *name_b = strrchr(b, '/');
@@ -174,12 +174,12 @@ is_declared_here(const struct question *q, Dwarf_Die *variable, size_t level)
         dwarf_decl_line(variable, &line) != 0 || (uint32_t)line != s->line)
         return false;
     file = debuginfo_file(q->f->dies.d, variable, DW_AT_decl_file);
-    return file != NULL && same_file(file, s->file);
+    return file != NULL && type_facts_same_file(file, s->file);
 }
 
 /* Add the types that pointers in AGGREGATE point to. */
 static void
-add_members(struct question *q, Dwarf_Die *aggregate, size_t level)
+type_facts_add_members(struct question *q, Dwarf_Die *aggregate, size_t level)
 {
     Dwarf_Die type;
     Dwarf_Die die;
@@ -210,7 +210,7 @@ look_at_variable(struct question *q, Dwarf_Die *variable, size_t level)
         return;
     if (!type_die_pointee(&type, &pointee)) {
         if (level != LEVEL_NONE && type_die_is_aggregate(&type))
-            add_members(q, &type, level);
+            type_facts_add_members(q, &type, level);
         return;
     }
     evidence = place_evidence(q, variable);
@@ -222,7 +222,7 @@ look_at_variable(struct question *q, Dwarf_Die *variable, size_t level)
         add_type(q, &pointee, EVIDENCE_DECLARED, level);
     if (type_die_is_aggregate(&pointee)) {
         add_type(q, &pointee, EVIDENCE_VARIABLE, level);
-        add_members(q, &pointee, level);
+        type_facts_add_members(q, &pointee, level);
     } else if (type_die_pointee(&pointee, &type) && type_die_is_aggregate(&type)) {
         // T **: *variable = malloc(sizeof(T)).
         add_type(q, &type, EVIDENCE_VARIABLE, level);

@@ -48,7 +48,7 @@ type_index_add(struct type_index *index, const char *name, uint64_t size)
 }
 
 static void
-add_entry(struct walker *w, const char *name, uint64_t size)
+type_index_add_entry(struct walker *w, const char *name, uint64_t size)
 {
     uint32_t id;
     bool is_new;
@@ -75,7 +75,7 @@ add_entry(struct walker *w, const char *name, uint64_t size)
 
 /* Return the size of the complete aggregate DIE; 0 if it is only declared. */
 static uint64_t
-size_of(Dwarf_Die *die)
+type_index_size_of(Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word size;
@@ -89,12 +89,12 @@ size_of(Dwarf_Die *die)
 static void
 add_aggregate(struct walker *w, Dwarf_Die *die, const char *name)
 {
-    uint64_t size = size_of(die);
+    uint64_t size = type_index_size_of(die);
     uint64_t *known;
     bool is_new;
 
     if (name != NULL) {
-        add_entry(w, name, size);
+        type_index_add_entry(w, name, size);
         return;
     }
     known = map_put(&w->anonymous, (uintptr_t)die->addr, &is_new);
@@ -120,7 +120,7 @@ add_typedef(struct walker *w, Dwarf_Die *die, bool in_type)
         *map_put(&w->anonymous, (uintptr_t)type.addr, NULL) = 0;
     else if (in_type)
         return;
-    add_entry(w, name, size_of(&type));
+    type_index_add_entry(w, name, type_index_size_of(&type));
 }
 
 /* The nameless types of the unit that no typedef has named by now. */
@@ -132,7 +132,7 @@ add_unnamed(struct walker *w)
         const uint64_t *size = map_get(&w->anonymous, (uintptr_t)die->addr);
 
         if (size != NULL && *size != 0)
-            add_entry(w, type_die_anonymous_name(w->d, die, &w->scratch), *size);
+            type_index_add_entry(w, type_die_anonymous_name(w->d, die, &w->scratch), *size);
     }
     w->unnamed_count = 0;
 }
@@ -245,7 +245,7 @@ walk(struct walker *w, Dwarf_Die *parent, bool in_type, unsigned depth)
 }
 
 static int
-compare(const void *left, const void *right, void *arg)
+type_index_compare(const void *left, const void *right, void *arg)
 {
     const struct type_entry *a = left;
     const struct type_entry *b = right;
@@ -260,7 +260,7 @@ static void
 sort(struct type_index *index)
 {
     if (index->count > 1)
-        qsort_r(index->v, index->count, sizeof *index->v, compare, index);
+        qsort_r(index->v, index->count, sizeof *index->v, type_index_compare, index);
 }
 
 void

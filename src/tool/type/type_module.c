@@ -15,7 +15,7 @@
 #include "util/regular.h"
 
 static const struct profile_module *
-module_of(const struct type_module *m)
+type_module_of(const struct type_module *m)
 {
     return &m->p->modules[m->module];
 }
@@ -23,14 +23,14 @@ module_of(const struct type_module *m)
 static bool
 uses_caches(const struct type_module *m)
 {
-    return !m->options->no_cache && module_of(m)->build_id_bytes > 0;
+    return !m->options->no_cache && type_module_of(m)->build_id_bytes > 0;
 }
 
 /* Did the search for M's symbols find that it has no debug information? */
 static bool
 is_known_without(const struct type_module *m)
 {
-    enum profile_symbols symbols = module_of(m)->symbols;
+    enum profile_symbols symbols = type_module_of(m)->symbols;
 
     return m->p->sought && symbols != SYMBOLS_UNKNOWN && symbols != SYMBOLS_DEBUG;
 }
@@ -59,7 +59,7 @@ release_types(void *types)
 static struct module_cache_entry *
 kept_of(const struct type_module *m)
 {
-    const struct profile_module *from = module_of(m);
+    const struct profile_module *from = type_module_of(m);
 
     return uses_caches(m) ? module_cache_find(m->options->module_cache, from->path, from->build_id,
                                               from->build_id_bytes)
@@ -90,7 +90,7 @@ take_kept(struct type_module *m)
 
 /* Keep the data of M's file, if it has a slot. */
 static bool
-keep(struct type_module *m)
+type_module_keep(struct type_module *m)
 {
     struct module_cache_entry *f = kept_of(m);
     struct kept_types *k;
@@ -125,7 +125,7 @@ open_module(struct type_module *m)
     m->opened = true;
     if (is_known_without(m))
         return;
-    m->object = object_open(module_of(m), &paths, &ignored);
+    m->object = object_open(type_module_of(m), &paths, &ignored);
     if (m->object == NULL)
         return;
     m->debug = object_debuginfo(m->object, &m->bias);
@@ -136,7 +136,7 @@ open_module(struct type_module *m)
 void
 type_module_load(struct type_module *m)
 {
-    const struct profile_module *from = module_of(m);
+    const struct profile_module *from = type_module_of(m);
 
     take_kept(m);
     if (m->index_known)
@@ -169,7 +169,7 @@ type_module_written(struct type_module *m)
     if (m->dated)
         return m->written;
     m->dated = true;
-    fd = regular_open(m->p->sysroot, module_of(m)->path, &st);
+    fd = regular_open(m->p->sysroot, type_module_of(m)->path, &st);
     if (fd >= 0) {
         m->written = st.st_mtim;
         close(fd);
@@ -180,7 +180,7 @@ type_module_written(struct type_module *m)
 static void
 load_facts(struct type_module *m)
 {
-    const struct profile_module *from = module_of(m);
+    const struct profile_module *from = type_module_of(m);
 
     take_kept(m);
     if (!m->facts_loaded && uses_caches(m))
@@ -213,11 +213,11 @@ type_module_facts(struct type_module *m, uint64_t address, uint64_t stamp,
 void
 type_module_close(struct type_module *m)
 {
-    const struct profile_module *from = module_of(m);
+    const struct profile_module *from = type_module_of(m);
 
     if (uses_caches(m))
         fact_cache_store(&m->facts, from->path, from->build_id, from->build_id_bytes);
-    if (!keep(m)) {
+    if (!type_module_keep(m)) {
         fact_cache_release(&m->facts);
         type_index_release(&m->index);
     }

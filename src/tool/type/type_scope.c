@@ -62,7 +62,8 @@ type_scopes_free(struct type_scopes *s)
 }
 
 static void
-add_name(struct type_scopes *s, struct unit_names *u, struct map *map, const Dwarf_Die *from)
+type_scope_add_name(struct type_scopes *s, struct unit_names *u, struct map *map,
+                    const Dwarf_Die *from)
 {
     Dwarf_Die followed = type_die_follow(from);
     Dwarf_Die *die = &followed;
@@ -99,7 +100,7 @@ collect(struct type_scopes *s, struct unit_names *u, Dwarf_Die *parent, unsigned
         case DW_TAG_structure_type:
         case DW_TAG_class_type:
         case DW_TAG_union_type:
-            add_name(s, u, &u->types, &die);
+            type_scope_add_name(s, u, &u->types, &die);
             collect(s, u, &die, depth + 1);
             break;
         case DW_TAG_namespace:
@@ -108,10 +109,10 @@ collect(struct type_scopes *s, struct unit_names *u, Dwarf_Die *parent, unsigned
         case DW_TAG_typedef:
         case DW_TAG_base_type:
         case DW_TAG_enumeration_type:
-            add_name(s, u, &u->types, &die);
+            type_scope_add_name(s, u, &u->types, &die);
             break;
         case DW_TAG_variable:
-            add_name(s, u, &u->variables, &die);
+            type_scope_add_name(s, u, &u->variables, &die);
             break;
         case DW_TAG_imported_unit:
             collect_imported(s, u, &die, depth + 1);
@@ -180,17 +181,17 @@ find_in_unit(struct type_scopes *s, Dwarf_Die *function, bool variable,
 }
 
 static bool
-is(const struct clue_token *t, const char *text)
+type_scope_is(const struct clue_token *t, const char *text)
 {
     return strlen(text) == t->length && memcmp(t->text, text, t->length) == 0;
 }
 
 static bool
-is_named(Dwarf_Die *die, const struct clue_token *name)
+type_scope_is_named(Dwarf_Die *die, const struct clue_token *name)
 {
     const char *own = dwarf_diename(die);
 
-    return own != NULL && is(name, own);
+    return own != NULL && type_scope_is(name, own);
 }
 
 /* The type of the variable or parameter NAME below SCOPE. */
@@ -206,8 +207,8 @@ find_below(Dwarf_Die *scope, const struct clue_token *name, uintptr_t *last, uns
     do {
         int tag = dwarf_tag(&die);
 
-        if ((tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) && is_named(&die, name) &&
-            type_die_of(&die, ret))
+        if ((tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) &&
+            type_scope_is_named(&die, name) && type_die_of(&die, ret))
             return true;
         if (tag == DW_TAG_lexical_block && find_below(&die, name, last, depth + 1, ret))
             return true;
@@ -216,7 +217,7 @@ find_below(Dwarf_Die *scope, const struct clue_token *name, uintptr_t *last, uns
 }
 
 static bool
-find_local(Dwarf_Die *function, const struct clue_token *name, Dwarf_Die *ret)
+type_scope_find_local(Dwarf_Die *function, const struct clue_token *name, Dwarf_Die *ret)
 {
     uintptr_t last = 0;
 
@@ -230,9 +231,9 @@ find_variable(struct type_scopes *s, Dwarf_Die *function, const struct clue_toke
     static const struct clue_token this = {.text = "this", .length = 4, .is_word = true};
     Dwarf_Die object;
 
-    if (find_local(function, name, ret))
+    if (type_scope_find_local(function, name, ret))
         return true;
-    if (find_local(function, &this, &object) && type_die_pointee(&object, &object) &&
+    if (type_scope_find_local(function, &this, &object) && type_die_pointee(&object, &object) &&
         type_die_member(s->dies, &object, name->text, name->length, ret))
         return true;
     return find_in_unit(s, function, true, name, &object) && type_die_of(&object, ret);
@@ -264,17 +265,17 @@ static bool
 apply_postfix(struct type_scopes *s, const struct clue_token *t, size_t count, Dwarf_Die *type)
 {
     for (size_t i = 0; i < count; i++) {
-        if (is(&t[i], "->") || is(&t[i], ".")) {
+        if (type_scope_is(&t[i], "->") || type_scope_is(&t[i], ".")) {
             Dwarf_Die object = *type;
 
-            if (i + 1 == count || (is(&t[i], "->") && !type_die_pointee(type, &object)))
+            if (i + 1 == count || (type_scope_is(&t[i], "->") && !type_die_pointee(type, &object)))
                 return false;
             i++;
             if (!type_die_member(s->dies, &object, t[i].text, t[i].length, type))
                 return false;
             follow_reference(type);
-        } else if (is(&t[i], "[")) {
-            while (i < count && !is(&t[i], "]"))
+        } else if (type_scope_is(&t[i], "[")) {
+            while (i < count && !type_scope_is(&t[i], "]"))
                 i++;
             if (i == count || !element_of(type, type))
                 return false;
@@ -292,11 +293,11 @@ find_expression(struct type_scopes *s, Dwarf_Die *function, const struct clue_to
 {
     size_t stars = 0;
 
-    while (count > 2 && is(&t[0], "(") && is(&t[count - 1], ")")) {
+    while (count > 2 && type_scope_is(&t[0], "(") && type_scope_is(&t[count - 1], ")")) {
         t++;
         count -= 2;
     }
-    while (stars < count && is(&t[stars], "*"))
+    while (stars < count && type_scope_is(&t[stars], "*"))
         stars++;
     if (stars == count || count > EXPRESSION_MAX || !t[stars].is_word ||
         !find_variable(s, function, &t[stars], ret))
@@ -318,7 +319,7 @@ is_filler(const struct clue_token *t)
                                         "static", "volatile", "typename", "::",   "register"};
 
     for (size_t i = 0; i < countof(words); i++)
-        if (is(t, words[i]))
+        if (type_scope_is(t, words[i]))
             return true;
     return false;
 }
@@ -332,7 +333,7 @@ type_word(const struct clue_token *t, size_t count)
     for (size_t i = 0; i < count; i++) {
         if (is_filler(&t[i]))
             continue;
-        if (!t[i].is_word || (name != NULL && !(i > 0 && is(&t[i - 1], "::"))))
+        if (!t[i].is_word || (name != NULL && !(i > 0 && type_scope_is(&t[i - 1], "::"))))
             return NULL;
         name = &t[i];
     }
@@ -348,7 +349,7 @@ find_type(struct type_scopes *s, Dwarf_Die *function, const struct clue_token *t
     size_t stars = 0;
     Dwarf_Die type;
 
-    while (count > 0 && is(&t[count - 1], "*")) {
+    while (count > 0 && type_scope_is(&t[count - 1], "*")) {
         count--;
         stars++;
     }
@@ -367,7 +368,7 @@ static bool
 find_declared(struct type_scopes *s, Dwarf_Die *function, const struct clue_token *t, size_t count,
               struct type_fact *ret)
 {
-    return count > 2 && is(&t[count - 2], "*") && t[count - 1].is_word &&
+    return count > 2 && type_scope_is(&t[count - 2], "*") && t[count - 1].is_word &&
            find_type(s, function, t, count - 2, ret);
 }
 

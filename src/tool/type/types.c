@@ -133,7 +133,7 @@ struct typer {
 
 static void collect_sizes(struct typer *t);
 static void collect_modules(struct typer *t);
-static void collect_types(struct typer *t);
+static void types_collect_types(struct typer *t);
 static void decide_sites(struct typer *t);
 
 /* Types of a packed profile, before more are found. */
@@ -221,7 +221,7 @@ symbol_types(struct profile *p, const struct symbol_options *options)
         before = known_types(&t);
     collect_sizes(&t);
     collect_modules(&t);
-    collect_types(&t);
+    types_collect_types(&t);
     decide_sites(&t);
     if (p->typed)
         keep_known(&t, &before);
@@ -350,7 +350,7 @@ is_of_library(const char *name)
 /* The program's types come first, then types of libraries, then types of the language's libraries,
  * then nameless ones. */
 static uint32_t
-rank_of(const char *name, bool in_program)
+types_rank_of(const char *name, bool in_program)
 {
     if (strncmp(name, "(anonymous, ", 12) == 0)
         return 3;
@@ -358,7 +358,7 @@ rank_of(const char *name, bool in_program)
 }
 
 static int
-compare_ranked(const void *left, const void *right, void *arg)
+types_compare_ranked(const void *left, const void *right, void *arg)
 {
     const struct ranked_type *a = left;
     const struct ranked_type *b = right;
@@ -379,12 +379,13 @@ compare_sizes(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Return true if V is sorted by compare_ranked: the types of a size often are, in one file. */
+/* Return true if V is sorted by types_compare_ranked: the types of a size often are, in one
+ * file. */
 static bool
 in_order(const struct ranked_type *v, size_t count, struct profile *p)
 {
     for (size_t i = 1; i < count; i++)
-        if (compare_ranked(&v[i - 1], &v[i], p) > 0)
+        if (types_compare_ranked(&v[i - 1], &v[i], p) > 0)
             return false;
     return true;
 }
@@ -407,7 +408,7 @@ add_of_size(struct typer *t, uint64_t size, struct ranked_types *list)
         for (size_t k = type_index_find(&m->index, size);
              k < m->index.count && m->index.v[k].size == size; k++) {
             const char *name = strtab_get(&m->index.names, m->index.v[k].name);
-            uint32_t rank = rank_of(name, profile_is_program(t->p, m->module));
+            uint32_t rank = types_rank_of(name, profile_is_program(t->p, m->module));
 
             arena_grow(&t->scratch, &list->v, &list->capacity, list->count, sizeof *list->v);
             list->v[list->count++] =
@@ -415,7 +416,7 @@ add_of_size(struct typer *t, uint64_t size, struct ranked_types *list)
         }
     }
     if (!in_order(list->v + first, list->count - first, t->p))
-        qsort_r(list->v + first, list->count - first, sizeof *list->v, compare_ranked, t->p);
+        qsort_r(list->v + first, list->count - first, sizeof *list->v, types_compare_ranked, t->p);
 }
 
 /* Make room for the names of all types of requested sizes; few are in the profile yet. */
@@ -437,7 +438,7 @@ expect_names(struct typer *t)
 
 /* Put the types of wanted sizes of all modules into the profile, each name once per size. */
 static void
-collect_types(struct typer *t)
+types_collect_types(struct typer *t)
 {
     struct profile *p = t->p;
     struct ranked_types list = {0};
@@ -473,7 +474,7 @@ is_newer(const struct timespec *a, const struct timespec *b)
 /* Read the text file PATH if everybody may read it or it belongs to us, because a profile may name
  * any file. */
 static void
-read_source(struct typer *t, const char *path, struct source_text *ret)
+types_read_source(struct typer *t, const char *path, struct source_text *ret)
 {
     struct stat st;
     int fd = path[0] == '/' ? regular_open(t->p->sysroot, path, &st) : -1;
@@ -505,7 +506,7 @@ find_source(struct typer *t, uint32_t file)
     if (is_new) {
         struct source_text *s = arena_alloc(&t->scratch, sizeof *s);
 
-        read_source(t, profile_string(t->p, file), s);
+        types_read_source(t, profile_string(t->p, file), s);
         *known = (uintptr_t)s;
     }
     return (const struct source_text *)(uintptr_t)*known;
@@ -513,7 +514,7 @@ find_source(struct typer *t, uint32_t file)
 
 /* Name of FUNCTION in the source: without scopes, arguments and parameters. */
 static const char *
-plain_name(struct typer *t, const char *function)
+types_plain_name(struct typer *t, const char *function)
 {
     size_t length = strcspn(function, "<(");
     const char *name = arena_strndup(&t->scratch, function, length);
@@ -543,14 +544,14 @@ find_statements(struct typer *t, struct type_module *m, const struct profile_loc
                 v[i].size_bytes = s->size_bytes;
             }
         }
-        callee = f->function != 0 ? plain_name(t, profile_string(t->p, f->function)) : NULL;
+        callee = f->function != 0 ? types_plain_name(t, profile_string(t->p, f->function)) : NULL;
     }
     return v;
 }
 
 /* A number for all that the statements V of L say of the call, of a text when it was written. */
 static uint64_t
-stamp_of(struct typer *t, const struct profile_location *l, const struct type_statement *v)
+types_stamp_of(struct typer *t, const struct profile_location *l, const struct type_statement *v)
 {
     uint64_t stamp = l->frame_count;
 
@@ -653,7 +654,7 @@ source_name(struct typer *t, uint32_t location)
 
     return location == 0
                ? NULL
-               : plain_name(t, profile_string(t->p, t->p->frames[outermost].function));
+               : types_plain_name(t, profile_string(t->p, t->p->frames[outermost].function));
 }
 
 /* Result for most calls of a program without debug information: no type. The caller of a function
@@ -687,7 +688,7 @@ find_facts(struct typer *t, uint32_t location, uint32_t callee)
         struct type_module *m = &t->modules[index - 1];
         const struct type_statement *v = find_statements(t, m, l, source_name(t, callee));
 
-        type_module_facts(m, l->address - t->p->modules[l->module].bias, stamp_of(t, l, v), v,
+        type_module_facts(m, l->address - t->p->modules[l->module].bias, types_stamp_of(t, l, v), v,
                           l->frame_count, &facts);
     }
     add_name_facts(t, l, &facts);
@@ -701,7 +702,7 @@ find_facts(struct typer *t, uint32_t location, uint32_t callee)
 
 /* Like find_facts, called once for each place and cached. */
 static const struct type_facts *
-facts_of(struct typer *t, uint32_t location, uint32_t callee)
+types_facts_of(struct typer *t, uint32_t location, uint32_t callee)
 {
     if (t->facts[location] == NULL)
         t->facts[location] = find_facts(t, location, callee);
@@ -710,8 +711,8 @@ facts_of(struct typer *t, uint32_t location, uint32_t callee)
 
 /* Like type_verdict_decide, cached, because many paths lead to one call. */
 static bool
-judge(struct typer *t, const struct type_facts *facts, const struct type_sizes *sizes,
-      struct type_answer *ret)
+types_judge(struct typer *t, const struct type_facts *facts, const struct type_sizes *sizes,
+            struct type_answer *ret)
 {
     uint64_t hash;
     struct judged *j;
@@ -733,8 +734,8 @@ judge(struct typer *t, const struct type_facts *facts, const struct type_sizes *
  * Returns false if there are no facts about the calls, so that other sizes would make no
  * difference. */
 static bool
-decide_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint64_t header,
-             struct type_answer *ret)
+types_decide_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint64_t header,
+                   struct type_answer *ret)
 {
     const struct profile *p = t->p;
     uint32_t callee = 0;
@@ -748,8 +749,8 @@ decide_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uin
 
         if (location == 0 || l->frame_count == 0)
             break;
-        facts = facts_of(t, location, callee);
-        passes_on = judge(t, facts, sizes, &a);
+        facts = types_facts_of(t, location, callee);
+        passes_on = types_judge(t, facts, sizes, &a);
         knows |= facts->count > 0;
         // A function that adds a header does not have the type.
         if (header > 0 && i == 0 && !passes_on)
@@ -768,7 +769,7 @@ static void
 decide_node(struct typer *t, uint32_t node, const struct type_sizes *asked,
             struct type_answer *ret)
 {
-    if (!decide_sizes(t, node, asked, 0, ret))
+    if (!types_decide_sizes(t, node, asked, 0, ret))
         return;
     // A guess, or a type that only begins the block, is no better than one that fits behind a
     // header.
@@ -779,7 +780,7 @@ decide_node(struct typer *t, uint32_t node, const struct type_sizes *asked,
         struct type_sizes sizes = {asked->min - header, asked->max - header};
         struct type_answer behind = {0};
 
-        decide_sizes(t, node, &sizes, header, &behind);
+        types_decide_sizes(t, node, &sizes, header, &behind);
         if (behind.verdict != VERDICT_CERTAIN || !behind.fact->is_aggregate ||
             behind.fit < FIT_TAIL)
             continue;
@@ -809,7 +810,7 @@ first_of_size(const struct profile *p, uint64_t size)
 
 /* Return the id of how the type of A, which has a fact, is written. */
 static uint32_t
-type_name(struct typer *t, const struct type_answer *a)
+types_type_name(struct typer *t, const struct type_answer *a)
 {
     const char *more = a->fit == FIT_ARRAY ? "[]" : a->fit == FIT_HEAD ? " +" : "";
     bool is_new;
@@ -843,7 +844,7 @@ answer_of(struct typer *t, uint32_t node, const struct type_sizes *sizes)
     t->steps = 0;
     decide_node(t, node, sizes, &a);
     if (a.fact != NULL)
-        now.answer = (struct named_answer){type_name(t, &a), a.verdict};
+        now.answer = (struct named_answer){types_type_name(t, &a), a.verdict};
     if (t->steps < SETTLED_CALLS)
         *s = now;
     return now.answer;

@@ -119,7 +119,7 @@ has_sign(const char *s)
 }
 
 static void
-write_text(struct strbuf *b, const char *text)
+ascii_write_text(struct strbuf *b, const char *text)
 {
     while (*text != '\0') {
         const char *stand_in;
@@ -141,7 +141,7 @@ ascii_text(struct arena *arena, const char *text)
 
     if (!ascii_is_wanted() || !has_sign(text))
         return text;
-    write_text(&b, text);
+    ascii_write_text(&b, text);
     copy = arena_strdup(arena, strbuf_text(&b));
     strbuf_release(&b);
     return copy;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static uint32_t
-more_bytes(unsigned char first)
+character_more_bytes(unsigned char first)
 {
     if (first < 0x80)
         return 0;
@@ -23,7 +23,7 @@ character_bytes(const char *s, uint32_t *ret_character)
     static const uint32_t smallest[] = {0, 0x80, 0x800, 0x10000};
     static const unsigned char first_bits[] = {0x7f, 0x1f, 0x0f, 0x07};
     unsigned char first = (unsigned char)*s;
-    uint32_t more = more_bytes(first);
+    uint32_t more = character_more_bytes(first);
     uint32_t c = first & first_bits[more];
 
     if ((first >= 0x80 && first < 0xc2) || first > 0xf4)

@@ -20,7 +20,7 @@ static char broken[256];
 void __sanitizer_print_stack_trace(void) __attribute__((weak));
 
 static const char *
-base_name(const char *path)
+ensure_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -30,7 +30,7 @@ base_name(const char *path)
 bool
 ensure_broken(const char *condition, const char *file, int line)
 {
-    snprintf(broken, sizeof broken, "%s (%s:%d)", condition, base_name(file), line);
+    snprintf(broken, sizeof broken, "%s (%s:%d)", condition, ensure_base_name(file), line);
     return false;
 }
 
@@ -46,7 +46,7 @@ ensure_failed(const char *expected, const char *why, const char *file, int line)
     fprintf(stderr,
             "heaptap: this is a mistake of heaptap's own, please report it with the command: "
             "%s:%d: expected %s%s%s; the input is as it was\n",
-            base_name(file), line, expected, why != NULL ? ", broken is " : "",
+            ensure_base_name(file), line, expected, why != NULL ? ", broken is " : "",
             why != NULL ? why : "");
     if (__sanitizer_print_stack_trace != NULL)
         __sanitizer_print_stack_trace();

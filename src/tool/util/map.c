@@ -23,7 +23,7 @@ struct map_slot {
 };
 
 static uint64_t
-seed(void)
+map_seed(void)
 {
     static uint64_t value;
 
@@ -36,7 +36,7 @@ seed(void)
 static uint64_t
 hash_string(const char *s, size_t length)
 {
-    uint64_t hash = seed() ^ length;
+    uint64_t hash = map_seed() ^ length;
 
     for (; length >= sizeof(uint64_t); length -= sizeof(uint64_t), s += sizeof(uint64_t)) {
         uint64_t part;
@@ -55,9 +55,9 @@ hash_string(const char *s, size_t length)
 
 /* Return the slot of KEY, which is not 0, or the free one where it belongs. */
 static struct map_slot *
-find_slot(const struct map *m, uint64_t key)
+map_find_slot(const struct map *m, uint64_t key)
 {
-    size_t i = hash_u64(key ^ seed()) & (m->capacity - 1);
+    size_t i = hash_u64(key ^ map_seed()) & (m->capacity - 1);
 
     while (m->slots[i].key != 0 && m->slots[i].key != key)
         i = (i + 1) & (m->capacity - 1);
@@ -65,7 +65,7 @@ find_slot(const struct map *m, uint64_t key)
 }
 
 static void
-grow(struct map *m, size_t capacity)
+map_grow(struct map *m, size_t capacity)
 {
     struct map old = *m;
 
@@ -73,7 +73,7 @@ grow(struct map *m, size_t capacity)
     m->slots = xcalloc(capacity, sizeof *m->slots);
     for (size_t i = 0; i < old.capacity; i++)
         if (old.slots[i].key != 0)
-            *find_slot(m, old.slots[i].key) = old.slots[i];
+            *map_find_slot(m, old.slots[i].key) = old.slots[i];
     free(old.slots);
 }
 
@@ -85,7 +85,7 @@ map_reserve(struct map *m, size_t count)
     while (count > capacity / 4 * 3)
         capacity *= 2;
     if (capacity > m->capacity)
-        grow(m, capacity);
+        map_grow(m, capacity);
 }
 
 /* As map_put, for key 0. */
@@ -107,8 +107,8 @@ map_put(struct map *m, uint64_t key, bool *ret_new)
     if (key == 0)
         return put_zero(m, ret_new);
     if (m->count * 4 >= m->capacity * 3)
-        grow(m, m->capacity ? m->capacity * 2 : CAPACITY_MIN);
-    s = find_slot(m, key);
+        map_grow(m, m->capacity ? m->capacity * 2 : CAPACITY_MIN);
+    s = map_find_slot(m, key);
     if (ret_new)
         *ret_new = s->key == 0;
     if (s->key == 0) {
@@ -127,7 +127,7 @@ map_get(const struct map *m, uint64_t key)
         return m->has_zero ? (uint64_t *)&m->zero_value : NULL;
     if (m->capacity == 0)
         return NULL;
-    s = find_slot(m, key);
+    s = map_find_slot(m, key);
     return s->key != 0 ? &s->value : NULL;
 }
 
@@ -209,7 +209,7 @@ map_is_valid(const struct map *m)
     for (size_t i = 0; i < m->capacity; i++) {
         used += m->slots[i].key != 0;
         // A key elsewhere would be inserted twice.
-        HOLDS(m->slots[i].key == 0 || find_slot(m, m->slots[i].key) == &m->slots[i]);
+        HOLDS(m->slots[i].key == 0 || map_find_slot(m, m->slots[i].key) == &m->slots[i]);
     }
     HOLDS(used == m->count); // Nothing is removed.
     return true;

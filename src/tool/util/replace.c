@@ -16,7 +16,7 @@
 #include "util/strbuf.h"
 
 static bool
-write_all(int fd, const char *data, size_t size_bytes)
+replace_write_all(int fd, const char *data, size_t size_bytes)
 {
     while (size_bytes > 0) {
         ssize_t n = write(fd, data, size_bytes);
@@ -52,7 +52,7 @@ open_beside(const char *path, struct strbuf *temporary)
 }
 
 static bool
-has_name(int fd)
+replace_has_name(int fd)
 {
     struct stat st;
 
@@ -65,7 +65,7 @@ name_it(int fd, const char *temporary)
 {
     char self[64];
 
-    if (has_name(fd))
+    if (replace_has_name(fd))
         return true;
     snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
     return linkat(AT_FDCWD, self, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW) == 0;
@@ -87,8 +87,8 @@ replace_file(const char *path, const struct file_owner *owner, const void *data,
 
     fd = open_beside(path, &temporary);
     if (fd >= 0) {
-        done = give(fd, owner) && write_all(fd, data, size_bytes);
-        named = (done || has_name(fd)) && name_it(fd, temporary.text);
+        done = give(fd, owner) && replace_write_all(fd, data, size_bytes);
+        named = (done || replace_has_name(fd)) && name_it(fd, temporary.text);
         done = done && named;
         done = close(fd) == 0 && done && rename(temporary.text, path) == 0;
         saved_errno = errno;

@@ -237,7 +237,7 @@ identity_columns(enum group_by by, struct column *c, size_t n)
 }
 
 static const char *
-known(const char *text)
+group_table_known(const char *text)
 {
     return text && *text ? text : NULL;
 }
@@ -275,7 +275,7 @@ static void
 identity_cells(const struct view *v, enum group_by by, const struct group_row *r, struct table *t)
 {
     const struct profile_frame *f = r->frame == GROUP_NO_FRAME ? NULL : &v->p->frames[r->frame];
-    const char *module = f ? known(profile_code_of(v->p, f)) : NULL;
+    const char *module = f ? group_table_known(profile_code_of(v->p, f)) : NULL;
 
     switch (by) {
     case BY_SITE:
@@ -284,12 +284,12 @@ identity_cells(const struct view *v, enum group_by by, const struct group_row *r
         table_string(t, module);
         break;
     case BY_LINE:
-        table_string(t, f ? known(profile_string(v->p, f->file)) : NULL);
+        table_string(t, f ? group_table_known(profile_string(v->p, f->file)) : NULL);
         table_number(t, f ? f->line : 0);
         table_string(t, f ? frame_name(v->p, r->frame, r->location, v->arena) : "other");
         break;
     case BY_FILE:
-        table_string(t, f ? known(profile_string(v->p, f->file)) : NULL);
+        table_string(t, f ? group_table_known(profile_string(v->p, f->file)) : NULL);
         break;
     case BY_MODULE:
         table_string(t, module);
@@ -307,7 +307,7 @@ identity_cells(const struct view *v, enum group_by by, const struct group_row *r
         table_number(t, (int64_t)r->bin->size_max);
         break;
     case BY_TYPE:
-        table_string(t, known(profile_string(v->p, r->site->type)));
+        table_string(t, group_table_known(profile_string(v->p, r->site->type)));
         table_string(t, verdict_names[r->site->verdict]);
         type_size_cells(&r->self, t);
         break;
@@ -326,7 +326,7 @@ identity_cells(const struct view *v, enum group_by by, const struct group_row *r
 
 /* The type of SITE, or those it may be. */
 static const char *
-type_name(const struct view *v, const struct profile_site *site)
+group_table_type_name(const struct view *v, const struct profile_site *site)
 {
     const struct profile *p = v->p;
     uint64_t size = profile_site_size_min(site);
@@ -388,7 +388,7 @@ row_name(const struct view *v, enum group_by by, const struct group_row *r, bool
     if (by == BY_SIZE)
         return size_text(v->arena, r->bin->size_min, r->bin->size_max);
     if (by == BY_TYPE)
-        return type_name(v, r->site);
+        return group_table_type_name(v, r->site);
     if (by == BY_HEAP)
         return r->heap->name;
     if (by == BY_LABEL)
@@ -408,7 +408,7 @@ row_name(const struct view *v, enum group_by by, const struct group_row *r, bool
                      : arena_printf(v->arena, "? (%s)",
                                     path_basename(profile_code_of(p, &p->frames[r->frame])));
     case BY_MODULE:
-        return known(profile_code_of(p, &p->frames[r->frame]));
+        return group_table_known(profile_code_of(p, &p->frames[r->frame]));
     default:
         return frame_name(p, r->frame, r->location, v->arena);
     }
@@ -429,7 +429,7 @@ row_place(const struct view *v, enum group_by by, const struct group_row *r, boo
 
 /* How full HEAP is, and how it came to be. */
 static const char *
-heap_place(const struct view *v, const struct profile_heap *heap, enum metric metric)
+group_table_heap_place(const struct view *v, const struct profile_heap *heap, enum metric metric)
 {
     const char *full = backing_fullness(v, heap, metric);
 
@@ -486,7 +486,7 @@ group_table_fill(const struct view *v, const struct groups *groups, enum group_b
         table_string(ret, row_name(v, by, r, full));
         if (by != BY_TYPE)
             table_string(ret, has_frame         ? row_place(v, by, r, full)
-                              : by == BY_HEAP   ? heap_place(v, r->heap, metric)
+                              : by == BY_HEAP   ? group_table_heap_place(v, r->heap, metric)
                               : by == BY_THREAD ? thread_place(v, r->share)
                                                 : "");
         add_counter_cells(ret, &r->inclusive);

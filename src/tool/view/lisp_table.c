@@ -8,8 +8,8 @@
 #include "analyse/lisp_types.h"
 
 static void
-add_row(struct table *t, const char *class, const char *type, const struct counters *c,
-        const struct counters *whole)
+lisp_table_add_row(struct table *t, const char *class, const char *type, const struct counters *c,
+                   const struct counters *whole)
 {
     table_string(t, class);
     table_string(t, type);
@@ -45,11 +45,12 @@ lisp_table_build(const struct view *v, struct table *ret)
         const char *letter = lisp_class_letter(row->class);
 
         if (row->type == NULL)
-            add_row(ret, letter, arena_printf(v->arena, "all %s", lisp_class_title(row->class)),
-                    &row->counters, &types.total);
+            lisp_table_add_row(ret, letter,
+                               arena_printf(v->arena, "all %s", lisp_class_title(row->class)),
+                               &row->counters, &types.total);
         else
-            add_row(ret, letter, row->type, &row->counters, &types.total);
+            lisp_table_add_row(ret, letter, row->type, &row->counters, &types.total);
     }
     if (types.count > 0)
-        add_row(ret, "", "total", &types.total, &types.total);
+        lisp_table_add_row(ret, "", "total", &types.total, &types.total);
 }

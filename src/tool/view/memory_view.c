@@ -14,7 +14,7 @@
 #include "view/memory_words.h"
 
 static int
-by_bytes(const void *a, const void *b)
+memory_view_by_bytes(const void *a, const void *b)
 {
     const struct block *x = *(const struct block *const *)a, *y = *(const struct block *const *)b;
 
@@ -33,7 +33,7 @@ list_largest(const struct view *v, struct memory_view *m)
         if (m->stacks.stack_of[i] != 0)
             m->blocks[m->block_count++] = &b->v[i];
     if (m->block_count > 1)
-        qsort(m->blocks, m->block_count, sizeof(struct block *), by_bytes);
+        qsort(m->blocks, m->block_count, sizeof(struct block *), memory_view_by_bytes);
 }
 
 void
@@ -177,7 +177,7 @@ memory_view_function(const struct view *v, const struct stack *s)
 /* The file that MAPPING was of in the process, as far as it is known. Its path there may be another
  * one than the loader had. */
 static struct profile_module
-module_of(const struct profile *p, const struct memory_mapping *mapping)
+memory_view_module_of(const struct profile *p, const struct memory_mapping *mapping)
 {
     const struct profile_module *known = NULL;
 
@@ -198,7 +198,7 @@ variable_words(const struct view *v, const struct examined *e, uint64_t at)
 
     if (place.kind != PLACE_MODULE)
         return "a variable";
-    module = module_of(v->p, place.mapping);
+    module = memory_view_module_of(v->p, place.mapping);
     name = variable_name(v->p, &module, place.off, v->arena, &off);
     if (name == NULL)
         return arena_printf(v->arena, "%s + 0x%" PRIx64, path_basename(place.mapping->path),

@@ -55,7 +55,7 @@ session_who(const struct profile *p, struct arena *arena)
 
 /* The next word from *AT on, from ARENA; NULL at the end. */
 static const char *
-next_word(const char **at, struct arena *arena)
+session_names_next_word(const char **at, struct arena *arena)
 {
     size_t length;
     const char *word;
@@ -83,13 +83,13 @@ word_key(struct words *all, const struct session_who *w, const char *word)
 }
 
 static void
-count_words(struct words *all, size_t process)
+session_names_count_words(struct words *all, size_t process)
 {
     const struct session_who *w = &all->who[process];
     const char *at = arguments_of(w), *word;
 
     ++*map_put(&all->by_program, strtab_id(&all->texts, w->program), NULL);
-    while ((word = next_word(&at, all->arena)) != NULL) {
+    while ((word = session_names_next_word(&at, all->arena)) != NULL) {
         uint64_t key = word_key(all, w, word);
         uint64_t *last = map_put(&all->last_counted, key, NULL);
 
@@ -104,7 +104,7 @@ count_words(struct words *all, size_t process)
 enum rank { RANK_ALONE, RANK_SOME, RANK_TEMPORARY, RANK_ALL, RANK_COUNT };
 
 static enum rank
-rank_of(struct words *all, const struct session_who *w, const char *word)
+session_names_rank_of(struct words *all, const struct session_who *w, const char *word)
 {
     uint64_t processes = *map_put(&all->by_program, strtab_id(&all->texts, w->program), NULL);
     uint64_t with = *map_put(&all->with_word, word_key(all, w, word), NULL);
@@ -117,7 +117,7 @@ rank_of(struct words *all, const struct session_who *w, const char *word)
 }
 
 static bool
-is_among(const char *const *words, size_t count, const char *word)
+session_names_is_among(const char *const *words, size_t count, const char *word)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(words[i], word) == 0)
@@ -142,7 +142,7 @@ has_own_name(const struct session_who *w, struct arena *arena)
 
     if (*w->comm == '\0' || is_like(w->comm, w->program))
         return false;
-    while ((word = next_word(&at, arena)) != NULL)
+    while ((word = session_names_next_word(&at, arena)) != NULL)
         if (is_like(w->comm, path_basename(word)) && *path_basename(word) != '\0')
             return false;
     return true;
@@ -152,7 +152,7 @@ has_own_name(const struct session_who *w, struct arena *arena)
 static const char *
 called(const struct session_who *w, struct arena *arena)
 {
-    const char *at = w->command, *first = *at != ' ' ? next_word(&at, arena) : NULL;
+    const char *at = w->command, *first = *at != ' ' ? session_names_next_word(&at, arena) : NULL;
 
     if (first != NULL && *path_basename(first) != '\0')
         return path_basename(first);
@@ -160,7 +160,7 @@ called(const struct session_who *w, struct arena *arena)
 }
 
 static const char *
-name_of(struct words *all, const struct session_who *w)
+session_names_name_of(struct words *all, const struct session_who *w)
 {
     const char *name = called(w, all->arena);
     const char *shown[WORDS_SHOWN];
@@ -171,8 +171,9 @@ name_of(struct words *all, const struct session_who *w)
     for (int rank = 0; rank < RANK_COUNT && (rank < RANK_TEMPORARY || count == 0); rank++) {
         const char *at = arguments_of(w), *word;
 
-        while (count < WORDS_SHOWN && (word = next_word(&at, all->arena)) != NULL)
-            if ((int)rank_of(all, w, word) == rank && !is_among(shown, count, word))
+        while (count < WORDS_SHOWN && (word = session_names_next_word(&at, all->arena)) != NULL)
+            if ((int)session_names_rank_of(all, w, word) == rank &&
+                !session_names_is_among(shown, count, word))
                 shown[count++] = word;
     }
     for (size_t i = 0; i < count; i++)
@@ -187,9 +188,9 @@ session_names(const struct session_who *who, size_t count, struct arena *arena, 
     struct words all = {.who = who, .count = count, .arena = &scratch};
 
     for (size_t i = 0; i < count; i++)
-        count_words(&all, i);
+        session_names_count_words(&all, i);
     for (size_t i = 0; i < count; i++)
-        ret[i] = arena_strdup(arena, name_of(&all, &who[i]));
+        ret[i] = arena_strdup(arena, session_names_name_of(&all, &who[i]));
     strtab_release(&all.texts);
     map_release(&all.by_program);
     map_release(&all.with_word);
@@ -204,7 +205,7 @@ session_name_fit(struct arena *arena, const char *name, size_t width)
 
     if (style_width(name) <= width)
         return name;
-    while ((word = next_word(&at, arena)) != NULL)
+    while ((word = session_names_next_word(&at, arena)) != NULL)
         fitting = arena_printf(arena, "%s%s%s", fitting, *fitting ? " " : "",
                                *path_basename(word) ? path_basename(word) : word);
     return fitting;

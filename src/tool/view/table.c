@@ -171,7 +171,7 @@ leave_out(struct table *t, bool only_dim)
 
 /* Set WIDTHS so that lines fit, if necessary by leaving columns of T out. */
 static void
-measure(struct table *t, const struct style *style, size_t rows, size_t *widths)
+table_measure(struct table *t, const struct style *style, size_t rows, size_t *widths)
 {
     measure_cells(t, style, rows, widths);
     while (table_width(t, widths) > style->width && (leave_out(t, true) || leave_out(t, false)))
@@ -189,8 +189,8 @@ fit(const struct table *t, size_t column, const char *text, size_t width)
 }
 
 static void
-put_cell(const struct table *t, const struct style *style, size_t column, const char *text,
-         size_t width, enum ink ink, struct strbuf *out)
+table_put_cell(const struct table *t, const struct style *style, size_t column, const char *text,
+               size_t width, enum ink ink, struct strbuf *out)
 {
     bool is_last = true;
 
@@ -215,8 +215,8 @@ put_cell(const struct table *t, const struct style *style, size_t column, const 
 }
 
 static void
-put_row(const struct table *t, const struct style *style, const size_t *widths, size_t row,
-        struct strbuf *out)
+table_put_row(const struct table *t, const struct style *style, const size_t *widths, size_t row,
+              struct strbuf *out)
 {
     const char *gap = "";
 
@@ -224,8 +224,8 @@ put_row(const struct table *t, const struct style *style, const size_t *widths, 
         if (t->columns[i].title == NULL)
             continue;
         strbuf_str(out, gap);
-        put_cell(t, style, i, cell_text(t, row, i), widths[i],
-                 t->columns[i].dim ? INK_DIM : INK_PLAIN, out);
+        table_put_cell(t, style, i, cell_text(t, row, i), widths[i],
+                       t->columns[i].dim ? INK_DIM : INK_PLAIN, out);
         gap = "  ";
     }
     strbuf_char(out, '\n');
@@ -239,17 +239,17 @@ table_text(const struct table *t, const struct style *style, size_t limit, struc
     struct table fitted = *t;
     const char *gap = "";
 
-    measure(&fitted, style, rows, widths);
+    table_measure(&fitted, style, rows, widths);
     for (size_t i = 0; i < t->column_count; i++) {
         if (fitted.columns[i].title == NULL)
             continue;
         strbuf_str(out, gap);
-        put_cell(&fitted, style, i, t->columns[i].title, widths[i], INK_DIM, out);
+        table_put_cell(&fitted, style, i, t->columns[i].title, widths[i], INK_DIM, out);
         gap = "  ";
     }
     strbuf_char(out, '\n');
     for (size_t r = 0; r < rows; r++)
-        put_row(&fitted, style, widths, r, out);
+        table_put_row(&fitted, style, widths, r, out);
 }
 
 static void
