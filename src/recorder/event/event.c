@@ -72,8 +72,8 @@ set_counter(struct stack_target *target, uint64_t size_bytes, uint32_t site, str
     target->counter[size_class] = c;
 }
 
-/* Slow path of event_alloc when only the block or its counter is unusual: the thread is ordinary,
- * and the stack belongs to TARGET. Stores the counter in TARGET. */
+/* Slow path of event_alloc when only the block or its counter misses the fast path: it is open to
+ * the thread, and the stack belongs to TARGET. Stores the counter in TARGET. */
 static NOINLINE void *
 alloc_at(void *p, size_t size_bytes, struct stack_target *target)
 {

@@ -1,10 +1,10 @@
 /* fast_path.h: the fast path for the most frequent events.
  *
- * An event is ordinary if the thread has a struct and nothing to look up, this event is not timed,
- * and the block is direct (ledger.h), with counters of this thread that need no new bounds and no
- * copy for a snapshot. All conditions are checked before anything changes, so any other event can
- * still take the slow path (event.c) from the start. The fast path calls nothing, so the compiler
- * saves few registers or none. */
+ * An event takes this path if the thread has a struct and nothing to look up, if the event is not
+ * timed, and if the block is direct (ledger.h), with counters of this thread that need no new
+ * bounds and no copy for a snapshot. All conditions are checked before anything changes, so any
+ * other event can still take the slow path (event.c) from the start. The fast path calls nothing,
+ * so the compiler saves few registers or none. */
 #ifndef EVENT_FAST_PATH_H
 #define EVENT_FAST_PATH_H
 
@@ -52,7 +52,7 @@ fast_path_alloc(struct thread *t, const void *p, uint64_t size_bytes, uint32_t s
     struct ledger_place at;
     uint32_t entry;
 
-    // C is then prepared for this event, whether it turns out to be ordinary or not.
+    // C is then prepared for this event, whether it takes the fast path or not.
     if (unlikely(!count_is_within(c, size_bytes)) || unlikely(!peak_prepares_alloc(t, c)))
         return FAST_PATH_MISS;
     at = ledger_direct_place(t->ledger, t->direct_units, p);

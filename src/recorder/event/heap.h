@@ -34,9 +34,10 @@ void heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_byte
 /* P no longer backs the heap. If it was a block of malloc, it is one again, allocated at CALLER. */
 void heap_backing_end(struct thread *t, uint64_t handle, void *p, struct arch_caller caller);
 
-/* Slow paths of heap_fast_path.h. Each requires that reentry_enter has begun the event for an
- * ordinary thread, and ends it. These record the allocation of one object at P, by the stack that
- * called from CALLER or belongs to TARGET; the first, of more than HEAP_FINE_BYTES. */
+/* Slow paths of heap_fast_path.h. Each requires that reentry_enter has begun the event of a thread
+ * to which the fast path is open, and ends it. These record the allocation of one object at P, by
+ * the stack that called from CALLER or belongs to TARGET; the first, of more than
+ * HEAP_FINE_BYTES. */
 void heap_alloc_coarse(uint64_t handle, const void *p, uint64_t size_bytes,
                        const struct stack_target *target);
 void heap_alloc_miss(uint64_t handle, const void *p, uint64_t size_bytes,

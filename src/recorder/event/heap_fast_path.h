@@ -1,7 +1,7 @@
 /* heap_fast_path.h: the fast path for events of the program's own heaps.
  *
  * As in fast_path.h, all conditions are checked before anything changes, so any other event can
- * still take the slow path (heap.c) from the start. An allocation is ordinary if
+ * still take the slow path (heap.c) from the start. An allocation takes it if
  *
  *     - it is one object;
  *     - its stack is in the memo or predicted, and the thread has seen it with this heap's name and
@@ -10,7 +10,7 @@
  *       instance and its live values are cached;
  *     - the counter needs no new bounds.
  *
- * A free is ordinary if the object has a word in the shadow, and its site is cached likewise. So
+ * A free takes it if the object has a word in the shadow, and its site is cached likewise. So
  * two lookups in the thread's own tables replace lookups of the instance, the live values and the
  * thread's counters.
  *

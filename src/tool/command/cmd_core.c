@@ -12,14 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command/examine.h"
 #include "command/runner.h"
 #include "command/sink.h"
-#include "command/symbolise.h"
 #include "image/elf_core.h"
 #include "json/json_memory.h"
 #include "json/json_report.h"
 #include "load/load.h"
+#include "open/examine.h"
+#include "open/symbolise.h"
 #include "option/view_opts.h"
 #include "profile/pack.h"
 #include "text/text_memory.h"

@@ -6,14 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command/names_hint.h"
-#include "command/open_set.h"
-#include "command/pick_stacks.h"
 #include "command/report_limits.h"
 #include "command/sink.h"
-#include "command/symbolise.h"
 #include "flame/flamegraph.h"
 #include "json/json_diff.h"
+#include "open/names_hint.h"
+#include "open/open_set.h"
+#include "open/pick_stacks.h"
+#include "open/symbolise.h"
 #include "option/limit_opts.h"
 #include "option/metric_opts.h"
 #include "profile/fold_runtime.h"

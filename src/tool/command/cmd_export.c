@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "command/exporters.h"
-#include "command/pick_stacks.h"
 #include "command/runner.h"
 #include "command/sink.h"
+#include "open/pick_stacks.h"
 #include "option/metric_opts.h"
 #include "view/losses.h"
 

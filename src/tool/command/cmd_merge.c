@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "command/names_hint.h"
 #include "command/sink.h"
-#include "command/symbolise.h"
 #include "load/load.h"
 #include "merge/merge.h"
+#include "open/names_hint.h"
+#include "open/symbolise.h"
 #include "option/symbol_opts.h"
 #include "profile/listing.h"
 #include "profile/origin.h"

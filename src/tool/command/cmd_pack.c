@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "command/names_hint.h"
 #include "command/sink.h"
-#include "command/symbolise.h"
 #include "load/load.h"
+#include "open/names_hint.h"
+#include "open/symbolise.h"
 #include "option/symbol_opts.h"
 #include "profile/listing.h"
 #include "profile/origin.h"

@@ -7,8 +7,8 @@
 
 #include "analyse/stack_numbers.h"
 #include "command/runner.h"
-#include "command/symbolise.h"
 #include "json/json_report.h"
+#include "open/symbolise.h"
 #include "option/metric_opts.h"
 #include "profile/listing.h"
 #include "text/text_brief.h"

@@ -2,8 +2,8 @@
  *
  * Sizes are counted for the whole process, so they cannot be filtered by stack. */
 #include "command/runner.h"
-#include "command/symbolise.h"
 #include "json/json_size_totals.h"
+#include "open/symbolise.h"
 #include "text/text_size_totals.h"
 
 enum { TOP_DEFAULT = 20 };

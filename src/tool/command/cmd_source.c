@@ -4,9 +4,9 @@
  */
 #include "analyse/source.h"
 #include "command/runner.h"
-#include "command/source_files.h"
-#include "command/symbolise.h"
 #include "json/json_source.h"
+#include "open/source_files.h"
+#include "open/symbolise.h"
 #include "text/text_recording.h"
 #include "text/text_source.h"
 

@@ -8,7 +8,7 @@
 #include "command/run_limits.h"
 
 #include "command/report_limits.h"
-#include "command/symbolise.h"
+#include "open/symbolise.h"
 #include "option/limit_opts.h"
 #include "option/opts.h"
 #include "util/path.h"

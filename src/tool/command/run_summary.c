@@ -23,7 +23,7 @@
 #include "analyse/timeline.h"
 #include "analyse/top_holders.h"
 #include "analyse/user_code.h"
-#include "command/names_hint.h"
+#include "open/names_hint.h"
 #include "profile/fold_runtime.h"
 #include "symbol/shorten.h"
 #include "util/ascii.h"

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "analyse/stack_numbers.h"
-#include "command/open_set.h"
 #include "command/sink.h"
-#include "command/symbolise.h"
 #include "json/json_session.h"
+#include "open/open_set.h"
+#include "open/symbolise.h"
 #include "profile/fold_runtime.h"
 #include "text/text_session.h"
 #include "text/text_view.h"

@@ -3,8 +3,8 @@
 #ifndef COMMAND_RUNNER_H
 #define COMMAND_RUNNER_H
 
-#include "command/names_hint.h"
-#include "command/pick_stacks.h"
+#include "open/names_hint.h"
+#include "open/pick_stacks.h"
 #include "option/view_opts.h"
 #include "text/text_view.h"
 #include "util/json_out.h"

@@ -4,7 +4,7 @@
  * the others. A view of a single profile gets the sum of a session (set_merge). The name of a file
  * that was chosen by default goes to stderr: a pipe gets only the view.
  */
-#include "command/open_set.h"
+#include "open/open_set.h"
 
 #include <fnmatch.h>
 #include <glob.h>
@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 
 #include "analyse/frame_name.h"
-#include "command/open_held.h"
-#include "command/symbolise.h"
 #include "load/load.h"
 #include "merge/merge.h"
+#include "open/open_held.h"
+#include "open/symbolise.h"
 #include "profile/listing.h"
 #include "profile/origin.h"
 #include "profile/time_slice.h"

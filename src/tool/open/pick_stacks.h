@@ -1,6 +1,6 @@
 /* pick_stacks.h: the stacks that the common options select. */
-#ifndef COMMAND_PICK_STACKS_H
-#define COMMAND_PICK_STACKS_H
+#ifndef OPEN_PICK_STACKS_H
+#define OPEN_PICK_STACKS_H
 
 #include "analyse/stacks.h"
 #include "option/view_opts.h"

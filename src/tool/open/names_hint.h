@@ -1,6 +1,6 @@
 /* names_hint.h: one sentence about names missing from the output. */
-#ifndef COMMAND_NAMES_HINT_H
-#define COMMAND_NAMES_HINT_H
+#ifndef OPEN_NAMES_HINT_H
+#define OPEN_NAMES_HINT_H
 
 #include "analyse/unsymbolized.h"
 

@@ -8,7 +8,7 @@
  * The remedy is as exact as possible: the package whose debug package has the names (its name
  * varies between distributions, so it is not spelt out), and the build id, the key for servers and
  * directories. */
-#include "command/names_hint.h"
+#include "open/names_hint.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
  *
  * The search for the recorder's record reads one word per page. Only a process whose environment
  * requests self-contained cores is searched; for any other the user would wait in vain. */
-#include "command/open_held.h"
+#include "open/open_held.h"
 
 #include "format/environment.h"
 #include "image/find_record.h"

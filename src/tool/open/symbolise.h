@@ -1,6 +1,6 @@
 /* symbolise.h: names for a profile's addresses, and messages meanwhile. */
-#ifndef COMMAND_SYMBOLISE_H
-#define COMMAND_SYMBOLISE_H
+#ifndef OPEN_SYMBOLISE_H
+#define OPEN_SYMBOLISE_H
 
 #include "option/symbol_opts.h"
 #include "profile/profile.h"

@@ -3,7 +3,7 @@
  * Much can be missing. The dump may be cut short, or come from a process that was not recorded or
  * from another program. Its profile may be gone, or another run's profile may have its name. Each
  * case has its own message with a remedy, because there is no second dump of the same crash. */
-#include "command/examine.h"
+#include "open/examine.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* examine.h: open the memory of the recorded process that the user named. */
-#ifndef COMMAND_EXAMINE_H
-#define COMMAND_EXAMINE_H
+#ifndef OPEN_EXAMINE_H
+#define OPEN_EXAMINE_H
 
 #include "view/memory_view.h"
 

@@ -1,6 +1,6 @@
 /* open_set.h: open the profiles that the user named. */
-#ifndef COMMAND_OPEN_SET_H
-#define COMMAND_OPEN_SET_H
+#ifndef OPEN_OPEN_SET_H
+#define OPEN_OPEN_SET_H
 
 #include "option/view_opts.h"
 #include "view/session.h"

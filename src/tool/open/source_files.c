@@ -3,7 +3,7 @@
  * The paths come from a profile, which may be somebody else's, and the text is shown and may be
  * passed on. So only regular files that everybody may read are opened, unless the user has named a
  * directory. */
-#include "command/source_files.h"
+#include "open/source_files.h"
 
 #include <string.h>
 #include <sys/stat.h>

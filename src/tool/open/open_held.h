@@ -1,6 +1,6 @@
 /* open_held.h: load the profile in the memory of a running process. */
-#ifndef COMMAND_OPEN_HELD_H
-#define COMMAND_OPEN_HELD_H
+#ifndef OPEN_OPEN_HELD_H
+#define OPEN_OPEN_HELD_H
 
 #include "profile/profile.h"
 

@@ -1,6 +1,6 @@
 /* source_files.h: read the source files that a profile names. */
-#ifndef COMMAND_SOURCE_FILES_H
-#define COMMAND_SOURCE_FILES_H
+#ifndef OPEN_SOURCE_FILES_H
+#define OPEN_SOURCE_FILES_H
 
 #include "util/arena.h"
 #include "util/strbuf.h"

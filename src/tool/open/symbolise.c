@@ -2,7 +2,7 @@
  *
  * It may take long and may query a server, so a terminal shows the progress. Missing symbols are
  * reported at the end, with the remedy. */
-#include "command/symbolise.h"
+#include "open/symbolise.h"
 
 #include <stdio.h>
 #include <sys/stat.h>

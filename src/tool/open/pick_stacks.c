@@ -4,7 +4,7 @@
  * message lists the possible values. A filter may match in one process of a session and not in the
  * others, so the warning waits for all of them.
  */
-#include "command/pick_stacks.h"
+#include "open/pick_stacks.h"
 
 enum { HEAPS_LISTED = 10 };
 
