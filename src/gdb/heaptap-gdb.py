@@ -1,19 +1,18 @@
 """heaptap-gdb.py: the heap inside a gdb session, of a core dump or a live process.
 
     (gdb) source /usr/local/share/heaptap/heaptap-gdb.py
-    (gdb) heaptap block p->next          which block that points into, who allocated it
-    (gdb) heaptap pointers $rdi          who points to it
+    (gdb) heaptap block p->next          the block at that address, and its allocation
+    (gdb) heaptap pointers $rdi          the pointers to it
     (gdb) heaptap sites                  the stacks with the most live bytes
     (gdb) heaptap blocks                 the largest blocks
-    (gdb) heaptap leaks                  what nothing points to
+    (gdb) heaptap leaks                  blocks that nothing points to
 
-What is shown comes from `heaptap core`, which must be able to find the profile of the process; all
-this does is to tell it which dump or process is meant and to evaluate addresses. Options of heaptap
-core may follow: `heaptap sites --limit 3`.
+The commands evaluate addresses, run `heaptap core` on the dump or process of the session, and print
+its output. `heaptap core` must find the profile of the process. Its options may follow a command:
+`heaptap sites --limit 3`.
 
-A live process is stopped by gdb, and only one can trace it; so for questions that need its
-registers a dump is made for the occasion, in TMPDIR, and removed. For others its memory is read as
-it is.
+gdb stops a live process, and only one tracer can attach to it. Commands that need its registers
+therefore write a temporary dump to TMPDIR and remove it. The others read its memory directly.
 """
 import os
 import re
@@ -107,12 +106,12 @@ class Question(gdb.Command):
 
 
 class Block(Question):
-    """heaptap block EXPRESSION: which block it points into, who allocated it, its neighbours."""
+    """heaptap block EXPRESSION: the block that it points into, its allocation, its neighbours."""
     option, takes_address = "--block", True
 
 
 class Pointers(Question):
-    """heaptap pointers EXPRESSION: who points to it, or into the block that it is in."""
+    """heaptap pointers EXPRESSION: the pointers to it, or into the block that contains it."""
     option, takes_address, needs_registers = "--find-pointers", True, True
 
 

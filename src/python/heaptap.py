@@ -1,12 +1,12 @@
 """heaptap.py: heaptap for Python programs, in three ways.
 
     python3 -m heaptap [OPTION... --] SCRIPT [ARGUMENT...]     as `heaptap run`, with this Python
-    heaptap run -- pytest -p heaptap                           each test is a label of what it made
+    heaptap run -- pytest -p heaptap                           each test labels its allocations
     import heaptap; heaptap.label("tenant", "acme")            the same from a program
 
-In the first, OPTIONs are those of `heaptap run`; SCRIPT may be what else the interpreter takes,
-such as -m MODULE. Without a recorder label, phase and snapshot do nothing, and the plug-in neither.
-Nothing but this file is needed, and it needs nothing but the standard library.
+The first form takes the OPTIONs of `heaptap run`. SCRIPT may be anything that the interpreter
+takes, such as -m MODULE. Without a recorder, label, phase, snapshot and the plug-in do nothing.
+This file suffices, and needs only the standard library.
 """
 import ctypes
 import os
@@ -15,7 +15,7 @@ import sys
 
 
 class _Interface(ctypes.Structure):
-    """The functions that a recorder offers, as heaptap.h has them."""
+    """The functions of a recorder, in the order of heaptap.h."""
     _fields_ = [("version", ctypes.c_uint), ("size", ctypes.c_uint)] + [
         (name, ctypes.c_void_p) for name in (
             "heap_create", "heap_destroy", "alloc", "resize", "release", "reset", "backing",
@@ -37,24 +37,24 @@ _recorder = _find()
 
 
 def is_present():
-    """Is this process recorded?"""
+    """Return True if this process is recorded."""
     return _recorder is not None
 
 
 def label(key, value):
-    """From now on what this thread allocates carries KEY=VALUE; with None it has no KEY."""
+    """Label later allocations of this thread with KEY=VALUE. None removes KEY."""
     if _recorder is not None:
         _recorder.label(key.encode(), None if value is None else value.encode())
 
 
 def phase(name):
-    """Begin a part of the program, which `heaptap report --between` knows by NAME."""
+    """Begin a phase of the program. `heaptap report --between` finds it by NAME."""
     if _recorder is not None:
         _recorder.phase(name.encode())
 
 
 def snapshot(name):
-    """Keep what every stack holds now, for `heaptap report --at NAME`."""
+    """Take a snapshot of all stacks, for `heaptap report --at NAME`."""
     if _recorder is not None:
         _recorder.snapshot(name.encode())
 
@@ -63,7 +63,7 @@ def snapshot(name):
 
 
 def pytest_runtest_protocol(item, nextitem):
-    """With its fixtures; what belongs to no test has no label."""
+    """Label a test and its fixtures. Other allocations have no label."""
     del nextitem
     label("test", item.nodeid)
 
