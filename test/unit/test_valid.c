@@ -276,7 +276,7 @@ what_is_out_of_order_is_found(void **unused)
     (void)unused;
     BREAKS("p->timeline[i - 1].elapsed_ns <", p->timeline[1].elapsed_ns = SECOND);
     BREAKS("p->modes[i].mode <= MODE_OFF", p->modes[1].mode = MODE_OFF + 1);
-    BREAKS("i == 0 || p->ways[i - 1]", p->modes[0].elapsed_ns = 2 * SECOND);
+    BREAKS("i == 0 || p->modes[i - 1]", p->modes[0].elapsed_ns = 2 * SECOND);
     BREAKS("s->kind < SNAPSHOT_KINDS", p->snapshots[0].kind = SNAPSHOT_KINDS);
     BREAKS("s->name != NULL", p->snapshots[1].name = NULL);
     BREAKS("i == 0 || p->snapshots[i - 1]", p->snapshots[1].elapsed_ns = 0);
@@ -407,7 +407,7 @@ what_only_the_loader_promises_is_found(void **unused)
     BREAKS_IF(loaded_is_valid(p), "load_valid_is_first(known, (uint64_t)t->thread",
               p->thread_sites[1], p->thread_sites[0]);
     BREAKS_IF(loaded_is_valid(p), "p->extent == EXTENT_WHOLE", p->extent, EXTENT_AT);
-    BREAKS_IF(loaded_is_valid(p), "p->way_count >= 1", p->mode_count, 0);
+    BREAKS_IF(loaded_is_valid(p), "p->mode_count >= 1", p->mode_count, 0);
     BREAKS_IF(loaded_is_valid(p), "counters_live_bytes(&p->totals) <=", p->totals.peak_bytes, 1);
     BREAKS_IF(loaded_is_valid(p), "p->peak_error_bytes >= 0", p->peak_error_bytes, -1);
     BREAKS_IF(loaded_is_valid(p), "p->bin_count ==", p->bin_count, 2);
@@ -758,7 +758,7 @@ misplace_key(struct map *m, uint64_t key)
     for (uint64_t other = 2; other < 1000 && map_is_valid(m); other++)
         *word = other;
     assert_false(map_is_valid(m));
-    assert_broken("m->slots[i].key == 0 || find_slot");
+    assert_broken("m->slots[i].key == 0 || map_find_slot");
     *word = key;
 }
 
