@@ -360,12 +360,14 @@ peak_notices(void)
     struct disk_counter *c = (struct disk_counter *)(uintptr_t)&block_at(0)->counters[0];
     struct disk_shared *s = &state->header->shared;
     struct thread *t = account_state()->threads[1];
+    int64_t *published = &account_state()->sums.published_bytes;
+    int64_t *slack = &account_state()->sums.slack_bytes;
     int64_t peak_bytes = s->peak_bytes;
     uint32_t ready = t->ready;
     int bad = 0;
 
-    bad += notices(peak_is_valid, (uint64_t *)&account_state()->sums.published_bytes, 1, "told ==");
-    bad += notices(peak_is_valid, (uint64_t *)&account_state()->sums.slack_bytes, 1, "spare ==");
+    bad += notices(peak_is_valid, (uint64_t *)published, 1, "published ==");
+    bad += notices(peak_is_valid, (uint64_t *)slack, 1, "slack ==");
     bad += notices(peak_is_valid, &c->allocated_bytes, c->allocated_bytes + 1, "live ==");
     bad += notices(peak_is_valid, &s->peak_epoch, s->epoch + 1, "s->peak_epoch <= s->epoch");
     bad += notices(peak_is_valid, &s->snapshot_epoch, s->epoch + 1, "s->snapshot_epoch <=");

@@ -639,7 +639,7 @@ says "a name that nobody has" "--hook no_such_name: never called by its dynamic 
     --hook no_such_name=malloc -- "$PROG/hooked"
 says "a name that is hidden" "--hook take: it is inside .*, but no dynamic symbol" \
     --hook take=malloc -- "$PROG/hooked"
-says "an idle preset" "--hook rpmalloc: none of its functions was called" \
+says "an idle preset" "--hook rpmalloc: its functions were never called by their" \
     --hook rpmalloc -- "$PROG/hooked"
 hooked said.heaptap --quiet --hook no_such_name=malloc -- "$PROG/hooked"
 same "quiet" "" "$(cat said.heaptap.err)"
