@@ -126,7 +126,17 @@ put_heading(const struct runner *r, const struct profile *p, bool first, struct 
     strbuf_char(out, '\n');
 }
 
-/* Every process of SET, which has several. */
+/* Is SET shown by R as a session? In JSON also if all but one of its profiles are unreadable: the
+ * document of a process has no room for that. */
+static bool
+is_session(const struct runner *r, const struct view_set *set)
+{
+    bool summed = r->session == SESSION_SUM || r->session == SESSION_SUM_IN_TIME;
+
+    return set->count > 1 || (r->options->json && !summed && set_left_out(set) > 0);
+}
+
+/* Every process of SET, a session. */
 static int
 show_session(const struct runner *r, struct view_set *set, struct strbuf *out,
              struct ends *ends)
@@ -238,7 +248,8 @@ runner_run(const struct runner *r, const char *what)
         rc = set_merge(&set, what ? what : "the session", r->options,
                        r->session == SESSION_SUM ? SET_WITHOUT_HISTORY : SET_WITH_HISTORY);
     if (rc == 0)
-        rc = set.count > 1 ? show_session(r, &set, &out, &ends) : show_single(r, &set, &out, &ends);
+        rc = is_session(r, &set) ? show_session(r, &set, &out, &ends)
+                                 : show_single(r, &set, &out, &ends);
     if (rc == 0)
         rc = sink_end(&out);
     else

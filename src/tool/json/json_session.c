@@ -6,13 +6,14 @@
 #include "view/damage.h"
 
 static void
-json_session_put_head(struct json *j, const char *damage, const struct counters *total,
-                      const struct errors *errors)
+json_session_put_head(struct json *j, const struct view_set *set, struct arena *arena,
+                      const struct counters *total, const struct errors *errors)
 {
     json_object(j, NULL);
     json_string(j, "format", "heaptap-session");
     json_uint(j, "version", j->version);
-    json_string(j, "damage", damage);
+    json_string(j, "damage", damage_of_set(set, arena));
+    json_uint(j, "left_out", set_left_out(set));
     json_object(j, "totals");
     json_counters(j, total);
     if (errors->allocated.samples > 0)
@@ -28,7 +29,7 @@ json_session_begin(struct json *j, const struct view_set *set, struct arena *are
     struct table t = {.arena = arena};
 
     session_table(set, &t, &total, &errors);
-    json_session_put_head(j, damage_of_set(set, arena), &total, &errors);
+    json_session_put_head(j, set, arena, &total, &errors);
     table_json(&t, j, "processes", SIZE_MAX);
     json_array(j, "profiles");
 }

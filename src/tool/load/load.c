@@ -427,7 +427,7 @@ load(struct raw_file *raw, const char *name, const char *path, struct profile **
     p->note_count = raw->note_count;
     p->damage = raw_damage_text(raw, &p->arena);
     if (p->damage == NULL)
-        p->damage = profile_merged_damage(p);
+        p->damage = profile_parts_damage(&p->arena, p->merged_damaged, p->merged_left_out);
     if (p->damage == NULL && (raw->header.process_flags & DISK_PROCESS_DAMAGED))
         p->damage = "was packed from a damaged file";
     ENSURE_VALID(profile_is_valid(p));

@@ -361,7 +361,7 @@ merge_finish(struct merge *m)
     merge_accesses_finish(m);
     if (p->totals.lives_unknown)
         profile_forget_lives(p); // Over all inputs, or the sum would depend on their order.
-    p->damage = profile_merged_damage(p);
+    p->damage = profile_parts_damage(&p->arena, p->merged_damaged, p->merged_left_out);
     ENSURE_VALID(profile_is_valid(p));
     ENSURE_VALID(profile_is_writable(p));
     return p;

@@ -168,6 +168,7 @@ set_open(const char *what, const struct view_options *options, struct view_set *
         }
         fprintf(stderr, "heaptap: showing %s\n", style_clean(&ret->arena, what));
     }
+    ret->path = arena_strdup(&ret->arena, what);
     rc = profile_list_session(what, &ret->arena, &paths, &count, &err);
     if (rc != 0) {
         message_error("%s", err.text);
@@ -230,7 +231,7 @@ set_merge(struct view_set *set, const char *what, const struct view_options *opt
             what, set->count);
         return EXIT_USAGE;
     }
-    damage = damage_of_set(set, &set->arena);
+    damage = damage_of_profiles(set, &set->arena);
     if (damage != NULL)
         message_warning("%s", damage);
     set->sum = merge_new();

@@ -206,20 +206,19 @@ profile_add_frame(struct profile *p, const struct profile_frame *frame)
 }
 
 const char *
-profile_merged_damage(struct profile *p)
+profile_parts_damage(struct arena *arena, uint32_t damaged, uint32_t left_out)
 {
     const char *has = "", *lacks = "";
 
-    if (p->merged_damaged == 0 && p->merged_left_out == 0)
+    if (damaged == 0 && left_out == 0)
         return NULL;
-    if (p->merged_damaged > 0)
-        has = arena_printf(&p->arena, "has %" PRIu32 " damaged profile%s in it%s",
-                           p->merged_damaged, p->merged_damaged == 1 ? "" : "s",
-                           p->merged_left_out > 0 ? " and " : "");
-    if (p->merged_left_out > 0)
-        lacks = arena_printf(&p->arena, "lacks %" PRIu32 " profile%s that could not be read",
-                             p->merged_left_out, p->merged_left_out == 1 ? "" : "s");
-    return arena_printf(&p->arena, "%s%s", has, lacks);
+    if (damaged > 0)
+        has = arena_printf(arena, "has %" PRIu32 " damaged profile%s in it%s", damaged,
+                           damaged == 1 ? "" : "s", left_out > 0 ? " and " : "");
+    if (left_out > 0)
+        lacks = arena_printf(arena, "lacks %" PRIu32 " profile%s that could not be read", left_out,
+                             left_out == 1 ? "" : "s");
+    return arena_printf(arena, "%s%s", has, lacks);
 }
 
 const char *

@@ -608,8 +608,9 @@ struct profile {
 /* Free P, which may be NULL. Only its owner may call this. */
 void profile_free(struct profile *p);
 
-/* Return the damage of P (see there) that its merged inputs had, or NULL. From the arena of P. */
-const char *profile_merged_damage(struct profile *p);
+/* Return the damage (see struct profile) of a sum with DAMAGED damaged inputs that lacks LEFT_OUT
+ * unreadable ones, or NULL. From ARENA. */
+const char *profile_parts_damage(struct arena *arena, uint32_t damaged, uint32_t left_out);
 
 /* Return the source of P for people: the command, or "merged from 500 processes of 3 programs".
  * From ARENA. */

@@ -4,17 +4,22 @@
  * It names the file, because a session has many. */
 #include "view/damage.h"
 
-const char *
-damage_sentence(struct arena *arena, const struct profile *p)
+/* The sentence about DAMAGE of PATH, which has SEVERAL profiles in it or is one. */
+static const char *
+damage_about(struct arena *arena, const char *path, const char *damage, bool several)
 {
-    return arena_printf(arena, "%s %s; its numbers are incomplete or wrong, so %s", p->path,
-                        p->damage,
-                        p->merged_processes > 0 ? "merge whole profiles"
-                                                : "copy or record it again");
+    return arena_printf(arena, "%s %s; its numbers are incomplete or wrong, so %s", path, damage,
+                        several ? "merge whole profiles" : "copy or record it again");
 }
 
 const char *
-damage_of_set(const struct view_set *set, struct arena *arena)
+damage_sentence(struct arena *arena, const struct profile *p)
+{
+    return damage_about(arena, p->path, p->damage, p->merged_processes > 0);
+}
+
+const char *
+damage_of_profiles(const struct view_set *set, struct arena *arena)
 {
     const struct profile *first = NULL;
     size_t count = 0;
@@ -29,4 +34,16 @@ damage_of_set(const struct view_set *set, struct arena *arena)
         return first != NULL ? damage_sentence(arena, first) : NULL;
     return arena_printf(arena, "%zu profiles are damaged; %s", count,
                         damage_sentence(arena, first));
+}
+
+const char *
+damage_of_set(const struct view_set *set, struct arena *arena)
+{
+    uint32_t damaged = 0, left_out = set_left_out(set);
+
+    if (left_out == 0 || set->count == 0)
+        return damage_of_profiles(set, arena);
+    for (size_t i = 0; i < set->count; i++)
+        damaged += set->v[i]->damage != NULL;
+    return damage_about(arena, set->path, profile_parts_damage(arena, damaged, left_out), true);
 }

@@ -105,6 +105,28 @@ gives "diff: one of two" 3 "cannot judge it: partly lacks 1 profile that could n
 gives "diff: one of two, the other side" 3 "cannot judge it: partly lacks" \
     heaptap diff --fail-over 1G partly base.heaptap
 
+# Each view of a session states it first, however many profiles are left.
+cp -r partly mostly
+cp base.heaptap mostly/heaptap.tests.3.heaptap
+: >mostly/heaptap.tests.4.heaptap
+for lacking in "partly 1 profile" "mostly 2 profiles"; do
+    read -r session number noun <<<"$lacking"
+    words="$session lacks $number $noun that could not be read; its numbers are incomplete or wrong"
+    for view in report "report --full" "report --tree" leaks "leaks --paths" functions callgraph \
+        sizes "source main"; do
+        # shellcheck disable=SC2086 # Words of a command.
+        same "$view of $session: the damage comes first" \
+            "Damaged: $words, so merge whole profiles" \
+            "$(heaptap $view $session 2>err |
+                awk 'NR > 1 && !/^    / {exit} {sub(/^ +/, " "); printf "%s", $0}')"
+    done
+    for view in report leaks functions callgraph sizes "source main"; do
+        # shellcheck disable=SC2086 # Words of a command.
+        same "$view --json of $session: the damage" "$words, so merge whole profiles $number" \
+            "$(heaptap $view --json $session 2>err | jq -r '"\(.damage) \(.left_out)"')"
+    done
+done
+
 # unread KIND: check that a file in `partly` that cannot be read is reported, also by a merge.
 unread() {
     local path=partly/heaptap.tests.2.heaptap
@@ -146,6 +168,11 @@ printf x | dd of=changed.heaptap bs=1 seek=1000 conv=notrunc status=none
 mkdir one_damaged
 cp raw.heaptap one_damaged/heaptap.tests.1.heaptap
 cp cut_raw.heaptap one_damaged/heaptap.tests.2.heaptap
+cp -r one_damaged both
+: >both/heaptap.tests.3.heaptap
+same "a session with a damaged profile and an unreadable one" \
+    "both has 1 damaged profile in it and lacks 1 profile that could not be read" \
+    "$(heaptap report --json both 2>err | jq -r '.damage | split(";")[0]')"
 heaptap pack -o repacked.heaptap cut_raw.heaptap >/dev/null 2>err
 check "pack says so" grep -q "cut_raw.heaptap is cut short: 60000 of [0-9]* bytes are there" err
 heaptap merge -o sum.heaptap raw.heaptap cut_raw.heaptap >/dev/null 2>err
