@@ -11,6 +11,7 @@
 #include "symbol/shorten.h"
 #include "util/ascii.h"
 #include "util/bytes.h"
+#include "util/character.h"
 #include "view/style.h"
 
 #define DOTS "\xe2\x80\xa6"
@@ -32,6 +33,42 @@ signs_of_ours_have_stand_ins_and_other_text_stays(void **state)
     assert_string_equal(ascii_text(&arena, ""), "");
     ascii_want(false);
     assert_string_equal(ascii_text(&arena, "1 \xc2\xb7 2" DOTS), "1 \xc2\xb7 2" DOTS);
+}
+
+// Two characters of two columns each, a letter, and one more of two columns.
+#define HAN "\xe6\xbc\xa2\xe5\xad\x97"
+#define MIXED HAN "a\xea\xb0\x80"
+
+/* If this fails, tables with Chinese, Japanese or Korean names are not aligned, or lines wrap. */
+static void
+east_asian_characters_take_two_columns(void **state)
+{
+    static const struct {
+        uint32_t character;
+        size_t columns;
+    } known[] = {
+        {'a', 1},     {0xf6, 1},    {0x10ff, 1},  {0x1100, 2}, {0x115f, 2},  {0x1160, 1},
+        {0x2026, 1},  {0x3000, 2},  {0x303f, 1},  {0x3042, 2}, {0x30ab, 2},  {0x4e00, 2},
+        {0x9fff, 2},  {0xac00, 2},  {0xd7a3, 2},  {0xd7a4, 1}, {0xff21, 2},  {0xff61, 1},
+        {0xff71, 1},  {0xffe5, 2},  {0xffe8, 1},  {0x1f600, 2}, {0x1f650, 1}, {0x20000, 2},
+        {0x3fffd, 2}, {0x3fffe, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < countof(known); i++)
+        assert_int_equal(character_columns(known[i].character), known[i].columns);
+    ascii_want(false);
+    assert_int_equal(style_width(MIXED), 7);
+    assert_string_equal(style_cut_end(&arena, MIXED, 7), MIXED);
+    assert_string_equal(style_cut_end(&arena, MIXED, 6), HAN "a" DOTS);
+    assert_string_equal(style_cut_end(&arena, MIXED, 4), "\xe6\xbc\xa2" DOTS);
+    assert_string_equal(style_cut_start(&arena, MIXED, 6), DOTS "\xe5\xad\x97" "a\xea\xb0\x80");
+    assert_string_equal(style_cut_start(&arena, MIXED, 5), DOTS "a\xea\xb0\x80");
+    assert_string_equal(symbol_shorten(&arena, MIXED, 7), MIXED);
+    assert_string_equal(symbol_shorten(&arena, MIXED, 6), HAN "a" DOTS);
+    assert_string_equal(symbol_shorten(&arena, MIXED, 4), "\xe6\xbc\xa2" DOTS);
+    assert_string_equal(symbol_shorten(&arena, "f<" HAN ">(int)", 10), "f<" HAN ">(" DOTS ")");
+    assert_string_equal(symbol_shorten(&arena, "f<" HAN ">(int)", 9), "f<" DOTS ">(" DOTS ")");
 }
 
 /* If this fails, columns are not aligned in ASCII, or lines are wider than the terminal. */
@@ -101,6 +138,7 @@ main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(signs_of_ours_have_stand_ins_and_other_text_stays),
+        cmocka_unit_test(east_asian_characters_take_two_columns),
         cmocka_unit_test(widths_are_those_of_what_goes_out),
         cmocka_unit_test(columns_are_what_was_asked_for_and_else_without_limit_in_a_pipe),
         cmocka_unit_test(a_control_character_is_seen_wherever_it_is),

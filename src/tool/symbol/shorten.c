@@ -16,8 +16,7 @@
  * namespace)", arrows, "<lambda>" of Python, and comparisons inside parentheses. Unpaired
  * characters are text.
  *
- * Accepts any bytes: invalid UTF-8 and control characters become '?'. A code point counts as one
- * column; wide characters are not recognised. */
+ * Accepts any bytes: invalid UTF-8 and control characters become '?'. */
 #include "symbol/shorten.h"
 
 #include <ctype.h>
@@ -25,6 +24,7 @@
 #include <string.h>
 
 #include "util/ascii.h"
+#include "util/character.h"
 #include "util/strbuf.h"
 
 #define ANONYMOUS "(anonymous namespace)"
@@ -57,13 +57,19 @@ static void collapse(struct text *t, size_t width, const char *ellipsis, struct 
 static const char *shorten_cut(struct arena *arena, const char *s, size_t width,
                                const char *ellipsis);
 
+/* Columns of the LENGTH bytes at S, valid UTF-8. */
 static size_t
 columns(const char *s, size_t length)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < length; i++)
-        count += ((unsigned char)s[i] & 0xc0) != 0x80;
+    for (size_t i = 0, bytes; i < length; i += bytes) {
+        uint32_t c = 0;
+
+        bytes = character_bytes(s + i, &c);
+        bytes = bytes != 0 ? bytes : 1;
+        count += character_columns(c);
+    }
     return count;
 }
 
@@ -611,7 +617,7 @@ collapse(struct text *t, size_t width, const char *ellipsis, struct strbuf *out)
 static const char *
 shorten_cut(struct arena *arena, const char *s, size_t width, const char *ellipsis)
 {
-    size_t end = 0;
+    size_t end = 0, bytes;
     size_t dots = columns(ellipsis, strlen(ellipsis));
     size_t left = width > dots ? width - dots : 0;
 
@@ -619,7 +625,7 @@ shorten_cut(struct arena *arena, const char *s, size_t width, const char *ellips
         return arena_strdup(arena, s);
     if (width < dots)
         return arena_strndup(arena, "..", width);
-    for (; left > 0; left--)
-        end += sequence_length(s + end);
+    for (; (bytes = sequence_length(s + end)) != 0 && columns(s + end, bytes) <= left; end += bytes)
+        left -= columns(s + end, bytes);
     return arena_printf(arena, "%.*s%s", (int)end, s, ellipsis);
 }

@@ -56,6 +56,27 @@ character_drives(uint32_t c)
 }
 
 size_t
+character_columns(uint32_t c)
+{
+    // Properties W and F in EastAsianWidth.txt of Unicode, by block: the few narrow signs between
+    // emoji are included.
+    static const struct {
+        uint32_t first, last;
+    } wide[] = {
+        {0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0x33ff},   {0x3400, 0x4dbf},
+        {0x4e00, 0x9fff},   {0xa000, 0xa4cf},   {0xa960, 0xa97f},   {0xac00, 0xd7a3},
+        {0xf900, 0xfaff},   {0xfe10, 0xfe19},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},
+        {0xffe0, 0xffe6},   {0x17000, 0x18d08}, {0x1b000, 0x1b2fb}, {0x1f300, 0x1f64f},
+        {0x1f680, 0x1f6c5}, {0x1f900, 0x1f9ff}, {0x1fa70, 0x1faff}, {0x20000, 0x3fffd},
+    };
+
+    for (size_t i = 0; i < countof(wide) && c >= wide[i].first; i++)
+        if (c <= wide[i].last)
+            return 2;
+    return 1;
+}
+
+size_t
 character_shown(const char *s, size_t *ret_skip)
 {
     uint32_t c;

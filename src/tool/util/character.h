@@ -12,6 +12,10 @@ size_t character_bytes(const char *s, uint32_t *ret_character);
  * that change the direction of text, or that end a line. */
 bool character_drives(uint32_t c);
 
+/* Return the columns that C takes in a terminal: 2 for Chinese, Japanese and Korean characters,
+ * fullwidth forms and most emoji; 1 for all others. */
+size_t character_columns(uint32_t c);
+
 /* Return the length in bytes of the character at S if it may be shown, else 0. In both cases
  * *RET_SKIP is the distance to the next one. */
 size_t character_shown(const char *s, size_t *ret_skip);

@@ -160,12 +160,16 @@ character_at(const char *text, size_t *ret_columns)
 {
     const char *stand_in;
     size_t n = ascii_is_wanted() ? ascii_sign(text, &stand_in) : 0;
+    uint32_t c;
 
     if (n != 0) {
         *ret_columns = strlen(stand_in);
         return n;
     }
-    *ret_columns = 1;
+    n = character_bytes(text, &c);
+    *ret_columns = n != 0 ? character_columns(c) : 1;
+    if (n != 0)
+        return n;
     for (n = 1; continues(text[n]);)
         n++;
     return n;

@@ -8,7 +8,10 @@ record containers.heaptap "$PROG/containers"
 record history.heaptap "$PROG/slowleak" 120000 20000
 record umlaut.heaptap "$PROG/umlaut"
 record heaps.heaptap "$PROG/own_heaps" labels
-for name in containers history umlaut heaps; do
+# The program's name, and so its module's, has wide characters too.
+cp "$PROG/wide_names" 測試程式
+record wide.heaptap ./測試程式
+for name in containers history umlaut heaps wide; do
     check "$name is recorded" [ -s $name.heaptap ]
 done
 
@@ -48,14 +51,30 @@ views() {
 }
 views >views
 
+# Views of names that are not ASCII in any locale.
+wide_views() {
+    local by
+    for by in function line file module; do
+        echo "report --by $by --alloc wide.heaptap"
+    done
+    for by in report "report --tree" "report --full" leaks "leaks --paths" functions callgraph \
+        sizes; do
+        echo "$by wide.heaptap"
+    done
+    echo "diff --by function umlaut.heaptap wide.heaptap"
+}
+wide_views >wide_views
+
 # widest WIDTH ARGUMENTS...: the lines of this view that are wider than WIDTH columns.
 widest() {
     local width=$1
     shift
     COLUMNS=$width LC_ALL=C.UTF-8 "$HEAPTAP" "$@" 2>/dev/null </dev/null |
-        run_python -c 'import sys
+        run_python -c 'import sys, unicodedata
+def columns(text):
+    return sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
 for line in sys.stdin:
-    if len(line.rstrip("\n")) > int(sys.argv[1]):
+    if columns(line.rstrip("\n")) > int(sys.argv[1]):
         print("#  ", *sys.argv[1:], line, end="")' "$width" "$@"
 }
 
@@ -70,11 +89,22 @@ for width in 40 60 80 120; do
         # shellcheck disable=SC2086
         [ "$width" = 40 ] && cmp <(COLUMNS=40 "$HEAPTAP" $arguments 2>/dev/null) \
             <(COLUMNS=60 "$HEAPTAP" $arguments 2>/dev/null)
-    done <views >exceed.$width
+    done < <(cat views wide_views) >exceed.$width
     name="no view exceeds $width columns"
     [ "$width" = 40 ] && name="40 columns are treated as 60"
     if [ -s "exceed.$width" ]; then failed "$name" && cat "exceed.$width"; else passed "$name"; fi
 done
+
+check "wide characters do not move the next column" run_python - <(
+    COLUMNS=80 LC_ALL=C.UTF-8 "$HEAPTAP" leaks wide.heaptap) <<'END'
+import sys, unicodedata
+with open(sys.argv[1], encoding="utf-8") as f:
+    names = [line.split(" prog/wide_names.c:")[0] for line in f if " prog/wide_names.c:" in line]
+wide = [sum(unicodedata.east_asian_width(c) in "WF" for c in name) for name in names]
+columns = [len(name) + more for name, more in zip(names, wide)]
+assert len(names) == 3 and wide[0] == 4 and wide[1] > 20 and wide[2] == 0, names
+assert len(set(columns)) == 1, columns
+END
 
 # Without a limit a long name does not move the columns of all rows.
 check "a pipe pads no row to the longest name" run_python - <(
