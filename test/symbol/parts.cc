@@ -100,6 +100,15 @@ struct Base {
 struct Reusing : Base {
     char c;
 };
+struct Common {
+    virtual void run()
+    {
+    }
+    long n;
+};
+struct Own : Common {
+    long a;
+};
 
 Pool pool;
 Node node = {1, pool, 2};
@@ -117,4 +126,5 @@ Sorted sorted;
 Derived derived;
 Unique unique;
 Reusing reusing;
+Own own;
 #endif

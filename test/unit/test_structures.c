@@ -122,6 +122,8 @@ static const struct {
     {"Derived", "8/8: a 0+8/8", NULL},
     {"Unique", "8/8: a 0+8/8", "clang++"},
     {"Reusing", "16/8: a, b 0+9/8, c 9+1/1; 6 padding", NULL},
+    {"Own", "24/8: _vptr.Common, n 0+16/8, a 16+8/8", "g++"},
+    {"Own", "24/8: _vptr$Common, n 0+16/8, a 16+8/8", "clang++"},
 };
 
 /* If this fails, a member is omitted, or is moved to an impossible place. */

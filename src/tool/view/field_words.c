@@ -23,6 +23,14 @@ with_name(struct arena *arena, const char *text, const char *name, size_t count)
     return arena_printf(arena, "%s%s%s", text, count > 0 ? ", " : "", name);
 }
 
+/* Return the end of the outer structure's name in NAME, "list.next"; NULL if it has none. g++
+ * writes a dot in names of pointers to virtual functions, "_vptr.Class". */
+static const char *
+end_of_outer(const char *name)
+{
+    return strncmp(name, "_vptr", 5) != 0 ? strchr(name, '.') : NULL;
+}
+
 const char *
 field_part_name(const struct profile *p, const struct field_structure *f,
                 const struct field_part *part, struct arena *arena)
@@ -31,7 +39,7 @@ field_part_name(const struct profile *p, const struct field_structure *f,
     size_t count = 0;
 
     for (uint32_t i = part->first_row; i < part->first_row + part->row_count; i++) {
-        const char *name = field_name(p, &f->rows[i]), *dot = strchr(name, '.');
+        const char *name = field_name(p, &f->rows[i]), *dot = end_of_outer(name);
 
         if (f->rows[i].member == NULL)
             continue;
