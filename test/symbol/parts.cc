@@ -100,6 +100,20 @@ struct Base {
 struct Reusing : Base {
     char c;
 };
+
+// Bases defined elsewhere, and virtual bases.
+struct Elsewhere {
+    long n;
+    Elsewhere();
+    virtual void run();
+};
+struct Native : Elsewhere {
+    long a;
+};
+struct Owner {
+    long a;
+    Elsewhere there;
+};
 struct Common {
     virtual void run()
     {
@@ -108,6 +122,23 @@ struct Common {
 };
 struct Own : Common {
     long a;
+};
+struct Virtual : virtual Common {
+    char v;
+};
+struct Diamond : Virtual, virtual Common {
+    long d;
+};
+struct Calls {
+    virtual void run()
+    {
+    }
+};
+struct Called : virtual Calls {
+    long c;
+};
+struct Foreign : virtual Elsewhere {
+    long f;
 };
 
 Pool pool;
@@ -126,5 +157,11 @@ Sorted sorted;
 Derived derived;
 Unique unique;
 Reusing reusing;
+Native native;
+Owner owner;
 Own own;
+Virtual virtual_;
+Diamond diamond;
+Called called;
+Foreign foreign;
 #endif

@@ -122,11 +122,24 @@ static const struct {
     {"Derived", "8/8: a 0+8/8", NULL},
     {"Unique", "8/8: a 0+8/8", "clang++"},
     {"Reusing", "16/8: a, b 0+9/8, c 9+1/1; 6 padding", NULL},
+    {"Native", "24/8: Elsewhere 0+16/1, a 16+8/8; incomplete", NULL},
+    {"Owner", "24/8: a 0+8/8, there 8+16/1; incomplete", NULL},
     {"Own", "24/8: _vptr.Common, n 0+16/8, a 16+8/8", "g++"},
+    {"Virtual", "32/8: _vptr.Virtual 0+8/8, v 8+1/1, _vptr.Common, n 16+16/8; incomplete", "g++"},
+    {"Diamond",
+     "40/8: _vptr.Virtual, v 0+16/8, d 16+8/8, _vptr.Common, n 24+16/8; incomplete", "g++"},
+    {"Called", "16/8: _vptr.Calls 0+8/8, c 8+8/8; incomplete", "g++"},
+    {"Foreign", "32/8: _vptr.Foreign 0+8/8, f 8+8/8, Elsewhere 16+16/1; incomplete", "g++"},
     {"Own", "24/8: _vptr$Common, n 0+16/8, a 16+8/8", "clang++"},
+    {"Virtual",
+     "32/8: _vptr$Virtual 0+8/8, v 8+1/1, _vptr$Common, n 16+16/8; incomplete", "clang++"},
+    {"Diamond",
+     "40/8: _vptr$Virtual, v 0+16/8, d 16+8/8, _vptr$Common, n 24+16/8; incomplete", "clang++"},
+    {"Called", "16/8: _vptr$Calls 0+8/8, c 8+8/8; incomplete", "clang++"},
+    {"Foreign", "32/8: _vptr$Foreign 0+8/8, f 8+8/8, Elsewhere 16+16/1; incomplete", "clang++"},
 };
 
-/* If this fails, a member is omitted, or is moved to an impossible place. */
+/* If this fails, a member or a base is shown as padding, or is moved to an impossible place. */
 static void
 parts_lie_where_compilers_put_them(void **state)
 {

@@ -16,7 +16,10 @@
  *
  * The file may be forged: offsets and sizes that exceed the structure are skipped, and the walk is
  * bounded. Either makes the structure incomplete, and then there is no advice; so does an unknown
- * size or alignment. */
+ * size or alignment.
+ *
+ * A base or member may have no definition in the module: compilers omit it for a class with
+ * virtual functions that are defined elsewhere. Such a member reaches to the next one. */
 #include "type/structure_die.h"
 
 #include <dwarf.h>
@@ -43,6 +46,9 @@ struct reader {
     unsigned left;         // Number of members that may still be read.
     unsigned left_inside;  // The same, for members read only for their alignment.
     struct profile_member inside; // The nested structure that contains the part; {0} = none.
+    unsigned virtual_bases;       // Number of virtual bases found,
+    Dwarf_Die virtual_base;       // the last of them,
+    Dwarf_Die virtual_type;       // and its type.
 };
 
 static bool
@@ -277,53 +283,109 @@ take_apart(struct reader *r, Dwarf_Die *die, Dwarf_Die *record, const struct typ
     return is_base || r->s->member_count > before;
 }
 
+/* Add M, the member DIE of the type PEELED, which is named TYPE. */
+static void
+add_named(struct reader *r, Dwarf_Die *die, Dwarf_Die *peeled, const char *type,
+          const char *prefix, struct profile_member *m)
+{
+    const char *own = dwarf_diename(die);
+
+    if (own == NULL)
+        own = dwarf_tag(die) == DW_TAG_inheritance     ? type
+              : dwarf_tag(peeled) == DW_TAG_union_type ? "(union)"
+                                                       : "(unnamed)";
+    m->part = r->part;
+    m->part_offset = r->inside.offset;
+    m->part_size = r->inside.size;
+    m->part_alignment = r->inside.alignment;
+    m->name = strtab_clean_id(&r->p->strings, arena_printf(r->dies->arena, "%s%s", prefix, own));
+    m->type = strtab_clean_id(&r->p->strings, type);
+    add_member(r, m);
+}
+
+/* Add M, the member DIE of TYPE, whose size is unknown. size_declared completes it. */
+static void
+take_declared(struct reader *r, Dwarf_Die *die, Dwarf_Die *type, const char *prefix,
+              struct profile_member *m, unsigned depth)
+{
+    Dwarf_Die peeled;
+    const char *name;
+
+    // Empty members, such as a trailing flexible array, have no accesses.
+    if (m->offset <= r->s->size && type_die_is_empty(r->dies, type))
+        return;
+    r->s->is_complete = false;
+    if (!type_die_peel(type, &peeled) || !is_record(&peeled) ||
+        !dwarf_hasattr(&peeled, DW_AT_declaration))
+        return;
+    m->alignment = 1;
+    name = debuginfo_name(r->dies->d, &peeled);
+    if (depth == 0)
+        begin_part(r, m, false);
+    add_named(r, die, &peeled, name != NULL ? name : "(unnamed)", prefix, m);
+}
+
+/* Add M, the member DIE of TYPE, whose offset is known. BIT is the offset in bits. */
+static void
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
+take_placed(struct reader *r, Dwarf_Die *die, Dwarf_Die *type, const char *prefix,
+            struct profile_member *m, uint64_t bit, unsigned depth)
+{
+    const char *own = dwarf_diename(die);
+    struct type_fact fact = {0};
+    Dwarf_Die peeled = *type;
+
+    m->fixed = m->fixed || dwarf_tag(die) == DW_TAG_inheritance ||
+               (depth == 0 && own != NULL && strncmp(own, "_vptr", 5) == 0);
+    if (!type_die_describe(r->dies, type, &fact)) {
+        take_declared(r, die, type, prefix, m, depth);
+        return;
+    }
+    if (type_die_peel(type, &peeled))
+        type_die_complete(r->dies, &peeled);
+    m->size = m->bits > 0 ? (bit % 8 + m->bits + 7) / 8 : fact.size;
+    m->alignment = member_alignment(r, die, type, 0);
+    m->shared = structure_die_is_shared(type, fact.name);
+    if (depth == 0)
+        begin_part(r, m, is_record(&peeled));
+    if (take_apart(r, die, &peeled, &fact, m, prefix, depth))
+        return;
+    m->may_be_empty = is_record(&peeled) && fact.size == 1;
+    add_named(r, die, &peeled, fact.name, prefix, m);
+}
+
+/* Remember the virtual base DIE of TYPE. Several ways may lead to one base. */
+static void
+note_virtual_base(struct reader *r, Dwarf_Die *die, Dwarf_Die *type)
+{
+    Dwarf_Die complete = *type;
+
+    type_die_complete(r->dies, &complete);
+    if (r->virtual_bases > 0 && r->virtual_type.addr == complete.addr)
+        return;
+    r->virtual_bases++;
+    r->virtual_base = *die;
+    r->virtual_type = complete;
+}
+
 /* Add the member DIE of TYPE, in a structure that begins at BASE of the whole. */
 static void
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
 take_member(struct reader *r, Dwarf_Die *die, Dwarf_Die *type, const char *prefix, uint64_t base,
             bool fixed, unsigned depth)
 {
-    const char *own = dwarf_diename(die);
-    struct type_fact fact = {0};
-    struct profile_member m = {0};
-    Dwarf_Die peeled = *type;
+    struct profile_member m = {.fixed = fixed};
     uint64_t bit;
 
-    if (!structure_die_place_of(die, &m.offset, &bit, &m.bits)) {
-        r->s->is_complete = false;
+    if (structure_die_place_of(die, &m.offset, &bit, &m.bits)) {
+        m.offset += base;
+        take_placed(r, die, type, prefix, &m, bit, depth);
         return;
     }
-    m.offset += base;
-    if (!type_die_describe(r->dies, type, &fact)) {
-        // Empty members, such as a trailing flexible array, have no accesses.
-        r->s->is_complete =
-            r->s->is_complete && m.offset <= r->s->size && type_die_is_empty(r->dies, type);
-        return;
-    }
-    if (type_die_peel(type, &peeled))
-        type_die_complete(r->dies, &peeled);
-    m.size = m.bits > 0 ? (bit % 8 + m.bits + 7) / 8 : fact.size;
-    m.alignment = member_alignment(r, die, type, 0);
-    m.shared = structure_die_is_shared(type, fact.name);
-    m.fixed = fixed || dwarf_tag(die) == DW_TAG_inheritance ||
-              (depth == 0 && own != NULL && strncmp(own, "_vptr", 5) == 0);
-    if (depth == 0)
-        begin_part(r, &m, is_record(&peeled));
-    if (take_apart(r, die, &peeled, &fact, &m, prefix, depth))
-        return;
-    m.may_be_empty = is_record(&peeled) && fact.size == 1;
-    m.part = r->part;
-    m.part_offset = r->inside.offset;
-    m.part_size = r->inside.size;
-    m.part_alignment = r->inside.alignment;
-    m.name = strtab_clean_id(&r->p->strings,
-                             arena_printf(r->dies->arena, "%s%s", prefix,
-                                          own != NULL                               ? own
-                                          : dwarf_tag(die) == DW_TAG_inheritance    ? fact.name
-                                          : dwarf_tag(&peeled) == DW_TAG_union_type ? "(union)"
-                                                                                    : "(unnamed)"));
-    m.type = strtab_clean_id(&r->p->strings, fact.name);
-    add_member(r, &m);
+    r->s->is_complete = false;
+    // The virtual bases of members lie in these.
+    if (dwarf_tag(die) == DW_TAG_inheritance && *prefix == '\0')
+        note_virtual_base(r, die, type);
 }
 
 static void
@@ -394,6 +456,76 @@ are_apart(const struct profile_structure *s)
     return true;
 }
 
+static void
+sort_members(struct profile_structure *s)
+{
+    if (s->member_count > 1)
+        qsort(s->members, s->member_count, sizeof *s->members, by_offset);
+}
+
+/* Find the place of the only virtual base, of SIZE bytes or 0 if that is unknown, by the rules of
+ * the C++ ABI. One with nothing but a pointer to virtual functions may share it with the class,
+ * which then lacks a separate one. Any other follows all members. */
+static bool
+virtual_base_place(const struct reader *r, uint64_t size, uint32_t alignment, uint64_t *ret)
+{
+    const struct profile_structure *s = r->s;
+    uint64_t end = 0;
+
+    for (size_t i = 0; i < s->member_count; i++) {
+        const struct profile_member *m = &s->members[i];
+
+        if (m->offset + m->size > end)
+            end = m->offset + m->size;
+        if (m->size == 0 && m->offset >= end)
+            return false;
+    }
+    *ret = 0;
+    if (s->member_count == 0 || s->members[0].offset > 0)
+        return size == WORD_BYTES || (size == 0 && s->member_count > 0 &&
+                                      s->members[0].offset == WORD_BYTES);
+    *ret = (end + alignment - 1) / alignment * alignment;
+    return size == 0 || (*ret + size + s->alignment - 1) / s->alignment * s->alignment == s->size;
+}
+
+/* Add the virtual base. DWARF gives its place as a program that reads the object; this finds it
+ * without an object, if there is only one. */
+static void
+take_virtual_base(struct reader *r)
+{
+    struct profile_member m = {.fixed = true};
+    Dwarf_Die base = r->virtual_base, type = r->virtual_type;
+    uint64_t size;
+    uint32_t alignment;
+
+    if (r->virtual_bases != 1)
+        return;
+    size = type_die_size(&type);
+    // Compilers omit only definitions of classes with virtual functions.
+    alignment = size > 0 ? alignment_of(r, &type, 0) : WORD_BYTES;
+    if (!virtual_base_place(r, size, alignment, &m.offset))
+        return;
+    take_placed(r, &base, &type, "", &m, 0, 0);
+    sort_members(r->s);
+}
+
+/* Let members of unknown size, in order, end at the next member. */
+static void
+size_declared(struct profile_structure *s)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < s->member_count; i++) {
+        struct profile_member m = s->members[i];
+
+        if (m.size == 0)
+            m.size = (i + 1 < s->member_count ? s->members[i + 1].offset : s->size) - m.offset;
+        if (m.size > 0)
+            s->members[kept++] = m;
+    }
+    s->member_count = kept;
+}
+
 bool
 structure_read(struct type_dies *dies, Dwarf_Die *aggregate, struct profile *p,
                struct profile_structure *ret)
@@ -417,8 +549,9 @@ structure_read(struct type_dies *dies, Dwarf_Die *aggregate, struct profile *p,
         return true;
     }
     read_members(&r, aggregate, "", 0, false, 0);
-    if (ret->member_count > 1)
-        qsort(ret->members, ret->member_count, sizeof *ret->members, by_offset);
+    sort_members(ret);
+    take_virtual_base(&r);
+    size_declared(ret);
     drop_empty(ret);
     ret->is_complete = ret->is_complete && are_apart(ret);
     return true;
