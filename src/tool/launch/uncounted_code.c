@@ -46,6 +46,16 @@ asm_accesses(const char *text)
            strstr(quote, "ptr ") != NULL || strstr(quote, "=*") != NULL;
 }
 
+/* Does any assembler statement in LINE access memory? Quoted names may look like one. */
+static bool
+assembler_accesses(const char *line)
+{
+    for (const char *s = strstr(line, " asm "); s != NULL; s = strstr(s + 1, " asm "))
+        if (asm_accesses(s))
+            return true;
+    return false;
+}
+
 static bool
 intrinsic_accesses(const char *line)
 {
@@ -65,7 +75,6 @@ uncounted_code_of_line(const char *line)
 {
     bool calls = strstr(line, "call ") != NULL || strstr(line, "invoke ") != NULL ||
                  strstr(line, "callbr ") != NULL;
-    const char *statement = strstr(line, " asm ");
     unsigned found = 0;
 
     if (strncmp(line, "module asm", 10) == 0)
@@ -76,7 +85,7 @@ uncounted_code_of_line(const char *line)
         return found;
     if (strstr(line, "byval(") != NULL)
         found |= UNCOUNTED_STRUCTURES;
-    if ((statement != NULL && asm_accesses(statement)) || intrinsic_accesses(line))
+    if (assembler_accesses(line) || intrinsic_accesses(line))
         found |= UNCOUNTED_ASSEMBLER;
     return found;
 }
