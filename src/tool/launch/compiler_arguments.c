@@ -14,6 +14,9 @@ static const char *const with_value[] = {
     "-Xpreprocessor", "-mllvm",   "-T",         "-u",         "-z",        "-arch",    "-target",
     "-e",         "-Xanalyzer",   "--param",    "-B",         "-A",        "-G",       "-aux-info",
     "--sysroot",  "-framework",   "-rpath",     "-soname",    "-h",
+    "-MJ",        "-F",           "-include-pch", "-iwithprefix", "-iwithprefixbefore",
+    "-iframework", "-isystem-after", "-cxx-isystem", "-ivfsoverlay", "-working-directory",
+    "-resource-dir", "-dependency-file", "-serialize-diagnostics", "--serialize-diagnostics",
 };
 
 bool

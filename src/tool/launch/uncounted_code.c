@@ -98,7 +98,9 @@ writes_files(const char *text)
 {
     return strncmp(text, "-M", 2) == 0 || strncmp(text, "-Wp,-M", 6) == 0 ||
            strncmp(text, "-save-temps", 11) == 0 || strncmp(text, "--save-temps", 12) == 0 ||
-           strncmp(text, "-ftime-trace", 12) == 0 || strncmp(text, "-gsplit-dwarf", 13) == 0;
+           strncmp(text, "-ftime-trace", 12) == 0 || strncmp(text, "-gsplit-dwarf", 13) == 0 ||
+           strcmp(text, "-dependency-file") == 0 || strcmp(text, "-serialize-diagnostics") == 0 ||
+           strcmp(text, "--serialize-diagnostics") == 0;
 }
 
 static bool

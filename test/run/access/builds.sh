@@ -42,6 +42,11 @@ check "build for 64 bytes" cc --granule=64 -O1 -o places.64 "$area/places.c"
 check "build without PIE" cc -O1 -fno-pie -no-pie -o places.nopie "$area/places.c"
 check "build without PIE for 64 bytes" \
     cc --granule=64 -O1 -fno-pie -no-pie -o places.nopie64 "$area/places.c"
+mkdir written
+(cd written && cc -O1 -serialize-diagnostics errors -MJ line -iwithprefix . -c -o user.o \
+    "$area/user.c")
+same "options with values: status" 0 $?
+same "options with values: files" "errors line user.o " "$(ls written | tr '\n' ' ')"
 check "build a static one" cc -O1 -static -o places.static "$area/places.c"
 # The first and the last addresses that programs, libraries and stacks may have.
 far="555555554000 655655555000 6ffffffff000 7ffff0000000"
