@@ -2,15 +2,23 @@
  *
  * The contents are complete before the first byte goes out. Large ones go out in parts, but only
  * once all that can be wrong with the input has been said; so a view that fails leaves an older
- * file alone. A full disk is reported. An input is recognised by device and inode, whatever its
- * name. No profile is ever overwritten: a process may have it mapped, and would be killed when it
- * touches pages that are gone.
+ * file alone. A full disk is reported, and leaves the older file as well: the new one is written
+ * beside it and takes its place when it is complete (util/replace.h), with its mode and owner.
+ *
+ * Some files are written in place: devices and FIFOs; files that are open here, such as stdout,
+ * because others also write to them; mount points, which cannot be replaced; hard links, which
+ * would part; files whose owner the new file could not have; and those in directories where nothing
+ * can be made.
+ *
+ * An input is recognised by device and inode, whatever its name. No profile is ever overwritten: a
+ * process may have it mapped, and would be killed when it touches pages that are gone.
  */
 #include "command/sink.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,6 +27,11 @@
 #include "option/opts.h"
 #include "util/ascii.h"
 #include "util/regular.h"
+
+enum {
+    DESCRIPTORS_MAX = 256, // Those of a shell are below that.
+    MODE_OF_NEW = 0666,
+};
 
 static bool
 sink_is_profile(const char *path)
@@ -58,17 +71,109 @@ sink_check(const char *path, const struct view_set *set)
     return 0;
 }
 
+static bool
+is_open_here(const struct stat *file)
+{
+    struct stat st;
+
+    for (int fd = 0; fd < DESCRIPTORS_MAX; fd++)
+        if (fstat(fd, &st) == 0 && st.st_dev == file->st_dev && st.st_ino == file->st_ino)
+            return true;
+    return false;
+}
+
+static bool
+is_mount_point(const char *path)
+{
+    struct statx st;
+
+    return statx(AT_FDCWD, path, 0, 0, &st) == 0 &&
+           (st.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
+/* Opening it is the only way to learn about every reason. */
+static bool
+sink_is_writable(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+/* Return the name of the file that a new one may replace for PATH, and its status in *OLD (st_nlink
+ * 0 = there is none), or NULL if PATH must be written in place. The caller frees the name. */
+static char *
+sink_target(const char *path, struct stat *old)
+{
+    char *target;
+
+    *old = (struct stat){0};
+    if (lstat(path, old) != 0)
+        return errno == ENOENT ? strdup(path) : NULL;
+    if (stat(path, old) != 0 || !S_ISREG(old->st_mode) || old->st_nlink != 1 ||
+        (geteuid() != 0 && old->st_uid != geteuid()) || is_open_here(old) ||
+        !sink_is_writable(path))
+        return NULL;
+    target = realpath(path, NULL);
+    if (target != NULL && regular_is_same(target, path) && !is_mount_point(target))
+        return target;
+    free(target);
+    return NULL;
+}
+
+static bool
+keep_rights(int fd, const struct stat *old)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0)
+        return false;
+    if ((st.st_uid != old->st_uid || st.st_gid != old->st_gid) &&
+        fchown(fd, old->st_uid, old->st_gid) != 0)
+        return false;
+    return ((st.st_mode ^ old->st_mode) & 0777) == 0 || fchmod(fd, old->st_mode & 0777) == 0;
+}
+
+/* Begin a file that replaces the one at S's path. */
+static bool
+sink_replace(struct sink *s)
+{
+    struct stat old;
+
+    s->target = sink_target(s->path, &old);
+    if (s->target != NULL &&
+        replace_begin(&s->file, s->target, old.st_nlink > 0 ? 0600 : MODE_OF_NEW)) {
+        if (old.st_nlink == 0 || keep_rights(s->file.fd, &old))
+            return true;
+        replace_drop(&s->file);
+    }
+    free(s->target);
+    s->target = NULL;
+    return false;
+}
+
 static void
 sink_open_file(struct sink *s)
 {
     s->rc = sink_check(s->path, s->set);
     if (s->rc != 0)
         return;
-    s->f = fopen(s->path, "we");
-    if (s->f != NULL)
+    s->is_open = sink_replace(s) || replace_in_place(&s->file, s->path, MODE_OF_NEW);
+    if (s->is_open)
         return;
     message_error("%s cannot be written: %s", s->path, strerror(errno));
     s->rc = EXIT_USAGE;
+}
+
+static bool
+sink_write(struct sink *s, const struct strbuf *b)
+{
+    errno = 0;
+    if (s->path != NULL)
+        return replace_write(&s->file, strbuf_text(b), b->length);
+    return fwrite(strbuf_text(b), 1, b->length, stdout) == b->length;
 }
 
 /* Write the contents of B; after a failure only drop them. */
@@ -77,14 +182,13 @@ sink_drain(struct strbuf *b)
 {
     struct sink *s = b->drain_arg;
 
-    if (s->f == NULL && s->path == NULL)
-        s->f = stdout;
-    else if (s->f == NULL && s->rc == 0)
+    if (s->path == NULL)
+        s->is_open = true;
+    else if (!s->is_open && s->rc == 0)
         sink_open_file(s);
     if (s->is_text)
         ascii_strbuf(b);
-    errno = 0;
-    if (s->f != NULL && s->error == 0 && fwrite(strbuf_text(b), 1, b->length, s->f) != b->length)
+    if (s->is_open && s->error == 0 && !sink_write(s, b))
         s->error = errno ? errno : EIO;
     strbuf_clear(b);
 }
@@ -96,8 +200,11 @@ sink_begin(struct sink *s)
 }
 
 static int
-end_stdout(const struct sink *s)
+end_stdout(struct sink *s)
 {
+    errno = 0;
+    if (fflush(stdout) != 0 && s->error == 0)
+        s->error = errno;
     // A reader that closed the pipe has seen enough.
     if (s->error == 0 || s->error == EPIPE)
         return 0;
@@ -105,15 +212,30 @@ end_stdout(const struct sink *s)
     return EXIT_BAD_INPUT;
 }
 
-static int
-end_file(const struct sink *s)
+/* Remove the file of S, which was written in place; a link to it stays. */
+static void
+sink_remove(const struct sink *s)
 {
+    char *target = realpath(s->path, NULL);
     struct stat st;
 
+    if (target != NULL && stat(target, &st) == 0 && S_ISREG(st.st_mode))
+        unlink(target);
+    free(target);
+}
+
+static int
+end_file(struct sink *s)
+{
+    if (s->error != 0)
+        replace_drop(&s->file);
+    else if (!replace_finish(&s->file))
+        s->error = errno;
+    if (s->error != 0 && s->target == NULL)
+        sink_remove(s);
+    free(s->target);
     if (s->error == 0)
         return 0;
-    if (stat(s->path, &st) == 0 && S_ISREG(st.st_mode))
-        unlink(s->path);
     message_error("%s could not be written: %s", s->path, strerror(s->error));
     return EXIT_BAD_INPUT;
 }
@@ -122,16 +244,12 @@ int
 sink_end(struct strbuf *out)
 {
     struct sink *s = out->drain_arg;
-    bool is_file = s->path != NULL;
 
     sink_drain(out);
     strbuf_release(out);
-    if (s->f == NULL)
+    if (!s->is_open)
         return s->rc;
-    errno = 0;
-    if ((is_file ? fclose(s->f) : fflush(s->f)) != 0 && s->error == 0)
-        s->error = errno;
-    return is_file ? end_file(s) : end_stdout(s);
+    return s->path != NULL ? end_file(s) : end_stdout(s);
 }
 
 void
@@ -140,8 +258,10 @@ sink_abandon(struct strbuf *out)
     struct sink *s = out->drain_arg;
 
     strbuf_release(out);
-    if (s->path != NULL && s->f != NULL)
-        fclose(s->f);
+    if (s->path == NULL || !s->is_open)
+        return;
+    replace_drop(&s->file);
+    free(s->target);
 }
 
 int

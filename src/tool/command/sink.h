@@ -2,8 +2,7 @@
 #ifndef COMMAND_SINK_H
 #define COMMAND_SINK_H
 
-#include <stdio.h>
-
+#include "util/replace.h"
 #include "util/strbuf.h"
 #include "view/session.h"
 
@@ -12,9 +11,11 @@ struct sink {
     const char *path; // NULL = stdout.
     const struct view_set *set;
     bool is_text; // For people, so that it may have to be ASCII (util/ascii.h).
-    FILE *f;
-    int error; // errno of the first failure.
-    int rc;    // Why there is no file.
+    bool is_open;
+    struct replacement file;
+    char *target; // The file that FILE replaces; NULL if PATH itself is written.
+    int error;    // errno of the first failure.
+    int rc;       // Why there is no file.
 };
 
 /* An empty output for S, which must stay until sink_end or sink_abandon. A large output is written
@@ -22,7 +23,8 @@ struct sink {
 struct strbuf sink_begin(struct sink *s);
 
 /* Write OUT, replacing the file that was there, but never a profile, and release it. Returns 0, or
- * the exit code after saying why. A file cut short by a full disk is removed. */
+ * the exit code after saying why; then an older file is unchanged, except for one that could not be
+ * replaced as a whole (sink.c): if that is cut short, it is removed. */
 int sink_end(struct strbuf *out);
 
 /* Release OUT and drop its unwritten contents. */

@@ -2,7 +2,7 @@
  *
  * The file has no name until it is complete, so a process killed while writing leaves nothing
  * behind. It has a temporary name only between linking and renaming. On file systems without
- * unnamed files, it has one from the start. */
+ * unnamed files, and without /proc, it has one from the start. */
 #include "util/replace.h"
 
 #include <errno.h>
@@ -13,42 +13,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/strbuf.h"
-
-static bool
-replace_write_all(int fd, const char *data, size_t size_bytes)
-{
-    while (size_bytes > 0) {
-        ssize_t n = write(fd, data, size_bytes);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        data += n;
-        size_bytes -= (size_t)n;
-    }
-    return true;
-}
-
-/* A new file beside PATH for writing, without a name if the file system can do that; else with the
- * name TEMPORARY. */
+/* A new file of MODE without a name in the directory of PATH; negative if the file system cannot do
+ * that, or if the file could not be named later. */
 static int
-open_beside(const char *path, struct strbuf *temporary)
+open_unnamed(const char *path, mode_t mode)
 {
     const char *slash = strrchr(path, '/');
     struct strbuf directory = {0};
     int fd;
 
+    if (access("/proc/self/fd", X_OK) != 0)
+        return -1;
     strbuf_add(&directory, path, slash ? (size_t)(slash - path) + 1 : 0);
-    fd = open(slash ? strbuf_text(&directory) : ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    fd = open(slash ? strbuf_text(&directory) : ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
     strbuf_release(&directory);
-    if (fd >= 0) {
-        strbuf_fmt(temporary, "%s.%d", path, (int)getpid());
-        return fd;
-    }
-    strbuf_fmt(temporary, "%s.XXXXXX", path);
-    return mkostemp(temporary->text, O_CLOEXEC); // Makes it with mode 0600.
+    return fd;
+}
+
+/* Give FD, which has mode 0600, MODE as far as the umask allows. */
+static bool
+replace_set_mode(int fd, mode_t mode)
+{
+    mode_t mask = umask(0);
+
+    umask(mask);
+    return (mode & ~mask) == 0600 || fchmod(fd, mode & ~mask) == 0;
 }
 
 static bool
@@ -79,23 +68,91 @@ give(int fd, const struct file_owner *owner)
 }
 
 bool
+replace_begin(struct replacement *r, const char *path, mode_t mode)
+{
+    *r = (struct replacement){.path = path, .fd = open_unnamed(path, mode)};
+    if (r->fd >= 0) {
+        strbuf_fmt(&r->temporary, "%s.%d", path, (int)getpid());
+        return true;
+    }
+    strbuf_fmt(&r->temporary, "%s.XXXXXX", path);
+    r->fd = mkostemp(r->temporary.text, O_CLOEXEC); // Makes it with mode 0600.
+    if (r->fd >= 0 && replace_set_mode(r->fd, mode))
+        return true;
+    replace_drop(r);
+    return false;
+}
+
+bool
+replace_in_place(struct replacement *r, const char *path, mode_t mode)
+{
+    *r = (struct replacement){
+        .path = path, .fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, mode)};
+    return r->fd >= 0;
+}
+
+bool
+replace_write(struct replacement *r, const void *data, size_t size_bytes)
+{
+    const char *rest = data;
+
+    while (size_bytes > 0) {
+        ssize_t n = write(r->fd, rest, size_bytes);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            errno = n < 0 ? errno : EIO;
+            return false;
+        }
+        rest += n;
+        size_bytes -= (size_t)n;
+    }
+    return true;
+}
+
+bool
+replace_finish(struct replacement *r)
+{
+    bool beside = r->temporary.length > 0, done;
+    int saved_errno;
+
+    if (beside && !name_it(r->fd, r->temporary.text)) {
+        replace_drop(r);
+        return false;
+    }
+    done = close(r->fd) == 0 && (!beside || rename(r->temporary.text, r->path) == 0);
+    saved_errno = errno;
+    if (beside && !done)
+        unlink(r->temporary.text);
+    strbuf_release(&r->temporary);
+    errno = saved_errno;
+    return done;
+}
+
+void
+replace_drop(struct replacement *r)
+{
+    int saved_errno = errno;
+
+    if (r->fd >= 0) {
+        if (r->temporary.length > 0 && replace_has_name(r->fd))
+            unlink(r->temporary.text);
+        close(r->fd);
+    }
+    strbuf_release(&r->temporary);
+    errno = saved_errno;
+}
+
+bool
 replace_file(const char *path, const struct file_owner *owner, const void *data, size_t size_bytes)
 {
-    struct strbuf temporary = {0};
-    bool done = false, named = false;
-    int saved_errno, fd;
+    struct replacement r;
 
-    fd = open_beside(path, &temporary);
-    if (fd >= 0) {
-        done = give(fd, owner) && replace_write_all(fd, data, size_bytes);
-        named = (done || replace_has_name(fd)) && name_it(fd, temporary.text);
-        done = done && named;
-        done = close(fd) == 0 && done && rename(temporary.text, path) == 0;
-        saved_errno = errno;
-        if (!done && named)
-            unlink(temporary.text);
-        errno = saved_errno;
-    }
-    strbuf_release(&temporary);
-    return done;
+    if (!replace_begin(&r, path, 0600))
+        return false;
+    if (give(r.fd, owner) && replace_write(&r, data, size_bytes))
+        return replace_finish(&r);
+    replace_drop(&r);
+    return false;
 }
