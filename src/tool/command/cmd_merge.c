@@ -238,7 +238,7 @@ cmd_merge_show_progress(struct sums *s, size_t done, size_t total)
 {
     size_t percent = done * 100 / total;
 
-    if (percent == s->shown_percent || !isatty(STDERR_FILENO))
+    if (percent == s->shown_percent || !style_shows_progress())
         return;
     s->shown_percent = percent;
     fprintf(stderr, "\rheaptap: merging, %zu of %zu\x1b[K", done, total);
@@ -247,7 +247,7 @@ cmd_merge_show_progress(struct sums *s, size_t done, size_t total)
 static void
 hide_progress(void)
 {
-    if (isatty(STDERR_FILENO))
+    if (style_shows_progress())
         fputs("\r\x1b[K", stderr);
 }
 

@@ -24,6 +24,7 @@
 #include "profile/writer.h"
 #include "text/text_rawdump.h"
 #include "view/messages.h"
+#include "view/style.h"
 
 enum { PROGRESS_NS = 100000000 };
 
@@ -240,7 +241,7 @@ cmd_rawdump_find(struct dump *d)
     struct progress progress = {0};
     struct annotated_options options = {.kind = d->kind, .progress_arg = &progress};
 
-    if (isatty(STDERR_FILENO))
+    if (style_shows_progress())
         options.progress = cmd_rawdump_show_progress;
     annotated_find(d->parts.v, d->parts.count, &options, &d->found);
     if (progress.shown)

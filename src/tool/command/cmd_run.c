@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "command/run_limits.h"
 #include "command/run_summary.h"
@@ -28,6 +27,7 @@
 #include "symbol/module_cache.h"
 #include "view/messages.h"
 #include "view/session_names.h"
+#include "view/style.h"
 
 /* With more processes, show the progress of packing. */
 enum { PROGRESS_FROM = 3 };
@@ -439,7 +439,7 @@ conclude(struct outcome *o)
 static void
 cmd_run_finish(struct outcome *o, const char *program)
 {
-    bool progress = isatty(STDERR_FILENO) && !parsed.quiet && !no_pack;
+    bool progress = style_shows_progress() && !parsed.quiet && !no_pack;
     const struct run_profiles *profiles = &o->profiles;
     const char *only = parsed.recording.only;
 

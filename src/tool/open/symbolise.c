@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "analyse/frame_name.h"
 #include "symbol/debug_dirs.h"
@@ -30,7 +29,7 @@ show_server(void *arg, enum symbol_server what, const char *path)
     bool *shown = arg;
     struct arena a = {0};
 
-    if (isatty(STDERR_FILENO) && what == SERVER_ASKED) {
+    if (style_shows_progress() && what == SERVER_ASKED) {
         fprintf(stderr, "\rheaptap: asking the server in DEBUGINFOD_URLS for %s\x1b[K",
                 style_clean(&a, path_basename(path)));
         *shown = true;
@@ -87,7 +86,7 @@ symbolise_quietly(struct profile *p, const struct symbol_choice *choice)
         return EXIT_USAGE;
     if (choice != NULL && choice->sysroot != NULL)
         p->sysroot = arena_strdup(&p->arena, choice->sysroot);
-    if (isatty(STDERR_FILENO))
+    if (style_shows_progress())
         options.progress = symbolise_show_progress;
     options.debug_dirs = open_dirs(choice);
     options.module_cache = choice != NULL ? choice->module_cache : NULL;

@@ -212,6 +212,7 @@ man_page_overview(const struct command_group *groups, struct strbuf *out)
         out,
         ".SH ENVIRONMENT\n"
         ".TP\n\\fBNO_COLOR\\fR\nNo colours, when set and not empty.\n"
+        ".TP\n\\fBTERM\\fR\nNo colours and no progress, when \\fIdumb\\fR.\n"
         ".TP\n\\fBDEBUGINFOD_URLS\\fR\nWhere debug information that is not installed is looked "
         "for; empty or not set: nowhere. Each answer is waited for as long as "
         "\\fBDEBUGINFOD_TIMEOUT\\fR says, in seconds.\n"

@@ -40,17 +40,30 @@ columns_asked(void)
     return *end == '\0' ? columns : 0;
 }
 
+static bool
+terminal_is_dumb(void)
+{
+    const char *term = getenv("TERM");
+
+    return term != NULL && strcmp(term, "dumb") == 0;
+}
+
+bool
+style_shows_progress(void)
+{
+    return isatty(STDERR_FILENO) && !terminal_is_dumb();
+}
+
 struct style
 style_for(int fd, bool wide)
 {
     size_t width = wide ? STYLE_NO_LIMIT : columns_asked();
     struct style s = {0};
-    const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+    const char *no_colour = getenv("NO_COLOR");
     struct winsize ws = {0};
 
     if (isatty(fd)) {
-        s.colour = (no_colour == NULL || *no_colour == '\0') &&
-                   (term == NULL || strcmp(term, "dumb") != 0);
+        s.colour = (no_colour == NULL || *no_colour == '\0') && !terminal_is_dumb();
         if (width == 0)
             width = ioctl(fd, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0 ? ws.ws_col : DEFAULT_WIDTH;
     }

@@ -22,6 +22,10 @@ struct style {
  * limit. WIDE lifts the limit. */
 struct style style_for(int fd, bool wide);
 
+/* Return true if stderr shows progress: it is a terminal that can erase a line, so TERM is not
+ * "dumb". */
+bool style_shows_progress(void);
+
 /* Switch B to INK, and back to plain with INK_PLAIN. Does nothing without colours. */
 void style_ink(const struct style *s, struct strbuf *b, enum ink ink);
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# outputs.sh: the file of an output on a full disk, and which files are replaced, which written.
-# If it fails, a user who refreshes a page or a picture on a full disk has neither the old nor the
-# new one, or an output changes its rights, its links or another file.
+# outputs.sh: the file of an output on a full disk, which files are replaced and which written, and
+# the progress on a terminal. If it fails, a user who refreshes a page or a picture on a full disk
+# has neither the old nor the new one, an output changes its rights, its links or another file, or a
+# dumb terminal shows control sequences.
 #
 # The full disk is mounted in a separate mount namespace.
 . "$SRCDIR/test/run/lib.subr"
@@ -167,4 +168,17 @@ else
     same "without /proc: replaced and made" "new 640 output 604" \
         "$(tr '\n' ' ' <out | sed 's/ $//')"
 fi
+
+# --- The progress on a terminal ------------------------------------------------------------------
+
+# progress TERM: whether a merge on such a terminal shows progress and control sequences.
+progress() {
+    TERM=$1 run_python -c 'import pty, sys
+pty.spawn(sys.argv[1:])' "$HEAPTAP" merge -o merged.heaptap p.heaptap words.heaptap \
+        >terminal.out </dev/null
+    echo "$(grep -c 'merged.heaptap: ' terminal.out)" "$(grep -c 'merging, 1 of 2' terminal.out)" \
+        "$(grep -c $'\033' terminal.out)"
+}
+same "a terminal shows progress, and it is erased" "1 1 1" "$(progress xterm)"
+same "a dumb terminal shows neither" "1 0 0" "$(progress dumb)"
 finish
