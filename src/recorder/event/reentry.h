@@ -151,9 +151,11 @@ struct reentry_call {
     enum reentry_kind kind;
     uint32_t undo; // Bits of REENTRY_UNDO_*; fields without their bit are not initialized.
     struct arch_caller caller;
-    struct reentry_nest nest;
+    union { // One or the other, because two guards lie on the stack below malloc.
+        struct reentry_nest nest;
+        uint64_t annotating;
+    };
     struct arch_caller origin;
-    uint64_t annotating;
     void *p;
     struct ledger_entry old;
     int64_t credit, reserve;

@@ -81,5 +81,5 @@ for to in same other; do
         /bin/true 2>>odd.$to
 done
 same "adapters: it is said where stderr is that file, and nowhere else" "1 0" \
-    "$(grep -c "^heaptap: Python .* is not known" odd.same) $(wc -l <odd.other)"
+    "$(grep -c "^heaptap: Python .* is not supported" odd.same) $(wc -l <odd.other)"
 finish

@@ -31,7 +31,7 @@ for bytes in 0 4096 16384 30000 100000; do
         >cut.out 2>cut.err
     same "cut to $bytes bytes: the program goes on" "7 cut 0 done" "$? $(echo $(cat cut.out))"
     same "cut to $bytes bytes: one message" 1 \
-        "$(grep -c '^heaptap: the profile was cut short' cut.err)"
+        "$(grep -c '^heaptap: another program truncated the profile' cut.err)"
     if [ $bytes -ge 16384 ]; then
         check "cut to $bytes bytes: what is left can be read" left cut.$bytes.heaptap $bytes
     else # The header is not even whole.
