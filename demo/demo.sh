@@ -14,20 +14,20 @@ cd "$work"
 sh "$here/make_json.sh" >orders.json
 bytes=$(wc -c <orders.json)
 
-echo "What follows: jq, the JSON processor of this system, groups $bytes bytes of made-up orders by"
-echo "customer while heaptap records every allocation with its call stack. This was run:"
+echo "jq, the JSON processor of this system, groups $bytes bytes of generated orders by customer."
+echo "heaptap records every allocation with its call stack. The commands:"
 echo
 echo "    heaptap run -o jq.heaptap -- jq '$filter' orders.json"
 echo "    heaptap report jq.heaptap"
 echo
 customers=$("$heaptap" run --quiet -o jq.heaptap -- jq "$filter" orders.json)
-echo "jq's own answer: $customers customers. And this is what it cost:"
+echo "Output of jq: $customers customers. The report:"
 echo
 "$heaptap" report jq.heaptap
 echo
-echo "Read it so: at its largest jq held what stands at Peak. Rows name the functions that asked"
-echo "for it, beneath each stands who called them; #1 is that stack's number in every view. jq"
-echo "is stripped, so functions without a name are where they begin (libjq.so.1+0x1bd40…)."
+echo "Peak is the most memory that jq held at one time. Each row shows a function that allocated"
+echo "part of it, with its callers beneath. #1 is the number of that stack in every view. jq is"
+echo "stripped, so a function without a name is shown by its address (libjq.so.1+0x1bd40…)."
 echo
 echo "The profile is $work/jq.heaptap ($(wc -c <jq.heaptap) bytes). Try:"
 echo "    $heaptap report --full $work/jq.heaptap"
@@ -35,5 +35,5 @@ echo "    $heaptap export --peak -o jq.svg $work/jq.heaptap"
 # Built without node there is no page, as the build has reported.
 if "$heaptap" html -o jq.html jq.heaptap >/dev/null 2>&1; then
     echo
-    echo "All of it as one page, for a browser: $work/jq.html"
+    echo "All views in one page, for a browser: $work/jq.html"
 fi
