@@ -617,7 +617,7 @@ gcc -O1 -g -fPIC -shared -o late.so late_plugin.c
 hooked late.heaptap --hook late_count=malloc -- ./late ./late.so
 same "a variable that a library brings later" "0 16 8 1" "$status $(cat late.heaptap.out)"
 
-# --- What is said --------------------------------------------------------------------------------
+# --- Messages ------------------------------------------------------------------------------------
 
 # says NAME PATTERN OPTIONS... [PROGRAM]: check stderr; on a usage error the program does not run.
 says() {

@@ -55,13 +55,13 @@ def differs(bare, recorded, mode, outer_mib, threads):
         return False
     if space == -1:
         return lost > data + SLACK_MIB
-    # Small blocks, in glibc's heap, have leaves of their own.
+    # Small blocks lie in glibc's heap, in other leaves than large ones.
     tables_most = top + others + THREAD_MIB * threads + leaf * (spans + 2)
     if mode == "reserve":  # What the ledger of a heap under that limit needs, mapped once for all.
         tables_most += space / 6
     spare_most = max(SPARE_MIB, space / 64)
     if mode in ("sample", "reserve") and space == outer_mib:
-        # The recorder keeps the memory of its start, because no failing allocation is repeated.
+        # The recorder keeps the memory of the start, because no failing allocation is repeated.
         tables_most = max(tables_most, space / 2)
         spare_most = space / 2
     return lost > tables + SLACK_MIB or spare > spare_most or tables - spare > tables_most

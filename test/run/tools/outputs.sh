@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # outputs.sh: the file of an output on a full disk, which files are replaced and which written, and
-# the progress on a terminal. If it fails, a user who refreshes a page or a picture on a full disk
-# has neither the old nor the new one, an output changes its rights, its links or another file, or a
-# dumb terminal shows control sequences.
+# the progress on a terminal. If it fails, refreshing a page or a picture on a full disk loses both
+# the old and the new file, an output changes its rights, its links or another file, or a dumb
+# terminal shows control sequences.
 #
 # The full disk is mounted in a separate mount namespace.
 . "$SRCDIR/test/run/lib.subr"
@@ -145,7 +145,7 @@ else
 fi
 cd ..
 
-# A file that is a mount point of its own, as in a container, and one without /proc.
+# A file that is a mount point, as in a container, and a file where /proc is missing.
 mounted='echo old >under && echo old >over && mount --bind under over || exit 90
     "$2" export -f csv -o over p.heaptap
     status=$?
