@@ -24,7 +24,7 @@ within() {
 
 # costs NAME LANGUAGE DEPTH BOUND COMMAND…: one event at the end of DEPTH calls, and one call more
 costs() {
-    local name=$1 language=$2 depth=$3 bound=$4 events=200 none end call
+    local name=$1 language=$2 depth=$3 bound=$4 events=1000 none end call
     shift 4
     none=$(instructions "$language" "$@" "$depth" 0)
     end=$((($(instructions "$language" "$@" "$depth" $events) - none) / events))
