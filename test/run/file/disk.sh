@@ -6,24 +6,7 @@
 # Mounts are made in a separate mount namespace, for other users than root in a user namespace as
 # well; a check that needs more rights is skipped with its reason.
 . "$SRCDIR/test/run/lib.subr"
-need python3 unshare mount
-
-if [ "$(id -u)" = 0 ]; then
-    namespace=(unshare -m)
-else
-    namespace=(unshare -Urm)
-fi
-export LC_ALL=C
-
-skipped() {
-    echo "ok - $1 # SKIP $2"
-}
-
-# inside COMMANDS ARGUMENTS...: run them in a private mount namespace; $1 is an empty directory.
-inside() {
-    rm -rf mnt && mkdir mnt
-    "${namespace[@]}" bash -c "$1" - "$PWD/mnt" "${@:2}"
-}
+. "$SRCDIR/test/run/namespace.subr"
 
 # recorded NAME COUNT: check out, err and $status of `meddle`.
 judged() {

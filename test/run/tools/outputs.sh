@@ -6,24 +6,7 @@
 #
 # The full disk is mounted in a separate mount namespace.
 . "$SRCDIR/test/run/lib.subr"
-need python3 unshare mount
-
-if [ "$(id -u)" = 0 ]; then
-    namespace=(unshare -m)
-else
-    namespace=(unshare -Urm)
-fi
-export LC_ALL=C
-
-skipped() {
-    echo "ok - $1 # SKIP $2"
-}
-
-# inside COMMANDS ARGUMENTS...: run them in a private mount namespace; $1 is an empty directory.
-inside() {
-    rm -rf mnt && mkdir mnt
-    "${namespace[@]}" bash -c "$1" - "$PWD/mnt" "${@:2}"
-}
+. "$SRCDIR/test/run/namespace.subr"
 
 "$HEAPTAP" run --quiet -o p.heaptap -- "$PROG/slowleak" 120000 20000 >slowleak.out
 run_python "$area/access_made.py" "$PROG/access_structs" words.heaptap || skip_all "no profile"
