@@ -1,25 +1,26 @@
-/* access_sites.c: accesses by stack.
+/* access_sites.c: rate each stack by the accesses to its blocks.
  *
- * The rating is accesses per byte and second of lifetime, because raw counts mostly reflect size
- * and age. A table that is read a million times is hotter than a log with as many accesses and a
- * thousand times the size. A temporary block is not cold because it was freed soon.
+ * The rate is accesses per byte and second of lifetime, because raw counts mostly reflect size and
+ * age. A table that is read a million times is hotter than a log with as many accesses and a
+ * thousand times the size. A temporary block is not cold merely because it was freed soon.
  *
- * Hot: the stacks with most accesses that together hold ACCESS_HOT_SHARE of the total, except those
- * with a rate below the average, which qualify by size alone. Cold: a rate below
- * 1/ACCESS_COLD_TIMES of the average. Both are relative to this profile. They show where the
- * program spends its accesses, not whether it spends many.
+ * Hot: the stacks with most accesses that together have ACCESS_HOT_SHARE of the total. Stacks whose
+ * rate is below the average are excluded, because their size alone explains their accesses. Cold: a
+ * rate below 1/ACCESS_COLD_TIMES of the average. Both are relative to this profile. They show where
+ * the program spends its accesses, not whether it spends many.
  *
- * A "never" verdict requires that every possible user of the blocks is counted. An uncounted
+ * The verdict "never" requires that all code that may use the blocks is counted. An uncounted
  * library or an uncounted function of libc may have used any of them.
  *
- * A reallocated block that was only written is not unread: its data lives on in the new block,
- * which may be read. If both have the same stack, the reads of that stack decide.
+ * A reallocated block without reads does not count as unread: its data moved to the new block,
+ * which may be read. If both blocks have the same stack, the reads of that stack decide.
  *
- * A block that libc allocates for its private use looks unused, because nothing counts there. Such
- * blocks are not reported.
+ * A block that libc allocates for its private use looks unused, because accesses inside libc are
+ * not counted. Such blocks are not reported.
  *
- * Blocks without a birth have no lifetime; they get the mean lifetime of their stack. If no block
- * has one, there is no rate, and the number of accesses alone ranks the stacks. */
+ * A block whose allocation time is unknown has no lifetime and gets the mean lifetime of its stack.
+ * If no block of a stack has a lifetime, there is no rate, and the number of accesses alone ranks
+ * the stack. */
 #include "analyse/access_sites.h"
 
 #include <stdlib.h>
@@ -30,7 +31,8 @@
 
 enum { WORD_BYTES = 8 };
 
-/* Bytes times seconds of A's blocks. A lifetime too short to measure counts as a microsecond. */
+/* Return the size of A's blocks in bytes times their lifetime in seconds, 0 if no lifetime is
+ * known. A lifetime too short to measure counts as a microsecond. */
 static double
 byte_seconds_of(const struct profile_access *a)
 {
@@ -44,7 +46,7 @@ byte_seconds_of(const struct profile_access *a)
     return (double)a->size_bytes.total / blocks * (life_us / US_PER_S) * (blocks / dated);
 }
 
-/* Return true if no 8-byte word that was touched had a second access, on average. */
+/* Return true if each touched 8-byte word had one access, on average. */
 static bool
 is_touched_once(const struct profile_access *a)
 {
@@ -53,7 +55,7 @@ is_touched_once(const struct profile_access *a)
     return a->accesses.total <= touched / WORD_BYTES + a->blocks;
 }
 
-/* Does S allocate in a library that the user does not build? */
+/* Return true if a library that the user does not build allocated the blocks of S. */
 static bool
 is_unseen(const struct user_code *own, const struct stack *s)
 {
@@ -99,7 +101,7 @@ access_sites_by_accesses(const void *left, const void *right)
     return a->a.site < b->a.site ? -1 : a->a.site > b->a.site;
 }
 
-/* Add the sites' numbers up by stack. */
+/* Sum the counts of the sites by stack, into T. */
 static void
 access_sites_collect(const struct profile *p, const struct stacks *stacks, struct arena *arena,
                      struct access_table *t)
@@ -158,7 +160,7 @@ void
 access_build(const struct profile *p, const struct stacks *stacks, struct arena *arena,
              struct access_table *ret)
 {
-    double before = 0; // Accesses of rows further up.
+    double before = 0; // Accesses of the preceding rows.
     struct user_code own;
 
     user_code_init(&own, p, arena);
@@ -195,7 +197,7 @@ access_write_only_blocks(const struct profile_access *a)
 {
     uint64_t unread = a->write_only + a->regrown;
 
-    // Without a single read, and with no block that moved elsewhere, all data was only written.
+    // If no block was read or moved to another stack, reallocated blocks were only written as well.
     return a->writes.total >= a->accesses.total && unread + a->never >= a->blocks ? unread
                                                                                  : a->write_only;
 }
@@ -225,7 +227,7 @@ access_sites_is_picked(const struct access_row *r, enum access_pick pick)
     return false;
 }
 
-/* Rows of equal rank stay sorted by accesses. */
+/* Compare by position, so that equal rows stay sorted by accesses. */
 static int
 access_sites_by_place(const struct access_row *a, const struct access_row *b)
 {

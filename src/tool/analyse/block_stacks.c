@@ -1,13 +1,14 @@
-/* block_stacks.c: blocks put to their stacks.
+/* block_stacks.c: group the blocks of a process's memory by stack.
  *
- * A block names its site as the file does, a stack is some sites together; so blocks are counted by
- * stack first and then laid out stack after stack, each in the order of addresses.
- */
+ * A block stores the id of its site, and a stack is a set of sites. So one pass counts the blocks
+ * of each stack. The second pass fills the order in, stack after stack, each stack's blocks by
+ * address. */
 #include "analyse/block_stacks.h"
 
 #include <stdlib.h>
 
-/* By site id in the file: stack index plus 1. */
+/* Return an array from a site's id in the file to its stack's index plus 1. *RET_COUNT is its
+ * length. */
 static uint32_t *
 stacks_by_id(const struct profile *p, const struct stacks *stacks, struct arena *arena,
              uint32_t *ret_count)

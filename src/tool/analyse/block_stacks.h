@@ -1,4 +1,4 @@
-/* block_stacks.h: which blocks of a process's memory each stack has. */
+/* block_stacks.h: blocks of a process's memory, by stack. */
 #ifndef ANALYSE_BLOCK_STACKS_H
 #define ANALYSE_BLOCK_STACKS_H
 
@@ -8,7 +8,7 @@
 struct block_stacks {
     const struct blocks *blocks;
     uint32_t *stack_of; // By block: index into the stacks plus 1; 0 = filtered out.
-    // By stack: its blocks are order[first[i]] up to order[first[i + 1]], by address.
+    // By stack: the blocks of stack i are order[first[i]] to order[first[i + 1] - 1], by address.
     size_t *first;
     uint32_t *order;
 };

@@ -1,17 +1,18 @@
-/* callgraph.c: stacks to a graph of functions.
+/* callgraph.c: build a graph of functions from stacks.
  *
- * Two passes over the stacks. The first creates functions and arcs and adds up. A stamp, the number
- * of the stack, prevents counting a stack twice for one function or arc. Then the strongly
- * connected components are computed. The second pass adds up values of cycles that need whole
- * stacks: which stacks touch a cycle, and which enter it from where.
+ * Two passes read the stacks. The first pass creates functions and arcs and sums their amounts.
+ * Each function and arc stores the number of the last stack that it counted, so that no stack
+ * counts twice. Then the strongly connected components are computed. The second pass sums the
+ * amounts of cycles that need whole stacks: the stacks that touch a cycle, and those that enter it,
+ * by caller.
  *
  *     main F G F G malloc(10)       main 10, F 10, G 10; main to F 10, F to G 10, G to F 10
  *                                   F and G are a cycle: 10, entered by main for 10
  *
- * Pairs of caller and callee alone, as mprof kept them, would give F 20.
+ * Pairs of caller and callee alone, which mprof recorded, would give F 20.
  *
  * The cost is the sum of all stack depths, so arcs need a fast lookup. A caller's frame is a place
- * in its code and nearly always calls the same function; it caches the arc. */
+ * in its code that nearly always calls the same function, so each frame caches its last arc. */
 #include "analyse/callgraph.h"
 
 #include <stdlib.h>
@@ -29,9 +30,9 @@ struct builder {
     size_t node_capacity, arc_capacity;
     size_t *seen, *called; // By node: the last stack counted, plus 1.
     size_t seen_capacity, called_capacity;
-    size_t *arc_seen; // By arc, likewise.
+    size_t *arc_seen; // By arc: the last stack counted, plus 1.
     size_t arc_seen_capacity;
-    struct map arc_ids;     // Caller and callee to arc.
+    struct map arc_ids;     // Key: caller << 32 | callee. Value: arc.
     uint32_t *arc_by_frame; // By frame of the caller: the last arc from there, plus 1.
 };
 
@@ -68,7 +69,7 @@ find_arc(struct builder *b, uint32_t caller, uint32_t callee)
     return (uint32_t)*id;
 }
 
-/* Return the arc to CALLEE from CALLER, the function at I of S. */
+/* Return the arc from CALLER, the function at I of S, to CALLEE. */
 static uint32_t
 arc_at(struct builder *b, const struct stack *s, size_t i, uint32_t caller, uint32_t callee)
 {
@@ -86,7 +87,7 @@ arc_at(struct builder *b, const struct stack *s, size_t i, uint32_t caller, uint
     return arc;
 }
 
-/* Return true if STAMP is met for the first time in the stack NUMBER. */
+/* Return true if *STAMP is not yet set to the stack NUMBER, and set it. */
 static bool
 callgraph_is_first(size_t *stamp, size_t number)
 {
@@ -135,7 +136,7 @@ count_stack(struct builder *b, size_t number)
     amount_add(&b->ret->total, amount);
 }
 
-/* Arcs that carry nothing of the metric are not shown and make no cycle. */
+/* Return true if A has an amount of the metric. Other arcs are not shown and make no cycle. */
 static bool
 carries(const struct callgraph_arc *a)
 {
@@ -162,7 +163,8 @@ find_components(struct builder *b, struct components *ret)
     components_find(&graph, b->arena, ret);
 }
 
-/* Arcs between functions of a cycle are its calls of itself; those from elsewhere enter it. */
+/* Count arcs between two functions of a cycle as its recursion, and link each arc from elsewhere to
+ * an arc into the cycle. */
 static void
 enter_cycles(struct builder *b)
 {
@@ -178,14 +180,14 @@ enter_cycles(struct builder *b)
             g->nodes[cycle].recursive =
                 counters_sum(g->nodes[cycle].recursive, g->arcs[i].amount.calls);
         } else {
-            uint32_t enters = find_arc(b, caller, cycle); // It may move the arcs.
+            uint32_t enters = find_arc(b, caller, cycle); // find_arc may move the arcs.
 
             g->arcs[i].enters = enters;
         }
     }
 }
 
-/* Make a node for each component of more than one function. */
+/* Create a node for each component with more than one function. */
 static void
 make_cycles(struct builder *b)
 {
@@ -212,7 +214,7 @@ make_cycles(struct builder *b)
     enter_cycles(b);
 }
 
-/* Add up the values of cycles that need whole stacks. Requires make_cycles. */
+/* Sum the amounts of cycles that need whole stacks, for the stack NUMBER. Requires make_cycles. */
 static void
 count_cycles(struct builder *b, size_t number)
 {
@@ -283,7 +285,8 @@ compare_arcs(const void *a, const void *b, void *arg)
     return x < y ? -1 : x > y;
 }
 
-/* Give each node its arcs. They are dealt out in order, so each list is in order. */
+/* Fill the lists of callers and callees of each node. Arcs are assigned largest first, so each list
+ * is sorted. */
 static void
 sort_arcs(struct builder *b)
 {
@@ -361,17 +364,18 @@ arcs_are_valid(const struct callgraph *g)
     for (size_t i = 0; i < g->arc_count; i++) {
         const struct callgraph_arc *a = &g->arcs[i];
 
-        HOLDS(a->caller < g->function_count); // Only functions call;
-        HOLDS(a->callee < g->node_count);     // A callee may be a whole cycle.
-        HOLDS(a->caller != a->callee);        // A function that calls itself is no arc.
-        HOLDS(a->enters == CALLGRAPH_NONE || a->enters < g->arc_count); // An arc in its turn,
+        HOLDS(a->caller < g->function_count); // Only functions are callers.
+        HOLDS(a->callee < g->node_count);     // A callee is a function or a cycle.
+        HOLDS(a->caller != a->callee);        // A self-call makes no arc.
+        HOLDS(a->enters == CALLGRAPH_NONE || a->enters < g->arc_count); // An index into arcs.
         HOLDS(a->enters == CALLGRAPH_NONE ||
-              g->arcs[a->enters].callee == g->nodes[a->callee].cycle); // to the callee's cycle.
+              // It leads to the callee's cycle.
+              g->arcs[a->enters].callee == g->nodes[a->callee].cycle);
     }
     return true;
 }
 
-/* The lists of node I hold its arcs, the largest first, and its sums are theirs. */
+/* Return true if the lists of node I have only its arcs, largest first, and sum to its amounts. */
 static bool
 lists_are_valid(const struct callgraph *g, uint32_t i)
 {
@@ -381,8 +385,8 @@ lists_are_valid(const struct callgraph *g, uint32_t i)
     for (uint32_t k = 0; k < n->caller_count; k++) {
         const struct callgraph_arc *a = &g->arcs[g->callers[n->first_caller + k]];
 
-        HOLDS(a->callee == i);                 // An arc into it,
-        HOLDS(amount_sum(&a->amount) <= last); // in order.
+        HOLDS(a->callee == i);                 // Callers: arcs into I.
+        HOLDS(amount_sum(&a->amount) <= last); // Largest first.
         last = amount_sum(&a->amount);
         in = counters_sum(in, a->amount.calls);
     }
@@ -390,13 +394,13 @@ lists_are_valid(const struct callgraph *g, uint32_t i)
     for (uint32_t k = 0; k < n->callee_count; k++) {
         const struct callgraph_arc *a = &g->arcs[g->callees[n->first_callee + k]];
 
-        HOLDS(a->caller == i);                 // An arc out of it,
-        HOLDS(amount_sum(&a->amount) <= last); // in order.
+        HOLDS(a->caller == i);                 // Callees: arcs out of I.
+        HOLDS(amount_sum(&a->amount) <= last); // Largest first.
         last = amount_sum(&a->amount);
         out = counters_sum(out, a->amount.calls);
     }
-    HOLDS(in == n->calls_in);   // Views show parts of this,
-    HOLDS(out == n->calls_out); // and of this.
+    HOLDS(in == n->calls_in);   // Views print shares of these sums.
+    HOLDS(out == n->calls_out);
     return true;
 }
 
@@ -407,11 +411,13 @@ graph_nodes_are_valid(const struct callgraph *g)
         const struct callgraph_node *n = &g->nodes[i];
         bool is_cycle = i >= g->function_count;
 
-        HOLDS(n->cycle == CALLGRAPH_NONE || !is_cycle); // A cycle is in none,
+        HOLDS(n->cycle == CALLGRAPH_NONE || !is_cycle); // Cycles do not nest.
         HOLDS(n->cycle == CALLGRAPH_NONE ||
-              (n->cycle >= g->function_count && n->cycle < g->node_count)); // and a node itself.
+              // A cycle is a node behind the functions.
+              (n->cycle >= g->function_count && n->cycle < g->node_count));
         HOLDS(n->index == CALLGRAPH_NONE ||
-              (n->index < g->entry_count && g->entries[n->index] == i)); // Its place leads back.
+              // index is the inverse of entries.
+              (n->index < g->entry_count && g->entries[n->index] == i));
         if (!lists_are_valid(g, i))
             return false;
     }
@@ -423,13 +429,13 @@ callgraph_is_valid(const struct callgraph *g)
 {
     struct amount selves = {0};
 
-    HOLDS(g->function_count <= g->node_count); // Cycles come behind.
+    HOLDS(g->function_count <= g->node_count); // Cycles follow the functions.
     for (size_t i = 0; i < g->function_count; i++)
         amount_add(&selves, &g->nodes[i].self);
-    HOLDS(amounts_are_same(&selves, &g->total)); // A stack ends in one function.
+    HOLDS(amounts_are_same(&selves, &g->total)); // Each stack is self of one function.
     for (size_t i = 0; i < g->entry_count; i++) {
-        HOLDS(g->entries[i] < g->node_count); // It is a node's,
-        // and the largest comes first.
+        HOLDS(g->entries[i] < g->node_count); // Each entry is a node.
+        // The largest inclusive amount comes first.
         HOLDS(i == 0 || amount_sum(&g->nodes[g->entries[i - 1]].inclusive) >=
                             amount_sum(&g->nodes[g->entries[i]].inclusive));
     }

@@ -1,10 +1,10 @@
-/* components.c: Tarjan's algorithm (1972) without recursion, since a graph of a hundred thousand
+/* components.c: Tarjan's algorithm (1972) without recursion, because a graph of a hundred thousand
  * functions may be one chain.
  *
- * Nodes are numbered in the order of a depth-first search. `low` is the smallest number known to be
- * reachable among nodes whose component is not finished yet; those are on the stack `open`. A node
- * that reaches nothing before itself closes a component: it and all above it on `open`.
- */
+ * A depth-first search numbers the nodes. `open` is a stack of the nodes whose component is not yet
+ * complete. `low` is the smallest number of an open node that is known to be reachable. A node that
+ * reaches no node with a smaller number completes a component: itself and all nodes above it on
+ * `open`. */
 #include "analyse/components.h"
 
 enum { UNVISITED = 0 };
@@ -13,9 +13,10 @@ enum { UNVISITED = 0 };
 struct search {
     const struct graph *g;
     struct components *ret;
-    uint32_t *number, *low; // By node; numbers from 1 on.
+    uint32_t *number, *low; // By node; numbers start at 1.
     uint32_t *next;         // By node: the next arc to follow.
-    uint32_t *open, *path;  // Unfinished nodes; the way from the root of the search.
+    uint32_t *open, *path;  // Nodes without a component; path from the root of the search to the
+                            // current node.
     uint32_t open_count, path_count, last_number;
 };
 
@@ -42,7 +43,8 @@ close_component(struct search *s, uint32_t root)
     s->ret->count++;
 }
 
-/* NODE is complete: propagate its lowest index to its predecessor on the path. */
+/* Leave NODE, whose arcs are all followed: close its component if NODE is its root, and pass its
+ * lowest number on to its predecessor on the path. */
 static void
 components_leave(struct search *s, uint32_t node)
 {

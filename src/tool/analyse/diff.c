@@ -1,16 +1,18 @@
-/* diff.c: matching the stacks of two profiles.
+/* diff.c: match the stacks of two profiles.
  *
- * Two runs never agree on addresses, and after an edit not on lines either; two builds not on
- * directories. What survives is how a stack reads: functions, files by the ends of their paths
- * (diff_files.c), inlining. So each frame gets an id by (function, file, inlined), the same in both
- * profiles, and stacks are walked from the root into one common tree whose edges are exact 64-bit
- * keys (parent << 32 | frame id); heap and labels are two more edges, by name. Stacks that end at
- * the same node are one row, also two of one profile that only differ in their lines: such a frame
- * is marked. A renamed function is another function: its row goes to zero and a new one appears.
+ * Addresses differ between any two runs, lines between two versions of a source, and directories
+ * between two builds. Functions, inlining and the ends of file paths (diff_files.c) stay the same.
+ * So each frame gets an id by (function, file, inlined), which both profiles share.
  *
- * By function, a stack counts once for each function in it, however often recursion repeats it;
- * `seen` remembers the last stack that counted. Inlined or not is all one there.
- */
+ * Each stack is walked from the root into one common tree, whose edges are exact 64-bit keys
+ * (parent << 32 | frame id). Heap and labels are two further edges, by name. Stacks that end at the
+ * same node are one row. Two stacks of one profile that differ only in lines are one row as well,
+ * and their frames with several lines are marked. A renamed function is another function: its row
+ * falls to zero and a new row appears.
+ *
+ * By function, a stack counts once for each of its functions, however often recursion repeats it;
+ * `seen` stores the last stack counted. Inlined and other calls of a function are not
+ * distinguished. */
 #include "analyse/diff.h"
 
 #include <stdlib.h>
@@ -24,8 +26,8 @@
 
 struct entry {
     struct diff_frame frame;
-    uint32_t row;  // By function: its row plus 1; 0 = none yet.
-    uint64_t seen; // By function: the last stack that counted, over both sides; 0 = none.
+    uint32_t row;  // By function: index of its row plus 1; 0 = none yet.
+    uint64_t seen; // By function: number of the last stack counted, over both sides; 0 = none.
 };
 
 struct builder {
@@ -33,12 +35,12 @@ struct builder {
     enum diff_by by;
     enum metric metric;
     struct strtab keys; // Rendered text of a frame to its entry plus 1.
-    struct strtab tags; // Names of heaps, and labels.
+    struct strtab tags; // Names of heaps, and texts of label sets.
     struct strbuf key;
     struct diff_files files;
     struct entry *entries;
     size_t entry_count, entry_capacity;
-    struct map children; // parent << 32 | entry to node; the root is 0.
+    struct map children; // parent << 32 | edge to node; the root is 0.
     struct map rows_by_node;
     struct diff *ret;
     size_t row_capacity;
@@ -58,8 +60,8 @@ diff_add_side(struct builder *b, const struct diff_side *side, bool is_after)
         diff_add_stack(b, side->p, &side->stacks->v[i], is_after);
 }
 
-/* Widen ROW by the amount that each side's samples may have missed, even where a side lacks the
- * row. Assumes block sizes seen on either side, for want of better data. */
+/* Widen ROW's errors by the amount that the samples of each side may have missed, even if a side
+ * lacks the row. Estimates the block sizes from both sides, because one side may have no sample. */
 static void
 add_missed(struct diff_row *row, const struct profile *before, const struct profile *after)
 {
@@ -75,7 +77,8 @@ add_missed(struct diff_row *row, const struct profile *before, const struct prof
     errors_add_units(&row->inclusive_after_errors, &missed);
 }
 
-/* If one side lacks lifetimes, compare the temporary blocks, which both have. */
+/* Replace short-lived blocks by temporary blocks, which both sides have. Called if a side lacks
+ * lifetimes. */
 static void
 forget_lives(struct diff *d)
 {
@@ -157,7 +160,7 @@ diff_changed(const struct diff_row *row)
     return false;
 }
 
-/* Return the entry of F, whose file goes by FILE on both sides. */
+/* Return the entry of F. FILE is the name that both sides use for F's file. */
 static uint32_t
 entry_for(struct builder *b, const struct diff_frame *f, const char *file)
 {
@@ -165,7 +168,7 @@ entry_for(struct builder *b, const struct diff_frame *f, const char *file)
 
     strbuf_clear(&b->key);
     strbuf_fmt(&b->key, "%d%s\n%s", b->by == DIFF_BY_SITE && f->inlined, file, f->function);
-    i = strtab_id(&b->keys, strbuf_text(&b->key)) - 1; // A key is never empty, so its id never 0.
+    i = strtab_id(&b->keys, strbuf_text(&b->key)) - 1; // No key is empty, so no id is 0.
     if (i == b->entry_count) {
         arena_grow(b->arena, &b->entries, &b->entry_capacity, i, sizeof *b->entries);
         b->entries[b->entry_count++] =
@@ -177,7 +180,7 @@ entry_for(struct builder *b, const struct diff_frame *f, const char *file)
     return (uint32_t)i;
 }
 
-/* Make *AT a copy of TEXT, unless it is one. */
+/* Set *AT to a copy of TEXT, unless their texts are equal. */
 static void
 replace_text(struct arena *arena, const char **at, const char *text)
 {
@@ -185,8 +188,8 @@ replace_text(struct arena *arena, const char **at, const char *text)
         *at = arena_strdup(arena, text);
 }
 
-/* Entry and line of frame I of S. Reads each name once, however many stacks share it. Nameless
- * frames differ by location. */
+/* Return the entry of frame I of S, and its line in *RET_LINE. Resolves a named frame once, however
+ * many stacks share it. Frames without a name differ by location. */
 static uint32_t
 read_frame(struct builder *b, const struct profile *p, const struct stack *s, uint32_t i,
            bool is_after, uint32_t *ret_line)
@@ -212,7 +215,7 @@ read_frame(struct builder *b, const struct profile *p, const struct stack *s, ui
                           .inlined = f->inlined,
                       },
                       is_after ? diff_files_key(&b->files, file) : file);
-    if (is_after) { // Lines are those after, and so are paths.
+    if (is_after) { // Lines and paths are shown as in AFTER.
         replace_text(b->arena, &b->entries[entry].frame.file, file);
         replace_text(b->arena, &b->entries[entry].frame.module, p->modules[f->module].path);
     }
@@ -264,7 +267,7 @@ diff_child_of(struct builder *b, uint64_t node, uint32_t edge)
     return *child;
 }
 
-/* Charge S to its row, made if new. ENTRIES has its frames' entries, LINES their lines. */
+/* Charge S to its row, and create the row if it is new. ENTRIES and LINES describe its frames. */
 static void
 add_by_site(struct builder *b, const struct profile *p, const struct stack *s,
             const uint32_t *entries, const uint32_t *lines, uint32_t depth, bool is_after)
@@ -334,9 +337,9 @@ diff_add_stack(struct builder *b, const struct profile *p, const struct stack *s
     free(entries);
 }
 
-/* A row with its sort key. */
+/* A row with its sort keys. */
 struct ranked {
-    uint64_t own, inclusive; // Sizes of the changes.
+    uint64_t own, inclusive; // Absolute changes of the self and inclusive values.
     struct diff_row row;
 };
 
@@ -406,9 +409,9 @@ diff_is_valid(const struct diff *d, enum metric metric)
         int64_t growth = diff_growth(&r->before, &r->after, metric);
         uint64_t change = growth < 0 ? 0 - (uint64_t)growth : (uint64_t)growth;
 
-        HOLDS(r->depth >= 1);  // A row has a name.
+        HOLDS(r->depth >= 1);  // A row has at least one name.
         HOLDS(r->useful_depth >= 1 && r->useful_depth <= r->depth);
-        HOLDS(change <= last); // The largest growth or shrinking first.
+        HOLDS(change <= last); // The largest change comes first.
         last = change;
         counters_add(&before, &r->before);
         counters_add(&after, &r->after);

@@ -1,4 +1,4 @@
-/* diff.h: the changes between two profiles, by stack or by function. */
+/* diff.h: changes between two profiles, by stack or by function. */
 #ifndef ANALYSE_DIFF_H
 #define ANALYSE_DIFF_H
 
@@ -6,7 +6,7 @@
 
 struct diff_side {
     const struct profile *p;
-    const struct stacks *stacks; // Into p.
+    const struct stacks *stacks; // Built from p.
 };
 
 enum diff_by {
@@ -15,37 +15,41 @@ enum diff_by {
 };
 
 struct diff_frame {
-    const char *function; // A function's name, or the result of frame_name (frame_name.h).
-    const char *file;     // The file after, or before if the stack is gone; "" if unknown.
-    const char *module;   // Path, likewise; "" if unknown.
-    uint32_t line;        // Likewise.
+    const char *function; // Name of the function, or the result of frame_name (frame_name.h).
+    const char *file;     // File in AFTER, or in BEFORE if only BEFORE has the stack; "" if
+                          // unknown.
+    const char *module;   // Path of the module, from the same side; "" if unknown.
+    uint32_t line;        // From the same side; 0 if unknown.
     bool inlined;
-    bool several_lines; // Stacks only: the row adds up stacks of that side with other lines here.
+    bool several_lines; // By site only: the row sums stacks of one side that have different lines
+                        // here.
 };
 
-/* A stack or function on both sides; a side that does not have it counts zero. */
+/* A stack or function, compared. The counters of a side without it are zero. */
 struct diff_row {
-    struct diff_frame *frames; // Innermost first; depth of them, at least one.
+    struct diff_frame *frames; // Innermost first; depth entries, at least 1.
     uint32_t depth;            // 1 for a function.
-    uint32_t useful_depth;     // Without start-up code, see stack_useful_depth; at least 1.
-    bool in_before, in_after;  // Which sides have it.
-    // Stacks only: its stack in one of the profiles; NULL for a function.
+    uint32_t useful_depth;     // Depth without start-up code, as stack_useful_depth.
+    bool in_before, in_after;  // The sides that have it.
+    // By site only: heap and labels in one of the profiles; NULL for a function.
     const struct profile_heap *heap;
     const struct profile_label_set *labels;
     struct counters before,
-        after; // A stack's value; a function's: sum of the stacks that it is innermost in.
-    // A stack's value; a function's: sum of the stacks that it is in, each counted once.
+        after; // By site: counters of the stack. By function: sum over the stacks whose innermost
+               // function it is.
+    // By site: counters of the stack. By function: sum over the stacks that contain it, each
+    // counted once.
     struct counters inclusive_before, inclusive_after;
-    // Error bound of the values, also of a side whose samples missed the row.
+    // Error bounds of the counters above. A side whose samples missed the row has errors as well.
     struct errors before_errors, after_errors, inclusive_before_errors, inclusive_after_errors;
 };
 
 struct diff {
-    struct diff_row *rows;         // The largest growth or shrinking of the metric first.
+    struct diff_row *rows;         // The largest change of the metric first.
     size_t count;                  // Unchanged rows included.
     struct counters before, after; // Totals of the stacks compared.
     struct errors before_errors, after_errors;
-    bool is_estimate; // At least one side is.
+    bool is_estimate; // At least one side is an estimate.
 };
 
 /* Compare two sets of stacks. Frames are equal if their functions are, their files match
@@ -55,19 +59,18 @@ struct diff {
 void diff_build(const struct diff_side *before, const struct diff_side *after, enum diff_by by,
                 enum metric metric, struct arena *arena, struct diff *ret);
 
-/* Return the value after minus the value before. */
+/* Return the value of METRIC after, minus the value before. */
 int64_t diff_growth(const struct counters *before, const struct counters *after,
                     enum metric metric);
 
-/* Return the 95 % interval of the growth of METRIC. Short-lived blocks have none: both ends are the
- * growth. */
+/* Return the 95 % interval of the growth of METRIC. Short-lived blocks have no interval: both ends
+ * are the growth. */
 struct interval diff_interval(const struct counters *before, const struct errors *before_errors,
                               const struct counters *after, const struct errors *after_errors,
                               enum metric metric);
 
-/* Return true if ROW's own value, or the INCLUSIVE one, has changed, but so little that it may be
- * chance.
- */
+/* Return true if ROW's self value, or its INCLUSIVE value, has changed so little that chance may
+ * explain the change. */
 bool diff_is_noise(const struct diff_row *row, enum metric metric, bool inclusive);
 
 /* Return true if any metric of ROW changed. */

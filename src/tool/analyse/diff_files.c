@@ -1,16 +1,16 @@
 /* diff_files.c: match source files by the ends of their paths.
  *
- * Debug information contains the build directory. A program built in /a and again in /b shares no
- * path with itself, and every stack would be gone on one side and new on the other. Equal paths are
- * one file. Any other file matches the file of the other profile that shares most trailing
+ * Debug information contains the build directory. So a program built in /a and again in /b has no
+ * path in common, and no stack of one build would match a stack of the other. Equal paths are one
+ * file. Any other file matches the file of the other profile with which it shares most trailing
  * components, at least the name:
  *
  *     before           after
  *     /a/src/x/util.c  /b/src/x/util.c     x/util.c: one component more than y/util.c
  *     /a/src/y/util.c  /b/src/y/util.c
  *
- * A match must be the best for both sides and have no equal rival. So two files of one profile
- * never merge, and ambiguous files stay separate. */
+ * A match must be the best for both sides, and no other file may match equally well. So two files
+ * of one profile never merge, and ambiguous files stay separate. */
 #include "analyse/diff_files.h"
 
 #include <stdlib.h>
@@ -20,16 +20,16 @@
 
 enum { BEFORE = 1, AFTER = 2 };
 
-// More pairs of files with one name are not compared, and these files stay apart.
+// Maximum number of pairs to compare among files of one name. Beyond it, these files stay separate.
 enum { PAIRS_MAX = 1 << 20 };
 
-/* A file that only one side has. */
+/* A file that only one side has, with its best match. */
 struct lone {
     const char *path, *name;
     uint32_t id;
-    size_t shared; // The most components that it shares with a file of the other side,
-    uint32_t best; // which is that id;
-    bool rivalled; // and another shares as many.
+    size_t shared; // Largest number of components shared with a file of the other side.
+    uint32_t best; // Id of the file that shares them.
+    bool rivalled; // Another file shares as many.
 };
 
 struct lones {
@@ -37,7 +37,7 @@ struct lones {
     size_t count;
 };
 
-/* Set the flag SIDE in MASKS for each file of P. Keys are ids in PATHS. */
+/* Set the flag SIDE in MASKS for each file of P. MASKS is keyed by ids of PATHS. */
 static void
 diff_files_add_side(const struct profile *p, uint8_t side, struct strtab *paths, struct map *masks)
 {
@@ -63,7 +63,7 @@ compare_lones(const void *a, const void *b)
     return order ? order : strcmp(x->path, y->path);
 }
 
-/* Return the files that only SIDE has, by name. The caller frees their array. */
+/* Return the files that only SIDE has, sorted by name. The caller frees their array. */
 static struct lones
 find_lones(const struct strtab *paths, const struct map *masks, uint8_t side)
 {
@@ -81,7 +81,7 @@ find_lones(const struct strtab *paths, const struct map *masks, uint8_t side)
     return ret;
 }
 
-/* Return how many of their last components A and B share. */
+/* Return the number of trailing path components that A and B share. */
 static size_t
 shared_components(const char *a, const char *b)
 {
@@ -106,7 +106,7 @@ consider(struct lone *file, uint32_t other, size_t shared)
     file->best = other;
 }
 
-/* Return how many files from FIRST on have its name. */
+/* Return the number of consecutive FILES from FIRST on with the same name. */
 static size_t
 count_named(const struct lones *files, size_t first)
 {
@@ -117,7 +117,7 @@ count_named(const struct lones *files, size_t first)
     return n;
 }
 
-/* Match A files from A_FIRST on with B files from B_FIRST on, which all have one name. */
+/* Match the A_COUNT files A with the B_COUNT files B, all of one name. */
 static void
 match_named(struct lone *a, size_t a_count, struct lone *b, size_t b_count, struct map *matches)
 {

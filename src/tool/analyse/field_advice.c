@@ -1,17 +1,19 @@
 /* field_advice.c: suggest layouts from the use of members.
  *
- * A new order is better if fewer cache lines of a block are touched, if its hot lines are fewer, or
- * if the structure shrinks, and none of the three gets worse. Members that most blocks touch move
- * to the front, so that a line is either wanted whole or not needed. Ties go to the member with
- * more accesses per byte. Where alignment leaves a gap, the next member in this order that fits
- * fills it. Base classes and vtable pointers stay in front. A trailing array of one element stays
- * at the end, because in C it is often a flexible array. Code that relies on the order (files, wire
- * formats, casts of the first member) is invisible here; the reader of the advice must check.
+ * A new order is better if a block's accesses touch fewer cache lines, if its hot members occupy
+ * fewer lines, or if the structure shrinks, and none of the three gets worse. Members that most
+ * blocks touch move to the front, so that most lines are needed either whole or never. Ties go to
+ * the member with more accesses per byte. If alignment leaves a gap, the next member in this order
+ * that fits fills it.
  *
- * False sharing needs two threads on one line at the same time. Accesses are not counted per
- * thread, so the result is only a candidate in a program with several threads: a line that holds an
- * often-written part beside a mostly read one; or, where reads and writes share a counter, a lock
- * or an atomic beside an often-accessed member.
+ * Base classes and vtable pointers stay in front. A trailing array of one element stays at the end,
+ * because in C it is often a flexible array. Code that relies on the order (files, wire formats,
+ * casts of the first member) is invisible here; the reader of the advice must check.
+ *
+ * False sharing needs two threads on one line at the same time. Accesses are not counted by thread,
+ * so only candidates can be reported, and only in a program with several threads. A candidate is a
+ * line with an often-written part beside a mostly read one. If reads and writes share a counter, it
+ * is a line with a lock or an atomic beside an often-accessed member.
  *
  * There is no advice for structures counted by granules larger than words, for unions, for
  * structures with unknown members, or for blurred counts. */
@@ -20,8 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ORDER_LINES_MIN 0.25 // Fewer lines saved are not worth the trouble.
-#define CONFLICT_SHARE 0.05  // Least share of a structure's accesses for a part to matter.
+#define ORDER_LINES_MIN 0.25 // Least number of lines saved that justifies a new order.
+#define CONFLICT_SHARE 0.05  // Least share of a structure's accesses that makes a part matter.
 #define MOSTLY 0.9
 
 enum { WORD_BYTES = 8, SHARE_STEPS = 10, CONFLICT_ACCESSES_MIN = 1000 };
@@ -33,7 +35,7 @@ can_advise(const struct fields *fields, const struct field_structure *f)
            !f->blurred && f->accesses > 0;
 }
 
-/* Return the bytes of the COUNT rows V of F, each once: bit-fields share some. */
+/* Return the bytes that the COUNT rows V of F cover. Bytes that bit-fields share count once. */
 static uint64_t
 row_bytes(const struct field_structure *f, const uint32_t *v, size_t count)
 {
@@ -74,13 +76,13 @@ find_unused(const struct profile *p, const struct field_structure *f, struct are
     ret->once_bytes = row_bytes(f, ret->once, ret->once_count);
 }
 
-/* A part while they are put in order. */
+/* A part that is not yet placed in the new order. */
 struct candidate {
     uint32_t part;
-    unsigned share; // Share of the blocks that touched it, in SHARE_STEPS steps.
+    unsigned share; // Share of the blocks that touched it, in units of 1/SHARE_STEPS.
     double per_byte;
     bool placed;
-    bool is_tail; // It stays last.
+    bool is_tail; // Stays last.
 };
 
 static double
@@ -117,7 +119,7 @@ by_share(const void *left, const void *right)
     return by_accesses_per_byte(left, right);
 }
 
-/* Return true if the last part of F is an array of one element (or none). */
+/* Return true if the last part of F is an array of one element or none. */
 static bool
 field_advice_has_tail(const struct profile *p, const struct field_structure *f)
 {
@@ -141,7 +143,7 @@ candidates_of(const struct field_structure *f, struct arena *arena)
         v[i] = (struct candidate){
             .part = i,
             .share = (unsigned)(part_share(f, part) * SHARE_STEPS + 0.5),
-            // A small part has the accesses of its whole word.
+            // A small part has the accesses of the whole word.
             .per_byte = (double)part->accesses /
                         (double)(part->size > WORD_BYTES ? part->size : WORD_BYTES),
         };
@@ -149,13 +151,14 @@ candidates_of(const struct field_structure *f, struct arena *arena)
     return v;
 }
 
-/* Return how many lines the COUNT parts V of F lie on, each line counted once, if they begin at
- * OFFSETS (NULL = as they do). */
+/* Return the number of lines that the COUNT parts V of F occupy at OFFSETS (by part; NULL = the
+ * present layout). Each line counts once. */
 static uint64_t
 count_lines(const struct field_structure *f, const uint32_t *v, size_t count,
             const uint64_t *offsets, struct arena *arena)
 {
-    size_t line_count = (size_t)(2 * f->s->size / FIELDS_LINE_BYTES + 2); // Gaps may come in.
+    // A new order may have gaps.
+    size_t line_count = (size_t)(2 * f->s->size / FIELDS_LINE_BYTES + 2);
     bool *has = arena_array(arena, line_count, sizeof *has);
     uint64_t lines = 0;
 
@@ -196,8 +199,8 @@ find_hot(const struct field_structure *f, struct arena *arena, struct field_advi
     ret->hot_lines_least = (ret->hot_bytes + FIELDS_LINE_BYTES - 1) / FIELDS_LINE_BYTES;
 }
 
-/* Return the next part of V to place at AT: the first, unless it needs a gap that another part
- * fits. */
+/* Return the part of V to place at AT: the first one left, or, if that needs a gap, the first part
+ * that fits into the gap. Returns NULL if none is left. */
 static struct candidate *
 next_candidate(const struct field_structure *f, struct candidate *v, uint64_t at)
 {
@@ -220,7 +223,7 @@ next_candidate(const struct field_structure *f, struct candidate *v, uint64_t at
     return first;
 }
 
-/* Place all parts, those that are fixed first and as they are. Returns the size. */
+/* Place all parts, fixed parts first and at their present offsets. Returns the new size. */
 static uint64_t
 place_parts(const struct field_structure *f, struct candidate *v, struct field_advice *ret)
 {
@@ -289,8 +292,8 @@ is_often(const struct field_structure *f, uint64_t accesses)
            (double)accesses >= (double)f->accesses * CONFLICT_SHARE;
 }
 
-/* Is PART of F often written? Unless reads and writes are counted APART, only parts that are meant
- * to be shared by threads qualify. */
+/* Return true if PART of F is often written. Unless reads and writes are counted APART, only parts
+ * meant to be shared by threads qualify, by their accesses. */
 static bool
 is_written(const struct field_structure *f, const struct field_part *part, bool apart)
 {
@@ -300,7 +303,8 @@ is_written(const struct field_structure *f, const struct field_part *part, bool 
            (double)part->writes >= (double)part->accesses * (1 - MOSTLY);
 }
 
-/* Return true if PART is mostly read; without APART, if it is accessed. */
+/* Return true if PART is often and mostly read, or, unless reads and writes are counted APART,
+ * often accessed. */
 static bool
 field_advice_is_read(const struct field_structure *f, const struct field_part *part, bool apart)
 {

@@ -1,26 +1,28 @@
-/* fields.c: places in blocks joined with members of structures.
+/* fields.c: charge the accesses of places in blocks to members of structures.
  *
  *     site: blocks of "node[]", 480 bytes         structure node, 24 bytes
  *     granule   0   1   2   3   4   5 …  59       member   key  left right
  *     counted   9   1   0   9   2   0 …   0   ─►  counted  Σ0,3,6…  Σ1,4,7…  Σ2,5,8…
  *
- * Of which structure the blocks of a site are is known by its type, and how they lie in it by their
- * size: an array is folded by the size of the structure; a block that is one or two words larger,
- * and only likely of the type, has those words in front, as allocators' wrappers do (type/types.c);
- * of any other that is larger only the front is looked at.
+ * The type of a site determines the structure of its blocks, and their size the position in them.
+ * The elements of an array are folded, by the size of the structure. A block that is one or two
+ * words larger, and only likely of the type, has these words in front, as the headers of allocation
+ * wrappers (type/types.c). In any other larger block only the bytes at its front belong to the
+ * structure.
  *
- * A granule that several members share has one count, which each of them gets, marked so. Where the
- * size of an array's elements is no multiple of the granule, all are blurred in that way.
- */
+ * A granule that several members share has one count. Each of these members gets that count and is
+ * marked. If the size of an array's elements is no multiple of the granule, all counts of the array
+ * are shared in this way and marked as blurred. */
 #include "analyse/fields.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Larger structures are arrays of something, and nothing that could be put into another order. */
+/* Maximum size of a structure in lines. A larger one consists of arrays, which no order
+ * improves. */
 enum { LINES_MAX = 1024 };
 
-/* Parts of the text of a site's type. */
+/* Suffixes of a site's type text: none, "[]" and " +". */
 enum suffix { SUFFIX_NONE, SUFFIX_ARRAY, SUFFIX_MORE };
 
 static enum suffix
@@ -53,7 +55,7 @@ fields_type_name(struct profile *p, const struct profile_site *site)
     return strtab_id(&p->strings, arena_strndup(&p->arena, type, length));
 }
 
-/* Bytes of header words in front of A's blocks, which have the type TYPE. */
+/* Return the number of bytes of header words in front of A's blocks, which are of type S. */
 static uint64_t
 front_bytes(const struct profile_access *a, const struct profile_site *site,
             const struct profile_structure *s, enum suffix suffix)
@@ -114,7 +116,7 @@ add_counts(struct field_structure *f, uint32_t granule, const struct profile_acc
     f->writes += field->writes;
 }
 
-/* The blocks of A have no fields that are known. */
+/* Charge the blocks of A, whose fields are unknown, to their stack. */
 static void
 add_other(struct joiner *j, const struct profile_access *a)
 {
@@ -154,8 +156,8 @@ find_largest(struct joiner *j)
     }
 }
 
-/* Separate the bytes and accesses of A that have no place: its blocks may be larger than what has
- * counts. FIELD is the first of A. */
+/* Count the bytes and accesses of A's blocks beyond the granules that have counters. FIELD is the
+ * first of A. */
 static void
 add_beyond(struct joiner *j, struct field_structure *f, const struct profile_access *a,
            const struct profile_access_field *field, const struct profile_access_field *end)
@@ -181,7 +183,7 @@ add_beyond(struct joiner *j, struct field_structure *f, const struct profile_acc
     j->ret->accesses -= accesses;
 }
 
-/* Take in the blocks of A, whose fields begin at FIELD. */
+/* Charge the blocks of A to their structure. Their fields begin at FIELD. */
 static void
 join_site(struct joiner *j, const struct profile_access *a,
           const struct profile_access_field *field, const struct profile_access_field *end)
@@ -192,7 +194,7 @@ join_site(struct joiner *j, const struct profile_access *a,
     enum suffix suffix = suffix_of(profile_string(j->p, site->type), &length);
     uint64_t front;
 
-    // The existence of types of this size does not justify advice on one.
+    // A type that only matches by size is too uncertain for advice.
     if (f == NULL || site->verdict < VERDICT_LIKELY) {
         j->ret->other_bytes += a->size_bytes.total;
         j->ret->other_accesses += a->accesses.total;
@@ -223,7 +225,7 @@ fields_add_row(struct field_structure *f, const struct profile_member *m, uint64
     f->rows[f->row_count++] = (struct field_row){.member = m, .offset = offset, .size = size};
 }
 
-/* List the members of F, and the gaps between them. */
+/* List the members of F and the gaps between them as rows. */
 static void
 fields_lay_out(struct field_structure *f, struct arena *arena)
 {
@@ -244,7 +246,7 @@ fields_lay_out(struct field_structure *f, struct arena *arena)
         fields_add_row(f, NULL, at, s->size - at);
 }
 
-/* Distribute the counts of granules to rows. */
+/* Charge the counts of granules to rows. */
 static void
 count_rows(struct field_structure *f, uint32_t granule, struct arena *arena)
 {
@@ -286,8 +288,8 @@ count_part(const struct field_structure *f, struct field_part *part, uint32_t gr
     }
 }
 
-/* Return the true end of the part at FIRST, whose last member ends at END: a nested structure has
- * padding that may hold the next part, at NEXT. */
+/* Return the end of the part that begins with FIRST and whose last member ends at END. The end
+ * includes the padding of a nested structure, up to the next part at NEXT. */
 static uint64_t
 end_of_part(const struct profile_member *first, uint64_t end, uint64_t next)
 {
@@ -298,7 +300,7 @@ end_of_part(const struct profile_member *first, uint64_t end, uint64_t next)
     return whole > end ? whole : end;
 }
 
-/* Return the offset of the first member from row I on; the end of F if there is none. */
+/* Return the offset of the first member from row I on, or the size of F if there is none. */
 static uint64_t
 next_member(const struct field_structure *f, size_t i)
 {
@@ -364,7 +366,7 @@ fields_by_accesses(const void *left, const void *right)
     return a->s < b->s ? -1 : a->s > b->s;
 }
 
-/* Prepare a structure for each that P has. */
+/* Create an empty field_structure for each structure of P. */
 static void
 fields_begin(struct joiner *j)
 {
@@ -422,7 +424,8 @@ field_share(const struct field_counts *c)
     return c->blocks >= c->reached ? 1 : (double)c->blocks / (double)c->reached;
 }
 
-/* The same for blocks that begin SHIFT bytes behind the beginning of a line. */
+/* Return the result of fields_lines for blocks that begin SHIFT bytes behind the start of a
+ * line. */
 static double
 lines_at(const struct field_structure *f, uint32_t granule, const uint64_t *offsets,
          uint64_t shift)

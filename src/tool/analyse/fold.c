@@ -1,23 +1,22 @@
-/* fold.c: the built-in table of allocation wrappers.
+/* fold.c: built-in table of allocation wrappers.
  *
  * A stack that ends in `operator new` or `xmalloc` does not identify its allocation site. Folding
  * drops the innermost frames that the table below lists, and charges the next frame.
  *
  * The table lists functions that only obtain memory for their caller, occur in many programs, and
  * have names with no other meaning. Every function of the C++ library qualifies:
- * `vector::_M_realloc_insert` explains how memory was requested, but readers look for the user code
- * that called it. The allocators of a single program do not belong here, unless their names reveal
- * them.
+ * `vector::_M_realloc_insert` allocates, but readers look for the user code that called it. The
+ * allocators of a single program do not belong here, unless their names identify them as such.
  *
- * Names like zmalloc, git__strdup, PyMem_RawMalloc or ztrymalloc_usable_internal are wrappers by
- * convention. Split into words, one word is a function of malloc's family behind at most a few
- * letters, and the others are qualifiers (raw, usable, try). The first word may also name a library
- * with such an allocator. Any other first word names the allocated object: matrix_calloc and
- * table_realloc belong to a program, and its reader looks for them. A plain "alloc" belongs to the
- * family only behind a qualifier, as in ggc_internal_alloc.
+ * Some names are wrappers by convention: zmalloc, git__strdup, PyMem_RawMalloc,
+ * ztrymalloc_usable_internal. One of their words is a function of malloc's family behind at most a
+ * few letters, and the others are qualifiers (raw, usable, try). The first word may also be the
+ * name of a library with such an allocator. Any other first word names the allocated object:
+ * matrix_calloc and table_realloc belong to a program, and its reader looks for them. A plain
+ * "alloc" belongs to the family only behind a qualifier, as in ggc_internal_alloc.
  *
- * C++ names are compared without template arguments, parameters and return type, so that one line
- * covers all instances; fold_plain_name removes them by matching brackets. Brackets behind a dot,
+ * C++ names are compared without template arguments, parameters and return type, so that one entry
+ * covers all instances. fold_plain_name removes them by matching brackets. Brackets behind a dot,
  * as in Python's "f.<locals>.g", are part of the name. */
 #include "analyse/fold.h"
 
@@ -25,10 +24,10 @@
 #include <stdio.h>
 #include <string.h>
 
-// The longest word of the table; and the number of arbitrary letters allowed in front of "malloc".
+// Length of the table's longest word, and number of arbitrary letters allowed in front of "malloc".
 enum { FOLD_WORD_MAX = 16, FOLD_LETTERS = 3 };
 
-/* Plain names, or their start before a final star. The order means nothing. */
+/* Whole names; with a final star, their beginnings. The order has no meaning. */
 static const char *const wrappers[] = {
     // C
     "malloc",
@@ -48,7 +47,7 @@ static const char *const wrappers[] = {
     "__libc_malloc",
     "__libc_calloc",
     "__libc_realloc",
-    // What heaptap cc puts in front of these (recorder/access)
+    // Wrappers that heaptap cc puts in front of these (recorder/access)
     "counted_strdup",
     "counted_strndup",
     "counted_wcsdup",
@@ -56,7 +55,7 @@ static const char *const wrappers[] = {
     "heaptap_alloc",
     "heaptap_resize",
     "heaptap_backing",
-    // CPython, whose other allocators match by name, and the functions of heaptap's adapter in it
+    // CPython, whose other allocators match by convention, and functions of heaptap's adapter in it
     "gc_alloc",
     "arena_map_get",
     "allocate_from_new_pool",
@@ -71,9 +70,9 @@ static const char *const wrappers[] = {
     "obj_malloc",
     "obj_calloc",
     "obj_realloc",
-    // Redis; its other functions match by name
+    // Redis; its other functions match by convention
     "zcalloc_num",
-    // SQLite, which is inside of so many programs
+    // SQLite, embedded in many programs
     "sqlite3MemMalloc",
     "sqlite3MemRealloc",
     "mallocWithAlarm",
@@ -119,7 +118,7 @@ static const char *const wrappers[] = {
     "<alloc::raw_vec::*",
 };
 
-/* Return the end of the bracketed text that opens at S, or S's end when it does not close. */
+/* Return the end of the bracketed text that opens at S, or the end of S if it is not closed. */
 static const char *
 skip_brackets(const char *s, char opener, char closer)
 {
@@ -140,8 +139,8 @@ is_identifier(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
-/* Return the length of "operator" and its symbol at S, so that its brackets are not taken for
- * others; 0 if S is none. START is the beginning of the whole name. */
+/* Return the length of "operator" and its symbol at S; 0 if S is none. Prevents reading the
+ * symbol's brackets as template or parameter brackets. START is the beginning of the whole name. */
 static size_t
 fold_operator_length(const char *s, const char *start)
 {
@@ -177,12 +176,12 @@ fold_plain_name(const char *function, char ret[FOLD_NAME_MAX])
             const char *end = skip_brackets(s, '(', ')');
 
             if (strncmp(end, "::", 2) != 0)
-                break; // The parameters; a scope follows "(anonymous namespace)" and local
-                       // functions.
+                break; // These are the parameters. Behind "(anonymous namespace)" and local
+                       // functions comes a scope.
             s = end;
         } else if (*s == ' ' && !is_rust_impl) {
             if (s[1] != '<')
-                length = 0; // Everything before was the return type, unlike "operator<< <char>".
+                length = 0; // The text before was the return type, unlike "operator<< <char>".
             s++;
         } else {
             ret[length++] = *s++;
@@ -191,7 +190,7 @@ fold_plain_name(const char *function, char ret[FOLD_NAME_MAX])
     ret[length] = '\0';
 }
 
-/* PATTERN is a whole name, or the start of one before a final star. */
+/* Return true if NAME equals PATTERN, or begins with it if PATTERN ends in a star. */
 static bool
 matches_whole(const char *pattern, const char *name)
 {
@@ -202,7 +201,7 @@ matches_whole(const char *pattern, const char *name)
     return strcmp(pattern, name) == 0;
 }
 
-/* Does LIST, words with a blank around each, have the LENGTH bytes at WORD? */
+/* Return true if LIST, words with a blank around each, contains the LENGTH bytes at WORD. */
 static bool
 fold_has_word(const char *list, const char *word, size_t length)
 {
@@ -214,7 +213,7 @@ fold_has_word(const char *list, const char *word, size_t length)
     return strstr(list, wanted) != NULL;
 }
 
-/* Is WORD a function of malloc's family, with at most a library prefix? */
+/* Return true if WORD is a function of malloc's family, with at most a library prefix. */
 static bool
 is_family(const char *word, size_t length)
 {
@@ -232,7 +231,7 @@ is_family(const char *word, size_t length)
     return false;
 }
 
-/* May WORD be the first of a wrapper's name: how it allocates, or whose it is? */
+/* Return true if WORD may be the first of a wrapper's name: a qualifier, or the library's name. */
 static bool
 may_begin(const char *word, size_t length)
 {
@@ -248,8 +247,8 @@ may_begin(const char *word, size_t length)
     return fold_has_word(how, word, length) || fold_has_word(owners, word, length);
 }
 
-/* Return true if the words of NAME, a plain identifier, mark a wrapper of malloc, realloc or
- * the like. */
+/* Return true if the words of NAME, a plain identifier, mark it as a wrapper of a function of
+ * malloc's family. */
 static bool
 is_named_so(const char *name)
 {
@@ -299,7 +298,7 @@ fold_is_wrapper(const char *function)
     for (size_t i = 0; i < countof(wrappers); i++)
         if (wrappers[i][0] == name[0] && matches_whole(wrappers[i], name))
             return true;
-    // Every name of the family contains one of these.
+    // Each name of the family contains "alloc" or "dup".
     return (strcasestr(name, "alloc") != NULL || strcasestr(name, "dup") != NULL) &&
            is_named_so(name);
 }

@@ -1,9 +1,9 @@
-/* frame_name.c: the single rule for frame names, so that all formats agree on equal frames.
+/* frame_name.c: names of frames. All formats use these, so equal frames have equal names.
  *
- * A frame without a function is named by module and offset in the ELF file. The offset survives
- * address space randomisation: two runs of a program give the same name, and addr2line accepts it.
- * If the unwind tables give the function's start, the name has the offset of the start and an
- * ellipsis, and all calls in the function share it. */
+ * A frame without a function is named by module and offset in the ELF file. The offset does not
+ * depend on address space randomisation: two runs of a program give the same name, and addr2line
+ * accepts it. If the unwind tables give the function's start, the name has the offset of the start
+ * and an ellipsis, and all calls in the function share it. */
 #include "analyse/frame_name.h"
 
 #include <inttypes.h>

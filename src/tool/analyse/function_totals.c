@@ -1,7 +1,5 @@
-/* function_totals.c: each stack is charged to its innermost function, so the rows sum up to the
- * total. stacks.c decides which frames are folded away before, stack_functions.c what counts as a
- * function.
- */
+/* function_totals.c: charge each stack to its innermost function, so that the rows sum to the
+ * total. stacks.c folds frames away before, and stack_functions.c defines functions. */
 #include "analyse/function_totals.h"
 
 #include <stdlib.h>
@@ -37,7 +35,7 @@ function_totals_build(struct functions *functions, const struct stacks *stacks, 
     const struct amount *amounts = amounts_of_stacks(functions->p, stacks, metric, arena);
     const struct amount *kept = amounts_of_stacks(functions->p, stacks, METRIC_INUSE, arena);
     size_t row_count = 0;
-    // Which functions are there is known only when all stacks have been read.
+    // The number of functions is known only after reading all stacks.
     uint32_t *innermost = arena_array(arena, stacks->count, sizeof *innermost);
 
     *ret = (struct function_totals){.total.counters = COUNTERS_ZERO};

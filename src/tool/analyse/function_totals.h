@@ -1,5 +1,5 @@
-/* function_totals.h: the memory that each function allocated itself, by size class, and the live
- * part of it. */
+/* function_totals.h: memory that each function allocated itself, by size class, and its live
+ * part. */
 #ifndef ANALYSE_FUNCTION_TOTALS_H
 #define ANALYSE_FUNCTION_TOTALS_H
 
@@ -14,13 +14,13 @@ struct function_total {
 };
 
 struct function_totals {
-    struct function_total *v; // The largest amount first; then by kept bytes.
+    struct function_total *v; // Largest amount first, then most live bytes.
     size_t count;
-    struct function_total total; // function means nothing.
+    struct function_total total; // Its function has no meaning.
 };
 
-/* Rows whose metric and live amount are both zero are left out but count in the total. Everything
- * in *RET is from ARENA. */
+/* Build the totals of STACKS by METRIC into *RET. Omits rows whose amount and live bytes are both
+ * zero; the total includes them. Everything in *RET is from ARENA. */
 void function_totals_build(struct functions *functions, const struct stacks *stacks,
                            enum metric metric, struct arena *arena, struct function_totals *ret);
 

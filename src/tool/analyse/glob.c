@@ -1,15 +1,14 @@
-/* glob.c: wildcards without recursion.
+/* glob.c: match wildcards without recursion.
  *
- * A pattern is pieces of plain text between stars. Taking the leftmost place for each piece is
- * right, because what follows a star can only profit from more text to its right; only a last piece
- * before "$" must be looked for from the end. So there is never a reason to go back, and hostile
- * patterns cost no more than others.
- */
+ * A pattern consists of plain pieces between stars. Each piece is matched at its leftmost place,
+ * because an earlier match leaves more text for the pieces behind it. Only a last piece before "$"
+ * is matched at the end of the text. So the search never goes back, and hostile patterns cost no
+ * more than others. */
 #include "analyse/glob.h"
 
 #include <string.h>
 
-/* Return the next piece: from *PATTERN to the next star or END; *PATTERN then points behind it. */
+/* Return the length of the piece at PATTERN, up to the next star or END. */
 static size_t
 piece_length(const char *pattern, const char *end)
 {
@@ -28,7 +27,7 @@ glob_match(const char *pattern, const char *text)
     const char *end = pattern + length - (at_end ? 1 : 0);
     const char *rest = text ? text : "";
     const char *rest_end = rest + strlen(rest);
-    bool fixed = at_start; // The next piece must be right here.
+    bool fixed = at_start; // The next piece must match exactly here.
 
     for (;;) {
         size_t n = piece_length(p, end);

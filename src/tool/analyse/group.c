@@ -1,14 +1,13 @@
-/* group.c: adding stacks up.
+/* group.c: sum stacks into rows.
  *
- * Each frame has a key under a grouping (below); a row is made at the first sight of a key. A stack
- * adds to `inclusive` of each row it touches once, however often recursion repeats the frame: a row
- * remembers the last stack that touched it. It adds to `self` of its innermost frame's row only, so
- * the selves of a grouping sum up to the total.
+ * The grouping gives each frame a key (below), and each new key creates a row. A stack adds to
+ * `inclusive` of each row it touches once, however often recursion repeats the frame: a row stores
+ * the last stack that touched it. A stack adds to `self` of its innermost frame's row only, so the
+ * self values of a grouping sum to the total.
  *
  *     key:  | tag 2 bits | string id 30 bits | id 32 bits |
  *
- * Pure: no I/O, and nothing of the profile is changed.
- */
+ * Pure: no I/O, and the profile is not changed. */
 #include "analyse/group.h"
 
 #include <stdlib.h>
@@ -67,7 +66,7 @@ frame_key(const struct grouper *g, uint32_t frame, uint32_t location)
                        : group_make_key(KEY_ADDRESS, 0, f->module);
     if (g->by == BY_LINE && f->file)
         return group_make_key(KEY_NAMED, f->file, f->line);
-    // A call is the finest key below a line.
+    // Without a function, calls at different places are different lines.
     if (g->by == BY_LINE && f->function == 0)
         return group_make_key(KEY_ADDRESS, 0, location);
     return group_function_key(g->p, frame, location);
@@ -172,7 +171,7 @@ group_add_stack(struct grouper *g, const struct stacks *stacks, size_t index)
     }
 }
 
-/* Add the threads' counters at the sites that the filter kept. */
+/* Create rows for the threads' counters at the sites that passed the filter. */
 static void
 add_threads(struct grouper *g, const struct stacks *stacks)
 {
@@ -208,7 +207,8 @@ add_sizes(struct grouper *g)
     }
 }
 
-/* Sites without a single type are split by size, if types of this size are known. */
+/* Return the key of SITE's type. Sites without a single type are split by size, if types of that
+ * size are known. */
 static uint64_t
 type_key(const struct profile_site *site)
 {
@@ -217,7 +217,7 @@ type_key(const struct profile_site *site)
     return (uint64_t)(site->verdict & 3) << 62 | (size & 0x3fffffff) << 32 | site->type;
 }
 
-/* Return true if nothing happened at SITE in the time that its profile was cut to. */
+/* Return true if nothing happened at SITE in the period that its profile was cut to. */
 static bool
 is_idle(const struct profile_site *site)
 {
@@ -227,7 +227,7 @@ is_idle(const struct profile_site *site)
            c->freed_bytes == 0;
 }
 
-/* Add the sites that the filter kept, by the type of their blocks. */
+/* Sum the sites that passed the filter by the type of their blocks. */
 static void
 group_add_types(struct grouper *g, const struct stacks *stacks)
 {
@@ -264,7 +264,8 @@ heap_row(struct grouper *g, uint32_t heap)
     return &g->ret->v[row];
 }
 
-/* Add the sites that the filter kept, by heap. A heap without sites may still be backed. */
+/* Sum the sites that passed the filter by heap. Adds a row for a heap that has backing but no
+ * sites. */
 static void
 add_heaps(struct grouper *g, const struct stacks *stacks)
 {
@@ -276,8 +277,8 @@ add_heaps(struct grouper *g, const struct stacks *stacks)
             heap_row(g, i);
 }
 
-/* Add the sites that the filter kept, by their labels or the value of one. Equal texts are at equal
- * addresses. */
+/* Sum the sites that passed the filter by label set, or by the value of one label. Equal texts have
+ * equal addresses. */
 static void
 group_add_labels(struct grouper *g, const struct stacks *stacks)
 {
@@ -380,7 +381,7 @@ group_all_sizes(const struct profile *p)
 size_t
 group_size_ranges(const struct profile *p, struct size_range ret[SIZE_RANGE_COUNT])
 {
-    // Each is where a bin ends: those above 1 KiB end with a power of two.
+    // Each is the end of a bin: bins above 1 KiB end with a power of two.
     static const uint64_t ends[SIZE_RANGE_COUNT] = {16,       64,      256,      1 * KIB,   4 * KIB,
                                                     64 * KIB, 1 * MIB, 16 * MIB, UINT64_MAX};
     struct size_range all[SIZE_RANGE_COUNT];
@@ -401,18 +402,18 @@ group_size_ranges(const struct profile *p, struct size_range ret[SIZE_RANGE_COUN
     return n;
 }
 
-/* Each row has the kind of its grouping. */
+/* Return true if R has the members that its grouping requires. */
 static bool
 row_is_valid(const struct profile *p, enum group_by by, const struct group_row *r)
 {
-    HOLDS(r->frame == GROUP_NO_FRAME || r->frame < p->frame_count); // Its name is looked up there.
+    HOLDS(r->frame == GROUP_NO_FRAME || r->frame < p->frame_count); // Views look its name up.
     HOLDS(by != BY_SITE || r->stack != NULL);                       // Views show its frames,
-    HOLDS(by != BY_THREAD || r->thread != NULL);                    // the name of this,
-    HOLDS(by != BY_THREAD || r->share != NULL);                     // own counters,
-    HOLDS(by != BY_SIZE || r->bin != NULL);                         // the range of this,
-    HOLDS(by != BY_TYPE || r->site != NULL);                        // the type of this,
-    HOLDS(by != BY_HEAP || r->heap != NULL);                        // and the name of this.
-    HOLDS(r->inclusive.size_min <= r->self.size_min); // What ends in a row leads through it,
+    HOLDS(by != BY_THREAD || r->thread != NULL);                    // its name,
+    HOLDS(by != BY_THREAD || r->share != NULL);                     // its counters,
+    HOLDS(by != BY_SIZE || r->bin != NULL);                         // its range,
+    HOLDS(by != BY_TYPE || r->site != NULL);                        // its type,
+    HOLDS(by != BY_HEAP || r->heap != NULL);                        // and its name.
+    HOLDS(r->inclusive.size_min <= r->self.size_min); // inclusive contains self,
     HOLDS(r->inclusive.size_max >= r->self.size_max); // at both ends of the range.
     return true;
 }
@@ -427,12 +428,12 @@ groups_are_valid(const struct profile *p, const struct stacks *stacks, enum grou
         if (!row_is_valid(p, by, &g->v[i]))
             return false;
         counters_add(&selves, &g->v[i].self);
-        // Views show the first ones.
+        // Views show the first rows.
         HOLDS(i == 0 ||
               metric_value(&g->v[i - 1].self, metric) >= metric_value(&g->v[i].self, metric));
     }
     HOLDS(by != BY_SITE || g->count == stacks->count); // Each stack is a row.
-    // A stack ends in one row. Rows by thread and by size are left out if they seem unused.
+    // Each stack is self of one row. Rows by thread and by size are omitted if they seem unused.
     HOLDS(by == BY_THREAD || by == BY_SIZE || counters_are_same(&selves, &stacks->total));
     return true;
 }

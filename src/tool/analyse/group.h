@@ -1,6 +1,5 @@
-/* group.h: stacks added up by function, line, file, module; and the profile's threads, sizes,
- * types, heaps and labels in the same form, so that one table shows all of them.
- */
+/* group.h: sums of stacks by function, line, file or module. The profile's threads, sizes, types,
+ * heaps and labels have the same form, so that one table shows all of them. */
 #ifndef ANALYSE_GROUP_H
 #define ANALYSE_GROUP_H
 
@@ -23,33 +22,34 @@ enum group_by {
 
 #define GROUP_NO_FRAME UINT32_MAX
 
-/* What identifies the row depends on the grouping; the rest is NULL or GROUP_NO_FRAME. For BY_SITE,
- * BY_THREAD, BY_SIZE, BY_TYPE, BY_HEAP and BY_LABEL… inclusive and self are the same. */
+/* Sum of a group. Each grouping sets the members that identify its rows; the others are NULL or
+ * GROUP_NO_FRAME. For BY_SITE, BY_THREAD, BY_SIZE, BY_TYPE, BY_HEAP and BY_LABEL… inclusive and
+ * self are equal. */
 struct group_row {
-    uint32_t frame;            // One frame of the group; GROUP_NO_FRAME for the site "other".
-    uint32_t location;         // Where that frame came from.
+    uint32_t frame;            // A frame of the group; GROUP_NO_FRAME for the site "other".
+    uint32_t location;         // Location of that frame.
     const struct stack *stack; // BY_SITE
-    const struct profile_thread *thread; // BY_THREAD: the counters cover its allocations,
-    const struct thread_share *share;    // and this its frees for other threads (thread_shares.h).
+    const struct profile_thread *thread; // BY_THREAD: its allocations are the counters,
+    const struct thread_share *share;    // BY_THREAD: its frees for other threads.
     const struct profile_bin *bin;       // BY_SIZE
-    const struct profile_site *site;     // BY_TYPE: one of the sites with this type.
+    const struct profile_site *site;     // BY_TYPE: a site with this type.
     const struct profile_heap *heap;     // BY_HEAP
-    const char *labels; // BY_LABEL: their text; BY_LABEL_VALUE: the value, NULL without that label.
-    struct counters inclusive;           // Stacks with such a frame anywhere, each counted once.
+    const char *labels; // BY_LABEL: text of the set; BY_LABEL_VALUE: the value, or NULL.
+    struct counters inclusive;           // Stacks with such a frame anywhere; each counts once.
     struct counters self;                // Stacks whose innermost frame is such a frame.
-    struct errors inclusive_errors, self_errors; // Not known by thread and by size: zero.
+    struct errors inclusive_errors, self_errors; // Unknown (zero) by thread and by size.
 };
 
 struct groups {
-    struct group_row *v; // Largest first by the metric: self, then inclusive.
+    struct group_row *v; // Largest self value of the metric first, then largest inclusive value.
     size_t count;
     bool live_is_shared, peak_is_shared; // BY_THREAD: as in struct thread_shares.
 };
 
 /* Group STACKS of P. Everything in *RET is from ARENA or borrowed from STACKS and P. Omits rows
- * that are all zero, but keeps existing heaps if nothing is filtered. BY_SIZE ignores the filter:
- * its rows cover malloc in the whole process. BY_TYPE requires P's types, and has a row for each
- * type and verdict. KEY is the label of BY_LABEL_VALUE. */
+ * that are all zero, except for heaps when nothing is filtered. BY_SIZE ignores the filter: its
+ * rows cover malloc in the whole process. BY_TYPE requires P's types, and makes a row for each type
+ * and verdict. KEY is the label of BY_LABEL_VALUE. */
 void group_stacks(const struct profile *p, const struct stacks *stacks, enum group_by by,
                   const char *key, enum metric metric, struct arena *arena, struct groups *ret);
 
@@ -58,21 +58,21 @@ void group_stacks(const struct profile *p, const struct stacks *stacks, enum gro
 const struct stack **group_sorted_stacks(const struct stacks *stacks, enum metric metric,
                                          struct arena *arena);
 
-/* Return how many stacks at the beginning of SORTED have a METRIC above zero. */
+/* Return the number of stacks at the beginning of SORTED that have a METRIC above zero. */
 size_t group_positive(const struct stacks *stacks, const struct stack *const *sorted,
                       enum metric metric);
 
-/* A number equal for frames of one function: by name and module, or by address when it has no name.
- */
+/* Return a number equal for frames of one function: by name and module, or by address if it has no
+ * name. */
 uint64_t group_function_key(const struct profile *p, uint32_t frame, uint32_t location);
 
 /* Return the sum over all sizes: malloc's blocks, those that back heaps included. */
 struct counters group_all_sizes(const struct profile *p);
 
-/* The sizes in at most SIZE_RANGE_COUNT ranges, for an overview. */
+/* Sums of all sizes in at most SIZE_RANGE_COUNT ranges, for an overview. */
 enum { SIZE_RANGE_COUNT = 9 };
 struct size_range {
-    uint64_t size_min, size_max; // Inclusive; the last one has no end, UINT64_MAX.
+    uint64_t size_min, size_max; // Inclusive; the last one ends with UINT64_MAX.
     struct counters counters;
 };
 

@@ -1,43 +1,43 @@
 /* interval.c: intervals for weighted counts of rare events.
  *
- * An estimate is a sum over samples, each counted with a weight. With many samples, the score
- * interval applies: all values from which the estimate deviates by at most 1.96 of *their* standard
- * deviations, where the variance grows in proportion to the value. It is asymmetric, as the truth
- * is, and unlike the usual +- it holds its 95 % at 30 samples.
+ * An estimate is a sum over weighted samples. With many samples, the score interval applies. It has
+ * all values that differ from the estimate by at most 1.96 of *their* standard deviations; the
+ * variance grows in proportion to the value. It is asymmetric, as the distribution is. Unlike the
+ * usual +- interval, it covers 95 % even at 30 samples.
  *
- * With few samples, the gamma interval of Fay and Feuer (Statistics in Medicine 16, 1997) applies:
- * the exact interval for a Poisson count, carried over to weighted sums by matching mean and
- * variance. Its upper end assumes that one more event of the largest weight was just missed. Its
- * lower end conditions on at least one sample, since values without samples are not shown. It is
- * wide rather than wrong. Zero samples are its limiting case: up to ln(40) = 3.7 units.
+ * With few samples, the gamma interval of Fay and Feuer (Statistics in Medicine 16, 1997) applies.
+ * It extends the exact interval of a Poisson count to weighted sums by matching mean and variance.
+ * Its upper end assumes that one more event of the largest weight was just missed. Its lower end is
+ * conditional on at least one sample, because values without samples are not shown. It is wide
+ * rather than wrong. Zero samples are its limiting case: up to ln(40) = 3.7 units.
  *
- * Both intervals see only observed events. A site of large blocks, which are always sampled, and of
- * a few small ones without a sample would seem to be exact. So the variance of one more sample
- * widens the upper end of the score interval as well; with many samples this is negligible.
+ * Both intervals know only the observed events. A site of large blocks, which are always sampled,
+ * and of a few small ones without a sample would seem to be exact. So the variance of one more
+ * sample widens the upper end of the score interval as well; with many samples this is negligible.
  *
- * "Many" is judged by the number of samples and by estimate^2 / variance, the size of an equally
- * weighted sample of the same quality. */
+ * The number of samples and estimate^2 / variance determine whether samples are many. The quotient
+ * is the size of an equally weighted sample of the same quality. */
 #include "analyse/interval.h"
 
 #include <math.h>
 
 #include "util/ensure.h"
 
-#define Z 1.959963984540054 // The normal distribution's quantile at 97.5 %.
+#define Z 1.959963984540054 // Quantile of the normal distribution at 97.5 %.
 #define TAIL 0.025
 #define LOG_TAIL 3.6888794541139363 // -ln(TAIL)
 
 enum { STEPS_MAX = 5000, BISECTIONS = 200 };
 
-/* Below the first number of the rarest kind of block, there may be rarer ones that were not seen;
- * from the second on, sums are nearly normal. */
+/* Limits of the variance, in squared weights of the rarest kind of block seen. Below FEW_UNITS, an
+ * even rarer kind may have no sample. From MANY_UNITS on, sums are nearly normal. */
 enum { FEW_UNITS = 10, MANY_UNITS = 60 };
 
-/* Above that the gamma distribution is the normal one, and its series long. */
+/* Above this shape the gamma distribution is nearly normal, and its series is long. */
 #define SHAPE_MAX 1e4
 
-/* Return the share of the gamma distribution with SHAPE that lies below X: the series for small X,
- * the continued fraction (by Lentz) for large X. */
+/* Return the probability of values below X in the gamma distribution with SHAPE: by its series for
+ * small X, by the continued fraction (Lentz's method) for large X. */
 static double
 gamma_below(double shape, double x)
 {
@@ -104,9 +104,9 @@ score_interval(double estimate, double variance, double unit)
                              score_end(estimate, variance + unit * unit, 1)};
 }
 
-/* Lower end for shape A, in units of the distribution's scale, given at least one sample: the value
- * at which TAIL of all cases with samples reach this sum, gamma_below(a, x) / (1 - exp(-x)) = TAIL.
- * 0 for one sample, which all such cases have. */
+/* Return the lower end for SHAPE, given at least one sample, in units of the distribution's scale.
+ * It is the mean at which a part TAIL of all cases with samples reach this sum: gamma_below(shape,
+ * x) / (1 - exp(-x)) = TAIL. It is 0 for one sample, because all such cases have one. */
 static double
 seen_low(double shape)
 {
@@ -125,8 +125,8 @@ seen_low(double shape)
     return (low + high) / 2;
 }
 
-/* Return the quantile TAIL from the end on SIDE, -1 or 1, of the gamma distribution with MEAN and
- * VARIANCE. */
+/* Return the end on SIDE (-1 or 1) of the interval, which cuts off TAIL, for the gamma distribution
+ * with MEAN and VARIANCE. */
 static double
 gamma_end(double mean, double variance, double side)
 {
@@ -162,7 +162,7 @@ interval_around(double total, double samples, double estimate, double variance, 
         r = gamma_interval(estimate, variance, unit);
     else
         r = score_interval(estimate, variance, unit);
-    // Sums that belong to no recording may be so large that exact is but a rounding error.
+    // The counters of a damaged file may be so large that `exact` is only a rounding error.
     r = (struct interval){fmin(exact + r.low, total), fmax(exact + r.high, total)};
     ENSURE_VALID(interval_is_valid(r, total));
     return r;
@@ -225,8 +225,8 @@ interval_of(const struct counters *c, const struct errors *e, enum interval_of w
                            e->blocks_unit_few);
 }
 
-/* The method takes the variances that the limits imply: G. Y. Zou and A. Donner, Statistics in
- * Medicine 27, 2008; for proportions, R. G. Newcombe 1998. */
+/* The method derives the variances from the ends of both intervals: G. Y. Zou and A. Donner,
+ * Statistics in Medicine 27, 2008; for proportions, R. G. Newcombe 1998. */
 struct interval
 interval_of_growth(double before, struct interval b, double after, struct interval a)
 {
@@ -281,7 +281,7 @@ interval_unseen(void)
 bool
 interval_is_valid(struct interval i, double value)
 {
-    HOLDS(isfinite(i.low) && isfinite(i.high)); // Avoids a division by 0.
+    HOLDS(isfinite(i.low) && isfinite(i.high)); // Callers divide by them.
     HOLDS(i.low <= value && value <= i.high);   // The observed value is always possible.
     return true;
 }

@@ -1,8 +1,8 @@
-/* leaks.c: the still-live view.
+/* leaks.c: find the blocks that are still live.
  *
  * Suppressions are matched before folding, through stacks_options.keep, because users suppress
  * frames that they saw in another tool, wrappers included. Sites without live blocks are not
- * matched, so that a suppression counts only blocks that it hid. */
+ * matched, so that the counters of a suppression have only blocks that it hid. */
 #include "analyse/leaks.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* leaks.h: unsuppressed live blocks, by stack. "Still live", not "leaked": reachability of the
- * blocks is not checked. */
+/* leaks.h: unsuppressed live blocks, by stack. Reports call them "still live", not "leaked",
+ * because nobody has checked whether they are reachable. */
 #ifndef ANALYSE_LEAKS_H
 #define ANALYSE_LEAKS_H
 
@@ -7,15 +7,15 @@
 #include "analyse/suppress.h"
 
 struct leaks {
-    const struct stack **v; // Live bytes, largest first; then stacks of zero-sized blocks.
+    const struct stack **v; // Most live bytes first, then stacks of zero-sized blocks.
     size_t count;
-    struct stacks stacks; // Backs v; total covers the unsuppressed stacks.
+    struct stacks stacks; // Owns the stacks in v; total is the sum of the unsuppressed ones.
     int64_t suppressed_blocks;
     int64_t suppressed_bytes;
 };
 
-/* Find the unsuppressed live blocks. Everything in *RET is from ARENA. Adds to the counters of the
- * suppressions that matched. Returns 0 or HEAPTAP_USAGE, as stacks_build. */
+/* Find the unsuppressed live blocks. Everything in *RET is from ARENA. Adds the suppressed blocks
+ * to the counters of the SUPPRESSIONS that matched. Returns 0, or HEAPTAP_USAGE as stacks_build. */
 int leaks_find(const struct profile *p, const struct stacks_options *options,
                struct suppressions *suppressions, struct arena *arena, struct leaks *ret,
                struct err *err);

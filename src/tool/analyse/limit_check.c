@@ -1,12 +1,12 @@
 /* limit_check.c: compare a profile with limits.
  *
- * A test that fails by chance gets disabled. So a limit is exceeded only if the whole range of the
- * true value exceeds it: the interval of an estimate, and for peaks of several threads also the
- * slack of the earlier peak. Shrinking is never a finding. Percentages refer to the earlier value;
- * from zero, any growth exceeds them. Estimates of short-lived blocks have no known error, so
- * sampled profiles are not judged by them.
+ * A test that fails by chance gets disabled. So a limit is exceeded only if all possible true
+ * values exceed it: those in the interval of an estimate, and for peaks of several threads also
+ * those within the error of the earlier peak. Shrinking is never a finding. Percentages refer to
+ * the earlier value; any growth from zero exceeds them. Estimates of short-lived blocks have no
+ * known error, so limits of them are refused for sampled profiles.
  *
- * Leaks are those of `heaptap leaks`, without the blocks that the C and C++ libraries keep on
+ * Leaks are defined as in `heaptap leaks`, without the blocks that the C and C++ libraries keep on
  * purpose. They are computed here; every other value is a stored total. */
 #include "analyse/limit_check.h"
 
@@ -14,7 +14,7 @@
 
 enum { PERCENT_WHOLE = 1000000 };
 
-/* In the order of enum limit_of. */
+/* Names and metrics, by enum limit_of. */
 static const struct {
     const char *name;
     enum metric metric;
@@ -28,7 +28,7 @@ static const struct {
     [LIMIT_CORRUPTION] = {"corruption", METRIC_PEAK},
 };
 
-/* One side: the totals that a limit is compared with. */
+/* Totals of one profile, to compare with a limit. */
 struct totals {
     struct counters counters;
     struct errors errors;
@@ -61,7 +61,8 @@ limit_metric(enum limit_of what)
     return kinds[what].metric;
 }
 
-/* Totals of the unsuppressed part of P. */
+/* Set *RET to the totals of P's unsuppressed live blocks. Returns 0, or HEAPTAP_USAGE as
+ * stacks_build. */
 static int
 find_leaks(const struct profile *p, const struct stacks_options *options, struct arena *arena,
            struct totals *ret, struct err *err)
@@ -77,7 +78,7 @@ find_leaks(const struct profile *p, const struct stacks_options *options, struct
     return rc;
 }
 
-/* Return how much of WHAT the totals T of P have. */
+/* Return the amount of WHAT in the totals T of P. */
 static int64_t
 limit_check_value_of(enum limit_of what, const struct totals *t, const struct profile *p)
 {
@@ -106,8 +107,7 @@ limit_check_add(struct limit_results *ret, struct limit_result j)
     ret->v[ret->count++] = j;
 }
 
-/* Return HEAPTAP_USAGE if a limit of WHAT would be compared with an estimate without an
- * interval. */
+/* Return HEAPTAP_USAGE if WHAT is estimated and has no interval, else 0. */
 static int
 check_range(enum limit_of what, bool is_estimate, struct err *err)
 {
@@ -119,8 +119,8 @@ check_range(enum limit_of what, bool is_estimate, struct err *err)
                    kinds[what].name);
 }
 
-/* Check whether L, the limit of WHAT, applies to D. Return HEAPTAP_USAGE if it does not although it
- * was named. */
+/* Set *RET to true if L, the limit of WHAT, applies to D. Returns 0, or HEAPTAP_USAGE if a limit
+ * given by name does not apply. */
 static int
 check_known(const struct limit *l, enum limit_of what, const struct diff *d, bool *ret,
             struct err *err)
@@ -136,7 +136,7 @@ check_known(const struct limit *l, enum limit_of what, const struct diff *d, boo
                    kinds[what].name);
 }
 
-/* Lower bound of the growth. */
+/* Return the lower bound of the growth of WHAT from BEFORE to AFTER. */
 static int64_t
 least_growth(enum limit_of what, const struct totals *before, const struct totals *after,
              const struct profile *of_before)

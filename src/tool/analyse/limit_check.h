@@ -1,6 +1,5 @@
-/* limit_check.h: limits for a profile's totals, or for their growth from another one: the gate of
- * tests.
- */
+/* limit_check.h: limits of a profile's totals, or of their growth from an earlier profile. Tests
+ * use them to fail. */
 #ifndef ANALYSE_LIMIT_CHECK_H
 #define ANALYSE_LIMIT_CHECK_H
 
@@ -10,19 +9,19 @@
 enum limit_of {
     LIMIT_PEAK,      // Bytes live at the peak.
     LIMIT_INUSE,     // Bytes still live.
-    LIMIT_LEAKS,     // The same without stacks that the built-in list suppresses.
+    LIMIT_LEAKS,     // Bytes still live, without stacks that the built-in list suppresses.
     LIMIT_ALLOC,     // Bytes ever allocated.
     LIMIT_COUNT,     // Calls that allocated.
-    LIMIT_TEMPORARY, // Short-lived blocks; of older profiles temporary ones.
+    LIMIT_TEMPORARY, // Short-lived blocks; in older profiles, temporary blocks.
     LIMIT_CORRUPTION, // Overflowed blocks and double frees (profile_corruptions).
     LIMIT_KINDS,
 };
 
 struct limit {
     bool given;
-    bool unnamed;    // Default limit without a name: ignored where it has no meaning.
+    bool unnamed;    // Given without a name; ignored where its default quantity has no meaning.
     bool is_percent; // Percentage of the earlier value.
-    uint64_t value;  // Bytes or calls; with is_percent, millionths of the whole.
+    uint64_t value;  // Bytes or calls; with is_percent, in millionths of the earlier value.
 };
 
 struct limits {
@@ -36,18 +35,18 @@ bool limits_are_given(const struct limits *l);
 const char *limit_name(enum limit_of what);
 bool limit_is_bytes(enum limit_of what);
 
-/* Return the metric that WHAT limits; of LIMIT_CORRUPTION the peak, which also needs a whole
- * run. */
+/* Return the metric that WHAT limits. LIMIT_CORRUPTION has METRIC_PEAK, because it needs a whole
+ * run as well. */
 enum metric limit_metric(enum limit_of what);
 
 /* A limit and the growth compared with it. */
 struct limit_result {
     enum limit_of of;
     struct limit limit;
-    int64_t before;  // 0 for a profile alone.
-    int64_t value;   // After it.
-    int64_t allowed; // Largest growth allowed above BEFORE.
-    int64_t least;   // Lower bound of the growth above BEFORE: less than the difference for
+    int64_t before;  // Value in the earlier profile; 0 if there is none.
+    int64_t value;   // Value in the profile.
+    int64_t allowed; // Largest growth allowed from BEFORE.
+    int64_t least;   // Lower bound of the growth from BEFORE. It is less than the difference for
                      // estimates and for peaks of several threads.
     bool exceeded;   // The lower bound exceeds the limit.
 };
@@ -57,15 +56,15 @@ struct limit_results {
     size_t count;
 };
 
-/* Compare L with the growth D from BEFORE to AFTER, whose stacks OPTIONS chose. Temporary data is
- * from ARENA. Returns 0, or HEAPTAP_USAGE with ERR set if the limit's quantity is unknown at a
- * moment, or has no interval in an estimate. */
+/* Compare the limits L with the growth D from BEFORE to AFTER, whose stacks OPTIONS selected.
+ * Temporary data is from ARENA. Returns 0, or HEAPTAP_USAGE with ERR set if a limited quantity is
+ * unknown at a moment, or is an estimate without an interval. */
 int limit_check_growth(const struct limits *l, const struct diff *d, const struct diff_side *before,
                        const struct diff_side *after, const struct stacks_options *options,
                        struct arena *arena, struct limit_results *ret, struct err *err);
 
-/* Compare L with the totals of P, which must be symbolised if leaks are limited. Percentages have
- * no meaning here. Returns as limit_check_growth. */
+/* Compare the limits L with the totals of P. Requires P to be symbolised if leaks are limited.
+ * Percentages have no meaning here. Returns as limit_check_growth. */
 int limit_check_profile(const struct limits *l, const struct profile *p, struct arena *arena,
                         struct limit_results *ret, struct err *err);
 

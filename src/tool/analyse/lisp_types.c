@@ -1,9 +1,8 @@
-/* lisp_types.c: Lisp types, and the classes that mprof's tables had of them.
+/* lisp_types.c: Lisp types, and their classes in mprof's tables.
  *
- * The adapter for Lisp makes a heap for each type, "lisp cons" and so on, so a type has the numbers
- * that heaps have. mprof sorted Lisp's objects into four: cons cells, floating point numbers,
- * structures and vectors, others. A string is a vector.
- */
+ * The adapter for Lisp creates a heap for each type, such as "lisp cons", so the heap counts the
+ * objects of that type. mprof divided Lisp's objects into four classes: cons cells, floating-point
+ * numbers, structures and vectors, and others. A string is a vector. */
 #include "analyse/lisp_types.h"
 
 #include <stdlib.h>

@@ -12,14 +12,15 @@ enum lisp_class {
     LISP_CLASSES,
 };
 
-/* A class's letter and contents. */
+/* Return the letter of CLASS, and a description of its objects. */
 const char *lisp_class_letter(enum lisp_class class);
 const char *lisp_class_title(enum lisp_class class);
 
-/* Return the Lisp type of the objects of HEAP, and its class; NULL if HEAP is not Lisp's. */
+/* Return the Lisp type of the objects of HEAP, and its class in *RET_CLASS; NULL if HEAP is not
+ * Lisp's. */
 const char *lisp_type(const struct profile_heap *heap, enum lisp_class *ret_class);
 
-/* One type, or a class as a whole, whose type is NULL. */
+/* Sum of a type, or of a whole class (type NULL). */
 struct lisp_row {
     enum lisp_class class;
     const char *type;
@@ -27,13 +28,13 @@ struct lisp_row {
 };
 
 struct lisp_types {
-    struct lisp_row *v; // Each class, in order, and then its types, most bytes first.
+    struct lisp_row *v; // The classes in order, each followed by its types, most bytes first.
     size_t count;
     struct counters total;
 };
 
-/* Build a row for each class and type of P's Lisp objects, from ARENA. Builds no rows if there are
- * none. */
+/* Build a row for each class and each type of P's Lisp objects. Builds no rows if P has no such
+ * objects. From ARENA. */
 void lisp_types_build(const struct profile *p, struct arena *arena, struct lisp_types *ret);
 
 #endif

@@ -1,12 +1,12 @@
-/* paths.c: stacks to partial paths.
+/* paths.c: merge stacks into partial paths.
  *
- * A path is an array of steps, one per function. Two stacks share a path if their steps are equal.
- * A step is the id of a function. If call sites are distinguished, it also has the line, or the
- * address of the call if the line is unknown. A cut path and a complete one are different, even
- * with equal functions; so are paths of different heaps.
+ * A path is an array of steps, one per function. Stacks with equal steps share a path. A step is
+ * the id of a function. If call sites are distinguished, it also has the line, or the address of
+ * the call if the line is unknown. A cut path differs from a complete one with equal functions, and
+ * paths of different heaps differ.
  *
- * A path stores no steps, only one of its stacks. With --callers 0 nearly every stack is a path,
- * and their steps would take as much memory as all stacks. */
+ * A path stores a stack instead of steps. With --callers 0 nearly every stack is a path, and steps
+ * would take as much memory as all stacks. */
 #include "analyse/paths.h"
 
 #include <stdlib.h>
@@ -20,17 +20,17 @@ struct merger {
     const struct paths_options *options;
     struct arena *arena;
     struct paths *ret;
-    uint32_t *next; // Chains paths with one hash; plus 1.
+    uint32_t *next; // By path: the next path with the same hash, plus 1.
     size_t path_capacity, next_capacity;
-    struct map by_hash;        // To the newest path plus 1.
-    const struct stack *stack; // The one being read, and its steps.
+    struct map by_hash;        // Hash to the newest path with it, plus 1.
+    const struct stack *stack; // The stack read last, and its steps.
     uint64_t *steps;
     size_t step_capacity;
     uint32_t depth;
     bool cut;
 };
 
-/* Return the step of S at I, whose function is known. */
+/* Return the step of FUNCTION, which is at I of S. */
 static uint64_t
 step_of(const struct merger *m, const struct stack *s, uint32_t i, uint32_t function)
 {
@@ -41,7 +41,7 @@ step_of(const struct merger *m, const struct stack *s, uint32_t i, uint32_t func
         return function;
     f = &m->functions->p->frames[s->frames[i]];
     has_line = f->file != 0 && f->line != 0;
-    // Lines have no more than 31 bits in any compiler's debug information.
+    // No compiler's debug information has lines of more than 31 bits.
     return (uint64_t)function << 32 | (uint64_t)has_line << 31 |
            ((has_line ? f->line : s->locations[i]) & INT32_MAX);
 }
@@ -80,7 +80,7 @@ paths_is_read(const struct merger *m, const struct path *p)
     return true;
 }
 
-/* Return the path of the stack that was read, made if new. */
+/* Return the path of the stack read last, and create it if it is new. */
 static struct path *
 find_path(struct merger *m)
 {
@@ -146,9 +146,9 @@ paths_are_valid(const struct paths *paths, const struct stack *const *stacks, si
     for (size_t i = 0; i < paths->count; i++) {
         const struct path *path = &paths->v[i];
 
-        HOLDS(path->stack != NULL && path->depth >= 1); // Number of its functions that views show.
+        HOLDS(path->stack != NULL && path->depth >= 1); // Views show this many functions.
         HOLDS(i == 0 || counters_live_bytes(&path[-1].counters) >=
-                            counters_live_bytes(&path->counters)); // The most live bytes first.
+                            counters_live_bytes(&path->counters)); // Most live bytes first.
         counters_add(&sum, &path->counters);
     }
     HOLDS(counters_are_same(&sum, &all)); // Each stack is in one path.

@@ -1,4 +1,5 @@
-/* paths.h: stacks merged by their innermost functions: the partial paths of mprof's leak table. */
+/* paths.h: stacks merged by their innermost functions, as the partial paths of mprof's leak
+ * table. */
 #ifndef ANALYSE_PATHS_H
 #define ANALYSE_PATHS_H
 
@@ -12,17 +13,17 @@ struct paths_options {
 struct path {
     const struct stack *stack; // One of the merged stacks.
     uint32_t depth; // Number of its functions (functions_of_stack) in the path; at least one.
-    bool cut;       // There are further callers, known or not.
+    bool cut;       // It has further callers, known or unknown.
     struct counters counters;
     struct errors errors;
 };
 
 struct paths {
-    struct path *v; // The most live bytes first.
+    struct path *v; // Most live bytes first.
     size_t count;
 };
 
-/* Merge the COUNT STACKS. Everything in *RET is from ARENA. */
+/* Merge the COUNT stacks STACKS by OPTIONS. Everything in *RET is from ARENA. */
 void paths_build(struct functions *functions, const struct stack *const *stacks, size_t count,
                  const struct paths_options *options, struct arena *arena, struct paths *ret);
 

@@ -1,11 +1,10 @@
-/* site_node.c: from a site's id to a node of the model, by way of the file's call tree.
+/* site_node.c: find the node of the model for a site's id, through the file's call tree.
  *
- * The model has a site only if something was counted there, but all nodes of the tree. So the
- * file's node is searched for, and its frames are followed down from the root in the model.
- */
+ * The model has all nodes of the file's tree, but only those sites that counted something. So the
+ * site's node is looked up in the file, and its frames are followed in the model from the root. */
 #include "analyse/site_node.h"
 
-/* Return the frame that is no tag, at node I of RAW or above; 0 = none. */
+/* Return the nearest node of RAW that is no tag, from I towards the root; 0 = none. */
 static uint32_t
 untagged(const struct raw_file *raw, uint32_t i)
 {
@@ -36,7 +35,7 @@ find_disk_node(const struct raw_file *raw, uint32_t site)
     return 0;
 }
 
-/* Child of PARENT in P with the frame of D; 0 if there is none. */
+/* Return the child of PARENT in P that has the frame of D; 0 = none. */
 static uint32_t
 site_node_find_child(const struct profile *p, uint32_t parent, const struct disk_node *d)
 {

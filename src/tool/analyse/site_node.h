@@ -1,12 +1,12 @@
-/* site_node.h: the stack of a site without live blocks, which is not in the model. */
+/* site_node.h: stack of a site without live blocks, which the model does not have. */
 #ifndef ANALYSE_SITE_NODE_H
 #define ANALYSE_SITE_NODE_H
 
 #include "profile/profile.h"
 #include "profile/raw.h"
 
-/* Return the node of SITE, an id in the file of P with the tables RAW; 0 if there is none. Walks
- * all nodes. */
+/* Return the node in P of SITE, an id in P's file, whose tables are RAW; 0 = none. Takes time
+ * proportional to the number of nodes. */
 uint32_t site_node(const struct raw_file *raw, const struct profile *p, uint32_t site);
 
 #endif

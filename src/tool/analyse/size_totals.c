@@ -1,11 +1,11 @@
-/* size_totals.c: the profile's size table, as views show it.
+/* size_totals.c: build the rows of the profile's size table.
  *
  * The profile has 1025 exact bins and ranges above them. Views show the ranges as one row, as mprof
- * does; sites describe larger blocks better. The row for larger blocks is present even when it is
- * empty, so that its absence cannot be mistaken for a cut table.
+ * does, because sites describe larger blocks better. This row is shown even if it is empty, so that
+ * the table does not look cut off.
  *
- * A bin stores no stacks. But a site whose blocks all have one size belongs to one bin, and so does
- * its type.
+ * A bin stores no stacks. But if all blocks of a site have one size, the site and its type belong
+ * to that bin.
  *
  * Pure: no I/O; does not change the profile. */
 #include "analyse/size_totals.h"
@@ -26,7 +26,7 @@ size_totals_is_used(const struct counters *c)
     return c->allocations != 0 || c->frees != 0;
 }
 
-/* Return the row for blocks of SIZE or, if there is none, NULL. */
+/* Return the row for blocks of SIZE, or NULL if there is none. */
 static struct bin_row *
 size_totals_find_row(const struct size_totals *bins, uint64_t size)
 {
@@ -60,7 +60,7 @@ size_totals_add_types(const struct profile *p, struct size_totals *bins)
     }
 }
 
-/* Add SITE to row ROW_INDEX. KNOWN holds the position of its type. */
+/* Add SITE to the row ROW_INDEX. KNOWN maps row and type to an index into the row's `known`. */
 static void
 size_totals_add_site(const struct profile *p, const struct profile_site *site,
                      struct size_totals *bins, size_t row_index, struct map *known,
@@ -78,7 +78,7 @@ size_totals_add_site(const struct profile *p, const struct profile_site *site,
         return;
     }
     *index = row->known_count;
-    // Full whenever the count is a power of two.
+    // The array is full whenever the count is a power of two.
     if ((capacity & (capacity - 1)) == 0) {
         grown = arena_array(arena, capacity ? capacity * 2 : 1, sizeof *grown);
         if (capacity > 0)
@@ -103,7 +103,7 @@ by_known_bytes(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Add sites whose blocks all fall into one bin. */
+/* Add the sites whose blocks all belong to one bin. */
 static void
 add_known(const struct profile *p, struct arena *arena, struct size_totals *bins)
 {
@@ -114,7 +114,7 @@ add_known(const struct profile *p, struct arena *arena, struct size_totals *bins
         const struct counters *c = &site->counters;
         struct bin_row *row = NULL;
 
-        // Only malloc's blocks are in the bins.
+        // Only malloc's blocks are counted in bins.
         if (site->heap == 0 && site->verdict >= VERDICT_LIKELY && site->type != 0 &&
             (c->size_min == c->size_max || c->size_min > BIN_SIZE_MAX))
             row = size_totals_find_row(bins, c->size_min);
@@ -193,16 +193,16 @@ size_totals_are_valid(const struct profile *p, const struct size_totals *b)
 {
     struct counters sum = COUNTERS_ZERO;
 
-    HOLDS(b->count >= 1);                         // There is always the row for larger blocks,
-    HOLDS(b->v[b->count - 1].size == BIN_LARGER); // which is the last.
+    HOLDS(b->count >= 1);                         // The row for larger blocks always exists
+    HOLDS(b->v[b->count - 1].size == BIN_LARGER); // and is the last.
     for (size_t i = 0; i < b->count; i++) {
         const struct bin_row *row = &b->v[i];
 
-        HOLDS(i == 0 || row[-1].size < row->size); // Rows are searched for a size.
+        HOLDS(i == 0 || row[-1].size < row->size); // Rows are found by binary search.
         HOLDS(row->type_count == 0 ||
               (row->types >= p->types && row->types + row->type_count <= p->types + p->type_count));
         counters_add(&sum, &row->counters);
     }
-    HOLDS(counters_are_same(&sum, &b->total)); // Fields without an initializer are zero.
+    HOLDS(counters_are_same(&sum, &b->total)); // The rows sum to the total.
     return true;
 }

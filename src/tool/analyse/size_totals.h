@@ -1,6 +1,5 @@
-/* size_totals.h: the allocation bins: blocks counted by their exact size up to 1024 bytes, and
- * together above. They are of the whole process, because sizes are not counted by stack.
- */
+/* size_totals.h: blocks by size: one bin per exact size up to 1024 bytes, and one for all larger
+ * sizes. Bins cover the whole process, because sizes are not counted by stack. */
 #ifndef ANALYSE_SIZE_TOTALS_H
 #define ANALYSE_SIZE_TOTALS_H
 
@@ -20,9 +19,9 @@ struct bin_type {
 struct bin_row {
     uint64_t size;            // BIN_LARGER for all sizes above BIN_SIZE_MAX.
     struct counters counters; // Only allocations, frees and their bytes.
-    struct bin_type *known;   // What blocks of this size are, most bytes first.
+    struct bin_type *known;   // Known types of blocks of this size, most bytes first.
     size_t known_count;
-    const struct profile_type *types; // All types of this size, the likeliest first.
+    const struct profile_type *types; // All types of this size, likeliest first.
     size_t type_count;
 };
 
@@ -32,7 +31,7 @@ struct size_totals {
     struct counters total;
 };
 
-/* Build the bins with at least one allocation or free, and always the row for larger blocks. From
+/* Build the rows with at least one allocation or free, and the row for larger blocks. From
  * ARENA. */
 void size_totals_build(const struct profile *p, struct arena *arena, struct size_totals *ret);
 

@@ -1,10 +1,9 @@
-/* source.c: stacks to source lines.
+/* source.c: sum stacks by source line.
  *
- * WHAT is first taken for a file, because a file name is rarely part of a function's name, and only
- * then for a function. Which frames count is decided once per string: `wanted` has a verdict per
- * file id or per function id. A stack counts a line in `inclusive` once, however often the line is
- * on it: a line remembers the last stack it has counted.
- */
+ * WHAT is first taken for a file, because a function name rarely contains a file name, and only
+ * then for a function. Each string is compared once, and `wanted` stores the result by string id. A
+ * stack counts once in the `inclusive` of a line, however often the line is on it: each line stores
+ * the last stack counted. */
 #include "analyse/source.h"
 
 #include <stdlib.h>
@@ -15,7 +14,7 @@ struct finder {
     struct arena *arena;
     struct source *ret;
     bool by_file;
-    bool *wanted; // By string id.
+    bool *wanted; // By string id: true if WHAT names it.
     size_t file_capacity, function_capacity;
     struct map files;      // File string to index.
     struct map lines;      // File string and line to index in its file's lines.
@@ -36,7 +35,8 @@ is_path(const char *path, const char *what)
     return m == n || path[n - m - 1] == '/';
 }
 
-/* Mark the strings that WHAT names as a file or as a function; false if no frame has such a one. */
+/* Set `wanted` for the files or functions that WHAT names. Return false if no frame has such a
+ * name. */
 static bool
 mark_wanted(struct finder *f, const char *what)
 {

@@ -1,20 +1,20 @@
-/* stack_functions.c: the functions of a stack.
+/* stack_functions.c: functions of a stack.
  *
- * Outside of main: on the first thread, the loader runs constructors before main, and exit runs
- * destructors after it. Their stacks start like main's, with _start or in the loader, but never
- * reach a function named main. Their outermost frames belong to the loader and the C library and
- * mean nothing to readers. They become one pseudo-function, and the constructors below it keep
- * their names. In a stripped program main has no name, so an outermost nameless frame of the
- * executable is taken for main.
+ * The loader runs constructors on the first thread before main, and exit runs destructors after it.
+ * Like main's, their stacks begin with _start or in the loader, but have no function named main.
+ * Their outermost frames belong to the loader and the C library and mean nothing to readers. One
+ * pseudo-function "(outside main)" replaces them, and the functions below keep their names. In a
+ * stripped program main has no name, so an outermost frame of the executable without a name is
+ * taken for main.
  *
  *     _dl_start_user > _dl_init > call_init > pool::pool      (outside main) > pool::pool
  *     _start > __libc_start_main > exit > flush               (outside main) > exit > flush
  *     _start > __libc_start_main > main > work                main > work
  *     clone3 > start_thread > worker                          worker
  *
- * A stack that was cut, by `run --frames` or for lack of space, has unknown callers, unless the
- * rest still contains start-up code or main. Then no useful name is missing, and it reads as the
- * whole stack does. */
+ * The outer frames of a stack may be missing, because of `run --frames` or for lack of space. Its
+ * callers are then unknown, unless the remaining frames contain start-up code or main. If they do,
+ * no useful name is missing, and the stack is treated as complete. */
 #include "analyse/stack_functions.h"
 
 #include <string.h>
@@ -51,7 +51,8 @@ stack_functions_function_id(struct functions *f, uint32_t frame, uint32_t locati
         f->v[f->count] = (struct function){frame, location};
         *id = f->count++;
     }
-    // Without a name the location counts too, and in a damaged file two may share a frame.
+    // Without a name, the location decides as well; in a damaged file two locations may share a
+    // frame.
     if (f->p->frames[frame].function != 0)
         f->by_frame[frame] = (uint32_t)*id;
     return (uint32_t)*id;
@@ -71,7 +72,7 @@ is_in_executable(const struct profile *p, uint32_t frame)
     return profile_is_program(p, p->frames[frame].module);
 }
 
-/* main, or a part of it that the compiler has split off. */
+/* Return true if FRAME is main, or a part of main that the compiler split off. */
 static bool
 is_main(const struct profile *p, uint32_t frame)
 {
@@ -82,8 +83,8 @@ is_main(const struct profile *p, uint32_t frame)
     return strncmp(name, "main", 4) == 0 && strchr("(. ", name[4]) != NULL;
 }
 
-/* Do the outermost frames of S, with USEFUL shown, contain start-up code, or main, which programs
- * do not call? */
+/* Return true if the outermost frames of S are start-up code, or main, which programs do not call.
+ * The USEFUL innermost frames are shown. */
 static bool
 shows_beginning(const struct profile *p, const struct stack *s, uint32_t useful)
 {
@@ -92,7 +93,7 @@ shows_beginning(const struct profile *p, const struct stack *s, uint32_t useful)
     return useful < s->depth || (p->frames[last].function != 0 && is_main(p, last));
 }
 
-/* Return true if S begins where a process does: in _start, the loader's or the program's. */
+/* Return true if S begins where a process begins: in the loader, or in the program's _start. */
 static bool
 begins_process(const struct profile *p, const struct stack *s, uint32_t useful)
 {

@@ -1,11 +1,11 @@
-/* stack_numbers.c: numbers of stacks, such as #3.
+/* stack_numbers.c: number stacks, as in #3.
  *
- * People say "number three" to each other and look for it in another view. So numbers belong to the
- * profile: they rank all its stacks, folded without options, by the larger of two shares, of the
- * peak of the whole run and of all bytes ever allocated. The first stack of any view therefore has
- * a small number. (Ranked by the peak alone, stacks that churn and hold nothing would follow
- * thousands of unimportant ones.) A filtered view skips numbers. A view that merges several stacks
- * shows their smallest number.
+ * Users refer to a stack by its number and look for the number in other views. So numbers belong to
+ * the profile. They rank all its stacks, folded without options, by the larger of two shares: of
+ * the peak of the whole run, and of all bytes ever allocated. The first stack of any view therefore
+ * has a small number. (Ranked by the peak alone, stacks that allocate much and keep nothing would
+ * follow thousands of unimportant ones.) A filtered view skips numbers. A view that merges several
+ * stacks shows their smallest number.
  *
  * While a process runs, its numbers change. */
 #include "analyse/stack_numbers.h"
@@ -36,7 +36,7 @@ stack_numbers_share(int64_t part, int64_t whole)
     return whole > 0 && part > 0 ? (double)part / (double)whole : 0;
 }
 
-/* Return the stacks of P as they are without options, largest first. From ARENA. */
+/* Return the stacks WHOLE of P, built without options, largest share first. From ARENA. */
 static struct ranked *
 rank(const struct profile *p, const struct stacks *whole, struct arena *arena)
 {
@@ -79,7 +79,7 @@ stack_numbers(const struct profile *p, struct stacks *stacks)
     uint32_t *numbers;
     int rc = stacks_build(p, &plain, &scratch, &whole, &err);
 
-    ENSURE(rc == 0 && !whole.filtered); // Without a pattern nothing can be wrong.
+    ENSURE(rc == 0 && !whole.filtered); // Without a pattern it cannot fail.
     ranks = rank(p, &whole, &scratch);
     numbers = arena_array(&scratch, whole.count, sizeof *numbers);
     for (uint32_t i = 0; i < whole.count; i++)

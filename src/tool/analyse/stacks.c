@@ -1,4 +1,4 @@
-/* stacks.c: from sites to the stacks that users see.
+/* stacks.c: build the stacks that users see from sites.
  *
  *     site ──► node ──► chain of locations ──► frames, inlined ones expanded
  *                                              │ keep?   (filter: any frame matches)
@@ -6,21 +6,21 @@
  *                                              ▼
  *                                              equal to a stack we have? add : append
  *
- * Each frame is judged once (does it match the filter, is it a wrapper) and gets a canonical frame:
- * the first one with equal text. Stacks are equal when their canonical frames are, so comparing two
- * stacks compares integers. A frame with only a module, without function or file, is shown as its
- * address and is its own canonical frame. Heap and labels are compared separately; they are no
- * frames.
+ * For each frame it is determined once whether it matches the filter and whether it is a wrapper.
+ * Each frame also gets a canonical frame: the first frame with equal text. Stacks are equal if
+ * their canonical frames are, so comparing two stacks compares integers. A frame with only a
+ * module, without function and file, is shown as its address and is its own canonical frame. Heap
+ * and labels are compared separately, because they are no frames.
  *
- * Recursion creates a stack for each depth. Folding drops a run of frames whose functions equal the
- * run just inside it: f g f g main becomes f g main. The innermost run stays, because its line
- * allocates. Only immediate repeats fold, so that no function disappears.
+ * Recursion creates a stack for each depth. Folding recursion drops a run of frames that calls the
+ * same functions as the run just inside it: f g f g main becomes f g main. The innermost run stays,
+ * because its line allocates. Only immediate repeats fold, so that no function disappears.
  *
  * The filter reads the stack before folding, so that --filter xmalloc finds the allocations of
  * xmalloc. Performs no I/O and is independent of the views.
  *
  * Building all stacks takes longer than all other work on a profile, and a one-line summary needs
- * few frames of each. struct stack_ends therefore returns inner ends alone. */
+ * few frames of each. struct stack_ends therefore reads only the inner ends of stacks. */
 #include "analyse/stacks.h"
 
 #include <string.h>
@@ -33,17 +33,17 @@
 #include "util/pattern.h"
 
 enum {
-    RECURSION_PERIOD_MAX = 32, // Longer cycles are not looked for.
-    SEEN_WORDS = 8,            // For some 40 frames, so that collisions are rare.
+    RECURSION_PERIOD_MAX = 32, // Longer cycles are not detected.
+    SEEN_WORDS = 8,            // Enough for some 40 frames with few collisions.
 };
 
-#define NEARLY_ALL 0.9 // Share of the peak.
+#define NEARLY_ALL 0.9 // Share of the peak that is still live.
 
-/* If recursion affects the requested frames, read up to this many more, one by one, before the
- * whole stack. */
+/* Numbers of additional frames to read, one after another, while recursion may still change the
+ * requested frames. After the last one the whole stack is read. */
 static const size_t frames_more[] = {0, 3, 16};
 
-/* Marks keys of functions; ids and addresses are far below. */
+/* Flags in the keys of functions; ids and addresses are far below them. */
 #define UNSYMBOLIZED (UINT64_C(1) << 63)
 #define UNKNOWN_START (UINT64_C(1) << 62)
 
@@ -51,9 +51,9 @@ enum verdict { UNKNOWN = 0, NO, YES }; // Cached facts about a frame.
 
 #define NO_FRAME UINT32_MAX
 
-/* What folding does to a stack. */
+/* Result of folding a stack. */
 struct fold {
-    uint32_t inner;  // Its innermost frame, or NO_FRAME.
+    uint32_t inner;  // The stack's innermost frame, or NO_FRAME.
     uint32_t frames; // Number of innermost frames charged to their caller.
 };
 
@@ -64,24 +64,25 @@ struct builder {
     struct stacks *ret;
     regex_t filter, fold;      // Valid if the option is set.
     uint8_t *matches, *wraps;  // enum verdict by frame.
-    uint8_t *wrappers; // By module: whether it has some, if it has unsymbolized functions; or NULL.
-    uint8_t *folds;    // By location: may all of its frames fold?
-    uint32_t *calls;   // Locations whose folding was requested.
+    uint8_t *wrappers; // enum verdict by module with unsymbolized functions: any wrappers? NULL =
+                       // not yet known.
+    uint8_t *folds;    // enum verdict by location: may all of its frames fold?
+    uint32_t *calls;   // Locations of the calls that fold_depth read last.
     size_t call_capacity;
-    uint32_t *canonical;       // Canonical frame plus 1 by frame; 0 = not yet known.
-    uint32_t *next_frame;      // Chains canonical frames with one hash; plus 1.
-    struct map frames_by_hash; // To the newest canonical frame plus 1.
-    struct map stacks_by_hash; // To the newest stack plus 1.
-    uint32_t *next_stack;      // Chains stacks with one hash; plus 1.
-    struct map stacks_by_node; // By node and tags, so that each stack is read once.
+    uint32_t *canonical;       // By frame: its canonical frame plus 1; 0 = not yet known.
+    uint32_t *next_frame;      // By canonical frame: the next one with the same hash, plus 1.
+    struct map frames_by_hash; // Hash to the newest canonical frame with it, plus 1.
+    struct map stacks_by_hash; // Hash to the newest stack with it, plus 1.
+    uint32_t *next_stack;      // By stack: the next one with the same hash, plus 1.
+    struct map stacks_by_node; // Node and tags to stack plus 1, so that each stack is read once.
     struct tag_picks picks;
     uint32_t *site_stacks;
     size_t stack_capacity, next_capacity;
-    uint32_t *frames, *locations; // The stack being read, before folding.
-    uint64_t *functions; // By frame: its function_key.
+    uint32_t *frames, *locations; // The stack read last, before folding.
+    uint64_t *functions; // By index into frames: its function_key.
     size_t frame_capacity, location_capacity, function_capacity, depth;
     uint32_t flags;
-    bool shortened; // Recursion was folded in it.
+    bool shortened; // Folding recursion removed frames of it.
 };
 
 static uint32_t stacks_add_site(struct builder *b, const struct profile_site *site);
@@ -132,7 +133,7 @@ stacks_build(const struct profile *p, const struct stacks_options *options, stru
         errors_add(&ret->errors, profile_site_errors(p, i));
     }
     ret->recorded = b.stacks_by_node.count;
-    missed = profile_missed(p, &ret->total); // Also when nothing was kept.
+    missed = profile_missed(p, &ret->total); // Needed even if the filter dropped all stacks.
     errors_add_units(&ret->errors, &missed);
     map_release(&b.frames_by_hash);
     map_release(&b.stacks_by_hash);
@@ -167,8 +168,8 @@ matches_filter(struct builder *b, uint32_t frame, uint32_t location)
     return b->matches[frame] == YES;
 }
 
-/* Does --fold match FUNCTION, or its name without the return type in front and the parameters
- * behind, which ^ and $ usually refer to? */
+/* Return true if --fold matches FUNCTION, or its name without return type and parameters. Users of
+ * ^ and $ usually mean the latter. */
 static bool
 matches_fold(const struct builder *b, const char *function)
 {
@@ -180,7 +181,7 @@ matches_fold(const struct builder *b, const char *function)
     return regexec(&b->fold, function, 0, NULL, 0) == 0 || regexec(&b->fold, name, 0, NULL, 0) == 0;
 }
 
-/* The same for a function without a name. */
+/* Return true if --fold matches the substitute name of the unsymbolized function at LOCATION. */
 static bool
 matches_fold_unsymbolized(const struct builder *b, uint32_t location)
 {
@@ -238,7 +239,7 @@ canonical_frame(struct builder *b, uint32_t frame)
     return frame;
 }
 
-/* Room for a stack of DEPTH frames. */
+/* Make room for a stack of DEPTH frames. */
 static void
 make_room(struct builder *b, size_t depth)
 {
@@ -248,8 +249,8 @@ make_room(struct builder *b, size_t depth)
     arena_grow(b->arena, &b->locations, &b->location_capacity, depth, sizeof *b->locations);
 }
 
-/* Expand the chain of nodes into b->frames, until there are COUNT; parents have smaller ids, so the
- * walk ends. Returns whether that is the whole stack. */
+/* Read the frames of NODE's stack into b->frames, innermost first, until there are at least COUNT.
+ * Return true if that is the whole stack. Parents have smaller ids, so the walk ends. */
 static bool
 read_some(struct builder *b, uint32_t node, size_t count)
 {
@@ -315,15 +316,15 @@ is_unsymbolized(const struct builder *b, uint32_t frame)
     return b->p->frames[frame].function == 0 && b->p->frames[frame].file == 0;
 }
 
-/* Return true if a unsymbolized function of MODULE may be part of a wrapper, which must be of that
- * module. Most modules without names have none, and then it is known of a stack how it folds from a
- * frame or two, not only where the first name is. */
+/* Return true if an unsymbolized function of MODULE may be part of a wrapper of that module. Most
+ * modules without names have no wrapper. Then one or two frames of a stack determine how it folds,
+ * and the search for its first name is not needed. */
 static bool
 has_wrappers(struct builder *b, uint32_t module)
 {
     const struct profile *p = b->p;
 
-    if (b->options->fold != NULL) // It may be one by its address.
+    if (b->options->fold != NULL) // --fold may match it by its address.
         return true;
     if (b->wrappers == NULL) {
         b->wrappers = arena_alloc(b->arena, p->module_count);
@@ -333,14 +334,15 @@ has_wrappers(struct builder *b, uint32_t module)
         for (uint32_t i = 0; i < p->frame_count; i++) {
             uint8_t *known = &b->wrappers[p->frames[i].module];
 
-            if (*known == NO && is_wrapper(b, i, 0)) // Without --fold its location is not asked.
+            if (*known == NO && is_wrapper(b, i, 0)) // Without --fold the location is not used.
                 *known = YES;
         }
     }
     return b->wrappers[module] == YES;
 }
 
-/* May frames further out change the folding of a stack that starts with FRAME, at LOCATION? */
+/* Return true if frames further out may change the folding of a stack that begins with FRAME, at
+ * LOCATION. */
 static bool
 may_fold(struct builder *b, uint32_t frame, uint32_t location)
 {
@@ -349,8 +351,7 @@ may_fold(struct builder *b, uint32_t frame, uint32_t location)
             has_wrappers(b, b->p->frames[frame].module));
 }
 
-/* Return true if all frames of LOCATION may, so that it depends on the caller of them how they
- * do. */
+/* Return true if all frames of LOCATION may fold, so that its caller decides. */
 static bool
 all_may_fold(struct builder *b, uint32_t location)
 {
@@ -365,8 +366,8 @@ all_may_fold(struct builder *b, uint32_t location)
     return b->folds[location] == YES;
 }
 
-/* What folding does to a stack that begins with the frames of LOCATION, if it does OUTER to the
- * rest. */
+/* Return the folding of a stack that begins with the frames of LOCATION. OUTER is the folding of
+ * its other frames. */
 static struct fold
 fold_location(struct builder *b, uint32_t location, struct fold outer)
 {
@@ -388,10 +389,10 @@ fold_location(struct builder *b, uint32_t location, struct fold outer)
     return f;
 }
 
-/* Return the number of innermost frames of NODE's stack that are charged to their caller; one
- * always stays. A nameless frame that a wrapper of its module called belongs to the wrapper: a
- * stripped library keeps only its exported names. The first frame that does not fold decides, so
- * frames further out are not read. *RET_CALLS is the number of calls. */
+/* Return the number of innermost frames of NODE's stack that are charged to their caller; at least
+ * one frame stays. An unsymbolized frame that a wrapper of its module called belongs to the
+ * wrapper, because a stripped library keeps only its exported names. The walk stops at the first
+ * frame that does not fold. *RET_CALLS is the number of calls read. */
 static uint32_t
 fold_depth(struct builder *b, uint32_t node, size_t *ret_calls)
 {
@@ -403,7 +404,7 @@ fold_depth(struct builder *b, uint32_t node, size_t *ret_calls)
         arena_grow(b->arena, &b->calls, &b->call_capacity, count, sizeof *b->calls);
         b->calls[count++] = nodes[at].location;
         if (!all_may_fold(b, nodes[at].location))
-            f.inner = 0; // Whichever there is further out.
+            f.inner = 0; // Any frame will do: none further out is charged.
     }
     *ret_calls = count;
     while (count-- > 0)
@@ -411,8 +412,8 @@ fold_depth(struct builder *b, uint32_t node, size_t *ret_calls)
     return f.frames;
 }
 
-/* The same for frames of one function. A unsymbolized function is identified by its start address,
- * if that is known. */
+/* Return a key that is equal for frames of one function. An unsymbolized function is identified by
+ * its start address, if that is known, else by its frame. */
 static uint64_t
 function_key(const struct builder *b, uint32_t frame, uint32_t location)
 {
@@ -424,7 +425,7 @@ function_key(const struct builder *b, uint32_t frame, uint32_t location)
     return start != 0 ? UNSYMBOLIZED | start : UNSYMBOLIZED | UNKNOWN_START | frame;
 }
 
-/* Return true if KEY, which is noted in SEEN, may have been there before. */
+/* Add KEY to the Bloom filter SEEN. Return true if it may have been added before. */
 static bool
 note_seen(uint64_t seen[SEEN_WORDS], uint64_t key)
 {
@@ -436,7 +437,7 @@ note_seen(uint64_t seen[SEEN_WORDS], uint64_t key)
     return before;
 }
 
-/* Remove from the stack, from FIRST on, runs of frames that repeat the run just inside them. */
+/* Remove runs of frames that repeat the run just inside them, from the frame FIRST outwards. */
 static void
 stacks_fold_recursion(struct builder *b, size_t first)
 {
@@ -451,7 +452,7 @@ stacks_fold_recursion(struct builder *b, size_t first)
         b->locations[n] = b->locations[i];
         functions[n] = function_key(b, b->frames[n], b->locations[n]);
         n++;
-        if (!note_seen(seen, functions[n - 1])) // As is nearly every frame.
+        if (!note_seen(seen, functions[n - 1])) // Nearly always true.
             continue;
         for (size_t period = 1, same; period <= RECURSION_PERIOD_MAX; period++) {
             if (n - first < 2 * period)
@@ -508,8 +509,8 @@ append_stack(struct builder *b, size_t folded, const struct profile_site *site)
     return (uint32_t)i;
 }
 
-/* Return the index of the stack in b->frames, which is SITE's, without its first FOLDED frames,
- * made if new. */
+/* Return the index of SITE's stack, which is in b->frames, without its first FOLDED frames. Create
+ * the stack if it is new. */
 static uint32_t
 find_stack(struct builder *b, size_t folded, const struct profile_site *site)
 {
@@ -530,17 +531,17 @@ find_stack(struct builder *b, size_t folded, const struct profile_site *site)
     return i;
 }
 
-/* Common properties of the sites of one stack. */
+/* Return a key of the properties that the sites of one stack share. */
 static uint64_t
 stack_key(const struct builder *b, const struct profile_site *site)
 {
     uint64_t key = (uint64_t)site->node << 32 | site->heap << 16;
 
-    // The loader has less than 2^16 of each.
+    // The loader limits heaps and label sets to less than 2^16.
     return b->options->merge_labels ? key : key | site->labels;
 }
 
-/* Return the index plus 1 of the stack of SITE; 0 if the filter leaves it out. */
+/* Return the index of SITE's stack plus 1; 0 if the filter drops it. */
 static uint32_t
 stack_of_site(struct builder *b, const struct profile_site *site)
 {
@@ -568,7 +569,7 @@ stack_of_site(struct builder *b, const struct profile_site *site)
     return (uint32_t)*known;
 }
 
-/* Charge SITE to its stack; returns as stack_of_site. */
+/* Charge SITE to its stack. Returns as stack_of_site. */
 static uint32_t
 stacks_add_site(struct builder *b, const struct profile_site *site)
 {
@@ -600,9 +601,9 @@ stack_function_is_start_up(const char *function)
                                         "__clone3",
                                         "__clone_internal"};
 
-    if (*function != '_' && *function != 's' && *function != 'c') // As nearly all.
+    if (*function != '_' && *function != 's' && *function != 'c') // Nearly all names end here.
         return false;
-    function += fold_alias_length(function); // With its symbols, glibc 2.41 has __GI___clone3.
+    function += fold_alias_length(function); // With debug symbols, glibc 2.41 has __GI___clone3.
     for (size_t i = 0; i < countof(names); i++)
         if (strcmp(function, names[i]) == 0)
             return true;
@@ -616,8 +617,8 @@ is_start_up(const struct profile *p, uint32_t frame)
     const char *name = profile_string(p, f->function), *module = p->modules[f->module].path;
     const char *slash = strrchr(module, '/');
 
-    if (*name == '\0') // A stripped library: between main and _start, or below a thread, it can
-                       // only be that.
+    if (*name == '\0') // In a stripped libc, the outermost frames between main and _start, or below
+                       // a thread, are start-up code.
         return strncmp(slash ? slash + 1 : module, "libc.so.", 8) == 0;
     return stack_function_is_start_up(name);
 }
@@ -627,7 +628,8 @@ stack_useful_depth(const struct profile *p, const struct stack *s)
 {
     uint32_t depth = s->depth;
 
-    // In a stripped program _start has no name; that it calls the C library gives it away.
+    // In a stripped program _start has no name, but it is the caller of the C library's start-up
+    // code.
     if (depth > 2 && p->frames[s->frames[depth - 1]].function == 0 &&
         is_start_up(p, s->frames[depth - 2]))
         depth--;
@@ -641,8 +643,8 @@ stack_useful_depth(const struct profile *p, const struct stack *s)
 struct stack_ends {
     struct builder b;
     struct stacks_options options;
-    uint8_t *starts; // Whether it is start-up code: enum verdict by frame.
-    // Last stack: calls examined for folding, frames requested, and whether it is whole.
+    uint8_t *starts; // enum verdict by frame: is it start-up code?
+    // Last stack: number of calls that fold_depth read, frames requested, and whether it is whole.
     size_t calls, wanted;
     bool whole;
 };
@@ -669,10 +671,10 @@ may_be_start_up(struct stack_ends *e, uint32_t frame)
     return e->starts[frame] == YES;
 }
 
-/* Do COUNT frames from FIRST stay unchanged, whatever lies further out? True if none is start-up
- * code, which views drop at the outer end, and if folding recursion within the frames read so far
- * removes none of them. Folding drops an outermost run that equals the run just inside it. So a
- * frame whose function does not occur further in stays, and so do all frames inside it. */
+/* Return true if frames further out cannot change the COUNT frames from FIRST on. They are final if
+ * none is start-up code, which views drop at the outer end, and folding recursion can remove none.
+ * Folding drops an outermost run that equals the run just inside it. So a frame whose function does
+ * not occur further in stays, and so do all frames inside it. */
 static bool
 is_settled(struct stack_ends *e, size_t first, size_t count)
 {
@@ -731,7 +733,7 @@ stack_ends_read(struct stack_ends *e, uint32_t node, uint32_t count, bool *ret_w
 bool
 stack_ends_are_known_from(const struct stack_ends *e, size_t calls)
 {
-    // A call has at least one frame.
+    // Each call has at least one frame.
     return !e->whole && e->calls <= calls && e->wanted <= calls;
 }
 
@@ -813,9 +815,10 @@ frames_are_valid(const struct profile *p, const struct stack *s)
     for (uint32_t i = 0; i < s->depth; i++) {
         const struct profile_location *l;
 
-        HOLDS(s->locations[i] < p->location_count); // That of a node.
+        HOLDS(s->locations[i] < p->location_count); // A node's location.
         l = &p->locations[s->locations[i]];
-        HOLDS(s->frames[i] - l->first_frame < l->frame_count); // A frame belongs to its location.
+        // The location has the frame.
+        HOLDS(s->frames[i] - l->first_frame < l->frame_count);
     }
     return true;
 }
@@ -823,13 +826,14 @@ frames_are_valid(const struct profile *p, const struct stack *s)
 static bool
 stack_is_valid(const struct profile *p, const struct stack *s)
 {
-    HOLDS(s->node != 0 && s->node < p->node_count); // The node of one of its sites,
-    HOLDS(s->heap < p->heap_count);                 // as is the heap. Labels may differ.
+    HOLDS(s->node != 0 && s->node < p->node_count); // Node of a site of this stack,
+    HOLDS(s->heap < p->heap_count);                 // whose heap all its sites share.
     HOLDS(s->labels < p->label_set_count || s->labels == STACK_LABELS_SEVERAL);
     return frames_are_valid(p, s);
 }
 
-/* Each site is in one stack or in none; SUMS has a zero for each stack. */
+/* Return true if each site is in at most one stack and the sums agree. SUMS has a zero for each
+ * stack. */
 static bool
 shares_are_valid(const struct profile *p, const struct stacks *s, struct counters *sums)
 {
@@ -838,8 +842,8 @@ shares_are_valid(const struct profile *p, const struct stacks *s, struct counter
     for (size_t i = 0; i < p->site_count; i++) {
         uint32_t stack = s->site_stacks[i];
 
-        HOLDS(stack <= s->count);         // It is found by this.
-        HOLDS(stack != 0 || s->filtered); // Views say that something is missing.
+        HOLDS(stack <= s->count);         // An index plus 1.
+        HOLDS(stack != 0 || s->filtered); // Views mention filtered sites.
         if (stack == 0)
             continue;
         counters_add(&sums[stack - 1], &p->sites[i].counters);
@@ -847,7 +851,8 @@ shares_are_valid(const struct profile *p, const struct stacks *s, struct counter
     }
     for (size_t i = 0; i < s->count; i++)
         HOLDS(counters_are_same(&sums[i], &s->v[i].counters)); // A stack is the sum of its sites,
-    HOLDS(counters_are_same(&total, &s->total));               // and the total sums all stacks.
+    // and the total is the sum of all stacks.
+    HOLDS(counters_are_same(&total, &s->total));
     return true;
 }
 

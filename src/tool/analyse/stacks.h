@@ -1,6 +1,7 @@
-/* stacks.h: the form in which every analysis and exporter reads a profile: one entry per distinct
- * stack of source-level frames, inlined functions expanded, wrappers folded, filtered. Different
- * heaps make separate entries, and so do different labels unless they are merged.
+/* stacks.h: the stacks of a profile, in the form that every analysis and exporter reads. Each
+ * distinct stack of source-level frames is one entry; inlined functions are expanded, wrappers
+ * folded, filters applied. Different heaps make separate entries, and so do different labels unless
+ * they are merged.
  *
  * P must be symbolised. A frame is an index into P's frames array. Equal functions at different
  * addresses have different indices, so compare profile_frame fields. Stacks with equal text
@@ -13,17 +14,17 @@
 #include "profile/profile.h"
 
 struct stack {
-    const uint32_t *frames;    // Indices into p->frames, innermost first; depth of them.
-    const uint32_t *locations; // Location of each frame; depth of them.
+    const uint32_t *frames;    // Indices into p->frames, innermost first; depth entries.
+    const uint32_t *locations; // Location of each frame; depth entries.
     uint32_t depth;            // 0 for the site "other".
-    uint32_t flags;            // enum profile_node_flags of all nodes together.
-    uint32_t node;             // Innermost node; any one of several with equal text.
+    uint32_t flags;            // Bitwise or of enum profile_node_flags over its nodes.
+    uint32_t node;             // Its innermost node; any one if several have equal texts.
     uint32_t heap;             // Index into p->heaps.
     uint32_t labels;           // Index into p->label_sets, or STACK_LABELS_SEVERAL.
-    bool recursion_folded;     // The site's own stack, not only the outer part of its node's.
-    uint32_t number;           // Its name for people, from 1 on; 0 before stack_numbers.
-    uint32_t folded_depth;     // How many frames folding without options leaves; likewise.
-    struct counters counters;  // All size classes of all nodes that read the same.
+    bool recursion_folded;     // Folding recursion removed frames.
+    uint32_t number;           // Number that users see, from 1; 0 until stack_numbers sets it.
+    uint32_t folded_depth;     // Depth if folded without options; 0 until stack_numbers sets it.
+    struct counters counters;  // Sum over all sites with equal stacks.
     struct errors errors;
 };
 
@@ -31,13 +32,15 @@ struct stack {
 
 struct stacks_options {
     struct tag_filter tags; // Keep only blocks of some heaps or labels.
-    bool merge_labels;      // Stacks that only differ in labels are one.
-    // Extended regular expressions; a unsymbolized function matches by its substitute
+    bool merge_labels;      // Merge stacks that differ only in labels.
+    // Extended regular expressions, NULL = none. Unsymbolized functions match by their substitute
+    // names.
     const char *filter, *fold;
-    bool fold_recursion; // Frames that repeat those further in are left out, see stacks.c.
-    bool no_fold;        // Not even the built-in list (operator new, xmalloc, std::allocator, …).
-    // A filter of the caller's own, or NULL: keeps SITE if true. Asked once per site that --filter
-    // keeps. FRAMES are its DEPTH frames before folding, innermost first, seen at LOCATIONS.
+    bool fold_recursion; // Drop frames that repeat frames further in, see stacks.c.
+    bool no_fold;        // Ignore the built-in list as well (operator new, xmalloc, std::allocator,
+                         // …).
+    // The caller's filter, or NULL: return true to keep SITE. Called once per site that passes
+    // `filter`. FRAMES are the site's DEPTH frames before folding, innermost first, at LOCATIONS.
     bool (*keep)(void *arg, const struct profile_site *site, const uint32_t *frames,
                  const uint32_t *locations, size_t depth);
     void *keep_arg;
@@ -47,55 +50,57 @@ struct stacks_options {
 struct stacks {
     struct stack *v;
     size_t count;
-    struct counters total; // Sum over the stacks that the filter kept.
-    struct errors errors;  // Share of the total.
-    const uint32_t *site_stacks; // By site index: index into v plus 1; 0 = filtered out.
+    struct counters total; // Sum over the stacks that passed the filter.
+    struct errors errors;  // Errors of total.
+    const uint32_t *site_stacks; // By site: index into v plus 1; 0 = filtered out.
     bool filtered;               // At least one site was left out.
-    size_t recorded;             // Stacks before folding and filtering that the tags keep.
-    bool filter_matched;         // A recorded stack matched the filter; false without one.
+    size_t recorded;             // Number of stacks with selected tags, before filtering.
+    bool filter_matched;         // A recorded stack matched `filter`; false without a filter.
 };
 
-/* Build the stacks of P. Everything in *RET is from ARENA. Returns 0, or HEAPTAP_USAGE with ERR set
- * when a regex is invalid. A stack whose frames would all be folded keeps its outermost one. */
+/* Build the stacks of P by OPTIONS. Everything in *RET is from ARENA. Returns 0, or HEAPTAP_USAGE
+ * with ERR set if a regex is invalid. A stack whose frames would all be folded keeps its outermost
+ * one. */
 int stacks_build(const struct profile *p, const struct stacks_options *options, struct arena *arena,
                  struct stacks *ret, struct err *err);
 
 /* Return the stack of NODE, unfolded and unfiltered, without counters. From ARENA. */
 struct stack stack_of_node(const struct profile *p, uint32_t node, struct arena *arena);
 
-/* Return the inner ends of P's stacks, as stacks_build makes them without options or with
- * FOLD_RECURSION. Requires P to be symbolised; does not change it. From ARENA. */
+/* Create a reader of the inner ends of P's stacks. The ends are those that stacks_build makes
+ * without options, or with FOLD_RECURSION only. Requires P to be symbolised; does not change it.
+ * From ARENA. */
 struct stack_ends;
 struct stack_ends *stack_ends_new(const struct profile *p, bool fold_recursion,
                                   struct arena *arena);
 
-/* Innermost COUNT frames of the stack of NODE, which has a site, without counters; or the whole
- * stack, and then *RET_WHOLE is true. Valid until the next call. Frames further out cannot change
- * these, and all frames of a partial stack are useful (stack_useful_depth). */
+/* Return the innermost COUNT frames of the stack of NODE, which has a site, without counters.
+ * Returns the whole stack, and sets *RET_WHOLE, if frames further out could change these. All
+ * frames of a partial stack are useful (stack_useful_depth). Valid until the next call. */
 struct stack stack_ends_read(struct stack_ends *e, uint32_t node, uint32_t count, bool *ret_whole);
 
 /* Return true if the CALLS innermost locations alone determine the frames that E read last. */
 bool stack_ends_are_known_from(const struct stack_ends *e, size_t calls);
 
-/* Return the frames of S worth showing to people: without the C library's start-up code that calls
- * main or a thread's function. At least 1, unless S has none. */
+/* Return the number of innermost frames of S that views show. It excludes the C library's start-up
+ * code that calls main or a thread's function. At least 1, unless S has no frames. */
 uint32_t stack_useful_depth(const struct profile *p, const struct stack *s);
 
-/* Return true if FUNCTION, a complete name, is start-up code of the C library, outside of main and
- * of thread functions. */
+/* Return true if FUNCTION, a complete name, is start-up code of the C library: a caller of main or
+ * of a thread's function. */
 bool stack_function_is_start_up(const char *function);
 
-/* The metrics of bytes, selected in the same way in every view. */
+/* Quantities that every view can rank stacks by. */
 enum metric {
     METRIC_INUSE,     // Live bytes (at the end, or now).
     METRIC_PEAK,      // Bytes live at the process's peak.
     METRIC_ALLOC,     // Bytes ever allocated.
-    METRIC_TEMPORARY, // Short-lived blocks (a count: it has no bytes): counters_within_16.
+    METRIC_TEMPORARY, // Number of short-lived blocks, not bytes: counters_within_16.
     METRIC_COUNT,     // Calls that allocated.
 };
 
-/* Set *RET to the metric called NAME: "inuse" "peak" "alloc" "temporary" "count". Return false for
- * any other. metric_name is the inverse. */
+/* Set *RET to the metric called NAME: "inuse", "peak", "alloc", "temporary" or "count". Return
+ * false for any other name. metric_name is the inverse. */
 bool metric_parse(const char *name, enum metric *ret);
 const char *metric_name(enum metric m);
 
@@ -107,15 +112,15 @@ bool metric_is_bytes(enum metric m);
 /* Return true if C stores M. A moment has neither a peak nor lifetimes. */
 bool metric_is_known(const struct counters *c, enum metric m);
 
-/* Like metric_is_known, for P; its peak stores live amounts only. */
+/* Return true if P stores M. A profile cut to its peak stores live amounts only. */
 bool metric_is_known_of(const struct profile *p, enum metric m);
 
-/* Return the default metric for C, the totals of P: the peak, unless nearly all of it is still
- * live; then live bytes. Also live bytes for a moment or a stretch of time. */
+/* Return the default metric for C, the totals of P: the peak, or live bytes if nearly all of the
+ * peak is still live. For a moment or a period it is live bytes. */
 enum metric metric_first(const struct profile *p, const struct counters *c);
 
-/* Return true if S, built from P, which is valid, keeps the invariants above. Only reads; see
- * util/ensure.h. */
+/* Return true if S, built from P, keeps the invariants above. Requires P to be valid. Only reads;
+ * see util/ensure.h. */
 bool stacks_are_valid(const struct profile *p, const struct stacks *s);
 
 #endif

@@ -1,12 +1,12 @@
 /* suppress.c: read and apply suppressions.
  *
- * The parser reads arbitrary bytes from a file. It takes a length and never reads beyond it; a NUL
+ * The parser reads arbitrary bytes from a file. It takes a length and never reads beyond it. A NUL
  * ends a pattern as it would end a string. Lines are independent, and errors name their line.
  *
  * The built-in list is short on purpose. It covers allocations that the C and C++ run-time
  * libraries and the dynamic linker make once and keep for the life of the process. Its patterns
- * match only the requesting function. The dynamic linker also calls a program's constructors, whose
- * leaks must be shown. Reads no file; cmd_leaks.c does. */
+ * match only the requesting function, because the dynamic linker also calls a program's
+ * constructors, whose leaks must be shown. This file does no I/O; cmd_leaks.c reads the files. */
 #include "analyse/suppress.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static const struct {
     const char *pattern;
     uint64_t size;
 } builtin[] = {
-    // The buffers of standard streams and of files still open.
+    // Buffers of the standard streams and of files still open.
     {"^_IO_file_doallocate$", 0},
     {"^_IO_default_doallocate$", 0},
     {"^_IO_wfile_doallocate$", 0},
@@ -42,7 +42,8 @@ static const struct {
     {"^__tzfile_*", 0},
     {"^__tzset*", 0},
     {"^__nss_*", 0},
-    // libstdc++'s pool for exceptions when memory is out, up to version 12 and from 13 on.
+    // libstdc++'s emergency pool for exceptions: by name, and by its size up to version 12 and from
+    // 13 on.
     {"^(anonymous namespace)::pool::pool()", 0},
     {"/libstdc++.so.6", 72704},
     {"/libstdc++.so.6", 73728},
@@ -125,8 +126,7 @@ suppress_add_builtin(struct suppressions *s, struct arena *arena)
                      arena);
 }
 
-/* Return true if PATTERN is in TEXT. An unknown text (NULL or empty) matches no pattern, not even
- * "*". */
+/* Return true if PATTERN matches TEXT. An unknown text (empty) matches no pattern, not even "*". */
 static bool
 suppress_matches(const char *pattern, const char *text)
 {
@@ -139,7 +139,7 @@ matches_frame(const char *pattern, const struct profile *p, const struct profile
 {
     const char *function = profile_string(p, f->function);
 
-    // A pattern without an address is not meant for these, and most have none.
+    // Most patterns have no address, and such a pattern need not be compared with substitute names.
     if (f->function == 0 && strstr(pattern, "0x") != NULL) {
         struct unsymbolized_text name = frame_unsymbolized(p, location);
 
@@ -153,8 +153,8 @@ matches_frame(const char *pattern, const struct profile *p, const struct profile
            suppress_matches(pattern, p->modules[f->module].path);
 }
 
-/* Return the number of FRAMES in the requesting function: inlined functions included, wrappers
- * excluded. *RET_FIRST is the first of them. */
+/* Return the number of frames in the function that requested the memory, inlined functions
+ * included. Wrappers are skipped: *RET_FIRST is the index of its first frame. */
 static size_t
 innermost_frames(const struct profile *p, const uint32_t *frames, size_t depth, size_t *ret_first)
 {
@@ -169,7 +169,7 @@ innermost_frames(const struct profile *p, const uint32_t *frames, size_t depth, 
     return depth ? end + 1 - first : 0;
 }
 
-/* Return true if the blocks of SITE have the size that X is about. */
+/* Return true if X has no size, or all blocks of SITE have that size. */
 static bool
 matches_size(const struct suppression *x, const struct profile_site *site)
 {

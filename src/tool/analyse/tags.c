@@ -1,8 +1,9 @@
 /* tags.c: look up the heaps and labels of a profile by name.
  *
  * There are at most some thousands of each, so a filter is evaluated once per heap and label set,
- * into an array of results. Sets with unknown labels (there were too many, or the file lacks them)
- * match no label. They have a name in every table, so that no bytes disappear. */
+ * into an array of results. The labels of a set may be unknown, because there were too many or the
+ * file lacks them. Such a set matches no label, but has a name in every table, so that no bytes
+ * disappear. */
 #include "analyse/tags.h"
 
 #include <fnmatch.h>

@@ -1,11 +1,11 @@
-/* thread_shares.c: attribute live bytes to threads.
+/* thread_shares.c: charge live bytes to threads.
  *
  * A row of the file belongs to a thread and a site. An allocation counts in the row of the
  * allocating thread and a free in the row of the freeing thread, because that costs the program
  * nothing. If threads free each other's blocks, allocated minus freed is no thread's live amount: a
  * thread that only frees goes negative, and a producer seems to hold every item it ever queued.
  *
- * Over all threads a site's live bytes are exact, and so are the bytes that each thread allocated
+ * Over all threads, a site's live bytes are exact, and so are the bytes that each thread allocated
  * there. So live bytes are charged to allocating threads, site by site:
  *
  *     no thread freed more than it allocated        each thread holds its own remainder
@@ -13,24 +13,24 @@
  *                                                   allocated more than they freed; to several
  *                                                   in proportion to their surplus
  *
- * The first case fits programs that do not hand over blocks. It is an assumption: two threads that
- * exchange and free equal amounts look the same, and then the result is the same. The second case
- * is exact if only one thread allocates at the site, as when producers and consumers run different
- * code. Otherwise it is an estimate, and live_is_shared is set. Sums over all threads are
- * preserved, and no thread goes negative.
+ * The first case is exact if threads free only their own blocks. If two threads exchange and free
+ * equal amounts, the counters and the result are the same. The second case is exact if only one
+ * thread allocates at the site, as when producers and consumers run different code. Otherwise it is
+ * an estimate, and live_is_shared is set. Sums over all threads are preserved, and no thread goes
+ * negative.
  *
- * Between two moments, live bytes are growth. A thread may have a negative growth by freeing its
- * own older blocks, which is indistinguishable from freeing for others. If a site shrank, the
+ * Between two moments, live bytes are growth. A thread that frees its own older blocks has a
+ * negative growth, which is indistinguishable from freeing for others. If a site shrank, the
  * threads that freed there are charged. */
 #include "analyse/thread_shares.h"
 
-/* One value of the rows at a site, to be charged. */
+/* Sums for charging one value of the rows at a site. */
 struct charge {
-    int64_t surplus, deficit; // Sums of the positive and of the negative values.
-    int64_t passed, given;    // Cumulative values of the larger sign, and cumulative results.
+    int64_t surplus, deficit; // Sums of the positive values and of the negated negative values.
+    int64_t passed, given;    // Values of the larger sign so far, and their results.
 };
 
-/* Values that a damaged file may have would make sums of nothing. */
+/* Larger values, which only a damaged file has, would overflow sums. */
 #define VALUE_MAX ((int64_t)1 << 61)
 
 static int64_t
@@ -48,9 +48,9 @@ charge_look(struct charge *c, int64_t value)
         c->deficit = thread_shares_believable(c->deficit - thread_shares_believable(value));
 }
 
-/* Remaining value of the row with VALUE after values of one sign offset those of the other. The sum
- * over all rows is preserved: each row gets the rounded cumulative share minus the results so
- * far. */
+/* Return the value to charge to a row with VALUE, after offsetting the values of the smaller sign
+ * against the others. Each row gets the rounded cumulative share minus all earlier results, so the
+ * sum over all rows is preserved. */
 static int64_t
 charge_take(struct charge *c, int64_t value)
 {
@@ -69,7 +69,7 @@ charge_take(struct charge *c, int64_t value)
     return is_surplus ? c->given - given : given - c->given;
 }
 
-/* The values of a site's rows. */
+/* Values of a site's rows that are charged. */
 enum value { LIVE_BLOCKS, LIVE_BYTES, PEAK_BLOCKS, PEAK_BYTES, VALUES };
 
 static int64_t
@@ -89,7 +89,7 @@ thread_shares_value_of(const struct counters *c, enum value value)
 
 struct site {
     struct charge charges[VALUES];
-    uint32_t rows; // That allocated.
+    uint32_t rows; // Number of rows that allocated.
 };
 
 static struct site *
@@ -109,7 +109,8 @@ look_at_sites(const struct profile *p, struct arena *arena)
     return sites;
 }
 
-/* Counters C of a row at S, for allocations of its thread. */
+/* Return C, the counters of a row at S, with the live and peak amounts of its thread's
+ * allocations. */
 static struct counters
 charged(struct site *s, const struct counters *c)
 {
@@ -125,7 +126,8 @@ charged(struct site *s, const struct counters *c)
     return r;
 }
 
-/* Somebody had freed for others at S, and it is not sure whose blocks were left. */
+/* Return true if some thread freed for others at S, and several threads allocated there, so that
+ * the owner of the remaining blocks is uncertain. */
 static bool
 thread_shares_is_shared(const struct site *s, enum value value)
 {

@@ -1,20 +1,22 @@
-/* timeline.c: series of live bytes by stack, from the changes between snapshots.
+/* timeline.c: build series of live bytes by stack from the changes between snapshots.
  *
- * A run of days has thousands of snapshots and a program has a hundred thousand stacks, so not
- * every stack gets a value per snapshot. First all stacks get TREND_POINTS evenly spread values,
- * which determine their trend, and their largest value. Then the few shown stacks get all values.
+ * A run of days has thousands of snapshots and a program has a hundred thousand stacks, so a value
+ * for every stack at every snapshot is too much. First each stack gets its largest value and
+ * TREND_POINTS evenly spread values, which determine its trend. Then the few stacks that are shown
+ * get all values.
  *
- * A slow leak among churn is found by order, not by size. Kendall's tau counts, over all pairs of
- * moments, how often the later value is larger: 1 for steady growth, about 0 for ups and downs. One
- * jump, such as a table filled at the start, is far from 1, because most pairs are equal. The slope
- * is the median of the slopes of all pairs (Theil and Sen), which neither a jump nor a few outliers
- * move. A stack grows if both halves of the time agree:
+ * The order of the values reveals a slow leak among churn, while their size does not. Kendall's tau
+ * counts, over all pairs of moments, how often the later value is larger: 1 for steady growth,
+ * about 0 for ups and downs. One jump, such as a table filled at the start, is far from 1, because
+ * most pairs are equal. The slope is the median of the slopes of all pairs (Theil and Sen); neither
+ * a jump nor a few outliers change it. A stack grows if the whole time and its second half agree:
  *
  *        grows            grew            rests           varies
  *           ..''        .'''''''        :''''''''        .' '.  .'
  *      ..'''          .'               :               .'    '.'
  *
- * A growing stack is not called a leak: nobody has checked whether its blocks are reachable. */
+ * A growing stack is not called a leak, because nobody has checked whether its blocks are
+ * reachable. */
 #include "analyse/timeline.h"
 
 #include <stdlib.h>
@@ -26,16 +28,16 @@
 #define NS_PER_MINUTE 60e9
 #define ELAPSED_NS_MAX ((uint64_t)1 << 61)
 
-/* Least tau of a growing stack, over the whole time and over its second half. */
+/* Minimum tau of a growing stack, over the whole time and over its second half. */
 #define TAU_MIN 0.6
 #define TAU_HALF_MIN 0.3
 
 enum {
     HALF = TREND_POINTS / 2,
-    RISES_MIN = 4,     // A few steps are no trend.
-    VISIBLE = 400,     // A smaller part of the total is not seen in a picture.
-    POINTS_MIN = 9,    // Fewer moments show no trend.
-    REST_DIVISOR = 20, // Changes below this part of the largest value are rest.
+    RISES_MIN = 4,     // Minimum number of rises of a trend.
+    VISIBLE = 400,     // A stack below 1/VISIBLE of the total is invisible in a picture.
+    POINTS_MIN = 9,    // Minimum number of moments of a trend.
+    REST_DIVISOR = 20, // Changes below 1/REST_DIVISOR of the largest value are rest.
     PAIRS = TREND_POINTS * (TREND_POINTS - 1) / 2,
 };
 
@@ -45,12 +47,13 @@ struct builder {
     const struct timeline_options *options;
     struct arena *arena;
     struct timeline *t;
-    size_t first, last;       // The window, in snapshots.
+    size_t first, last;       // First and last snapshot of the window.
     struct timeline_row *all; // By stack.
 };
 
-// Growth is news after so long, of stacks that hold so much, have gained so much of the peak in the
-// run, and would gain so much of it in an hour. What lasts less is on its way to its end.
+// Minimum growth that users are warned of: live bytes of the stack, its gain in the run and its
+// gain per hour as shares of the peak. A run shorter than NEWS_RUN_NS shows no warning, because it
+// may only have started up.
 #define NEWS_RUN_NS (10 * UINT64_C(1000000000))
 #define NEWS_GAIN 0.001
 #define NEWS_GAIN_PER_HOUR 0.01
@@ -137,7 +140,7 @@ timeline_last(const struct timeline_row *row)
     return before > 0 && last < before / 2 ? before : last;
 }
 
-/* Return the value of ROW at ELAPSED_NS, on the line between the points around it. */
+/* Return the value of ROW at ELAPSED_NS, interpolated linearly between the neighbouring points. */
 static double
 value_between(const struct timeline *t, const struct timeline_row *row, uint64_t elapsed_ns)
 {
@@ -189,8 +192,8 @@ find_points(struct builder *b)
     t->points = arena_array(b->arena, t->point_count, sizeof *t->points);
     for (size_t i = 0; i < t->point_count; i++)
         t->points[i] = at_moment(b->p, b->first + i);
-    // The last event may be slightly older than the last snapshot; the end of a damaged file may
-    // have no time.
+    // The last event may be slightly older than the last snapshot, and the last point of a damaged
+    // file may have no time.
     for (size_t i = 1; i < t->point_count; i++)
         if (t->points[i].elapsed_ns < t->points[i - 1].elapsed_ns ||
             t->points[i].elapsed_ns > ELAPSED_NS_MAX)
@@ -207,7 +210,7 @@ find_collections(struct builder *b)
     t->collections = arena_array(b->arena, t->point_count, sizeof *t->collections);
     for (size_t i = 0; i < t->point_count; i++) {
         t->collections[i] = profile_collections_at(b->p, &t->points[i]);
-        // Times rise, except in a damaged file, and where two threads took snapshots concurrently.
+        // Counts rise, except in a damaged file, or if two threads took snapshots concurrently.
         if (i > 0 && t->collections[i] < t->collections[i - 1])
             t->collections[i] = t->collections[i - 1];
     }
@@ -260,12 +263,13 @@ timeline_add_to(int64_t *value, int64_t amount)
     *value = counters_sum(*value, amount);
 }
 
-/* Give each stack its values at TREND_POINTS moments. */
+/* Set the values at TREND_POINTS moments of each stack. */
 static void
 fill_rough(struct builder *b)
 {
     struct timeline *t = b->t;
-    size_t *slot = arena_array(b->arena, t->point_count, sizeof *slot); // By point.
+    // By point: index into rough.
+    size_t *slot = arena_array(b->arena, t->point_count, sizeof *slot);
 
     for (size_t k = 0, next = 0; k < TREND_POINTS; k++) {
         size_t until = k + 1 == TREND_POINTS
@@ -288,7 +292,7 @@ fill_rough(struct builder *b)
     }
 }
 
-/* Changes in the order of their points: an index; point K ends at ENDS[K]. */
+/* Return the indices of all changes, sorted by point. The changes of point K end at ENDS[K]. */
 static uint32_t *
 timeline_sort_changes(const struct builder *b, size_t *ends)
 {
@@ -308,8 +312,8 @@ timeline_sort_changes(const struct builder *b, size_t *ends)
     return order;
 }
 
-/* Find the largest value of each stack at any point, so that bursts between the moments of its
- * trend are not missed. */
+/* Find the largest value of each stack at any point. The TREND_POINTS moments alone would miss
+ * short bursts. */
 static void
 find_maxima(struct builder *b)
 {
@@ -344,7 +348,7 @@ by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Kendall's tau of COUNT values. */
+/* Return Kendall's tau of COUNT VALUES. */
 static double
 kendall(const double *values, size_t count)
 {
@@ -392,7 +396,7 @@ is_at_rest(const double *values, size_t count, double largest)
     return (high - low) * REST_DIVISOR <= largest;
 }
 
-/* Trend of COUNT VALUES. LARGEST is the largest value. */
+/* Return the trend of COUNT VALUES. LARGEST is the largest of them. */
 static enum timeline_trend
 timeline_judge(const double *values, size_t count, double largest)
 {
@@ -408,7 +412,7 @@ timeline_judge(const double *values, size_t count, double largest)
     return TREND_VARIES;
 }
 
-/* Put the values that decide the trend of ROW into VALUES, at most TREND_POINTS. Returns their
+/* Store the values that determine the trend of ROW in VALUES, at most TREND_POINTS. Returns their
  * number. */
 static size_t
 trend_values(const struct timeline *t, const struct timeline_row *row, double *values)
@@ -474,7 +478,8 @@ by_max(const void *a, const void *b)
     return x->stack < y->stack ? -1 : x->stack > y->stack;
 }
 
-/* Sort all and take the first LIMIT; BY_SIZE: at most half of them because they grow. */
+/* Sort all stacks and take the first LIMIT. With by_size, growing stacks precede by their slope in
+ * at most half of the rows. */
 static void
 choose_rows(struct builder *b)
 {
@@ -548,7 +553,7 @@ timeline_build(const struct profile *p, const struct stacks *stacks,
     for (size_t i = 0; i < stacks->count; i++) {
         timeline_sum_up(b.all[i].rough, TREND_POINTS);
         timeline_find_trend(ret, &b.all[i]);
-        if (b.all[i].trend == TREND_GROWS) // Growing stacks are sorted by their slope.
+        if (b.all[i].trend == TREND_GROWS) // Growing stacks are sorted by their slopes.
             find_slope(ret, &b.all[i]);
     }
     choose_rows(&b);
@@ -562,15 +567,15 @@ static bool
 points_are_valid(const struct profile *p, const struct timeline *t)
 {
     HOLDS(t->point_count >= 2); // The window has a beginning and an end.
-    HOLDS(t->points[t->point_count - 1].snapshots <= p->snapshot_count + 1); // Which is the last.
+    HOLDS(t->points[t->point_count - 1].snapshots <= p->snapshot_count + 1); // The end is the last.
     for (size_t i = 1; i < t->point_count; i++) {
-        HOLDS(t->points[i - 1].snapshots < t->points[i].snapshots);    // One after another,
-        HOLDS(t->points[i - 1].elapsed_ns <= t->points[i].elapsed_ns); // also by the clock.
+        HOLDS(t->points[i - 1].snapshots < t->points[i].snapshots);    // Points are in order,
+        HOLDS(t->points[i - 1].elapsed_ns <= t->points[i].elapsed_ns); // by the clock as well.
     }
     return true;
 }
 
-/* At each point the rows and the rest are all there is. */
+/* Return true if the rows and the rest sum to the total at each point. */
 static bool
 values_are_valid(const struct timeline *t)
 {
@@ -578,10 +583,10 @@ values_are_valid(const struct timeline *t)
         int64_t sum = t->rest.values[k];
 
         for (size_t i = 0; i < t->row_count; i++) {
-            HOLDS(t->rows[i].values[k] <= t->rows[i].max); // Scale of a picture.
+            HOLDS(t->rows[i].values[k] <= t->rows[i].max); // Pictures scale by max.
             sum = counters_sum(sum, t->rows[i].values[k]);
         }
-        HOLDS(sum == t->total.values[k]); // A change is of one row or of the rest.
+        HOLDS(sum == t->total.values[k]); // Each change is in one row or in the rest.
     }
     return true;
 }
@@ -591,13 +596,13 @@ timeline_is_valid(const struct profile *p, const struct stacks *stacks, const st
 {
     if (!points_are_valid(p, t))
         return false;
-    HOLDS(t->row_count <= t->stack_count); // A row is a stack's,
-    HOLDS(t->growing <= t->stack_count);   // and so is one that grows.
+    HOLDS(t->row_count <= t->stack_count); // Each row has another stack,
+    HOLDS(t->growing <= t->stack_count);   // and growing ones are a part of all stacks.
     for (size_t i = 0; i < t->row_count; i++) {
-        HOLDS(t->rows[i].stack != NULL);         // Views show it.
-        HOLDS(t->rows[i].trend <= TREND_VARIES); // Each has a name.
+        HOLDS(t->rows[i].stack != NULL);         // Views show its frames.
+        HOLDS(t->rows[i].trend <= TREND_VARIES); // Each trend has a name.
     }
-    // The last values equal the profile's counters of these stacks.
+    // At the end of the run, live bytes equal the profile's counters of these stacks.
     HOLDS(t->by != TIMELINE_LIVE || t->points[t->point_count - 1].snapshots <= p->snapshot_count ||
           t->total.values[t->point_count - 1] == counters_live_bytes(&stacks->total));
     return values_are_valid(t);

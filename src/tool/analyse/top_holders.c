@@ -1,10 +1,11 @@
-/* top_holders.c: the table of a report's first screen.
+/* top_holders.c: build the table of a report's first screen.
  *
- * A row per innermost function would often name a library, and a row per line would split one thing
- * into several. So a row is the function where user code starts (user_code.c), and the rows below
- * it are its callers. A row adds up its lines, shows the largest, and counts the others.
+ * A row per innermost function would often name a library, and a row per line would split one
+ * function into several rows. So a row is the function in which user code begins (user_code.c), and
+ * its callers are listed below it. A row sums the function's lines, shows the largest, and counts
+ * the others.
  *
- * The first row alone does not need all stacks: sites are added up by holder from their innermost
+ * The first row alone does not need all stacks. Sites are summed by holder from their innermost
  * frames, and only the stacks of the largest holders are built. */
 #include "analyse/top_holders.h"
 
@@ -19,10 +20,10 @@ struct builder {
     struct arena *arena;
     struct top_holders *ret;
     size_t capacity;
-    struct map functions;            // Dense ids, from 1 on.
-    struct map top_holders, callers; // By function; by holder and function.
-    struct map places, lines;        // Dense ids by file and line; by holder and place.
-    struct map callees;              // To the value of holder and function.
+    struct map functions;            // Function key to dense id, from 1.
+    struct map top_holders, callers; // Keyed by function; keyed by holder and function.
+    struct map places, lines;        // Dense ids by file and line; keyed by holder and place.
+    struct map callees;              // Holder and called function to the value of the metric.
 };
 
 uint32_t
@@ -36,7 +37,7 @@ top_holder_next(const struct profile *p, const struct stack *s, uint32_t i)
     return next;
 }
 
-/* Return the id of the function at frame I of S; 0 if S ends before. */
+/* Return the id of the function at frame I of S; 0 if S has no such frame. */
 static uint64_t
 top_holders_function_id(struct builder *b, const struct stack *s, uint32_t i)
 {
@@ -81,7 +82,7 @@ find_caller(struct builder *b, struct top_holder *h, const struct stack *s, uint
     return &h->callers[*slot];
 }
 
-/* Add S, whose frame OWN belongs to H, to the line of this frame. */
+/* Add S, whose frame OWN belongs to H, to the line of that frame. */
 static void
 top_holders_add_line(struct builder *b, struct top_holder *h, const struct stack *s, uint32_t own,
                      int64_t value)
@@ -110,8 +111,8 @@ top_holders_add_line(struct builder *b, struct top_holder *h, const struct stack
     line->value = counters_sum(line->value, value);
 }
 
-/* Value of the stacks where H makes the same call as in S at frame OWN: a function, or
- * malloc. */
+/* Return the sum of the values of H's stacks in which H calls the same function as in S at frame
+ * OWN. If OWN is innermost, that is an allocation function. */
 static int64_t *
 callee_value(struct builder *b, const struct top_holder *h, const struct stack *s, uint32_t own)
 {
@@ -146,7 +147,8 @@ top_holders_add_stack(struct builder *b, const struct user_code *code, const str
     errors_add(&c->errors, &s->errors);
 }
 
-/* Larger first; equal ones by their largest stacks, whose order is the same in every run. */
+/* Compare values, larger first. Equal ones are in the order of their largest stacks, which is the
+ * same in every run. */
 static int
 top_holders_compare(int64_t x, int64_t y, const struct stack *a, const struct stack *b)
 {
@@ -183,7 +185,7 @@ top_holders_compare_lines(const void *a, const void *b)
     return top_holders_compare(x->value, y->value, x->largest, y->largest);
 }
 
-/* Sort the lines of H, drop empty ones, and note the callee of the first. */
+/* Sort the lines of H, drop empty ones, and store the value of the first line's callee. */
 static void
 top_holders_sort_lines(struct builder *b, struct top_holder *h)
 {
@@ -227,18 +229,18 @@ top_holders_build(const struct profile *p, const struct stacks *stacks, enum met
     map_release(&b.callees);
 }
 
-enum { NEAR_FRAMES = 8 }; // Own code is as a rule that near, and needs no more to be found.
+enum { NEAR_FRAMES = 8 }; // User code is nearly always within this many frames.
 
 struct first_finder {
-    struct builder b; // For functions and holders.
+    struct builder b; // Provides ids of functions and holders.
     struct user_code code;
     struct stack_ends *ends;
     int64_t *sums; // By holder.
     size_t sum_capacity;
 };
 
-/* Is OWN, the frame of user code in S, final? S is the inner end of a stack; further frames could
- * change the choice. */
+/* Return true if OWN, the frame of user code in S, is final. S is the inner end of a stack, and
+ * further frames could change the choice. */
 static bool
 is_certain(const struct user_code *code, const struct stack *s, uint32_t own)
 {
@@ -246,7 +248,7 @@ is_certain(const struct user_code *code, const struct stack *s, uint32_t own)
            own + USER_CODE_FRAMES < s->depth;
 }
 
-/* Return the holder of SITE, by a number from 0 on. */
+/* Return the number of the holder of SITE, from 0. */
 static uint32_t
 holder_of_site(struct first_finder *f, const struct profile_site *site)
 {
@@ -268,7 +270,8 @@ holder_of_site(struct first_finder *f, const struct profile_site *site)
     return (uint32_t)*slot;
 }
 
-/* Say in ONLY, by site, which are of the holders that hold most by METRIC: nearly always of one. */
+/* Set ONLY[i] to true for the sites of the largest holder by METRIC, or of several holders in a
+ * tie. */
 static void
 find_first(struct first_finder *f, bool *only)
 {

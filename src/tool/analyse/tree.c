@@ -1,9 +1,8 @@
-/* tree.c: stacks into a tree of functions.
+/* tree.c: build a tree of functions from stacks.
  *
- * Functions get dense ids by their key (group.h), so that a child is found by (parent, function) in
- * one map. Children are made in the order of the stacks and sorted once at the end. A stack adds to
- * `inclusive` along its path, and to `self` at its end.
- */
+ * Functions get dense ids by their key (group.h), so that one map finds a child by parent and
+ * function. Children are created in the order of the stacks and sorted once at the end. A stack
+ * adds to `inclusive` along its path, and to `self` at its end. */
 #include "analyse/tree.h"
 
 #include <stdlib.h>
@@ -41,7 +40,7 @@ tree_add_node(struct planter *pl, uint32_t parent, uint32_t frame, uint32_t loca
     return (uint32_t)i;
 }
 
-/* Return the child of PARENT for the function FUNCTION_KEY. */
+/* Return the child of PARENT for the function FUNCTION_KEY, and create it if it is new. */
 static uint32_t
 tree_find_child(struct planter *pl, uint32_t parent, uint64_t function_key, uint32_t frame,
                 uint32_t location)
@@ -140,7 +139,8 @@ sort_children(struct tree *t, enum metric metric, struct arena *arena)
     }
 }
 
-/* Are the children of node I valid, and children of this node only? SEEN has a flag per node. */
+/* Return true if the children of node I are valid and have no other parent. SEEN has a flag per
+ * node. */
 static bool
 children_are_valid(const struct tree *t, uint32_t i, enum metric metric, bool *seen)
 {
@@ -149,9 +149,9 @@ children_are_valid(const struct tree *t, uint32_t i, enum metric metric, bool *s
     uint32_t last = 0;
 
     for (uint32_t c = n->first_child; c != 0; c = t->nodes[c].next_sibling) {
-        HOLDS(c > i && c < t->count);             // A child is made after its parent.
+        HOLDS(c > i && c < t->count);             // A child is created after its parent.
         HOLDS(!seen[c]);                          // It has one parent, so walks end.
-        HOLDS(t->nodes[c].depth == n->depth + 1); // Views indent by this.
+        HOLDS(t->nodes[c].depth == n->depth + 1); // Views indent by depth.
         HOLDS(last == 0 || metric_value(&t->nodes[last].inclusive, metric) >=
                                metric_value(&t->nodes[c].inclusive, metric)); // Largest first.
         seen[c] = true;
@@ -176,7 +176,8 @@ tree_is_valid(const struct stacks *stacks, enum metric metric, const struct tree
     arena_release(&scratch);
     if (!valid)
         return false;
-    HOLDS(missing == 0); // Amounts below no node are not shown.
-    HOLDS(counters_are_same(&t->nodes[0].inclusive, &stacks->total)); // All stacks begin there.
+    HOLDS(missing == 0); // Each node is below the root, so that all amounts are shown.
+    // All stacks begin at the root.
+    HOLDS(counters_are_same(&t->nodes[0].inclusive, &stacks->total));
     return true;
 }

@@ -1,12 +1,12 @@
-/* unsymbolized.c: names that a user lacks for want of symbols, weighted by the bytes below them.
+/* unsymbolized.c: find the modules that lack symbols, weighted by the bytes of the affected stacks.
  *
  * A stack counts once per module, however many of the module's functions are on it. Only its
  * innermost frames count, because they name a row and its callers. The user's metric is unknown
- * here, so the one with the largest share decides: a hint that matters for the peak must not
+ * here, so the metric with the largest share decides: a hint that matters for the peak must not
  * disappear because little is live at the end.
  *
- * Most profiles lack no name, which their frames show. Stacks with the same few innermost calls
- * lack the same names, so several of them share one search. */
+ * Most profiles lack no name, and one pass over the frames detects that. Stacks with the same
+ * innermost calls lack the same names, so several stacks share one search. */
 #include "analyse/unsymbolized.h"
 
 #include <string.h>
@@ -14,9 +14,10 @@
 #include "analyse/user_code.h"
 
 enum {
-    FRAMES_MISSED = 4,  // A missing name counts only in this many innermost frames of a stack.
-    CALLS_COMPARED = 7, // Innermost calls that nearly always cover these frames despite wrappers.
-    ENDS_KNOWN = 4096,  // A power of two.
+    FRAMES_MISSED = 4,  // A missing name counts in this many innermost frames of a stack.
+    CALLS_COMPARED = 7, // Number of innermost calls that, despite wrappers, nearly always contain
+                        // these frames.
+    ENDS_KNOWN = 4096,  // Number of cached inner ends.
 };
 
 struct unsymbolized_bytes
@@ -49,23 +50,23 @@ unsymbolized_share(const struct unsymbolized_bytes *part, const struct unsymboli
     return largest < 1 ? largest : 1;
 }
 
-/* Value of all stacks with the same innermost calls, if these calls decide which names are
- * missing. */
+/* Cached sum of the stacks with the same innermost calls. Used only if these calls determine the
+ * missing names. */
 struct inner_end {
-    uint32_t calls[CALLS_COMPARED]; // Locations, 0 beyond the outer end. [0] = 0: not used.
-    uint32_t lacks[FRAMES_MISSED];  // As lack_of, of a module each, the rest 0.
+    uint32_t calls[CALLS_COMPARED]; // Locations, 0 beyond the outer end. [0] == 0: unused.
+    uint32_t lacks[FRAMES_MISSED];  // Results of lack_of, each once; the rest is 0.
     struct unsymbolized_bytes bytes;
 };
 
 struct builder {
     const struct profile *p;
-    bool *is_runtime; // By module: the language's own.
-    bool any;         // Whether there is a frame that lacks something.
+    bool *is_runtime; // By module: true for libraries of a language's runtime.
+    bool any;         // Some frame lacks a name or a line.
     struct unsymbolized_module *ret;
 };
 
-/* Return the gap of a frame as a number: twice its module, plus 1 if only the line is missing;
- * 0 = no gap. */
+/* Return the gap of frame F: twice its module if the name is missing, plus 1 if only the line is
+ * missing; 0 = no gap. */
 static uint32_t
 lack_of(const struct builder *b, const struct profile_frame *f)
 {
@@ -88,7 +89,7 @@ unsymbolized_begin(const struct profile *p, struct arena *arena)
     return b;
 }
 
-/* Names missing in the DEPTH innermost frames of S. */
+/* Store the gaps of the DEPTH innermost frames of S in RET, each once. */
 static void
 find_lacks(const struct builder *b, const struct stack *s, uint32_t depth,
            uint32_t ret[FRAMES_MISSED])
@@ -107,7 +108,7 @@ find_lacks(const struct builder *b, const struct stack *s, uint32_t depth,
     }
 }
 
-/* Count BYTES for each module in LACKS. */
+/* Add BYTES to the modules of the gaps LACKS. */
 static void
 add_lacks(struct builder *b, const uint32_t lacks[FRAMES_MISSED],
           const struct unsymbolized_bytes *bytes)
@@ -135,21 +136,22 @@ unsymbolized_modules(const struct profile *p, const struct stacks *stacks, struc
     return b.ret;
 }
 
-/* Read the innermost calls of the stack of NODE into RET; returns their hash. */
+/* Store the innermost calls of the stack of NODE in RET. Returns their hash. */
 static uint64_t
 read_calls(const struct profile *p, uint32_t node, uint32_t ret[CALLS_COMPARED])
 {
     uint64_t hash = 0;
 
     for (size_t i = 0; i < CALLS_COMPARED; i++) {
-        ret[i] = p->nodes[node].location; // The root has none, and is its own parent.
+        ret[i] = p->nodes[node].location; // The root has location 0 and is its own parent.
         hash = (hash ^ ret[i]) * UINT64_C(0x9e3779b97f4a7c15);
         node = p->nodes[node].parent;
     }
     return hash >> 32;
 }
 
-/* Names missing in the stack of SITE, and whether its innermost calls decide that. */
+/* Store the gaps of SITE's stack in RET. Return true if its innermost calls alone determine
+ * them. */
 static bool
 read_lacks(const struct builder *b, struct stack_ends *ends, const struct profile_site *site,
            uint32_t ret[FRAMES_MISSED])

@@ -1,8 +1,8 @@
-/* user_code.c: find the frame where a reader starts.
+/* user_code.c: find the frame of a stack at which a reader begins.
  *
  * The innermost frame of a stack is often in a library: in fopen, in zlib's inflateInit. A reader
- * can change the first frame of user code further out. Debug information does not mark user code,
- * but locations do:
+ * can change only user code, which is further out. Debug information does not mark user code, but
+ * file locations do.
  *
  * The C and C++ libraries are never user code. If the program lies outside the system directories,
  * a library directly in one of them (where packages install libraries) is not user code either. If
@@ -10,8 +10,8 @@
  * of them are user code. Plug-ins and language extensions lie deeper in these directories and
  * always are user code.
  *
- * A function without a name is less useful than its named caller, if that is near and in the same
- * file. */
+ * If a function has no name, its named caller is chosen instead, provided it is near and in the
+ * same file. */
 #include "analyse/user_code.h"
 
 #include <string.h>
@@ -19,7 +19,8 @@
 #include "analyse/fold.h"
 #include "util/path.h"
 
-/* Does PATH start with an element of LIST? */
+/* Return the rest of PATH behind the first element of LIST that it begins with; NULL if there is
+ * none. */
 static const char *
 after_any(const char *path, const char *const *list, size_t count)
 {
@@ -42,7 +43,8 @@ user_code_is_runtime(const char *path)
     return after_any(path_basename(path), names, countof(names)) != NULL;
 }
 
-/* "libz.so.1" right in /usr/lib or in its directory for one architecture. */
+/* Return true if PATH is a library directly in a system directory or in its subdirectory for an
+ * architecture, such as /usr/lib/x86_64-linux-gnu/libz.so.1. */
 static bool
 is_system_library(const char *path)
 {
@@ -82,7 +84,8 @@ user_code_init(struct user_code *own, const struct profile *p, struct arena *are
     }
 }
 
-/* Return the nearest frame with a name, from frame I of S outwards, in I's module; else I. */
+/* Return the index of the nearest frame with a name in frame I's module, from I of S outwards; I if
+ * none is near. */
 static uint32_t
 named_near(const struct profile *p, const struct stack *s, uint32_t i, uint32_t depth)
 {
@@ -109,8 +112,8 @@ user_code_frame(const struct user_code *own, const struct stack *s)
     return 0;
 }
 
-/* Return the number of innermost frames of S that are wrappers. Folded recursion hides how many
- * frames there were, so only their names decide. */
+/* Return the number of innermost frames of S that are wrappers. If recursion was folded, the depths
+ * do not show that number, so the names decide. */
 static uint32_t
 wrapper_depth(const struct profile *p, const struct stack *s)
 {

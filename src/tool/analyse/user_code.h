@@ -1,12 +1,12 @@
-/* user_code.h: which frame of a stack is user code. */
+/* user_code.h: find the frame of user code in a stack. */
 #ifndef ANALYSE_USER_CODE_H
 #define ANALYSE_USER_CODE_H
 
 #include "analyse/stacks.h"
 
 enum code_kind {
-    CODE_RUNTIME, // The C and C++ libraries, the loader, the kernel's page.
-    CODE_LIBRARY, // A shared library of the system, under a program that is not of the system.
+    CODE_RUNTIME, // C and C++ libraries, loader, vDSO.
+    CODE_LIBRARY, // Shared library of the system, if the program does not belong to the system.
     CODE_USER,
 };
 
@@ -15,22 +15,24 @@ struct user_code {
     uint8_t *kinds; // enum code_kind by module.
 };
 
-/* A name at most this many frames further out represents a unsymbolized function. */
+/* Maximum number of frames outwards to search for a name that represents an unsymbolized
+ * function. */
 enum { USER_CODE_FRAMES = 2 };
 
-/* Is PATH a C or C++ library, the loader, or similar, whose internals readers do not need? */
+/* Return true if PATH is a C or C++ library, the loader, or another module whose internals readers
+ * do not need. */
 bool user_code_is_runtime(const char *path);
 
-/* Classify each module of P. From ARENA. */
+/* Classify each module of P into *OWN. From ARENA. */
 void user_code_init(struct user_code *own, const struct profile *p, struct arena *arena);
 
-/* Return the index in S of the innermost frame of user code; the innermost of any library
- * if there is none, else 0. Skips start-up code unless S has nothing else. Requires S to have a
- * frame. */
+/* Return the index of the innermost frame of user code in S. Without user code, return the
+ * innermost frame of a system library, else 0. Skips start-up code unless S has nothing else.
+ * Requires S to have a frame. */
 uint32_t user_code_frame(const struct user_code *own, const struct stack *s);
 
-/* Like user_code_frame, for S with its wrappers, if they were folded. Requires the number of S to
- * be known. */
+/* Like user_code_frame, for a stack S whose wrappers may not be folded. Requires that stack_numbers
+ * was called for S. */
 uint32_t user_code_frame_unfolded(const struct user_code *own, const struct stack *s);
 
 #endif
