@@ -1,8 +1,9 @@
-/* cmd_access.c: `heaptap access`, how a program used its blocks, if it was built to count accesses.
+/* cmd_access.c: `heaptap access`: show how a program used its blocks, if it was built to count
+ * accesses.
  *
- * A profile without counts is refused early, with the remedy. In a session such processes are left
- * out, unless none has counts: a recorded make includes compilers that were not built to count.
- */
+ * A profile without counts is refused before the slow steps, with the remedy. In a session,
+ * processes without counts are left out, unless no process has counts: a recorded make includes
+ * compilers that were not built to count. */
 #include "analyse/access_sites.h"
 #include "analyse/fields.h"
 #include "command/runner.h"
@@ -48,7 +49,7 @@ cmd_access_check(struct shown *s)
     return sink_check(o->svg, s->set);
 }
 
-/* Find the structures of the blocks with known accesses. */
+/* Find the structures of the blocks whose accesses were counted. */
 static void
 find_structures(struct shown *s)
 {

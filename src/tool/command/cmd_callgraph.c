@@ -1,8 +1,8 @@
 /* cmd_callgraph.c: `heaptap callgraph`: callers and callees on the paths to allocations.
  *
- * The graph of a large program has thousands of entries. Text shows the largest, or one chosen by
- * --function, whose neighbours lead further. JSON also charges wrappers to their callers, as
- * `heaptap functions` does. */
+ * The graph of a large program has thousands of entries. Text shows the largest entries, or the one
+ * given by --function, whose neighbours can be followed. JSON also charges wrappers to their
+ * callers, as `heaptap functions` does. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ struct callgraph_options {
 };
 static const struct callgraph_options defaults = {.metric.metric = METRIC_ALLOC};
 
-/* How exactly the name of NODE matches WANTED; 0 = no match. */
+/* Quality of a match between a node's name and the wanted one; a higher value is better. */
 enum match { MATCH_NONE, MATCH_PART, MATCH_PLAIN, MATCH_WHOLE };
 
 static enum match
@@ -48,7 +48,7 @@ match_node(const struct callgraph *g, uint32_t node, const char *wanted)
     return strstr(name, wanted) ? MATCH_PART : MATCH_NONE;
 }
 
-/* "[12]", as the table writes it. */
+/* Parse an index as the table prints it, such as "[12]". Return false if TEXT is none. */
 static bool
 parse_index(const char *text, unsigned long *ret)
 {
@@ -60,7 +60,7 @@ parse_index(const char *text, unsigned long *ret)
     return strcmp(end, "]") == 0;
 }
 
-/* List the entries that match --function best. */
+/* Store the entries that match WANTED best in RET. Return their number. */
 static size_t
 find_nodes(const struct callgraph *g, const char *wanted, uint32_t *ret)
 {
@@ -85,7 +85,7 @@ find_nodes(const struct callgraph *g, const char *wanted, uint32_t *ret)
     return count;
 }
 
-/* Add the callers and callees of GV's nodes, each once, so that a picture shows their
+/* Add the callers and callees of GV's nodes, each once, so that a picture shows the
  * surroundings. */
 static void
 add_neighbours(struct graph_view *gv, struct arena *arena)

@@ -1,7 +1,7 @@
-/* cmd_cc.c: `heaptap cc` and `heaptap c++`: a compiler whose programs count their accesses.
+/* cmd_cc.c: `heaptap cc` and `heaptap c++`: run a compiler whose programs count their accesses.
  *
- * A build uses it as CC or CXX, so the process becomes the compiler. Only options before the
- * compiler's arguments are heaptap's. */
+ * A build uses these commands as CC or CXX, so the process becomes the compiler. Only options in
+ * front of the compiler's arguments are heaptap's. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,8 +1,7 @@
 /* cmd_control.c: `heaptap record`: show or change the recording mode of a running program.
  *
- * The program takes a request when it next looks (profile/control.c), so this waits for a few
- * seconds (process_requests.c) and reports whether it was taken.
- */
+ * The program accepts a request at its next check (profile/control.c). So this command waits for a
+ * few seconds (process_requests.c) and reports whether the request was accepted. */
 #include "command/process_requests.h"
 #include "command/sink.h"
 #include "load/load.h"
@@ -50,7 +49,7 @@ check_options(const struct control_options *o, struct err *err)
     return sample_opts_check(o->sample_bytes, o->sample_count, err);
 }
 
-/* Store the requested recording mode. Return false if the options request none. */
+/* Store the requested recording mode in *RET. Return false if the options request none. */
 static bool
 wanted_mode(const struct control_options *o, struct profile_recording_mode *ret)
 {
@@ -63,7 +62,8 @@ wanted_mode(const struct control_options *o, struct profile_recording_mode *ret)
     return o->sample_bytes != 0 || o->sample_count != 0 || o->off || o->exact;
 }
 
-/* Print the settings in force to stdout. Reports failures; returns the exit code. */
+/* Print the recording mode of the profile at PATH to stdout. Reports failures; returns the exit
+ * code. */
 static int
 cmd_control_show(const char *path)
 {
@@ -88,7 +88,8 @@ cmd_control_show(const char *path)
     return r;
 }
 
-/* Like show, for a process named by its profile or pid. */
+/* Print the recording mode of the process given by its profile or pid. Returns as
+ * cmd_control_show. */
 static int
 cmd_control_show_one(const char *what)
 {

@@ -1,8 +1,8 @@
 /* cmd_core.c: `heaptap core`: show the live blocks in the memory of a recorded process.
  *
- * A core dump has the recorder's ledger in it: which blocks live. With the profile, which has the
- * stacks, that becomes a profile of the moment of the dump, and is shown like any other.
- */
+ * A core dump contains the recorder's ledger, which lists the live blocks. The ledger and the
+ * profile, which has the stacks, give a profile of the moment of the dump. It is shown like any
+ * other. */
 #include "command/cmd_core.h"
 
 #include <ctype.h>
@@ -33,7 +33,8 @@ struct coring {
     struct examined e;
 };
 
-/* Add the instruction at PC as the last location of P, so that it is symbolised with the others. */
+/* Add the instruction at PC as the last location of P, so that it is symbolised with the others.
+ * Does nothing if no module covers PC. */
 static void
 cmd_core_add_location(struct profile *p, uint64_t pc)
 {
@@ -87,7 +88,7 @@ cmd_core_show(struct shown *s)
     return 0;
 }
 
-/* Refuse an output that is one of the inputs. */
+/* Refuse an output file that is also an input. */
 static int
 check_output(const struct examine_wish *wish, const struct coring *c)
 {
@@ -98,7 +99,8 @@ check_output(const struct examine_wish *wish, const struct coring *c)
                : rc;
 }
 
-/* Write the profile at PATH, with symbols, to the file of -o. LIVES: its process still runs. */
+/* Write the profile at PATH, with symbols, to the output of O. LIVES: its process still runs.
+ * Returns the exit code. */
 static int
 save(const char *path, const struct core_options *o, bool lives)
 {
@@ -110,7 +112,7 @@ save(const char *path, const struct core_options *o, bool lives)
         r = symbolise(p, &o->view.symbols);
     if (r == 0) {
         symbolise_types(p, &o->view.symbols);
-        // No process writes this file. Events missing from a copy of a living process are not
+        // No process writes this file. A copy of a living process may lack events, which is no
         // damage.
         p->process.ended = !lives;
         r = pack_write(path, p, o->output, &err);
@@ -121,7 +123,7 @@ save(const char *path, const struct core_options *o, bool lives)
     return r < 0 ? exit_code(r) : r;
 }
 
-/* Translate O into a query. Returns 0, or an exit code after reporting a contradiction. */
+/* Translate O into a query. Returns 0, or an exit code after reporting contradictory options. */
 static int
 question_of(const struct core_options *o, struct coring *ret)
 {
@@ -144,7 +146,7 @@ question_of(const struct core_options *o, struct coring *ret)
         return 0;
     errno = 0;
     ret->answer.address = strtoull(address, &end, 16);
-    // strtoull takes blanks, signs and bare digits as well, which may be meant as a size.
+    // strtoull also accepts blanks, signs and bare digits, which may be meant as a size.
     if (strncmp(address, "0x", 2) != 0 || !isxdigit((unsigned char)address[2]) || *end != '\0' ||
         errno != 0) {
         message_error("'%s' is no address; write it as 0x7f12a0001040", address);
@@ -171,7 +173,7 @@ wish_of(const struct core_options *o, int count, char **arguments, struct examin
     }
     ret->core = arguments[count - 1];
     ret->program = count > 1 ? arguments[0] : NULL;
-    // Debuggers differ in the order of the two.
+    // Debuggers differ in the order of program and core.
     if (count > 1 && elf_core_is(arguments[0]) && !elf_core_is(arguments[1])) {
         ret->core = arguments[0];
         ret->program = arguments[1];

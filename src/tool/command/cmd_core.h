@@ -1,4 +1,4 @@
-/* cmd_core.h: run `heaptap core`, for other commands that look into a process's memory. */
+/* cmd_core.h: run `heaptap core`, for other commands that read a process's memory. */
 #ifndef COMMAND_CMD_CORE_H
 #define COMMAND_CMD_CORE_H
 
@@ -11,8 +11,8 @@ struct core_options {
     bool blocks, leaks, check;
 };
 
-/* Show the findings that O requests about the process or the dump that O or the COUNT ARGUMENTS
- * name. Returns the exit code. */
+/* Show the findings that O requests. The process or dump is named by O or by the COUNT ARGUMENTS.
+ * Returns the exit code. */
 int core_run(const struct core_options *o, int count, char **arguments);
 
 #endif

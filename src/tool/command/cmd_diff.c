@@ -1,8 +1,7 @@
 /* cmd_diff.c: `heaptap diff`: show the changes from one profile to another.
  *
- * With --fail-over it is a gate: exit code 1 when a total grew by more than a limit
- * (limit_check.h).
- */
+ * With --fail-over, scripts can use it as a check: the exit code is 1 if a total grew by more than
+ * a limit (limit_check.h). */
 #include <string.h>
 #include <unistd.h>
 
@@ -36,12 +35,12 @@ static const struct diff_options defaults = {
     .by = DIFF_BY_SITE,
 };
 
-/* One of the two sides: a profile, or the sum of a session's processes, symbolised, and its
+/* One of the two sides: a profile, or the sum of a session's processes. Symbolised, with its
  * stacks. */
 struct side {
     struct view_set set;
     struct stacks stacks;
-    struct arena names; // The open profiles refer to these texts until the end.
+    struct arena names; // Owns texts that the open profiles refer to.
 };
 
 static int cmd_diff_open_side(const struct diff_options *o, const char *what,
@@ -56,7 +55,7 @@ close_side(struct side *s)
     arena_release(&s->names);
 }
 
-/* Set the limits of --fail-over. A limit without a name applies to the selected metric. */
+/* Parse the limits of --fail-over. A limit without a name applies to the selected metric. */
 static int
 cmd_diff_read_limits(const struct diff_options *o, struct limits *ret)
 {
@@ -82,15 +81,15 @@ cmd_diff_read_limits(const struct diff_options *o, struct limits *ret)
     return rc ? exit_code(rc) : 0;
 }
 
-/* Return true if the profile may lack events. */
+/* Return true if the profile of S may lack events. */
 static bool
 cmd_diff_is_incomplete(const struct side *s)
 {
     return s->set.v[0]->losses.file_failed || s->set.v[0]->may_lag;
 }
 
-/* Return the exit code of --fail-over, whose limits gave RC. A side that lacks events or is damaged
- * cannot be judged to be within limits. */
+/* Return the exit code of --fail-over; RC is the result of the limits. A side that lacks events or
+ * is damaged cannot pass. */
 static int
 check_sides(const struct side *before, const struct side *after, int rc)
 {
@@ -140,7 +139,8 @@ run_diff(const void *given, int count, char **arguments)
     return rc;
 }
 
-/* Open WHAT, or WHAT@WHEN: each side may have a moment. The processes of a session are summed. */
+/* Open WHAT, or WHAT@WHEN: each side may have a moment. The processes of a session are summed.
+ * Returns as set_open. */
 static int
 open_cut(const struct diff_options *o, const char *what, struct side *ret)
 {
@@ -191,7 +191,8 @@ write_flamegraph(const char *path, struct side *before, struct side *after, enum
     return sink_end(&out);
 }
 
-/* Compare D with LIMITS and fill *V. */
+/* Compare the diff of *V with LIMITS, and store the results in *RET and *V. Returns the exit
+ * code. */
 static int
 cmd_diff_judge(const struct diff_options *o, const struct limits *limits,
                const struct diff_side *before, const struct diff_side *after, struct diff_view *v,
@@ -210,8 +211,8 @@ cmd_diff_judge(const struct diff_options *o, const struct limits *limits,
     return rc ? exit_code(rc) : 0;
 }
 
-/* Return the metric whose rows explain the verdict: the user's choice, else the metric of the first
- * limit that JUDGED exceeded, else METRIC. */
+/* Return the metric whose rows explain the result of the limits: the user's choice, else the metric
+ * of the first limit exceeded, else METRIC. */
 static enum metric
 metric_to_explain(const struct diff_options *o, const struct limit_results *judged,
                   enum metric metric)

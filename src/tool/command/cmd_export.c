@@ -1,6 +1,6 @@
 /* cmd_export.c: `heaptap export`: write a profile in the format of another tool.
  *
- * exporters.c lists the formats. This file picks one, from -f or from the output's name, and writes
+ * exporters.c lists the formats. This file selects one by -f or by the output's name, and writes
  * its result. No format has room for several processes, so a session is exported as their sum. */
 #include <stdio.h>
 #include <string.h>
@@ -17,13 +17,13 @@ struct export_command_options {
     struct view_options view;
     const char *format, *output;
     struct metric_choice metric;
-    struct opt_choice root; // enum tag_root less 1; -1 = not given.
+    struct opt_choice root; // enum tag_root minus 1; -1 = not given.
     bool invert, list;
 };
 static const struct export_command_options defaults = {.metric = {.metric = -1},
                                                        .root = {-1, NULL}};
 
-/* State shared by the runner's steps. */
+/* State of a command, shared by the runner's steps. */
 struct export_run {
     const struct export_command_options *options;
     const struct exporter *exporter;
@@ -44,7 +44,7 @@ list_formats(void)
     return sink_end(&out);
 }
 
-/* Return the file that was named, or NULL for stdout. */
+/* Return the path of the output, or NULL for stdout. */
 static const char *
 file_wanted(const struct export_command_options *o)
 {
@@ -73,7 +73,7 @@ choose_format(const struct export_command_options *o)
     return e;
 }
 
-/* "collapsed and flamegraph": the formats that can have --root-by. */
+/* Append the names of the formats that support --root-by: "collapsed and flamegraph". */
 static void
 add_rooted(struct strbuf *out)
 {
@@ -129,12 +129,13 @@ cmd_export_check(struct shown *s)
                       run->exporter->name);
         return EXIT_USAGE;
     }
-    if (s->p->losses.file_failed) // The formats of other tools have no place for it.
+    if (s->p->losses.file_failed) // The formats of other tools have no place for this message.
         message_warning("%s is incomplete: %s", s->p->path, loss_of_file);
     return rc == 0 && file ? sink_check(file, s->set) : rc;
 }
 
-/* Choose the metric when the user names none. A format for another program has a fixed one. */
+/* Return the metric: the user's choice, the default of a format for another program, or for a
+ * picture the one that suits the profile. */
 static enum metric
 metric_to_start(const struct shown *s)
 {

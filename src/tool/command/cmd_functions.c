@@ -1,5 +1,5 @@
-/* cmd_functions.c: `heaptap functions`: the functions that allocate directly. Unlike in other
- * views, JSON is folded like text: a table that charges everything to operator new would be
+/* cmd_functions.c: `heaptap functions`: show the functions that allocate directly. Unlike in other
+ * views, JSON is folded as text is: a table that charges everything to operator new would be
  * useless. */
 #include "command/runner.h"
 #include "json/json_function_totals.h"

@@ -1,13 +1,13 @@
-/* cmd_html.c: `heaptap html`: a profile as one page for any browser.
+/* cmd_html.c: `heaptap html`: write a profile as one page for any browser.
  *
  * The page contains a document (json/json_page.c), which --json prints. html/page_writer.c inserts
- * it into the page that the build has made. With two profiles the document holds both, and the page
- * compares them.
+ * the document into the template that the build made. With two profiles, the document has both, and
+ * the page compares them.
  *
- * Without -o the output is a file, because a page is for a browser and not for a terminal. Such a
- * file takes only a free name, or replaces an existing page.
+ * Without -o the output is a file, because a page is for a browser and not for a terminal. The file
+ * gets a name that is unused, or replaces an existing page.
  *
- * The page contains all moments and lets the reader choose, so there is no --at here. */
+ * The page contains all moments and lets the reader choose one, so this command has no --at. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,8 +30,8 @@
 #include "view/damage.h"
 #include "view/style.h"
 
-// A page is loaded whole. Limits of a source file, as larger ones are generated, and of all
-// sources.
+// A browser loads the whole page. These are the limits of one source file, because larger ones are
+// mostly generated, and of all source files.
 #define SOURCE_BYTES (2 * MIB)
 #define SOURCES_BYTES (32 * MIB)
 
@@ -43,15 +43,15 @@ struct html_options {
 };
 static const struct html_options defaults = {.metric.metric = -1};
 
-/* A profile, or the sum of a session's processes, symbolised, and its stacks. */
+/* A profile, or the sum of a session's processes. Symbolised, with its stacks. */
 struct html_side {
     struct view_set set;
-    const char *path; // Path of its file, or of the largest process; from the set's arena.
+    const char *path; // Path of the profile, or of the largest process; from the set's arena.
     struct stacks stacks;
     struct view view;
 };
 
-/* The source files that go into the page. */
+/* The source files to include in the page. */
 struct html_sources {
     const char *directory, *sysroot;
     struct strbuf text; // Text of the file read last.
@@ -59,7 +59,7 @@ struct html_sources {
     size_t bytes, found, too_large, missing;
 };
 
-/* Stacks as recorded: the page folds. */
+/* Return options for stacks as recorded, because the page folds them itself. */
 static struct stacks_options
 options_of_stacks(const struct html_options *o)
 {
@@ -145,8 +145,8 @@ is_page(const char *path)
     return n > 0 && page_is_ours(head, (size_t)n);
 }
 
-/* Choose the path of the page: the requested file, NULL for stdout, or a file in the current
- * directory. Return 0, or the exit code after printing an error. */
+/* Store the path of the page in *RET: the requested file, NULL for stdout, or a file in the current
+ * directory. Returns 0, or the exit code after printing an error. */
 static int
 choose_output(const struct html_options *o, const struct html_side *side,
               const struct html_side *before, struct arena *arena, const char **ret)
@@ -171,7 +171,8 @@ choose_output(const struct html_options *o, const struct html_side *side,
     if (before != NULL)
         name = arena_printf(arena, "%s-%s", stem(before, arena), name);
     name = arena_printf(arena, "%s.html", name);
-    // A dangling symbolic link also counts as taken: its creator would choose where we write.
+    // A dangling symbolic link also blocks the name: writing through it would create a file at a
+    // place that the link's creator chose.
     if (lstat(name, &st) == 0 && !is_page(name)) {
         message_error("%s exists and is no page of heaptap; name the output with -o", name);
         return EXIT_USAGE;
@@ -180,7 +181,8 @@ choose_output(const struct html_options *o, const struct html_side *side,
     return 0;
 }
 
-/* For struct json_page. */
+/* Return the text of the source FILE, or NULL if it is missing or too large. The callback of struct
+ * json_page. */
 static const char *
 cmd_html_read_source(void *arg, const char *file)
 {
@@ -203,7 +205,8 @@ cmd_html_read_source(void *arg, const char *file)
     return s->text.text;
 }
 
-/* Report that PATH was written, and how many of the sources it contains. Returns the exit code. */
+/* Report that PATH was written, and how many of the source files it contains. Returns the exit
+ * code. */
 static int
 report_written(const char *path, const struct html_sources *s, struct arena *arena)
 {
@@ -220,7 +223,7 @@ report_written(const char *path, const struct html_sources *s, struct arena *are
                                    style_bytes(arena, st.st_size), with));
 }
 
-/* Report why available sources are not in the page. */
+/* Print why source files are not in the page, and how to include them. */
 static void
 hint_at_sources(const struct html_sources *s, struct arena *arena)
 {
@@ -237,7 +240,7 @@ hint_at_sources(const struct html_sources *s, struct arena *arena)
                      style_bytes(arena, (int64_t)SOURCES_BYTES));
 }
 
-/* Write DOCUMENT to OUT: its page, or with --json the document itself. */
+/* Write the page of DOCUMENT to OUT, or with --json the document itself. */
 static void
 write_page(const struct html_options *o, const struct json_page *document, struct strbuf *out)
 {

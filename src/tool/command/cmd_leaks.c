@@ -1,7 +1,8 @@
-/* cmd_leaks.c: `heaptap leaks`: blocks still live, without those that suppressions accept.
+/* cmd_leaks.c: `heaptap leaks`: show blocks still live, without those that suppressions accept.
  *
- * It says "still live", not "leaked", because no search for pointers has been made. With
- * --fail-over it is a gate for test suites: exit code 1 when more than a budget is left. */
+ * They are called "still live", not "leaked", because nobody has searched for pointers to them.
+ * With --fail-over, test suites can use it as a check: the exit code is 1 if more than a limit is
+ * live. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,19 +35,19 @@ static const struct leaks_options defaults = {.callers = NOT_GIVEN};
 /* Live memory of all processes shown. */
 struct live {
     int64_t bytes;
-    int64_t least_bytes; // Lower bound: smaller than the value for estimates.
-    int unread;          // As in struct view_set.
+    int64_t least_bytes; // Lower bound; smaller than `bytes` for estimates.
+    int unread;          // Exit code for unreadable profiles, as in struct view_set.
     bool incomplete;     // A profile lacks events, so more may be live.
     bool damaged;        // A profile is damaged, and an error was printed.
 };
 
-/* State shared by the runner's steps. */
+/* State of a command, shared by the runner's steps. */
 struct leaks_run {
     const struct leaks_options *options;
     struct live *live; // Sum over all processes shown.
 };
 
-/* Return true if an option requests the table of paths, or has a meaning only for it. */
+/* Return true if an option requests the table of paths, or has a meaning only for that table. */
 static bool
 wants_paths(const struct leaks_options *o)
 {
@@ -67,7 +68,8 @@ cmd_leaks_read_file(const char *path, struct strbuf *ret)
     return EXIT_BAD_INPUT;
 }
 
-/* Read the user's suppressions before the built-in ones, so that matches count for the user's. */
+/* Read the user's suppressions. They precede the built-in ones, so that blocks matching both are
+ * counted for the user's. Returns 0 or an exit code. */
 static int
 read_suppressions(const struct leaks_options *o, struct suppressions *ret, struct arena *arena)
 {
@@ -165,7 +167,8 @@ cmd_leaks_show(struct shown *s)
     return 0;
 }
 
-/* Judge LIVE by --fail-over, which has the syntax of diff's option. */
+/* Parse the limits of --fail-over, which has the syntax of diff's option. Returns 0 or an exit
+ * code. */
 static int
 cmd_leaks_read_limits(const struct leaks_options *o, struct limits *ret)
 {
@@ -179,7 +182,8 @@ cmd_leaks_read_limits(const struct leaks_options *o, struct limits *ret)
     return rc ? exit_code(rc) : 0;
 }
 
-/* Return the exit code for recorded bytes within limits: 0 only if no event is missing. */
+/* Return the exit code for recorded bytes within the limits: 0, or EXIT_BAD_INPUT if events are
+ * missing. */
 static int
 check_within(const struct live *live)
 {
@@ -188,7 +192,8 @@ check_within(const struct live *live)
     return live->incomplete ? EXIT_BAD_INPUT : 0;
 }
 
-/* Return 1 if more is live than LIMITS allow, or the exit code of why that is unknown. */
+/* Return EXIT_FINDINGS if LIVE exceeds LIMITS, 0 if not, or an exit code for the reason why that is
+ * unknown. */
 static int
 cmd_leaks_judge(const struct limits *limits, const struct live *live)
 {

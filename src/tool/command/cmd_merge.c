@@ -1,10 +1,10 @@
-/* cmd_merge.c: `heaptap merge`: sum up many processes, from many hosts, in one profile.
+/* cmd_merge.c: `heaptap merge`: sum many processes, from many hosts, in one profile.
  *
- * The names of all inputs are checked before the first is read, so a wrong name or an impossible
- * output is reported at once. Then each input is read, symbolised if necessary, added and released
- * (merge/merge.c). An unreadable input ends the merge, because a sum that silently lacks a part is
- * worse than none. With --skip-bad the merge continues, and the result lists the missing inputs.
- * The output is written only when the sum is complete. */
+ * The names of all inputs are checked before the first input is read, so that a wrong name or an
+ * impossible output is reported at once. Then each input is read, symbolised if necessary, added
+ * and released (merge/merge.c). An unreadable input ends the merge, because a sum that silently
+ * lacks a part is worse than none. With --skip-bad the merge continues, and the result lists the
+ * missing inputs. The output is written only after all inputs were added. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,14 +53,13 @@ struct inputs {
     size_t twice;
 };
 
-/* Messages at the end of a merge, each once. */
+/* Messages to print at the end of a merge, each once. */
 struct sentences {
     struct strtab texts;
-    size_t left_out; // More than were kept.
+    size_t left_out; // Number of messages beyond the maximum.
 };
 
-/* Return true if PATH is a new file among the inputs. A path that is no file fails when it is
- * opened. */
+/* Return true if PATH is a new file, or no file: then opening it will fail. */
 static bool
 is_new_file(struct inputs *in, const char *path)
 {
@@ -75,7 +74,8 @@ is_new_file(struct inputs *in, const char *path)
     return is_new;
 }
 
-/* Add the profiles that NAME refers to: a profile, a process, or all in a directory. */
+/* Add the profiles that NAME refers to: a profile, a process, or all profiles in a directory.
+ * Returns 0 or an exit code. */
 static int
 add_input(struct inputs *in, const char *name)
 {
@@ -83,7 +83,7 @@ add_input(struct inputs *in, const char *name)
     const char **paths;
     size_t count = 0;
     uint32_t pid;
-    // Identified by its file: otherwise a process given by both names would count twice.
+    // A process is identified by its file, so that it counts once if both names are given.
     int r = origin_is_pid(name, &pid) ? origin_of_pid(pid, &in->arena, &name, &err) : 0;
 
     if (r == 0)
@@ -102,7 +102,7 @@ add_input(struct inputs *in, const char *name)
     return 0;
 }
 
-/* Add the names in TEXT, one a line. */
+/* Add the names in TEXT, one per line. Returns 0 or an exit code. */
 static int
 add_lines(struct inputs *in, struct strbuf *text)
 {
@@ -123,7 +123,7 @@ add_lines(struct inputs *in, struct strbuf *text)
     return r;
 }
 
-/* Add the names in the file LIST; "-" is standard input. */
+/* Add the names in the file LIST; "-" is standard input. Returns 0 or an exit code. */
 static int
 add_list(struct inputs *in, const char *list)
 {
@@ -147,7 +147,8 @@ add_list(struct inputs *in, const char *list)
     return r;
 }
 
-/* Refuse to overwrite a file that holds irreplaceable data. */
+/* Check that OUTPUT can be written and is not a file with irreplaceable data. Returns 0 or an exit
+ * code. */
 static int
 check_output(struct inputs *in, const char *output)
 {
@@ -181,11 +182,11 @@ check_output(struct inputs *in, const char *output)
 }
 
 /* The sum of all inputs. Inputs without types are first summed by program, because finding types
- * takes longer than everything else: it then runs once per program, however many inputs it has. */
+ * takes longer than everything else. So it runs once per program, whatever the number of inputs. */
 struct sums {
     struct merge *all;
     const struct symbol_choice *symbols;
-    size_t shown_percent; // Progress last shown; SIZE_MAX = none.
+    size_t shown_percent; // Progress shown last; SIZE_MAX = none.
     struct strtab programs;
     struct map untyped; // By program: struct merge *.
 };
@@ -203,7 +204,7 @@ sum_for(struct sums *s, const struct profile *p)
     return (struct merge *)(uintptr_t)*known;
 }
 
-/* Find types for the sums that lack them, and add these to the total if WANTED. */
+/* Release the sums by program. If WANTED, first find their types and add them to the total. */
 static void
 finish_untyped(struct sums *s, bool wanted)
 {
@@ -251,8 +252,8 @@ hide_progress(void)
         fputs("\r\x1b[K", stderr);
 }
 
-/* Add P, the profile at PATH, with its names to S, and keep its messages. Names that a packed
- * profile lacks are looked up once, in the sum. */
+/* Symbolise P, the profile at PATH, add it to S, and keep its messages. Names that a packed profile
+ * lacks are looked up once, in the sum. Returns 0 or an exit code. */
 static int
 add_loaded(struct sums *s, const char *path, struct profile *p, struct sentences *warnings)
 {
@@ -324,7 +325,7 @@ cmd_merge_add_all(struct sums *s, const struct inputs *in, bool skip_bad)
     return rc;
 }
 
-/* Write the sum S to the output, and report the path. */
+/* Write the sum S to OUTPUT, and report its path. Returns the exit code. */
 static int
 write_sum(struct sums *s, const char *output, struct arena *arena)
 {

@@ -1,5 +1,5 @@
-/* cmd_pack.c: `heaptap pack`: make a profile readable on any machine. `heaptap run` packs by
- * itself. */
+/* cmd_pack.c: `heaptap pack`: make a profile readable on any machine. `heaptap run` packs its
+ * profiles itself. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,7 +30,7 @@ static const struct opt options[] = {
 };
 
 /* Return the default output for P, the profile at PATH: PATH itself, or a file beside it if a
- * process may still write to PATH. NULL if the latter exists. */
+ * process may still write to PATH. Returns NULL, after printing an error, if the latter exists. */
 static const char *
 place_for(const struct profile *p, const char *path, struct arena *a)
 {
@@ -103,8 +103,8 @@ pack_one(const char *what, const struct pack_options *o)
     return r < 0 ? exit_code(r) : r;
 }
 
-/* Return the target of NAME if NAME is a symbolic link: a user who names it means the file. A link
- * found in a directory may be somebody else's, and is replaced. */
+/* Return the target of NAME if NAME is a symbolic link: the user means the target. A link found in
+ * a directory may be somebody else's, and is replaced. */
 static const char *
 real_link(const char *name, struct arena *a)
 {

@@ -1,9 +1,9 @@
-/* cmd_rawdump.c: `heaptap rawdump`: annotated blocks in any copy of memory.
+/* cmd_rawdump.c: `heaptap rawdump`: show the annotated blocks in any copy of memory.
  *
- * Word size and byte order are in the blocks, but the program decides: blocks of another kind are
- * not its own. A message about them is worth more than stacks with wrong names. The same applies to
- * blocks that contradict an address from the user.
- */
+ * Blocks contain their word size and byte order, but the program's file takes precedence: blocks of
+ * another kind do not belong to the program. They are reported with a message and left out, because
+ * their stacks would get wrong names. The same applies to blocks that contradict an address given
+ * by the user. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,21 +34,21 @@ static const char *const endian_names[] = {"little", "big", NULL};
 struct rawdump_options {
     struct view_options view;
     const char *elf, *loaded_at, *base, *map, *addr2line, *output;
-    int word, endian; // Index of the names; -1 = not given.
+    int word, endian; // Indices into the names; -1 = not given.
 };
 static const struct rawdump_options defaults = {.word = -1, .endian = -1};
 
-/* The inputs and the results of reading them. */
+/* The inputs, and the results of reading them. */
 struct dump {
     const struct rawdump_options *o;
     struct arena arena;
-    struct memory_file program; // If elf is set.
+    struct memory_file program; // Set if elf is set.
     const char *program_path;   // Absolute.
     struct memory_file *images;
     size_t image_count;
     struct memory_parts parts;
-    int kind; // enum annotation_kind of the program; -1 = not known.
-    uint64_t bias; // Load address of the program, if the user gave one.
+    int kind; // enum annotation_kind of the program; -1 = unknown.
+    uint64_t bias; // Load bias of the program, from the address given by the user.
     struct annotated_memory found;
     struct annotated_places places;
     struct profile *p;
@@ -67,7 +67,7 @@ parse_address(const char *text, uint64_t *ret)
     return *end == '\0';
 }
 
-/* Return the kind from the options, or the program's. */
+/* Return the kind of block from the options, or the program's; -1 = unknown. */
 static int
 cmd_rawdump_choose_kind(const struct dump *d)
 {
@@ -85,7 +85,7 @@ cmd_rawdump_choose_kind(const struct dump *d)
     return kind;
 }
 
-/* Take the load address of the program from the user. */
+/* Set the program's load bias from --loaded-at. Returns 0 or a negative heaptap_errc. */
 static int
 place_program(struct dump *d, struct err *err)
 {
@@ -127,7 +127,7 @@ open_program(struct dump *d, struct err *err)
     return rc;
 }
 
-/* Split IMAGE[@ADDR]: a file of that whole name comes first. */
+/* Split TEXT, IMAGE[@ADDR]. If a file has the whole text as its name, there is no address. */
 static int
 split_image(struct dump *d, const char *text, const char **ret_path, const uint64_t **ret_base,
             struct err *err)
@@ -248,7 +248,7 @@ cmd_rawdump_find(struct dump *d)
         fputs("\r\x1b[K", stderr);
 }
 
-/* Return the most frequent kind other than the chosen one; -1 if no block has another. */
+/* Return the most frequent kind of block other than the chosen one; -1 if there is none. */
 static int
 other_kind(const struct annotated_memory *m)
 {
@@ -261,7 +261,8 @@ other_kind(const struct annotated_memory *m)
     return best;
 }
 
-/* A part that the user has given an address, though the blocks in it lay elsewhere, or NULL. */
+/* Return the first part whose blocks contradict the address that the user gave for it; NULL if
+ * there is none. */
 static const struct memory_part *
 misplaced_part(const struct annotated_memory *m)
 {
@@ -272,7 +273,8 @@ misplaced_part(const struct annotated_memory *m)
     return NULL;
 }
 
-/* The address nearest to the given one that agrees with the bits in the blocks of PART. */
+/* Return the address nearest to the user's that agrees with the address bits in the blocks of
+ * PART. */
 static uint64_t
 told_address(const struct annotated_memory *m, const struct memory_part *part)
 {
@@ -282,7 +284,7 @@ told_address(const struct annotated_memory *m, const struct memory_part *part)
     return annotation_word_bytes(m->kind) == 4 ? (uint32_t)address : address;
 }
 
-/* Return the end of a sentence about blocks of another kind: the remedy. */
+/* Return the end of a sentence about blocks of another kind: how to show them. */
 static const char *
 kind_advice(struct dump *d, enum annotation_kind other)
 {
@@ -337,8 +339,8 @@ cmd_rawdump_bias_of(const struct dump *d)
     return d->bias;
 }
 
-/* Collect the modules of the cores; the named program is one of them. Cores without a module list
- * leave only the program. */
+/* Collect the modules of the cores, and the named program among them. If no core has a list of
+ * modules, the program is the only module. */
 static struct annotated_program
 find_modules(struct dump *d, uint64_t bias)
 {
@@ -400,8 +402,8 @@ make_profile(struct dump *d)
     d->p = p;
 }
 
-/* The code of a program that was relocated when it was loaded is not at the addresses in its
- * file. */
+/* Warn if no return address lies in the code of the program: it may have been relocated when it was
+ * loaded. */
 static void
 warn_of_place(const struct dump *d)
 {

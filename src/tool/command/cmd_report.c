@@ -1,8 +1,7 @@
 /* cmd_report.c: `heaptap report`, the default view.
  *
- * Without --by, a metric or --tree it shows the overview; each of them narrows it to one table or
- * tree. JSON gives the same numbers exactly, and all sites unless --limit is set.
- */
+ * Without --by, --tree and a metric, text shows the overview; each of these options selects one
+ * table or tree instead. JSON has the same numbers exactly, and all sites unless --limit is set. */
 #include <string.h>
 
 #include "analyse/stack_numbers.h"
@@ -30,7 +29,7 @@ struct report_options {
 };
 static const struct report_options defaults = {.by = {-1, NULL}, .metric.metric = -1};
 
-/* The user chose a metric, so show no overview. */
+/* Return true if the user chose a metric, which replaces the overview. */
 static bool
 metric_is_given(const struct metric_choice *m)
 {
@@ -43,7 +42,7 @@ is_overview(const struct report_options *o)
     return !o->tree && !o->invert && o->by.choice < 0 && !metric_is_given(&o->metric);
 }
 
-/* Return true if the output is the first screen. */
+/* Return true if the output is the first screen of the overview. */
 static bool
 is_brief(const struct report_options *o)
 {
@@ -69,7 +68,7 @@ report_text(struct text_view *v, const struct report_options *o, enum metric met
     }
 }
 
-/* Return true if the output is the document with numbers of stacks. */
+/* Return true if the output is the JSON document whose stacks have numbers. */
 static bool
 shows_sites_json(const struct report_options *o)
 {
@@ -112,7 +111,8 @@ check_sizes(const struct report_options *o, enum metric metric)
     return 0;
 }
 
-/* Return the metric for S->text. The default of scripts never changes, and sizes have no peak. */
+/* Return the metric to show. JSON always has the same default, because scripts rely on it. Sizes
+ * have no peak, so they do as well. */
 static enum metric
 metric_to_show(const struct shown *s)
 {
@@ -123,7 +123,8 @@ metric_to_show(const struct shown *s)
     return metric_first(s->p, &s->stacks.total);
 }
 
-/* Check that the profile, which --at or --between may cut, contains the requested values. */
+/* Check that the profile, which --at or --between may cut, contains the requested values. Returns 0
+ * or an exit code. */
 static int
 cmd_report_check(struct shown *s)
 {
@@ -137,7 +138,8 @@ cmd_report_check(struct shown *s)
     return EXIT_USAGE;
 }
 
-/* Mention the run's other profiles: the name of this one does not show that there are any. */
+/* Print a hint at the other profiles of the run, because the name of this profile does not reveal
+ * them. */
 static void
 mention_others(struct shown *s)
 {
@@ -177,7 +179,7 @@ run_report(const void *given, int count, char **arguments)
 {
     const struct report_options *o = given;
     const enum metric metric = metric_chosen(&o->metric);
-    // The overview of a session is the table; everything else is shown for each process.
+    // The overview of a session is its table; every other view shows each process.
     const struct runner r = {
         .options = &o->view,
         .own = o,

@@ -1,9 +1,9 @@
 /* cmd_run.c: `heaptap run`: record a program, then summarise the result in a few lines.
  *
- * launch/run.c runs the program. This file has the options and the work after its end, which is a
- * convenience: the profiles are complete in their files. It adds symbols and compresses them, gives
- * the profile of the process that the run is about (launch/run_process.c) the user's name, and
- * prints the summary (run_summary.c). Profiles of living processes are left alone. */
+ * launch/run.c runs the program. This file has the options and the work after the program's end.
+ * That work is a convenience, because the profiles are already complete. It packs each profile with
+ * its symbols, gives the main process's profile (launch/run_process.c) the user's name, and prints
+ * the summary (run_summary.c). Profiles of living processes stay unchanged. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -29,10 +29,10 @@
 #include "view/session_names.h"
 #include "view/style.h"
 
-/* With more processes, show the progress of packing. */
+/* Show the progress of packing for this many processes or more. */
 enum { PROGRESS_FROM = 3 };
 
-/* A year; and far from where milliseconds overflow. */
+/* One year; milliseconds do not overflow by far. */
 #define SECONDS_MAX 31536000.0
 
 #define MAX_MEMORY_LEAST (UINT64_C(1) << 20)
@@ -42,7 +42,7 @@ extern const struct command command_run;
 static struct run_options parsed;
 static bool no_pack;
 static uint64_t annotate, guard_bytes = OPT_ALONE;
-// The texts of --hook, which are read before they can be part of `parsed`.
+// Texts of --hook, parsed into `parsed` after the options.
 static struct opt_list hooks, languages;
 static const char *fail_on, *delay, *duration, *snapshot_every, *snapshot_signal;
 
@@ -152,13 +152,13 @@ struct outcome {
     struct run_profiles profiles;
     struct run_process *processes; // Processes with a readable profile.
     size_t count;
-    size_t running; // How many of them are still being written.
+    size_t running; // Number of processes that still write their profile.
     struct run_limits limits;
-    // Candidates for the main process: the first process's last image, and the ended process that
-    // allocated most. They may be the same.
+    // Candidates for the main process: the first process after its last exec, and the ended process
+    // that allocated most. They may be the same.
     struct profile *first, *most;
     struct run_notes notes;
-    struct module_cache modules; // Modules read for its processes' symbols.
+    struct module_cache modules; // Modules read for the symbols of its processes.
 };
 
 static int
@@ -171,7 +171,8 @@ parse_hooks(struct arena *arena, struct err *err)
     return r;
 }
 
-/* Return TEXT, the value of the option NAME, in milliseconds; 0 for NULL. */
+/* Set *RET_MS to the milliseconds in TEXT, the value of the option NAME; unchanged if TEXT is NULL.
+ * Returns 0, or HEAPTAP_USAGE with ERR set. */
 static int
 parse_seconds(const char *name, const char *text, uint64_t *ret_ms, struct err *err)
 {
@@ -241,7 +242,8 @@ check_annotation(bool wants_corruption, struct err *err)
     return 0;
 }
 
-/* Refuse settings that the recorder could only ignore. */
+/* Refuse settings that the recorder would have to ignore. Returns 0, or HEAPTAP_USAGE with ERR
+ * set. */
 static int
 check_recording(const struct limits *fails, struct err *err)
 {
@@ -271,7 +273,8 @@ check_recording(const struct limits *fails, struct err *err)
     return r == 0 ? parse_seconds("duration", duration, &asks->duration_ms, err) : r;
 }
 
-/* Pack P, made from the tables RAW, at PATH. KEPT caches the modules it reads. */
+/* Pack P, made from the tables RAW, into PATH. MODULES caches the modules read. Return false with
+ * ERR set on failure. */
 static bool
 pack_profile(struct profile *p, struct raw_file *raw, const char *path,
              struct module_cache *modules, struct err *err)
@@ -284,7 +287,7 @@ pack_profile(struct profile *p, struct raw_file *raw, const char *path,
     return pack_tables(path, raw, p, path, err) == 0;
 }
 
-/* Store the process of P, the profile at PATH, in O. */
+/* Add the process of P, the profile at PATH, to O. */
 static void
 note_process(struct outcome *o, const struct profile *p, const char *path)
 {
@@ -306,7 +309,7 @@ note_process(struct outcome *o, const struct profile *p, const char *path)
     growth_recorded(&o->run.growth, p);
 }
 
-/* Replace *KEPT by P; both may be the same. */
+/* Replace *KEPT by P, and release the old profile unless it is still in use. */
 static void
 cmd_run_keep(struct outcome *o, struct profile **kept, struct profile *p)
 {
@@ -317,7 +320,7 @@ cmd_run_keep(struct outcome *o, struct profile **kept, struct profile *p)
         profile_free(old);
 }
 
-/* Keep P if its process may be the main one, else release it. */
+/* Keep P if its process may be the main process, else release P. */
 static void
 keep_candidate(struct outcome *o, struct profile *p)
 {
@@ -331,7 +334,7 @@ keep_candidate(struct outcome *o, struct profile *p)
         profile_free(p);
 }
 
-/* Pack the profile at PATH. One that cannot be packed is still a profile. */
+/* Pack the profile at PATH. If packing fails, the unpacked profile stays. */
 static void
 finish_profile(struct outcome *o, const char *path)
 {
@@ -357,7 +360,7 @@ finish_profile(struct outcome *o, const char *path)
     keep_candidate(o, p);
 }
 
-/* Write the notes about process HEAD and the others into their profiles. */
+/* Append each note to the profile of its process. Notes about the run go to process HEAD. */
 static void
 append_all_notes(struct outcome *o, size_t head)
 {
@@ -367,7 +370,7 @@ append_all_notes(struct outcome *o, size_t head)
         const struct run_note *n = &o->notes.v[i];
         size_t k = run_process_last(o->processes, o->count, n->pid);
 
-        if (k == o->count) // The note is about the run, or about a process that left no profile.
+        if (k == o->count) // The note is about the run, or its process has no profile.
             k = head;
         if (k < o->count && !o->processes[k].running &&
             append_notes(o->processes[k].path, &n->note, 1, &err) < 0)
@@ -375,8 +378,8 @@ append_all_notes(struct outcome *o, size_t head)
     }
 }
 
-/* Print the command that shows the process that exceeded --fail-on, with the final path of its
- * profile. */
+/* Print the command that shows the process that exceeded --fail-on. Called after its profile got
+ * its final path. */
 static void
 report_limits_hint(const struct outcome *o)
 {
@@ -391,7 +394,7 @@ is_profile_of(const struct profile *p, const struct run_process *w)
     return p != NULL && p->process.pid == w->pid && p->process.start_unix_ns == w->start_unix_ns;
 }
 
-/* Return the profile of process HEAD, which O keeps; NULL if it can no longer be read. */
+/* Return the profile of process HEAD, which O owns; NULL if it is no longer readable. */
 static struct profile *
 head_profile(struct outcome *o, size_t head)
 {
@@ -430,12 +433,12 @@ conclude(struct outcome *o)
     s.running = o->running;
     s.interrupted = launch_interrupted() && !no_pack && o->count > 0;
     s.p = s.why == HEAD_NONE ? NULL : head_profile(o, s.head);
-    // Names are worth a wait, unless the user has pressed Ctrl-C.
+    // Resolving names takes time, so it is skipped after Ctrl-C.
     s.named = s.p != NULL && !launch_interrupted() && symbolise_quietly(s.p, NULL) == 0;
     run_summary(&s);
 }
 
-/* Do the work that remains when PROGRAM has ended. */
+/* Process the profiles of PROGRAM after its end. */
 static void
 cmd_run_finish(struct outcome *o, const char *program)
 {
@@ -513,8 +516,8 @@ cmd_run(const void *unused, int count, char **arguments)
             message_hint("the core dump has the events after the last copy: heaptap core CORE");
         over = o.run.status == 0 ? run_limits_status(&o.limits) : 0;
     } else {
-        destination_others_found(&o.run.to, o.run.pid); // Removes the directory made for other
-                                                        // processes.
+        // Removes the directory made for other processes.
+        destination_others_found(&o.run.to, o.run.pid);
         message_error("%s", err.text);
     }
     status = o.run.status;
@@ -559,7 +562,7 @@ const struct command command_run = {
                 "heaptap run --fail-on leaks,peak=100M -- ./test\ta limit for a test",
     .options = options,
     .stop_at_first = true,
-    .min_arguments = 0, // --hook list takes no program.
+    .min_arguments = 0, // --hook list needs no program.
     .max_arguments = -1,
     .run = cmd_run,
 };

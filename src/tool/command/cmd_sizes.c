@@ -1,4 +1,4 @@
-/* cmd_sizes.c: `heaptap sizes`: allocations by size, with candidates for their types.
+/* cmd_sizes.c: `heaptap sizes`: show allocations by size, with candidates for their types.
  *
  * Sizes are counted for the whole process, so they cannot be filtered by stack. */
 #include "command/runner.h"
@@ -15,7 +15,7 @@ struct sizes_options {
 };
 static const struct sizes_options defaults;
 
-/* Return how many rows are shown. */
+/* Return the number of rows to show; SIZE_MAX = all. */
 static size_t
 rows_wanted(const struct sizes_options *o)
 {

@@ -1,7 +1,7 @@
 /* cmd_snapshot.c: `heaptap snapshot`: name the present moment of a running program.
  *
- * The recorder notes the moment and copies nothing: each counter saves its old value before its
- * next change. So a snapshot costs the program little, and reports can show it at any later
+ * The recorder stores the moment and copies nothing: each counter saves its old value before its
+ * next change. So a snapshot costs the program little, and a report can show it at any later
  * time. */
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* cmd_source.c: `heaptap source`: show the source text with the memory that each line allocated.
  *
- * A source file that cannot be read is no failure: its lines are listed without text.
- */
+ * An unreadable source file is no failure: its lines are listed without text. */
 #include "analyse/source.h"
 #include "command/runner.h"
 #include "json/json_source.h"
@@ -17,19 +16,20 @@ struct source_options {
 };
 static const struct source_options defaults;
 
-/* State shared by the runner's steps. */
+/* State of a command, shared by the runner's steps. */
 struct source_run {
     const struct source_options *options;
-    const char *what; // FUNCTION or FILE.
+    const char *what; // Function or file to show.
 };
 
-/* State of the reader of a struct source_text. */
+/* Argument of cmd_source_read_source. */
 struct source_reader {
     const struct source_options *options;
     const char *sysroot;
 };
 
-/* The reader. */
+/* Read the source file PATH into RET, for struct source_text. Return false, after a hint, if it
+ * cannot be read. */
 static bool
 cmd_source_read_source(void *arg, const char *path, struct arena *arena, struct strbuf *ret)
 {

@@ -1,7 +1,7 @@
-/* cmd_timeline.c: `heaptap timeline`: a program's memory over time.
+/* cmd_timeline.c: `heaptap timeline`: show a program's live bytes over time.
  *
- * For a session it sums up all processes by the wall clock (merge/merge_history.c). A named moment
- * belongs to one process, so --between with names requires a choice of one. */
+ * For a session, all processes are summed by the wall clock (merge/merge_history.c). A named moment
+ * belongs to one process, so --between with names requires that one process is selected. */
 #include "command/runner.h"
 #include "command/sink.h"
 #include "flame/timeline_flame.h"
@@ -20,13 +20,14 @@ struct timeline_command_options {
 };
 static const struct timeline_command_options defaults;
 
-/* State shared by the runner's steps. */
+/* State of a command, shared by the runner's steps. */
 struct timeline_run {
     const struct timeline_command_options *options;
-    struct profile_moment *window; // Storage for the two moments of --between.
+    struct profile_moment *window; // The two moments of --between; two elements.
 };
 
-/* Check that the pictures do not replace a profile, and that --between names moments. */
+/* Check that pictures do not replace a profile, and that --between names existing moments. Returns
+ * 0 or an exit code. */
 static int
 cmd_timeline_check(struct shown *s)
 {

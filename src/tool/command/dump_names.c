@@ -1,11 +1,12 @@
-/* dump_names.c: names from a map file, or from a program that answers like addr2line.
+/* dump_names.c: resolve names through a map file, or through a program with the interface of
+ * addr2line.
  *
  * A return address follows its call and may belong to the next line or function, so the byte before
- * it is looked up. An unknown address gets a frame without a name, as from the symboliser, which
- * then leaves it alone.
+ * it is looked up. An unresolved address gets a frame without a name. The symboliser does not look
+ * it up again.
  *
- * The addresses are passed in a file. A program may read all of them before it answers, or answer
- * each at once; two pipes could deadlock with one of the two. */
+ * The addresses are passed to the program in a file. Some programs read all addresses before they
+ * answer, others answer each at once, and with two pipes one kind could deadlock. */
 #include "command/dump_names.h"
 
 #include <errno.h>
@@ -46,7 +47,8 @@ give_frame(struct profile *p, size_t location, const char *function, const char 
     profile_add_frame(p, &f);
 }
 
-/* Return the whole of PATH; NULL with ERR set. From ARENA. */
+/* Return the contents of the file PATH, terminated by a NUL, and their length; NULL with ERR set on
+ * failure. From ARENA. */
 static char *
 dump_names_read_text(const char *path, struct arena *arena, size_t *ret_bytes, struct err *err)
 {
@@ -98,7 +100,7 @@ dump_names_by_map(struct profile *p, uint64_t bias, const char *path, struct err
     return rc;
 }
 
-/* Return an unnamed file with all addresses, one a line, or NULL. */
+/* Return an unnamed file with all addresses, one per line, or NULL on failure. */
 static FILE *
 write_questions(const struct profile *p, uint64_t bias)
 {
@@ -130,7 +132,7 @@ dump_names_quoted(struct arena *arena, const char *text)
     return out;
 }
 
-/* Return the next line of F without its newline, or NULL; *LINE is getline's buffer. */
+/* Return the next line of F without its newline, or NULL at the end. *LINE is getline's buffer. */
 static char *
 next_line(FILE *f, char **line, size_t *capacity)
 {
@@ -142,7 +144,7 @@ next_line(FILE *f, char **line, size_t *capacity)
     return *line;
 }
 
-/* Split PLACE, "file:line" with an optional suffix. Return the line; 0 = unknown. */
+/* Cut PLACE, "file:line" with an optional suffix, behind the file. Return the line; 0 = unknown. */
 static uint32_t
 split_place(char *place)
 {
@@ -154,7 +156,8 @@ split_place(char *place)
     return line <= UINT32_MAX ? (uint32_t)line : 0;
 }
 
-/* Set names from ANSWERS. Return the number of locations that got two lines. */
+/* Set the names of P's locations from ANSWERS. Return the number of locations that were
+ * answered. */
 static size_t
 read_answers(struct profile *p, FILE *answers, struct arena *scratch)
 {

@@ -1,8 +1,7 @@
-/* exporters.c: the table of formats, and the search for one.
+/* exporters.c: table of formats, and selection by name or file extension.
  *
- * A format is chosen by name or by the extension of the output. Extensions may overlap (".pb.gz"
- * and ".gz"), so the longest match wins; no two formats share one. A format that can be compressed
- * also accepts the extension of the compression. */
+ * Extensions may overlap (".pb.gz" and ".gz"), so the longest match wins; no two formats share one.
+ * A format that can be compressed also accepts its extensions followed by ".gz" or ".zst". */
 #include "command/exporters.h"
 
 #include <string.h>
@@ -114,8 +113,8 @@ export_find(const char *name)
     return NULL;
 }
 
-/* Return the length of the longest of EXTENSIONS that PATH ends in without its last SUFFIX bytes,
- * or 0. */
+/* Return the length of the longest of EXTENSIONS in which PATH without its last SUFFIX bytes ends;
+ * 0 if there is none. */
 static size_t
 extension_length(const char *path, size_t suffix, const char *extensions)
 {

@@ -1,24 +1,24 @@
-/* exporters.h: the formats of other tools: one file per format, one table of them all.
+/* exporters.h: the formats of other tools. Each format has its own file, and one table lists them
+ * all.
  *
- * Adding a format: write FORMAT.c and FORMAT.h with one export_fn, and add a row to the table in
- * exporters.c. The command line, its help and `heaptap export --list` read the table.
- */
+ * To add a format, write FORMAT.c and FORMAT.h with one export_fn, and add a row to the table in
+ * exporters.c. The command line, its help and `heaptap export --list` read the table. */
 #ifndef COMMAND_EXPORTERS_H
 #define COMMAND_EXPORTERS_H
 
 #include "export/exporter.h"
 
-/* Return all formats in the order of their listing; *RET_COUNT is their number. */
+/* Return all formats, in the order of their listing, and their number in *RET_COUNT. */
 const struct exporter *export_list(size_t *ret_count);
 
 /* Return the exporter called NAME, or NULL. */
 const struct exporter *export_find(const char *name);
 
-/* Return whether E can hold METRIC, and whether it needs values that only whole runs have. */
+/* Return true if E supports METRIC; return true if E needs values that only whole runs have. */
 bool export_knows(const struct exporter *e, enum metric metric);
 bool export_needs_whole(const struct exporter *e);
 
-/* Return the exporter whose extension PATH ends in (the longest one wins), or NULL. */
+/* Return the exporter with the longest extension that PATH ends in, or NULL. */
 const struct exporter *export_for_path(const char *path);
 
 #endif

@@ -1,7 +1,7 @@
-/* generate.c: the hidden command that writes files for the build.
+/* generate.c: hidden command that writes files for the build.
  *
  * Man pages and shell completion come from the tables of the commands. The library for 32-bit
- * programs is generated, so the build needs no 32-bit compiler. Help and completion omit this
+ * programs is generated, so that the build needs no 32-bit compiler. Help and completion omit this
  * command, because no user needs it. */
 #include "command/generate.h"
 

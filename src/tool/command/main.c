@@ -1,7 +1,7 @@
-/* main.c: the command `heaptap`: the list of commands, and the choice of one.
+/* main.c: the command `heaptap`: the list of commands, and the selection of one.
  *
- * The list below is the only one. Help, man pages, completion and the tests use it, so a command
- * listed there is documented, completed and tested for its help without further registration.
+ * The list below is the only one. Help, man pages, completion and the tests read it, so a command
+ * listed there needs no other registration.
  *
  * Standard output carries results only. A mistake on the command line prints one sentence and, if
  * there is one, the likely spelling, and exits with 2. */
@@ -51,9 +51,9 @@ static int help_all(void);
 static int version(void);
 static int unknown_command(const char *name);
 
-/* Occupy the descriptors of closed standard streams. A file opened later would get such a number
- * and receive printed text: a profile, or a program's pipe. The substitute is read-only, so that a
- * closed output is noticed, and is closed on exec. */
+/* Open /dev/null at the descriptors of closed standard streams. Otherwise a file opened later, such
+ * as a profile or a program's pipe, would get such a descriptor and receive printed text. /dev/null
+ * is opened read-only, so that writing to a closed output still fails, and close-on-exec. */
 static void
 fill_closed_streams(void)
 {
@@ -93,7 +93,8 @@ main(int argc, char **argv)
     return c ? run_command(c, argc - 2, argv + 2) : unknown_command(argv[1]);
 }
 
-/* A full disk must not go unnoticed, so output is flushed here and not by exit. */
+/* Print OUT and release it. Flushes here and not at exit, so that a full disk is reported. Returns
+ * the exit code. */
 static int
 print_and_release(struct strbuf *out)
 {
@@ -153,7 +154,7 @@ version(void)
     return print_and_release(&out);
 }
 
-/* Print "heaptap NAME: see --help" after an error. */
+/* Print a hint at C's help after an error. Returns EXIT_USAGE. */
 static int
 usage_error(const struct command *c)
 {
@@ -161,7 +162,8 @@ usage_error(const struct command *c)
     return EXIT_USAGE;
 }
 
-/* OPTIONS is a copy of the defaults of C. */
+/* Parse the arguments into OPTIONS, a copy of the defaults of C, and run C. Returns the exit
+ * code. */
 static int
 run_with(const struct command *c, void *options, int count, char **arguments)
 {
@@ -206,7 +208,7 @@ run_command(const struct command *c, int count, char **arguments)
     return rc;
 }
 
-/* Users type a program or a profile in place of a command. The file shows which it is. */
+/* Print a hint if NAME, given as a command, is a program or a profile. */
 static void
 hint_at_file(const char *name)
 {

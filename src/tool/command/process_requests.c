@@ -1,5 +1,5 @@
-/* process_requests.c: send all requests before waiting for an answer, because a process that
- * allocates nothing would delay the others. */
+/* process_requests.c: send all requests before waiting for answers, because one process that
+ * allocates nothing would delay the requests to all others. */
 #include "command/process_requests.h"
 
 #include <time.h>
@@ -10,7 +10,7 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
-/* A process with a pending request. */
+/* A process, and whether its answer is pending. */
 struct asked {
     struct control control;
     bool waits;
@@ -54,7 +54,7 @@ process_requests_now_ns(void)
     return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-/* Return the exit code for R; print ERR if R is a failure. */
+/* Return the exit code for R, and print ERR if R is a failure. */
 static int
 process_requests_code_of(int r, const struct err *err)
 {

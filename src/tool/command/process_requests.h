@@ -5,18 +5,18 @@
 #include "profile/control.h"
 #include "util/arena.h"
 
-/* The request. */
+/* A request, as functions of its kind. */
 struct process_request {
-    // Ask one process for WHAT; control_finish follows if this returns 0.
+    // Send WHAT to one process. Returns 0 if control_finish must wait for the answer.
     int (*ask)(struct control *c, const void *what, uint64_t wait_ns, struct err *err);
-    // The request was taken. Returns the exit code.
+    // Report that the process accepted the request. Returns the exit code.
     int (*report)(const struct control *c, const void *what, struct arena *a);
     const void *what;
-    uint64_t wait_s; // How long to wait for all answers.
+    uint64_t wait_s; // Total time to wait for all answers.
 };
 
-/* Send the request to the processes of COUNT profiles or pids; if there are several, only to those
- * that live. Reports failures. Returns the exit code: 1 if a process has not taken its request
+/* Send the request to the processes of COUNT profiles or pids. If there are several, skip ended
+ * processes. Reports failures. Returns the exit code: 1 if a process has not accepted its request
  * yet. */
 int process_requests_send(const char **paths, size_t count,
                           const struct process_request *process_request, struct arena *a);

@@ -1,6 +1,5 @@
 /* report_limits.c: print a line for each exceeded limit, with its name on the command line, so that
- * a test's log shows the cause.
- */
+ * a test's log shows the cause. */
 #include "command/report_limits.h"
 
 #include "view/damage.h"
@@ -13,14 +12,14 @@ report_limits_amount(struct arena *arena, enum limit_of of, int64_t value)
     return limit_is_bytes(of) ? style_bytes(arena, value) : style_count(arena, value);
 }
 
-/* VALUE, beside OTHER. */
+/* Return VALUE as text, distinguishable from OTHER beside it. */
 static const char *
 amount_beside(struct arena *arena, enum limit_of of, int64_t value, int64_t other)
 {
     return limit_is_bytes(of) ? style_bytes_beside(arena, value, other) : style_count(arena, value);
 }
 
-/* Return the limit as given on the command line, to print after VALUE, which exceeds it. */
+/* Return the limit as given on the command line, to follow VALUE, which exceeds it. */
 static const char *
 limit_text(struct arena *arena, const struct limit_result *j, int64_t value, const char *option)
 {

@@ -1,10 +1,9 @@
-/* run_limits.c: `run --fail-on leaks,peak=100M`, for users without a profile to compare with.
+/* run_limits.c: `run --fail-on leaks,peak=100M`: limits without a profile to compare with.
  *
- * Each process is judged separately, so the message names the one to look at. A failure of the
- * program takes precedence: only its success becomes a failure. A process without a profile fails,
- * because a gate must not pass what it has not seen. A profile that could not grow, or lacks the
- * latest events, fails if its recorded values are within the limits. A damaged profile always
- * fails. */
+ * Each process is checked separately, so that the message names the process to look at. A failure
+ * of the program takes precedence: only its success becomes a failure. A process without a profile
+ * fails, because it cannot be checked. A profile that could not grow, or lacks the latest events,
+ * fails if its recorded values are within the limits. A damaged profile always fails. */
 #include "command/run_limits.h"
 
 #include "command/report_limits.h"
@@ -32,7 +31,7 @@ run_limits_name_of(const struct profile *p, struct arena *arena)
                         p->process.pid);
 }
 
-/* Return the view that shows the cause, for the first limit that J exceeded. */
+/* Return the command that shows the cause of the first limit in J that is exceeded. */
 static const char *
 view_of(const struct limit_results *j)
 {
@@ -48,7 +47,7 @@ view_of(const struct limit_results *j)
     return "report";
 }
 
-/* Report the limits in J that P exceeds. P is the process NUMBER called NAME. */
+/* Report the limits in J that P exceeds. P is the process NUMBER, called NAME. */
 static void
 run_limits_apply(struct run_limits *r, const struct profile *p, size_t number,
                  const struct limit_results *j, const char *name)

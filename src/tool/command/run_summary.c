@@ -6,12 +6,12 @@
  *     heaptap: profile w.heaptap (17.2 KiB) is of the program after exec, ./prog (pid 12)
  *     heaptap: 3 others in w.processes: bash ./wrap.sh 82.9 KiB, ls 77.0 KiB, and 1 more
  *
- * The user waits for these lines and reads at most ten. So each kind of message gets one line, for
- * the case with the most bytes, and a count of the others. The profile contains all of them, also
- * the warnings, for a later reader.
+ * The user reads at most ten lines. So each kind of message gets one line, for the case with the
+ * most bytes, and a count of the others. Reports show all messages later, because the profile
+ * stores them.
  *
- * The user also waits for the stacks to be built: there can be a hundred thousand, of hundreds of
- * frames. Only a run that is long enough to show growth builds all of them. */
+ * The user waits while stacks are built, and there can be a hundred thousand stacks with hundreds
+ * of frames. So all stacks are built only if the run is long enough to show growth. */
 #include "command/run_summary.h"
 
 #include <stdarg.h>
@@ -35,7 +35,7 @@
 
 enum { NOTES_LISTED = 2, OTHERS_LISTED = 3, NAME_WIDTH = 48 };
 
-/* The summary while it is made. */
+/* State while the summary is printed. */
 struct teller {
     const struct run_summary *s;
     struct arena arena;
@@ -70,7 +70,8 @@ report_totals(struct teller *t)
                        style_plural(a, counters_live_blocks(c), "block"));
 }
 
-/* Return the function with its file's name and line, if they are known, of MORE_LINES besides. */
+/* Return the function with its file's name and line, if known, and the number of its other lines,
+ * MORE_LINES. */
 static const char *
 function_text(struct teller *t, uint32_t frame, uint32_t location, size_t more_lines)
 {
@@ -91,7 +92,7 @@ run_summary_frame_text(struct teller *t, uint32_t frame, uint32_t location)
     return function_text(t, frame, location, 0);
 }
 
-/* Return the function of H at the line that holds most. */
+/* Return the function of H, at its largest line. */
 static const char *
 holder_text(struct teller *t, const struct top_holder *h)
 {
@@ -102,8 +103,7 @@ holder_text(struct teller *t, const struct top_holder *h)
                          h->line_count > 0 ? h->line_count - 1 : 0);
 }
 
-/* Return true if more memory of the main process is known to be missing in its profile than the
- * profile has. */
+/* Return true if the main process is known to have more memory outside its profile than in it. */
 static bool
 is_mostly_unseen(struct teller *t)
 {
@@ -115,7 +115,8 @@ is_mostly_unseen(struct teller *t)
     return false;
 }
 
-/* Name the largest holder, unless most of the memory bypassed malloc: it would mislead. */
+/* Name the largest holder. If most of the memory bypassed malloc, print nothing, because that
+ * holder would mislead. */
 static void
 report_holder(struct teller *t)
 {
@@ -188,7 +189,7 @@ report_losses(struct teller *t)
                            loss_causes(&t->arena, l), remedy ? "; " : "", remedy ? remedy : "");
 }
 
-/* Return the innermost function of the stack at NODE that has a name, or "an unknown stack". */
+/* Return the innermost named function of the stack at NODE, or "an unknown stack". */
 static const char *
 run_summary_owner_of(struct teller *t, uint32_t node)
 {
@@ -203,7 +204,7 @@ run_summary_owner_of(struct teller *t, uint32_t node)
     return "an unknown stack";
 }
 
-/* Return the corruption in L: "2 blocks found damaged", "3 freed twice", or both. */
+/* Return the corruptions counted in L: "2 blocks found damaged", "3 freed twice", or both. */
 static const char *
 corruption_text(struct teller *t, const struct profile_losses *l)
 {
@@ -219,7 +220,7 @@ corruption_text(struct teller *t, const struct profile_losses *l)
     return arena_printf(a, "%s, %s freed twice", found, style_count(a, (int64_t)twice));
 }
 
-/* Report corrupted blocks, the most likely cause of a crash. */
+/* Report corrupted blocks, which are the most likely cause of a crash. */
 static void
 report_corruptions(struct teller *t)
 {
@@ -239,7 +240,7 @@ report_corruptions(struct teller *t)
             : "");
 }
 
-/* Report corruption outside the main process: name the first process, and count the rest. */
+/* Report corruption in other processes: name the first one, and count the rest. */
 static void
 report_others_corrupted(struct teller *t, const char *const *names)
 {
@@ -263,8 +264,8 @@ report_others_corrupted(struct teller *t, const char *const *names)
                        first->path);
 }
 
-/* Return how many notes are like note I, which comes first of them; 0 if another one does, with
- * more bytes unseen. */
+/* Return the number of notes like note I. Return 0 unless note I represents them: it has the most
+ * bytes unseen, and comes first among equals. */
 static size_t
 count_alike(const struct run_notes *notes, size_t i)
 {
@@ -340,7 +341,7 @@ report_profile(struct teller *t, const char *const *names)
                            reasons[t->s->why], names[t->s->head], head->pid);
 }
 
-/* Return the name of process I, with its id if another one has that name. */
+/* Return the name of process I, with its id if another process has the same name. */
 static const char *
 name_among(struct teller *t, const char *const *names, size_t i)
 {
@@ -350,7 +351,7 @@ name_among(struct teller *t, const char *const *names, size_t i)
     return names[i];
 }
 
-/* Report the other processes, and name the largest. */
+/* Report the other processes, and name the largest ones. */
 static void
 report_others(struct teller *t, const char *const *names)
 {

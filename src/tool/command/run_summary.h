@@ -9,14 +9,14 @@
 struct run_summary {
     const struct run_process *processes;
     size_t count;
-    size_t head; // The main process of the run, if there is one, and why.
+    size_t head; // Index of the main process, if `why` is not HEAD_NONE.
     enum run_head why;
     struct profile *p; // Profile of the main process; NULL = unreadable.
     bool named;        // P has symbols.
-    const char *directory; // Where the others are.
+    const char *directory; // Directory of the other processes' profiles.
     const struct run_notes *notes;
-    size_t running;   // How many are still being written.
-    bool interrupted; // Interrupted, and therefore not packed.
+    size_t running;   // Number of processes that still write their profile.
+    bool interrupted; // Interrupted by the user, and therefore not packed.
 };
 
 /* Print the summary on stderr, in about ten lines. */

@@ -1,10 +1,10 @@
-/* runner.c: open the user's profiles, check and symbolise them, build their stacks, show each
+/* runner.c: open the user's profiles, check and symbolise them, build their stacks, and show each
  * process.
  *
  * Checks run in the order of their cost to a waiting user: names and moments first, then the
- * command's demands on a profile, then symbols. Results go to stdout at the end or, if they are
- * large, as they are made (sink.c). Everything else goes to stderr, so that a pipe gets only the
- * view. No state outlives a call: two may run in one process. */
+ * command's requirements, then symbols. Results go to stdout at the end or, if they are large, in
+ * parts (sink.c). Everything else goes to stderr, so that a pipe gets only the view. No state
+ * outlives a call, so several calls may run in one process. */
 #include "command/runner.h"
 
 #include <unistd.h>
@@ -19,7 +19,7 @@
 #include "text/text_view.h"
 #include "view/damage.h"
 
-/* Messages after the output. */
+/* Data for messages behind the output. */
 struct ends {
     struct names_hint hint;
     struct filter_hits hits;
@@ -81,8 +81,8 @@ runner_show_one(struct shown *s, struct arena *arena, struct strbuf *out)
     return r->show(s);
 }
 
-/* Begin OUT with the sentence TEXT about damage, in full, if there is one. A format without room
- * for it, and also JSON, gets it on stderr. */
+/* Print TEXT, a sentence about damage or NULL, at the beginning of OUT. For JSON, and for formats
+ * without room for it, print it on stderr. */
 static void
 runner_put_damage(const struct runner *r, const char *text, struct arena *arena, struct strbuf *out)
 {
@@ -97,7 +97,7 @@ runner_put_damage(const struct runner *r, const char *text, struct arena *arena,
     text_damaged(&style, text, arena, out);
 }
 
-/* Print the part above all processes of a session. */
+/* Print the text above all processes of a session, or begin the session's JSON document. */
 static void
 begin_session(const struct runner *r, struct view_set *set, struct json *j, struct strbuf *out)
 {
@@ -111,7 +111,7 @@ begin_session(const struct runner *r, struct view_set *set, struct json *j, stru
         message_hint("--only PROGRAM or --only PID shows one process");
 }
 
-/* Print the part above P in the text of a session. */
+/* Print the text above P in a session. */
 static void
 put_heading(const struct runner *r, const struct profile *p, bool first, struct arena *arena,
             struct strbuf *out)
@@ -126,8 +126,8 @@ put_heading(const struct runner *r, const struct profile *p, bool first, struct 
     strbuf_char(out, '\n');
 }
 
-/* Is SET shown by R as a session? In JSON also if all but one of its profiles are unreadable: the
- * document of a process has no room for that. */
+/* Return true if R shows SET as a session. In JSON, a single readable profile of several is shown
+ * as a session, because the document of a process cannot mention the unreadable ones. */
 static bool
 is_session(const struct runner *r, const struct view_set *set)
 {
@@ -136,7 +136,7 @@ is_session(const struct runner *r, const struct view_set *set)
     return set->count > 1 || (r->options->json && !summed && set_left_out(set) > 0);
 }
 
-/* Every process of SET, a session. */
+/* Show every process of SET, a session. Returns as runner_run. */
 static int
 show_session(const struct runner *r, struct view_set *set, struct strbuf *out,
              struct ends *ends)
@@ -157,7 +157,7 @@ show_session(const struct runner *r, struct view_set *set, struct strbuf *out,
                           .j = &j,
                           .hint = &ends->hint,
                           .hits = &ends->hits};
-        struct arena arena = {0}; // Memory of one process is not kept for the next.
+        struct arena arena = {0}; // Each process has its own memory, released before the next one.
         size_t before = out->length;
 
         if (!json)
@@ -190,7 +190,7 @@ show_single(const struct runner *r, struct view_set *set, struct strbuf *out,
     return runner_show_one(&s, &set->arena, out);
 }
 
-/* Print the messages ENDS of R, which returns RC, and release them. */
+/* Print the messages ENDS if R's result RC is success, and release them. */
 static void
 report_ends(const struct runner *r, int rc, struct ends *ends)
 {
@@ -221,7 +221,8 @@ runner_show(const struct runner *r, struct profile *p)
     return rc;
 }
 
-/* Drop OUT of SINK except for its beginning: damage may be why there is nothing to show. */
+/* Drop OUT of SINK. If its text began with a sentence about damage, print that: damage may explain
+ * why there is nothing to show. */
 static void
 runner_abandon(const struct sink *sink, struct strbuf *out)
 {

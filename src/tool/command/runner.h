@@ -1,5 +1,5 @@
-/* runner.h: the steps common to all commands that show profiles. A command supplies its checks and
- * its way to show one process. */
+/* runner.h: steps common to all commands that show profiles. A command supplies its checks and the
+ * function that shows one process. */
 #ifndef COMMAND_RUNNER_H
 #define COMMAND_RUNNER_H
 
@@ -10,67 +10,66 @@
 #include "util/json_out.h"
 #include "view/session.h"
 
-/* How several processes are shown. In JSON each has a document within the session's, except for
- * sums. */
+/* Forms of showing several processes. In JSON each has its own document within the session's,
+ * except for sums. */
 enum runner_session {
-    SESSION_TITLES,     // In text, each process appears below its command.
-    SESSION_PLAIN,      // In text they follow each other.
-    SESSION_TABLE,      // In text a table of them comes first,
-    SESSION_TABLE_ONLY, // or is all that is shown.
-    SESSION_SUM,        // Shown as one, the sum of all,
-    SESSION_SUM_IN_TIME, // including their history.
+    SESSION_TITLES,     // Text: each process below its command line.
+    SESSION_PLAIN,      // Text: one process after another.
+    SESSION_TABLE,      // Text: first a table of the processes, then each.
+    SESSION_TABLE_ONLY, // Text: only that table.
+    SESSION_SUM,        // Sum of all processes, shown as one.
+    SESSION_SUM_IN_TIME, // The same, and their history is summed as well.
 };
 
 enum runner_stacks {
     STACKS_FOLDED,         // Wrappers are charged to their callers.
-    STACKS_FOLDED_IN_TEXT, // In JSON only with --fold: readers expect the recorded stacks.
+    STACKS_FOLDED_IN_TEXT, // The same in text; in JSON only with --fold, as scripts expect.
     STACKS_UNFOLDED,
-    STACKS_OF_EACH_LABEL, // Fold, but keep rows apart in text if only their labels differ.
-    STACKS_NONE,          // The command builds its own.
+    STACKS_OF_EACH_LABEL, // Wrappers are folded; text has a row per label set.
+    STACKS_NONE,          // Not built: the command builds them itself.
 };
 
 /* A process being shown. */
 struct shown {
     const struct runner *runner;
-    const struct view_set *set; // All that are shown.
+    const struct view_set *set; // All processes that are shown.
     struct profile *p;
     struct stacks stacks;
-    struct text_view text; // Shows P and the stacks under the common options.
-    struct names_hint *hint;  // Printed at the end,
-    struct filter_hits *hits; // as is a filter that matched nothing.
+    struct text_view text; // Prints P and its stacks under the common options.
+    struct names_hint *hint;  // Printed at the end.
+    struct filter_hits *hits; // For a message if the filter matched nothing.
     struct json *j;
 };
 
-/* Returns 0, or an exit code after printing an error. */
+/* Step of a command. Returns 0, or an exit code after printing an error. */
 typedef int runner_step(struct shown *s);
 
 struct runner {
     const struct view_options *options;
-    const void *own; // The command's, for the steps.
+    const void *own; // The command's own data, for its steps.
     enum runner_session session;
     enum runner_stacks stacks;
-    bool numbered;             // The stacks' numbers are shown; in JSON they never are.
-    bool recursion_folded;     // Unless the user disables it.
-    const enum metric *metric; // Metric that each process must have; NULL = none.
+    bool numbered;             // Show the stacks' numbers in text; JSON never has them.
+    bool recursion_folded;     // Fold recursion unless the user disables it.
+    const enum metric *metric; // Metric that each process must have; NULL = any.
     const char *output;        // Path of the output; NULL = stdout.
     bool needs_addresses; // Frames without an address are useless: show interpreters.
-    bool for_programs;         // The output is a file format: never transliterate it to ASCII like
-                               // text.
+    bool for_programs;         // The output is a file format: never transliterate it to ASCII.
 
-    // Return why S->p cannot answer the request; NULL = it can. Called before the slow steps, so
-    // stacks and text do not exist yet.
+    // Return 0 if S->p can answer the request. Called before the slow steps, so stacks and text do
+    // not exist yet. NULL = no check.
     runner_step *check;
 
-    // Show S with --json in its j, else in its text. May also return HEAPTAP_NOT_FOUND, if the
-    // process has nothing to show.
+    // Show S: with --json in its j, else in its text. Returns as every step, or HEAPTAP_NOT_FOUND
+    // if the process has nothing to show.
     runner_step *show;
 };
 
-/* Show WHAT, an argument as for set_open, with R. Returns 0, an exit code, or HEAPTAP_NOT_FOUND if
- * no process has anything to show. The command must then print that. */
+/* Show WHAT, an argument of set_open, with R. Returns 0, an exit code, or HEAPTAP_NOT_FOUND if no
+ * process has anything to show; the command must then print a message. */
 int runner_run(const struct runner *r, const char *what);
 
-/* Like runner_run, for P alone, which did not come from a file; it stays the caller's. */
+/* Like runner_run, for P alone, which need not come from a file. The caller keeps P. */
 int runner_show(const struct runner *r, struct profile *p);
 
 #endif

@@ -1,18 +1,21 @@
-/* sink.c: one way to write results, to stdout or to a file.
+/* sink.c: write results to stdout or to a file.
  *
- * The contents are complete before the first byte goes out. Large ones go out in parts, but only
- * once all that can be wrong with the input has been said; so a view that fails leaves an older
- * file alone. A full disk is reported, and leaves the older file as well: the new one is written
- * beside it and takes its place when it is complete (util/replace.h), with its mode and owner.
+ * Small results are complete before the first byte is written. Large results are written in parts,
+ * but only after all errors of the input were reported; so a view that fails does not change an
+ * older file. A full disk is reported, and does not change an older file either. The new file is
+ * written beside the old one and replaces it when complete (util/replace.h), with its mode and
+ * owner.
  *
- * Some files are written in place: devices and FIFOs; files that are open here, such as stdout,
- * because others also write to them; mount points, which cannot be replaced; hard links, which
- * would part; files whose owner the new file could not have; and those in directories where nothing
- * can be made.
+ * Some files must be written in place:
+ * - devices and FIFOs;
+ * - files that are open in this process, such as stdout, because others also write to them;
+ * - mount points, which cannot be replaced;
+ * - hard links, which would become separate files;
+ * - files whose owner the new file could not have;
+ * - files in directories where nothing can be created.
  *
- * An input is recognised by device and inode, whatever its name. No profile is ever overwritten: a
- * process may have it mapped, and would be killed when it touches pages that are gone.
- */
+ * An input is recognised by device and inode, whatever its name. No profile is ever overwritten,
+ * because a process that has it mapped would be killed by touching pages that no longer exist. */
 #include "command/sink.h"
 
 #include <errno.h>
@@ -29,7 +32,7 @@
 #include "util/regular.h"
 
 enum {
-    DESCRIPTORS_MAX = 256, // Those of a shell are below that.
+    DESCRIPTORS_MAX = 256, // A shell's descriptors are below this.
     MODE_OF_NEW = 0666,
 };
 
@@ -91,7 +94,7 @@ is_mount_point(const char *path)
            (st.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
-/* Opening it is the only way to learn about every reason. */
+/* Return true if PATH can be opened for writing. Only opening takes all reasons into account. */
 static bool
 sink_is_writable(const char *path)
 {
@@ -102,8 +105,8 @@ sink_is_writable(const char *path)
     return fd >= 0;
 }
 
-/* Return the name of the file that a new one may replace for PATH, and its status in *OLD (st_nlink
- * 0 = there is none), or NULL if PATH must be written in place. The caller frees the name. */
+/* Return the name of the file to replace for PATH, and its status in *OLD (st_nlink 0 = it does not
+ * exist). Return NULL if PATH must be written in place. The caller frees the name. */
 static char *
 sink_target(const char *path, struct stat *old)
 {
@@ -136,7 +139,7 @@ keep_rights(int fd, const struct stat *old)
     return ((st.st_mode ^ old->st_mode) & 0777) == 0 || fchmod(fd, old->st_mode & 0777) == 0;
 }
 
-/* Begin a file that replaces the one at S's path. */
+/* Begin a file that replaces the one at S's path. Return false if that is impossible. */
 static bool
 sink_replace(struct sink *s)
 {
@@ -176,7 +179,7 @@ sink_write(struct sink *s, const struct strbuf *b)
     return fwrite(strbuf_text(b), 1, b->length, stdout) == b->length;
 }
 
-/* Write the contents of B; after a failure only drop them. */
+/* Write the contents of B and clear B. After a failure, only clear it. */
 static void
 sink_drain(struct strbuf *b)
 {
@@ -205,14 +208,15 @@ end_stdout(struct sink *s)
     errno = 0;
     if (fflush(stdout) != 0 && s->error == 0)
         s->error = errno;
-    // A reader that closed the pipe has seen enough.
+    // A reader that closed the pipe needs no more output.
     if (s->error == 0 || s->error == EPIPE)
         return 0;
     message_error("the output could not be written: %s", strerror(s->error));
     return EXIT_BAD_INPUT;
 }
 
-/* Remove the file of S, which was written in place; a link to it stays. */
+/* Remove the file of S, which was written in place. If the path is a symbolic link, remove its
+ * target. */
 static void
 sink_remove(const struct sink *s)
 {
