@@ -1,4 +1,4 @@
-/* compressed.c: an output that is compressed while it is written.
+/* compressed.c: compress an output while it is written.
  *
  * The writer gets a buffer whose drain compresses its contents and appends them to the real output,
  * which may have a drain as well. Headers contain no time, so equal profiles give equal bytes. */
@@ -59,7 +59,7 @@ zstd_bytes(struct compressed *c, const char *text, size_t length, bool last)
     } while (c->why == NULL && (last ? left != 0 : in.pos < in.size));
 }
 
-/* Compress the contents of C->plain; if LAST, end the stream. */
+/* Compress the contents of C->plain. If LAST, end the stream. */
 static void
 compress_plain(struct compressed *c, bool last)
 {

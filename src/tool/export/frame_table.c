@@ -1,12 +1,12 @@
 /* frame_table.c: one row per function.
  *
- * Consumers add up by row: their lists of functions have a line for each. So a function that
- * allocates on three lines must be one row. It has a line only if all its calls are on that line.
- * Functions are equal if name and file are. Without a source file the module replaces it, which
- * separates functions of two libraries with one name and gives readers a place to look.
+ * Consumers sum by row, so a function that allocates on three lines must be one row. The row has a
+ * line only if all its calls are on that line. Functions are equal if name and file are. Without a
+ * source file the module takes its place. This separates equally named functions of two libraries
+ * and shows readers where to look.
  *
- * A frame is looked up by its text once. After that its index in the profile, or its location if it
- * has no function, leads to its row. */
+ * A frame is looked up by its text once. After that, its index in the profile leads to its row, or
+ * its location if it has no function. */
 #include "export/frame_table.h"
 
 #include "analyse/frame_name.h"
@@ -35,7 +35,7 @@ frame_table_row_of(struct frame_table *t, const char *name, const char *file, ui
     strbuf_clear(&t->key);
     strbuf_fmt(&t->key, "%s\n", file);
     strbuf_str(&t->key, name);
-    index = strtab_id(&t->keys, strbuf_text(&t->key)) - 1; // A key is never empty.
+    index = strtab_id(&t->keys, strbuf_text(&t->key)) - 1; // No key is empty.
     if (index >= t->count) {
         arena_grow(t->arena, &t->v, &t->capacity, index, sizeof *t->v);
         t->v[index] = (struct frame_row){name, file, line};

@@ -1,5 +1,5 @@
-/* frame_table.h: the functions in a profile's stacks as one table, for formats whose stacks are row
- * numbers. */
+/* frame_table.h: table of the functions on a profile's stacks, for formats whose stacks are lists
+ * of row numbers. */
 #ifndef EXPORT_FRAME_TABLE_H
 #define EXPORT_FRAME_TABLE_H
 
@@ -7,8 +7,8 @@
 #include "util/strbuf.h"
 
 struct frame_row {
-    const char *name; // Never empty, unless the profile has such a name.
-    const char *file; // The source file, else the module; "" = neither is known.
+    const char *name; // Not empty, unless the profile has an empty name.
+    const char *file; // The source file, else the module; "" if both are unknown.
     uint32_t line;    // 0 if unknown or not the same in all calls.
 };
 
@@ -18,10 +18,10 @@ struct frame_table {
     struct arena *arena;
     struct frame_row *v;
     size_t count, capacity;
-    struct strtab keys; // Text of a row, to its index.
+    struct strtab keys; // Text of a row to its index plus 1.
     struct strbuf key;
-    uint32_t *by_frame, *by_location; // Index plus 1 of each frame seen; 0 = not seen yet.
-    uint32_t *stack;                  // Latest result of frame_table_stack.
+    uint32_t *by_frame, *by_location; // Index plus 1 of the row; 0 = not seen yet.
+    uint32_t *stack;                  // Result of the last frame_table_stack.
     size_t stack_capacity;
 };
 
@@ -30,11 +30,11 @@ struct frame_table {
 void frame_table_init(struct frame_table *t, const struct profile *p, const struct tag_roots *roots,
                       struct arena *arena);
 
-/* Frees all memory outside ARENA. */
+/* Free all memory outside ARENA. */
 void frame_table_release(struct frame_table *t);
 
-/* Return the rows of S, outermost first, made if new; *RET_COUNT of them, at least 1. Valid until
- * the next call. A row is complete after the calls for all stacks. */
+/* Return the rows of S, outermost first, and create missing ones. *RET_COUNT is their number, at
+ * least 1. Valid until the next call. Lines of rows are final after the calls for all stacks. */
 const uint32_t *frame_table_stack(struct frame_table *t, const struct stack *s, size_t *ret_count);
 
 #endif

@@ -1,15 +1,14 @@
-/* module_map.c: executable mappings rebuilt from a module's program headers.
+/* module_map.c: derive executable mappings from a module's program headers.
  *
- * A profile knows a module's range and bias, but consumers of pprof files reason with the line of
- * /proc/self/maps that holds the code: its start and its file offset. The two agree with "offset 0
- * at start" only while file offsets and addresses differ by one constant, which lld and old gold
- * do not keep to. So the program headers of the file are asked, if it is still there and fits into
- * the module's range; where it is not, one segment from file offset 0 stands for the whole, which
- * is right for most of the rest.
+ * A profile stores a module's range and bias. Consumers of pprof files need the line of
+ * /proc/self/maps for the code: its start and its file offset. Assuming file offset 0 at the
+ * module's start is right only while file offsets and addresses differ by one constant, which lld
+ * and old gold do not ensure. So the program headers of the file are read, if it still exists and
+ * fits into the module's range. Otherwise one segment from file offset 0 represents the whole
+ * module, which is mostly right.
  *
- * Bytes of the file are not trusted: sizes are bounded, and a segment outside the module is
- * ignored.
- */
+ * The bytes of the file are untrusted: sizes are bounded, and a segment outside the module is
+ * ignored. */
 #include "export/module_map.h"
 
 #include <elf.h>

@@ -1,8 +1,7 @@
-/* titles.c: names of a file's contents, in the words of the reports.
+/* titles.c: titles of a file's contents, in the words of the reports.
  *
- * A consumer shows them above its pictures, and they are all that it can say of the moment, of
- * estimates, of damage, and of values that its format cannot carry.
- */
+ * A consumer shows them above its pictures. Only titles can mention the moment, estimates, damage,
+ * and values that the format cannot hold. */
 #include "export/titles.h"
 
 #include <inttypes.h>
@@ -22,7 +21,7 @@ title_exporter(const struct profile *p, struct arena *arena)
     return arena_printf(arena, "heaptap %s", p->process.heaptap ? p->process.heaptap : "");
 }
 
-/* Return TITLE, marked if P is damaged, which a picture must not hide. */
+/* Return TITLE, marked if P is damaged, because a picture must not hide damage. */
 static const char *
 marked(const struct profile *p, const char *title, struct arena *arena)
 {

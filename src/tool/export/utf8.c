@@ -1,12 +1,12 @@
-/* utf8.c: three ways of writing untrusted text.
+/* utf8.c: write untrusted text in three ways.
  *
- * Names come from symbol tables and file systems and may hold any byte. XML parsers refuse a whole
- * document for one bad byte or one control character, and a "]]>" or "</script" inside a name must
- * not end its container. So every name goes through one of these functions, and each passes only
- * whole, valid characters.
+ * Names come from symbol tables and file systems and may contain any byte. XML parsers refuse a
+ * whole document for one bad byte or one control character, and "]]>" or "</script" inside a name
+ * must not end its container. So every name is written by one of these functions, and they emit
+ * only whole, valid characters.
  *
- * Browsers and pagers show XML and scripts. There, U+FFFD replaces every character that drives the
- * display (util/character.c): U+202E reverses a label, U+009B starts a terminal sequence. */
+ * Browsers and pagers show XML and scripts. In these, U+FFFD replaces every character that controls
+ * the display (util/character.c): U+202E reverses a label, U+009B starts a terminal sequence. */
 #include "export/utf8.h"
 
 #include <string.h>
@@ -75,7 +75,7 @@ utf8_add_xml(struct strbuf *out, const char *s)
     while (*s != '\0') {
         size_t skip, size = character_shown(s, &skip);
         bool blank = *s == '\t' || *s == '\n';
-        // U+FFFE and U+FFFF are valid UTF-8 but no XML characters.
+        // U+FFFE and U+FFFF are valid UTF-8, but no XML characters.
         bool forbidden =
             size == 3 && (memcmp(s, "\xef\xbf\xbe", 3) == 0 || memcmp(s, "\xef\xbf\xbf", 3) == 0);
         const char *entity = xml_entity(*s);
