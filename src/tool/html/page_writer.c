@@ -1,18 +1,18 @@
-/* page_writer.c: one file that shows a profile in any browser.
+/* page_writer.c: write one file that shows a profile in any browser.
  *
  *     template up to @DATA@      head, style, and a policy that blocks all external content
  *     H4sIAAAAAAAA…              the document: JSON, gzip, base64, in lines
  *     the rest                   the script
  *
- * Base64, because a page is text and gzip is not. gzip makes the data six times smaller, base64
- * then a third larger. Base64 contains no < or &, so no name in the profile can end its element.
- * Browsers unpack it without a library, even from a local file.
+ * gzip makes the data six times smaller. A page must be text, so the data is encoded in base64,
+ * which makes it a third larger. Base64 contains no < or &, so no name in the profile can end its
+ * element. Browsers decode it without a library, even from a local file.
  *
  * The document of a large profile is many times larger than its page, so it is never in memory as a
- * whole: the JSON writer's output is compressed into the output in parts. The gzip header contains
- * no time, so equal profiles give equal pages.
+ * whole: the JSON writer's output is compressed into the page in parts. The gzip header contains no
+ * time, so equal profiles give equal pages.
  *
- * The template is made from src/page when heaptap is built, if the tools for that are installed. */
+ * The build makes the template from src/page, if the tools for that are installed. */
 #include "html/page_writer.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@
 
 enum { LEVEL = 6, GZIP_WINDOW = 15 + 16, CHUNK_BYTES = 1 << 16, LINE_CHARACTERS = 1024 };
 
-/* The file that the build embeds, as it is, and a 0; empty if there was none. */
+/* The template, terminated by a NUL; empty if the build made none. */
 extern const char page_html[];
 
 const char *
@@ -42,7 +42,7 @@ put_character(struct page_writer *w, uint32_t bits)
     }
 }
 
-/* The COUNT bytes that are left, from 1 to 3, as count + 1 characters. */
+/* Encode the remaining bytes, from 1 to 3, as one character more than there are bytes. */
 static void
 put_left(struct page_writer *w)
 {
@@ -66,7 +66,7 @@ put_bytes(struct page_writer *w, const unsigned char *bytes, size_t count)
     strbuf_pause(w->out);
 }
 
-/* Compress the contents of W; FLUSH is Z_FINISH at the end. */
+/* Compress the contents of W->data. FLUSH is Z_FINISH at the end. */
 static void
 compress_data(struct page_writer *w, int flush)
 {
@@ -108,7 +108,7 @@ page_begin(struct page_writer *w, const char *template, struct strbuf *out)
     *w = (struct page_writer){.out = out, .rest = marker + strlen(PAGE_MARKER)};
     w->data = (struct strbuf){.drain = page_writer_drain, .drain_arg = w};
     rc = deflateInit2(&w->z, LEVEL, Z_DEFLATED, GZIP_WINDOW, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY);
-    ENSURE(rc == Z_OK); // Never NULL: out of memory ends the program.
+    ENSURE(rc == Z_OK); // Memory never runs out here: that ends the program.
     strbuf_add(out, template, (size_t)(marker - template));
 }
 

@@ -1,4 +1,4 @@
-/* page_writer.h: embed a document in the page that shows it. */
+/* page_writer.h: write a document into the page that shows it. */
 #ifndef HTML_PAGE_WRITER_H
 #define HTML_PAGE_WRITER_H
 
@@ -6,32 +6,33 @@
 
 #include "util/strbuf.h"
 
-/* Pages begin with these bytes and soon have this text; page_is_ours looks for both. */
+/* A page begins with PAGE_BEGIN and has PAGE_GENERATOR in its first PAGE_HEAD_BYTES. page_is_ours
+ * looks for both. */
 #define PAGE_BEGIN "<!doctype html>"
 #define PAGE_GENERATOR "content=\"heaptap html\""
 enum { PAGE_HEAD_BYTES = 4096 };
 
 struct page_writer {
-    struct strbuf data; // Contents of the page are written here; see page_begin.
+    struct strbuf data; // The document is written here; see page_begin.
     struct strbuf *out;
-    const char *rest; // Rest of the template, behind the data.
+    const char *rest; // The template behind the marker.
     z_stream z;
-    unsigned char left[3]; // Bytes that are not encoded yet.
+    unsigned char left[3]; // Bytes that are not yet encoded.
     size_t left_count;
-    size_t column; // Characters of the line.
+    size_t column; // Number of characters in the current line.
 };
 
 /* Return the template that the build made from src/page, or NULL if it made none. */
 const char *page_template(void);
 
-/* Start writing TEMPLATE, which has a line of PAGE_MARKER, to OUT, which the caller keeps. Output
- * to W->data, in parts separated by strbuf_pause, replaces the marker, compressed. page_end writes
- * the rest. */
+/* Write TEMPLATE to OUT up to the line PAGE_MARKER. Output to W->data, in parts separated by
+ * strbuf_pause, is compressed and replaces the marker. page_end writes the rest. The caller keeps
+ * OUT. */
 #define PAGE_MARKER "@DATA@"
 void page_begin(struct page_writer *w, const char *template, struct strbuf *out);
 void page_end(struct page_writer *w);
 
-/* Return true if the LENGTH bytes at TEXT, the first of a file, belong to such a page. */
+/* Return true if the LENGTH bytes at TEXT, the first of a file, belong to a page of heaptap. */
 bool page_is_ours(const char *text, size_t length);
 
 #endif
