@@ -1,23 +1,24 @@
 /* abort_cause.c: find glibc's message and the block that it is about.
  *
- * glibc's allocator aborts when it meets damage.
+ * glibc's allocator aborts when it detects corruption.
  *
  * The message. glibc copies it to a separate mapping before it aborts, so that a dump has it:
  *
  *     4 bytes: length of the mapping │ "free(): invalid size\n"
  *
- * The block. free() keeps the address of the block's chunk, 16 bytes in front, in a register that
- * its callees save. So the address is among the words above the stack pointer of the thread that
- * aborted; programs have no use for such an address. Earlier calls have left other chunks there.
- * Each message states a defect of the chunk. The first of these words that is the chunk of a block
- * in the ledger and has this defect is taken. A double free leaves no damage. Its block is taken
- * only if it is the only freed block among these words.
+ * The block. free() keeps the address of the block's chunk, 16 bytes in front of the block, in a
+ * register that its callees save. So the address is among the words above the stack pointer of the
+ * thread that aborted. Programs have no use for the address of a chunk, but earlier calls have left
+ * other such addresses there. So each word is tested: it must be the chunk of a block in the
+ * ledger, and the chunk must have the defect that the message states. The first such word wins. A
+ * double free leaves no corruption. Its block is used only if no other freed block is among these
+ * words.
  *
  * An annotated block begins behind its annotation, so its address in the ledger is larger by the
  * annotation's length.
  *
- * "corrupted top size" names no block. The last block of a heap has overflowed if the word behind
- * it is no valid size. No other message of malloc() leads to a block. */
+ * "corrupted top size" names no block. If the word behind the last block of a heap is no valid
+ * size, that block has overflowed. No other message of malloc() leads to a block. */
 #include "image/abort_cause.h"
 
 #include <string.h>
@@ -28,18 +29,18 @@
 enum {
     MESSAGE_MAX = 120,
     MAPPING_MAX = 1 << 16,
-    FRAMES_BYTES = 1024, // More than the frames from free() to the abort, which take some 700.
+    FRAMES_BYTES = 1024, // More than the frames from free() to the abort, some 700 bytes.
     SIGNAL_ABORT = 6,
 };
 
-/* The defect of the chunk that a message states. */
+/* Defect of a chunk that a message states. */
 enum state {
     STATE_UNSTATED,
     STATE_SIZE,   // Its size is invalid.
     STATE_NEXT,   // The size of the chunk behind it is invalid.
-    STATE_FREE,   // It is free already.
+    STATE_FREE,   // It is already free.
     STATE_UNUSED, // The chunk behind it marks it as free.
-    STATE_TOP,    // It lies in front of unused memory whose size is invalid.
+    STATE_TOP,    // It precedes unused memory whose size is invalid.
 };
 
 static const struct message {
@@ -71,8 +72,8 @@ struct finder {
     enum state state;
 };
 
-/* Find the message in the mapping at ADDRESS. Returns NULL if there is none; else TEXT, of
- * MESSAGE_MAX + 1 bytes, holds its first line. */
+/* Return the message in the mapping at ADDRESS, and store its first line in TEXT, of MESSAGE_MAX +
+ * 1 bytes; NULL if there is none. */
 static const struct message *
 message_at(const struct memory *m, uint64_t address, char *text)
 {
@@ -126,7 +127,8 @@ size_is_nonsense(const struct memory *m, uint64_t address)
            ((word & FLAG_MAPPED) != 0 && size % PAGE_BYTES != 0);
 }
 
-/* Return the block behind the block at ADDRESS, by the size of the chunk; 0 if there is none. */
+/* Return the address of the block behind the block at ADDRESS, by the chunk's size; 0 if the size
+ * is invalid. */
 static uint64_t
 behind(const struct memory *m, uint64_t address)
 {
@@ -160,8 +162,8 @@ is_so(const struct finder *f, uint64_t address, bool ended)
     return false;
 }
 
-/* Find the block that begins at ADDRESS. Returns false if there is none. *RET_ENDED is whether it
- * has been freed. */
+/* Find the block that begins at ADDRESS, live or freed. Return false if there is none. *RET_ENDED
+ * is true if it was freed. */
 static bool
 abort_cause_block_at(const struct examined *e, uint64_t address, struct ended_block *ret,
                      bool *ret_ended)
@@ -183,7 +185,8 @@ abort_cause_block_at(const struct examined *e, uint64_t address, struct ended_bl
 
 /* --- The block -------------------------------------------------------------------------------- */
 
-/* Set *RET to the block of the chunk at CHUNK, if the message is true of it. */
+/* Set *RET to the block of the chunk at CHUNK. Return false unless there is one with the defect
+ * that the message states. */
 static bool
 block_of_chunk(const struct finder *f, uint64_t chunk, struct ended_block *ret)
 {
@@ -194,7 +197,7 @@ block_of_chunk(const struct finder *f, uint64_t chunk, struct ended_block *ret)
     return abort_cause_block_at(f->e, start + head_bytes, ret, &ended) && is_so(f, start, ended);
 }
 
-/* Find the block on the stack of the thread that aborted. */
+/* Find the block on the stack of the thread that aborted. Return false if there is none. */
 static bool
 find_on_stack(const struct finder *f, struct ended_block *ret)
 {
@@ -219,8 +222,8 @@ find_on_stack(const struct finder *f, struct ended_block *ret)
     return found;
 }
 
-/* Find the block that is the last in a region and is followed by an invalid size. Returns false
- * unless there is exactly one. */
+/* Find the last block of a region that is followed by an invalid size. Return false unless there is
+ * exactly one. */
 static bool
 find_last(const struct finder *f, struct ended_block *ret)
 {

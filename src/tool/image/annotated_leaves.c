@@ -1,6 +1,6 @@
 /* annotated_leaves.c: walk the list of leaves, which have a byte for every granule of a span
- * (core_record.h). The list comes from a foreign process, so the walk ends after as many leaves as
- * that memory can hold. */
+ * (core_record.h). The list is in a foreign process's memory, so the walk ends after as many leaves
+ * as that memory can hold. */
 #include "image/annotated_leaves.h"
 
 enum { WORD = 8, LEAF_BYTES = (1 << CORE_SPAN_BITS) / CORE_ANNOTATED_GRANULE };

@@ -1,14 +1,13 @@
 /* annotated_stacks.c: make a profile from the annotations in a dump.
  *
- * A profile stores the stacks of a dump's blocks. If it is gone, the blocks themselves still carry
- * their innermost return addresses, provided that the process ran with --annotate:
+ * The stacks of a dump's blocks are in the profile. If the profile is gone, and the process ran
+ * with --annotate, the blocks themselves contain their innermost return addresses:
  *
  *     dump ──► annotated blocks ──► profile of their stacks ──► sites of the ledger's blocks
  *
- * The profile is written and parsed like any other, so that every question works as usual. The
- * ledger stays the authority on which blocks live. Its blocks without a readable annotation get the
- * sites of unknown stacks. Freed blocks have no annotation, so their stacks are unknown as well.
- */
+ * The profile is written and parsed like any other, so that every query works as usual. The ledger
+ * still determines which blocks live. Its blocks without a readable annotation get the sites of
+ * unknown stacks. Freed blocks have no annotation, so their stacks are unknown as well. */
 #include "image/annotated_stacks.h"
 
 #include <string.h>
@@ -31,8 +30,8 @@ read_dump(void *arg, uint64_t off, void *to, size_t bytes)
     return bytes;
 }
 
-/* Set the sites of E's blocks to the sites in P, and append the blocks that the ledger does not
- * list. */
+/* Set the sites of E's blocks to the sites in P, and append annotated blocks that the ledger does
+ * not list. */
 static void
 place_blocks(struct examined *e, const struct annotated_memory *found,
              const struct annotated_places *places, const struct profile *p)
@@ -58,7 +57,8 @@ place_blocks(struct examined *e, const struct annotated_memory *found,
     blocks_settle(all);
 }
 
-/* Parse P as the profile of E's process. */
+/* Write P and parse it into E as the profile of the process. Returns 0, or an error with ERR
+ * set. */
 static int
 read_model(struct examined *e, const struct profile *p, struct err *err)
 {
@@ -73,7 +73,7 @@ read_model(struct examined *e, const struct profile *p, struct err *err)
         r = raw_parse(kept, file.length, e->memory.name, &e->arena, &e->raw, err);
     }
     strbuf_release(&file);
-    // Its site ids differ from the ledger's. Without a process_start this profile never passes for
+    // The site ids differ from the ledger's. Without a process_start this profile never passes for
     // the lost one.
     h->pid = e->record.pid;
     h->start_unix_ns = e->record.start_unix_ns;

@@ -1,13 +1,13 @@
-/* birth.c: find the time and the thread of a block's allocation in data that exists for other
+/* birth.c: find the time and the thread of a block's allocation, in data that exists for other
  * purposes.
  *
  * The ledger has five bytes for a block and no room for a time or a thread, and reading a clock at
  * each event would cost too much. Four sources remain, the most reliable first:
  *
- *     annotation       with `heaptap run --annotate` the block carries time and thread
- *     latest blocks    each thread stores the keys of its latest 256 blocks to measure lifetimes. A
- *                      block whose key is there was allocated by that thread, and the position says
- *                      how many allocations followed
+ *     annotation       with `heaptap run --annotate`, the block contains time and thread
+ *     latest blocks    each thread stores the keys of its latest 256 blocks to measure lifetimes.
+ *                      A thread that has the block's key allocated the block, and the position of
+ *                      the key gives the number of later allocations
  *     counters         each belongs to one thread and one site. If only one thread has allocated at
  *                      the block's site, or only one since the time found below, it is the thread
  *     history          the values of the counters at the snapshots. If the site had no live block
@@ -18,28 +18,29 @@
  * the run or better. If a site always has live blocks and allocates often, its blocks are only
  * known to be no older than the site.
  *
- * The profile may be younger than a dump. A snapshot taken after the dump proves nothing about the
- * dump's blocks when the site is empty at it. And a site counts as idle since a snapshot only if
- * the profile has no later allocation of the site. The memory of a running process is read before
- * its counters are, so the same holds there.
+ * The profile may be younger than a dump. If the site has no live block at a snapshot taken after
+ * the dump, this proves nothing about the dump's blocks. And a site counts as idle since a snapshot
+ * only if the profile has no later allocation of the site. The memory of a running process is read
+ * before its counters are, so the same applies there.
  *
- * Error: threads learn of a snapshot one after the other, within microseconds. If a thread that has
- * learned of it allocates a block, and one that has not frees it, a site may look empty that was
- * not. */
+ * Error: threads detect a snapshot one after the other, within microseconds. A thread that has
+ * detected it may allocate a block, and a thread that has not may free it. Then a site may look
+ * empty at the snapshot although it was not. */
 #include "image/birth.h"
 
 #include <string.h>
 
 #include "layout/annotation.h"
 
-enum { NS = 1000000000, ROWS_MAX = 1 << 15, SNAPSHOTS_MAX = 1 << 14 }; // Never reached.
+// No real file reaches these limits.
+enum { NS = 1000000000, ROWS_MAX = 1 << 15, SNAPSHOTS_MAX = 1 << 14 };
 
-/* The counter of one thread row at the block's site. */
+/* Counter of a thread row at the block's site. */
 struct row_counter {
     uint32_t row;
-    uint32_t known; // Id of the last snapshot whose values have been taken.
+    uint32_t known; // Id of the last snapshot whose values were read.
     const struct disk_counter *now;
-    uint64_t before; // Allocations at the snapshot AT of the second walk.
+    uint64_t before; // Allocations at the snapshot AT of birth_walk.
 };
 
 /* The counters of one site at each snapshot, summed over all rows. */
@@ -47,11 +48,11 @@ struct past {
     const struct raw_file *raw;
     struct row_counter *rows;
     size_t row_count;
-    uint32_t *row_of; // By record of COUNTERS: row index plus 1; 0 = another site.
-    uint32_t place;   // Index of the site in such a record.
+    uint32_t *row_of; // By record of COUNTERS: row index plus 1; 0 = not of this site.
+    uint32_t place;   // Index of the site within such a record.
     uint32_t snapshots;
     uint64_t *allocations, *frees; // By snapshot.
-    uint64_t all;                  // Allocations until now.
+    uint64_t all;                  // Allocations up to the present.
 };
 
 static bool
@@ -84,9 +85,9 @@ find_rows(struct past *p, uint32_t site, struct arena *arena)
     }
 }
 
-/* ROW had the values ALLOCATIONS and FREES at the snapshots from row->known + 1 to UNTIL. If AT is
- * 0, add them to the sums of these snapshots. Else store ALLOCATIONS in ROW if AT is one of
- * them. */
+/* Apply the values ALLOCATIONS and FREES of ROW to the snapshots from row->known + 1 to UNTIL. If
+ * AT is 0, add them to the sums of these snapshots. Else store ALLOCATIONS in ROW if AT is one of
+ * these snapshots. */
 static void
 birth_note(struct past *p, struct row_counter *row, uint32_t until, uint64_t allocations,
            uint64_t frees, uint32_t at)
@@ -127,7 +128,7 @@ birth_walk(struct past *p, uint32_t at)
                    at);
 }
 
-/* Return the elapsed time of snapshot ID; UINT64_MAX if it is not known. */
+/* Return the elapsed time of snapshot ID; UINT64_MAX if unknown. */
 static uint64_t
 birth_time_of(const struct past *p, uint32_t id)
 {
@@ -136,8 +137,8 @@ birth_time_of(const struct past *p, uint32_t id)
     return d->elapsed_ns != 0 && d->id == id ? d->elapsed_ns - 1 : UINT64_MAX;
 }
 
-/* Set the time of RET by the site's live blocks at the snapshots. Returns the latest snapshot that
- * is older than the block for sure, or 0. */
+/* Bound the time of RET by the site's live blocks at the snapshots. Return the latest snapshot that
+ * is certainly older than the block, or 0. */
 static uint32_t
 limit_time(const struct examined *e, const struct past *p, struct birth *ret)
 {
@@ -182,7 +183,7 @@ thread_of(const struct raw_file *raw, uint32_t row, struct arena *arena)
     };
 }
 
-/* Find time and threads by the counters of the block's site. */
+/* Find time and threads by the counters of SITE, the block's site. */
 static void
 find_by_counters(const struct examined *e, uint32_t site, struct arena *arena, struct birth *ret)
 {
@@ -211,7 +212,7 @@ find_by_counters(const struct examined *e, uint32_t site, struct arena *arena, s
     }
 }
 
-/* Return true unless E is a dump without thread TID. */
+/* Return false if E is a dump without thread TID. */
 static bool
 birth_is_there(const struct examined *e, uint32_t tid)
 {
@@ -221,8 +222,8 @@ birth_is_there(const struct examined *e, uint32_t tid)
     return e->memory.lives;
 }
 
-/* Find the thread whose latest blocks include B, and how many allocations it has made since.
- * Returns false if there is none. */
+/* Find the thread whose latest blocks include B, and the number of its later allocations. Return
+ * false if there is none. */
 static bool
 find_by_latest(const struct examined *e, const struct block *b, struct arena *arena,
                struct birth *ret)
@@ -246,7 +247,8 @@ find_by_latest(const struct examined *e, const struct block *b, struct arena *ar
             continue;
         ret->threads[0] = thread_of(&e->raw, row, arena);
         ret->thread_count = 1;
-        // The latest thread of the row, unless another one has taken the row since.
+        // The row names its latest thread. In a dump that thread must still exist, else another
+        // thread may have used the row before.
         if (d != NULL && birth_is_there(e, d->tid))
             ret->threads[0].tid = d->tid;
         ret->has_later = true;
@@ -256,7 +258,7 @@ find_by_latest(const struct examined *e, const struct block *b, struct arena *ar
     return false;
 }
 
-/* The name of thread TID, from ARENA; "" if it is not known. */
+/* Return the name of thread TID, from ARENA; "" if unknown. */
 static const char *
 birth_name_of(const struct raw_file *raw, uint32_t tid, struct arena *arena)
 {
@@ -269,7 +271,7 @@ birth_name_of(const struct raw_file *raw, uint32_t tid, struct arena *arena)
     return "";
 }
 
-/* Find time and thread by the annotation in front of the block. */
+/* Find time and thread by the annotation in front of block B. */
 static void
 find_by_annotation(const struct examined *e, const struct block *b, struct arena *arena,
                    struct birth *ret)
@@ -292,7 +294,7 @@ find_by_annotation(const struct examined *e, const struct block *b, struct arena
             (uint32_t)a.thread, 1, birth_name_of(&e->raw, (uint32_t)a.thread, arena)};
         ret->thread_count = 1;
     }
-    // Another writer of annotations may use another clock.
+    // Other software that writes annotations may use another clock.
     if (shape.has_birth && a.birth >= since && a.birth - since <= birth_now(e) + NS) {
         ret->annotated = ret->has_time = true;
         ret->from_ns = ret->to_ns = a.birth - since;

@@ -1,22 +1,22 @@
-/* block_sizes.c: infer the sizes of blocks that only their allocator knows.
+/* block_sizes.c: infer the sizes of blocks whose sizes only their allocator stores.
  *
  * The ledger stores the slack of a block, the difference between its usable and its requested size.
- * A dump cannot be asked for the usable size, except glibc's. The profile counts blocks and bytes
- * by site, so for the blocks of one site are known:
+ * The usable size of a block in a dump is unknown, except for glibc's. The profile counts blocks
+ * and bytes by site. So the following is known of the blocks of one site:
  *
  *     sum      live bytes of the site, minus its blocks of known size. If the profile is of another
  *              moment, the mean of all allocations of the site times the number of blocks
  *     lower    the smallest size that the site has allocated
  *     upper    the largest, or the room up to the next block, minus the slack
  *
- * Share the sum among the blocks, the most confined first, so that rounding and bounds change no
- * sum. A size is exact if its bounds meet, or if the block has the rest of an exact sum to itself.
- */
+ * The sum is shared among the blocks, those with the narrowest bounds first, so that rounding and
+ * bounds do not change it. A size is exact if its bounds are equal, or if the block is the only one
+ * to get the rest of an exact sum. */
 #include "image/block_sizes.h"
 
 #include <stdlib.h>
 
-/* The counters of a site, and the sums over the ledger. */
+/* Counters of a site, and sums over its blocks in the ledger. */
 struct site {
     uint64_t smallest, largest;
     uint64_t allocations, allocated_bytes;
@@ -25,7 +25,7 @@ struct site {
     bool sampled;
 };
 
-/* A block without a size. */
+/* A block without a size, and bounds of its size. */
 struct unsized {
     struct block *block;
     uint64_t lower, upper;
@@ -58,7 +58,7 @@ collect_counters(const struct raw_file *raw, struct site *v, size_t count)
     }
 }
 
-/* Add what B lists of each site to V; returns how many blocks have no size. */
+/* Add the blocks of B to their sites in V. Return the number of blocks without a size. */
 static size_t
 collect_listed(const struct blocks *b, struct site *v)
 {
@@ -67,7 +67,7 @@ collect_listed(const struct blocks *b, struct site *v)
     for (size_t i = 0; i < b->count; i++) {
         struct site *s = &v[b->v[i].site];
 
-        // Inherited blocks have sites that the ledger does not use.
+        // Inherited blocks have a separate site, which the ledger does not use.
         if (b->v[i].flags & BLOCK_INHERITED)
             continue;
         s->listed_blocks++;
@@ -78,8 +78,8 @@ collect_listed(const struct blocks *b, struct site *v)
     return unsized;
 }
 
-/* Return the bytes from BLOCK to NEXT, the next block of malloc or NULL, or to the end of its
- * region. */
+/* Return the bytes from BLOCK to NEXT, the next block of malloc, or to the end of its region. NEXT
+ * may be NULL. */
 static uint64_t
 room_of(const struct memory *m, const struct block *block, const struct block *next)
 {
@@ -91,8 +91,8 @@ room_of(const struct memory *m, const struct block *block, const struct block *n
     return end - block->address;
 }
 
-/* List B's blocks without a size whose site is counted in V, with their bounds, in RET. Returns
- * their number. */
+/* Store B's blocks without a size in RET with their bounds, if V counts their site. Return their
+ * number. */
 static size_t
 list_unsized(const struct memory *m, const struct blocks *b, const struct site *v,
              struct unsized *ret)
@@ -132,9 +132,8 @@ block_sizes_by_site(const void *a, const void *b)
     return x->block->address < y->block->address ? -1 : x->block->address > y->block->address;
 }
 
-/* Give the COUNT blocks at V, the most confined first, sizes whose sum is LEFT as far as their
- * bounds allow. They are all blocks of one site that have no size. IS_EXACT: LEFT is no
- * estimate. */
+/* Set the sizes of the COUNT blocks at V, all blocks of one site without a size, narrowest bounds
+ * first. Their sum is LEFT as far as the bounds allow. IS_EXACT: LEFT is no estimate. */
 static void
 block_sizes_share(struct blocks *b, struct unsized *v, size_t count, uint64_t left, bool is_exact)
 {
@@ -156,8 +155,8 @@ block_sizes_share(struct blocks *b, struct unsized *v, size_t count, uint64_t le
     }
 }
 
-/* Return the bytes of the COUNT blocks of S that have no size; *RET_EXACT is false if they are an
- * estimate. */
+/* Return the sum of the sizes of the COUNT blocks of S without a size. *RET_EXACT is false if the
+ * sum is an estimate. */
 static uint64_t
 block_sizes_sum_of(const struct site *s, size_t count, bool same_moment, bool *ret_exact)
 {
@@ -192,7 +191,7 @@ block_sizes_infer(const struct memory *m, const struct raw_file *raw, bool same_
 
     if (b->unsized == 0)
         return;
-    // Most pages are never touched.
+    // calloc: most pages are never touched.
     sites = xcalloc(site_count, sizeof *sites);
     collect_counters(raw, sites, site_count);
     v = xcalloc(collect_listed(b, sites), sizeof *v);

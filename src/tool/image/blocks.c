@@ -1,13 +1,14 @@
-/* blocks.c: from the ledger's bytes to a list of blocks.
+/* blocks.c: read the recorder's ledger into a list of blocks.
  *
  * The ledger has a few bytes for each granule of the heap (recorder/account/ledger.c explains why),
- * so all of it is read once, leaf by leaf, and then the side tables. An entry holds no size: for
- * glibc the word in front of the block holds the room it has. An overflow of the block before lands
- * in that word, so a size is trusted only if the block then ends before the next one begins.
+ * so all of it is read once, leaf by leaf, and then the side tables. An entry has no size. For
+ * glibc, the word in front of the block has the usable size. An overflow of the preceding block
+ * overwrites that word, so a size is trusted only if the block then ends before the next one
+ * begins.
  *
  * Every byte is untrusted. A span counts once, a block must lie in memory that the process had, and
- * there are no more blocks than granules. Spans do not share a leaf, so all leaves together are no
- * larger than the memory; reading ends where a ledger claims more. */
+ * there are no more blocks than granules. Spans share no leaf, so all leaves together are no larger
+ * than the memory; reading stops where a ledger claims more. */
 #include "image/blocks.h"
 
 #include <stdlib.h>
@@ -24,7 +25,7 @@ struct reading {
     const struct core_record *r;
     struct arena *arena;
     struct blocks *b;
-    uint64_t left_bytes; // The bytes that further leaves may have.
+    uint64_t left_bytes; // Maximum size of all further leaves.
 };
 
 static uint64_t
@@ -88,7 +89,7 @@ list_leaves(struct reading *g)
     b->leaves = kept;
 }
 
-/* Add BLOCK if the process had memory there. */
+/* Append BLOCK if the process had memory there. */
 static void
 blocks_append(struct reading *g, struct block block)
 {
@@ -96,7 +97,7 @@ blocks_append(struct reading *g, struct block block)
         blocks_add(g->b, g->arena, block);
 }
 
-/* Add the block at ADDRESS with ENTRY of malloc's ledger. */
+/* Append the block at ADDRESS for ENTRY of malloc's ledger. */
 static void
 blocks_add_entry(struct reading *g, uint64_t address, uint32_t entry)
 {
@@ -119,7 +120,7 @@ blocks_add_entry(struct reading *g, uint64_t address, uint32_t entry)
     blocks_append(g, block);
 }
 
-/* Read COUNT entries of ENTRY_BYTES of a leaf, at ADDRESS, into ENTRIES. Returns how many could be
+/* Read COUNT entries of ENTRY_BYTES each from a leaf at ADDRESS into ENTRIES. Return the number
  * read. */
 static size_t
 read_piece(struct reading *g, uint64_t address, void *entries, size_t count, size_t entry_bytes)
@@ -256,8 +257,8 @@ blocks_by_address(const void *a, const void *b)
     return (int)(x->flags & BLOCK_HOOKED) - (int)(y->flags & BLOCK_HOOKED);
 }
 
-/* Mark blocks that would reach into the next one as damaged. A wrapper's block may lie within the
- * block of the malloc behind it, so each kind is compared with blocks of the same kind. */
+/* Mark blocks that would extend into the next block as corrupted. A wrapper's block may lie within
+ * a block of malloc, so only blocks of malloc are compared with each other. */
 static void
 blocks_decide_sizes(struct blocks *b)
 {
@@ -370,7 +371,7 @@ blocks_ended_before(const struct memory *m, const struct core_record *r, const s
         const struct core_leaf *leaf = blocks_leaf_of(b, at - back);
         uint64_t entry, start;
 
-        // No block has begun in this span, or the dump lacks its leaf.
+        // No block has ever begun in this span, or the dump lacks its leaf.
         if (leaf == NULL) {
             back += (at - back) & (SPAN_BYTES - 1) & -granule;
             continue;
@@ -389,7 +390,8 @@ blocks_ended_before(const struct memory *m, const struct core_record *r, const s
     return false;
 }
 
-/* Find the birth of the block with KEY in the side table at TABLE. */
+/* Store the birth of the block with KEY in *RET, from the side table at TABLE. Return false if the
+ * table lacks KEY. */
 static bool
 find_side_birth(const struct memory *m, uint64_t table, uint64_t key, uint8_t *ret)
 {

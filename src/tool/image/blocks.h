@@ -1,4 +1,4 @@
-/* blocks.h: read the blocks of a process from the recorder's ledger in its memory. */
+/* blocks.h: blocks of a process, from the recorder's ledger in its memory. */
 #ifndef IMAGE_BLOCKS_H
 #define IMAGE_BLOCKS_H
 
@@ -7,23 +7,23 @@
 
 enum block_flags {
     BLOCK_HOOKED = 1 << 0,  // From a hooked allocator, not from malloc.
-    BLOCK_SAMPLE = 1 << 1,  // It represents others; `mode` gives the recording mode.
+    BLOCK_SAMPLE = 1 << 1,  // Represents others; `mode` is its recording mode.
     BLOCK_ROUNDED_UP = 1 << 2,
-    BLOCK_BACKING = 1 << 3, // It backs a heap of the program.
-    // Only the allocator knows the size: malloc_usable_size, minus slack_bytes.
+    BLOCK_BACKING = 1 << 3, // Backs a heap of the program.
+    // Only the allocator has the size: malloc_usable_size minus slack_bytes.
     BLOCK_UNSIZED = 1 << 4,
-    // The allocator's word in front of it, which holds its size, is invalid: something has
-    // overwritten it. size_bytes is 0.
+    // The allocator's word in front of the block, which has its size, was overwritten. size_bytes
+    // is 0.
     BLOCK_CORRUPTED = 1 << 5,
-    BLOCK_GUESSED = 1 << 6, // size_bytes is an estimate from the counters of its site.
-    // In a forked child: allocated before the child recorded. size_bytes is an upper bound.
+    BLOCK_GUESSED = 1 << 6, // size_bytes is an estimate from its site's counters.
+    // In a forked child: allocated before the child began to record. size_bytes is an upper bound.
     BLOCK_INHERITED = 1 << 7,
 };
 
 struct block {
     uint64_t address;
     uint64_t size_bytes; // Requested.
-    uint32_t site;       // As in the profile's file.
+    uint32_t site;       // Id in the profile's file.
     uint16_t mode;       // BLOCK_SAMPLE: index into PHASES.
     uint8_t slack_bytes;
     uint8_t flags; // enum block_flags
@@ -33,16 +33,16 @@ struct blocks {
     struct block *v; // By address.
     size_t count, capacity;
     size_t damaged, unsized; // Number of blocks with these flags.
-    // Number of leaves that are missing in a dump, each for 2^24 bytes of address space.
+    // Number of leaves that a dump lacks; each covers 2^24 bytes of address space.
     size_t missing_leaves, leaves;
-    struct core_leaf *ledger; // The leaves that are there, by span.
+    struct core_leaf *ledger; // The `leaves` leaves that exist, by span.
 };
 
 /* Read the blocks of record R in M into *RET, whose memory is from ARENA. */
 void blocks_read(const struct memory *m, const struct core_record *r, struct arena *arena,
                  struct blocks *ret);
 
-/* Append BLOCK. Call blocks_settle after the last one. */
+/* Append BLOCK. Call blocks_settle after the last block. */
 void blocks_add(struct blocks *b, struct arena *arena, struct block block);
 
 /* Sort B by address and drop duplicates. */
@@ -51,7 +51,7 @@ void blocks_settle(struct blocks *b);
 /* Return the last block that begins at ADDRESS or before it; NULL if there is none. */
 const struct block *blocks_before(const struct blocks *b, uint64_t address);
 
-/* Return the bytes that a block takes for sure: at least 1. */
+/* Return the least number of bytes that B occupies: at least 1. */
 static inline uint64_t
 block_extent(const struct block *b)
 {
@@ -65,22 +65,21 @@ block_has(const struct block *b, uint64_t address)
     return address - b->address < block_extent(b);
 }
 
-/* Read the birth of BLOCK, its number among the blocks of its thread modulo 256, from the ledger in
- * M. Returns false if it is missing. Searches the side tables if the block's leaf does not hold
- * it. */
+/* Store the birth of BLOCK, its number among the blocks of its thread modulo 256, in *RET. Searches
+ * the side tables if the block's leaf does not have it. Return false if it is missing. */
 bool blocks_birth(const struct memory *m, const struct core_record *r, const struct blocks *b,
                   const struct block *block, uint8_t *ret);
 
-/* A block that has ended, but whose beginning is still in the ledger. */
+/* A freed block whose entry is still in the ledger. */
 struct ended_block {
     uint64_t address;
-    uint32_t site; // Site of the allocation; 0 = not known.
+    uint32_t site; // Site of the allocation; 0 = unknown.
 };
 
 enum { BLOCKS_LOOK_BACK_BYTES = 1 << 20 };
 
-/* Find the block that began last at ADDRESS or less than LIMIT_BYTES before it. Returns false if
- * there is none, or if it has not ended. */
+/* Find the block with the highest address among those that began at ADDRESS or less than
+ * LIMIT_BYTES before it. Return false if there is none, or if that block is live. */
 bool blocks_ended_before(const struct memory *m, const struct core_record *r,
                          const struct blocks *b, uint64_t address, uint64_t limit_bytes,
                          struct ended_block *ret);

@@ -1,22 +1,22 @@
-/* check_blocks.c: damage of blocks in the memory of a recorded process.
+/* check_blocks.c: find corrupted blocks in the memory of a recorded process.
  *
  * Annotated blocks (docs/internals/annotated.md): the recorder's map has their addresses, so each
- * must have its annotation in front. Any byte that differs is damage, even if hardly any of the
- * annotation is left. Neighbours are judged together, because one write may change both:
+ * must have its annotation in front. Any differing byte is corruption, even if nearly all of the
+ * annotation is lost. Neighbours are checked together, because one write may change both:
  *
  *     block A │ guard │ the allocator's │ HeaP … check ProF │ block B
  *             └──► A ran over                           ◄───┘ B was written before its beginning
  *
  * If the first byte of the guard has changed, A overflowed. If only later bytes have changed, and
- * B's end mark is gone, B was written before its beginning. An annotation without its end mark
- * behind an intact guard was damaged from its own block. An annotation without its beginning was
- * damaged from the block in front.
+ * B's end mark is gone, B was written before its beginning. If the guard is intact, the annotation
+ * shows the direction: without its end mark it was overwritten from its own block, and without its
+ * beginning from the block in front.
  *
  * Blocks without annotations: glibc keeps a word in front of each block with the size of the chunk,
- * and so with the place of the next word. A word that is invalid, or that does not lead to a valid
- * one, was overwritten, most likely from the block in front. The first byte of that write is not
- * known, and writes into the slack between two blocks leave no trace. Other allocators cannot be
- * checked. */
+ * which also gives the place of the next word. A word that is invalid, or that does not lead to a
+ * valid one, was overwritten, most likely from the block in front. The first byte of that write is
+ * unknown, and writes into the slack between two blocks leave no trace. Blocks of other allocators
+ * cannot be checked. */
 #include "image/check_blocks.h"
 
 #include <stdlib.h>
@@ -27,21 +27,20 @@
 #include "layout/annotation.h"
 
 enum {
-    NEAR_BYTES = 256,   // The largest distance between neighbours.
+    NEAR_BYTES = 256,   // Largest distance between neighbours.
     WORD = 8,
     MARK_BYTES = ANNOTATION_MARK_BYTES,
     GUARD_MAX = UINT8_MAX,
-    GLIBC_LEAST = 32,   // The smallest chunk of glibc, and
-    GLIBC_IN_USE = 1,   // a flag in its word: the chunk in front is in use.
+    GLIBC_LEAST = 32,   // Smallest chunk of glibc.
+    GLIBC_IN_USE = 1,   // Flag in a chunk's word: the chunk in front is in use.
 };
 
 /* An annotated block as found in memory. */
 struct state {
-    struct block block; // From the ledger, or from the annotation if that is whole.
-    bool known;         // Its memory is there.
+    struct block block; // From the ledger, or from the annotation if it is intact.
+    bool known;         // Its memory can be read.
     bool begins, ends, whole;
-    uint32_t guard_first, guard_last; // The first and last guard byte that has changed; guard_bytes
-                                      // and 0 if none has.
+    uint32_t guard_first, guard_last; // Changed bytes of the guard; guard_bytes and 0 = none.
     bool guard_known;
 };
 
@@ -103,7 +102,8 @@ check_guard(struct checker *c, struct state *s)
     }
 }
 
-/* Judge the annotation of S, whose address and padding are known. */
+/* Check the annotation and the guard of S, whose address is known. PADDED: the annotation has
+ * padding. */
 static void
 check_blocks_judge(struct checker *c, struct state *s, bool padded)
 {
@@ -171,7 +171,7 @@ read_annotated(struct checker *c)
         qsort(c->states, c->state_count, sizeof *c->states, check_blocks_by_address);
 }
 
-/* Return true if the memory of B lies right behind the memory of A. */
+/* Return true if the memory of B lies directly behind the memory of A. */
 static bool
 check_blocks_is_adjacent(const struct checker *c, const struct state *a, const struct state *b)
 {
@@ -181,8 +181,8 @@ check_blocks_is_adjacent(const struct checker *c, const struct state *a, const s
     return end <= begin && begin - end <= NEAR_BYTES;
 }
 
-/* Return the first changed byte of the end mark of S's annotation. Earlier bytes may have changed
- * without a trace. */
+/* Return the address of the first changed byte of the end mark of S's annotation. Earlier bytes may
+ * have changed without a trace. */
 static uint64_t
 end_changed_from(struct checker *c, const struct state *s)
 {
@@ -197,8 +197,7 @@ end_changed_from(struct checker *c, const struct state *s)
     return at;
 }
 
-/* Judge the guard of A, with B behind it, which may be NULL. Returns true if that explains B's
- * damage. */
+/* Check the guard of A; B follows A and may be NULL. Return true if A's corruption explains B's. */
 static bool
 check_end(struct checker *c, const struct state *a, const struct state *b)
 {
@@ -227,7 +226,7 @@ check_end(struct checker *c, const struct state *a, const struct state *b)
     return true;
 }
 
-/* Judge the annotation of B, with A in front of it. A may be NULL; its guard is intact. */
+/* Check the annotation of B. A precedes B, has an intact guard, and may be NULL. */
 static void
 check_begin(struct checker *c, const struct state *a, const struct state *b)
 {
@@ -256,8 +255,8 @@ goes_through(const struct checker *c, const struct state *s)
     return s->known && !s->begins && !s->ends && guard_is_changed(c, s) && s->guard_first == 0;
 }
 
-/* Extend the latest damage through S. Returns true if that explains the damage of NEXT, the block
- * behind S, which may be NULL. */
+/* Extend the latest corruption through S. Return true if it explains the corruption of NEXT, which
+ * follows S and may be NULL. */
 static bool
 check_blocks_go_on(struct checker *c, const struct state *s, const struct state *next)
 {
@@ -280,7 +279,7 @@ check_annotated(struct checker *c)
 
         if (!explained)
             check_begin(c, a, &c->states[i]);
-        // The next block's annotation is judged together with this block's guard.
+        // Each block's guard is checked together with the next block's annotation.
         if (explained && goes_through(c, &c->states[i]))
             explained = check_blocks_go_on(c, &c->states[i], next);
         else
@@ -327,13 +326,13 @@ check_glibc(struct checker *c, const struct block *b)
         return;
     }
     room = word & ~UINT64_C(7);
-    // A chunk with a mapping for itself has no chunk behind it.
+    // A chunk in a separate mapping has no chunk behind it.
     if ((word & 2) != 0 || !memory_word(m, b->address - WORD + room, WORD, &behind))
         return;
     if ((behind & GLIBC_IN_USE) != 0 && (behind & ~UINT64_C(7)) >= GLIBC_LEAST &&
         behind % 16 < 8 && behind >> CORE_SPAN_BITS < UINT64_C(1) << 20)
         return;
-    // The word of a live neighbour is checked with that block.
+    // If a live block follows, this word is checked with that block.
     if (b + 1 < c->e->blocks.v + c->e->blocks.count && b[1].address == b->address + room)
         return;
     d = check_blocks_add(c, CHECK_PAST_END, b);

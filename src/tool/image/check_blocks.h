@@ -1,4 +1,4 @@
-/* check_blocks.h: blocks of a process whose bounds a write has crossed, found in its memory. */
+/* check_blocks.h: blocks whose bounds a write has crossed, found in the memory of a process. */
 #ifndef IMAGE_CHECK_BLOCKS_H
 #define IMAGE_CHECK_BLOCKS_H
 
@@ -7,8 +7,8 @@
 enum check_kind {
     CHECK_PAST_END = 1, // The user of the block wrote past its end.
     CHECK_BEFORE_START, // The user of the block wrote before its beginning.
-    CHECK_OVERWRITTEN,  // The bytes in front of the block were overwritten, most likely from the
-                        // block before it.
+    CHECK_OVERWRITTEN,  // The bytes in front of it were overwritten, most likely from the block
+                        // there.
 };
 
 enum { CHECK_WRITTEN_BYTES = 48 };
@@ -16,29 +16,30 @@ enum { CHECK_WRITTEN_BYTES = 48 };
 struct check_corruption {
     enum check_kind kind;
     struct block block;     // Its site is 0 if the ledger does not list it.
-    struct block neighbour; // OVERWRITTEN: the block in front. Else another block that was written
-                            // to by the same write; address 0 = none.
-    bool neighbour_freed;   // Its size is unknown then.
-    uint64_t at;            // The first byte known to have changed.
+    struct block neighbour; // OVERWRITTEN: the block in front. Else another block that the same
+                            // write changed; address 0 = none.
+    bool neighbour_freed;   // The neighbour was freed; its size is unknown.
+    uint64_t at;            // Address of the first byte known to have changed.
     uint64_t known_bytes;   // Distance from `at` to the end of the last byte known to have changed.
     uint32_t written_count;
-    uint8_t written[CHECK_WRITTEN_BYTES]; // The bytes from `at` on as they are now.
+    uint8_t written[CHECK_WRITTEN_BYTES]; // The bytes from `at` on, as read.
 };
 
 struct checked {
     bool annotated;    // False: only the allocator's words could be checked.
     bool possible;     // False: nothing could be checked.
-    uint64_t looked;   // Number of blocks that could be checked,
-    uint64_t unknown;  // and of blocks whose memory is missing.
+    uint64_t looked;   // Number of blocks that were checked.
+    uint64_t unknown;  // Number of blocks whose memory is missing.
     uint64_t unmarked; // Blocks without an annotation in an annotated process.
     struct check_corruption *v; // By address.
     size_t count;
 };
 
-/* Check the blocks of E, whose record and blocks have been read. Memory is from ARENA. */
+/* Check the blocks of E, whose record and blocks must have been read, and store the findings in
+ * *RET. Memory is from ARENA. */
 void check_blocks(const struct examined *e, struct arena *arena, struct checked *ret);
 
-/* Return the block that D most likely was written from: its block or the neighbour. */
+/* Return the block from which D was most likely written: D's block or its neighbour. */
 const struct block *check_culprit(const struct check_corruption *d);
 
 #endif

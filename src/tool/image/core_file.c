@@ -1,13 +1,13 @@
 /* core_file.c: map a core dump, and expand it first if it is compressed.
  *
- * Systems keep core dumps compressed (systemd-coredump by zstd, others by gzip), but reading one
- * needs random access. So a compressed dump is expanded into a nameless file in TMPDIR, /var/tmp or
+ * Systems store core dumps compressed (systemd-coredump by zstd, others by gzip), but reading one
+ * needs random access. So a compressed dump is expanded into an unnamed file in TMPDIR, /var/tmp or
  * /tmp. Runs of zeros, which make up most of many dumps, become holes there. Other dumps are mapped
- * as they are.
+ * directly.
  *
  * A file of a few kilobytes must not fill the disk or keep us busy for hours. A dump may have any
  * number of zeros, which compress to a 30,000th. So the limit is 256 GiB, which expand in a minute
- * and a half, plus 4,096 bytes for each compressed byte. Some of the disk is always left free. */
+ * and a half, plus 4,096 bytes for each compressed byte. Part of the disk is always left free. */
 #include "image/core_file.h"
 
 #include <errno.h>
@@ -26,8 +26,8 @@
 
 enum { PIECE_BYTES = 1 << 18, GAP_BYTES = 4096 };
 
-/* Bytes of output for each byte of input, on top of these; and the least room to leave on the
- * disk. */
+/* Limits: bytes of output for each byte of input, in addition to a fixed number; and the least room
+ * to leave on the disk. */
 #define RATIO_MAX ((uint64_t)1 << 12)
 #define SIZE_FREE_BYTES ((uint64_t)256 << 30)
 #define DISK_LEFT_BYTES ((uint64_t)256 << 20)
@@ -38,11 +38,10 @@ enum packing { PACKED_NOT, PACKED_ZSTD, PACKED_GZIP };
 
 struct expansion {
     int from, to;
-    uint64_t size_bytes; // So far.
+    uint64_t size_bytes; // Bytes expanded so far.
     uint64_t max_bytes;
-    uint64_t kept_bytes, next_look; // Bytes that take room, and at how many of them to look at the
-                                    // disk again.
-    const char *refused;            // The reason for an end that is no errno; NULL = none.
+    uint64_t kept_bytes, next_look; // Bytes on the disk, and when to check the disk again.
+    const char *refused;            // Reason for stopping that is no errno; NULL = none.
 };
 
 static enum packing
@@ -80,7 +79,7 @@ unsymbolized_file(void)
     return -1;
 }
 
-/* Return true if the disk has room for more. Asks the system once for each LOOK_BYTES. */
+/* Return true if the disk has room for more. Queries the system once per LOOK_BYTES. */
 static bool
 core_file_is_room(struct expansion *e)
 {
@@ -96,7 +95,7 @@ core_file_is_room(struct expansion *e)
     return false;
 }
 
-/* Append expanded bytes; pages of zeros stay holes. Returns false if they cannot be kept. */
+/* Append expanded bytes; pages of zeros become holes. Return false if they cannot be stored. */
 static bool
 core_file_put(struct expansion *e, const unsigned char *bytes, size_t size_bytes)
 {
@@ -119,8 +118,8 @@ core_file_put(struct expansion *e, const unsigned char *bytes, size_t size_bytes
     return true;
 }
 
-/* Expand E's input. Both functions return false if the output cannot be stored; damaged input only
- * ends the expansion. */
+/* Expand E's input. expand_zstd and expand_gzip return false if the output cannot be stored;
+ * damaged input only ends the expansion. */
 static bool
 expand_zstd(struct expansion *e)
 {
@@ -129,7 +128,7 @@ expand_zstd(struct expansion *e)
     bool ok = z != NULL, more = true;
     ssize_t n;
 
-    if (z != NULL) // For dumps that were compressed with --long.
+    if (z != NULL) // Needed for dumps compressed with --long.
         ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
     while (ok && more && (n = read(e->from, in, PIECE_BYTES)) > 0) {
         ZSTD_inBuffer src = {in, (size_t)n, 0};
@@ -166,8 +165,8 @@ expand_gzip(struct expansion *e)
     return ok;
 }
 
-/* Expand the file PATH, open as FD, if it is compressed. Returns FD, or closes it and returns the
- * expanded file. On failure returns a negative heaptap_errc and leaves FD open. */
+/* Expand the file PATH, open as FD, if it is compressed. Return FD, or close FD and return the
+ * expanded file. On failure return a negative heaptap_errc and leave FD open. */
 static int
 core_file_expand(int fd, const char *path, struct err *err)
 {

@@ -1,18 +1,18 @@
-/* elf_core.c: reading a core dump.
+/* elf_core.c: read a core dump.
  *
- * A core dump is an ELF file. It has a PT_LOAD for each range of addresses, with as many bytes as
- * the kernel's filter let through, and a PT_NOTE with the state of the process:
+ * A core dump is an ELF file. It has a PT_LOAD for each range of addresses, with the bytes that the
+ * kernel's filter selects, and a PT_NOTE with the state of the process:
  *
  *     NT_PRSTATUS  registers of each thread; the thread that died comes first
  *     NT_FPREGSET, NT_X86_XSTATE, NT_ARM_VFP, NT_PRXFPREG
- *                  vector registers of the thread before, the same ones in up to two notes
+ *                  vector registers of the preceding thread, repeated in up to two notes
  *     NT_PRPSINFO  process id and command line
  *     NT_SIGINFO   the signal and the address that it is about
  *     NT_FILE      the mapped files and their addresses
  *     NT_AUXV      the auxiliary vector on the first stack
  *
- * The ELF header has word size and byte order, so dumps of other machines can be read. The place of
- * the registers is in a table; for a machine that is not listed there, only memory is read.
+ * The ELF header has word size and byte order, so dumps of other machines can be read. A table has
+ * the positions of the registers; for a machine that is not in the table, only memory is read.
  *
  * Every offset is untrusted. Bytes outside of the file are left out and counted, because a dump
  * that was cut short by a limit or a full disk looks the same. */
@@ -31,11 +31,11 @@ enum {
     REGIONS_MAX = 1 << 20,
     MAPPINGS_MAX = 1 << 20,
     THREADS_MAX = 1 << 20,
-    NOTES_MAX = 16, // Segments of notes; a dump has one.
+    NOTES_MAX = 16, // Maximum number of note segments; a dump has one.
     NOTE_HEAD_BYTES = 12,
 };
 
-/* Layout of NT_PRSTATUS: offsets in bytes, and indexes of registers, which are words. */
+/* Layout of NT_PRSTATUS: offsets in bytes, and indices of registers, which are words. */
 static const struct layout {
     uint32_t machine, word_bytes;
     uint32_t tid_off, registers_off, registers;
@@ -54,7 +54,7 @@ struct reader {
     size_t region_capacity, mapping_capacity, thread_capacity;
 };
 
-/* Return the number of SIZE_BYTES at OFF of the file; 0 outside of it. */
+/* Return the number of SIZE_BYTES at OFF of the file; 0 outside of the file. */
 static uint64_t
 elf_core_number(const struct memory *m, uint64_t off, uint32_t size_bytes)
 {
@@ -63,14 +63,14 @@ elf_core_number(const struct memory *m, uint64_t off, uint32_t size_bytes)
     return memory_number(m, m->bytes + off, size_bytes);
 }
 
-/* Return the machine's word at OFF. */
+/* Return the word at OFF of the file, of the machine's size. */
 static uint64_t
 word(const struct memory *m, uint64_t off)
 {
     return elf_core_number(m, off, m->word_bytes);
 }
 
-/* Copy the string at OFF, which must end by NUL before END; "" if it does not. */
+/* Return a copy of the string at OFF; "" if it does not end before END. */
 static const char *
 elf_core_text(struct memory *m, uint64_t off, uint64_t end)
 {
@@ -120,7 +120,7 @@ read_thread(struct reader *r, uint64_t off, uint64_t size_bytes)
         m->signal.number = (uint32_t)elf_core_number(m, off + 12, 2);
 }
 
-/* A separate note has the thread pointer of the latest thread. */
+/* Read the thread pointer of the latest thread from a separate note. */
 static void
 read_thread_pointer(struct memory *m, uint64_t off, uint64_t size_bytes)
 {
@@ -128,7 +128,8 @@ read_thread_pointer(struct memory *m, uint64_t off, uint64_t size_bytes)
         m->threads[m->thread_count - 1].pointer = word(m, off);
 }
 
-/* A separate note has the vector registers of the latest thread; the longest of them has all. */
+/* Read vector registers of the latest thread from a separate note. The longest of several notes has
+ * all registers. */
 static void
 read_vectors(struct memory *m, uint32_t type, uint64_t off, uint64_t size_bytes)
 {
@@ -152,7 +153,7 @@ read_process(struct memory *m, uint64_t off, uint64_t size_bytes)
         return;
     m->pid = (uint32_t)elf_core_number(m, off + pid_off, 4);
     m->program = elf_core_text(m, off + arguments_off, off + size_bytes);
-    // The kernel ends each argument with a blank.
+    // The kernel appends a blank to each argument.
     for (length = strlen(m->program); length > 0 && m->program[length - 1] == ' ';)
         length--;
     m->program = arena_strndup(&m->arena, m->program, length);
@@ -160,7 +161,7 @@ read_process(struct memory *m, uint64_t off, uint64_t size_bytes)
         m->program = elf_core_text(m, off + name_off, off + arguments_off);
 }
 
-/* Return true if si_addr of this signal is an address: the kernel sent it for a fault. */
+/* Return true if si_addr of this signal is an address. The kernel must have sent it for a fault. */
 static bool
 has_address(uint32_t number, int32_t code)
 {
@@ -184,8 +185,8 @@ read_signal(struct memory *m, uint64_t off, uint64_t size_bytes)
     m->signal.address = m->signal.has_address ? word(m, off + address_off) : 0;
 }
 
-/* The note has a count and the page size, then start, end and offset in pages of each file, then
- * the names. */
+/* Read the mapped files. The note has a count and the page size, then start, end and offset (in
+ * pages) of each file, then the names. */
 static void
 read_files(struct reader *r, uint64_t off, uint64_t size_bytes)
 {
@@ -201,7 +202,7 @@ read_files(struct reader *r, uint64_t off, uint64_t size_bytes)
     if (count > MAPPINGS_MAX || count > (size_bytes - 2 * w) / (3 * w))
         return;
     names = off + 2 * w + count * 3 * w;
-    // Cut off a name without an end, so that no later file searches it again.
+    // Ignore an unterminated last name, so that it is not searched again for each file.
     last = memrchr(m->bytes + names, '\0', end - names);
     end = last != NULL ? (uint64_t)(last - m->bytes) + 1 : names;
     for (uint64_t i = 0; i < count; i++) {
@@ -216,7 +217,7 @@ read_files(struct reader *r, uint64_t off, uint64_t size_bytes)
     }
 }
 
-/* The note has pairs of words: a type and its value. */
+/* Read the auxiliary vector: pairs of words, a type and its value. */
 static void
 read_auxiliary(struct memory *m, uint64_t off, uint64_t size_bytes)
 {
@@ -303,7 +304,7 @@ read_region(struct reader *r, uint64_t at)
         stored = bytes;
     if (there > stored)
         there = stored;
-    // A dump holds no byte twice. Reading one a million times would take too long.
+    // A dump has no byte twice. Reading the same bytes a million times would take too long.
     if (there > m->size_bytes - r->held_bytes)
         there = 0;
     r->held_bytes += there;

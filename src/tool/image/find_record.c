@@ -1,13 +1,13 @@
 /* find_record.c: find the recorder's record, and the profile that it belongs to.
  *
- * The record begins a page of private memory, so only the first word of each page is read. Small
- * ranges come first, because the record's range is among the smallest: little of a large dump is
- * read. The record holds its own address, which differs from the address of any copy.
+ * The record is at the beginning of a page of private memory, so only the first word of each page
+ * is read. Small ranges come first, because the record's range is among the smallest: then little
+ * of a large dump is read. The record contains its own address, which distinguishes it from copies.
  *
  * A forked child without events has no record. Its variables name the process that it comes from
  * (struct core_origin).
  *
- * The process id and the start times of process and recording identify the profile. Its path does
+ * The process id and the start times of process and recording identify the profile. The path does
  * not: `heaptap run` renames profiles, and a later run may have taken the name. So the search reads
  * the header of every profile in the directories where this one may be. */
 #include "image/find_record.h"
@@ -18,7 +18,7 @@
 
 #include "profile/origin.h"
 
-static const struct memory *sorted; // For qsort alone.
+static const struct memory *sorted; // Argument of find_record_by_size, because qsort passes none.
 
 static int
 find_record_by_size(const void *a, const void *b)
@@ -31,7 +31,7 @@ find_record_by_size(const void *a, const void *b)
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Read the record at ADDRESS. Returns 0 or an error as record_find does. */
+/* Read the record at ADDRESS. Returns as record_find. */
 static int
 find_record_take(const struct memory *m, uint64_t address, struct core_record *ret, struct err *err)
 {
@@ -94,7 +94,7 @@ record_find(const struct memory *m, struct core_record *ret, struct err *err)
     return r;
 }
 
-/* Find the origin in REGION. Returns false if it is not there. */
+/* Find the origin in REGION. Return false if it is not there. */
 static bool
 find_origin_in(const struct memory *m, const struct memory_region *region, struct core_origin *ret)
 {
@@ -156,7 +156,7 @@ record_is_of(const struct core_record *r, const struct disk_header *h)
            r->start_unix_ns == h->start_unix_ns && r->start_monotonic_ns == h->start_monotonic_ns;
 }
 
-/* Return a profile of R whose path matches PATTERN, or NULL. */
+/* Return the path of a profile of R that matches PATTERN, or NULL. */
 static const char *
 find_like(const struct core_record *r, const char *pattern, struct arena *arena)
 {
@@ -174,7 +174,8 @@ find_like(const struct core_record *r, const char *pattern, struct arena *arena)
     return found;
 }
 
-/* Return the directory of PATH, with a slash at its end, as a pattern that matches only itself. */
+/* Return the directory of PATH, with a slash at its end, as a pattern that matches only that
+ * directory. */
 static const char *
 directory_pattern(const char *path, struct arena *arena)
 {
@@ -206,7 +207,7 @@ record_find_profile(const struct core_record *r, const char *beside, struct aren
         if (found == NULL)
             found = find_like(
                 r, arena_printf(arena, "%s*" ORIGIN_OTHERS_SUFFIX "/*.heaptap", directory), arena);
-        // A profile that has moved out of such a directory is above it.
+        // A profile that was moved out of such a directory is in the directory above.
         if (found == NULL)
             found = find_like(r, arena_printf(arena, "%s../*.heaptap", directory), arena);
     }

@@ -5,7 +5,7 @@
 enum {
     WORD = 8,
     PAGE_BYTES = 4096,
-    HEAD_BYTES = 16, // From a chunk to its block.
+    HEAD_BYTES = 16, // Distance from a chunk to its block.
     FLAGS = 7,
     FLAG_BEFORE_USED = 1,
     FLAG_MAPPED = 2,

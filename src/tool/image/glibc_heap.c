@@ -1,7 +1,8 @@
 /* glibc_heap.c: walk the heaps of glibc's malloc without symbols.
  *
- * A forked child inherits blocks that its own ledger does not list: the recorder's memory is wiped
- * at the fork. The allocator's records are not, and they separate used from free memory:
+ * A forked child inherits blocks that its own ledger does not list, because the recorder's memory
+ * is wiped at the fork. The allocator's records are not wiped, and they separate used from free
+ * memory:
  *
  *     malloc_state    16 bytes │ fastbins[10] │ top │ remainder │ bins[127] │ map │ next │ …
  *     heap            chunk │ chunk │ chunk │ … │ top
@@ -12,13 +13,13 @@
  * 2. Walk the chunks of every heap of every arena. The chunk behind a free chunk has its lowest
  *    flag cleared.
  * 3. Chunks in fastbins and thread caches keep that flag, so follow these lists and drop their
- *    chunks. A thread cache is a chunk itself, recognised by its size and its lists; an empty one
- *    by the thread's pointer to it.
+ *    chunks. A thread cache is itself a chunk, recognised by its size and its lists; an empty one
+ *    is recognised by the thread's pointer to it.
  * 4. Large blocks have separate mappings, which begin at a page.
  *
- * Supported are the layouts of glibc 2.26 to 2.41 with 8-byte words. Any other layout, and a heap
+ * The layouts of glibc 2.26 to 2.41 with 8-byte words are supported. Any other layout, and a heap
  * that was overwritten, ends the walk: then `whole` is false. Every address is checked before use,
- * and every loop is bounded by the memory there is. */
+ * and the size of the memory bounds every loop. */
 #include "image/glibc_heap.h"
 
 #include <stdlib.h>
@@ -47,7 +48,7 @@ enum {
     CACHE_BINS = 64,
     CACHE_CHUNK = 0x290,
     CACHE_COUNT_MAX = 1024,
-    TLS_BYTES = 4096, // Range below the thread pointer that holds libc's thread-local variables.
+    TLS_BYTES = 4096, // Range below the thread pointer with libc's thread-local variables.
 };
 
 #define HEAP_BYTES (UINT64_C(64) << 20)
@@ -58,7 +59,7 @@ struct cache {
     uint64_t entries[CACHE_BINS];
 };
 
-/* Addresses where an arena has chunks. */
+/* Range of addresses with an arena's chunks. */
 struct extent {
     uint64_t start, end;
 };
@@ -88,7 +89,7 @@ glibc_heap_size_of(const struct walker *w, uint64_t chunk)
 
 /* --- Arenas ------------------------------------------------------------------------------- */
 
-/* Return true if the list of arenas from STATE on leads back to it. */
+/* Return true if the list of arenas from STATE on leads back to STATE. */
 static bool
 is_ring(const struct walker *w, uint64_t state)
 {
@@ -99,7 +100,7 @@ is_ring(const struct walker *w, uint64_t state)
     return at == state;
 }
 
-/* Return true if the words at V, the first of them at ADDRESS, are an arena's. */
+/* Return true if the words at V, read from ADDRESS, are an arena. */
 static bool
 is_arena(const struct walker *w, const uint64_t *v, uint64_t address)
 {
@@ -114,7 +115,7 @@ is_arena(const struct walker *w, const uint64_t *v, uint64_t address)
     return empty >= BINS_EMPTY_LEAST && is_ring(w, address);
 }
 
-/* Return the address of the main arena if REGION holds it, else 0. */
+/* Return the address of the main arena in REGION, or 0. */
 static uint64_t
 glibc_heap_find_in(const struct walker *w, const struct memory_region *region)
 {
@@ -126,7 +127,7 @@ glibc_heap_find_in(const struct walker *w, const struct memory_region *region)
     words = xmalloc(region->held_bytes);
     count = memory_read(w->m, region->start, words, region->held_bytes) / WORD;
     for (size_t i = 0; i + STATE_BYTES / WORD <= count && found == 0; i++)
-        // A cheap test first that every arena passes: `next` is set and `top` is aligned.
+        // First a cheap test that every arena passes: `next` is set and `top` is aligned.
         if (words[i + NEXT_OFF / WORD] != 0 && words[i + TOP_OFF / WORD] % ALIGNMENT == 0 &&
             is_arena(w, words + i, region->start + i * WORD))
             found = region->start + i * WORD;
@@ -151,16 +152,16 @@ find_main(const struct walker *w)
 
 /* --- Lists of free chunks ----------------------------------------------------------------- */
 
-/* Return the target of the link VALUE at AT. Since glibc 2.32 links are stored xor their own
- * place. */
+/* Return the target of the link VALUE stored at AT. MASKED: links are stored xor their own address,
+ * as in glibc 2.32 and later. */
 static uint64_t
 reveal(uint64_t at, uint64_t value, bool masked)
 {
     return masked ? value ^ at >> 12 : value;
 }
 
-/* Follow the list of blocks that begins with BLOCK, each of CHUNK_BYTES, at most MOST of them.
- * NOTE: add them to w->cached. Returns false if a link is invalid or the list is longer. */
+/* Follow the list of at most MOST blocks that begins with BLOCK, each in a chunk of CHUNK_BYTES.
+ * NOTE: add them to w->cached. Return false if a link is invalid or the list is longer. */
 static bool
 glibc_heap_follow(struct walker *w, uint64_t block, uint64_t chunk_bytes, uint32_t most,
                   bool masked, bool note)
@@ -177,7 +178,7 @@ glibc_heap_follow(struct walker *w, uint64_t block, uint64_t chunk_bytes, uint32
     return block == 0;
 }
 
-/* Return true if the lists of C, with their links MASKED or not, are valid and not all empty. */
+/* Return true if the lists of C, with links MASKED or not, are valid and not all empty. */
 static bool
 is_cache(struct walker *w, const struct cache *c, bool masked)
 {
@@ -193,7 +194,7 @@ is_cache(struct walker *w, const struct cache *c, bool masked)
     return any;
 }
 
-/* Return true if a word near the thread pointer of a thread is ADDRESS. */
+/* Return true if a word near some thread's thread pointer is ADDRESS. */
 static bool
 is_of_thread(const struct walker *w, uint64_t address)
 {
@@ -216,7 +217,7 @@ is_of_thread(const struct walker *w, uint64_t address)
     return false;
 }
 
-/* If the chunk at CHUNK is a thread's cache, note the blocks in it and return true. */
+/* If the chunk at CHUNK is a thread cache, add the blocks in it to w->cached and return true. */
 static bool
 take_cache(struct walker *w, uint64_t chunk)
 {
@@ -246,14 +247,14 @@ note_fastbins(struct walker *w, uint64_t state)
         uint64_t bytes = CHUNK_LEAST + (uint64_t)ALIGNMENT * i;
         bool masked = true, new;
 
-        // Links lead to chunks, not to blocks. The first one decides whether they are masked.
+        // Links lead to chunks, not to blocks. The first one decides whether links are masked.
         for (uint32_t k = 0; chunk != 0; k++) {
             uint64_t block = chunk + HEAD_BYTES, link = glibc_heap_word_at(w, block);
 
             if (chunk % ALIGNMENT != 0 || glibc_heap_size_of(w, chunk) != bytes)
                 break;
             *map_put(&w->cached, block, &new) = 1;
-            if (!new) // A list that leads back to itself.
+            if (!new) // The list leads back to itself.
                 break;
             if (k == 0)
                 masked = reveal(block, link, true) % ALIGNMENT == 0;
@@ -280,7 +281,7 @@ add_extent(struct walker *w, uint64_t start, uint64_t end)
     w->extents[w->extent_count++] = (struct extent){start, end};
 }
 
-/* Return the end of the heap that contains AT; AT itself if none does. */
+/* Return the end of the heap that contains AT; AT itself if no heap does. */
 static uint64_t
 heap_end(const struct walker *w, uint64_t at)
 {
@@ -291,15 +292,15 @@ heap_end(const struct walker *w, uint64_t at)
     return at;
 }
 
-/* Walk the chunks of [CHUNK, END). They end at TOP if it lies in there, else at a chunk too small
- * to be one. Returns false if the walk leaves the heap. */
+/* Walk the chunks of [CHUNK, END). They end at TOP if it lies in this range, else at a chunk
+ * smaller than any real one. Return false if the walk leaves the heap. */
 static bool
 glibc_heap_walk(struct walker *w, uint64_t chunk, uint64_t end, uint64_t top)
 {
     const uint64_t first = chunk;
     uint64_t size;
 
-    if (heap_end(w, chunk) != chunk) // A list of heaps that leads back to itself.
+    if (heap_end(w, chunk) != chunk) // The list of heaps leads back to itself.
         return false;
     add_extent(w, chunk, end);
     for (; chunk != top && end - chunk > HEAD_BYTES; chunk += size) {
@@ -316,7 +317,7 @@ glibc_heap_walk(struct walker *w, uint64_t chunk, uint64_t end, uint64_t top)
     return true;
 }
 
-/* Walk the heap that grows by brk. Returns false if it is not whole. */
+/* Walk the heap that grows by brk. Return false if it is not whole. */
 static bool
 walk_main(struct walker *w, uint64_t state)
 {
@@ -324,14 +325,15 @@ walk_main(struct walker *w, uint64_t state)
              bytes = glibc_heap_word_at(w, state + SYSTEM_OFF);
     uint64_t end = top + glibc_heap_size_of(w, top);
 
-    if (bytes == 0) // Nothing was allocated yet.
+    if (bytes == 0) // Nothing was allocated there yet.
         return true;
     if (top >= ADDRESS_LIMIT || end < top || bytes > end)
         return false;
     return glibc_heap_walk(w, (end - bytes + ALIGNMENT - 1) & -(uint64_t)ALIGNMENT, end, top);
 }
 
-/* Walk the heaps of another arena, the latest first. Returns false if they are not whole. */
+/* Walk the heaps of an arena other than the main one, latest first. Return false if they are not
+ * whole. */
 static bool
 walk_other(struct walker *w, uint64_t state)
 {
@@ -357,8 +359,8 @@ walk_other(struct walker *w, uint64_t state)
 
 /* --- Mappings ----------------------------------------------------------------------------- */
 
-/* Return true if CHUNK is the head of a block whose mapping begins at START in REGION, and store
- * the chunk's size in *RET. The first word of the chunk is its distance from START. */
+/* Return true if CHUNK is the head of a block whose mapping begins at START in REGION. *RET is the
+ * chunk's size. The first word of such a chunk is its distance from START. */
 static bool
 glibc_heap_is_mapped(const struct walker *w, const struct memory_region *region, uint64_t start,
                      uint64_t chunk, uint64_t *ret)
@@ -371,8 +373,8 @@ glibc_heap_is_mapped(const struct walker *w, const struct memory_region *region,
            size <= region->end - chunk && (before + size) % PAGE_BYTES == 0;
 }
 
-/* Add the block whose mapping begins at START in REGION. Returns its end, or START if there is
- * none. */
+/* Add the block whose mapping begins at START in REGION. Return the end of the block, or START if
+ * there is none. */
 static uint64_t
 take_mapped(struct walker *w, const struct memory_region *region, uint64_t start)
 {
@@ -380,8 +382,8 @@ take_mapped(struct walker *w, const struct memory_region *region, uint64_t start
 
     if (glibc_heap_word_at(w, start) != 0 || word % PAGE_BYTES != FLAG_MAPPED)
         return start;
-    // The head of an aligned block lies further behind, and the first head stays as it was. A
-    // mapping that has moved since keeps only the distance.
+    // An aligned block has a second head further behind, and the first head stays unchanged. If the
+    // mapping was moved, only the distance between them is right.
     for (uint64_t align = 2 * CHUNK_LEAST; align < HEAP_BYTES;
          align += align < PAGE_BYTES ? align : PAGE_BYTES) {
         uint64_t chunk = start + align - HEAD_BYTES;

@@ -1,4 +1,4 @@
-/* glibc_heap.h: the blocks of glibc's malloc, by the allocator's records in the memory of a
+/* glibc_heap.h: blocks of glibc's malloc, from the allocator's records in the memory of a
  * process. */
 #ifndef IMAGE_GLIBC_HEAP_H
 #define IMAGE_GLIBC_HEAP_H
@@ -9,7 +9,7 @@
 struct glibc_block {
     uint64_t address;
     uint64_t usable_bytes; // At least the requested size.
-    uint32_t head_bytes;   // Difference between the size of the chunk and the usable bytes.
+    uint32_t head_bytes;   // Size of the chunk minus usable_bytes.
 };
 
 struct glibc_heap {
@@ -19,8 +19,8 @@ struct glibc_heap {
     bool whole; // Every heap was walked to its end.
 };
 
-/* List the blocks in use in M into *RET, whose memory is from ARENA. Blocks that glibc caches for
- * reuse are not in use. */
+/* List the blocks in use in M in *RET. Blocks that glibc caches for reuse are not in use. Memory is
+ * from ARENA. */
 void glibc_heap_read(const struct memory *m, struct arena *arena, struct glibc_heap *ret);
 
 #endif

@@ -1,14 +1,15 @@
-/* heap_snapshot.c: live blocks as a profile.
+/* heap_snapshot.c: write live blocks as a profile.
  *
  * The ledger has the address, the size and the site of each block; the profile file has the stack
- * of each site. The file may be younger than the memory, because a process survives
- * a dump by a debugger. But the tables of a file only grow, so it has every site of the memory
- * with the same meaning.
+ * of each site. The file may be younger than the memory, because a process survives a dump by a
+ * debugger. But the tables of a file only grow, so every site of the memory is in the file with the
+ * same meaning.
  *
  * The result is a profile file like any other, so every view, comparison and export can read it.
  * Its tables of stacks are copies; counters, sizes and threads are new. Each live block counts as
- * one allocation, and nothing as freed: earlier events are not known, and a note in the file says
- * so. The ledger does not store the thread of an allocation, so one row represents all threads. */
+ * one allocation, and nothing as freed. Earlier events are unknown, which a note in the file
+ * states. The ledger does not store the thread of an allocation, so one row represents all
+ * threads. */
 #include "image/heap_snapshot.h"
 
 #include "profile/writer.h"
@@ -16,16 +17,16 @@
 
 enum { EPOCH = 1, THREAD_ROW = 1 };
 
-/* The tables under construction. */
+/* Tables under construction. */
 struct filling {
     const struct raw_file *raw;
     struct writer w;
     struct disk_block *counters;
     size_t counter_count, counter_capacity;
-    struct map counter_of; // By site / DISK_BLOCK_SITES: index of its block plus 1.
+    struct map counter_of; // Site / DISK_BLOCK_SITES to the index of its block plus 1.
     struct disk_error *errors;
     size_t error_count, error_capacity;
-    struct map error_of; // By site: index plus 1.
+    struct map error_of; // Site to index plus 1.
     struct disk_bins *bins;
     int64_t blocks, bytes;
 };
@@ -176,7 +177,7 @@ int
 heap_snapshot_write(const struct raw_file *raw, const struct blocks *b, const char *name,
                     bool ended, struct strbuf *ret, struct err *err)
 {
-    // Packed files have names and types for stacks, which are copied.
+    // Copied tables: stacks, and in packed files their names and types.
     static const enum disk_kind stays[] = {DISK_MODULES, DISK_NODES,  DISK_PHASES,
                                            DISK_HEAPS,   DISK_LABELS, DISK_NAMED, DISK_FRAMES,
                                            DISK_LOCATIONS, DISK_TYPES, DISK_SITE_TYPES};

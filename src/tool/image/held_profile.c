@@ -1,8 +1,8 @@
-/* held_profile.c: the file that the recorder would have written.
+/* held_profile.c: copy a profile that the recorder keeps in memory.
  *
- * The tables lie in memory as in the file, but separately, with room to grow behind each. The
- * directory maps the parts of tables to offsets in the file. Each part is copied to its offset, and
- * the result is parsed like any other file. Only offsets and sizes are checked here. */
+ * The tables have the same layout in memory as in the file, but are separate, each with room to
+ * grow. The directory maps the parts of tables to offsets in the file. Each part is copied to its
+ * offset, and the result is parsed like any other file. Only offsets and sizes are checked here. */
 #include "image/held_profile.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #define FILE_BYTES_MAX (UINT64_C(32) << 30)
 
-/* Return the address of the bytes that SEGMENT describes; 0 if no table of R has them. */
+/* Return the address in memory of the bytes that SEGMENT describes; 0 if no table of R has them. */
 static uint64_t
 held_profile_address_of(const struct core_record *r, const struct disk_segment *segment)
 {
@@ -63,7 +63,7 @@ held_profile(const struct memory *m, const struct core_record *r, struct strbuf 
     if (end == 0)
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "%s: the profile in its memory is damaged, or cut off", m->name);
-    // The flag means a copy made now and then, without later events. This one is complete.
+    // The flag marks a copy that lacks later events. This copy is complete.
     memcpy(&flags, head + offsetof(struct disk_header, process_flags), sizeof flags);
     flags &= ~(uint32_t)DISK_PROCESS_IN_MEMORY;
     memcpy(head + offsetof(struct disk_header, process_flags), &flags, sizeof flags);
@@ -82,7 +82,7 @@ held_profile(const struct memory *m, const struct core_record *r, struct strbuf 
             *ret_missing +=
                 s->bytes - memory_read(m, address, ret->text + s->off, (size_t)s->bytes);
     }
-    // The kernel omits pages that were never written to; they are zeros unless the dump is cut
+    // The kernel omits pages that were never written to. They are zeros, unless the dump is cut
     // short.
     if (m->missing_bytes == 0)
         *ret_missing = 0;

@@ -1,9 +1,9 @@
-/* inherited.c: blocks that were allocated before a forked child recorded.
+/* inherited.c: find blocks that were allocated before a forked child began to record.
  *
  * The recorder's memory is wiped at a fork, so the child's ledger lists only blocks that the child
- * has allocated. Keeping the parent's ledger instead would cost every fork page tables, and the
- * parent a fault for each page of the ledger that it writes to afterwards. The blocks can still be
- * found in the child's memory:
+ * has allocated. Keeping the parent's ledger would add page tables to the cost of every fork, and
+ * cost the parent a fault for each page of the ledger that it writes to afterwards. The blocks can
+ * still be found in the child's memory:
  *
  *     annotated blocks    the recorder's map of them is inherited
  *     glibc               its heaps are walked (glibc_heap.c), unless the child sampled: the walk
@@ -11,8 +11,8 @@
  *     other allocators    unknown: their whole memory is searched for pointers, so that no
  *                         block that an inherited one points to seems lost
  *
- * Their stacks are not known. One site with one named frame represents all. It is added to copies
- * of the profile's tables, so that every view and every written profile has it. */
+ * Their stacks are unknown. One site with one named frame represents them all. It is added to
+ * copies of the profile's tables, so that every view and every written profile has it. */
 #include "image/inherited.h"
 
 #include <string.h>
@@ -25,8 +25,9 @@ enum { NAMED_OTHER = 1 }; // Record of NAMED for all other functions. Record 0 i
 
 /* --- The site --------------------------------------------------------------------------------- */
 
-/* Copy table KIND of RAW, cut off or padded with zeros to COUNT records of RECORD_BYTES each, with
- * ADDED more. Returns the address of the added records. */
+/* Replace the table KIND of RAW by a copy, cut or padded with zeros to COUNT records, and append
+ * ADDED records. Each has RECORD_BYTES, unless the table has another size. Return the appended
+ * records. */
 static unsigned char *
 inherited_extend(struct raw_file *raw, enum disk_kind kind, size_t count, size_t record_bytes,
                  size_t added)
@@ -68,7 +69,7 @@ largest_site(const struct raw_file *raw)
     return largest;
 }
 
-/* Add the frame and its sites to RAW. Returns the site of the smallest blocks; 0 if there is no
+/* Add the frame and its sites to RAW. Return the site of the smallest blocks; 0 if there is no
  * room. */
 static uint32_t
 inherited_add_site(struct raw_file *raw)
@@ -169,7 +170,7 @@ add_glibc(struct adding *a)
     for (size_t i = 0; i < heap.count; i++) {
         const struct glibc_block *b = &heap.v[i];
 
-        // Skip blocks that the child has freed, by its ledger.
+        // By its ledger, the child has freed blocks that are listed as ended. Skip them.
         if (!blocks_ended_before(&e->memory, &e->record, &e->blocks, b->address,
                                  BLOCKS_LOOK_BACK_BYTES, &ended) ||
             ended.address != b->address)
@@ -177,7 +178,7 @@ add_glibc(struct adding *a)
     }
 }
 
-/* Return true if the ledger of RAW's process may lack blocks that the process itself allocated. */
+/* Return true if RAW's ledger may lack blocks that the process itself allocated. */
 static bool
 inherited_is_sampled(const struct raw_file *raw)
 {

@@ -1,29 +1,30 @@
-/* live_memory.c: a process that runs, by what /proc says of it.
+/* live_memory.c: read the memory of a running process through /proc.
  *
- * Its ranges are those of /proc/PID/smaps at the time of opening, its bytes come by
- * process_vm_readv, which needs the right to trace it and does not stop it. What the process wants
- * to be left out of dumps (VmFlags dd) is left out here, too: so both see the same, and the
- * recorder's notes of recent blocks are not taken for the program's pointers.
+ * The ranges are read from /proc/PID/smaps when the memory is opened. The bytes are read by
+ * process_vm_readv, which requires permission to trace the process and does not stop it. Ranges
+ * that the process excludes from dumps (VmFlags dd) are left out, so that a dump and a live process
+ * show the same. They also include the recorder's list of recent blocks, which must not count as
+ * pointers of the program.
  *
- * Who looks for pointers must stop the process, as one that moves from a variable to another would
- * be seen in neither. That is done by seizing each thread, which leaves no trace: no signal is
- * sent, and if we die they go on. Threads may be made meanwhile, so the list is gone over until it
- * has none that is not stopped.
+ * A search for pointers must stop the process, because a pointer that moves from one variable to
+ * another would be seen in neither. Each thread is seized. This sends no signal, and if we die the
+ * kernel resumes the threads. New threads may start meanwhile, so the list is read again until all
+ * its threads are stopped.
  *
- * A thread that the kernel does not let go of, as one that waits for the child of its vfork or for
- * a disk, stops only when that is over, and all others would stand still as long. It does not run
- * either: it is left alone, and /proc tells its stack pointer.
+ * A thread may be waiting in the kernel uninterruptibly, for the child of its vfork or for a disk.
+ * It would stop only after the wait, and all others would have to wait as long. It does not run
+ * either. So it is left alone, and /proc provides its stack pointer.
  *
- * A stop makes some system calls fail with EINTR (signal(7)), which a program without signal
- * handlers need not expect. Those are restarted (restart_call.c). The rest restart by themselves.
+ * A stop makes some system calls fail with EINTR (signal(7)). A program without signal handlers
+ * need not expect that. restart_call.c restarts these calls. The kernel restarts the others.
  *
- * Other calls return a part of what they would have moved, and no restart mends that. Such a thread
- * can be spared if nobody needs its registers, which only a stop shows. It is asleep, so it changes
- * nothing. Its count of context switches proves afterwards that it has not run.
+ * Some calls return a partial result, which no restart can repair. A thread in such a call is
+ * spared if nobody needs its registers, which only a stop shows. It is asleep, so it changes
+ * nothing. Its number of context switches proves afterwards that it has not run.
  *
- * Rejected: spare threads in a search for leaks. Their registers may hold the only pointer to a
- * block, often to all that main() works on. Freezing by a control group interrupts calls as well.
- */
+ * Rejected: sparing threads in a search for leaks. Their registers may have the only pointer to a
+ * block, often to everything that main() uses. Freezing by a control group interrupts calls as
+ * well. */
 #include "image/live_memory.h"
 
 #include <elf.h>
@@ -43,20 +44,20 @@
 #include "image/restart_call.h"
 #include "image/saved_registers.h"
 
-enum { VECTORS_MAX = 64 << 10 }; // Of any processor so far; the kernel writes no more.
+enum { VECTORS_MAX = 64 << 10 }; // More than any processor needs; the kernel writes no more.
 
 enum { ROUNDS_MAX = 16, PC_AT = 16, SP_AT = 19, POINTER_AT = 21 };
 
-/* How often, and at what interval, to check whether the kernel has released a thread. */
+/* Number and interval of checks whether the kernel still holds a thread. */
 enum { HELD_LOOKS = 20, HELD_WAIT_NS = 1000000 };
 
-/* How often, and at what interval, to check whether a thread is in a fragile call, and how many
- * checks in a row must find none. */
+/* Number and interval of checks for threads in fragile calls, and the number of consecutive checks
+ * that must find none. */
 enum { FRAGILE_LOOKS = 100, FRAGILE_WAIT_NS = 10000000, FRAGILE_CLEAR = 3 };
 
 enum stop_result { STOP_FAILED, STOP_DONE, STOP_HELD };
 
-/* A line of smaps that is no range: "VmFlags: rd wr mr mw me dd" of the latest one. */
+/* Read LINE of smaps, which is no range. "VmFlags: … dd" excludes the latest range from dumps. */
 static void
 read_flags(struct memory *m, const char *line)
 {
@@ -123,7 +124,7 @@ read_maps(struct memory *m, struct err *err)
     return 0;
 }
 
-/* Whether we may read it at all: the errno if not. */
+/* Return 0 if we may read the memory of M, else the errno. */
 static int
 probe(const struct memory *m)
 {
@@ -174,7 +175,7 @@ is_stopped(const struct memory *m, uint32_t tid)
     return false;
 }
 
-/* The line of the file NAME of thread TID; "" if there is none. */
+/* Return the first line of the file NAME of thread TID; "" if there is none. From M's arena. */
 static const char *
 live_memory_line_of(struct memory *m, uint32_t tid, const char *name)
 {
@@ -189,15 +190,15 @@ live_memory_line_of(struct memory *m, uint32_t tid, const char *name)
     return arena_strdup(&m->arena, line);
 }
 
-/* Whether thread TID waits in the kernel for something that cannot be interrupted, and goes on
- * doing so. */
+/* Return true if thread TID waits uninterruptibly in the kernel for the whole time of the
+ * checks. */
 static bool
 is_held(struct memory *m, uint32_t tid)
 {
     static const struct timespec while_ = {.tv_nsec = HELD_WAIT_NS};
 
     for (int i = 0; i < HELD_LOOKS; i++) {
-        // Its name, which may hold anything, stands in front of the state.
+        // The state follows the name, which may contain any character.
         const char *state = strrchr(live_memory_line_of(m, tid, "stat"), ')');
 
         if (state == NULL || strncmp(state, ") D", 3) != 0)
@@ -207,7 +208,7 @@ is_held(struct memory *m, uint32_t tid)
     return true;
 }
 
-/* Whether thread TID is gone, or is only waited for. */
+/* Return true if thread TID is gone or a zombie. */
 static bool
 has_ended(struct memory *m, uint32_t tid)
 {
@@ -223,7 +224,7 @@ add_thread(struct memory *m, size_t *capacity, struct memory_thread t)
     m->threads[m->thread_count++] = t;
 }
 
-/* Note where thread TID is by its line LINE of "syscall", whose last numbers are sp and pc. */
+/* Return thread TID with its sp and pc, the last two numbers of LINE, its line of "syscall". */
 static struct memory_thread
 thread_in_call(uint32_t tid, const char *line)
 {
@@ -239,7 +240,7 @@ thread_in_call(uint32_t tid, const char *line)
     return t;
 }
 
-/* Whether LINE, of a thread's "syscall", shows it asleep in a fragile call. */
+/* Return true if LINE, a thread's line of "syscall", shows it asleep in a fragile call. */
 static bool
 is_fragile(const char *line)
 {
@@ -252,7 +253,7 @@ is_fragile(const char *line)
            call_is_fragile(number, a);
 }
 
-/* The number after KEY, at the beginning of a line of thread TID's "status"; 0 if there is none. */
+/* Return the number behind KEY in thread TID's "status"; 0 if there is none. */
 static uint64_t
 status_number(const struct memory *m, uint32_t tid, const char *key)
 {
@@ -270,7 +271,7 @@ status_number(const struct memory *m, uint32_t tid, const char *key)
     return value;
 }
 
-/* How often thread TID has left a processor. */
+/* Return the number of context switches of thread TID. */
 static uint64_t
 switches_of(const struct memory *m, uint32_t tid)
 {
@@ -278,7 +279,8 @@ switches_of(const struct memory *m, uint32_t tid)
            status_number(m, tid, "nonvoluntary_ctxt_switches:");
 }
 
-/* Add thread TID to those of M without stopping it, if it is asleep in a fragile call. */
+/* If thread TID is asleep in a fragile call, add it to M without stopping it. Return false if it is
+ * not. */
 static bool
 spare(struct memory *m, size_t *capacity, uint32_t tid)
 {
@@ -300,7 +302,8 @@ live_memory_moved(struct memory *m)
     for (size_t i = 0; i < m->thread_count; i++) {
         const struct memory_thread *t = &m->threads[i];
 
-        // Leaving the processor counts. A thread that runs right now has no line.
+        // Each switch is counted when the thread leaves the processor. A running thread has no such
+        // line.
         if (t->asleep_in != NULL &&
             (strcmp(live_memory_line_of(m, t->tid, "syscall"), t->asleep_in) != 0 ||
              switches_of(m, t->tid) != t->switches))
@@ -309,7 +312,7 @@ live_memory_moved(struct memory *m)
     return false;
 }
 
-/* Whether a thread of M is asleep in a fragile call. */
+/* Return true if a thread of M, listed in PATH, is asleep in a fragile call. */
 static bool
 any_fragile(struct memory *m, const char *path)
 {
@@ -332,7 +335,7 @@ live_memory_await(struct memory *m)
     const char *path = arena_printf(&m->arena, "/proc/%u/task", m->pid);
     int clear = FRAGILE_CLEAR;
 
-    // A thread that sleeps again and again in one call is on a processor between, and unseen.
+    // A thread that repeats a call runs between two sleeps, and one check may miss it.
     for (int i = 0; i < FRAGILE_LOOKS; i++) {
         clear = any_fragile(m, path) ? 0 : clear + 1;
         if (clear >= FRAGILE_CLEAR)
@@ -341,8 +344,8 @@ live_memory_await(struct memory *m)
     }
 }
 
-/* Stop thread TID. One that was on its way into the kernel may be held there only now: it is left
- * seized, and the kernel lets go of it when we end. */
+/* Stop thread TID. The kernel may begin to hold it only after it was seized. Then it stays seized,
+ * and the kernel releases it when we end. */
 static enum stop_result
 interrupt(struct memory *m, uint32_t tid, int *ret_status)
 {
@@ -363,7 +366,7 @@ interrupt(struct memory *m, uint32_t tid, int *ret_status)
     }
 }
 
-/* Save the vector registers of the stopped thread T. An old kernel has only those up to SSE. */
+/* Store the vector registers of the stopped thread T. Old kernels provide only those up to SSE. */
 static void
 read_vectors(struct memory *m, struct memory_thread *t)
 {
@@ -382,7 +385,7 @@ read_vectors(struct memory *m, struct memory_thread *t)
     free(buffer);
 }
 
-/* Stop thread TID and note its registers: false if that cannot be. */
+/* Stop thread TID and add it to M with its registers. Return false if that fails. */
 static bool
 stop_thread(struct memory *m, size_t *capacity, uint32_t tid)
 {
@@ -395,7 +398,8 @@ stop_thread(struct memory *m, size_t *capacity, uint32_t tid)
         add_thread(m, capacity, thread_in_call(tid, live_memory_line_of(m, tid, "syscall")));
     if (r != STOP_DONE)
         return r == STOP_HELD;
-    // One that a signal has stopped first gets it when it goes on. Our own stop is an event.
+    // A pending signal stopped the thread; it is delivered when the thread resumes. Our own stop
+    // has an event.
     if (status >> 16 == 0)
         t.pending = (uint32_t)WSTOPSIG(status);
     if (ptrace(PTRACE_GETREGS, tid, NULL, &registers) == 0) {
@@ -413,8 +417,8 @@ stop_thread(struct memory *m, size_t *capacity, uint32_t tid)
     return true;
 }
 
-/* Stop those threads of M that are not, as HOW says. Returns whether there were any; *RET_LEFT is
- * how many could not be stopped, but for those that have ended. */
+/* Stop the threads of M that are not stopped yet, as HOW requires. Return true if any was stopped
+ * or spared. *RET_LEFT is the number of living threads that could not be stopped. */
 static bool
 stop_others(struct memory *m, enum live_stop how, const char *path, size_t *capacity,
             size_t *ret_left)
@@ -458,7 +462,7 @@ live_memory_stop(struct memory *m, enum live_stop how)
     m->thread_count = 0;
     while (round < ROUNDS_MAX && stop_others(m, how, path, &capacity, &left))
         round++;
-    // They are made faster than they can be stopped.
+    // New threads start faster than they can be stopped.
     if (round == ROUNDS_MAX && left == 0)
         left = 1;
     live_memory_renew(m);

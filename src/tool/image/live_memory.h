@@ -1,4 +1,4 @@
-/* live_memory.h: the memory of a running process. */
+/* live_memory.h: memory of a running process. */
 #ifndef IMAGE_LIVE_MEMORY_H
 #define IMAGE_LIVE_MEMORY_H
 
@@ -8,7 +8,7 @@
  * moment. Returns 0 and an owned *RET (memory_close), or HEAPTAP_BAD_INPUT with ERR set. */
 int live_memory_open(uint32_t pid, struct memory *ret, struct err *err);
 
-/* Read the ranges of M, which is open, again. */
+/* Read the address ranges of M again. */
 void live_memory_renew(struct memory *m);
 
 enum live_stop {
@@ -16,19 +16,19 @@ enum live_stop {
     LIVE_STOP_SPARING, // All but threads asleep in fragile calls (image/restart_call.h).
 };
 
-/* Wait until no thread of M is asleep in a fragile call, for a second at most. */
+/* Wait until no thread of M is asleep in a fragile call, at most for a second. */
 void live_memory_await(struct memory *m);
 
-/* Stop threads of M, which is open, as HOW says, so that later reads belong to one moment. Store
- * the threads in M. Returns how many keep running. A thread that is spared or held by the kernel
- * has no registers. */
+/* Stop the threads of M as HOW requires, so that later reads belong to one moment. Store them in M.
+ * Return the number of threads that could not be stopped. A thread that is spared or held by the
+ * kernel has no registers. */
 size_t live_memory_stop(struct memory *m, enum live_stop how);
 
 /* Return true if a thread that live_memory_stop spared may have run since. */
 bool live_memory_moved(struct memory *m);
 
-/* Return the process that traces M or one of its threads, and its name, from M's arena. Returns 0
- * if no tracer can be seen. Requires that we have not stopped M. */
+/* Return the id of the process that traces M or one of its threads, 0 if none is visible. *RET_NAME
+ * is its name, from M's arena. Requires that we have not stopped M. */
 uint32_t live_memory_tracer(struct memory *m, const char **ret_name);
 
 /* Resume the threads. M can still be read. */

@@ -2,9 +2,8 @@
  *
  * Reading a dump copies bytes from the mapped file. Reading a running process needs a system call,
  * while a heap walk reads single words. So a read from a process fetches a window of bytes around
- * the address, which serves most of the following reads. A window is as old as its first read, and
- * the process has been running since. Readers that need two values of one moment must stop the
- * process first. */
+ * the address, which serves most of the following reads. A window may be stale, because the process
+ * runs on. Consistent reads of several values require a stopped process. */
 #include "image/memory.h"
 
 #include <stdlib.h>
@@ -150,8 +149,8 @@ read_living(const struct memory *m, uint64_t address, void *buffer, size_t size_
     return n > 0 ? (size_t)n : 0;
 }
 
-/* Read SIZE_BYTES at ADDRESS in region R through the window, which moves there if necessary.
- * Returns how many bytes could be read. */
+/* Read SIZE_BYTES at ADDRESS in region R through the window, which is moved if necessary. Return
+ * the number of bytes read. */
 static size_t
 memory_read_window(const struct memory *m, const struct memory_region *r, uint64_t address,
                    void *buffer, size_t size_bytes)

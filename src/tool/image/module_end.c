@@ -1,9 +1,9 @@
 /* module_end.c: find the end of the variables of a program or library.
  *
  * Variables that start as zeros lie in anonymous memory behind the mapped file. The kernel merges
- * adjacent anonymous mappings, so memory that the program maps later may follow without a gap. A
- * program's own heap that happened to follow a library would be taken for that library's variables,
- * and everything that it points to for reachable.
+ * adjacent anonymous mappings, so memory that the program maps later may follow without a gap. If
+ * the program's own heap follows a library, it would be taken for the library's variables, and
+ * everything that it points to for reachable.
  *
  *     | file | .data | .bss | mapped later |
  *                           ^ from the program headers at the beginning of the file, which are
@@ -16,7 +16,8 @@
 
 enum { HEADERS_MAX = 64, PAGE_BYTES = 4096 };
 
-/* Find where the first byte of MAPPING's file is mapped: by the last such mapping in front. */
+/* Store the address at which MAPPING's file begins in *RET: its last mapping of file offset 0 at or
+ * before MAPPING. Return false if there is none. */
 static bool
 find_start(const struct memory *m, const struct memory_mapping *mapping, uint64_t *ret)
 {

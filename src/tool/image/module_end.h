@@ -1,11 +1,11 @@
-/* module_end.h: the end of a program or library in memory. */
+/* module_end.h: end of a program or library in memory. */
 #ifndef IMAGE_MODULE_END_H
 #define IMAGE_MODULE_END_H
 
 #include "image/examined.h"
 
-/* Return the end of the module that MAPPING is a part of, with its variables that start as zeros;
- * UINT64_MAX if it is not known. */
+/* Return the end of the module that MAPPING is a part of, including its variables that start as
+ * zeros; UINT64_MAX if unknown. */
 uint64_t module_end(const struct examined *e, const struct memory_mapping *mapping);
 
 #endif

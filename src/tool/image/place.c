@@ -1,9 +1,9 @@
-/* place.c: explain an address.
+/* place.c: find the target of an address.
  *
  * Blocks come first, because the ledger is certain about them; then the ranges that the kernel
  * reports. Variables that start as zeros lie in anonymous memory behind the other variables of a
- * module. So a range that follows a module without a gap counts as a part of it, as far as the
- * module reaches. */
+ * module. So a range that follows a module without a gap counts as a part of the module, up to its
+ * end. */
 #include "image/place.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { NULL_BYTES = 64 << 10, REAL_BYTES = 4096, BELOW_BYTES = 1 << 20 };
 
-// How far in front of an address without memory to look for an ended block.
+// Distance to search in front of an address without memory for an ended block.
 enum { GONE_BYTES = 256 << 20 };
 
 /* Return the thread whose stack pointer lies in REGION, or NULL. */
@@ -25,8 +25,8 @@ thread_on(const struct memory *m, const struct memory_region *region)
     return NULL;
 }
 
-/* Return the thread whose stack begins a little above ADDRESS, where no memory or a guard is; NULL
- * if there is none. */
+/* Return the thread whose stack begins a little above ADDRESS, or NULL. ADDRESS is in a guard page
+ * or in no memory. */
 static const struct memory_thread *
 thread_above(const struct memory *m, uint64_t address)
 {
@@ -40,8 +40,8 @@ thread_above(const struct memory *m, uint64_t address)
     return NULL;
 }
 
-/* Return the mapping that contains ADDRESS in REGION, or whose variables do; NULL if there is
- * none. */
+/* Return the mapping that contains ADDRESS in REGION, or whose module has ADDRESS among its
+ * variables; NULL if there is none. */
 static const struct memory_mapping *
 mapping_of(const struct examined *e, const struct memory_region *region, uint64_t address)
 {
@@ -60,14 +60,14 @@ module_off(const struct memory *m, const struct memory_mapping *mapping, uint64_
 {
     uint64_t start = mapping->start - mapping->file_off;
 
-    // A library may be mapped more than once: its beginning is the last one in front.
+    // A library may be mapped more than once: the last beginning in front of ADDRESS is its own.
     for (size_t i = 0; i < m->mapping_count && m->mappings[i].start <= address; i++)
         if (m->mappings[i].file_off == 0 && strcmp(m->mappings[i].path, mapping->path) == 0)
             start = m->mappings[i].start;
     return address - start;
 }
 
-/* Explain an address that is in no block. */
+/* Return the place of an address that is in no block. */
 static struct place
 beside_blocks(const struct examined *e, uint64_t address)
 {
@@ -82,7 +82,7 @@ beside_blocks(const struct examined *e, uint64_t address)
     } else if ((p.thread = thread_on(m, p.region)) != NULL) {
         p.kind = PLACE_STACK;
     } else if (m->first_stack - p.region->start < p.region->end - p.region->start) {
-        // The first thread runs on another stack, or its registers are not known.
+        // The first thread runs on another stack, or its registers are unknown.
         p.kind = PLACE_STACK;
         p.thread = memory_first_thread(m);
     } else if ((p.mapping = mapping_of(e, p.region, address)) != NULL) {
@@ -94,8 +94,8 @@ beside_blocks(const struct examined *e, uint64_t address)
     return p;
 }
 
-/* Find the ended block that ADDRESS was in. It must be in REGION or, if that is NULL, in memory
- * that the allocator has unmapped since, with no region between the block and ADDRESS. */
+/* Find the freed block that ADDRESS was in. It must be in REGION. If REGION is NULL, it must be in
+ * memory that the allocator has unmapped, with no region between the block and ADDRESS. */
 static bool
 ended_before(const struct examined *e, const struct memory_region *region, uint64_t address,
              struct ended_block *ret)

@@ -1,5 +1,5 @@
-/* pointers.c: the reverse of the search in reach.c: find the words that point to a range. The rest
- * of the heap is not searched, because remains in freed blocks keep nothing alive. */
+/* pointers.c: find the words that point to a range, as the reverse of the search in reach.c. Memory
+ * between blocks is not searched, because remains of freed blocks keep nothing alive. */
 #include "image/pointers.h"
 
 #include "image/saved_registers.h"
@@ -9,9 +9,9 @@ struct looking {
     struct arena *arena;
     struct pointers *found;
     uint64_t start, bytes;
-    const struct block *target; // The block that starts there; NULL = none.
+    const struct block *target; // Block that starts at `start`; NULL = none.
     bool in_libc;
-    struct pointer like; // Kind and owner of the next pointer to be found.
+    struct pointer like; // Kind and owner of the words being searched.
 };
 
 static void

@@ -1,4 +1,4 @@
-/* pointers.h: the words that point to a range of memory. */
+/* pointers.h: words that point to a range of memory. */
 #ifndef IMAGE_POINTERS_H
 #define IMAGE_POINTERS_H
 
@@ -8,16 +8,16 @@
 struct pointer {
     enum scan_kind kind; // Not set if in_block.
     bool in_block;
-    uint64_t at; // Its address; SCAN_REGISTER: the number of the register.
+    uint64_t at; // Address of the word; SCAN_REGISTER: number of the register.
     uint64_t value;
-    const struct block *block;          // The block that contains it.
-    const struct memory_thread *thread; // The thread whose stack or register it is in.
+    const struct block *block;          // Block that contains the word.
+    const struct memory_thread *thread; // Thread whose stack or register has the word.
 };
 
 struct pointers {
-    struct pointer *v; // Variables first, then stacks, registers, memory past malloc, blocks.
+    struct pointer *v; // In order: variables, stacks, registers, memory past malloc, blocks.
     size_t count, capacity;
-    uint64_t found; // Number of all such words; v has the first of them.
+    uint64_t found; // Number of all such words; v has the first ones.
 };
 
 enum { POINTERS_KEPT = 100000 };

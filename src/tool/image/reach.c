@@ -1,13 +1,14 @@
-/* reach.c: a conservative search for reachable blocks.
+/* reach.c: conservative search for reachable blocks.
  *
  * Every word that could point into a block, its middle included, counts as a pointer. So a block
- * that is called reachable may not be, but a block without any pointer to it is lost. The search
+ * called reachable may be unreachable, but a block without any pointer to it is lost. The search
  * follows blocks from the roots (scan.h). Memory that the program has mapped past malloc is
- * searched last, because a custom heap in it may hold remains. A pointer to the end of a block is
- * not one into it.
+ * searched last, because a custom heap in it may contain remains. A pointer to the end of a block
+ * does not count.
  *
  * An unreached block that another unreached block points to was lost through that block. A ring of
- * such blocks has no beginning; then the block with the lowest address counts as the beginning. */
+ * such blocks has no beginning; the block with the lowest address is then taken as its
+ * beginning. */
 #include "image/reach.h"
 
 #include <stdlib.h>
@@ -21,11 +22,11 @@ struct search {
     const struct examined *e;
     const uint64_t *extents;
     uint8_t *of;
-    uint32_t *stack; // Blocks that are still to be searched.
+    uint32_t *stack; // Blocks that are still to search.
     size_t stack_count;
     uint64_t low, high; // Bounds of all blocks.
     uint8_t mark;
-    bool in_libc; // The words are libc's variables.
+    bool in_libc; // The words being searched are libc's variables.
     size_t from;  // Index of the block being searched, plus 1; 0 = none.
 };
 
@@ -39,7 +40,7 @@ reach_follow(void *arg, uint64_t at, uint64_t value)
     if (value - s->low >= s->high - s->low)
         return;
     i = scan_block_at(s->e, s->extents, value);
-    // A block's pointer to itself does not keep it.
+    // A block's pointer to itself does not keep it alive.
     if (i == 0 || i == s->from || s->of[i - 1] != UNSEEN)
         return;
     if (s->in_libc && scan_is_next_chunk(&s->e->blocks.v[i - 1], value))
@@ -48,7 +49,7 @@ reach_follow(void *arg, uint64_t at, uint64_t value)
     s->stack[s->stack_count++] = (uint32_t)(i - 1);
 }
 
-/* Search all blocks on the stack, and those found on the way. */
+/* Search all blocks on the stack, and those found meanwhile. */
 static void
 reach_drain(struct search *s)
 {
@@ -62,7 +63,7 @@ reach_drain(struct search *s)
     s->from = 0;
 }
 
-/* Separate the unreached blocks into lost ones and those lost through another one. */
+/* Separate the unreached blocks into lost blocks and blocks lost through another one. */
 static void
 part_lost(struct search *s)
 {
@@ -84,13 +85,13 @@ part_lost(struct search *s)
         }
     s->of = real;
     s->from = 0;
-    // First the lost blocks without any pointer to them, with everything that they lead to; then
+    // First the lost blocks without any pointer to them, with all blocks reachable from them; then
     // rings.
     for (int ring = 0; ring < PASSES; ring++)
         for (size_t i = 0; i < b->count; i++) {
             if (real[i] != UNSEEN || (!ring && pointed[i] != UNSEEN))
                 continue;
-            real[i] = REACH_KINDS; // Represents REACH_NONE until the end.
+            real[i] = REACH_KINDS; // Means REACH_NONE until the end.
             s->mark = REACH_THROUGH;
             s->stack[s->stack_count++] = (uint32_t)i;
             reach_drain(s);
@@ -110,7 +111,8 @@ reach_sum_up(const struct blocks *b, struct reached *r)
     }
 }
 
-/* Search from the RANGES that are mapped past malloc, or from all others and the registers. */
+/* Search from the RANGES mapped past malloc if MAPPED, else from all other ranges and the
+ * registers. */
 static void
 begin_at(struct search *s, const struct scan_range *ranges, size_t count, bool mapped,
          struct reached *ret)

@@ -1,27 +1,27 @@
 /* restart_call.c: restart system calls that a stop has interrupted, and bound their timeouts.
  *
- * The kernel restarts most calls by itself. Some return EINTR instead (signal(7)), which surprises
- * programs without signal handlers. For those we store the result by which the kernel restarts a
- * call unless a handler runs.
+ * The kernel restarts most calls itself. Some return EINTR instead (signal(7)), which surprises
+ * programs without signal handlers. For these calls we store the result that makes the kernel
+ * restart a call unless a handler runs.
  *
- * A restarted call waits for its whole timeout. Stopped often enough, it would never end. So the
- * first stop leaves a mark, the time of that stop. A later stop, a whole timeout after the mark or
- * more, does not restart the call but stores the result of a timeout. So no call ends early. The
- * first stop comes within one timeout, the last restart within one more, and the call ends within
- * one more: it takes less than three timeouts.
+ * A restarted call waits for its whole timeout again. Stopped often enough, it would never end. So
+ * the first stop stores a mark, the time of that stop. A later stop stores the result of a timeout
+ * instead of restarting the call, if a whole timeout has passed since the mark. So no call ends
+ * early. The first stop comes within one timeout, the last restart within another, and the call
+ * ends within a third. So it takes less than three timeouts.
  *
  * The mark must last as long as the call, and other heaptap processes must find it. It is in the
- * upper half of the register that holds the call's number. From Linux 5.14 on the kernel ignores
- * that half, carries it through a restart, and overwrites it with the result. No register that a
- * program may rely on changes. An earlier kernel refuses such a number. So we try one in our own
- * process first, and use no marks if it fails.
+ * upper half of the register with the call's number. From Linux 5.14 on, the kernel ignores that
+ * half, preserves it in a restart, and overwrites it with the result. No register that a program
+ * may rely on changes. An earlier kernel refuses such a number. So we first try one in our own
+ * process, and use no marks if it fails.
  *
- * Some results cannot be mended (call_is_fragile). A call that has moved only some bytes returns
- * their number. It cannot be made again, as its arguments are in registers that must not change. A
- * close that lingers ends early, and its descriptor is gone.
+ * Some results cannot be repaired (call_is_fragile). A call that has moved only some bytes returns
+ * their number. It cannot be repeated for the rest, because its arguments are in registers that
+ * must not change. A close that lingers ends early, and its descriptor is gone.
  *
  * Rejected: a smaller timeout in the argument's register. Code with the call inlined may use the
- * register again, as the kernel promises not to change it. */
+ * register again, because the kernel promises not to change it. */
 #include "image/restart_call.h"
 
 #include <errno.h>
@@ -38,38 +38,38 @@
 
 #include "base/base.h"
 
-// The result inside the kernel of a call that it restarts unless a handler runs; and cs of a thread
-// in 64-bit mode, where calls have the numbers of SYS_*.
+// Result, inside the kernel, of a call to restart unless a handler runs; and the value of cs in
+// 64-bit mode, where calls have the numbers of SYS_*.
 enum { ERESTARTNOHAND_ = 514, CODE_SEGMENT_64 = 0x33 };
 
-// Flags of io_uring_enter that make the timeout absolute, or move it away from the argument's
-// address.
+// Flags of io_uring_enter that make the timeout absolute, or place it elsewhere.
 enum { URING_OTHER_FORMS = 1 << 5 | 1 << 6 };
 
-// A mark is a time in ms modulo MARK_MODULUS; no timeout may exceed half of that. 0 = no mark.
+// A mark is a time in ms modulo MARK_MODULUS; 0 = no mark. Timeouts up to half of that can be
+// measured.
 #define MARK_MODULUS (INT64_C(1) << 31)
 #define MARK_SHIFT 32
 
 #define NO_TIMEOUT INT64_MAX
 #define TRY_AGAIN ((unsigned long long)-EAGAIN)
 
-/* Where a call has its timeout. */
+/* Location of a call's timeout. */
 enum timeout_kind {
     TIMEOUT_NONE,
-    TIMEOUT_MS,       // The argument, in ms; negative = none.
-    TIMEOUT_TIMESPEC, // The argument, the address of a struct timespec; 0 = none.
-    TIMEOUT_RECEIVE,  // The socket that is the first argument.
+    TIMEOUT_MS,       // The argument is the timeout in ms; negative = none.
+    TIMEOUT_TIMESPEC, // The argument is the address of a struct timespec; 0 = none.
+    TIMEOUT_RECEIVE,  // SO_RCVTIMEO of the socket in the first argument.
     TIMEOUT_SEND,
-    TIMEOUT_URING, // A struct io_uring_getevents_arg, if the flags announce one.
+    TIMEOUT_URING, // In a struct io_uring_getevents_arg, if the flags select one.
 };
 
-/* The calls that return EINTR and can be made again, and those with a timeout that the kernel
- * restarts with the whole of it. close, for one, cannot be made again: its descriptor is gone. */
+/* Calls that return EINTR and can be repeated, and calls that the kernel restarts with their whole
+ * timeout. close, for example, cannot be repeated, because its descriptor is gone. */
 static const struct call {
     uint16_t number;
     enum timeout_kind kind;
-    size_t argument_at; // In struct user_regs_struct.
-    unsigned long long timed_out; // The result of a timeout.
+    size_t argument_at; // Offset in struct user_regs_struct.
+    unsigned long long timed_out; // Result of a timeout.
 } calls[] = {
     {SYS_read, TIMEOUT_RECEIVE, 0, TRY_AGAIN},
     {SYS_readv, TIMEOUT_RECEIVE, 0, TRY_AGAIN},
@@ -104,7 +104,7 @@ restart_call_find_call(uint32_t number)
     return NULL;
 }
 
-/* Whether the kernel ignores the upper half of a call's number. */
+/* Return true if the kernel ignores the upper half of a call's number. */
 static bool
 can_mark(void)
 {
@@ -123,7 +123,7 @@ now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Return SECONDS and NS in ms, rounded up; NO_TIMEOUT if a mark cannot measure as much. */
+/* Return SECONDS and NS in ms, rounded up; NO_TIMEOUT if a mark cannot measure it. */
 static int64_t
 in_ms(int64_t seconds, int64_t ns)
 {
@@ -132,7 +132,8 @@ in_ms(int64_t seconds, int64_t ns)
     return seconds * 1000 + (ns + 999999) / 1000000;
 }
 
-/* SO_RCVTIMEO or SO_SNDTIMEO of the descriptor FD of process PID. */
+/* Return the timeout OPTION, SO_RCVTIMEO or SO_SNDTIMEO, of descriptor FD of process PID in ms;
+ * NO_TIMEOUT if there is none. */
 static int64_t
 socket_timeout(uint32_t pid, int fd, int option)
 {
@@ -150,7 +151,7 @@ socket_timeout(uint32_t pid, int fd, int option)
     return known ? in_ms(limit.tv_sec, (int64_t)limit.tv_usec * 1000) : NO_TIMEOUT;
 }
 
-/* Copy SIZE_BYTES at ADDRESS of process PID; false if they are not there. */
+/* Copy SIZE_BYTES at ADDRESS of process PID to TO. Return false if they cannot be read. */
 static bool
 read_at(uint32_t pid, uint64_t address, void *to, size_t size_bytes)
 {
@@ -160,7 +161,8 @@ read_at(uint32_t pid, uint64_t address, void *to, size_t size_bytes)
            process_vm_readv((pid_t)pid, &here, 1, &there, 1, 0) == (ssize_t)size_bytes;
 }
 
-/* The relative timeout of io_uring_enter in ms. A restart keeps an absolute one. */
+/* Return the relative timeout of io_uring_enter in ms; NO_TIMEOUT if there is none. An absolute
+ * timeout does not count, because a restart does not extend it. */
 static int64_t
 uring_timeout(uint32_t pid, const struct user_regs_struct *registers)
 {
@@ -174,7 +176,7 @@ uring_timeout(uint32_t pid, const struct user_regs_struct *registers)
     return in_ms(limit.tv_sec, limit.tv_nsec);
 }
 
-/* The timeout of CALL in ms, NO_TIMEOUT if it has none or one that cannot be read. */
+/* Return the timeout of CALL in ms; NO_TIMEOUT if it has none or it cannot be read. */
 static int64_t
 timeout_ms(const struct call *call, uint32_t pid, const struct user_regs_struct *registers)
 {
@@ -201,7 +203,7 @@ timeout_ms(const struct call *call, uint32_t pid, const struct user_regs_struct 
     return NO_TIMEOUT;
 }
 
-/* Milliseconds since MARK was made, at least. */
+/* Return a lower bound of the milliseconds since MARK. */
 static int64_t
 restart_call_since(int64_t mark)
 {
@@ -248,7 +250,7 @@ call_is_fragile(uint64_t number, const uint64_t arguments[6])
     case SYS_close:
     case SYS_dup2:
     case SYS_dup3:
-    case SYS_connect: // Its timeout is EINPROGRESS at first, EALREADY after a restart.
+    case SYS_connect: // On timeout it returns EINPROGRESS, but EALREADY after a restart.
         return true;
     case SYS_recvfrom:
         return (arguments[3] & MSG_WAITALL) != 0;
@@ -257,7 +259,7 @@ call_is_fragile(uint64_t number, const uint64_t arguments[6])
     case SYS_recvmmsg:
         return (arguments[3] & MSG_WAITALL) != 0 ||
                (arguments[2] > 1 && (arguments[3] & MSG_WAITFORONE) == 0);
-    case SYS_io_uring_enter: // After submitting, or with some of the events, it returns early.
+    case SYS_io_uring_enter: // It returns early after submitting, or with only some of the events.
         return (uint32_t)arguments[1] > 0 || (uint32_t)arguments[2] > 1;
     }
     return false;

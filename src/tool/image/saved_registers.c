@@ -1,5 +1,5 @@
-/* saved_registers.c: general registers are words in an array. Vector registers are bytes as the
- * kernel saved them:
+/* saved_registers.c: read the words in saved registers. General registers are words in an array.
+ * Vector registers are bytes as the kernel saved them:
  *
  *     x86      the area of XSAVE, in its standard format: 32 bytes of control words, 8 registers
  *              of x87 and MMX, 16 of SSE, 96 free bytes, a header of 64, and from byte 576 on the
@@ -9,8 +9,9 @@
  *     arm      32 registers of 8 bytes, then a control word
  *
  * The control words of x86 are left out, because they contain the address of the last operand, and
- * the header, because it is none of the program's data. All else counts, also the parts whose place
- * depends on the processor: a word too many keeps a lost block, a word too few loses a live one. */
+ * so is the header, because it is none of the program's data. Everything else counts, including
+ * parts whose position depends on the processor: a word too many keeps a lost block, a word too few
+ * loses a live one. */
 #include "image/saved_registers.h"
 
 #include <elf.h>

@@ -1,9 +1,9 @@
-/* scan.c: the memory that keeps blocks alive.
+/* scan.c: find the memory that keeps blocks alive.
  *
  * A search begins with the variables of programs and libraries, stacks from their stack pointers
  * on, and memory that a program has mapped past malloc. The heap is left out: between its blocks
- * are the remains of freed ones and the allocator's lists, and a pointer there keeps nothing alive.
- * The blocks show which memory is heap:
+ * are the remains of freed blocks and the allocator's lists, and a pointer there keeps nothing
+ * alive. The blocks show which memory is heap:
  *
  *     glibc's main heap      the whole range of addresses that contains one of its blocks
  *     its other arenas       from a multiple of 64 MiB on, up to the end of the range
@@ -11,12 +11,12 @@
  *                            neighbours, so the memory beside it may have any use
  *     other allocators       the whole range
  *
- * A stack may be a block itself, as for coroutines and signal handlers. Then it ends with the
- * block, and heap follows. The thread will return to its original stack, which is then searched as
- * a whole, because the stack pointer that it left there is not known.
+ * A stack may itself be a block, as for coroutines and signal handlers. Then it ends with the
+ * block, and heap follows. The thread will return to its original stack, whose stack pointer is
+ * unknown meanwhile, so that stack is searched as a whole.
  *
- * The first thread's thread-local variables lie in memory that the dynamic linker has mapped, and
- * are found by the thread pointer. */
+ * The first thread's thread-local variables lie in memory that the dynamic linker has mapped. The
+ * thread pointer leads to them. */
 #include "image/scan.h"
 
 #include <stdlib.h>
@@ -28,16 +28,16 @@
 enum {
     PIECE_BYTES = 1 << 16,
     RED_ZONE_BYTES = 128,  // Variables may lie this far below the stack pointer.
-    TLS_BYTES = 32 << 10,  // Thread-local variables lie below the thread pointer,
-    CONTROL_BYTES = 0x900, // and libc's control block of the thread above it.
+    TLS_BYTES = 32 << 10,  // Thread-local variables lie below the thread pointer.
+    CONTROL_BYTES = 0x900, // libc's control block of the thread lies above it.
     PAGE_BYTES = 4096,
     GUESS_BYTES = 64,
-    FIRST_CHUNK_BYTES = 0x2a0, // glibc's first chunk in its main heap.
+    FIRST_CHUNK_BYTES = 0x2a0, // Offset of the first block in glibc's main heap.
 };
 
 #define ARENA_BYTES (UINT64_C(64) << 20)
 
-/* Bits of the size word of glibc's chunks. */
+/* Flags in the size word of glibc's chunks. */
 enum { CHUNK_MAPPED = 2, CHUNK_OTHER_ARENA = 4 };
 
 struct ranges {
@@ -45,7 +45,7 @@ struct ranges {
     struct arena *arena;
     struct scan_range *v;
     size_t count, capacity;
-    bool in_libc; // The present region is libc's.
+    bool in_libc; // The current region is libc's.
     uint64_t threads[CORE_THREADS]; // Addresses of the recorder's per-thread data; 0 = none.
 };
 
@@ -60,7 +60,7 @@ scan_add(struct ranges *r, enum scan_kind kind, uint64_t start, uint64_t end,
     r->v[r->count++] = (struct scan_range){kind, start, end, thread, r->in_libc};
 }
 
-/* Return true if REGION holds memory of the recorder. */
+/* Return true if REGION has memory of the recorder. */
 static bool
 is_recorders(const struct ranges *r, const struct memory_region *region)
 {
@@ -122,9 +122,9 @@ thread_in(const struct examined *e, const struct memory_region *region)
     return lowest;
 }
 
-/* Return true if REGION, which holds no stack pointer, is a stack that a thread has left for
- * another one and will return to. It is the stack from the kernel, or one from libc with the
- * thread's control block in it. *RET is the thread, NULL if it is not known. */
+/* Return true if REGION, which contains no stack pointer, is a stack that its thread left for
+ * another stack and will return to. It is the stack made by the kernel, or a stack made by libc,
+ * with the thread's control block in it. *RET is the thread, NULL if unknown. */
 static bool
 is_left_stack(const struct examined *e, const struct memory_region *region,
               const struct memory_thread **ret)
@@ -167,8 +167,7 @@ add_stack_blocks(struct ranges *r)
     }
 }
 
-/* Return true if REGION begins in or directly behind a mapped file, and store that in
- * *RET_MAPPING. */
+/* Return true if REGION begins in or directly behind a mapped file. *RET_MAPPING is its mapping. */
 static bool
 is_variables(const struct memory *m, const struct memory_region *region,
              const struct memory_mapping **ret_mapping)
@@ -179,7 +178,7 @@ is_variables(const struct memory *m, const struct memory_region *region,
     return *ret_mapping != NULL;
 }
 
-/* Return the index of the first block at START or behind it. */
+/* Return the index of the first block at or behind START. */
 static size_t
 first_block(const struct blocks *b, uint64_t start)
 {
@@ -188,8 +187,7 @@ first_block(const struct blocks *b, uint64_t start)
     return before != NULL ? (size_t)(before - b->v) + 1 : 0;
 }
 
-/* Return the end of the heap memory that B implies around itself in REGION, and store its beginning
- * in *RET_START. */
+/* Return the end of the heap memory around block B in REGION. *RET_START is its beginning. */
 static uint64_t
 heap_around(const struct examined *e, const struct memory_region *region, const struct block *b,
             uint64_t *ret_start)
@@ -290,7 +288,7 @@ add_region(struct ranges *r, const struct memory_region *region, enum scan_kind 
         add_besides(r, region, kind);
 }
 
-/* Add the thread-local variables outside of stacks, as the first thread's are. */
+/* Add the thread-local variables outside of stacks, such as the first thread's. */
 static void
 add_tls(struct ranges *r)
 {
@@ -342,7 +340,7 @@ scan_words(const struct examined *e, uint64_t start, uint64_t end, scan_fn *fn, 
         for (size_t i = 0; i < got; i++)
             if (words[i] != 0)
                 fn(arg, start + i * sizeof *words, words[i]);
-        // A page of a running process may be unmapped by now. memory_next skips the gaps between
+        // A running process may have unmapped this page. memory_next skips the gaps between
         // regions.
         start += got > 0 ? got * sizeof *words : PAGE_BYTES;
         start = (memory_next(&e->memory, start) + 7) & ~UINT64_C(7);

@@ -7,26 +7,26 @@
 /* Kind of memory that keeps a block alive. */
 enum scan_kind {
     SCAN_VARIABLE, // A variable of a program or library.
-    SCAN_STACK,    // From the thread's stack pointer outwards, thread-local variables included.
+    SCAN_STACK,    // From the stack pointer outwards; thread-local variables as well.
     SCAN_REGISTER,
-    SCAN_MAPPED, // Memory that the program has mapped by itself, past malloc.
+    SCAN_MAPPED, // Memory that the program has mapped itself, past malloc.
 };
 
-/* A root: memory outside of the heap where a search for reachable blocks begins. */
+/* A root: memory outside of the heap at which a search for reachable blocks begins. */
 struct scan_range {
     enum scan_kind kind;
     uint64_t start, end;
     const struct memory_thread *thread; // STACK
-    bool is_libc; // The range has the allocator's variables.
+    bool is_libc; // It has the allocator's variables.
 };
 
-/* List all roots of E in an array from ARENA, in the order of enum scan_kind. Returns their number.
- * Registers are not included; memory_thread has them. Memory of the recorder is left out. */
+/* List all roots of E in an array from ARENA, in the order of enum scan_kind. Return their number.
+ * Registers are not included; memory_thread has them. The recorder's memory is left out. */
 size_t scan_ranges(const struct examined *e, struct arena *arena, struct scan_range **ret);
 
-/* Return true if VALUE, a word of libc's variables that points into block B, is the allocator's
- * pointer to the chunk behind B. The head of glibc's next chunk begins in the last word of a
- * block. */
+/* Return true if VALUE is the allocator's pointer to the chunk behind block B. VALUE is a word of
+ * libc's variables that points into B, because the head of glibc's next chunk begins in B's last
+ * word. */
 static inline bool
 scan_is_next_chunk(const struct block *b, uint64_t value)
 {
@@ -42,11 +42,10 @@ typedef void scan_fn(void *arg, uint64_t at, uint64_t value);
 void scan_words(const struct examined *e, uint64_t start, uint64_t end, scan_fn *fn, void *arg);
 
 /* Return an array from ARENA with the number of bytes to search in each block of E: the block's
- * size. If the size is uncertain, it is a generous guess that ends at the next block at the
- * latest. */
+ * size. An uncertain size is replaced by a generous guess that ends at the next block. */
 uint64_t *scan_extents(const struct examined *e, struct arena *arena);
 
-/* Return the index plus 1 of the block that ADDRESS lies in, by EXTENTS; 0 if there is none. */
+/* Return the index plus 1 of the block that contains ADDRESS, by EXTENTS; 0 if there is none. */
 size_t scan_block_at(const struct examined *e, const uint64_t *extents, uint64_t address);
 
 #endif
