@@ -1,12 +1,12 @@
-/* fields_svg.c: structures as rows of cache lines, a cell per member, coloured by accesses.
+/* fields_svg.c: draw structures as rows of cache lines, a cell per member, coloured by accesses.
  *
  *     node   112 bytes
  *      0  [ key ][ name . . . . . . . . . . . . . . . . . . . . . . . ]
  *     64  [ count ][ never ][ links.left ][ links.right ][ flag ][ total ]
  *
- * The scale starts at the hottest member in the picture, and each colour is a third of the previous
- * one, so that one scale holds for all structures in it. The picture needs no scripts; browsers
- * show a member's numbers when the pointer rests on it. */
+ * The scale starts at the hottest member of the picture, and each colour represents a third of the
+ * accesses of the previous one. So one scale holds for all structures of the picture. The picture
+ * needs no scripts; browsers show a member's numbers when the pointer rests on it. */
 #include "flame/fields_svg.h"
 
 #include <inttypes.h>
@@ -19,15 +19,15 @@ extern const char fields_svg_css[];
 enum {
     WIDTH = 1200,
     LEFT = 84,
-    BYTE_WIDTH = 17, // 64 of them are a line.
+    BYTE_WIDTH = 17, // 64 bytes are a line.
     LINE_HEIGHT = 30,
     ROW_STEP = 34,
     HEAD = 96,
-    GAP = 72, // Between structures: the heading of the next.
+    GAP = 72, // Between structures, for the next heading.
     LETTER = 7,
     HEATS = 6,
-    STEP = 3, // From one to the next.
-    LINES_MAX = 64, // Cells of one structure; larger ones are cut.
+    STEP = 3, // Factor between the accesses of two colours.
+    LINES_MAX = 64, // Maximum number of lines of a structure; larger ones are cut.
 };
 
 struct picture {
@@ -52,7 +52,7 @@ heat_of(const struct picture *pic, uint64_t accesses)
 
     if (accesses == 0)
         return 0;
-    below = log(pic->most / (double)accesses) / log(STEP); // Colours below the hottest.
+    below = log(pic->most / (double)accesses) / log(STEP); // Number of colours below the hottest.
     return below >= HEATS - 1 ? 1 : HEATS - (unsigned)below;
 }
 
@@ -76,7 +76,7 @@ title_of(struct picture *pic, const struct field_row *r)
         r->together ? ", counted together with a neighbour's" : "", 100 * field_share(c));
 }
 
-/* The part of R that lies on LINE. */
+/* Draw the part of R that lies on LINE. */
 static void
 fields_svg_put_cell(struct picture *pic, const struct field_row *r, uint64_t line, double y)
 {

@@ -1,4 +1,4 @@
-/* fields_svg.h: structures as heat maps of their cache lines, one SVG file. */
+/* fields_svg.h: structures as heat maps of their cache lines, in one SVG file. */
 #ifndef FLAME_FIELDS_SVG_H
 #define FLAME_FIELDS_SVG_H
 

@@ -1,9 +1,9 @@
-/* flame_page.c: the colours of the flame graph.
+/* flame_page.c: colours of the flame graph.
  *
  * Module colours have equal lightness and chroma (OKLCH 0.83/0.095, in dark mode 0.50/0.085), so
- * none dominates and labels are readable on all. Colours of changes range from blue over grey to
- * red. They are not in the style sheets, because pictures over time use them under other names, and
- * a flame graph writes only one of the two sets. */
+ * that none dominates and labels are readable on all. Colours of changes range from blue over grey
+ * to red. They are not in the style sheets, because pictures over time use them under other names,
+ * and a flame graph writes only one of the two sets. */
 #include "flame/flame_page.h"
 
 const char *const flame_module_colours[FLAME_COLOURS][2] = {

@@ -1,18 +1,18 @@
-/* flame_page.js: the flame graph once a browser runs it: zoom, search, flip, another metric.
+/* flame_page.js: the flame graph when a browser runs it: zoom, search, flip, another metric.
  *
- * It replaces the static picture as soon as it runs, from `data`, which flamegraph.c writes in
- * front of it. It draws only visible boxes, so 50,000 nodes stay quick. Its state (metric, zoom,
- * search, direction) is in the address behind "#": Back undoes a step, and a copied address shows
- * the same picture:
+ * It replaces the static picture when it starts. It draws from `data`, which flamegraph.c writes in
+ * front of it. It draws only visible boxes, so 50,000 nodes stay fast. Its state (metric, zoom,
+ * search, direction) is in the address behind "#". So Back undoes a step, and a copied address
+ * shows the same picture:
  *
  *     heap.svg#search=parse_.*&zoom=17&root=above&metric=alloc
  *
- * So events only change the address (go), and the picture follows from the address (readAddress).
- * The script makes no network requests. Text enters the document by textContent and attributes
- * only, never as markup: names come from the recorded program.
+ * Events only change the address (go), and the picture follows from the address (readAddress). The
+ * script makes no network requests. Text enters the document by textContent and attributes only,
+ * never as markup, because names come from the recorded program.
  *
- * It is copied verbatim into a CDATA section of the page, so it must not contain the end of one.
- * Its measures are those of flame_page.h. */
+ * The file is copied verbatim into a CDATA section of the page, so it must not contain the end of
+ * one. Its measures equal those in flame_page.h. */
 (function () {
 'use strict';
 // data: {metric, above, two, metrics: [[label, isBytes, name]],
@@ -47,7 +47,7 @@ function make(parent, name, attributes, text) {
 function human(v) {
     if (!data.metrics[state.metric][1]) return Math.round(v).toLocaleString('en');
     var units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'], u = 0, a = Math.abs(v);
-    // 1023.95 would be rounded to "1024.0" of the smaller unit, as in amount.c.
+    // 1023.95 would round to "1024.0" of the smaller unit, as in amount.c.
     while (a >= (u ? 1023.95 : 1024) && u < 6) { a /= 1024; u++; }
     return (v < 0 ? '-' : '') + (u ? a.toFixed(1) : a) + ' ' + units[u];
 }
@@ -56,7 +56,7 @@ function percent(part, whole) {
     return (whole ? 100 * part / whole : 0).toFixed(1) + ' %';
 }
 
-// Where each box starts, in units of the metric: siblings side by side, the widest first.
+// Start of each box, in units of the metric: siblings side by side, widest first.
 function starts() {
     var order = orders[state.metric], i, k;
     if (order) return order;
@@ -69,7 +69,7 @@ function starts() {
     return order;
 }
 
-// Growth is red, shrinking blue, by the change relative to the larger side, in 11 steps.
+// Class of a change, relative to the larger side, in 11 steps: growth is red, shrinking blue.
 function changeClass(i) {
     var w = Math.max(beforeOf(i), afterOf(i));
     return 'd' + (w ? Math.round(5 + 5 * (afterOf(i) - beforeOf(i)) / w) : 5);
@@ -91,7 +91,7 @@ function draw() {
         for (k = 0; k < children[i].length; k++)
             if (widthOf(children[i][k]) * scale >= SMALLEST) todo.push(children[i][k]);
     }
-    // A flame graph grows upwards: keep the distance from the lower edge.
+    // A flame graph grows upwards, so keep the distance from the lower edge.
     var below = height - window.scrollY;
     height = HEAD + (deepest + 1) * ROW + FOOT;
     graph.textContent = '';
@@ -123,7 +123,7 @@ function drawBox(i, x, w) {
         make(g, 'text', {x: (x + 5).toFixed(2), y: y + 13.5}, fit(f[1] || f[0], room));
 }
 
-// Facts about a box, in three texts.
+// Texts about a box: name, values, location.
 function describe(i) {
     var f = frameOf(i), where = f[3] && f[3] + (lineOf(i) ? ':' + lineOf(i) : ''), text;
     var module = i ? data.modules[f[2]][0] : '', w = widthOf(i), a, b;
@@ -164,7 +164,7 @@ function showDetail(i) {
          fit(d.where, Math.max(room - d.name.length, room / 2)));
 }
 
-// Boxes on top of a match are part of it and not counted again.
+// Boxes on top of a match are part of the match and not counted again.
 function matchedText() {
     var sum = 0, boxes = 0, inside = new Uint8Array(count), i;
     for (i = 1; i < count; i++) {
@@ -178,7 +178,7 @@ function matchedText() {
            boxes.toLocaleString('en') + (boxes === 1 ? ' box' : ' boxes');
 }
 
-// A button at X, its left edge or with RIGHT its right one; gives where the next one goes.
+// Draw a button whose left edge is X, with RIGHT its right edge. Returns the X of the next button.
 function button(x, text, on, action, right) {
     var w = Math.round(text.length * CHAR + 20), left = right ? x - w : x;
     var g = make(el('tabs'), 'g', {'class': on ? 'button on' : 'button', tabindex: 0,
@@ -230,7 +230,7 @@ function drawLegend(right) {
     }
 }
 
-// The head stays in view when a tall graph scrolls.
+// Keep the head in view when a tall graph scrolls.
 function placeHead() {
     head.setAttribute('transform', 'translate(0,' + window.scrollY + ')');
 }
@@ -239,7 +239,7 @@ function compile(term) {
     var flags = /[A-Z]/.test(term) ? '' : 'i';
     try {
         return new RegExp(term, flags);
-    } catch (e) { // Not one yet, or never: look for the text itself.
+    } catch (e) { // Not (yet) a valid pattern: search for the text itself.
         return new RegExp(term.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), flags);
     }
 }
@@ -254,7 +254,7 @@ function findHits() {
     });
 }
 
-// The state is in the address, so that Back undoes a zoom and a link shows what one sees.
+// Set the state from the address, so that Back undoes a zoom and a link shows the same picture.
 function readAddress() {
     var next = {metric: data.metric, above: data.above, zoom: 0, search: ''};
     location.hash.slice(1).split('&').forEach(function (pair) {
@@ -281,7 +281,7 @@ function go(change) {
         parts.push('root=' + (s.above ? 'above' : 'below'));
     if (s.metric !== data.metric) parts.push('metric=' + data.metrics[s.metric][2]);
     if ('#' + parts.join('&') === (location.hash || '#')) return;
-    // Typing in the search box is one step of the history, not one for each letter.
+    // Typing in the search box is one step of the history, not one per letter.
     if ('search' in change && state.search && s.search)
         location.replace('#' + parts.join('&'));
     else location.hash = parts.join('&');
@@ -301,7 +301,7 @@ function searchBox() {
     return input;
 }
 
-// Without the scroll bar, where the browser says how wide that leaves the page.
+// Width of the page, without the scroll bar if the browser reports that.
 function visibleWidth() {
     return window.visualViewport ? window.visualViewport.width : window.innerWidth;
 }

@@ -1,11 +1,11 @@
-/* flame_tree.c: from stacks to the tree of a flame graph.
+/* flame_tree.c: build the tree of a flame graph from stacks.
  *
  * Stacks are walked from the root inwards. A frame's id is assigned by its text (name, module,
- * inlined), so the child of a node is found by one exact 64-bit key: parent << 32 | frame id. Lines
- * are not part of the key: a function that allocates in two places is one box.
+ * inlined), so one exact 64-bit key finds the child of a node: parent << 32 | frame id. Lines are
+ * not part of the key: a function that allocates in two places is one box.
  *
  * With two sides, equal stacks meet at the same node. Each side's values are first summed per leaf
- * node, because the width is the sum of max(before, after) over leaves: a picture of differences
+ * node, because the width is the sum of max(before, after) over leaves. So a picture of differences
  * shows both growth and shrinkage.
  *
  *     read both sides (values at leaves) ─► widths of leaves ─► sums upwards ─► keep the wide
@@ -21,7 +21,7 @@
 
 struct builder {
     struct arena *arena;
-    struct strtab keys; // Text of a frame to its id: the index into frames plus 1.
+    struct strtab keys; // Text of a frame to its id: index into frames plus 1.
     struct strbuf key;
     struct flame_frame *frames;
     size_t frame_count, frame_capacity;
@@ -31,8 +31,8 @@ struct builder {
     size_t too_deep;
 };
 
-/* Return the id of a frame that reads like this, made if new. With IN_PROGRAM the module is the
- * program itself, whose name may differ between the sides. */
+/* Return the id of the frame with this text, and create it if it is new. IN_PROGRAM: the module is
+ * the program itself, whose name may differ between the sides. */
 static uint32_t
 flame_tree_frame_id(struct builder *b, const char *name, const char *module, bool in_program,
                     const char *file, bool inlined)
@@ -41,7 +41,7 @@ flame_tree_frame_id(struct builder *b, const char *name, const char *module, boo
 
     strbuf_clear(&b->key);
     strbuf_fmt(&b->key, "%d%s\n%s", inlined, in_program ? "" : module, name);
-    id = strtab_id(&b->keys, strbuf_text(&b->key)) - 1; // A key is never empty, so its id never 0.
+    id = strtab_id(&b->keys, strbuf_text(&b->key)) - 1; // No key is empty, so no id is 0.
     if (id >= b->frame_count) {
         arena_grow(b->arena, &b->frames, &b->frame_capacity, id, sizeof *b->frames);
         b->frames[id] =
@@ -84,8 +84,8 @@ profile_frame_id(struct builder *b, const struct profile *p, uint32_t frame, uin
     return known[frame] - 1;
 }
 
-/* Return the node of stack S, made if new; the innermost frames of an absurdly deep one are left
- * out. */
+/* Return the node of stack S, and create it if it is new. Frames beyond FLAME_DEPTH_MAX are left
+ * out, innermost first. */
 static uint32_t
 stack_node(struct builder *b, const struct flame_side *side, const struct stack *s, uint32_t *known)
 {
@@ -108,8 +108,8 @@ stack_node(struct builder *b, const struct flame_side *side, const struct stack 
     return node;
 }
 
-/* A damaged file may have any number: saturate the sums, so that a caller is as wide as its
- * callees. */
+/* Add VALUE to *SUM. Saturates, because a damaged file may have any number, and a caller must be as
+ * wide as its callees. */
 static void
 flame_tree_add_to(int64_t *sum, int64_t value)
 {
@@ -117,7 +117,7 @@ flame_tree_add_to(int64_t *sum, int64_t value)
         *sum = value > 0 ? INT64_MAX : INT64_MIN;
 }
 
-/* Add the stacks of SIDE to their leaves' before or after values. */
+/* Add the stacks of SIDE to the before or after values of their leaves. */
 static void
 flame_tree_read_side(struct builder *b, const struct flame_side *side, bool is_before)
 {
@@ -140,7 +140,8 @@ flame_tree_at_least_zero(int64_t value)
     return value > 0 ? value : 0;
 }
 
-/* Turn leaf values into inclusive ones. Negative rows (in flight when copied) count as nothing. */
+/* Turn values of leaves into inclusive ones. Negative values (rows in flight when copied) count as
+ * 0. */
 static void
 flame_tree_sum_up(struct builder *b)
 {
@@ -172,7 +173,7 @@ wide_enough(const struct flame_node *n, const struct flame_node *root, int64_t c
     return false;
 }
 
-/* Copy the nodes worth keeping to *RET, with their new indices. A parent is as wide as its child
+/* Copy the nodes that are wide enough to *RET, with new indices. A parent is as wide as its child
  * in every metric, so the parent of a kept node is kept. */
 static void
 keep_wide(struct builder *b, int64_t cut_fraction, struct flame_tree *ret)

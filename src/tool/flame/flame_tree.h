@@ -1,6 +1,5 @@
-/* flame_tree.h: stacks merged into one tree from the root on, as a flame graph draws them. One or
- * two sets of stacks go in; with two, each node has values for both sides.
- */
+/* flame_tree.h: stacks merged into one tree from the root, as a flame graph draws them. With two
+ * sets of stacks, each node has values for both. */
 #ifndef FLAME_FLAME_TREE_H
 #define FLAME_FLAME_TREE_H
 
@@ -8,8 +7,8 @@
 
 enum { METRICS = METRIC_COUNT + 1, FLAME_DEPTH_MAX = 1000 };
 
-/* Displayed parts of a box. Frames share a box if they have the same name and module, and all or
- * none are inlined. */
+/* Text of a box. Frames share a box if they have the same name and module, and all or none are
+ * inlined. */
 struct flame_frame {
     const char *name;   // All strings are interned in the tree.
     const char *module; // Base name; "" if unknown.
@@ -17,36 +16,36 @@ struct flame_frame {
     bool inlined;
 };
 
-/* Inclusive values by metric. Never negative; a parent is at least as wide as its children
+/* Inclusive values by metric, never negative. A parent is at least as wide as its children
  * together. */
 struct flame_node {
-    uint32_t parent;         // Smaller than the node's own index; the root is 0 and its own parent.
+    uint32_t parent;         // Smaller than the node's own index. The root, 0, is its own parent.
     uint32_t frame;          // Index into frames; 0 for the root.
-    uint32_t line;           // 0 if unknown or different among the merged frames.
+    uint32_t line;           // 0 if unknown, or if merged frames differ.
     uint32_t depth;          // 0 for the root.
     int64_t before[METRICS]; // 0 without a first side.
     int64_t after[METRICS];
-    int64_t width[METRICS]; // Sum over the stacks of the larger side.
+    int64_t width[METRICS]; // Sum over the stacks of the larger side's value.
 };
 
 struct flame_tree {
     struct flame_frame *frames;
     size_t frame_count;
-    struct flame_node *nodes; // Parents before their children; no other order.
+    struct flame_node *nodes; // Parents precede their children.
     size_t node_count;
-    size_t cut_count; // Nodes too small or too deep to be kept.
-    uint32_t depth;   // The largest.
+    size_t cut_count; // Number of nodes left out as too small or too deep.
+    uint32_t depth;   // Largest depth.
     bool two_sided;
 };
 
 struct flame_side {
     const struct profile *p;
     const struct stacks *stacks;
-    struct tag_roots roots; // Boxes between the root and the stacks.
+    struct tag_roots roots; // Boxes to add between the root and the stacks.
 };
 
-/* Merge BEFORE (or NULL) and AFTER. A node that has less than one CUT_FRACTION-th of the root in
- * every metric is left out with all above it. Everything in *RET is from ARENA. */
+/* Merge BEFORE (or NULL) and AFTER into *RET. A node below 1/CUT_FRACTION of the root in every
+ * metric is left out with everything above it in the picture. Everything in *RET is from ARENA. */
 void flame_tree_build(const struct flame_side *before, const struct flame_side *after,
                       int64_t cut_fraction, struct arena *arena, struct flame_tree *ret);
 

@@ -1,4 +1,4 @@
-/* flamegraph.c: a flame graph in one SVG file that needs nothing but a browser.
+/* flamegraph.c: write a flame graph as one SVG file that needs only a browser.
  *
  *     <svg …>
  *       <style>…</style>
@@ -9,19 +9,17 @@
  *       <script>var data = {…frames, nodes with their values in all metrics…}; …</script>
  *     </svg>
  *
- * The file is two things in one. Without scripts (in an <img>, a mail, an editor) it is a static
- * picture of one metric. With them, flame_page.js takes the embedded numbers and draws the same
- * picture anew for the window's width, and again for each zoom, search and change of metric; so
- * both must agree on the measures in flame_page.h and on the order of siblings (widest first, then
- * as in the tree).
+ * Without scripts (in an <img>, a mail, an editor) the file is a static picture of one metric. With
+ * scripts, flame_page.js redraws the picture from the embedded numbers, for the window's width, and
+ * again for each zoom, search and change of metric. So both must agree on the measures in
+ * flame_page.h and on the order of siblings: widest first, then as in the tree.
  *
  * Boxes below a thousandth of the width in every metric are left out (flame_tree.c) and counted in
- * the foot line. Colours separate modules: a module's name hashes to its colour, so it keeps it
- * from one graph to the next, unless a module with a larger share already has it. With two
- * profiles, colours show growth and shrinkage instead.
+ * the foot line. Colours separate modules. A module's name hashes to its colour, so the colour is
+ * the same in every graph, unless a module with a larger share already has it. With two profiles,
+ * colours show growth and shrinkage instead.
  *
- * All text from outside goes through utf8.c. The same input gives the same bytes.
- */
+ * All untrusted text is written through utf8.c. Equal input gives equal bytes. */
 #include "flame/flamegraph.h"
 
 #include <inttypes.h>
@@ -48,21 +46,20 @@ static const char *const metric_labels[METRICS] = {
 struct picture {
     const struct flame_tree *tree;
     enum metric metric;
-    enum metric shown[METRICS]; // Those that are known.
+    enum metric shown[METRICS]; // Metrics that are known.
     int shown_count;
     bool root_above;
-    bool lives_unknown; // Only temporary blocks are known to be short-lived.
+    bool lives_unknown; // Short-lived blocks are only known if temporary.
     struct arena *arena;
     struct strbuf *out;
     const char *title, *subtitle; // Not escaped.
-    const char *description;      // For readers of the file; NULL or "" = none.
+    const char *description;      // Comment for readers of the file; NULL or "" = none.
     struct strtab modules;        // Names; id 0 is the unknown module.
-    uint32_t *frame_modules;      // By frame: id in modules.
+    uint32_t *frame_modules;      // By frame: id of its module.
     uint32_t
-        *module_colours; // By module id: the number of its colour; FLAME_COLOURS for the unknown
-                         // one.
-    uint32_t *modules_by_area; // Module ids, the one that takes most of the picture first.
-    double *left;              // By node: where its box starts, in pixels.
+        *module_colours; // By module id: number of its colour; unknown: FLAME_COLOURS.
+    uint32_t *modules_by_area; // Module ids, largest share of the picture first.
+    double *left;              // By node: left edge of its box, in pixels.
     uint32_t depth;            // Depth of the deepest visible box in METRIC.
     uint32_t height;
 };
@@ -101,7 +98,7 @@ pid_text(const struct profile *p, struct arena *arena)
     return p->merged_processes > 0 ? "" : arena_printf(arena, "pid %" PRIu32 ", ", p->process.pid);
 }
 
-/* C, totals of P, as far as they are known. */
+/* Return the known values of C, totals of P, as text. */
 static const char *
 totals_text(const struct profile *p, const struct counters *c, struct arena *arena)
 {
@@ -119,7 +116,7 @@ totals_text(const struct profile *p, const struct counters *c, struct arena *are
     return text;
 }
 
-/* ", as at 64.0 s" */
+/* Return the period of P as text, such as ", as at 64.0 s"; "" for the whole run. */
 static const char *
 extent_text(const struct profile *p, struct arena *arena)
 {
@@ -190,7 +187,7 @@ compare_areas(const void *a, const void *b)
     return x->module < y->module ? -1 : 1;
 }
 
-/* Return how much of the picture each module takes, sorted. */
+/* Return the share of the picture of each module, largest first. */
 static struct area *
 module_areas(const struct picture *pic)
 {
@@ -206,12 +203,12 @@ module_areas(const struct picture *pic)
     return areas;
 }
 
-/* WANTED, or a colour not in TAKEN that is far from it; its neighbours look alike and are avoided
- * as long as others are free. WANTED if all are taken. */
+/* Return WANTED, or if it is in TAKEN another colour, far from it. Colours beside a taken one look
+ * alike and are avoided as long as others are free. Return WANTED if all are taken. */
 static uint32_t
 free_colour(uint32_t wanted, uint32_t taken)
 {
-    enum { STEP = 7 }; // Reaches all colours, far ones first.
+    enum { STEP = 7 }; // Reaches all colours, distant ones first.
     uint32_t around = taken | taken << 1 | taken >> 1 | taken << (FLAME_COLOURS - 1) |
                       taken >> (FLAME_COLOURS - 1);
 
@@ -261,7 +258,7 @@ module_class(const struct picture *pic, uint32_t id)
     return colour == FLAME_COLOURS ? "root" : arena_printf(pic->arena, "m%" PRIu32, colour);
 }
 
-/* One of three shades, which separate neighbours of one module. */
+/* Return the shade of F, one of three, which distinguish neighbours of one module. */
 static unsigned
 shade(const struct flame_frame *f)
 {
@@ -277,7 +274,7 @@ box_class(const struct picture *pic, const struct flame_node *n)
     if (!pic->tree->two_sided)
         return arena_printf(pic->arena, "%s s%u", module_class(pic, pic->frame_modules[n->frame]),
                             shade(&pic->tree->frames[n->frame]));
-    // Halves round up, as in the script.
+    // Round halves up, as the script does.
     return arena_printf(pic->arena, "d%d",
                         larger ? (int)floor(5.5 + 5 * (double)(after - before) / (double)larger)
                                : 5);
@@ -316,8 +313,8 @@ compare_siblings(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* Place all boxes. Groups of siblings are visited in the order of their parents' indices, and a
- * parent's index is smaller than its child's, so each box is placed before its children are. */
+/* Place all boxes. Groups of siblings are visited in the order of their parents' indices. A parent
+ * has a smaller index than its child, so each box is placed before its children are. */
 static void
 flamegraph_lay_out(struct picture *pic)
 {
@@ -341,7 +338,7 @@ flamegraph_lay_out(struct picture *pic)
     pic->height = FLAME_HEAD + (pic->depth + 1) * FLAME_ROW + FLAME_FOOT;
 }
 
-/* Return FUNCTION in the form for a box. */
+/* Return FUNCTION, shortened for a box. */
 static const char *
 flamegraph_short_name(const struct picture *pic, const char *function)
 {
@@ -460,7 +457,8 @@ static const struct legend_entry change_legend[] = {
     {"shrank", "d2"},      {"only before", "d0"},
 };
 
-/* Meaning of the colours, most important first. RET has room for LEGEND_MAX. */
+/* Store the meaning of the colours in RET, most important first. RET has room for LEGEND_MAX.
+ * Return their number. */
 static size_t
 legend(const struct picture *pic, struct legend_entry *ret)
 {

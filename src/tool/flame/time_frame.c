@@ -1,9 +1,9 @@
-/* time_frame.c: the frame around pictures over time.
+/* time_frame.c: draw the common parts of pictures over time.
  *
  * Ticks are at round times: the step is the smallest in a list of customary steps that leaves room
  * for the labels. Names of snapshots are above the picture in up to three rows, as space permits,
- * with a line down from each. Colours equal the flame graph's, for light and dark pages, chosen by
- * a hash of the name so that a function keeps its colour from picture to picture. */
+ * with a line down from each. Colours equal the flame graph's, for light and dark pages. A hash of
+ * the name selects the colour, so that a function has the same colour in every picture. */
 #include "flame/time_frame.h"
 
 #include <inttypes.h>
@@ -23,12 +23,12 @@ enum { NAME_ROWS = 3, TICKS_MAX = 10, EDGE = 40, NAME_WIDTH_MAX = 60, NAME_MAX =
 
 enum { NAME_GAP = 4, ENTRY_GAP = 20 }; // Pixels beside a name.
 
-/* Width of a character in the widest usual font. */
+/* Width of a character in the widest common font. */
 #define NAME_PIXELS 7.0
 #define VALUE_PIXELS 7.4 // Bold.
 #define CODE_PIXELS 6.7
 
-// time_frame.css and time_frame_dark.css, which the build embeds.
+// Contents of time_frame.css and time_frame_dark.css, embedded by the build.
 extern const char time_frame_css[];
 extern const char time_frame_dark_css[];
 
@@ -140,11 +140,12 @@ frame_axis(const struct time_frame *f, double top, double bottom)
 struct flag {
     const char *name;
     double x, y;
-    bool left; // The x of its line.
+    bool left; // The name is left of the line at x.
 };
 
-/* Find room for the name of FLAG, right of its line or, near the edge, left of it, in the first row
- * with enough. FREE_FROM is the end of the used part of each row. */
+/* Find room for the name of FLAG, in the first row with enough: right of its line or, near the
+ * edge, left of it. FREE_FROM is the end of the used part of each row. Return false if there is
+ * none. */
 static bool
 find_room(struct flag *flag, double free_from[NAME_ROWS])
 {
@@ -164,7 +165,7 @@ find_room(struct flag *flag, double free_from[NAME_ROWS])
     return false;
 }
 
-/* A mark on the axis at each column where a collection ended. */
+/* Mark each column on the axis that has the end of a collection. */
 static void
 time_frame_put_collections(const struct time_frame *f, double bottom)
 {
@@ -196,7 +197,7 @@ frame_names(const struct time_frame *f, double bottom)
             flags[count++] = flag;
     }
     time_frame_put_collections(f, bottom);
-    // The lines first: no line goes through a name.
+    // Draw the lines first, so that no line crosses a name.
     for (size_t i = 0; i < count; i++)
         strbuf_fmt(f->out, "<path class=\"name\" d=\"M%.1f %.1fV%.1f\"/>\n", flags[i].x,
                    flags[i].y - 9, bottom);
@@ -213,7 +214,7 @@ frame_entry(const struct time_frame *f, double y, const char *name, const char *
     double value_width = VALUE_PIXELS * (double)utf8_count(value);
     double width = f->right - value_width - 2 * ENTRY_GAP - FRAME_LEFT;
 
-    // Fonts differ: the inner picture clips text that is wider than estimated.
+    // Fonts differ, so the inner picture clips text that is wider than estimated.
     strbuf_fmt(f->out, "<svg x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"20\">\n",
                FRAME_LEFT + ENTRY_GAP, y - 14, width);
     frame_text(f, 0, 14, "class=\"code\"", name, (size_t)(width / CODE_PIXELS));
@@ -237,14 +238,14 @@ frame_colour(const struct time_frame *f, const char *name, uint32_t *taken)
 
     if (*taken == (1u << FLAME_COLOURS) - 1)
         *taken = 0;
-    // Neighbours in the list are alike: look far away first.
+    // Neighbours in the list look alike, so try distant colours first.
     while (*taken & 1u << colour)
         colour = (colour + 5) % FLAME_COLOURS;
     *taken |= 1u << colour;
     return arena_printf(f->arena, "c%u", colour);
 }
 
-/* Return NAME after its first qualifier ("a::b<c>::d" gives "b<c>::d"); NULL if it has none. */
+/* Return NAME behind its first qualifier ("a::b<c>::d" gives "b<c>::d"); NULL if it has none. */
 static const char *
 without_qualifier(const char *name)
 {
@@ -259,8 +260,8 @@ without_qualifier(const char *name)
     return NULL;
 }
 
-/* NAME for people. A long name keeps the function rather than its namespaces, which many names
- * share. */
+/* Return NAME, shortened for people. A long name keeps the function rather than its namespaces,
+ * which many names share. */
 static const char *
 time_frame_short_name(struct arena *arena, const char *name)
 {

@@ -9,10 +9,10 @@
 /* Pixels. */
 enum { FRAME_WIDTH = 1200, FRAME_LEFT = 84, FRAME_RIGHT = 20, FRAME_TOP = 112 };
 
-/* Columns of the curves. */
+/* Number of columns of the curves. */
 enum { FRAME_COLUMNS = 240 };
 
-/* Colours g0, g1, ... for growing areas. */
+/* Number of colours g0, g1, … for growing areas. */
 enum { FRAME_GROWING = 4 };
 
 struct time_frame {
@@ -20,23 +20,23 @@ struct time_frame {
     const struct timeline *t;
     struct arena *arena;
     struct strbuf *out;
-    double right; // Where the time ends.
-    const char **names; // Shortened names by string id of the function; NULL = not computed yet.
+    double right; // Right end of the time axis.
+    const char **names; // Shortened names by function string id; NULL = not yet shortened.
 };
 
 /* Return the x of a moment, and of the left edge of COLUMN of FRAME_COLUMNS. */
 double frame_x(const struct time_frame *f, uint64_t elapsed_ns);
 double frame_column_x(const struct time_frame *f, size_t column);
 
-/* Write the document's beginning with its styles, the title SUBJECT, and LINE beneath it. */
+/* Write the beginning of the document with its styles, the title SUBJECT, and LINE beneath it. */
 void frame_begin(const struct time_frame *f, double height, const char *subject, const char *line);
 
-/* Return "prog --test; pid 4711; " for the beginning of that line; "" for a sum of processes, which
- * has neither. From F's arena. */
+/* Return the beginning of LINE for frame_begin: "prog --test; pid 4711; ", or "" for a sum of
+ * processes. From F's arena. */
 const char *frame_process(const struct time_frame *f);
 
-/* Write the time axis at BOTTOM with its grid from TOP on; then, above all else, the named
- * snapshots; then the document's end. */
+/* Write the time axis at BOTTOM with its grid up to TOP; then, on top of everything, the named
+ * snapshots; then the end of the document. */
 void frame_axis(const struct time_frame *f, double top, double bottom);
 void frame_names(const struct time_frame *f, double bottom);
 void frame_end(const struct time_frame *f);
@@ -45,22 +45,22 @@ void frame_end(const struct time_frame *f);
 void frame_text(const struct time_frame *f, double x, double y, const char *attributes,
                 const char *text, size_t room);
 
-/* Write an entry of the legend at Y: NAME, cut to the space that VALUE, at the right with
- * ATTRIBUTES, leaves. */
+/* Write an entry of the legend at Y: VALUE with ATTRIBUTES at the right, and NAME, cut to the
+ * remaining space. */
 void frame_entry(const struct time_frame *f, double y, const char *name, const char *value,
                  const char *attributes);
 
 /* Return VALUE with the unit of the series: bytes, or bytes or calls per second. From F's arena, as
- * are the next two. */
+ * the results of the next two. */
 const char *frame_amount(const struct time_frame *f, double value);
 
-/* Return the class of a colour for NAME that is not in *TAKEN yet, and is added there. */
+/* Return the class of a colour for NAME that is not in *TAKEN, and add it there. */
 const char *frame_colour(const struct time_frame *f, const char *name, uint32_t *taken);
 
-/* Return the name of the frame I of S, shortened for people. */
+/* Return the name of frame I of S, shortened for people. */
 const char *frame_function(const struct time_frame *f, const struct stack *s, uint32_t i);
 
-/* Write the title of boxes of S: FIRST_LINE, then one frame per line. */
+/* Write the tooltip of boxes of S: FIRST_LINE, then one frame per line. */
 void frame_stack_title(const struct time_frame *f, const struct stack *s, const char *first_line);
 
 #endif

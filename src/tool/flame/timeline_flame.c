@@ -1,9 +1,9 @@
-/* timeline_flame.c: a flame chart of memory: which paths held it, and when.
+/* timeline_flame.c: draw a flame chart of memory: the paths that held it, over time.
  *
- * In a flame chart of time a box is a call: it begins, calls others below it, and ends. Memory has
- * no single stack at a time; many hold some at once. So here a box is a call path, drawn for as
- * long as memory allocated through it was live. Boxes of its callees lie inside it, one below the
- * other, growing ones first, then the largest:
+ * In a flame chart of time, a box is a call: it begins, calls others below it, and ends. Memory has
+ * no single stack at a time, because many stacks hold memory at once. So here a box is a call path,
+ * drawn for as long as memory allocated through it was live. Boxes of its callees lie inside it,
+ * one below the other, growing ones first, then the largest:
  *
  *     ┌ main ────────────────────────────────────────────┐
  *     │┌ serve ──────────────────────────────────────────│
@@ -12,12 +12,12 @@
  *     ││  parse ──────┐ │                                │
  *     │└────────────────┘                                │
  *
- * The strip of a box contains a curve of its live bytes, to a separate scale (from its lowest value
- * on if it grows, otherwise from 0); the number at the right compares it with others. A path that
- * held nothing for a while has a gap, and a box for each time. A chain of single callees is one
- * box, or interpreters would fill the picture with theirs. Paths that never held MIN_SHARE of the
- * largest total are left out, unless they grow, and so are the smallest until the remainder fits;
- * the foot line counts all of them. */
+ * The strip of a box contains a curve of its live bytes. Each curve has its own scale, which begins
+ * at the lowest value if the path grows, otherwise at 0. The number at the right allows comparison
+ * with other boxes. A path that held nothing for a while has a box for each time it held memory. A
+ * chain of single callees is one box; otherwise interpreters would fill the picture with theirs.
+ * Paths that never held MIN_SHARE of the largest total are left out, unless they grow. So are the
+ * smallest paths until the others fit. The foot line counts the omitted paths. */
 #include "flame/timeline_flame.h"
 
 #include <math.h>
@@ -42,29 +42,29 @@ enum {
 };
 
 #define MIN_SHARE 0.005
-#define GROWING_SHARE 0.05 // Minimum share of other paths; growing ones are exempt.
-#define SAME_SHARE 0.9     // A callee with this share is merged into its caller.
+#define GROWING_SHARE 0.05 // Growing paths have this fraction of the minimum.
+#define SAME_SHARE 0.9     // A single callee with this share shares its caller's box.
 #define LEAST_STEP 1.25    // Factor for raising the limit until the remaining paths fit.
 #define CHAR_PIXELS 6.7
 #define INSIDE "\xe2\x80\xba"
 
 struct node {
     uint32_t parent;
-    const struct stack *stack; // One that leads through it,
-    uint32_t frame;            // and which frame of it this is, or depth for "other".
+    const struct stack *stack; // A stack through this node.
+    uint32_t frame;            // Index of the node's frame in it, or depth for "other".
     int64_t rough[TREND_POINTS];
     int64_t max;
     bool grows;
     bool kept;
-    // Kept paths: the box that it is drawn as; its caller's box if that has no other callee.
+    // Kept paths: node whose box shows this one; its caller's box if it shares that.
     uint32_t box;
     // Boxes only:
-    uint32_t last;   // The innermost node that is drawn as this one.
-    uint32_t length; // How many are.
+    uint32_t last;   // Innermost node in this box.
+    uint32_t length; // Number of nodes in this box.
     uint32_t depth;
     double *columns;
     uint32_t first_child, next_sibling;
-    uint32_t rows; // Itself and all in it.
+    uint32_t rows; // Number of rows, including boxes inside.
 };
 
 struct flame {
@@ -113,7 +113,7 @@ timeline_flame_build_tree(struct flame *c)
     map_release(&known);
 }
 
-/* Sum up what every path held at the moments of the rows' rough values. */
+/* Sum the live bytes of every path at the TREND_POINTS moments. */
 static void
 sum_rough(struct flame *c)
 {
@@ -152,8 +152,8 @@ is_box(const struct flame *c, uint32_t i)
     return c->nodes[i].kept && c->nodes[i].box == i;
 }
 
-/* Keep the paths whose live bytes reached LEAST, and smaller paths that grow. The only kept callee
- * of a path shares its box if it holds nearly as much. Returns the resulting number of boxes. */
+/* Keep the paths whose live bytes reached LEAST, and smaller paths that grow. A path's only kept
+ * callee shares its box if it holds nearly as much. Returns the resulting number of boxes. */
 static size_t
 keep_nodes(struct flame *c, double least, uint32_t *callees)
 {
@@ -187,7 +187,7 @@ choose_nodes(struct flame *c)
 {
     uint32_t *callees = arena_array(c->f.arena, c->count, sizeof *callees);
     double least;
-    int64_t largest = 0; // Not the root's: growths may come to nothing while parts grow.
+    int64_t largest = 0; // Not the root's: growths may sum to 0 while parts grow.
 
     for (size_t i = 0; i < c->count; i++)
         largest = c->nodes[i].max > largest ? c->nodes[i].max : largest;
@@ -208,7 +208,7 @@ choose_nodes(struct flame *c)
     }
 }
 
-/* Return the column of POINT: the first that does not end before it. */
+/* Return the column of POINT: the first one that does not end before POINT. */
 static size_t
 column_of(const struct flame *c, size_t point)
 {
@@ -221,7 +221,7 @@ column_of(const struct flame *c, size_t point)
     return column < 1 ? 0 : column > FRAME_COLUMNS ? FRAME_COLUMNS - 1 : (size_t)column - 1;
 }
 
-/* Add AMOUNT in COLUMN to NODE and all that lead to it. */
+/* Add AMOUNT in COLUMN to NODE and all its callers. */
 static void
 timeline_flame_add_change(struct flame *c, uint32_t node, size_t column, double amount)
 {
@@ -275,7 +275,7 @@ fill_columns(struct flame *c)
             finish_columns(c, &c->nodes[i]);
 }
 
-/* Growing paths first, then by size. */
+/* Return true if N precedes BEFORE: growing paths first, then larger ones. */
 static bool
 comes_first(const struct node *n, const struct node *before)
 {
@@ -314,7 +314,7 @@ node_name(const struct flame *c, const struct node *n)
     return n->stack ? frame_function(&c->f, n->stack, n->frame) : "all";
 }
 
-/* "main › serve" for a box with two nodes; of more than two the first and the last. */
+/* Return the name of box N: "main › serve" for two nodes; for more, the first and the last. */
 static const char *
 box_name(const struct flame *c, const struct node *n)
 {
@@ -337,20 +337,20 @@ highest(const struct node *n)
     return top;
 }
 
-/* Return the value where the scale of N's curve begins: growth on a large base would look level
- * above 0. */
+/* Return the value at which the scale of N's curve begins. A scale from 0 would hide growth on a
+ * large base. */
 static double
 lowest(const struct node *n)
 {
     double low = highest(n);
 
-    // The first columns are the start, when nothing was there yet.
+    // Ignore the first columns, because memory is still empty at the start.
     for (size_t i = FRAME_COLUMNS / (TREND_POINTS - 1); i < FRAME_COLUMNS && n->grows; i++)
         low = n->columns[i] < low ? n->columns[i] : low;
     return low > 0 && low < highest(n) ? low * 0.98 : 0;
 }
 
-/* The curve of N from column FROM up to TO, in the strip below Y. */
+/* Draw the curve of N from column FROM up to TO, in the strip below Y. */
 static void
 put_curve(struct flame *c, const struct node *n, size_t from, size_t to, double y,
           const char *class)
@@ -368,7 +368,7 @@ put_curve(struct flame *c, const struct node *n, size_t from, size_t to, double 
     strbuf_fmt(c->f.out, "V%.1fZ\"/>\n", ground);
 }
 
-/* The frames of the box N, from the innermost outwards. */
+/* Write the tooltip of box N: its time from column FROM to TO, and its frames, innermost first. */
 static void
 put_title(struct flame *c, const struct node *n, size_t from, size_t to)
 {
@@ -388,7 +388,7 @@ put_title(struct flame *c, const struct node *n, size_t from, size_t to)
     frame_stack_title(&c->f, &part, when);
 }
 
-/* A stretch of time while N held memory. */
+/* Draw the box of N for the columns FROM to TO, during which N held memory. */
 static void
 put_stretch(struct flame *c, const struct node *n, size_t from, size_t to, double y,
             const char *class)

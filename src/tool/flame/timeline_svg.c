@@ -1,4 +1,4 @@
-/* timeline_svg.c: stacks upon each other over time.
+/* timeline_svg.c: draw stacks as stacked areas over time.
  *
  *       │            ▗▖   ▗▄   ▗▄   the rest
  *       │     ▗▄▄▄▄▟███████████████  parse ← load
@@ -7,10 +7,10 @@
  *       └──────────────────────────
  *
  * Growing stacks are at the bottom, the fastest lowest, so that churn of others does not distort
- * their shape; then stacks at rest, varying ones, and the rest. A point of the curves is the live
- * bytes at the end of its column of time; the thick line is the total, its highest point the peak.
- * Below is the legend, from the top down. The picture needs no scripts; browsers show a stack's
- * frames when the pointer rests on it. */
+ * their shape. Stacks at rest, varying ones, and the rest follow upwards. A point of a curve is the
+ * live bytes at the end of its column of time. The thick line is the total, and its highest point
+ * the peak. The legend below is in the order of the areas, from the top down. The picture needs no
+ * scripts; browsers show a stack's frames when the pointer rests on it. */
 #include "flame/timeline_svg.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ struct areas {
     struct time_frame f;
     struct layer *layers; // From the bottom up.
     size_t count;
-    double top; // Marks of the scale.
+    double top; // Value at the top of the scale.
 };
 
 static double
@@ -66,7 +66,7 @@ add_layer(struct areas *a, const struct timeline_row *row, const char *class)
     }
 }
 
-/* Where rows of a trend lie: smaller numbers are further down. */
+/* Return the level of rows with TREND; smaller ones are further down. */
 static int
 level(enum timeline_trend trend)
 {
@@ -99,13 +99,13 @@ shows_peak(const struct areas *a)
 {
     const struct timeline *t = a->f.t;
     uint64_t ns = a->f.p->peak_elapsed_ns;
-    // With a filter, the whole process's peak is not the shown one.
+    // With a filter, the shown peak is not the process's.
 
     return t->by == TIMELINE_LIVE && !t->filtered && ns >= t->points[0].elapsed_ns && ns != 0 &&
            ns <= t->points[t->point_count - 1].elapsed_ns;
 }
 
-/* A round number (of bytes if BINARY) that divides VALUE into at most four. */
+/* Return a round number (of bytes if BINARY) that divides VALUE into at most Y_TICKS parts. */
 static double
 tick_step(double value, bool binary)
 {
@@ -141,7 +141,7 @@ put_scale(struct areas *a)
     }
 }
 
-/* Continue the path along VALUES, or backwards: a point at the end of each column. */
+/* Continue the path along VALUES, or BACKWARDS, with a point at the end of each column. */
 static void
 put_edge(struct areas *a, const double *values, bool backwards)
 {
@@ -208,7 +208,7 @@ timeline_svg_put_total(struct areas *a)
         40);
 }
 
-/* "cache_put ← serve ← main" */
+/* Return the frames of S as text: "cache_put ← serve ← main". */
 static const char *
 stack_text(struct areas *a, const struct stack *s)
 {

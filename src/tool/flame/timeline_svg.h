@@ -1,11 +1,12 @@
-/* timeline_svg.h: a picture of rows over time. It needs no script and no network. */
+/* timeline_svg.h: stacked areas of rows over time. The picture needs no script and no network. */
 #ifndef FLAME_TIMELINE_SVG_H
 #define FLAME_TIMELINE_SVG_H
 
 #include "analyse/timeline.h"
 #include "util/strbuf.h"
 
-/* Append a picture of the rows of T, and of the rest, as stacked areas. */
+/* Append a picture of T, a timeline of P, to OUT: its rows, and the rest, as stacked areas.
+ * Temporary data is from ARENA. */
 void timeline_svg(const struct profile *p, const struct timeline *t, struct arena *arena,
                   struct strbuf *out);
 
