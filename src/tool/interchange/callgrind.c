@@ -1,4 +1,4 @@
-/* callgrind.c: the call graph in callgrind's format, which kcachegrind, qcachegrind and
+/* callgrind.c: write the call graph in callgrind's format, which kcachegrind, qcachegrind and
  * callgrind_annotate read.
  *
  *     # callgrind format
@@ -8,7 +8,7 @@
  *     cmd: prog --test
  *     desc: Estimates from ...             only of sampled profiles
  *     positions: line
- *     events: InuseBytes InuseObjs ...     the metric asked for first
+ *     events: InuseBytes InuseObjs ...     the requested metric first
  *     summary: 250 7
  *
  *     ob=(1) /usr/bin/prog                 a name once, afterwards its number alone: ob=(1)
@@ -17,29 +17,29 @@
  *     21 0 0 16 2                          self: line, then a cost per event; zeros at the end are
  *     cfi=(2) src/b.c                      left out. For the callee, differences from the caller:
  *     cfn=(3) work                         cob=, cfi=, always cfn=
- *     calls=8 0                            allocations on this way; where the callee begins is not
- *     20 250 7                             known. Then the line of the call, and its costs
+ *     calls=8 0                            number of allocations through this call; line of the
+ *     20 250 7                             callee (0 = unknown). Then the call's line and costs
  *
  *     totals: 250 7
  *
- * The format has a graph but no stacks, and no inclusive values. Readers derive them from the
- * calls: callgrind_annotate from those into the function, kcachegrind from those out of it. So
- * stacks are split such that each adds to a function once:
+ * The format has a graph but no stacks, and no inclusive values. Readers derive inclusive values
+ * from calls: callgrind_annotate from the calls into a function, kcachegrind from the calls out of
+ * it. So stacks are split such that each adds to a function once:
  *
  *     a stack       main > f > g > f > h   with 10 bytes
  *     becomes       main>f 10,  f>g 10,  g>f 0,  f>h 10,  h itself 10
  *
  * A call into a function that is already on the stack keeps its count but has no cost, and a
  * repeated call of a stack is counted once. callgrind_annotate --inclusive=yes is then exact, even
- * with recursion; kcachegrind detects the cycle and shows it as one. callgrind_annotate takes
- * incoming calls for inclusive. A function that is outermost on some stacks and called on others
- * would lose the former, so all stacks share a caller, "[all stacks]".
+ * with recursion. kcachegrind detects the cycle and shows it as one. callgrind_annotate takes
+ * incoming calls for inclusive. So a function that is outermost on some stacks and called on others
+ * would lose the former. To prevent this, all stacks share a caller, "[all stacks]".
  *
  * A function is a name in a file in an object, the key by which readers distinguish functions.
  * Inlined frames are ordinary functions.
  *
  * Costs are unsigned for some readers. Negative values (memory that shrank between two moments, or
- * a row in flight) count as 0, and a desc: line says so. The format has no heaps or labels; they
+ * a row in flight) count as 0, which a desc: line states. The format has no heaps or labels; they
  * can be a function above the stacks (options.roots). Long names of events ("event:" lines) are
  * left out, because callgrind_annotate 3.19 complains about them. */
 #include "interchange/callgrind.h"
@@ -71,7 +71,7 @@ static const char *const event_names[EVENTS] = {
     [TEMPORARY_OBJS] = "TemporaryObjs",   [SHORT_LIVED_OBJS] = "ShortLivedObjs",
 };
 
-// A peak has the first two, other moments the first four.
+// Number of events that a profile cut to its peak has, and a profile cut to a moment or period.
 enum { EVENTS_OF_PEAK = 2, EVENTS_OF_MOMENTS = 4 };
 
 static const enum event event_of_metric[] = {
@@ -83,14 +83,14 @@ static const enum event event_of_metric[] = {
 struct function {
     uint32_t name, file; // Ids in names and files.
     uint32_t object;     // Module id.
-    size_t stack;        // The latest stack that it was met on, from 1 on.
+    size_t stack;        // The last stack that contained it, counted from 1.
 };
 
 /* A line of costs. */
 struct row {
-    uint32_t function, callee; // Ids; callee 0 = its own.
+    uint32_t function, callee; // Ids; callee 0 = self costs.
     uint32_t line;
-    size_t stack; // The latest stack whose calls were counted, from 1 on.
+    size_t stack; // The last stack whose calls were counted, from 1.
     int64_t calls;
     int64_t costs[EVENTS];
 };
@@ -100,17 +100,17 @@ struct graph {
     const struct tag_roots *roots;
     struct arena *arena;
     struct strtab names, files;
-    struct strbuf scratch; // A name in the making.
-    uint32_t *known;       // By frame: the id of its function; 0 = not assigned yet.
+    struct strbuf scratch; // Name being built.
+    uint32_t *known;       // By frame: id of its function; 0 = not yet known.
     struct map name_files, function_ids, pairs, row_ids;
-    struct function *functions; // From 1 on.
+    struct function *functions; // Index 0 is unused.
     size_t function_count, function_capacity;
     struct row *rows;
     size_t row_count, row_capacity;
-    enum event order[EVENTS]; // Those that are known, as they are written.
+    enum event order[EVENTS]; // Known events, in the order of writing.
     size_t event_count;
     int64_t totals[EVENTS];
-    bool negative; // Something was, and counts as nothing.
+    bool negative; // Some value was negative and counted as 0.
     bool *named_names, *named_files, *named_objects; // Names written so far.
 };
 
@@ -132,7 +132,7 @@ order_events(struct graph *g, enum metric metric)
             g->order[g->event_count++] = (enum event)i;
 }
 
-/* Return the number of KEY in M, from 1 on in order of appearance. */
+/* Return the number of KEY in M, from 1 in order of appearance. */
 static uint32_t
 callgrind_dense_id(struct map *m, uint64_t key, bool *ret_new)
 {
@@ -178,14 +178,14 @@ function_of_frame(struct graph *g, uint32_t frame, uint32_t location)
         return id;
     id = callgrind_function_id(g, frame_name(g->p, frame, location, g->arena),
                                profile_string(g->p, f->file), f->module);
-    // Without a function it is the location that gives the name.
+    // Without a function, the location determines the name.
     if (f->function != 0)
         g->known[frame] = id;
     return id;
 }
 
-/* Return the row of calls of CALLEE, or of 0 for itself, by FUNCTION at LINE. Valid until the
- * next. */
+/* Return the row for calls of CALLEE by FUNCTION at LINE, or for self costs if CALLEE is 0. Valid
+ * until the next call. */
 static struct row *
 callgrind_find_row(struct graph *g, uint32_t function, uint32_t callee, uint32_t line)
 {
@@ -207,7 +207,7 @@ add_costs(int64_t sum[EVENTS], const int64_t costs[EVENTS])
         sum[i] = counters_sum(sum[i], costs[i]);
 }
 
-/* The costs of C by event, none below 0; false if there are none. */
+/* Store the costs of C by event in RET, negative ones as 0. Return false if all are 0. */
 static bool
 costs_of(struct graph *g, const struct counters *c, int64_t ret[EVENTS])
 {
@@ -230,7 +230,7 @@ costs_of(struct graph *g, const struct counters *c, int64_t ret[EVENTS])
     return any;
 }
 
-/* The call of CALLEE by FUNCTION at LINE, on stack number NUMBER, which has COSTS. */
+/* Add COSTS for the call of CALLEE by FUNCTION at LINE, on the stack NUMBER. */
 static void
 add_call(struct graph *g, uint32_t function, uint32_t line, uint32_t callee, size_t number,
          int64_t calls, const int64_t costs[EVENTS])
@@ -285,7 +285,7 @@ write_costs(const struct graph *g, const int64_t costs[EVENTS], struct strbuf *o
     for (size_t i = 0; i < count; i++) {
         int64_t cost = costs[g->order[i]];
 
-        // Only sums of a damaged file wrap.
+        // Only sums of a damaged file overflow.
         strbuf_fmt(out, " %" PRId64, cost > 0 ? cost : 0);
     }
     strbuf_char(out, '\n');
@@ -303,7 +303,8 @@ write_name(const char *what, uint32_t id, const char *name, bool *named, struct 
     strbuf_char(out, '\n');
 }
 
-/* Write function ID: its object and file, unless they equal BESIDE's, and its name. */
+/* Write function ID: its object and file, unless BESIDE has the same, and its name. WHAT are the
+ * keys. */
 static void
 write_function(struct graph *g, uint32_t id, const struct function *beside,
                const char *const what[3], struct strbuf *out)
@@ -349,7 +350,8 @@ write_rows(struct graph *g, struct strbuf *out)
         }
         if (r->callee != 0) {
             write_function(g, r->callee, &g->functions[r->function], called, out);
-            // For 0 calls callgrind_annotate would take the next line for the caller's own.
+            // After 0 calls, callgrind_annotate would read the next line as a self cost of the
+            // caller.
             strbuf_fmt(out, "calls=%" PRId64 " 0\n", r->calls > 0 ? r->calls : 1);
         }
         strbuf_fmt(out, "%" PRIu32, r->line);

@@ -1,16 +1,16 @@
-/* collapsed.c: collapsed (folded) stacks, the plainest format there is.
+/* collapsed.c: write collapsed (folded) stacks, the simplest format.
  *
  *     main;work;make 300
  *     main;work;std::vector<int>::push_back(int) 4096
  *
- * One line per distinct stack: frames root first, separated by ';', a blank, a positive integer.
- * Consumers reject zero, negative numbers and fractions, so such stacks are left out. In names, ';'
- * is replaced by ':', a line break by a blank, and terminal control characters by '?'. Inlined
- * frames are ordinary frames. Lines are sorted by their bytes, and stacks with equal text share a
- * line, so that diff(1) can compare two exports.
+ * Each distinct stack is a line: frames root first, separated by ';', a blank, a positive integer.
+ * Consumers reject zero, negative numbers and fractions, so stacks with such values are left out.
+ * In names, ';' is replaced by ':', a line break by a blank, and terminal control characters by
+ * '?'. Inlined frames are ordinary frames. Lines are sorted by their bytes, and stacks with equal
+ * text share a line, so that diff(1) can compare two exports.
  *
- * One metric per file, because the format holds one number. It has no heaps or labels; they can be
- * the outermost frame, "[heap parser arena];main;…" (options.roots). */
+ * The format has one number per stack, so a file has one metric. It has no heaps or labels; they
+ * can be the outermost frame, "[heap parser arena];main;…" (options.roots). */
 #include "interchange/collapsed.h"
 
 #include <inttypes.h>
@@ -20,8 +20,8 @@
 #include "analyse/frame_name.h"
 #include "util/character.h"
 
-/* A line to be: a name for each frame, the outermost first. Its text is never made as a whole:
- * together the lines may be a thousand times larger than the profile. */
+/* A line to write: a name for each frame, outermost first. The text of all lines is never in
+ * memory, because it may be a thousand times larger than the profile. */
 struct line {
     const uint32_t *names; // Ids in the table of names.
     size_t count;
@@ -32,9 +32,9 @@ struct lines {
     const struct profile *p;
     const struct tag_roots *roots;
     struct arena *arena;
-    struct strtab names;   // As they are written.
-    struct strbuf scratch; // A name in the making.
-    uint32_t *known;       // By frame: the id of its name plus 1; 0 = not assigned yet.
+    struct strtab names;   // Names as they are written.
+    struct strbuf scratch; // Name being built.
+    uint32_t *known;       // By frame: id of its name plus 1; 0 = not yet known.
     struct line *v;
     size_t count;
 };
@@ -74,7 +74,7 @@ collapsed_frame_id(struct lines *l, uint32_t frame, uint32_t location)
     if (l->known[frame] != 0)
         return l->known[frame] - 1;
     id = collapsed_name_id(l, frame_name(l->p, frame, location, l->arena));
-    // Without a function it is the location that gives the name.
+    // Without a function, the location determines the name.
     if (l->p->frames[frame].function != 0)
         l->known[frame] = id + 1;
     return id;
@@ -96,8 +96,8 @@ collapsed_add_line(struct lines *l, const struct stack *s, int64_t value)
     l->v[l->count++] = (struct line){names, count, value};
 }
 
-/* As strcmp of the two lines: no name has a ';' in it, so they are the same as far as their names
- * are. */
+/* Compare as strcmp of the two lines would. No name contains a ';', so lines are equal up to the
+ * first name that differs. */
 static int
 collapsed_compare_lines(const void *a, const void *b, void *arg)
 {

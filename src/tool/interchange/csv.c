@@ -1,24 +1,24 @@
-/* csv.c: one row per stack, for spreadsheets, data frames and databases (RFC 4180).
+/* csv.c: write one row per stack, for spreadsheets, data frames and databases (RFC 4180).
  *
  *     live_bytes,live_blocks,peak_bytes,...,heap,labels,function,file,line,module,stack
  *     200,2,200,...,"malloc","","make","src/a.c",3,"/usr/bin/prog","main;work;make"
  *     7,1,7,...,"malloc","","open_it","lib/x.c",4,"/usr/lib/libx.so","main;open_it"
  *
- * The columns equal those of a site in JSON, and docs/guide/exports.md lists them. Function, file,
+ * The columns equal a site's members in JSON, and docs/guide/exports.md lists them. Function, file,
  * line and module describe the innermost frame of user code, as in the report. The last column has
  * all frames, outermost first. Rows are sorted by the requested metric, largest first. Numbers may
- * be negative; only stacks without any count are left out. An empty number is unknown, at a moment
- * for example. Estimates have more columns between the numbers and the texts: the number of sampled
+ * be negative; only stacks without any count are left out. An empty number is unknown, for example
+ * at a moment. Estimates have more columns between the numbers and the texts: the number of sampled
  * blocks, and 95 % intervals.
  *
- * Every text is quoted and no number is, so that readers may derive types from the quotes. A row is
+ * Every text is quoted and no number is, so that readers can derive types from the quotes. A row is
  * a line: breaks in a name become blanks, terminal control characters become '?'. In the column of
- * frames a ';' of a name becomes ':', as in collapsed.c. Lines end in a plain line feed, which
+ * frames, a ';' in a name becomes ':', as in collapsed.c. Lines end in a plain line feed, which
  * readers of the format accept.
  *
  * Spreadsheets evaluate cells that start with = + - or @, quoted or not, and a profile may come
  * from a stranger. So such a text gets a leading apostrophe, and a text that starts with an
- * apostrophe gets a second one: removing one restores the text. */
+ * apostrophe gets a second one. Removing one apostrophe restores the text. */
 #include "interchange/csv.h"
 
 #include <inttypes.h>
@@ -30,12 +30,12 @@
 #include "export/frame_table.h"
 #include "util/character.h"
 
-/* Kinds of time for which a number is known. */
+/* Profiles that contain a number. */
 enum known {
     KNOWN_ALWAYS,
-    KNOWN_OF_TIME,  // Not of the peak alone.
-    KNOWN_OF_WHOLE, // Whole run only,
-    KNOWN_OF_LIVES, // if it was counted.
+    KNOWN_OF_TIME,  // All except one cut to its peak.
+    KNOWN_OF_WHOLE, // Whole runs.
+    KNOWN_OF_LIVES, // Whole runs that counted lifetimes.
 };
 
 static const struct {
@@ -68,7 +68,7 @@ struct writer {
     struct arena *arena;
     struct frame_table frames;
     struct user_code own;
-    const char **cells; // By row of frames: its name in the column of frames; NULL = not made yet.
+    const char **cells; // By row of frames: its name in the last column; NULL = not yet made.
     size_t cell_capacity;
     struct strbuf *out;
 };
@@ -140,8 +140,8 @@ write_numbers(struct writer *w, const struct stack *s)
     }
 }
 
-/* Open a quoted cell whose text starts with TEXT. Prefix an apostrophe if a spreadsheet would take
- * it for a formula. */
+/* Open a quoted cell whose text starts with TEXT, and add an apostrophe if a spreadsheet would take
+ * TEXT for a formula. */
 static void
 begin_text(struct writer *w, const char *text)
 {
@@ -150,7 +150,7 @@ begin_text(struct writer *w, const char *text)
         strbuf_char(w->out, '\'');
 }
 
-/* Append TEXT to a cell in OUT, with a ':' for each SEPARATOR in it. */
+/* Append TEXT to a cell in OUT, with a ':' for each SEPARATOR in TEXT. */
 static void
 csv_add_text(struct strbuf *out, const char *text, char separator)
 {
@@ -180,7 +180,8 @@ csv_write_text(struct writer *w, const char *text)
     strbuf_str(w->out, "\",");
 }
 
-/* The frame that the row is known by: ROW of the table, FRAME of the profile or NULL. */
+/* Write the frame of user code that describes a row: ROW of the table, and FRAME of the profile or
+ * NULL. */
 static void
 csv_write_frame(struct writer *w, const struct frame_row *row, const struct profile_frame *frame)
 {
@@ -192,7 +193,7 @@ csv_write_frame(struct writer *w, const struct frame_row *row, const struct prof
     csv_write_text(w, frame != NULL ? profile_code_of(w->p, frame) : "");
 }
 
-/* Name of ROW in the column of frames. Cached, because it recurs in many stacks. */
+/* Return the name of ROW in the column of frames. Cached, because it recurs in many stacks. */
 static const char *
 cell_of(struct writer *w, uint32_t row)
 {

@@ -1,4 +1,4 @@
-/* csv.h: one row for each stack, for spreadsheets and data frames. */
+/* csv.h: one row per stack, for spreadsheets and data frames. */
 #ifndef INTERCHANGE_CSV_H
 #define INTERCHANGE_CSV_H
 

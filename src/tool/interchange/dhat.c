@@ -1,9 +1,10 @@
-/* dhat.c: DHAT's JSON, version 2, which valgrind's dh_view.html and the Firefox Profiler read.
+/* dhat.c: write DHAT's JSON, version 2, which valgrind's dh_view.html and the Firefox Profiler
+ * read.
  *
  *     {
  *       "dhatFileVersion": 2, "mode": "heap", "verb": "Allocated",
  *       "bklt": true,            lifetimes: live blocks over time
- *       "bkacc": false,          accesses: we count none
+ *       "bkacc": false,          accesses: not counted here
  *       "tu": "us", "Mtu": "s",  the unit of time, and a million of it
  *       "tuth": 500,             the limit of short lifetimes; unused without "tl"
  *       "cmd": "prog --test", "pid": 4711,
@@ -11,20 +12,20 @@
  *       "tg": 3000000,           t-gmax: the peak
  *       "pps": [                 "program points": stacks
  *         {"tb": 300, "tbk": 3,  bytes and blocks ever allocated,
- *          "mb": 200, "mbk": 2,  most of them that were live at once,
+ *          "mb": 200, "mbk": 2,  largest live amounts at any time,
  *          "gb": 200, "gbk": 2,  live at the peak,
- *          "eb": 200, "ebk": 2,  live in the end
+ *          "eb": 200, "ebk": 2,  live at the end
  *          "fs": [1,2,3]}        its frames, innermost first
  *       ],
  *       "ftbl": ["[root]","0x1138: make (a.c:3)", ...]
  *     }
  *
  * Two values of the format are not recorded. The total lifetime of blocks ("tl") is optional and
- * left out; the viewer then shows NaN for the average, where 0 would be wrong. The largest live
- * amount of a stack is mandatory. "mb" is therefore a lower bound: the larger of the live amounts
- * at the peak and at the end.
+ * left out. The viewer then shows NaN for the average, where 0 would be wrong. The largest live
+ * amount of a stack is mandatory. So "mb" is a lower bound: the larger of the live amounts at the
+ * peak and at the end.
  *
- * The viewer stops at a duplicate stack, so stacks of different heaps or labels with equal frames
+ * The viewer stops at a duplicate stack. So stacks of different heaps or labels with equal frames
  * are merged, unless a frame distinguishes them (options.roots). Callers of main and of thread
  * functions are left out, as in DHAT. The format has no comments. A note that values are estimates
  * follows the command, which the viewer shows first. */
@@ -42,15 +43,15 @@
 
 enum { SHORT_LIVED_US = 500, NS_PER_US = 1000 };
 
-/* An entry of ftbl. Its text is made when it is written: with long names all of them may be much
- * larger than the profile. */
+/* An entry of ftbl. Its text is made while it is written, because with long names all texts may be
+ * much larger than the profile. */
 struct text {
-    const char *name; // NULL: the frame's name.
+    const char *name; // NULL: name of the frame.
     uint32_t frame, location;
 };
 
 struct point {
-    const uint32_t *frames; // Ids in texts, innermost first.
+    const uint32_t *frames; // Indices into texts, innermost first.
     uint32_t depth;
     int64_t allocated_bytes, allocations, peak_bytes, peak_blocks, live_bytes, live_blocks;
 };
@@ -59,12 +60,12 @@ struct writer {
     const struct profile *p;
     const struct tag_roots *roots;
     struct arena *arena;
-    struct text *texts; // From 1 on; 0 is the viewer's root.
+    struct text *texts; // Index 0 is the viewer's root.
     size_t text_count, text_capacity;
-    struct strtab names;  // For frames outside the program,
-    struct map name_ids;  // and the ids of their texts.
+    struct strtab names;  // Names of frames outside the program,
+    struct map name_ids;  // and the index of each in texts.
     struct strbuf scratch;
-    uint32_t *known; // By frame: its text's id; 0 = not yet known.
+    uint32_t *known; // By frame: index of its text; 0 = not yet known.
     struct point *points;
     size_t count;
 };
@@ -99,7 +100,7 @@ dhat_name_id(struct writer *w, const char *name)
     return (uint32_t)*id;
 }
 
-/* Put the text T into scratch. */
+/* Store the text of T in scratch. */
 static void
 make_text(struct writer *w, const struct text *t)
 {
@@ -112,7 +113,7 @@ make_text(struct writer *w, const struct text *t)
         line_text(s, t->name);
         return;
     }
-    f = &w->p->frames[t->frame]; // A table without frames has no such entries.
+    f = &w->p->frames[t->frame]; // If there are no frames, all texts have a name.
     file = profile_string(w->p, f->file);
     strbuf_fmt(s, "0x%" PRIX64 ": ", location_pc(&w->p->locations[t->location]));
     line_text(s, frame_name(w->p, t->frame, t->location, w->arena));

@@ -1,9 +1,9 @@
 /* event_plan.c: synthesise an event stream whose sums equal the counters.
  *
- * A profile stores per site how many blocks of how many bytes it allocated, how many died at once,
- * how many bytes it held at the peak and at the end, and, with a history, at each snapshot, and
- * the amounts allocated between snapshots. It does not store blocks. A list of events needs
- * blocks, so they are synthesised such that these numbers come out again:
+ * A profile stores for each site the number of blocks and bytes allocated, the number of blocks
+ * that died at once, and the bytes live at the peak and at the end. With a history it also stores
+ * the live bytes at each snapshot, and the amounts allocated between snapshots. It does not store
+ * blocks. A list of events needs blocks, so blocks are synthesised that reproduce these numbers:
  *
  *     bytes held  ┌──────────── peak          the level rises and falls from moment to moment;
  *                 │  piece 2  ├──┐            each rise is a piece, which is cut where a fall takes
@@ -15,23 +15,23 @@
  * blocks in a piece, so blocks of equal size keep it.
  *
  * A rise needs an allocation, and allocated bytes beyond the rise need another one. A growing large
- * array lacks the second: a realloc from a hundred to two hundred bytes is one allocation. There
- * the old bytes are freed first (gross, in plan_row). If even then there are fewer allocations than
- * pieces, the site loses its history: nothing before the peak, then its minimum, then its live
- * amount (plan_simply). So a moment may show less than was live then, but never more; the
+ * array lacks the second: a realloc from a hundred to two hundred bytes is one allocation. In that
+ * case the old bytes are freed first (gross, in plan_row). If even then there are fewer allocations
+ * than pieces, the site loses its history (plan_simply): it has nothing before the peak, then its
+ * minimum, then its live amount. So a moment may show less than was live then, but never more. The
  * difference is below a hundredth in a compiler and an interpreter.
  *
- * The reader computes the peak itself, so nothing may exceed ours, or reach it earlier. Within a
+ * The reader computes the peak itself, so no moment may exceed ours, or reach it earlier. Within a
  * step, frees come first and allocations last, so that no more is held than at one of its ends.
  * Snapshots above the peak are left out. (The peak is exact only to within a few events of other
- * threads. For a selection of stacks, it is still the process's.) A churn block that does not fit
- * into a step moves to the step with most room. The end cannot be left out: if it exceeds the peak,
- * it becomes the reader's peak.
+ * threads. For a selection of stacks, the time is still the process's.) A churn block that does not
+ * fit into a step moves to the step with most room. The end cannot be left out: if it exceeds the
+ * peak, it becomes the reader's peak.
  *
  * A block may be live at the peak or at a snapshot and still die at once. It is allocated last in
  * its step and freed first in the next. With several threads, the other threads' blocks lose this
- * property, and so do blocks of one site at consecutive snapshots: the level does not change, so
- * they form one piece. */
+ * property. So do blocks of one site at consecutive snapshots: the level does not change, so they
+ * form one piece. */
 #include "interchange/event_plan.h"
 
 #include <stdlib.h>
@@ -39,14 +39,14 @@
 
 #include "profile/time_slice.h"
 
-enum { LOOK_BACK = 16 }; // Number of pieces searched for one of equal size.
+enum { LOOK_BACK = 16 }; // Number of pieces to search for one of equal size.
 
 /* Changes of a unit between two adjacent moments. */
 struct row {
-    uint32_t unit, interval; // The interval of the history; the step that ends there, once known.
+    uint32_t unit, interval; // Interval of the history; later the step that ends there.
     int64_t blocks, bytes;   // Allocated.
     int64_t level;           // Change of the level; after sum_levels the level itself.
-    int64_t left_blocks, left_bytes; // Allocated in no piece.
+    int64_t left_blocks, left_bytes; // Allocated, but not in a piece.
 };
 
 struct planner {
@@ -56,7 +56,7 @@ struct planner {
     bool has_history;
     struct row *rows; // By unit and interval.
     size_t row_count;
-    uint32_t *held; // The unit's pieces that have no end yet, by start.
+    uint32_t *held; // Pieces of the unit without an end so far, by start.
     size_t held_count, held_capacity;
 };
 
@@ -72,7 +72,7 @@ smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Units for all sites in STACKS. Returns by site its unit, or PLAN_NONE. */
+/* Create a unit for each site in STACKS. Return the unit of each site, or PLAN_NONE. */
 static uint32_t *
 make_units(struct planner *w, const struct stacks *stacks)
 {
@@ -110,7 +110,7 @@ event_plan_compare_rows(const void *a, const void *b)
     return x->interval < y->interval ? -1 : x->interval > y->interval;
 }
 
-/* Make rows that follow each other in the same interval one. */
+/* Merge consecutive rows of the same interval. */
 static void
 merge_rows(struct planner *w)
 {
@@ -148,7 +148,7 @@ make_rows(struct planner *w, const uint32_t *of_site)
                                                    .bytes = c->amounts.allocated_bytes,
                                                    .level = profile_amounts_live(&c->amounts)};
     }
-    // A unit has one row at least.
+    // Each unit has at least one row.
     for (uint32_t i = 0; i < w->plan->unit_count; i++) {
         const struct plan_unit *u = &w->plan->units[i];
 
@@ -164,7 +164,7 @@ make_rows(struct planner *w, const uint32_t *of_site)
     merge_rows(w);
 }
 
-/* Return, in the arena, the sum of all levels at the end of each interval. */
+/* Return the sum of all levels at the end of each interval. From the arena. */
 static int64_t *
 sum_levels(struct planner *w, size_t intervals)
 {
@@ -187,7 +187,7 @@ sum_levels(struct planner *w, size_t intervals)
     return totals;
 }
 
-/* Shortfall of the allocations in INTERVAL for a peak there. */
+/* Return the number of allocations that INTERVAL lacks for a peak there. */
 static int64_t
 missing_for_peak(const struct planner *w, size_t interval)
 {
@@ -215,8 +215,8 @@ missing_for_peak(const struct planner *w, size_t interval)
     return missing;
 }
 
-/* Interval of the peak, below INTERVALS. Its time has the resolution of a clock tick, so a
- * neighbour is chosen if only that has enough allocations. */
+/* Return the interval of the peak, below INTERVALS. The peak's time has the resolution of a clock
+ * tick, so a neighbour is chosen if only that has enough allocations. */
 static size_t
 event_plan_peak_interval(const struct planner *w, size_t intervals)
 {
@@ -238,7 +238,7 @@ event_plan_peak_interval(const struct planner *w, size_t intervals)
     return best;
 }
 
-/* Choose the moments. STEP_OF gets the step of each interval. */
+/* Choose the moments, and store the step of each interval in STEP_OF. */
 static void
 choose_moments(struct planner *w, const int64_t *totals, size_t intervals, uint32_t *step_of)
 {
@@ -254,7 +254,7 @@ choose_moments(struct planner *w, const int64_t *totals, size_t intervals, uint3
     most = peak > end ? peak : end;
     for (size_t i = 0; i < intervals; i++) {
         bool last = i + 1 == intervals;
-        // An equal level before the peak would be taken for it.
+        // The reader would take an equal level before the peak for the peak.
         bool fits = totals[i] < most || (totals[i] == most && i >= peak_in && peak >= end);
 
         if (i == peak_in) {
@@ -268,7 +268,7 @@ choose_moments(struct planner *w, const int64_t *totals, size_t intervals, uint3
     }
 }
 
-/* Make the steps, and give each row its own. */
+/* Create the steps, and assign a step to each row. */
 static void
 make_steps(struct planner *w)
 {
@@ -280,7 +280,7 @@ make_steps(struct planner *w)
     for (size_t i = 0; i < w->row_count; i++) {
         uint32_t step = step_of[w->rows[i].interval];
 
-        // If all snapshots up to the peak were left out, it lies within the row.
+        // If all snapshots up to the peak were left out, the peak lies within the row.
         w->rows[i].interval = step == w->plan->peak_step ? step + 1 : step;
     }
     merge_rows(w);
@@ -301,7 +301,7 @@ event_plan_add_piece(struct planner *w, struct plan_piece piece, bool held)
     plan->piece_count++;
 }
 
-/* End the piece that is number I of those held, in STEP. */
+/* End the piece at index I of `held` in STEP. */
 static void
 end_piece(struct planner *w, size_t i, uint32_t step)
 {
@@ -309,7 +309,7 @@ end_piece(struct planner *w, size_t i, uint32_t step)
     memmove(&w->held[i], &w->held[i + 1], (--w->held_count - i) * sizeof *w->held);
 }
 
-/* Free BYTES of the level in STEP; false if there are too few blocks to cut a piece. */
+/* Free BYTES of the level in STEP. Return false if there are too few blocks to cut a piece. */
 static bool
 free_bytes(struct planner *w, int64_t bytes, uint32_t step)
 {
@@ -341,7 +341,7 @@ free_bytes(struct planner *w, int64_t bytes, uint32_t step)
     return bytes == 0;
 }
 
-/* Plan row number I of its unit, which holds *LEVEL; false if the row has too few blocks. */
+/* Plan row I; *LEVEL is the level of its unit. Return false if the row has too few blocks. */
 static bool
 plan_row(struct planner *w, size_t i, int64_t *level)
 {
@@ -389,7 +389,7 @@ plan_row(struct planner *w, size_t i, int64_t *level)
     return gross == 0;
 }
 
-/* Plan a unit by its rows, from FIRST to END; false if that cannot be. */
+/* Plan UNIT by its rows, from FIRST to END. Return false if they have too few blocks. */
 static bool
 plan_by_rows(struct planner *w, uint32_t unit, size_t first, size_t end)
 {
@@ -409,8 +409,8 @@ plan_by_rows(struct planner *w, uint32_t unit, size_t first, size_t end)
     return level == u->live_bytes && (peak_done || level == u->peak_bytes);
 }
 
-/* Make pieces for a unit that holds KEPT from the peak to the end; false if there are too few
- * blocks or bytes. The remainder goes to the one row. */
+/* Create the pieces of UNIT. KEPT bytes are live from the peak to the end. ROW gets the remainder.
+ * Return false if there are too few blocks or bytes. */
 static bool
 add_simple_pieces(struct planner *w, uint32_t unit, int64_t kept, struct row *row)
 {
@@ -445,7 +445,8 @@ add_simple_pieces(struct planner *w, uint32_t unit, int64_t kept, struct row *ro
     return false;
 }
 
-/* Plan a unit without its history. ROW, its first one, stands for all. */
+/* Plan UNIT without its history. ROW, its first one, represents all. LEAST bounds the bytes kept
+ * from the peak to the end. */
 static void
 plan_simply(struct planner *w, uint32_t unit, struct row *row, int64_t least)
 {
@@ -460,7 +461,7 @@ plan_simply(struct planner *w, uint32_t unit, struct row *row, int64_t least)
     row->interval = w->plan->peak_step;
     if (add_simple_pieces(w, unit, most, row) || add_simple_pieces(w, unit, kept, row))
         return;
-    // No program does that; a damaged file may.
+    // Only a damaged file has such numbers.
     row->left_blocks = row->left_bytes = 0;
     if (u->peak_bytes > 0)
         event_plan_add_piece(w, (struct plan_piece){.unit = unit, .start = w->plan->peak_step,
@@ -477,7 +478,7 @@ plan_simply(struct planner *w, uint32_t unit, struct row *row, int64_t least)
                              false);
 }
 
-/* Set the numbers of blocks in a unit's pieces, which start at FIRST, and its churn. Its rows are
+/* Set the churn of UNIT and the numbers of blocks in its pieces, which start at FIRST. Its rows are
  * ROW to END. */
 static void
 count_blocks(struct planner *w, uint32_t unit, size_t first, size_t row, size_t end)
@@ -495,7 +496,7 @@ count_blocks(struct planner *w, uint32_t unit, size_t first, size_t row, size_t 
         struct plan_piece *piece = &plan->pieces[i];
         struct row *of = &w->rows[piece->row];
         double share = (double)piece->bytes / ((double)u->allocated_bytes + 1e-9);
-        // No more than there are, which a damaged file may say.
+        // At most all allocations: a damaged file may have a larger share.
         int64_t more =
             (int64_t)((share < 1 ? share : 1) * (double)u->allocations * 0.999999999 + 0.5) - 1;
 
@@ -554,8 +555,8 @@ plan_unit(struct planner *w, uint32_t unit, size_t first, size_t end)
     count_blocks(w, unit, pieces, first, end);
 }
 
-/* Choose a spare block for the marker: from churn, one that need not die at once; or from a piece
- * with several blocks. */
+/* Choose a spare block for the marker: from churn, a block that need not die at once; or from a
+ * piece with several blocks. */
 static void
 choose_marker(struct plan *plan)
 {
@@ -589,7 +590,7 @@ choose_marker(struct plan *plan)
     }
 }
 
-/* Sort pieces and churns by step, and index each step. */
+/* Sort pieces and churns by step, and store the range of each step. */
 static void
 sort_pieces(struct planner *w)
 {
@@ -622,7 +623,7 @@ sort_pieces(struct planner *w)
     }
 }
 
-/* Find out how much room each step has; returns the one with most. */
+/* Compute the room of each step. Return the step with most room. */
 static uint32_t
 measure_room(struct plan *plan)
 {
@@ -646,7 +647,7 @@ measure_room(struct plan *plan)
     for (size_t i = 0; i < plan->step_count; i++) {
         struct plan_step *step = &plan->steps[i];
 
-        // An earlier moment that reaches the peak would be taken for it.
+        // The reader would take an earlier moment of equal level for the peak.
         step->room = event_plan_not_negative(counters_difference(peak, step->room) - (i <= first));
         if (step->room > plan->steps[best].room)
             best = (uint32_t)i;
@@ -693,7 +694,7 @@ event_plan(const struct profile *p, const struct stacks *stacks, struct arena *a
     const uint32_t *of_site;
 
     *ret = (struct plan){.peak_step = 0};
-    // In a merged history, ended processes hold nothing; here they keep their final live amount.
+    // In a merged history ended processes hold nothing, but here they keep their final live amount.
     w.has_history = p->has_history && p->merged_processes == 0;
     of_site = make_units(&w, stacks);
     make_rows(&w, of_site);

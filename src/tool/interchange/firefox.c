@@ -1,4 +1,4 @@
-/* firefox.c: a processed profile of the Firefox Profiler, with native allocations over time.
+/* firefox.c: write a processed profile of the Firefox Profiler, with native allocations over time.
  *
  *     {
  *       "meta": {"version": 24, "preprocessedProfileVersion": 48, "symbolicated": true,
@@ -15,20 +15,20 @@
  *       }]
  *     }
  *
- * Tables of columns, and stacks as a tree whose rows name their caller. The versions are old ones,
- * which the reader promises to accept forever. There is one thread, because all numbers are of the
- * whole process, and one sample without a stack, because a thread needs one.
+ * The format consists of tables of columns. Stacks are a tree whose rows refer to their caller. The
+ * versions are old ones, which the reader promises to accept forever. There is one thread, because
+ * all numbers are of the whole process, and one sample without a stack, because a thread needs one.
  *
- * A profile stores how much each stack had allocated and freed at each snapshot. An entry covers
- * the changes between two snapshots and has the time of the later one. The reader computes memory
- * in use by matching: a negative entry cancels the whole entry with the same address. So each
- * stack's allocations are cut into pieces with distinct addresses that are freed as a whole. The
+ * A profile stores the amounts that each stack had allocated and freed at each snapshot. An entry
+ * covers the changes between two snapshots and has the time of the later one. The reader computes
+ * memory in use by matching: a negative entry cancels the whole entry with the same address. So
+ * each stack's allocations are cut into pieces with distinct addresses, each freed as a whole. The
  * latest piece is freed first, which keeps old memory old. Positive entries sum to the allocated
  * amount, and all entries to the final live amount.
  *
- * Bytes and counts are always both written; other metrics do not fit. The reader selects stretches
- * of time itself, so a profile cut by --at or --between is refused. A row in flight may have freed
- * more than it had allocated; it counts as 0. */
+ * Bytes and counts are always both written; other metrics do not fit. The reader can select periods
+ * itself, so a profile cut by --at or --between is refused. A row in flight may have freed more
+ * than it had allocated; it counts as 0. */
 #include "interchange/firefox.h"
 
 #include <inttypes.h>
@@ -47,14 +47,14 @@ struct change {
     int64_t allocated, freed;
 };
 
-/* A piece of memory that a stack has allocated and not yet freed; positive. */
+/* Memory that a stack has allocated and not yet freed. */
 struct piece {
     uint32_t interval;
     int64_t bytes;
 };
 
 struct entry {
-    uint32_t interval, stack; // The row of the stack table.
+    uint32_t interval, stack; // Row of the stack table.
     int64_t weight;
     uint64_t address;
 };
@@ -99,7 +99,7 @@ compare_changes(const void *a, const void *b)
     return x->interval < y->interval ? -1 : x->interval > y->interval;
 }
 
-/* Changes of each stack by time, added up over threads and sites. */
+/* Collect the changes of each stack by time, summed over threads and sites. */
 static void
 collect_changes(struct writer *w)
 {
@@ -167,8 +167,8 @@ firefox_add_entry(struct writer *w, uint32_t interval, uint32_t row, int64_t wei
     w->entries[w->entry_count++] = (struct entry){interval, row, weight, w->addresses};
 }
 
-/* A piece of BYTES that was allocated by the stack at ROW in FIRST and freed in LAST, or is live:
- * NO_VALUE. */
+/* Add a piece of BYTES, allocated by the stack at ROW in the interval FIRST and freed in LAST. LAST
+ * is NO_VALUE if the piece is live. */
 static void
 firefox_add_piece(struct writer *w, uint32_t row, int64_t bytes, uint32_t first, int64_t last)
 {
@@ -199,7 +199,7 @@ firefox_add_change(struct writer *w, uint32_t row, const struct change *c)
     }
 }
 
-/* By time; allocations before frees. */
+/* Compare by time; allocations precede frees. */
 static int
 firefox_compare_entries(const void *a, const void *b)
 {
@@ -246,7 +246,7 @@ find_ends(struct writer *w)
     }
 }
 
-/* Value in row I of a column; NO_VALUE is null. */
+/* Return the value of a column in row I; NO_VALUE is null. */
 typedef int64_t column_fn(struct writer *w, size_t i);
 
 static int64_t
@@ -280,7 +280,7 @@ itself(struct writer *w, size_t i)
     return (int64_t)i;
 }
 
-/* In milliseconds. */
+/* Return the time of entry I in milliseconds. */
 static int64_t
 entry_time(struct writer *w, size_t i)
 {
@@ -339,7 +339,7 @@ function_file(struct writer *w, size_t i)
 
 struct column {
     const char *name;
-    column_fn *of; // NULL: all are false.
+    column_fn *of; // NULL: all values are false.
 };
 
 static void
@@ -359,7 +359,7 @@ write_column(struct writer *w, const struct column *c, size_t rows)
     json_end(&w->j);
 }
 
-/* A table of COUNT columns with ROWS rows; it is left open for more. */
+/* Begin a table of COUNT columns with ROWS rows. It stays open for further members. */
 static void
 begin_table(struct writer *w, const char *key, const struct column *columns, size_t count,
             size_t rows)

@@ -1,4 +1,4 @@
-/* firefox.h: a processed profile of the Firefox Profiler, with allocations over time. */
+/* firefox.h: processed profile of the Firefox Profiler, with allocations over time. */
 #ifndef INTERCHANGE_FIREFOX_H
 #define INTERCHANGE_FIREFOX_H
 

@@ -1,5 +1,5 @@
-/* heapprofile.c: the sampling heap profile that V8 writes and Chromium's DevTools open in their
- * Memory panel; a file NAME.heapprofile.
+/* heapprofile.c: write the sampling heap profile of V8, a file NAME.heapprofile, which the Memory
+ * panel of Chromium's DevTools opens.
  *
  *     {"title": "bytes in use", "heaptap": "prog --test (pid 4711)", "head":
  *     {"callFrame": {"functionName": "(root)", "scriptId": "0", "url": "",
@@ -13,9 +13,10 @@
  *     {"size":250,"nodeId":2,"ordinal":1}
  *     ]}
  *
- * A tree of calls from the root on. A node has its self bytes; the reader adds up callees. Lines
- * count from 0, and -1 is unknown. The reader merges functions with equal name, script, line and
- * column, so lines come from frame_table.c. A script is a source file; its id is a string.
+ * The format is a tree of calls from the root. A node has its self bytes; the reader adds its
+ * callees'. Lines count from 0, and -1 is unknown. The reader merges functions with equal name,
+ * script, line and column, so lines come from frame_table.c. A script is a source file; its id is a
+ * string.
  *
  * The reader counts the bytes of a recursive function once per occurrence on the stack, so
  * recursion is folded here as in flame graphs (struct exporter, picture).
@@ -24,7 +25,7 @@
  * "heaptap", which readers ignore, describe the file's contents. Samples would give the order of
  * allocations; here each node with bytes has one sample.
  *
- * The tree may be thousands of calls deep: it is written without recursion, one line per node,
+ * The tree may be thousands of calls deep. So it is written without recursion, one line per node,
  * without indentation. */
 #include "interchange/heapprofile.h"
 
@@ -35,7 +36,7 @@
 #include "export/titles.h"
 #include "util/json_out.h"
 
-/* Index 0 is the root, and as a child or a sibling none. */
+/* A node of the tree. Index 0 is the root; as a child or a sibling it means none. */
 struct node {
     uint32_t row; // Row of the frame table; unused in the root.
     uint32_t parent, first_child, last_child, next_sibling;
@@ -46,11 +47,11 @@ struct writer {
     struct arena *arena;
     struct frame_table frames;
     struct strtab scripts;
-    struct map children; // parent << 32 | row to the node.
+    struct map children; // parent << 32 | row to node.
     struct node *nodes;
     size_t node_count, node_capacity;
     struct strbuf *out;
-    struct json j; // For single values.
+    struct json j; // Writes single values.
 };
 
 static uint32_t
@@ -73,7 +74,8 @@ heapprofile_child_of(struct writer *w, uint32_t parent, uint32_t row)
     return child;
 }
 
-/* Returns the sum of the negative values, which are left out. */
+/* Build the tree of STACKS by METRIC. Returns the sum of the negative values, which are left
+ * out. */
 static int64_t
 heapprofile_build_tree(struct writer *w, const struct stacks *stacks, enum metric metric)
 {

@@ -1,12 +1,12 @@
-/* heaptrack.c: a list of events for heaptrack_print and heaptrack_gui, which add it up again.
+/* heaptrack.c: write a list of events for heaptrack_print and heaptrack_gui, which sum them.
  *
  *     v 10000 1              written by version 1.0.0, in version 1 of the format
- *     X prog --test          the command; may have a sentence about estimates behind it
+ *     X prog --test          the command; a sentence about estimates may follow
  *     s main                 string 1
  *     s /usr/bin/prog        string 2
  *     s a.c                  string 3
  *     i 1189 2 1 3 14        frame 1: at 0x1189 in string 2, function 1, file 3, line 20
- *     t 1 0                  trace 1: frame 1, which nobody calls
+ *     t 1 0                  trace 1: frame 1, without a caller
  *     s make
  *     i 1138 2 4 3 3
  *     t 2 1                  trace 2: frame 2, called from trace 1
@@ -16,7 +16,7 @@
  *     + 1                    allocated
  *     - 1                    and freed at once: a "temporary" allocation
  *     + 1
- *     - 0                    the marker, so that what follows does not count as temporary
+ *     - 0                    the marker, so that the next line does not count as temporary
  *     - 1
  *     c 7d0                  2,000 ms after the start
  *
@@ -30,15 +30,14 @@
  * snapshots and the amounts allocated between them, at the later one.
  *
  * A free counts as temporary if the line above it allocated a block of that kind, so a longer-lived
- * block needs a line in between. Interleaving it with a block of another kind works only if there
- * is one and both fit below the peak. An empty block always fits: one block of no bytes is
- * allocated first, and freed as often as needed. The reader counts kinds, not blocks. The empty
- * block is one of the program's calls (event_plan.h), so that calls add up. It is kind 0, because
- * the second of two frees of kind 0 in a row always counts as temporary, as the reader then
- * remembers kind 0.
+ * block needs a line in between. A block of another kind can be in between only if there is one and
+ * both fit below the peak. An empty block always fits: one block of no bytes is allocated first,
+ * and freed as often as needed. The reader counts kinds, not blocks. The empty block is one of the
+ * program's calls (event_plan.h), so that calls add up. It is kind 0: after a free of kind 0 the
+ * reader remembers that kind, so the second of two such frees in a row always counts as temporary.
  *
  * The file grows with the number of calls, and is written as a stream. Beyond EVENTS_MAX, the calls
- * are divided by the smallest sufficient number, which the title states: one then stands for
+ * are divided by the smallest sufficient number, which the title states: one then represents
  * several. Bytes at the peak and at the end stay exact. Negative values count as 0. */
 #include "interchange/heaptrack.h"
 
@@ -56,7 +55,7 @@ enum { EVENTS_MAX = 10000000, NS_PER_MS = 1000000 };
 
 #define NO_KIND UINT64_MAX
 
-/* Churn of a unit written so far. */
+/* Part of a unit's churn written so far. */
 struct progress {
     int64_t blocks, written, temporary;
 };
@@ -69,19 +68,19 @@ struct writer {
     struct strbuf *out;
     struct plan plan;
     struct progress *progress; // By unit.
-    int64_t divisor;           // How many calls one stands for.
+    int64_t divisor;           // Number of calls that one represents.
     struct strtab strings;
-    uint32_t string_count;  // Written ones.
-    uint32_t *frame_ips;    // By frame, and by location for those without a function; 0 = not yet.
+    uint32_t string_count;  // Strings written so far.
+    uint32_t *frame_ips;    // By frame, or by location without a function; 0 = not yet written.
     uint32_t *location_ips;
     uint32_t ip_count;
-    struct map name_ips; // Frames that are none of the program's, by string.
-    struct map traces;   // Caller's trace << 32 | frame, to trace.
-    uint32_t *stack_traces; // By stack; 0 = not yet.
-    struct map sizes, kinds; // Size to a number; trace << 32 | that to the kind plus 1.
-    uint64_t latest;         // The kind of the line above, if that allocated; else NO_KIND.
+    struct map name_ips; // Frames outside the program, by string.
+    struct map traces;   // Caller's trace << 32 | frame to trace.
+    uint32_t *stack_traces; // By stack; 0 = not yet written.
+    struct map sizes, kinds; // Size to a number; trace << 32 | number to kind plus 1.
+    uint64_t latest;         // Kind of the preceding line if it allocated; else NO_KIND.
     uint64_t latest_ms;
-    int64_t to_peak; // Allocations until the peak; 0 = not in this step.
+    int64_t to_peak; // Allocations left until the peak; 0 = not in this step.
 };
 
 static void
@@ -187,7 +186,8 @@ trace_of_stack(struct writer *w, uint32_t stack)
     return w->stack_traces[stack] = trace;
 }
 
-/* Return the kind of blocks of SIZE of a unit, which are allocated next if it is new. */
+/* Return the kind of a unit's blocks of SIZE, and write its line if it is new. The caller must then
+ * write such an allocation next. */
 static uint64_t
 heaptrack_kind_of(struct writer *w, uint32_t unit, int64_t size)
 {
@@ -238,7 +238,7 @@ blocks_of(const struct writer *w, const struct plan_piece *piece)
     return piece->blocks / w->divisor > 1 ? piece->blocks / w->divisor : 1;
 }
 
-/* All blocks of PIECE begin or end. */
+/* Write the allocations of PIECE's blocks if BEGINS, else their frees. */
 static void
 write_piece(struct writer *w, const struct plan_piece *piece, bool begins)
 {
@@ -250,7 +250,7 @@ write_piece(struct writer *w, const struct plan_piece *piece, bool begins)
         uint64_t kind = heaptrack_kind_of(w, piece->unit, size + first);
 
         for (int64_t end = first ? larger : blocks; done < end; done++) {
-            // The reader's peak gets the latest time line.
+            // The reader assigns the time of the latest time line to the peak.
             if (begins && w->to_peak > 0 && --w->to_peak == 0)
                 write_time(w, w->plan.steps[w->plan.peak_step].elapsed_ns);
             if (begins)
@@ -262,7 +262,7 @@ write_piece(struct writer *w, const struct plan_piece *piece, bool begins)
     }
 }
 
-/* N blocks of SIZE come and go. */
+/* Write N blocks of SIZE that come and go. */
 static void
 write_passing(struct writer *w, uint32_t unit, int64_t size, int64_t n, bool temporary)
 {
@@ -275,7 +275,7 @@ write_passing(struct writer *w, uint32_t unit, int64_t size, int64_t n, bool tem
     }
 }
 
-/* PART of WHOLE, of NUMBER; none of them negative. */
+/* Return the share PART / WHOLE of NUMBER. All must be nonnegative. */
 static int64_t
 heaptrack_share(int64_t number, int64_t part, int64_t whole)
 {
@@ -287,7 +287,7 @@ write_churn(struct writer *w, const struct plan_churn *churn, int64_t room)
 {
     const struct plan_unit *u = &w->plan.units[churn->unit];
     struct progress *progress = &w->progress[churn->unit];
-    // Totals of the unit, and the block size: `larger` blocks have one byte more.
+    // Totals of the unit, and its block size; `larger` blocks have one byte more.
     int64_t all = (u->churn_blocks + w->divisor - 1) / w->divisor;
     int64_t temporary = heaptrack_share(all, u->die_at_once, u->churn_blocks);
     int64_t bytes = heaptrack_share(u->churn_bytes, all, u->churn_blocks);
@@ -304,7 +304,7 @@ write_churn(struct writer *w, const struct plan_churn *churn, int64_t room)
     if (of_larger > to - from)
         of_larger = to - from;
     larger = dying < of_larger ? dying : of_larger;
-    // Churn that fits no step shrinks, so that the peak is preserved.
+    // Blocks of churn that fit into no step shrink, so that the peak is preserved.
     size = size < room ? size : room;
     write_passing(w, churn->unit, size + (size < room), larger, true);
     write_passing(w, churn->unit, size, dying - larger, true);
@@ -313,7 +313,8 @@ write_churn(struct writer *w, const struct plan_churn *churn, int64_t room)
     write_passing(w, churn->unit, size, passing - of_larger, false);
 }
 
-/* Blocks that die at once are allocated last and freed first, in turn. */
+/* Write step NUMBER. Blocks that die at once are allocated last and freed first, one after
+ * another. */
 static void
 write_step(struct writer *w, uint32_t number)
 {
@@ -355,7 +356,7 @@ heaptrack_write_head(struct writer *w)
     strbuf_char(w->out, '\n');
 }
 
-/* Return how many calls one has to stand for, so that the file is no longer than it may be. */
+/* Return the number of calls that one must represent, so that the file has at most MAX calls. */
 static int64_t
 divisor_for(const struct plan *plan, int64_t max)
 {

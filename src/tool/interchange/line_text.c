@@ -1,6 +1,6 @@
-/* line_text.c: names in line-based formats.
+/* line_text.c: write names in line-based formats.
  *
- * Names come from symbol tables, file systems and command lines, and may hold any byte. Formats
+ * Names come from symbol tables, file systems and command lines, and may contain any byte. Formats
  * that end a name at the end of its line cannot quote a line break, so line breaks are replaced.
  * People read these files with less(1), so terminal control characters are replaced as well. All
  * other bytes stay, whatever the length. */

@@ -1,4 +1,5 @@
-/* massif.c: live bytes over time in massif's format, which ms_print and massif-visualizer read.
+/* massif.c: write live bytes over time in massif's format, which ms_print and massif-visualizer
+ * read.
  *
  *     desc: heaptap 0.9                    any number of lines; one marks estimates
  *     cmd: prog --test
@@ -8,7 +9,7 @@
  *     #-----------
  *     time=0
  *     mem_heap_B=4816
- *     mem_heap_extra_B=0                   overhead of the allocator; not known
+ *     mem_heap_extra_B=0                   overhead of the allocator; unknown
  *     mem_stacks_B=0
  *     heap_tree=peak                       or "detailed", or "empty" and no tree
  *     n2: 4816 (heap allocation functions) malloc/new/new[], --alloc-fns, etc.
@@ -16,14 +17,14 @@
  *       n0: 4800 0x1189: main (a.c:20)     its callers, one blank further in
  *      n0: 16 in 3 places, all below massif's threshold (1.00%)
  *
- * The number after n counts the lines one blank further in, which follow. Children are sorted by
- * falling size; those below a hundredth of the snapshot share a line without children.
+ * The number after n is the number of the following lines one blank further in. Children are sorted
+ * by falling size; those below a hundredth of the snapshot share a line without children.
  *
- * The snapshots are those of the history, with trees at some (evenly spread, and at named ones),
- * plus one for the peak, whose tree is exact although no snapshot lies there. Without a history
- * they are the start, the peak and the end. A profile cut at a moment ends there, and a stretch of
- * time gives that stretch. Both lack a peak, and so do several processes together; then the largest
- * snapshot is named the peak.
+ * The snapshots come from the history. Some have trees: evenly spread ones, and named ones. One
+ * more is at the peak, whose tree is exact although no snapshot lies there. Without a history they
+ * are the start, the peak and the end. A profile cut at a moment ends there, and one cut to a
+ * period has that period. Both lack a peak, and so do several processes together; then the largest
+ * snapshot is marked as the peak.
  *
  * Readers require that no child exceeds its snapshot, times rise and no number is negative. So a
  * negative stack (a row in flight) counts as 0, in total and tree. ms_print takes a '#' in a name
@@ -48,16 +49,16 @@
 
 enum {
     DEPTH_MAX = 200,
-    TREES = 16,       // Evenly spread; besides them the peak, the end, and
-    NAMED_TREES = 16, // so many moments with names.
-    THRESHOLD = 100,  // Share of a snapshot below which a child gets no separate line.
+    TREES = 16,       // Number of evenly spread trees, besides the peak and the end.
+    NAMED_TREES = 16, // Maximum number of further trees at named moments.
+    THRESHOLD = 100,  // A child below this fraction of a snapshot gets no separate line.
     NS_PER_MS = 1000000,
 };
 
-/* Displayed parts of a frame; equal ones share a place. */
+/* Text of a frame; frames with equal text share a place. */
 struct place {
     uint32_t name, file, line, module; // Ids in names and of P's strings; file 0 = unknown.
-    uint64_t address;                  // From the first such frame.
+    uint64_t address;                  // Address of the first such frame.
 };
 
 /* A stack, innermost place first. */
@@ -67,13 +68,12 @@ struct path {
     uint32_t stack; // Index into stacks.
 };
 
-/* Paths that have their first places in common: a line of a tree. */
+/* A line of a tree: the paths that share their first places. */
 struct range {
     size_t first, end; // Range of paths.
     int64_t bytes;
-    uint32_t depth;  // How many places they have in common; the last one is shown.
-    uint32_t places; // Number of children that are too small to show, if it stands for these; else
-                     // 0.
+    uint32_t depth;  // Number of shared places; the last one is shown.
+    uint32_t places; // A line for small children: their number; else 0.
 };
 
 struct writer {
@@ -85,18 +85,18 @@ struct writer {
     struct strtab names;
     struct strbuf scratch;
     struct map pairs, triples, place_ids; // Parts of a place to its id.
-    struct place *places;                 // From 1 on.
+    struct place *places;                 // Index 0 is unused.
     size_t place_capacity;
-    uint32_t *known; // By frame: id of the place; 0 = not assigned yet.
+    uint32_t *known; // By frame: id of its place; 0 = not yet known.
     struct path *paths;
-    int64_t *live; // By stack, now; never below 0.
-    int64_t *now;  // The same, but possibly negative.
+    int64_t *live; // By stack: live bytes at the current moment, at least 0.
+    int64_t *now;  // The same, possibly negative.
     int64_t total; // Sum of live.
     struct range *open; // Pending lines of the tree, the next one last.
     size_t open_count, open_capacity;
-    struct range *level; // Those below one line.
+    struct range *level; // Lines below one line.
     size_t level_capacity;
-    size_t written; // Snapshots.
+    size_t written; // Number of snapshots written.
     uint64_t latest_ms;
     size_t named_trees;
 };
@@ -143,7 +143,7 @@ place_of_frame(struct writer *w, uint32_t frame, uint32_t location)
     if (id != 0)
         return id;
     id = place_id(w, frame_name(w->p, frame, location, w->arena), &place);
-    // Without a function it is the location that gives the name.
+    // Without a function, the location determines the name.
     if (f->function != 0)
         w->known[frame] = id;
     return id;
@@ -182,7 +182,7 @@ compare_paths(const void *a, const void *b)
     return x->places[i] < y->places[i] ? -1 : 1;
 }
 
-/* Largest first; children without a separate line at the end. */
+/* Compare by size, largest first; the line for small children comes last. */
 static int
 compare_ranges(const void *a, const void *b)
 {
@@ -195,7 +195,7 @@ compare_ranges(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Find the lines below R in a tree of TOTAL bytes; returns how many. */
+/* Store the lines below R in w->level. TOTAL is the size of the tree. Return their number. */
 static size_t
 find_level(struct writer *w, const struct range *r, const int64_t *values, int64_t total)
 {
@@ -206,7 +206,7 @@ find_level(struct writer *w, const struct range *r, const int64_t *values, int64
         struct range below = {.first = i, .depth = r->depth + 1};
         const struct path *first = &w->paths[i];
 
-        // Stacks that end with R are the first in its range.
+        // Stacks that end with R come first in its range.
         for (; i < r->end && (first->depth > r->depth
                                   ? w->paths[i].places[r->depth] == first->places[r->depth]
                                   : w->paths[i].depth == r->depth);
@@ -266,7 +266,7 @@ massif_write_line(struct writer *w, const struct range *r, size_t below)
     strbuf_pause(w->out);
 }
 
-/* The tree of VALUES, by stack, none below 0, which come to TOTAL. */
+/* Write the tree of VALUES, by stack, which are nonnegative and sum to TOTAL. */
 static void
 massif_write_tree(struct writer *w, const int64_t *values, int64_t total)
 {
@@ -285,7 +285,7 @@ massif_write_tree(struct writer *w, const int64_t *values, int64_t total)
     }
 }
 
-/* TREE: "empty", "detailed" or "peak". */
+/* Write a snapshot. TREE is "empty", "detailed" or "peak". */
 static void
 write_snapshot(struct writer *w, uint64_t elapsed_ns, const char *tree, const int64_t *values,
                int64_t total)
@@ -295,7 +295,7 @@ write_snapshot(struct writer *w, uint64_t elapsed_ns, const char *tree, const in
     if (ms < w->latest_ms)
         ms = w->latest_ms; // The last event may be a little older than the last snapshot.
     w->latest_ms = ms;
-    // Only sums of a damaged file wrap.
+    // Only sums of a damaged file overflow.
     strbuf_fmt(w->out,
                "#-----------\nsnapshot=%zu\n#-----------\ntime=%" PRIu64 "\nmem_heap_B=%" PRId64
                "\nmem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=%s\n",
@@ -305,7 +305,7 @@ write_snapshot(struct writer *w, uint64_t elapsed_ns, const char *tree, const in
     strbuf_pause(w->out);
 }
 
-/* Snapshot of the live counters at the peak, or at the end. */
+/* Write a snapshot of the counters at the peak, or at the end. */
 static void
 write_counted(struct writer *w, uint64_t elapsed_ns, bool at_peak)
 {
@@ -347,7 +347,7 @@ is_detailed(struct writer *w, size_t n, size_t first, size_t last)
     return *at_moment(w->p, n).name != '\0' && n > 0 && w->named_trees++ < NAMED_TREES;
 }
 
-/* Changes of the history by interval: interval I ends at ends[I] of order. */
+/* Changes of the history by interval. The changes of interval I end at ends[I] of order. */
 struct changes {
     size_t *ends;
     uint32_t *order;
@@ -365,7 +365,7 @@ massif_sort_changes(struct writer *w, struct changes *c)
         c->ends[p->changes[i].interval + 1]++;
     for (size_t i = 1; i < p->snapshot_count + 3; i++)
         c->ends[i] += c->ends[i - 1];
-    // Now they begin at ends[I]; each that is put there moves it on.
+    // ends[I] is now the start of interval I. Storing a change advances it, at last to the end.
     for (size_t i = 0; i < p->change_count; i++)
         c->order[c->ends[p->changes[i].interval]++] = (uint32_t)i;
 }
@@ -377,7 +377,7 @@ go_to_moment(struct writer *w, struct changes *c, size_t n)
         apply_change(w, &w->p->changes[c->order[c->done]]);
 }
 
-/* Return the moment of FIRST to LAST when most was live. */
+/* Return the moment from FIRST to LAST at which most bytes were live. */
 static size_t
 largest_moment(struct writer *w, struct changes *c, size_t first, size_t last)
 {

@@ -4,8 +4,8 @@
 
 #include "export/exporter.h"
 
-/* Writes live bytes, whatever the metric; without a history the peak and the end. Negative stacks
- * count as 0. */
+/* Writes live bytes, whatever the metric; without a history, at the peak and the end. Negative
+ * stacks count as 0. */
 export_fn export_massif;
 
 #endif

@@ -1,4 +1,4 @@
-/* speedscope.c: the file format of speedscope, a viewer in the browser.
+/* speedscope.c: write the file format of speedscope, a viewer in the browser.
  *
  *     {
  *       "$schema": "https://www.speedscope.app/file-format-schema.json",
@@ -28,19 +28,19 @@
  *     }
  *
  * A stack is a sample in each metric in which it is positive. The viewer refuses negative weights,
- * which a stretch of time has where memory was freed. The profile's name states their sum, to
- * explain a total that differs from the report's. Zero weights would only enlarge the file.
+ * which occur if memory was freed in a period. The profile's name states the sum of the negative
+ * ones, to explain a total that differs from the report's. Zero weights would only enlarge the
+ * file.
  *
- * A sample holds only its stack. Heaps and labels can be the outermost frame (options.roots).
- * Samples that differ only in them or in lines are not merged, because the viewer does so where it
+ * A sample has only its stack. Heaps and labels can be the outermost frame (options.roots). Samples
+ * that differ only in heaps, labels or lines are not merged, because the viewer does that where it
  * shows sums.
  *
- * Samples are in the order of a walk through the call tree. The viewer shows them side by side and
- * makes a box, and a node in memory, for each part that neighbours share. In any other order a
+ * Samples are in the order of a walk through the call tree. The viewer shows them side by side. For
+ * each part that neighbours share it makes one box, and one node in memory. In any other order a
  * function has as many boxes as stacks, and a profile of 500,000 nodes crashes the page.
  *
- * The viewer takes values as doubles: they are exact up to 8 PiB.
- */
+ * The viewer reads values as doubles, so they are exact up to 8 PiB. */
 #include "interchange/speedscope.h"
 
 #include <stdlib.h>
@@ -61,7 +61,7 @@ struct writer {
     const struct stacks *stacks;
     struct arena *arena;
     struct frame_table frames;
-    struct sample *samples; // By rows.
+    struct sample *samples; // Sorted by rows.
     struct json j;
 };
 

@@ -1,4 +1,4 @@
-/* speedscope.h: the file format of speedscope. */
+/* speedscope.h: file format of speedscope. */
 #ifndef INTERCHANGE_SPEEDSCOPE_H
 #define INTERCHANGE_SPEEDSCOPE_H
 
