@@ -1,9 +1,8 @@
-/* json_access.c: the document "heaptap-access": sites as in a report, each with how its blocks were
- * used.
+/* json_access.c: write the document "heaptap-access": sites as in a report, each with the use of
+ * its blocks.
  *
  *     {"format": "heaptap-access", …, "counting": {…}, "accessed": {…},
- *      "sites": {"live_bytes": […], …, "accesses": [{"total":4004,"min":4,"max":4000}, …], …}}
- */
+ *      "sites": {"live_bytes": […], …, "accesses": [{"total":4004,"min":4,"max":4000}, …], …}} */
 #include "json/json_access.h"
 
 #include "json/json_members.h"
@@ -69,7 +68,7 @@ json_of_dated(struct json *j, const char *key, const struct profile_access *a, u
         json_string(j, key, NULL);
 }
 
-/* The numbers of A, in the object or row that is open. */
+/* Write the numbers of A into the open object or row. */
 static void
 json_used(struct json *j, const struct profile *p, const struct profile_access *a)
 {
@@ -110,7 +109,7 @@ struct rows {
     const struct access_row *const *v;
 };
 
-/* Write the members of row I beyond those of every site. */
+/* Write the members of row I that sites of other documents lack. SIZE_MAX: a dummy row. */
 static void
 json_access_put_row(struct json_tables *t, size_t i, const void *arg)
 {

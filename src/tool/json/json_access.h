@@ -6,7 +6,7 @@
 #include "util/json_out.h"
 #include "view/view.h"
 
-/* Write document "heaptap-access": the first LIMIT of the rows of T that PICK selects. */
+/* Write one document "heaptap-access": the first LIMIT of the rows of T that PICK selects. */
 void json_access(struct json *j, const struct view *v, const struct access_table *t,
                  enum access_pick pick, size_t limit);
 

@@ -1,6 +1,5 @@
-/* json_callgraph.c: the call graph as JSON: functions, and cycles as a whole. docs/json.md is the
- * contract.
- */
+/* json_callgraph.c: write the call graph: functions, and cycles as a whole. docs/json.md is the
+ * contract. */
 #include "json/json_callgraph.h"
 
 #include "json/json_members.h"

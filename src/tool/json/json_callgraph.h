@@ -1,4 +1,4 @@
-/* json_callgraph.h: the call graph as JSON. */
+/* json_callgraph.h: call graph as JSON. */
 #ifndef JSON_JSON_CALLGRAPH_H
 #define JSON_JSON_CALLGRAPH_H
 

@@ -1,7 +1,6 @@
-/* json_check.c: the member "check" of the document "heaptap-memory".
+/* json_check.c: write the member "check" of the document "heaptap-memory".
  *
- *     {"annotated": true, "looked_at": 1234, …, "damaged": [{"kind": "past_end", …}]}
- */
+ *     {"annotated": true, "looked_at": 1234, …, "damaged": [{"kind": "past_end", …}]} */
 #include "json/json_check.h"
 
 static const char *

@@ -1,4 +1,4 @@
-/* json_check.h: damaged blocks as JSON. */
+/* json_check.h: corrupted blocks as JSON. */
 #ifndef JSON_JSON_CHECK_H
 #define JSON_JSON_CHECK_H
 
@@ -9,7 +9,7 @@
 typedef void json_check_block(struct json_tables *t, const char *key, const struct view *v,
                               const struct examined *e, const struct block *b);
 
-/* Write the results of a check of M's memory as the member "check", with at most LIMIT blocks. */
+/* Write the results of checking M's memory as the member "check", with at most LIMIT blocks. */
 void json_check(struct json_tables *t, const struct view *v, const struct memory_view *m,
                 size_t limit, json_check_block *put_block);
 

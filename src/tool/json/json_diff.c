@@ -1,4 +1,4 @@
-/* json_diff.c: a comparison for programs, exact. The layout is a contract, docs/json.md.
+/* json_diff.c: write a comparison with exact values. docs/json.md is the contract for its layout.
  *
  *     {"format": "heaptap-diff", "version": 2, "metric": "inuse", "by": "site",
  *      "before": {"profile": "a.heaptap", …, "totals": {…}}, "after": {…},
@@ -7,8 +7,7 @@
  *      "unchanged_rows": 3,
  *      "rows": [{"growth": {…}, "before": {…}, "after": {…}, "stack": 4}], "tables": {…}}
  *
- * Members may be added; none is renamed, removed or given another unit without a new version.
- */
+ * Members may be added. None is renamed, removed or changed in unit without a new version. */
 #include "json/json_diff.h"
 
 #include <stdio.h>
@@ -61,7 +60,7 @@ json_growth(struct json *j, const char *key, const struct counters *before,
     json_end(j);
 }
 
-/* The intervals of all metrics but short-lived blocks, whose interval is not known. */
+/* Write the intervals of all metrics except short-lived blocks, whose interval is unknown. */
 static void
 json_interval(struct json *j, const char *prefix, const struct counters *before,
               const struct errors *before_errors, const struct counters *after,
@@ -176,7 +175,7 @@ json_diff_put_row(const struct diff_view *v, struct json_tables *t, const struct
     json_end(j);
 }
 
-/* Result of --fail-over. */
+/* Write the result of --fail-over. */
 static void
 put_limits(struct json *j, const struct limit_results *judged)
 {

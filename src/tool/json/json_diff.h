@@ -1,4 +1,4 @@
-/* json_diff.h: a comparison as JSON. */
+/* json_diff.h: comparison as JSON. */
 #ifndef JSON_JSON_DIFF_H
 #define JSON_JSON_DIFF_H
 

@@ -1,6 +1,5 @@
-/* json_fields.c: the document "heaptap-fields": each structure with its members in order, their
- * counts, and the advice, in numbers and in words.
- */
+/* json_fields.c: write the document "heaptap-fields": each structure with its members in order,
+ * their counts, and the advice in numbers and in words. */
 #include "json/json_fields.h"
 
 #include "json/json_access.h"

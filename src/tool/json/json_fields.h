@@ -1,5 +1,4 @@
-/* json_fields.h: structures and how their members were used, as JSON. docs/json.md is the contract.
- */
+/* json_fields.h: structures and the use of their members, as JSON. docs/json.md is the contract. */
 #ifndef JSON_JSON_FIELDS_H
 #define JSON_JSON_FIELDS_H
 
@@ -7,7 +6,7 @@
 #include "util/json_out.h"
 #include "view/view.h"
 
-/* Write "heaptap-fields": the first LIMIT structures of F. */
+/* Write one document "heaptap-fields": the first LIMIT structures of F. */
 void json_fields(struct json *j, const struct view *v, const struct fields *f, size_t limit);
 
 #endif

@@ -1,4 +1,4 @@
-/* json_function_totals.c: the document "heaptap-direct": the memory that each function allocates
+/* json_function_totals.c: write the document "heaptap-direct": memory that each function allocates
  * itself. */
 #include "json/json_function_totals.h"
 

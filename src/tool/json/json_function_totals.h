@@ -1,4 +1,4 @@
-/* json_function_totals.h: the memory that each function allocates itself, as JSON. */
+/* json_function_totals.h: memory that each function allocates itself, as JSON. */
 #ifndef JSON_JSON_FUNCTION_TOTALS_H
 #define JSON_JSON_FUNCTION_TOTALS_H
 

@@ -1,6 +1,5 @@
-/* json_heaps.c: malloc, the heaps that a program has made for itself, what backs them, and
- * labels.
- */
+/* json_heaps.c: write malloc, the heaps that a program created itself, their backing, and
+ * labels. */
 #include "json/json_heaps.h"
 
 #include "json/json_members.h"

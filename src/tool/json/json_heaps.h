@@ -5,7 +5,7 @@
 #include "json/json_tables.h"
 #include "view/view.h"
 
-/* Write "heaps": malloc and the program's own; and "labels", of the whole process. */
+/* Write "heaps", malloc and the program's own, and "labels"; both cover the whole process. */
 void json_heaps(struct json *j, const struct profile *p);
 void json_label_sets(struct json *j, const struct profile *p);
 

@@ -1,4 +1,4 @@
-/* json_leaks.c: the document "heaptap-leaks": blocks that are still live. */
+/* json_leaks.c: write the document "heaptap-leaks": blocks that are still live. */
 #include "json/json_leaks.h"
 
 #include "json/json_members.h"

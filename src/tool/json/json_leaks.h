@@ -1,4 +1,4 @@
-/* json_leaks.h: live blocks, as JSON. */
+/* json_leaks.h: live blocks as JSON. */
 #ifndef JSON_JSON_LEAKS_H
 #define JSON_JSON_LEAKS_H
 
@@ -10,7 +10,7 @@
 void json_leaks(struct json *j, const struct view *v, const struct leaks *leaks,
                 const struct suppressions *suppressions, size_t limit);
 
-/* Write "suppressed": the blocks that each suppression has hidden. */
+/* Write "suppressed": the blocks that each suppression hid. */
 void json_suppressions(struct json *j, const struct leaks *leaks,
                        const struct suppressions *suppressions);
 

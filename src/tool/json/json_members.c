@@ -1,7 +1,7 @@
-/* json_members.c: members that all JSON documents share.
+/* json_members.c: write members that all JSON documents share.
  *
- * Values are exact and complete. The layout is a contract (docs/json.md): members may be added, but
- * none is renamed, removed or changed in unit without a new "version". Unknown values are null,
+ * Values are exact and complete. docs/json.md is the contract for the layout: members may be added,
+ * but none is renamed, removed or changed in unit without a new "version". Unknown values are null,
  * never an empty string. Addresses are strings, because JSON readers store numbers as doubles. */
 #include "json/json_members.h"
 
@@ -25,7 +25,7 @@ json_of_whole(struct json *j, const char *key, const struct counters *c, int64_t
         json_int(j, key, value);
 }
 
-/* Write the short-lived blocks of C under keys that begin with PREFIX. */
+/* Write the short-lived blocks of C under keys that begin with PREFIX; null if unknown. */
 static void
 json_lives(struct json *j, const char *prefix, const struct counters *c)
 {

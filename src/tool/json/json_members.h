@@ -1,6 +1,5 @@
 /* json_members.h: members that documents share. docs/json.md is the contract; change both or
- * neither.
- */
+ * neither. */
 #ifndef JSON_JSON_MEMBERS_H
 #define JSON_JSON_MEMBERS_H
 
@@ -9,27 +8,27 @@
 #include "analyse/user_code.h"
 #include "util/json_out.h"
 
-/* First members of every document: format, version, process, totals. TOTALS and ERRORS cover the
- * stacks that the filter kept. */
+/* Write the first members of every document: format, version, process, totals. TOTALS and ERRORS
+ * cover the stacks that passed the filter. */
 void json_head(struct json *j, const char *format, const struct profile *p,
                const struct counters *totals, const struct errors *errors);
 
-/* Write "merged": the profiles that P sums up; absent for a single process. */
+/* Write "merged": the profiles that P sums; absent for a single process. */
 void json_merged(struct json *j, const struct profile *p);
 
-/* Write a member TEXT, or null if it is empty or NULL. */
+/* Write TEXT as the member KEY; null if TEXT is empty or NULL. */
 void json_known(struct json *j, const char *key, const char *text);
 
-/* Write a member VALUE, or null if C covers a moment or a stretch of time, which lacks it. */
+/* Write VALUE as the member KEY; null if C covers a moment or a period, where VALUE is unknown. */
 void json_of_whole(struct json *j, const char *key, const struct counters *c, int64_t value);
 
-/* Write the members of C, in the object that is open. */
+/* Write the members of C into the open object. */
 void json_counters(struct json *j, const struct counters *c);
 
-/* Self value of a line, function or node, without callees. */
+/* Write C, the self value of a line, function or node, as members "self_…". */
 void json_self(struct json *j, const struct counters *c);
 
-/* Write the number of samples, and 95 % intervals of the estimates, under keys that begin with
+/* Write the number of samples, and the 95 % intervals of the estimates, under keys that begin with
  * PREFIX. */
 void json_errors(struct json *j, const char *prefix, const struct counters *c,
                  const struct errors *e);
@@ -38,24 +37,24 @@ void json_errors(struct json *j, const char *prefix, const struct counters *c,
 void json_snapshot(struct json *j, const struct profile_snapshot *s);
 extern const char *const json_snapshot_kinds[SNAPSHOT_KINDS];
 
-/* Write "at", or "from" and "to": time of P's counters, unless it is the whole run. */
+/* Write "at", or "from" and "to": the period of P's counters. Writes nothing for the whole run. */
 void json_extent(struct json *j, const struct profile *p);
 
-/* Write "losses": events that the recorder could not record, or only in part. */
+/* Write "losses": events that were not recorded, or only in part. */
 void json_losses(struct json *j, const struct profile *p);
 
 /* Write an object for M, one load of an executable or library. If M is NULL, only PATH is known.
- * OWN states whose code it is; NULL in documents without this member. */
+ * OWN determines the kind of its code; NULL in documents without this member. */
 void json_module(struct json *j, const struct profile_module *m, const char *path,
                  const struct user_code *own);
 
-/* SET as an object KEY, or null if its labels are not known. */
+/* Write SET as an object KEY; null if its labels are unknown. */
 void json_label_set(struct json *j, const char *key, const struct profile_label_set *set);
 
-/* Write "labels": the labels of SET as an object, or null if unknown. */
+/* Write "labels": the labels of SET as an object; null if unknown. */
 void json_labels(struct json *j, const struct profile_label_set *set);
 
-/* Write an object KEY with A by class of size: its members are s, m, l and x. */
+/* Write A by size class as an object KEY with the members s, m, l and x. */
 void json_classes(struct json *j, const char *key, const struct amount *a);
 
 #endif

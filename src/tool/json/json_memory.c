@@ -1,8 +1,7 @@
-/* json_memory.c: the document "heaptap-memory".
+/* json_memory.c: write the document "heaptap-memory".
  *
  *     {"format": "heaptap-memory", …, "memory": {"name": "core.1", "signal": {…}, …},
- *      "reachability": {"lost": {…}, …, "stacks": […]}, "tables": {…}}
- */
+ *      "reachability": {"lost": {…}, …, "stacks": […]}, "tables": {…}} */
 #include "json/json_memory.h"
 
 #include "json/json_check.h"
@@ -10,7 +9,7 @@
 #include "json/json_stack.h"
 #include "view/memory_words.h"
 
-/* The members of block B, which was allocated by STACK. */
+/* Write the members of block B, allocated by STACK. */
 static void
 put_block_of(struct json_tables *t, const struct block *b, const struct stack *stack)
 {
@@ -51,7 +50,7 @@ put_block_or_null(struct json_tables *t, const char *key, const struct view *v,
     json_end(t->j);
 }
 
-/* Describe ADDRESS, as KEY. */
+/* Write the place of ADDRESS as the object KEY. */
 static void
 json_memory_put_place(struct json_tables *t, const char *key, const struct view *v,
                       const struct examined *e, uint64_t address)
@@ -77,7 +76,7 @@ json_memory_put_place(struct json_tables *t, const char *key, const struct view 
     json_end(j);
 }
 
-/* Write the block B and its stack as KEY; null if there is none. */
+/* Write block B and its stack as KEY; null if its address is 0. */
 static void
 json_memory_put_culprit(struct json_tables *t, const char *key, const struct view *v,
                         const struct examined *e, const struct ended_block *b)
@@ -95,7 +94,8 @@ json_memory_put_culprit(struct json_tables *t, const char *key, const struct vie
     json_end(t->j);
 }
 
-/* Write the message of glibc's allocator before it aborted, and the affected block. */
+/* Write the message of glibc's allocator before it aborted, and the affected block; null if there
+ * is none. */
 static void
 json_memory_put_abort(struct json_tables *t, const struct view *v, const struct examined *e)
 {
@@ -134,7 +134,7 @@ put_signal(struct json_tables *t, const struct view *v, const struct examined *e
     json_end(j);
 }
 
-/* Parent data of a forked child. */
+/* Write the memory that a forked child inherited; null for other processes. */
 static void
 json_memory_put_inherited(struct json *j, const struct inherited *i)
 {
@@ -198,7 +198,7 @@ json_memory_put_blocks(struct json_tables *t, const struct view *v, const struct
     json_end(t->j);
 }
 
-/* VALUE, or null if it is not KNOWN. */
+/* Write VALUE as the member KEY; null unless KNOWN. */
 static void
 put_if(struct json *j, const char *key, bool known, uint64_t value)
 {
@@ -208,7 +208,8 @@ put_if(struct json *j, const char *key, bool known, uint64_t value)
         json_string(j, key, NULL);
 }
 
-/* Time, stack and thread of the allocation of the block at the address. */
+/* Write time and thread of the allocation of the block at the queried address; null if there is no
+ * block. */
 static void
 json_memory_put_birth(struct json *j, const struct examined *e, const struct memory_answer *answer)
 {

@@ -1,6 +1,5 @@
-/* json_notes.c: what there is to note about a profile: objects with a kind, a sentence, and the
- * numbers that the sentence has.
- */
+/* json_notes.c: write notes on a profile: objects with a kind, a sentence, and the numbers in that
+ * sentence. */
 #include "json/json_notes.h"
 
 #include "json/json_members.h"

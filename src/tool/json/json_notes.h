@@ -5,7 +5,8 @@
 #include "profile/profile.h"
 #include "util/json_out.h"
 
-/* Write the member "notes": notes of tools from the recording of P, and unreadable parts of P. */
+/* Write the member "notes": notes that tools stored while recording P, and unreadable parts of
+ * P. */
 void json_notes(struct json *j, const struct profile *p);
 
 #endif

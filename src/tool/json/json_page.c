@@ -1,4 +1,4 @@
-/* json_page.c: the document "heaptap-page": a report and all further data of a page that works
+/* json_page.c: write the document "heaptap-page": a report and all other data of a page that works
  * without heaptap.
  *
  *     {"format": "heaptap-page", "version": 1,
@@ -8,9 +8,9 @@
  * The report equals `heaptap report --json`, with three more members. `parts` are the sites as
  * recorded: a site of a report is a stack, which may allocate in several size classes, and blocks
  * of several types. `history` lists the changes of each part between known moments, so that a
- * reader can sum any stretch of time as --between does; its rows are in order of time, and the rows
- * of a part sum to its counters. `growing` lists the stacks that grow: a stack in a view has folded
- * frames, so an entry has all its sites.
+ * reader can sum any period as --between does. Its rows are in order of time, and the rows of a
+ * part sum to its counters. `growing` lists the stacks that grow. They have folded frames, as in
+ * the report's first screen, so each lists all its sites.
  *
  * Every value here is also shown by a view, so no reader needs to recompute it. */
 #include "json/json_page.h"
@@ -30,9 +30,9 @@
 
 enum { PAGE_VERSION = 1, LEAK_CALLERS = 5 };
 
-/* Change of one part between two moments. */
+/* Change of a part between two moments. */
 struct page_change {
-    uint32_t point; // The later of them.
+    uint32_t point; // Index of the later moment.
     uint32_t part;
     struct profile_amounts amounts;
 };
@@ -40,7 +40,7 @@ struct page_change {
 /* Positions of a profile's items in the document. From the view's arena. */
 struct page_places {
     uint32_t *site_of; // By stack.
-    uint32_t *part_of; // By site of the profile, plus 1; 0 = it was left out.
+    uint32_t *part_of; // By site of the profile: part plus 1; 0 = left out.
     size_t parts;
 };
 
@@ -113,7 +113,8 @@ is_change(const struct profile_amounts *a)
     return a->allocations != 0 || a->allocated_bytes != 0 || a->frees != 0 || a->freed_bytes != 0;
 }
 
-/* The changes of V's profile by point and part, each pair once. Returns how many. */
+/* Store the changes of V's profile in *RET by point and part, each pair once. Return their
+ * number. */
 static size_t
 find_changes(const struct view *v, const struct page_places *places, struct page_change **ret)
 {
@@ -202,7 +203,7 @@ put_history(struct json *j, const struct view *v, const struct page_places *plac
     json_end(j);
 }
 
-/* The stacks of V as the first screen of a report has them. */
+/* Build the stacks of V as in the first screen of a report. */
 static void
 fold(const struct view *v, const struct stacks_options *options, struct stacks *ret)
 {
@@ -213,14 +214,14 @@ fold(const struct view *v, const struct stacks_options *options, struct stacks *
     folded.no_fold = false;
     folded.merge_labels = folded.fold_recursion = true;
     rc = stacks_build(v->p, &folded, v->arena, ret, &err);
-    ENSURE(rc == 0); // The view was made with the same patterns.
+    ENSURE(rc == 0); // The view was built with the same patterns.
     stack_numbers(v->p, ret);
 }
 
-/* The sites of V that each of the stacks that grow is made of. */
+/* Sites of V by growing stack, as lists. */
 struct page_members {
-    uint32_t *first; // By row of the timeline: its first site, plus 1;
-    uint32_t *next;  // and by site the next one, plus 1.
+    uint32_t *first; // By row of the timeline: its first site plus 1.
+    uint32_t *next;  // By site: the next site of its row plus 1.
 };
 
 static struct page_members
@@ -248,7 +249,7 @@ find_members(const struct view *v, const struct stacks *folded, const struct tim
     return ret;
 }
 
-/* Sites of row ROW, and the one with most live bytes. */
+/* Write the sites of row ROW, and the one with most live bytes. */
 static void
 json_page_put_members(struct json *j, const struct page_members *members, size_t row,
                       const struct stack *const *sites)
@@ -299,7 +300,7 @@ put_growing(struct json *j, const struct view *v, const struct stacks_options *o
 /* Data of a report besides its view, and the files that it refers to. */
 struct page_report {
     const struct json_page *page;
-    const char **files; // By index in its tables. From the view's arena.
+    const char **files; // By index in the report's tables. From the view's arena.
     size_t file_count;
 };
 
@@ -341,7 +342,7 @@ put_sources(struct json *j, const struct page_report *r)
     json_end(j);
 }
 
-/* Live blocks by path, as `heaptap leaks --paths` shows them without options. */
+/* Write live blocks by path, as `heaptap leaks --paths` shows them without options. */
 static void
 json_page_put_leaks(struct json *j, const struct view *v, const struct stacks_options *options)
 {
@@ -358,7 +359,7 @@ json_page_put_leaks(struct json *j, const struct view *v, const struct stacks_op
     folded.no_fold = folded.merge_labels = false;
     suppress_add_builtin(&suppressions, v->arena);
     rc = leaks_find(v->p, &folded, &suppressions, v->arena, &leaks, &err);
-    ENSURE(rc == 0); // As in fold.
+    ENSURE(rc == 0); // The view was built with the same patterns.
     functions_init(&functions, v->p, v->arena);
     paths_build(&functions, leaks.v, leaks.count, &by, v->arena, &paths);
     json_key(j, "leaks");
@@ -377,7 +378,7 @@ json_page_put_sizes(struct json *j, const struct view *v)
     json_size_totals(j, v, SIZE_MAX);
 }
 
-/* Write what V omits on request, so that no reader mistakes a part for the whole. */
+/* Write the filter of V, so that no reader mistakes a part for the whole. */
 static void
 put_filter(struct json *j, const struct view *v)
 {

@@ -6,12 +6,13 @@
 #include "view/view.h"
 
 struct json_page {
-    const struct view *view;   // Stacks as recorded, numbered.
+    const struct view *view;   // Its stacks are as recorded, with numbers.
     const struct view *before; // The first of two profiles, or NULL.
-    enum metric metric;        // First view to show.
+    enum metric metric;        // Metric to show first.
     const struct stacks_options *options; // Filter of the views.
-    // Returns the text of the source FILE, a path as in frames, or NULL if it cannot be read; valid
-    // until the next call. Called for the files of the largest stacks first. NULL: omit sources.
+    // Return the text of the source FILE, a path as in frames, or NULL if it cannot be read. Valid
+    // until the next call. Called for the files of the largest stacks first. If the pointer is
+    // NULL, sources are omitted.
     const char *(*source)(void *arg, const char *file);
     void *source_arg;
 };

@@ -1,4 +1,4 @@
-/* json_paths.c: live blocks by partial path, as one document "heaptap-leak-paths". */
+/* json_paths.c: write live blocks by partial path, as one document "heaptap-leak-paths". */
 #include "json/json_paths.h"
 
 #include "json/json_leaks.h"

@@ -1,9 +1,8 @@
-/* json_rawdump.c: the member "memory" of a report about copies of memory.
+/* json_rawdump.c: write the member "memory" of a report about copies of memory.
  *
  *     "memory": {"word_bytes": 4, "big_endian": false, "blocks": 137, …, "refused": {"copies": 2},
  *                "parts": [{"name": "ram.bin", "base": "0x20000000", …}],
- *                "sizes": [{"stack": 3, "sizes": [[1023, 4], [1025, 4]]}, …], "damage": [{…}]}
- */
+ *                "sizes": [{"stack": 3, "sizes": [[1023, 4], [1025, 4]]}, …], "damage": [{…}]} */
 #include "json/json_rawdump.h"
 
 #include "json/json_stack.h"

@@ -6,7 +6,7 @@
 #include "view/annotated_view.h"
 #include "view/view.h"
 
-/* Write the member "memory" of a report: FOUND is a struct annotated_view. */
+/* Write the member "memory" of a report. FOUND is a struct annotated_view. */
 void json_rawdump(const void *found, const struct view *v, struct json_tables *t);
 
 #endif

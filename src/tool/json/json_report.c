@@ -1,9 +1,8 @@
-/* json_report.c: the document "heaptap-report": all sites, or groups or a tree instead.
+/* json_report.c: write the document "heaptap-report": all sites, or groups or a tree instead.
  *
  *     {"format": "heaptap-report", "version": 2, "process": {…}, "totals": {…},
  *      "losses": {…}, "recorder": {…}, "threads": […], "sizes": […], "timeline": […],
- *      "sites": {"live_bytes": [96, …], …, "stack": [4, …]}, "tables": {…}}
- */
+ *      "sites": {"live_bytes": [96, …], …, "stack": [4, …]}, "tables": {…}} */
 #include "json/json_report.h"
 
 #include "json/json_access.h"
@@ -165,7 +164,7 @@ json_corruptions(struct json_tables *t, const struct view *v)
     json_end(j);
 }
 
-/* Nested documents have no tables, so the modules are a separate member. */
+/* Write the modules as a separate member of nested documents, which have no tables. */
 static void
 json_modules(struct json *j, const struct profile *p)
 {
@@ -259,7 +258,7 @@ json_groups(struct json *j, const struct view *v, enum group_by by, enum metric 
     json_end(j);
 }
 
-/* Return the node after N in pre-order; 0 after the last. PARENTS holds the way from the root. */
+/* Return the node after N in pre-order; 0 after the last. PARENTS is the path from the root. */
 static uint32_t
 next_node(const struct tree *tree, uint32_t n, uint32_t *parents)
 {
@@ -273,7 +272,7 @@ next_node(const struct tree *tree, uint32_t n, uint32_t *parents)
     return n ? nodes[n].next_sibling : 0;
 }
 
-/* Members of a node, in the open object or row. PARENT is its parent's row plus 1. */
+/* Write the members of NODE into the open object or row. PARENT is the row of its parent plus 1. */
 static void
 json_report_put_node(struct json_tables *t, const struct tree_node *node, uint32_t parent)
 {

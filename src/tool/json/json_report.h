@@ -11,17 +11,17 @@
 /* Write one document "heaptap-report" with at most LIMIT sites. */
 void json_report(struct json *j, const struct view *v, enum metric metric, size_t limit);
 
-/* Like json_report with all sites, followed by the members that MORE writes into T's document. */
+/* Like json_report with all sites. MORE then writes further members into T's document. */
 typedef void json_more(struct json_tables *t, const struct view *v,
                        const struct stack *const *sites, void *arg);
 void json_report_more(struct json *j, const struct view *v, enum metric metric, json_more *more,
                       void *arg);
 
-/* As json_report, with "rows" instead of sites. */
+/* Like json_report, with "rows" instead of sites. */
 void json_groups(struct json *j, const struct view *v, enum group_by by, enum metric metric,
                  size_t limit);
 
-/* As json_report, with "tree", a list in pre-order with "depth", instead of sites. */
+/* Like json_report, with "tree" instead of sites: a list in pre-order with "depth". */
 void json_tree(struct json *j, const struct view *v, enum tree_direction direction,
                enum metric metric);
 

@@ -1,5 +1,5 @@
-/* json_session.c: the document "heaptap-session", which encloses those of several processes, with
- * the totals of all, a row per process, and the list of documents. */
+/* json_session.c: write the document "heaptap-session", which encloses the documents of several
+ * processes. It has the totals of all, a row per process, and the list of documents. */
 #include "json/json_session.h"
 
 #include "json/json_members.h"

@@ -5,7 +5,7 @@
 #include "util/json_out.h"
 #include "view/session.h"
 
-/* Start a document about SET. Its list "profiles" stays open for the documents of its processes.
+/* Begin a document about SET. Its list "profiles" stays open for the documents of its processes.
  * Temporary data is from ARENA. */
 void json_session_begin(struct json *j, const struct view_set *set, struct arena *arena);
 

@@ -1,4 +1,4 @@
-/* json_size_totals.c: the allocation bins as one document "heaptap-bins". */
+/* json_size_totals.c: write the allocation bins as one document "heaptap-bins". */
 #include "json/json_size_totals.h"
 
 #include "analyse/size_totals.h"

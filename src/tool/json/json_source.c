@@ -1,4 +1,5 @@
-/* json_source.c: the lines of source files that allocated, as one document "heaptap-source". */
+/* json_source.c: write the lines of source files that allocated, as one document
+ * "heaptap-source". */
 #include "json/json_source.h"
 
 #include "json/json_members.h"

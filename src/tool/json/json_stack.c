@@ -1,8 +1,8 @@
-/* json_stack.c: stacks, and sites with their stacks: by index into the document's tables, or
+/* json_stack.c: write stacks, and sites with their stacks, as indices into the document's tables or
  * nested.
  *
  * Both layouts have equal members and values; test/run/tools/layouts.sh compares them for every
- * view. So a member of a site belongs into both. */
+ * view. So a new member of a site must be added to both. */
 #include "json/json_stack.h"
 
 #include "json/json_members.h"
@@ -71,7 +71,7 @@ json_stack(struct json_tables *t, const char *key, const struct stack *s)
     json_end(j);
 }
 
-/* The heap and the labels of S. */
+/* Write the heap and the labels of S. */
 static void
 site_tags(struct json_tables *t, const struct stack *s)
 {
@@ -90,7 +90,7 @@ site_tags(struct json_tables *t, const struct stack *s)
         json_string(t->j, "labels", NULL);
 }
 
-/* Its number and its frame of user code, which the nested layout does not have. */
+/* Write the number and the frame of user code of S, which the nested layout lacks. */
 static void
 site_meaning(struct json_tables *t, const struct stack *s)
 {
@@ -107,7 +107,7 @@ site_meaning(struct json_tables *t, const struct stack *s)
     }
 }
 
-/* The members of a site, in the object or row that is open. */
+/* Write the members of site S into the open object or row. */
 static void
 site(struct json_tables *t, const struct stack *s)
 {

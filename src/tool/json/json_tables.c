@@ -1,4 +1,4 @@
-/* json_tables.c: a document's frames and stacks, each written once.
+/* json_tables.c: write each frame and stack of a document once.
  *
  *     "sites": {"live_bytes": [64, 32, …], "stack": [5, 3, …]}
  *                                               │
@@ -6,14 +6,14 @@
  *                                                                          │
  *     "frames": {"function": [0, 1, …], "line": [9, 40, …], …}  ◄──────────┘
  *
- * Stacks of one program share their outer parts: they form a tree. Each node is an entry with its
- * frame and its caller's entry, so a stack of a hundred frames only adds its unshared part. Spelt
- * out in every site, the frames of a compiler's profile of 2 MB take 600 MB.
+ * Stacks of one program share their outer parts, so they form a tree. Each node is an entry with
+ * its frame and its caller's entry, so a stack of a hundred frames adds only its unshared part. For
+ * comparison: a compiler's profile of 2 MB takes 600 MB if every site lists its frames.
  *
  * Entries get their index at first use, callers before callees. So a parent is always smaller than
- * its child, and one pass from the end adds up a tree. Stack 0 has no frames. The tables come last
- * in the document, when their contents are known; a site that is left out adds no entry. Until
- * then, each entry takes a few integers of memory.
+ * its child, and one pass from the end sums a tree. Stack 0 has no frames. The tables come last in
+ * the document, when their contents are known; a site that is left out adds no entry. Until then,
+ * each entry takes a few integers of memory.
  *
  * In a profile, an entry is looked up by its node, not frame by frame. Equal stacks with other
  * flags, heaps or labels end at other nodes, and the pairs of parent and frame merge them. A
@@ -30,7 +30,7 @@ struct json_function {
 };
 
 struct json_module {
-    const struct profile_module *of; // NULL: it is known by its path alone.
+    const struct profile_module *of; // NULL: only its path is known.
     const char *path;
 };
 
@@ -38,8 +38,8 @@ struct json_frame_row {
     uint32_t function, file, module;
     uint32_t line;
     bool inlined, exact;
-    uint64_t address, offset; // For a profile,
-    uint64_t function_offset; // as this is; 0 = it has a name, or nobody knows.
+    uint64_t address, offset; // Set if the frame is of a profile.
+    uint64_t function_offset; // Likewise; 0 = it has a name, or its start is unknown.
     const char *language;     // NULL = machine code.
 };
 
@@ -55,7 +55,7 @@ json_tables_begin(struct json_tables *t, struct json *j, const struct profile *p
     if (json_is_nested(j))
         return;
     arena_grow(arena, &t->stacks, &t->stack_capacity, 0, sizeof *t->stacks);
-    t->stack_count = 1; // The one without frames.
+    t->stack_count = 1; // Stack 0, without frames.
     if (p == NULL)
         return;
     user_code_init(&t->own, p, arena);
@@ -68,8 +68,8 @@ json_tables_begin(struct json_tables *t, struct json *j, const struct profile *p
                          p->locations[p->nodes[i].location].frame_count;
 }
 
-/* Return the id in TEXTS of TEXT, which stays where it is as long as IDS are kept; 0 if it is
- * unknown. */
+/* Return the id of TEXT in TEXTS; 0 if TEXT is empty or NULL. IDS caches it by address, so TEXT
+ * must keep its address as long as IDS exists. */
 static uint32_t
 json_tables_text_id(struct strtab *texts, struct map *ids, const char *text)
 {
@@ -183,7 +183,7 @@ json_tables_frame(struct json_tables *t, uint32_t frame, uint32_t location)
     return t->frame_of[frame] - 1;
 }
 
-/* Return the stack below PARENT of the frames of NODE from its FOLDED ones on. */
+/* Return the stack of PARENT with the frames of NODE added, without the innermost FOLDED ones. */
 static uint32_t
 below(struct json_tables *t, uint32_t parent, uint32_t node, uint32_t folded)
 {
@@ -272,7 +272,8 @@ json_tables_type(struct json_tables *t, const char *name)
     return json_tables_text_id(&t->types, &t->type_ids, name) - 1;
 }
 
-/* A module is known by its path, which is interned among the names as well. */
+/* Return the index plus 1 of the module with PATH, which is interned among the names; 0 if
+ * unknown. */
 static uint32_t
 module_of_text(struct json_tables *t, const char *path)
 {
@@ -297,7 +298,7 @@ json_tables_of_texts(struct json_tables *t, uint32_t parent, const struct json_f
     uint64_t *known, place;
 
     row.function = json_tables_function_id(t, json_tables_name_id(t, f->function), row.module);
-    // The second key is a number that the first has got, with its highest bit set: they never meet.
+    // The second key has its highest bit set, so it differs from all first keys.
     known = map_put(&t->line_ids, (uint64_t)row.function << 32 | row.file << 1 | row.inlined, NULL);
     if (*known == 0)
         *known = t->line_ids.count;
@@ -308,7 +309,7 @@ json_tables_of_texts(struct json_tables *t, uint32_t parent, const struct json_f
     return child(t, parent, (uint32_t)*known - 1);
 }
 
-/* An index of a table, or null for none. */
+/* Write the index of a table's row, or null for 0. */
 static void
 put_index(struct json *j, uint32_t index_plus_1)
 {
@@ -327,7 +328,7 @@ put_texts(struct json *j, const char *key, const struct strtab *texts)
     json_end(j);
 }
 
-/* Properties of a function by its name, or NULL. */
+/* Return the role of FUNCTION, by its name: "startup", "wrapper" or NULL. */
 static const char *
 role_of(const char *function)
 {
@@ -364,8 +365,8 @@ put_modules(const struct json_tables *t, struct json *j)
     json_end(j);
 }
 
-/* The member at OFFSET of each row, in hexadecimal; null for 0 if that is WITHOUT_ZERO, and for
- * rows without an address. */
+/* Write the column KEY: the uint64_t at OFFSET of each row, in hexadecimal. Write null for rows
+ * without an address, and if WITHOUT_ZERO for 0. */
 static void
 put_addresses(const struct json_tables *t, struct json *j, const char *key, size_t offset,
               bool without_zero)
@@ -453,7 +454,7 @@ put_stacks(const struct json_tables *t, struct json *j)
     json_end(j);
 }
 
-/* What sites refer to beside their stacks. */
+/* Write the tables of heaps, labels and types, which sites refer to. */
 static void
 json_tables_put_tags(const struct json_tables *t, struct json *j)
 {

@@ -1,4 +1,4 @@
-/* json_timeline.c: the document "heaptap-timeline": memory held by stacks over time. */
+/* json_timeline.c: write the document "heaptap-timeline": live bytes of stacks over time. */
 #include "json/json_timeline.h"
 
 #include "json/json_members.h"

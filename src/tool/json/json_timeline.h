@@ -1,4 +1,4 @@
-/* json_timeline.h: memory held by stacks over time, as JSON. */
+/* json_timeline.h: live bytes of stacks over time, as JSON. */
 #ifndef JSON_JSON_TIMELINE_H
 #define JSON_JSON_TIMELINE_H
 
