@@ -1,15 +1,16 @@
 /* adapters.c: choose the language adapters to preload into a program.
  *
- * An adapter is a library beside the recorder, preloaded like it. A program gets the adapter of
- * each language that it interprets or embeds. Its dynamic symbols show which: an embedded runtime
- * exports them, as Lua's commands do, or imports them from a library. For a script, the interpreter
- * in its first line decides. Adapters that the user names are always preloaded, also into child
- * processes; without a runtime an adapter does nothing.
+ * An adapter is a library beside the recorder, preloaded like the recorder. A program gets the
+ * adapter of each language that it interprets or embeds. Its dynamic symbols show which: an
+ * embedded runtime exports them, as Lua's commands do, or imports them from a library. For a
+ * script, the interpreter in its first line decides. Adapters that the user names are always
+ * preloaded, into child processes as well; without a runtime an adapter does nothing.
  *
- * A shell script that replaces an interpreter, as pyenv installs them, has the interpreter's name
- * or contains "pyenv". It gets the adapter as well and passes it on through exec.
+ * A shell script that replaces an interpreter, such as pyenv's, has the interpreter's name or
+ * contains "pyenv". It gets the adapter as well and passes it on through exec.
  *
- * Each adapter checks the version of its runtime itself and reports a version it cannot read. */
+ * Each adapter checks the version of its runtime itself and reports a version that it cannot
+ * read. */
 #include "launch/adapters.h"
 
 #include <fcntl.h>
@@ -19,24 +20,24 @@
 #include "launch/recording.h"
 #include "symbol/elf_names.h"
 
-/* Scripts of scripts are not followed any further. */
+/* If the interpreter of a script is a script, its interpreter is not looked up. */
 enum { LINE_BYTES = 256, SCRIPT_BYTES = 2048, SYMBOLS_MAX = 6 };
 
 static const struct {
     const char *name, *title; // Its printed name; NULL = no language, so C stacks are complete.
-    const char *symbols[SYMBOLS_MAX]; // Functions that identify an interpreter; NULL ends the list.
+    const char *symbols[SYMBOLS_MAX]; // Functions that identify an interpreter, then NULL.
 } languages[] = {
     {"lua", "Lua", {"lua_newstate", "luaL_newstate", "lua_close"}},
     {"ecl", "Lisp (ECL)", {"cl_boot", "cl_shutdown", "ecl_make_codeblock"}},
-    // The one above has this inside. Guile has its own names for the collector's functions.
+    // ECL contains this collector. Guile has its own names for the collector's functions.
     {"gc", NULL, {"GC_malloc", "GC_init", "scm_boot_guile"}},
     {"python", "Python",
      {"Py_BytesMain", "Py_Initialize", "Py_InitializeFromConfig", "Py_InitializeEx", "Py_Main",
-      "_Py_UnixMain"}}, // That of 3.7.
+      "_Py_UnixMain"}}, // In version 3.7.
 };
 enum { ADAPTER_ECL = 1, ADAPTER_GC = 2 };
 
-/* Return the interpreter that the first line of the file at PATH names; else PATH. */
+/* Return the interpreter in the first line of the file at PATH; PATH if it has none. */
 static const char *
 interpreter_of(const char *path, struct arena *arena)
 {
@@ -53,7 +54,7 @@ interpreter_of(const char *path, struct arena *arena)
         return path;
     name += strspn(name, " \t");
     end = strcspn(name, " \t\n");
-    // "env NAME", also behind options of env's, is looked for where the system has its commands.
+    // The NAME in "env NAME", possibly behind options, is looked up in /usr/bin only.
     if (end >= 4 && strncmp(name + end - 4, "/env", 4) == 0) {
         do {
             name += end + strspn(name + end, " \t");
@@ -64,7 +65,8 @@ interpreter_of(const char *path, struct arena *arena)
     return arena_strndup(arena, name, end);
 }
 
-/* Is the file at PATH a shell script that runs the interpreter NAME, of any version? */
+/* Return true if the file at PATH is a shell script that runs the interpreter NAME, of any
+ * version. */
 static bool
 adapters_is_shim(const char *path, const char *name)
 {
@@ -83,7 +85,7 @@ adapters_is_shim(const char *path, const char *name)
            (strcmp(name, "python") == 0 && strstr(text, "pyenv") != NULL);
 }
 
-/* Return how PROGRAM contains language I: the best match of elf_names_find for its functions. */
+/* Return the best match of elf_names_find for the functions of language I in PROGRAM. */
 static enum elf_name
 inside(const char *program, size_t i)
 {

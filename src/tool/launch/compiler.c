@@ -1,4 +1,4 @@
-/* compiler.c: add the options that make a compiler count accesses to the user's command line.
+/* compiler.c: add the options for counting accesses to the command line of a compiler.
  *
  * A build calls the compiler to compile, to link, to do both and to query features. The user's
  * options may override options placed before them (-g), but not options placed after them
@@ -9,10 +9,10 @@
  * So each argument must be classified as input, option or value of an option
  * (compiler_arguments.c).
  *
- * gcc enables its race detector, whose calls lead to the recorder (recorder/access/tsan.c).
+ * For gcc, its race detector is enabled, whose calls lead to the recorder (recorder/access/tsan.c).
  *
- * A vectorised loop counts once for all of its elements, at the granule of the first. Granules of 8
- * and 16 bytes therefore switch the vectorisers off. */
+ * A vectorised loop counts once for all of its elements, at the granule of the first. So granules
+ * of 8 and 16 bytes switch the vectorisers off. */
 #include "launch/compiler.h"
 
 #include <stdlib.h>
@@ -44,9 +44,10 @@ compiler_add_all(struct line *l, const char *const *texts)
         compiler_add(l, *texts);
 }
 
-/* --- Files of ours ---------------------------------------------------------------------------- */
+/* --- Files of heaptap ------------------------------------------------------------------------- */
 
-/* The file NAME beside this executable, or where make install puts it. */
+/* Find the file NAME beside this executable, or where make install puts it. *RET_PATH is from
+ * ARENA. Returns 0, or a negative heaptap_errc with ERR set. */
 static int
 compiler_find_file(struct arena *arena, const char *name, const char **ret_path, struct err *err)
 {
@@ -72,7 +73,7 @@ compiler_find_file(struct arena *arena, const char *name, const char **ret_path,
 
 /* --- The compiler ----------------------------------------------------------------------------- */
 
-/* Is NAME, without a slash, a command? */
+/* Return true if NAME, without a slash, is a command in PATH. */
 static bool
 is_command(struct arena *arena, const char *name)
 {
@@ -88,7 +89,8 @@ is_command(struct arena *arena, const char *name)
     return false;
 }
 
-/* clang by its plain name, or else the latest release that there is. */
+/* Return NAME, clang's plain name, if it is a command, else the latest release found; NULL if none
+ * is. */
 static const char *
 find_clang(struct arena *arena, const char *name)
 {
@@ -123,7 +125,7 @@ find_compiler(const struct compiler_wishes *w, struct arena *arena, const char *
                    CLANG_OLDEST);
 }
 
-/* Any compiler that is not clang counts as gcc. */
+/* Return true unless COMPILER is clang. Any other compiler counts as gcc. */
 static bool
 is_gcc(const char *compiler)
 {
@@ -132,7 +134,7 @@ is_gcc(const char *compiler)
     return strstr(slash != NULL ? slash : compiler, "clang") == NULL;
 }
 
-/* --- What the call is for --------------------------------------------------------------------- */
+/* --- Purpose of the call ---------------------------------------------------------------------- */
 
 static bool
 compiler_is_one_of(const char *text, const char *const *list, size_t count)
@@ -164,7 +166,7 @@ links_executable(int count, char **arguments)
     return has_input;
 }
 
-/* Is anything in ARGUMENTS to be compiled? */
+/* Return true if ARGUMENTS contain an input to compile. */
 static bool
 compiles(int count, char **arguments)
 {
@@ -204,11 +206,11 @@ add_counting(struct line *l, const struct compiler_wishes *w, const char *mark)
 {
     static const char *const calls[] = {"-mllvm", "-memprof-use-callbacks", NULL};
     static const char *const apart[] = {"-fno-vectorize", "-fno-slp-vectorize", NULL};
-    // clang would replace these calls by loads after it has inserted the counting.
+    // After inserting the counting, clang would replace these calls by loads.
     static const char *const comparisons[] = {"-fno-builtin-memcmp", "-fno-builtin-bcmp", NULL};
     uint32_t scale = w->granule_bytes == 64 ? 3 : w->granule_bytes == 16 ? 1 : 0;
 
-    // The run-time library is ours; and -Werror is about the program's own options.
+    // heaptap has its own run-time library, and -Werror must not apply to these options.
     compiler_add(l, "-fno-sanitize-link-runtime");
     compiler_add(l, "-Qunused-arguments");
     compiler_add(l, "-mllvm");
@@ -230,10 +232,10 @@ directory_length(const char *path)
     return (int)(strrchr(path, '/') - path) + 1;
 }
 
-/* The recorder's files and linker options for an executable. */
+/* The recorder's files to link into an executable. */
 struct recorder {
     const char *archive;
-    const char *wrapped; // Options for the linker of a static one; NULL: it is not static.
+    const char *wrapped; // File with linker options for a static executable; NULL otherwise.
 };
 
 static int
@@ -253,17 +255,18 @@ find_recorder(struct arena *arena, int count, char **arguments, struct recorder 
                               &ret->archive, err);
 }
 
-/* Functions that gcc replaces by instructions, or by calls that become instructions, after it has
- * inserted the counting calls. */
+/* Functions that gcc replaces by instructions after it has inserted the counting calls, or by calls
+ * that become instructions. */
 static const char *const stays_call[] = {
     "memcpy", "memmove", "mempcpy", "memset", "bzero",   "bcopy",  "memcmp",  "bcmp",     "strcpy",
     "stpcpy", "strncpy", "strcat",  "strncat", "strcmp", "strncmp", "sprintf", "snprintf",
 };
 
-/* Make gcc insert its calls for each access (recorder/access/tsan.c). DIRECTORY holds an empty
- * library in place of the one they are meant for. Copies and fills must stay calls: inline
- * instructions would go uncounted, and so would the forms of _FORTIFY_SOURCE, which no option
- * reaches. gcc rejects -fsanitize together with -static, so drop it where the call LINKS_STATIC. */
+/* Make gcc insert its calls for each access (recorder/access/tsan.c). DIRECTORY has an empty
+ * library that replaces gcc's own library for them. Copies and fills must stay calls, because
+ * inline instructions would go uncounted. So would the variants of _FORTIFY_SOURCE, which no option
+ * affects. gcc rejects -fsanitize together with -static, so it is left out if the call
+ * LINKS_STATIC. */
 static void
 add_gcc(struct line *l, const struct compiler_wishes *w, const char *mark,
         bool links_static, const char *directory)
@@ -285,7 +288,7 @@ add_gcc(struct line *l, const struct compiler_wishes *w, const char *mark,
     add_mark(l, w, true, mark);
 }
 
-/* Mark the object with the kinds of accesses in its source that do not count. Atomic operations
+/* Mark the object with the kinds of accesses in its sources that are not counted. Atomic operations
  * matter only if reads are counted separately. */
 static void
 add_uncounted(struct line *l, const struct compiler_wishes *w, int count, char **arguments)
@@ -306,8 +309,8 @@ add_uncounted(struct line *l, const struct compiler_wishes *w, int count, char *
         compiler_add(l, "-DHEAPTAP_ASSEMBLER");
 }
 
-/* The reference to malloc links the recorder in even if the program never calls malloc. Libraries
- * that count accesses bind to the executable's functions. */
+/* Link the recorder. The reference to malloc does so even if the program never calls malloc.
+ * Libraries that count accesses bind to the executable's functions. */
 static void
 add_recorder(struct line *l, const struct recorder *r)
 {
@@ -320,7 +323,7 @@ add_recorder(struct line *l, const struct recorder *r)
         NULL,
     };
 
-    compiler_add(l, "-Xlinker"); // Not an input, whose language -x may have named.
+    compiler_add(l, "-Xlinker"); // Prevents reading the archive as an input in the language of -x.
     compiler_add(l, r->archive);
     if (r->wrapped != NULL)
         compiler_add(l, arena_printf(l->arena, "-Wl,@%s", r->wrapped));

@@ -1,8 +1,7 @@
-/* compiler_arguments.c: which of a compiler's arguments are inputs.
+/* compiler_arguments.c: distinguish inputs from other arguments of a compiler.
  *
  * Compilers have hundreds of options. Only the few in `with_value` take their value from the next
- * argument; what is neither an option nor such a value is an input.
- */
+ * argument. An argument that is neither an option nor such a value is an input. */
 #include "launch/compiler_arguments.h"
 
 #include <string.h>

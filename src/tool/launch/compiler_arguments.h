@@ -1,4 +1,4 @@
-/* compiler_arguments.h: which of a compiler's arguments are inputs. */
+/* compiler_arguments.h: distinguish inputs from other arguments of a compiler. */
 #ifndef LAUNCH_COMPILER_ARGUMENTS_H
 #define LAUNCH_COMPILER_ARGUMENTS_H
 

@@ -1,17 +1,17 @@
 /* destination.c: choose the paths of a run's profiles.
  *
- * The first process gets the name that the user reads. A run may have hundreds of other processes.
- * Their profiles go to a directory beside the first, which the first of them creates, unless the
- * user has named one directory for all:
+ * The first process gets the name that the user requested. A run may have hundreds of other
+ * processes. Their profiles go to a directory beside the first profile, unless the user named one
+ * directory for all. The first of these processes creates it:
  *
  *     app.heaptap         the program that was started
  *     app.processes/      heaptap.cc1.4711.heaptap, heaptap.as.4712.heaptap, …
  *
- * The recorder expands patterns when it creates a file, and never overwrites one. The recorder has
- * no good way to report an error, so conflicts are detected here in advance. The run's number is
- * chosen here for both file and directory: both must be new, or two runs would look like one. A run
- * gets a number if another run uses its name, or still uses a numbered form of it. If several runs
- * start at once, each executes its program and keeps its profile. */
+ * The recorder expands patterns when it creates a file, and never overwrites one. It has no good
+ * way to report an error, so conflicts are detected here in advance. The run's number is chosen
+ * here for both file and directory: both must be new, or two runs would look like one. A run gets a
+ * number if another run uses its name, or still uses a numbered form of it. If several runs start
+ * at once, each executes its program and keeps its profile. */
 #include "launch/destination.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@
 
 enum { NUMBERS_TRIED = 100000, STARTING_S = 10 };
 
-/* PATH with every % doubled, as the recorder's pattern wants it. */
+/* Return PATH with every % doubled, as a pattern for the recorder. */
 static const char *
 escape(struct arena *arena, const char *path)
 {
@@ -48,7 +48,7 @@ escape(struct arena *arena, const char *path)
     return escaped;
 }
 
-/* Return the length of PATH without slashes at its end, unless it is all slashes. */
+/* Return the length of PATH without trailing slashes, or 1 if it is all slashes. */
 static size_t
 trimmed_length(const char *path)
 {
@@ -67,7 +67,7 @@ destination_is_directory(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Return the directory part of PATH, as something to open. */
+/* Return the directory part of PATH, in a form that can be opened. */
 static const char *
 parent_of(struct arena *arena, const char *path)
 {
@@ -93,8 +93,8 @@ file_name(struct arena *arena, const char *program)
     return name;
 }
 
-/* PATTERN as process PID of PROGRAM expands it. %n is 1: it is left only where a process id makes
- * names new. */
+/* Return PATTERN as process PID of PROGRAM expands it. %n becomes 1: it is still in a pattern only
+ * if a process id makes names unique. */
 static const char *
 expanded_by(const struct destination *d, const char *pattern, const char *program, pid_t pid)
 {
@@ -118,7 +118,8 @@ expanded_by(const struct destination *d, const char *pattern, const char *progra
     return text;
 }
 
-/* Return the directory of other processes, when the first is PID and its profile PATTERN. */
+/* Return the directory of the other processes' profiles. PATTERN is the profile of the first
+ * process, PID. */
 static const char *
 others_path(const struct destination *d, const char *pattern, pid_t pid)
 {
@@ -143,7 +144,7 @@ destination_place(const struct destination *d, const char *executable, pid_t pid
     return destination_name(d, d->wanted, executable, pid);
 }
 
-/* Return true if others than PATH's owner and root can put names beside it. */
+/* Return true if users other than PATH's owner and root can create names beside PATH. */
 static bool
 destination_is_public(const char *path)
 {
@@ -157,8 +158,8 @@ destination_is_public(const char *path)
 }
 
 /* Return why PATH cannot hold the profiles of other processes, or NULL. The recorder creates the
- * directory with its first profile and accepts an existing one. Where another user could create it
- * first, create it now. */
+ * directory with its first profile and accepts an existing one. If another user could create it
+ * first, it is created here. */
 static const char *
 others_problem(const char *path)
 {
@@ -224,7 +225,7 @@ destination_make_others(const struct destination *d, pid_t pid)
 {
     const char *path = others_path(d, d->wanted, pid);
 
-    mkdir(path, 0700); // On failure the check below also fails.
+    mkdir(path, 0700); // On failure the check below fails as well.
     return destination_is_directory(path) && others_problem(path) == NULL ? path : NULL;
 }
 
@@ -242,11 +243,11 @@ destination_others_found(const struct destination *d, pid_t pid)
 
     if (path == NULL || lstat(path, &st) != 0 || !S_ISDIR(st.st_mode))
         return NULL;
-    // The directory is empty if a process was killed while it started, or if the run had no others.
+    // It is empty if the run had no other processes, or one was killed while it started.
     return !d->others_were_there && st.st_uid == geteuid() && rmdir(path) == 0 ? NULL : path;
 }
 
-/* PATTERN with NUMBER for %n. */
+/* Return PATTERN with NUMBER for %n. */
 static const char *
 numbered(const struct destination *d, const char *pattern, unsigned number)
 {
@@ -266,9 +267,10 @@ numbered(const struct destination *d, const char *pattern, unsigned number)
     return text;
 }
 
-/* Choose the value of %n for the whole run, such that the first process's profile and the directory
- * of the others do not exist yet. Create the directory at once, since only one of two concurrent
- * runs can; remove it after the run if it is empty. */
+/* Choose the value of %n for the whole run, so that the first process's profile and the directory
+ * of the others do not exist yet. Create the directory at once, because only one of two concurrent
+ * runs can. The directory is removed after the run if it is empty. Returns 0, or HEAPTAP_BAD_INPUT
+ * with ERR set. */
 static int
 choose_number(struct destination *d, struct err *err)
 {
@@ -284,7 +286,7 @@ choose_number(struct destination *d, struct err *err)
         d->wanted = numbered(d, pattern, n);
         if (lstat(expanded_by(d, d->wanted, d->program, 0), &st) == 0)
             continue;
-        // Other problems of that directory are found by a later check.
+        // A later check detects other problems of that directory.
         if (mkdir(others_path(d, d->wanted, 0), 0700) == 0 || errno != EEXIST)
             return 0;
     }
@@ -292,7 +294,7 @@ choose_number(struct destination *d, struct err *err)
                    pattern);
 }
 
-/* The pattern that the user wrote, from the root on. */
+/* Set d->pattern to the user's pattern, made absolute. */
 static int
 make_absolute(struct destination *d, struct err *err)
 {
@@ -307,7 +309,7 @@ make_absolute(struct destination *d, struct err *err)
     return 0;
 }
 
-/* PATH with a number, "app.%n.heaptap". */
+/* Return PATH with a number: "app.%n.heaptap". */
 static const char *
 beside(const struct destination *d, const char *path)
 {
@@ -318,7 +320,8 @@ beside(const struct destination *d, const char *path)
     return arena_printf(d->arena, "%.*s.%%n" PROFILE_SUFFIX, (int)(length - suffix), path);
 }
 
-/* Return the process that uses PATH, or a name that another run got instead; NULL if none does. */
+/* Return a text about the process that uses PATH, or a numbered name that another run got instead;
+ * NULL if none does. */
 static const char *
 find_user(const struct destination *d, const char *path)
 {
@@ -335,7 +338,8 @@ find_user(const struct destination *d, const char *path)
             continue;
         if (lstat(others, &st) != 0)
             return NULL;
-        // A run makes its directory before its profile. One that was killed leaves it.
+        // A run creates its directory before its profile, and a killed run leaves the directory
+        // behind.
         if (st.st_mtime + STARTING_S >= time(NULL))
             return arena_printf(d->arena, "another run is about to write %s", name);
     }

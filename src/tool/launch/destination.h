@@ -1,4 +1,4 @@
-/* destination.h: where the profiles of a run go. */
+/* destination.h: paths of a run's profiles. */
 #ifndef LAUNCH_DESTINATION_H
 #define LAUNCH_DESTINATION_H
 
@@ -7,20 +7,21 @@
 #include "util/arena.h"
 #include "util/err.h"
 
-/* Patterns are as the recorder expands them. Relative ones begin at our current directory. */
+/* Paths of a run's profiles. Patterns are expanded by the recorder. Relative ones begin at our
+ * current directory. */
 struct destination {
-    const char *wanted;    // The pattern for the first process, as the user wrote it, but %n, which
-                           // is one number for the whole run unless %p makes names new.
+    const char *wanted;    // The user's pattern. %n is already replaced, unless %p makes names
+                           // unique.
     const char *pattern;   // The same, absolute.
-    const char *directory; // Where the first process's profile appears.
+    const char *directory; // Directory of the first process's profile.
     bool has_others;       // Other processes write into a directory beside that profile.
-    bool others_were_there; // Before the run, so that it stays even if it is empty.
-    const char *program;   // The program's name as it appears in file names.
+    bool others_were_there; // That directory existed before the run, so it stays even if empty.
+    const char *program;   // Name of the program, as in file names.
     struct arena *arena;   // Owns all texts.
 };
 
 /* Choose the paths for profiles of the program at PATH. OUTPUT is the user's -o; NULL = none.
- * Returns 0, or HEAPTAP_BAD_INPUT with ERR set for a path that the recorder would refuse later. */
+ * Returns 0, or HEAPTAP_BAD_INPUT with ERR set for a path that the recorder would later refuse. */
 int destination_choose(struct destination *d, const char *output, const char *path,
                        struct arena *arena, struct err *err);
 
@@ -28,27 +29,28 @@ int destination_choose(struct destination *d, const char *output, const char *pa
  * process's id. Returns 0, or HEAPTAP_BAD_INPUT with ERR set if it is unusable. */
 int destination_check_others(const struct destination *d, struct err *err);
 
-/* Return that directory if it already has profiles of another run; else NULL. */
+/* Return that directory if it already contains profiles of another run; else NULL. */
 const char *destination_others_used(const struct destination *d);
 
-/* Return the pattern for the profiles of all processes but this one, the first. "" = their
- * directory is unusable, and an error was printed; NULL = the first process's pattern. */
+/* Return the pattern for the profiles of all processes except this one, the first. "" = their
+ * directory is unusable, and a warning was printed; NULL = use the first process's pattern. */
 const char *destination_others_pattern(const struct destination *d);
 
-/* Return the directory of all processes but PID, the first; NULL = none. */
+/* Return the directory of all processes except PID, the first; NULL = none. */
 const char *destination_others_path(const struct destination *d, pid_t pid);
 
-/* Return that directory after the run, or NULL if it is empty. Removes an empty directory that this
- * run made. */
+/* Return that directory after the run, or NULL if it does not exist. An empty directory that this
+ * run created is removed first. */
 const char *destination_others_found(const struct destination *d, pid_t pid);
 
-/* Make that directory unless it exists, and return it; NULL if it is unusable. */
+/* Create that directory unless it exists, and return it; NULL if it is unusable. */
 const char *destination_make_others(const struct destination *d, pid_t pid);
 
-/* Return the path that the profile of process PID of EXECUTABLE would have as the first process. */
+/* Return the path that the profile of process PID of EXECUTABLE would have if it were the first
+ * process. */
 const char *destination_place(const struct destination *d, const char *executable, pid_t pid);
 
-/* Return PATTERN as that process would expand it; %n is 1. */
+/* Return PATTERN as that process would expand it; %n becomes 1. */
 const char *destination_name(const struct destination *d, const char *pattern,
                              const char *executable, pid_t pid);
 

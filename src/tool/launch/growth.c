@@ -1,10 +1,10 @@
 /* growth.c: detect a heap that grows without events.
  *
- * A program that brings its own allocator records hardly any event, and its profile does not show
- * why. So `run` samples the anonymous memory of its processes from outside. The kernel's RssAnon
- * excludes mapped files and shared memory; it counts the heap of any allocator, writable data
- * and thread stacks. After the run, its maximum is compared with the recorder's figures: peak of
- * live bytes, a header per block, and the recorder's memory.
+ * A program with its own allocator records hardly any event, and its profile does not show why. So
+ * `run` samples the anonymous memory of its processes from outside. The kernel's RssAnon excludes
+ * mapped files and shared memory. It includes the heap of any allocator, writable data and thread
+ * stacks. After the run, the maximum is compared with the recorder's figures: peak of live bytes, a
+ * header per block, and the recorder's memory.
  *
  * Allocators retain freed memory and round sizes up, so only a difference that is large both
  * absolutely and in proportion is reported. A forked process that never calls exec shares its
@@ -21,7 +21,7 @@
 
 enum { PROCESSES_MAX = 256, MODULES_MAX = 256, DEPTH_MAX = 16, NOTES_MAX = 64 };
 
-/* Less is not worth a word, and may be stacks and buffers of libc. */
+/* Minimum difference to report; a smaller one may be stacks and buffers of libc. */
 #define ENOUGH_BYTES ((int64_t)16 << 20)
 
 /* Upper bound of an allocator's overhead per block, in bytes. */
@@ -30,14 +30,14 @@ enum { BLOCK_OVERHEAD_BYTES = 32 };
 struct grown {
     pid_t pid;
     pid_t parent;
-    int64_t anonymous_bytes; // The largest seen.
-    int64_t listed_bytes;    // When its modules were last listed.
-    const char *executable;  // NULL = not known.
-    const char **modules;    // Files whose code it has mapped.
+    int64_t anonymous_bytes; // Largest value seen.
+    int64_t listed_bytes;    // Value when its modules were last listed.
+    const char *executable;  // NULL = unknown.
+    const char **modules;    // Files with mapped code.
     size_t module_count;
-    int64_t recorded_bytes; // By its profiles.
-    bool recorded;          // There is one.
-    bool incomplete;        // The profile is partial by design, or belongs to a forked process.
+    int64_t recorded_bytes; // Sum over its profiles.
+    bool recorded;          // It has a profile.
+    bool incomplete;        // A profile is partial by design, or of a forked process.
 };
 
 static struct grown *
@@ -62,7 +62,7 @@ find_or_add(struct growth *g, pid_t pid, pid_t parent)
     return known;
 }
 
-/* Note the executable and the files mapped for execution, which /proc shows only while the process
+/* Store the executable and the files mapped for execution, which /proc shows only while the process
  * lives. */
 static void
 list_modules(struct growth *g, struct grown *known)
@@ -112,7 +112,7 @@ growth_recorded(struct growth *g, const struct profile *p)
     if (known == NULL)
         return;
     known->recorded = true;
-    // The profile is a file that others may have written to.
+    // Others may have written to the file, so the sum must not overflow as a signed number.
     known->recorded_bytes =
         (int64_t)((uint64_t)known->recorded_bytes + (uint64_t)p->totals.peak_bytes +
                   (uint64_t)p->totals.peak_blocks * BLOCK_OVERHEAD_BYTES +
@@ -122,7 +122,7 @@ growth_recorded(struct growth *g, const struct profile *p)
         known->incomplete |= p->modes[i].mode == MODE_OFF;
 }
 
-/* Return true for a process that was forked without exec: its memory may be its parent's. */
+/* Return true if the process was forked without exec: its memory may be its parent's. */
 static bool
 growth_is_copy(const struct growth *g, const struct grown *known)
 {
@@ -160,7 +160,8 @@ note_of(const struct grown *known, const struct hook_list *hooks, struct arena *
     int64_t had = known->anonymous_bytes, recorded = known->recorded_bytes;
     const char *advice = own_malloc_advice(known->executable, known->modules, known->module_count,
                                            hooks, arena);
-    // Without a profile, and with another reason for its absence, the memory may come from malloc.
+    // Without a profile, the memory may come from malloc if no allocator was found, or the program
+    // cannot be recorded.
     bool unclear = !known->recorded &&
                    (advice == NULL || program_cannot_be_recorded(known->executable) != NULL);
 

@@ -17,14 +17,14 @@ struct growth {
 /* Sample the memory of PID and of the processes that it started. Never fails. */
 void growth_poll(struct growth *g, pid_t pid);
 
-/* Note how much memory P, a profile of the run, accounts for in its process. */
+/* Add the memory in P, a profile of the run, to the recorded memory of its process. */
 void growth_recorded(struct growth *g, const struct profile *p);
 
 /* Return true if growth_note would add a note. */
 bool growth_is_strange(const struct growth *g);
 
-/* After the run, add a note with a remedy to RET for each process with much more memory than was
- * recorded. HOOKS were in effect. */
+/* Add a note with a remedy to RET for each process with much more memory than was recorded. Call it
+ * after the run. HOOKS were in effect. */
 void growth_note(const struct growth *g, const struct hook_list *hooks, struct run_notes *ret);
 
 void growth_release(struct growth *g);

@@ -1,14 +1,14 @@
-/* hook_check.c: are the symbols of `--hook` functions?
+/* hook_check.c: check that the symbols of `--hook` are functions.
  *
- * The library of stubs comes first in link order. So the dynamic linker binds references to a
- * variable of a hooked name to code, and copies code into the program's copy of it. Therefore a
- * symbol that any object of the program defines as something else than a function is refused.
+ * The library of stubs comes first in link order. So if a hooked name is a variable, the dynamic
+ * linker binds its references to code, and copies code into the program's copy of the variable.
+ * Therefore a symbol that any object of the program defines as something other than a function is
+ * refused.
  *
  * The dynamic linker itself lists these objects (`ld.so --list`): no other program has its search
  * path, its cache and the user's LD_PRELOAD. It runs none of their code. If it fails, as it does
  * for a script, nothing is refused. The recorder then binds variables past the stubs
- * (entry/hook_names_dynamic.c), as it does in programs that the first one starts.
- */
+ * (entry/hook_names_dynamic.c), as it does in programs that the first one starts. */
 #include "launch/hook_check.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 
 #include "symbol/elf_names.h"
 
-/* Start LINKER --list PROGRAM with its output in *RET_FD; its pid, or -1. */
+/* Start LINKER --list PROGRAM with its output in *RET_FD. Return its pid, or -1. */
 static pid_t
 start_listing(char *linker, char *program, int *ret_fd)
 {
@@ -48,8 +48,8 @@ start_listing(char *linker, char *program, int *ret_fd)
     return pid;
 }
 
-/* Cut the path out of LINE, which is "NAME => PATH (ADDRESS)" or "PATH (ADDRESS)". Return NULL if
- * it has none. */
+/* Return the path in LINE, which is "NAME => PATH (ADDRESS)" or "PATH (ADDRESS)"; NULL if it has
+ * none. Modifies LINE. */
 static const char *
 path_in(char *line)
 {
@@ -65,8 +65,8 @@ path_in(char *line)
     return strchr(path, '/') != NULL ? path : NULL;
 }
 
-/* Remove the hooks with one of KINDS that name a variable in FILE, or refuse the first that the
- * user named itself. */
+/* Remove each hook that a preset added if KINDS shows that it is a variable in FILE. Refuse the
+ * first such hook that the user named. Returns 0, or HEAPTAP_USAGE with ERR set. */
 static int
 check_kinds(struct hook_list *list, const enum elf_name *kinds, const char *file, struct err *err)
 {

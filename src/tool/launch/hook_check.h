@@ -4,9 +4,9 @@
 
 #include "launch/hook_kinds.h"
 
-/* Look up LIST's symbols in PROGRAM and its initial libraries. Returns HEAPTAP_USAGE, with ERR set,
- * if one of them defines a symbol as anything but a function. Removes such a symbol from LIST
- * instead if a preset added it. */
+/* Look up LIST's symbols in PROGRAM and its initial libraries. Returns 0, or HEAPTAP_USAGE with ERR
+ * set if one of them defines a symbol as anything but a function. If a preset added such a symbol,
+ * it is removed from LIST instead. */
 int hook_check(struct hook_list *list, const char *program, struct arena *arena, struct err *err);
 
 #endif

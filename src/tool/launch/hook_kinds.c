@@ -1,9 +1,9 @@
-/* hook_kinds.c: the kinds of functions that can be hooked, and the names of well-known allocators.
+/* hook_kinds.c: kinds of functions that can be hooked, and names of well-known allocators.
  *
  * A kind states which argument is the size and which the block; all other arguments pass through.
  * So a few kinds cover many functions, and each kind is named after its best-known function. A
- * preset lists names with their kinds: every function of the allocator whose blocks may reach its
- * free function. A name that a program lacks costs nothing. */
+ * preset lists names with their kinds: every function of the allocator whose blocks may be passed
+ * to its free function. Names that a program lacks cost nothing. */
 #include "launch/hook_kinds.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@
 
 struct kind {
     const char *name;
-    const char *arguments; // For help; NULL: another name of the one before.
+    const char *arguments; // For help; NULL: another name of the preceding kind.
     enum hook_shape shape;
 };
 
@@ -42,7 +42,7 @@ static const struct kind kinds[] = {
     {"heap_free", "(heap, block, …)", HOOK_HEAP_FREE},
 };
 
-/* SYMBOLS are separated by spaces. */
+/* Functions of one kind. SYMBOLS are separated by spaces. */
 struct preset_part {
     enum hook_shape shape;
     const char *symbols;
@@ -52,7 +52,7 @@ enum { PARTS_MAX = 12 };
 
 struct preset {
     const char *name;
-    struct preset_part parts[PARTS_MAX]; // Ended by one without symbols.
+    struct preset_part parts[PARTS_MAX]; // Ended by a part without symbols.
 };
 
 static const struct preset presets[] = {
@@ -146,31 +146,32 @@ static const char always[] = "malloc calloc realloc reallocarray free free_sized
                              "pvalloc malloc_usable_size dlclose fork _Fork sigaction signal";
 
 /* Functions of the C library that allocate or free blocks. Its other functions allocate by malloc
- * and are recorded already. */
+ * and are already recorded. */
 static const char of_libc[] = "strdup strndup __strdup __strndup __libc_malloc __libc_calloc "
                               "__libc_realloc __libc_free __libc_memalign __libc_valloc "
                               "__libc_pvalloc";
 
-/* Functions that map memory fit no kind. A kind passes on five arguments at most, takes any result
- * but NULL for a block, and ends whole blocks. mmap has six arguments, mmap, sbrk and shmat fail
- * with -1, and munmap may unmap a part. */
+/* Functions that map memory, which fit no kind. A kind passes on at most five arguments, takes any
+ * result but NULL for a block, and ends whole blocks. mmap has six arguments; mmap, sbrk and shmat
+ * fail with -1; munmap may unmap a part. */
 static const char of_pages[] = "mmap mmap64 mremap munmap brk sbrk shmat shmdt __mmap __mmap64 "
                                "__mremap __munmap __brk __sbrk __shmat __shmdt";
 
-/* Functions, or with a * prefixes of functions, that must not be hooked: no program starts without
+/* Functions, or with a * prefixes of functions, that must not be hooked. No program starts without
  * them, they depend on their caller's address, or they belong to heaptap. Their arguments and
- * results are not those of an allocator, so a stub would break the program. */
+ * results are not an allocator's, so a stub would break the program. */
 static const char impossible[] =
     "main _start _init _fini __libc_* dlopen dlmopen dlsym dlvsym dladdr dladdr1 dlinfo dlerror "
     "dl_iterate_phdr _dl_* __tls_* pthread_* __cxa_* _Unwind_* __gxx_* heaptap_* _r_debug* "
     "__stack_chk_* setjmp _setjmp sigsetjmp __sigsetjmp longjmp siglongjmp vfork";
 
-/* Some that begin so are allocators all the same. */
+/* Allocators that match a prefix above. */
 static const char possible[] = "__cxa_allocate_exception __cxa_free_exception "
                                "__cxa_allocate_dependent_exception "
                                "__cxa_free_dependent_exception";
 
-/* Return the next word of *TEXT, *RET_LENGTH long, and *TEXT behind it; NULL at the end. */
+/* Return the next word of *TEXT, with its length in *RET_LENGTH, and advance *TEXT behind it; NULL
+ * at the end. */
 static const char *
 hook_kinds_next_word(const char **text, size_t *ret_length)
 {
@@ -206,8 +207,8 @@ matches_word(const char *text, const char *wanted)
 }
 
 /* Return true if SYMBOL belongs to the C library or the loader. Searching the libraries of this
- * process suffices, because such names do not change. Search each library by itself: this
- * executable has copies of their variables. */
+ * process suffices, because such names do not change. Each library is searched separately, because
+ * this executable has copies of their variables. */
 static bool
 is_of_libc(const char *symbol)
 {
@@ -245,7 +246,7 @@ hook_kinds_preset_of(const char *symbol)
     return NULL;
 }
 
-/* SYMBOL asked for twice: the later kind counts. */
+/* Append HOOK to LIST. If its symbol is already there, the later kind replaces the earlier one. */
 static void
 hook_kinds_append(struct hook_list *list, struct arena *arena, struct hook hook)
 {

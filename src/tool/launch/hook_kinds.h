@@ -1,4 +1,4 @@
-/* hook_kinds.h: the arguments of `run --hook`: SYMBOL=KIND, or the name of a preset. */
+/* hook_kinds.h: arguments of `run --hook`: SYMBOL=KIND, or the name of a preset. */
 #ifndef LAUNCH_HOOK_KINDS_H
 #define LAUNCH_HOOK_KINDS_H
 
@@ -10,7 +10,7 @@
 struct hook {
     const char *symbol;
     enum hook_shape shape;
-    const char *preset; // NULL: requested by its own name.
+    const char *preset; // NULL: the user named the symbol.
 };
 
 struct hook_list {
@@ -18,17 +18,17 @@ struct hook_list {
     size_t count, capacity;
 };
 
-/* Add the hooks in TEXT, the value of one option. Returns HEAPTAP_USAGE with ERR set if TEXT is
- * malformed. */
+/* Add the hooks in TEXT, the value of one option. Returns 0, or HEAPTAP_USAGE with ERR set if TEXT
+ * is malformed. */
 int hook_kinds_add(struct hook_list *list, struct arena *arena, const char *text, struct err *err);
 
-/* Return true if TEXT is "list" or "help", which request the list of presets. */
+/* Return true if TEXT is "list" or "help", which request the list of kinds and presets. */
 bool hook_kinds_is_question(const char *text);
 
-/* Add the answer to OUT: all kinds and presets. */
+/* Append that list to OUT. */
 void hook_kinds_explain(struct strbuf *out);
 
-/* Return the preset that has SYMBOL; NULL = none. */
+/* Return the name of the preset with SYMBOL; NULL = none. */
 const char *hook_kinds_preset_of(const char *symbol);
 
 #endif

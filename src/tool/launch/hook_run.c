@@ -31,7 +31,7 @@ hook_run_remove(struct hook_run *h)
 #define DIRECT                                                                                     \
     "only patching its code would show them; wrap it when you link it (heaptap/wrap.h, "
 
-/* Return why the hook of SYMBOL was never called in EXECUTABLE. */
+/* Return why the hook of SYMBOL was never called in EXECUTABLE, from ARENA. */
 static const char *
 why_never_called(const char *executable, const char *symbol, struct arena *arena)
 {
@@ -76,7 +76,7 @@ note_hook(struct run_notes *notes, const char *text)
                          });
 }
 
-/* Return true if no function of PRESET was called and INDEX is its first one. */
+/* Return true if no function of PRESET was called and INDEX is the preset's first one. */
 static bool
 is_idle_preset(const struct hook_list *list, const char *preset, size_t index,
                const uint8_t *called)

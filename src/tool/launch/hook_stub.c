@@ -1,18 +1,19 @@
 /* hook_stub.c: write a shared library of stubs, byte by byte.
  *
- * A preloaded library can define only names known when it was linked. So each run makes a library
- * for the names its user chose: per name a dynamic symbol and a stub, which passes the address of
- * its slot and jumps to the recorder's entry (base/hook_slot.h). It has two segments:
+ * A preloaded library can define only names known when it was linked. So each run writes a library
+ * for the names that its user chose. For each name it has a dynamic symbol and a stub, which passes
+ * the address of its slot and jumps to the recorder's entry (base/hook_slot.h). It has two
+ * segments:
  *
  *     code   header, program headers, names, hash table, relocation, stubs, resolvers, unwind data
  *     data   dynamic section, address of the recorder's table, symbols, slots
  *
- * A page behind the segments, which is not loaded, holds the marks. One unwind table covers all
+ * A page behind the segments, which is not loaded, has the marks. One unwind table covers all
  * stubs: a stub has no frame, so a signal handler that interrupts it can unwind to its caller.
  *
  * The reference to the recorder's table is weak, because the loader ends a program that lacks a
- * strong one. The recorder may fail to load where this library does not. The file's permissions
- * therefore match the recorder's. */
+ * strong one, and the recorder may fail to load where this library does not. To make that unlikely,
+ * the file's permissions match the recorder's. */
 #include "launch/hook_stub.h"
 
 #include <elf.h>
@@ -35,7 +36,7 @@ enum {
     FIRST_SYMBOL = 2,
 };
 
-/* The growing file; the offset and the address of every part are where it was added. */
+/* The file being written, and the offset of each part. Offsets equal addresses. */
 struct image {
     struct strbuf bytes;
     size_t names, names_end, hash, relocation, stubs, begin, unwind_header, unwind_header_bytes;
@@ -133,7 +134,7 @@ slot_of(const struct image *i, size_t index)
     return i->slots + index * sizeof(struct hook_slot);
 }
 
-/* Stub POSITION, which jumps to ENTRY of the table with slot INDEX:
+/* Write stub POSITION, which jumps to ENTRY of the table with slot INDEX:
  * endbr64; lea SLOT(%rip),%r9; mov TABLE(%rip),%rax; jmp *8*ENTRY(%rax) */
 static void
 put_stub(struct image *i, size_t position, size_t index, enum hook_shape entry)
@@ -153,7 +154,8 @@ put_stub(struct image *i, size_t position, size_t index, enum hook_shape entry)
     hook_stub_put(i, at + JMP, &offset, 4);
 }
 
-/* endbr64; lea STUBS(%rip),%rdi; mov COUNT,%esi; lea SLOTS(%rip),%r9; mov TABLE(%rip),%rax;
+/* Write the initialisation function:
+ * endbr64; lea STUBS(%rip),%rdi; mov COUNT,%esi; lea SLOTS(%rip),%r9; mov TABLE(%rip),%rax;
  * test %rax,%rax; je to the ret; jmp *8*HOOK_BEGIN(%rax); ret */
 static void
 put_begin(struct image *i, uint32_t count)
@@ -176,8 +178,8 @@ put_begin(struct image *i, uint32_t count)
     hook_stub_put(i, i->begin + ENTRY, &entry, 4);
 }
 
-/* One FDE for all stubs, with the return address always on top of the stack, and the search table
- * that unwinders use to find it. */
+/* Add an FDE for all stubs, and the search table for unwinders. The return address is always on top
+ * of the stack. */
 static void
 add_unwind(struct image *i, size_t count)
 {
@@ -187,11 +189,11 @@ add_unwind(struct image *i, size_t count)
     size_t start, fde;
 
     i->unwind_header = align_to(i, 4);
-    add_u32(i, 0x3b031b01); // Version, and how the following is encoded.
-    add_u32(i, 16);         // From here to the CIE.
+    add_u32(i, 0x3b031b01); // Version, and encodings of the following fields.
+    add_u32(i, 16);         // Distance from here to the CIE.
     add_u32(i, 1);
     add_u32(i, (uint32_t)(i->stubs - i->unwind_header));
-    add_u32(i, (uint32_t)(20 + sizeof cie)); // The FDE, from the header.
+    add_u32(i, (uint32_t)(20 + sizeof cie)); // The FDE, relative to the header.
     i->unwind_header_bytes = i->bytes.length - i->unwind_header;
     start = i->bytes.length;
     add_bytes(i, cie, sizeof cie);
@@ -200,7 +202,7 @@ add_unwind(struct image *i, size_t count)
     add_u32(i, (uint32_t)(fde + 4 - start));
     add_u32(i, (uint32_t)(i->stubs - i->bytes.length));
     add_u32(i, (uint32_t)(2 * count * STUB_BYTES + BEGIN_BYTES));
-    add_u32(i, 0); // No augmentation, and three times nothing to do.
+    add_u32(i, 0); // No augmentation, and three DW_CFA_nop.
     add_u32(i, 0);
 }
 
@@ -226,7 +228,7 @@ add_code(struct image *i, const struct hook_list *list)
 
 /* --- Data ------------------------------------------------------------------------------------- */
 
-/* The symbols come right behind the dynamic section and the table's address. */
+/* Add the dynamic section. The table's address and the symbols follow directly. */
 static void
 add_dynamic(struct image *i)
 {
@@ -270,7 +272,7 @@ add_data(struct image *i, const struct hook_list *list)
         strbuf_char(&i->bytes, '\0');
 }
 
-/* --- Headers, and what was left open ---------------------------------------------------------- */
+/* --- Headers and symbols ---------------------------------------------------------------------- */
 
 static void
 put_headers(struct image *i)
@@ -310,9 +312,9 @@ hook_stub_put_symbol(struct image *i, const struct hook_list *list, size_t index
     const Elf64_Sym symbol = {
         .st_name = (Elf64_Word)(name - i->names),
         .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
-        .st_shndx = 1, // There are no sections; any but SHN_UNDEF says that it is defined.
+        .st_shndx = 1, // Any index but SHN_UNDEF means defined; there are no sections.
         .st_value = i->stubs + index * STUB_BYTES,
-        .st_size = 0, // Or the loader would copy code into a program's copy of a variable.
+        .st_size = 0, // Otherwise the loader would copy code into a program's copy of a variable.
     };
     const struct hook_slot slot = {
         .name_off = (int64_t)name - (int64_t)slot_at,
@@ -361,8 +363,8 @@ hook_stub_is_public(const char *path)
     return true;
 }
 
-/* Write DATA to a new file in DIRECTORY whose name is *RET_PATH; false, and no file, if it cannot
- * be written or its code could not be mapped. */
+/* Write DATA to a new file in DIRECTORY and store its name in *RET_PATH. Return false, without a
+ * file, if it cannot be written or its code cannot be mapped. */
 static bool
 write_in(const char *directory, const struct strbuf *data, mode_t mode, struct arena *arena,
          const char **ret_path)
@@ -372,7 +374,7 @@ write_in(const char *directory, const struct strbuf *data, mode_t mode, struct a
     bool done;
     int fd;
 
-    // The list of libraries to preload has no way to write these.
+    // LD_PRELOAD cannot contain these characters.
     if (directory[0] != '/' || strpbrk(directory, " :$") != NULL)
         return false;
     fd = mkostemp(path, O_CLOEXEC);

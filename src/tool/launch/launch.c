@@ -5,8 +5,8 @@
  * Signals from the terminal reach the program directly, so `run` ignores them. It forwards signals
  * sent to it, stops when job control stops the program, and dies of the same signal.
  *
- * A signal that a process sends to the whole process group reaches the program twice: from the
- * sender and forwarded. Nothing distinguishes such a signal from one sent to `run` alone. */
+ * A signal sent to the whole process group reaches the program twice: from the sender and
+ * forwarded. Nothing distinguishes such a signal from one sent to `run` alone. */
 #include "launch/launch.h"
 
 #include <errno.h>
@@ -24,8 +24,7 @@
 
 static volatile sig_atomic_t child_pid, interrupted;
 
-/* The signals that job control stops processes with. After the program's end they stop us as
- * usual. */
+/* Signals that job control stops processes with. After the program's end they stop us as usual. */
 static const int stops[] = {SIGTSTP, SIGTTIN, SIGTTOU};
 static struct sigaction stops_given[countof(stops)];
 
@@ -45,9 +44,9 @@ is_request_to_end(int number)
 }
 
 /* Forward a signal that a process sent. A signal from the kernel comes from the terminal and has
- * reached the program already, except for SIGHUP, which only the session leader gets. After the
- * program's end, the first request to terminate leaves the profiles as they are; the second ends
- * `run`. */
+ * already reached the program, except for SIGHUP, which only the session leader gets. After the
+ * program's end, the first request to terminate skips the rest of the work on the profiles; the
+ * second ends `run`. */
 static void
 pass_on(int number, siginfo_t *info, void *context)
 {
@@ -55,7 +54,7 @@ pass_on(int number, siginfo_t *info, void *context)
 
     (void)context;
     if (info->si_code <= 0 && info->si_pid == getpid())
-        ; // Our own abort.
+        ; // From our own abort.
     else if (child_pid > 0 && info->si_code == SI_QUEUE)
         sigqueue((pid_t)child_pid, number, info->si_value);
     else if (child_pid > 0 && (info->si_code <= 0 || (number == SIGHUP && getsid(0) == getpid())))
@@ -79,8 +78,8 @@ become(const struct launch *l, int report_fd)
     _exit(127);
 }
 
-/* Signals for us alone: those that stop us at once, the child's, and those that our faults raise.
- * All others are forwarded to the program. */
+/* Return true if NUMBER is not forwarded: signals that stop us at once, the child's, and those of
+ * our own faults. */
 static bool
 launch_is_ours(int number)
 {
@@ -93,8 +92,8 @@ launch_is_ours(int number)
     return false;
 }
 
-/* Start to handle signals sent to `run`. Forward also those that it inherited as ignored: the
- * program may handle them. */
+/* Begin to handle signals sent to `run`. Signals that it inherited as ignored are forwarded as
+ * well, because the program may handle them. */
 static void
 listen_for_signals(void)
 {
@@ -106,15 +105,16 @@ listen_for_signals(void)
         sigaction(stops[i], NULL, &stops_given[i]);
     for (int number = 1; number <= SIGRTMAX; number++)
         if (!launch_is_ours(number))
-            sigaction(number, &pass, NULL); // Fails for those that libc keeps for itself.
+            sigaction(number, &pass, NULL); // Fails for the signals that libc reserves.
     sigaction(SIGPIPE, &ignore, NULL);
     sigemptyset(&child);
-    sigaddset(&child, SIGCHLD); // wait_a_while waits for this signal; no other code uses it.
+    sigaddset(&child, SIGCHLD); // Only wait_a_while waits for this signal.
     sigprocmask(SIG_SETMASK, &child, NULL);
 }
 
-/* The program has been stopped by job control, which stopped us too had we not been looking: the
- * shell waits for us, so stop as it did, and when we are continued see that it is. */
+/* Stop ourselves after job control has stopped the program, because the shell waits for us. Job
+ * control would have stopped us as well if we did not handle the signal. When we are continued,
+ * make sure that the program is as well. */
 static void
 stop_like(pid_t pid, int number)
 {
@@ -125,14 +125,14 @@ stop_like(pid_t pid, int number)
     sigaction(number, &stop, &pass);
     raise(number);
     sigaction(number, &pass, NULL);
-    // As a rule the shell has continued both; it may even have been stopped again since.
+    // The shell has usually continued both. The program may even have been stopped again since.
     nanosleep(&short_time, NULL);
     if (waitid(P_PID, (id_t)pid, &info, WCONTINUED | WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
         info.si_pid == 0)
         kill(pid, SIGCONT);
 }
 
-/* Wait until something has become of a child, for INTERVAL_NS at most. SIGCHLD is blocked. */
+/* Wait until a child changes state, at most for INTERVAL_NS. SIGCHLD must be blocked. */
 static void
 wait_a_while(uint64_t interval_ns)
 {
@@ -145,8 +145,8 @@ wait_a_while(uint64_t interval_ns)
     sigtimedwait(&child, NULL, &interval);
 }
 
-/* Wait for the end of the program, and poll it meanwhile. One that somebody else stops is just
- * slow. */
+/* Wait for the end of the program, polling it meanwhile. Return its wait status. A program stopped
+ * by another process is merely slow. */
 static int
 wait_for(const struct launch *l, pid_t pid)
 {
@@ -168,7 +168,7 @@ wait_for(const struct launch *l, pid_t pid)
     }
 }
 
-/* Timers that an exec leaves to us are the program's; a fork would stop them. */
+/* Timers that we inherited by exec belong to the program, and would not survive the fork. */
 struct timers {
     struct itimerval real, virtual, profile;
 };
@@ -206,7 +206,7 @@ launch_wait(const struct launch *l, pid_t *ret_pid, int *ret_status, struct err 
         return err_errno(err, HEAPTAP_BAD_INPUT, "cannot make a pipe");
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &mask); // Block signals until they can be forwarded.
-    // SIGCHLD must not be ignored, or the program's status would be lost to us.
+    // An ignored SIGCHLD would lose the program's status.
     sigaction(SIGCHLD, &usual, &given);
     fflush(NULL);
     given_timers = take_timers();
@@ -251,7 +251,7 @@ launch_end_like(int status)
         struct rlimit none = {0, 0};
         sigset_t set;
 
-        // The program has dumped its core if it was to; ours would only overwrite it.
+        // The program has already dumped its core, if it had to. Ours would overwrite it.
         setrlimit(RLIMIT_CORE, &none);
         signal(number, SIG_DFL);
         sigemptyset(&set);

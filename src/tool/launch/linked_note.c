@@ -1,6 +1,6 @@
 /* linked_note.c: find the note of an executable that has a recorder linked in.
  *
- * strip keeps notes and program headers point to them, so a few small reads suffice. The file may
+ * strip keeps notes, and program headers point to them, so a few small reads suffice. The file may
  * be any that a user wants to run, so every length in it is checked. platform/dormant_linked.c
  * writes the note. */
 #include "launch/linked_note.h"
@@ -11,10 +11,10 @@
 
 #include "base/base.h"
 
-/* Only the notes at the start of a segment are looked at. */
+/* Bytes to search at the start of a segment of notes. */
 enum { NOTES_BYTES = 4096 };
 
-/* Type 1 of that owner is the note of heaptap.h, which any program may have. */
+/* Owner of the note. Its type 1 is the note of heaptap.h, which any program may have. */
 static const char owner[] = "heaptap";
 enum { LINKED_TYPE = 2 };
 

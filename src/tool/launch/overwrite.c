@@ -1,9 +1,9 @@
 /* overwrite.c: `run --force`.
  *
- * A script that runs repeatedly wants its profile under a fixed name. --force removes the old
- * profile and the profiles of the other processes of its run: two runs in one place would look like
- * one session. It removes nothing while a process still writes one of them, because its data would
- * be lost.
+ * A script that runs repeatedly needs its profile under a fixed name. --force removes the old
+ * profile and the profiles of the other processes of its run, because two runs in one place would
+ * look like one session. It removes nothing while a process still writes one of them, because that
+ * process's data would be lost.
  *
  * Only a file whose contents are a profile is removed, so a typing error after -o costs no other
  * file. Symbolic links are not followed. */
@@ -32,7 +32,7 @@ overwrite_is_profile(const char *path)
     return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && origin_header(path, &h);
 }
 
-/* Return the directory of other processes beside OUTPUT. */
+/* Return the directory of the other processes of OUTPUT's run. */
 static const char *
 others_of(const char *output, struct arena *arena)
 {
@@ -61,14 +61,14 @@ overwrite_profile_in(const char *directory, struct arena *arena)
     return found;
 }
 
-/* Return the run whose first process H is of, if it lives and may still pack or rename the profile;
- * else 0. */
+/* Return the process id of the run whose first process H is of, if it lives and may still pack or
+ * rename the profile; else 0. */
 static uint32_t
 processes_run(const struct disk_header *h)
 {
     uint64_t start = h->session_id != 0 ? processes_start(h->parent_pid) : 0;
 
-    // A later process may have got the number.
+    // A later process may have got the same id.
     return start != 0 && start <= h->process_start ? h->parent_pid : 0;
 }
 
@@ -81,7 +81,7 @@ overwrite_writer(const char *path)
 
     if (!overwrite_is_profile(path) || !origin_header(path, &h))
         return 0;
-    // A process that is starting has its name there some microseconds before it can be found.
+    // A starting process creates its file some microseconds before it can be found.
     for (int i = 0; i < STARTING_LOOKS && h.state == DISK_STATE_NEW; i++) {
         nanosleep(&pause, NULL);
         if (!origin_header(path, &h))
@@ -92,13 +92,13 @@ overwrite_writer(const char *path)
     owner = owner_find(path, &h);
     if (owner.state == OWNER_ALIVE)
         return owner.pid != 0 ? owner.pid : h.pid;
-    // After an exec it writes another one, and its run will still read this one.
+    // After an exec the process writes another profile, and its run will still read this one.
     if (h.process_start != 0 && processes_start(h.pid) == h.process_start)
         return h.pid;
     return processes_run(&h);
 }
 
-/* Refuse to remove PATH while a process writes it. */
+/* Refuse to remove PATH while a process writes it. Returns 0, or HEAPTAP_BAD_INPUT with ERR set. */
 static int
 check_unused(const char *path, struct err *err)
 {
@@ -112,7 +112,7 @@ check_unused(const char *path, struct err *err)
                    pid, path);
 }
 
-/* Call VISIT for each profile in DIRECTORY until it fails. */
+/* Call VISIT for each profile in DIRECTORY until it fails. Returns its result. */
 static int
 visit_others(const char *directory, int (*visit)(const char *path, struct err *err),
              struct arena *arena, struct err *err)
@@ -164,6 +164,6 @@ overwrite_make_room(const char *output, struct arena *arena, struct err *err)
     if (unlink(output) != 0 && errno != ENOENT)
         return err_errno(err, HEAPTAP_BAD_INPUT, "cannot remove %s", output);
     visit_others(others, remove_one, arena, err);
-    rmdir(others); // Something else may be in it, which stays.
+    rmdir(others); // Fails, and leaves the directory, if it contains other files.
     return 0;
 }

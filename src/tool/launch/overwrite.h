@@ -5,14 +5,13 @@
 #include "util/arena.h"
 #include "util/err.h"
 
-/* Remove the profile OUTPUT and the profiles of the other processes of its run, if OUTPUT is the
- * name of a profile: not NULL, no directory, no pattern. Leaves files that are not profiles, and
- * removes nothing while a process writes one of them. Returns 0, or HEAPTAP_BAD_INPUT with ERR
- * set. */
+/* Remove the profile OUTPUT and the profiles of the other processes of its run. Does nothing if
+ * OUTPUT is NULL, a directory or a pattern. Keeps files that are not profiles, and removes nothing
+ * while a process writes one of the profiles. Returns 0, or HEAPTAP_BAD_INPUT with ERR set. */
 int overwrite_make_room(const char *output, struct arena *arena, struct err *err);
 
-/* Return the process that writes the profile PATH, or has written it before an exec, or else the
- * run that waited for it; 0 if none lives that can be seen. */
+/* Return the process that writes the profile PATH or wrote it before an exec, else the run that
+ * waited for it; 0 if no such process is known to live. */
 uint32_t overwrite_writer(const char *path);
 
 /* Return a profile in DIRECTORY that would be attributed to the same run; NULL if there is none. */

@@ -7,15 +7,16 @@
  *     only in the full symbol table   as above, and other modules cannot call it
  *     no symbols                      recognised by a text in the program, if any
  *
- * For all but the first, only patching the program's code would work; heaptap does not patch. The
- * user must build the program differently, depending on how it calls the allocator:
+ * For all but the first, only patching the program's code would work, which heaptap does not do.
+ * The user must build the program differently, depending on the names by which it calls the
+ * allocator:
  *
  *     as malloc        link the recorder first (libheaptap.a); it replaces the allocator
  *     as je_malloc     the recorder never sees a call of malloc, so the linker must redirect these
  *                      calls to it (heaptap/wrap.h, --wrap)
  *
  * Using the system's malloc helps in both cases. Runtimes that manage a heap without malloc have
- * their own messages. test/run/allocator/own_malloc.sh tries every remedy named here. */
+ * their own messages. test/run/allocator/own_malloc.sh tests every remedy named here. */
 #include "launch/own_malloc.h"
 
 #include <stdarg.h>
@@ -27,10 +28,10 @@
 
 struct allocator {
     const char *name;
-    const char *preset;     // For --hook; NULL = a runtime, or nothing to hook.
-    const char *symbols[6]; // Any one identifies the allocator. Names of the preset come first.
-    const char *text;       // A text that it has even when stripped; NULL = none.
-    const char *remedy;     // When it cannot be hooked.
+    const char *preset;     // For --hook; NULL = a runtime, or no function to hook.
+    const char *symbols[6]; // Each identifies the allocator. Names of the preset come first.
+    const char *text;       // A text that it contains even when stripped; NULL = none.
+    const char *remedy;     // Remedy if it cannot be hooked.
 };
 
 #define SYSTEM_MALLOC "build the program so that it uses the system's malloc"
@@ -95,7 +96,7 @@ static const struct allocator allocators[] = {
     {"LuaJIT", NULL, {"lj_alloc_create"}, NULL, "LuaJIT's heap is its own; see collectgarbage"},
 };
 
-/* Allocators found in one file. */
+/* An allocator's symbol found in a file. */
 struct found {
     enum elf_name kind;
     const char *symbol;
@@ -103,10 +104,10 @@ struct found {
 
 enum { SYMBOLS_MAX = countof(((struct allocator *)NULL)->symbols) };
 
-/* Search one file for the names of all allocators in a single pass. */
+/* Names of all allocators in one file, found in a single pass. */
 struct names_in {
     const char *path;
-    enum elf_name kinds[countof(allocators)][SYMBOLS_MAX]; // All NONE if it cannot be read.
+    enum elf_name kinds[countof(allocators)][SYMBOLS_MAX]; // All NONE if the file cannot be read.
 };
 
 static struct names_in
@@ -209,8 +210,7 @@ explain_inside(struct lines *lines, const struct allocator *a, const char *path,
             path, a->name, f->symbol, a->remedy, f->symbol);
 }
 
-/* Add a line of advice if the file of IN contains allocator INDEX. Return true if a line was
- * added. */
+/* Add a line of advice if the file of IN contains allocator INDEX. Return true if it does so. */
 static bool
 explain_one(struct lines *lines, size_t index, const struct names_in *in,
             const struct hook_list *hooks)
@@ -228,7 +228,7 @@ explain_one(struct lines *lines, size_t index, const struct names_in *in,
         explain_inside(lines, a, path, &f);
         return true;
     }
-    if (own_malloc_is_hooked(hooks, f.symbol)) // So the allocator has mapped the memory itself.
+    if (own_malloc_is_hooked(hooks, f.symbol)) // Its blocks are recorded already.
         return false;
     own_malloc_add_line(lines, "%s is %s under other names (%s): record it with --hook %s", path,
                         a->name, f.symbol, a->preset);
@@ -252,7 +252,8 @@ own_malloc_advice(const char *executable, const char *const *modules, size_t cou
     for (size_t i = 0; i < countof(allocators); i++)
         for (size_t k = 0; k < files && (cannot == NULL || allocators[i].preset == NULL); k++)
             known |= explain_one(&lines, i, &in[k], hooks);
-    // A malloc in the program precedes the recorder's in link order, also for calls from libraries.
+    // A malloc in the program precedes the recorder's in link order, for calls from libraries as
+    // well.
     if (!known && cannot != NULL)
         own_malloc_add_line(&lines, "%s cannot be recorded: %s", executable, cannot);
     else if (!known && has_malloc(executable))

@@ -1,10 +1,9 @@
-/* periodic.c: snapshots every so many seconds, for `heaptap run --snapshot-every`.
+/* periodic.c: take snapshots at regular intervals, for `heaptap run --snapshot-every`.
  *
- * The program needs no timer and no thread for that: while run waits for its end, it looks through
- * the directories for profiles of the session whose process lives, and leaves a request in each.
- * Nothing waits for an answer. A process that has not taken the last request has not allocated
- * since, so another would say the same; it is not written.
- */
+ * The program needs no timer and no thread for that. While run waits for its end, it searches the
+ * directories for profiles of the session whose process lives, and leaves a request in each. It
+ * waits for no answer. A process that has not accepted the last request has not allocated since.
+ * Another snapshot of it would equal the last one, so no request is written. */
 #include "launch/periodic.h"
 
 #include <dirent.h>
@@ -58,7 +57,7 @@ periodic_poll(struct periodic *p)
     if (p->start_ns == 0)
         p->start_ns = now_ns;
     if (now_ns - p->start_ns >= (p->turns + 1) * p->period_ns) {
-        // After a time of being stopped, only the latest.
+        // If run was stopped for some time, request only the latest snapshot.
         p->turns = (now_ns - p->start_ns) / p->period_ns;
         snprintf(name, sizeof name, "after %.10g s",
                  (double)p->turns * (double)p->period_ns / (double)NS_PER_S);

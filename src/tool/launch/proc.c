@@ -1,7 +1,7 @@
 /* proc.c: read the state of processes from /proc.
  *
- * A process may change or end between two reads, and a process that ends shows nothing. So each
- * query is one read, and its result describes one moment. */
+ * A process may change or end between two reads, and an ended process shows nothing. So each query
+ * is one read, and its result describes one moment. */
 #include "launch/proc.h"
 
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Return the start of /proc/PID/NAME, at most SIZE_BYTES with the 0 at its end; "" if it is
- * gone. */
+/* Read the start of /proc/PID/NAME into RET, at most SIZE_BYTES including a NUL; "" if the process
+ * is gone. Returns RET. */
 static const char *
 read_proc(pid_t pid, const char *name, char *ret, size_t size_bytes)
 {
@@ -29,7 +29,8 @@ read_proc(pid_t pid, const char *name, char *ret, size_t size_bytes)
     return ret;
 }
 
-/* Return the value in bytes of a line of /proc/PID/status given in kB. */
+/* Return the value of the line NAME of /proc/PID/status, which is in kB, in bytes; 0 if there is
+ * none. */
 static int64_t
 bytes_in(const char *status, const char *name)
 {
@@ -38,8 +39,8 @@ bytes_in(const char *status, const char *name)
     return line != NULL ? strtoll(line + strlen(name), NULL, 10) * 1024 : 0;
 }
 
-/* Size of the main thread's stack. VmStk would count every mapping that grows like a stack,
- * including the recorder's reservations. */
+/* Return the size of the main thread's stack. VmStk would count every mapping that grows like a
+ * stack, including the recorder's reservations. */
 static int64_t
 stack_bytes(pid_t pid)
 {
@@ -124,7 +125,7 @@ proc_add_code_files(pid_t pid, struct arena *arena, const char **files, size_t c
 size_t
 proc_children(pid_t pid, pid_t ret[PROC_CHILDREN_MAX])
 {
-    char path[64], text[2 * PROC_CHILDREN_MAX]; // A child takes a digit and a blank, or more.
+    char path[64], text[2 * PROC_CHILDREN_MAX]; // A child takes at least a digit and a blank.
     const char *next = text;
     size_t count = 0;
 
@@ -134,7 +135,7 @@ proc_children(pid_t pid, pid_t ret[PROC_CHILDREN_MAX])
         char *end;
         long child = strtol(next, &end, 10);
 
-        if (end == next || *end != ' ') // Cut off at the end of the text.
+        if (end == next || *end != ' ') // The text was cut off here.
             break;
         ret[count++] = (pid_t)child;
         next = end + 1;

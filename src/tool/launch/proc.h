@@ -10,17 +10,17 @@
  * process is gone. */
 int64_t proc_anonymous_bytes(pid_t pid);
 
-/* Return the path of PID's executable, in ARENA; NULL = unknown. */
+/* Return the path of PID's executable, from ARENA; NULL = unknown. */
 const char *proc_executable(pid_t pid, struct arena *arena);
 
-/* Add the files of PID's code mappings to the COUNT in FILES: only new ones, and up to MAX in all.
+/* Add the files of PID's code mappings to the COUNT in FILES: only new ones, up to MAX in all.
  * Returns the new count. Texts are from ARENA. */
 size_t proc_add_code_files(pid_t pid, struct arena *arena, const char **files, size_t count,
                            size_t max);
 
 enum { PROC_CHILDREN_MAX = 256 };
 
-/* Store the first children of PID in RET. Returns how many. */
+/* Store the children of PID in RET, at most PROC_CHILDREN_MAX. Returns their number. */
 size_t proc_children(pid_t pid, pid_t ret[PROC_CHILDREN_MAX]);
 
 #endif

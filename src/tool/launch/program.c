@@ -42,7 +42,7 @@ is_musl(int fd, const Elf64_Phdr *segment)
 }
 
 /* Return true if the dynamic section of the ELF file FD, in SEGMENT, names a shared object. The
- * dynamic linker itself has such a name, and preloads into the program it is given. A static
+ * dynamic linker itself has such a name, and preloads into the program that it is passed. A static
  * executable may have a dynamic section, but no name. */
 static bool
 is_dynamic_linker(int fd, const Elf64_Phdr *segment)
@@ -76,7 +76,7 @@ program_cannot_be_recorded(const char *path)
     else if (u.ident[EI_CLASS] != ELFCLASS64 || u.header.e_machine != EM_X86_64)
         why = "it is built for another architecture than this heaptap";
     else if (strncmp(path_basename(path), MUSL_LINKER, strlen(MUSL_LINKER)) == 0)
-        why = needs_glibc; // It has no name inside.
+        why = needs_glibc; // musl's dynamic linker has no name inside.
     for (int i = 0; why == NULL && !dynamic && i < u.header.e_phnum; i++) {
         off_t off = (off_t)(u.header.e_phoff + (uint64_t)i * u.header.e_phentsize);
 
@@ -117,7 +117,8 @@ program_find(const char *program, struct arena *arena, const char **ret_path, st
         *ret_path = access(program, F_OK) == 0 ? program : NULL;
     while (*ret_path == NULL && strchr(program, '/') == NULL && path != NULL) {
         size_t length = strcspn(path, ":");
-        const char *dir = length ? arena_strndup(arena, path, length) : "."; // As exec has it.
+        // As in execvp, an empty entry is the current directory.
+        const char *dir = length ? arena_strndup(arena, path, length) : ".";
         const char *candidate = arena_printf(arena, "%s/%s", dir, program);
 
         if (is_program(candidate))

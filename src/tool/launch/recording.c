@@ -1,6 +1,6 @@
 /* recording.c: preload the recorder and pass its settings.
  *
- * The recorder precedes every other preloaded library. Its settings travel in the environment
+ * The recorder precedes every other preloaded library. Its settings are passed in the environment
  * (format/environment.h), which reaches every process of the run. A nested run inherits only the
  * reserve of the outer run. */
 #include "launch/recording.h"
@@ -49,9 +49,9 @@ recording_library(struct arena *arena, const char **ret_path, struct err *err)
                    self, self);
 }
 
-/* ld.so replaces $PLATFORM by a name of the kernel for the platform or of glibc for the processor.
- * The Makefile lists them. The names for 64 and 32 bits differ, while $LIB is "lib" for 64 bits on
- * one distribution and for 32 bits on another. */
+/* ld.so replaces $PLATFORM by the kernel's name for the platform or by glibc's for the processor.
+ * The Makefile lists them. The names for 64 and 32 bits differ. $LIB would not do, because it is
+ * "lib" for 64 bits on one distribution and for 32 bits on another. */
 const char *
 recording_preload_entry(struct arena *arena, const char *path)
 {
@@ -65,7 +65,7 @@ recording_preload_entry(struct arena *arena, const char *path)
     return arena_printf(arena, "%spreload/$PLATFORM/%s", directory, name);
 }
 
-/* ENVIRONMENT with NAME set to VALUE, or without it if VALUE is NULL. */
+/* Return ENVIRONMENT with NAME set to VALUE, or without NAME if VALUE is NULL. From ARENA. */
 static char **
 with_variable(struct arena *arena, char **environment, const char *name, const char *value)
 {
@@ -83,14 +83,14 @@ with_variable(struct arena *arena, char **environment, const char *name, const c
     return result;
 }
 
-/* N in digits; NULL, no variable, for 0. */
+/* Return N in digits; NULL, which means no variable, for 0. */
 static const char *
 number_text(struct arena *arena, uint64_t n)
 {
     return n != 0 ? arena_printf(arena, "%" PRIu64, n) : NULL;
 }
 
-/* Return the old LD_PRELOAD with our libraries in front. */
+/* Return the old LD_PRELOAD with our libraries in front. From ARENA. */
 static const char *
 preloaded(const struct recording_run *run, struct arena *arena)
 {
@@ -101,8 +101,8 @@ preloaded(const struct recording_run *run, struct arena *arena)
                         before && *before ? ":" : "", before ? before : "");
 }
 
-/* Identify stderr by device and inode, for a program that shares it with run. A substitute for a
- * closed stderr (main.c) is not shared. */
+/* Return the device and inode of stderr, which identify it for a program that shares it with run. A
+ * substitute for a closed stderr (main.c) is not shared. */
 static const char *
 stderr_text(struct arena *arena)
 {

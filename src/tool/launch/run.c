@@ -6,8 +6,9 @@
  *     (caller)      reads the profiles
  *     run_note      facts that only an observer outside the program has
  *
- * The run ends with the program, whatever the cause, even if processes that it started live on:
- * their profiles are complete files, and the run's id in each header finds them. */
+ * The run ends with the program, whatever the cause, even if processes that the program started
+ * still live. Their profiles are complete files, and the run's id in each header identifies
+ * them. */
 #include "launch/run.h"
 
 #include <fcntl.h>
@@ -52,14 +53,15 @@ run_prepare(struct recorded_run *r, const struct run_options *options, int count
                                .id = run_new_id(),
                                .began = time(NULL),
                                .hooks = {.list = options->hooks}};
-    r->arguments = arena_array(&r->arena, (size_t)count + 1, sizeof *r->arguments); // NULL at end.
+    // Terminated by NULL.
+    r->arguments = arena_array(&r->arena, (size_t)count + 1, sizeof *r->arguments);
     memcpy(r->arguments, arguments, (size_t)count * sizeof *arguments);
     if ((rc = recording_library(&r->arena, &r->library, err)) < 0 ||
         (rc = program_find(arguments[0], &r->arena, &r->path, err)) < 0 ||
         (rc = adapters_choose(&options->adapters, r->path, r->library, &r->arena, &r->adapters,
                               &r->hint, err)) < 0 ||
         (rc = hook_check(&r->hooks.list, r->path, &r->arena, err)) < 0 ||
-        // After all checks that may refuse: this removes existing profiles.
+        // This removes existing profiles, so it follows all checks that may refuse.
         (options->force && (rc = overwrite_make_room(options->output, &r->arena, err)) < 0) ||
         (rc = destination_choose(&r->to, options->output, r->path, &r->arena, err)) < 0)
         return rc;
@@ -73,7 +75,7 @@ run_prepare(struct recorded_run *r, const struct run_options *options, int count
     return hook_run_begin(&r->hooks, r->library, r->to.directory, &r->arena, err);
 }
 
-/* Build the program's environment in its new process. */
+/* Return the environment of the program, from R's arena. Called in the new process. */
 static char **
 make_environment(void *arg)
 {
@@ -92,16 +94,16 @@ make_environment(void *arg)
         &r->arena);
 }
 
-/* Sample the memory of the processes. Returns the ns to wait before the next sample: rarely, but
- * often enough for a short run. */
+/* Sample the memory of the processes. Returns the ns until the next sample. The interval grows with
+ * the run, so that short runs are sampled as well. */
 static uint64_t
 look_at_memory(struct recorded_run *r, pid_t pid)
 {
-    // A user who leaves processes out expects their memory to be missing.
+    // If the user excludes processes, their memory is expected to be missing.
     if (r->options->quiet || r->options->recording.only != NULL || r->options->no_children)
         return LOOK_LAST_NS;
     growth_poll(&r->growth, pid);
-    // The last sample of a program is at least four fifths into its life.
+    // With this growth, the last sample is taken after at least four fifths of the program's life.
     r->look_ns = r->look_ns == 0 ? LOOK_FIRST_NS : r->look_ns + r->look_ns / 4;
     if (r->look_ns > LOOK_LAST_NS)
         r->look_ns = LOOK_LAST_NS;
@@ -155,7 +157,8 @@ run_wait(struct recorded_run *r, struct err *err)
     };
     int rc;
 
-    r->started_ns = read_clock(CLOCK_MONOTONIC_COARSE); // As the recorder reads its start.
+    // The recorder uses the same clock.
+    r->started_ns = read_clock(CLOCK_MONOTONIC_COARSE);
     rc = launch_wait(&l, &r->pid, &r->status, err);
     r->ended_ns = read_clock(CLOCK_MONOTONIC);
     if (rc < 0)
@@ -163,8 +166,8 @@ run_wait(struct recorded_run *r, struct err *err)
     return rc;
 }
 
-/* Return the path of the last image of the first process among PATHS, whose header goes to *RET;
- * NULL if it left none. */
+/* Return the profile among PROFILES of the first process after its last exec, and its header in
+ * *RET; NULL if it has none. */
 static const char *
 last_image(const struct recorded_run *r, const struct run_profiles *profiles,
            struct disk_header *ret)
@@ -183,8 +186,8 @@ last_image(const struct recorded_run *r, const struct run_profiles *profiles,
     return path;
 }
 
-/* Write into its profile when the first process ended, unless its exit handlers did. The recorder
- * cannot: the process was killed, or called _exit. */
+/* Write the end time of the first process into its profile, unless its exit handlers did. The
+ * recorder cannot do so if the process was killed, or called _exit. */
 static void
 write_end(const struct recorded_run *r, const struct run_profiles *profiles)
 {
@@ -211,8 +214,8 @@ void
 run_find_profiles(struct recorded_run *r, struct run_profiles *ret)
 {
     const char *others = destination_others_found(&r->to, r->pid);
-    // A directory often has many profiles of earlier runs. A clock of a file server may be wrong,
-    // by an hour at most.
+    // A directory often has many profiles of earlier runs. A file server's clock may be wrong, by
+    // an hour at most.
     struct listing l = {.arena = &r->arena, .session_id = r->id, .since = r->began - CLOCK_ERROR_S};
 
     *ret = (struct run_profiles){.directory = others != NULL ? others : r->to.directory};
@@ -231,7 +234,7 @@ run_find_profiles(struct recorded_run *r, struct run_profiles *ret)
 void
 run_note(struct recorded_run *r, bool running, struct run_notes *ret)
 {
-    // With a reserve the recorder reports only inside the profile.
+    // With a reserve, the recorder reports only inside the profile.
     bool silent = r->options->quiet || r->options->recording.reserve_bytes != 0;
 
     growth_note(&r->growth, &r->hooks.list, ret);

@@ -12,12 +12,12 @@
 #include "launch/recording.h"
 #include "launch/run_notes.h"
 
-/* The user's options; zero = the default of `heaptap run`. */
+/* Options of the user; zero = the default of `heaptap run`. */
 struct run_options {
-    const char *output; // A pattern for profiles, or a directory.
+    const char *output; // Pattern for profiles, or a directory.
     struct recording recording;
     bool force;        // Replace an existing profile at the destination.
-    bool no_children;  // Record the first process only.
+    bool no_children;  // Record only the first process.
     struct hook_list hooks;
     struct adapter_choice adapters;
     uint64_t snapshot_every_ms;
@@ -26,32 +26,32 @@ struct run_options {
 
 struct recorded_run {
     const struct run_options *options;
-    uint64_t id;      // The session's id, in the headers of its profiles.
+    uint64_t id;      // Id of the session, in the headers of its profiles.
     time_t began;
     const char *path; // Path of the program.
     char **arguments;
-    const char *library; // The recorder's.
-    const char *adapters; // Libraries beside it, each with ':' in front.
-    const char *hint;     // A note for the user about the choice of these; or NULL.
+    const char *library; // The recorder.
+    const char *adapters; // Adapters to preload, each with ':' in front.
+    const char *hint;     // Note for the user about the choice of adapters; or NULL.
     struct destination to;
     struct hook_run hooks;
     struct growth growth;
-    uint64_t look_ns; // Between two samples of the processes' memory.
+    uint64_t look_ns; // Time between two samples of the processes' memory.
     struct periodic periodic;
     pid_t pid;  // The first process.
-    int status; // Wait status with which it ended.
+    int status; // Wait status of the first process.
     uint64_t started_ns, ended_ns; // By CLOCK_MONOTONIC, before its start and after its end.
     struct arena arena;
 };
 
-/* The profiles of a run. */
+/* Profiles of a run. */
 struct run_profiles {
     const char **paths; // The first process's profile comes first, if it has one.
     size_t count;
-    const char *directory; // Path of the other profiles; equals the first if they share a place.
+    const char *directory; // Directory of the other profiles, or of all if they share one.
 };
 
-/* Prepare to run ARGUMENTS[0..COUNT), with the program first: find it and the recorder, and choose
+/* Prepare to run the COUNT ARGUMENTS, program first: find the program and the recorder, and choose
  * the paths of profiles. OPTIONS must outlive R. Returns 0, or with ERR set HEAPTAP_NOT_FOUND if
  * there is no such program, or another error. After an error only run_release is needed. */
 int run_prepare(struct recorded_run *r, const struct run_options *options, int count,
@@ -64,8 +64,8 @@ int run_wait(struct recorded_run *r, struct err *err);
 /* Find the profiles of the run, which must have ended. R owns them. */
 void run_find_profiles(struct recorded_run *r, struct run_profiles *ret);
 
-/* Note facts that the run's profiles lack: memory that bypassed malloc, and hooks that were never
- * called. LIVING: a process of the run still lives. */
+/* Add facts that the run's profiles lack to RET: memory that bypassed malloc, and hooks that were
+ * never called. RUNNING: a process of the run still lives. */
 void run_note(struct recorded_run *r, bool running, struct run_notes *ret);
 
 void run_release(struct recorded_run *r);

@@ -1,5 +1,5 @@
-/* run_notes.c: notes made about a run from outside. The module prints nothing: the run's summary
- * groups notes of similar processes, and each profile keeps its own. */
+/* run_notes.c: notes on a run, made from outside. This file prints nothing: the run's summary
+ * groups notes of similar processes, and each profile stores its own. */
 #include "launch/run_notes.h"
 
 #include <string.h>

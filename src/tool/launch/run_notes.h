@@ -1,4 +1,4 @@
-/* run_notes.h: notes made about a run from outside, for its summary and profiles (struct
+/* run_notes.h: notes on a run, made from outside, for its summary and profiles (struct
  * profile_note). */
 #ifndef LAUNCH_RUN_NOTES_H
 #define LAUNCH_RUN_NOTES_H
@@ -13,7 +13,7 @@ struct run_note {
     struct profile_note note;
 };
 
-/* All of one run; zero is empty. */
+/* All notes on one run; zero is empty. */
 struct run_notes {
     struct run_note *v;
     size_t count, capacity;

@@ -1,18 +1,18 @@
 /* run_places.c: rename the profiles after a run.
  *
- * Which process matters is unknown while the program runs, and the first process has the name that
- * the user chose. If another process matters (run_process.c), the names are exchanged after the
- * run:
+ * While the program runs, it is unknown which process is the main one, and the first process has
+ * the name that the user chose. If another process is the main one (run_process.c), the names are
+ * exchanged after the run:
  *
  *     w.heaptap                               w.heaptap                    ./prog, by exec
  *     w.prog.12.heaptap               ──►     w.processes/
  *     w.processes/heaptap.ls.13.heaptap           heaptap.bash.12.heaptap  before its exec
  *                                                 heaptap.ls.13.heaptap
  *
- * So NAME.processes has one profile beside it and holds all others of the run. The directory keeps
- * the name of the started program, even where file names contain a program's name. Only profiles of
- * ended processes are moved: a living recorder finds its file by name. Nothing is overwritten, and
- * after a failed move a profile stays in its place. */
+ * So NAME.processes has one profile beside it and contains all others of the run. The directory
+ * keeps the name of the started program, even if file names contain a program's name. Only profiles
+ * of ended processes are moved, because a living recorder finds its file by name. Nothing is
+ * overwritten, and a profile that cannot be moved stays in its place. */
 #include "launch/run_places.h"
 
 #include <errno.h>
@@ -25,8 +25,8 @@
 
 enum { NAMES_TRIED = 1000 };
 
-/* FROM is called TO then, unless that name is taken. Not every file system can rename so; a link
- * replaces nothing either. */
+/* Rename FROM to TO unless TO exists. Some file systems cannot do that atomically; there a link is
+ * used, which replaces nothing either. */
 static bool
 rename_new(const char *from, const char *to)
 {

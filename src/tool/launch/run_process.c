@@ -1,4 +1,4 @@
-/* run_process.c: choose the process that a run is about.
+/* run_process.c: choose the main process of a run.
  *
  * A user of ./wrap.sh or `bash -c 'exec ./server'` with -o server.heaptap wants the server's
  * profile, not the shell's. `heaptap run --help` states the rule:
@@ -11,8 +11,8 @@
  * Shells are recognised by name, because their allocations prove little: bash allocates 80 KiB for
  * a script of three lines, and the program that it starts may be small. Without the exception for
  * shells, a compiler would sometimes replace the build tool that started it, unpredictably. The
- * last line is for forked workers: they share a server's work evenly, and the one that has grown is
- * of interest. A process that still lives keeps writing to its path and is never chosen. */
+ * last line is for forked workers: they share a server's work evenly, and the worker that has grown
+ * is of interest. A process that still lives keeps writing to its path and is never chosen. */
 #include "launch/run_process.h"
 
 #include <string.h>
@@ -20,8 +20,8 @@
 #include "util/path.h"
 
 enum {
-    LITTLE = 20, // One part in so many is little,
-    ABOUT = 10,  // and as much less is about the same.
+    LITTLE = 20, // Less than 1/LITTLE is little.
+    ABOUT = 10,  // Up to 1/ABOUT less is about the same.
 };
 
 static bool

@@ -1,5 +1,4 @@
-/* run_process.h: the processes of a run, by their profiles, and the choice of the main process.
- */
+/* run_process.h: processes of a run, by their profiles, and the choice of the main process. */
 #ifndef LAUNCH_RUN_PROCESS_H
 #define LAUNCH_RUN_PROCESS_H
 
@@ -7,7 +6,8 @@
 
 #include "profile/profile.h"
 
-/* An image of a process: one that calls exec is several. Texts are its owner's. */
+/* A process between two execs, which has its own profile. The owner of the struct owns its
+ * texts. */
 struct run_process {
     const char *path; // Path of its profile.
     uint32_t pid;
@@ -15,23 +15,23 @@ struct run_process {
     const char *executable, *command, *comm; // As in struct profile and session_who.
     struct counters totals;
     struct profile_losses losses;
-    bool running; // The profile is still being written.
+    bool running; // The process lives and still writes its profile.
 };
 
-/* Why a process is the main one. */
+/* Reason for the choice of the main process. */
 enum run_head {
     HEAD_NONE,   // There is no profile.
-    HEAD_FIRST,  // The process that was started,
-    HEAD_BECAME, // or its latest program after exec.
-    HEAD_MOST,   // The started process did little itself: the process that allocated most.
+    HEAD_FIRST,  // The process that was started.
+    HEAD_BECAME, // The process that was started, after its last exec.
+    HEAD_MOST,   // The process that allocated most: the started one did little itself.
 };
 
-/* Choose the main process of the run of FIRST_PID among the COUNT processes V. Store its index in
- * *RET. */
+/* Choose the main process of the run of FIRST_PID among the COUNT processes V, and store its index
+ * in *RET. */
 enum run_head run_process_head(const struct run_process *v, size_t count, pid_t first_pid,
                                size_t *ret);
 
-/* Return the last image of process PID among those in V, or COUNT. */
+/* Return the index in V of process PID after its last exec, or COUNT. */
 size_t run_process_last(const struct run_process *v, size_t count, pid_t pid);
 
 #endif

@@ -1,7 +1,7 @@
-/* signal_name.c: "USR1" to 10, for options that name a signal.
+/* signal_name.c: map "USR1" to 10, for options that name a signal.
  *
- * Signals without possible handlers are rejected, and so are those that faults of ours or of the
- * program raise: a handler that returned would receive the signal again at once. */
+ * Signals that cannot be handled are rejected, and so are the signals of faults, ours or the
+ * program's: a handler that returned would receive the signal again at once. */
 #include "launch/signal_name.h"
 
 #include <signal.h>
@@ -22,7 +22,7 @@ is_usable(int number)
     return (number > 0 && number < 32) || (number >= SIGRTMIN && number <= SIGRTMAX);
 }
 
-/* Return the number that TEXT consists of; -1 if it is no number. */
+/* Return the number TEXT; -1 if TEXT is no number. */
 static int
 whole_number(const char *text)
 {
@@ -32,7 +32,8 @@ whole_number(const char *text)
     return end != text && *end == '\0' && number >= 0 && number <= SIGRTMAX ? (int)number : -1;
 }
 
-/* The usual signals, and those counted from the first or the last of the others. */
+/* Return the signal called NAME, which may count from the first or the last real-time signal; 0 if
+ * there is none. */
 static int
 named(const char *name)
 {

@@ -1,16 +1,17 @@
-/* stub32.c: an empty shared object for i386, written byte by byte.
+/* stub32.c: write an empty shared object for i386, byte by byte.
  *
  * LD_PRELOAD also reaches the 32-bit programs that a recorded program starts. Their dynamic linker
- * prints an error about a 64-bit library on the program's stderr. So the path of each preloaded
- * library has $PLATFORM in it (recording.h), and leads a 32-bit dynamic linker to this file.
+ * would print an error about a 64-bit library on the program's stderr. So the path of each
+ * preloaded library contains $PLATFORM (recording.h), which leads a 32-bit dynamic linker to this
+ * file.
  *
- * The build may lack a 32-bit compiler or linker, so the command writes the file. One segment holds
+ * The build may lack a 32-bit compiler or linker, so the command writes the file. Its one segment
+ * is
  *
  *     headers, names, hash table, symbol table with the null symbol, dynamic section
  *
- * It is writable because the dynamic linker relocates the dynamic section in place. PT_GNU_STACK
- * keeps the program's stack from becoming executable.
- */
+ * The segment is writable because the dynamic linker relocates the dynamic section in place.
+ * PT_GNU_STACK keeps the program's stack from becoming executable. */
 #include "launch/stub32.h"
 
 #include <elf.h>

@@ -1,4 +1,4 @@
-/* stub32.h: the library that 32-bit programs load in place of the recorder. */
+/* stub32.h: library that 32-bit programs load in place of the recorder. */
 #ifndef LAUNCH_STUB32_H
 #define LAUNCH_STUB32_H
 

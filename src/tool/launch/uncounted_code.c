@@ -1,9 +1,9 @@
-/* uncounted_code.c: what clang compiles without counting.
+/* uncounted_code.c: find code that clang compiles without counting.
  *
- * clang inserts its counters into intermediate code. Some accesses appear only behind that point:
- * the code generator copies a structure that is passed by value, and an assembler statement stays
- * a text. An atomic operation that reads and writes counts as a store. A verdict of "never" would
- * be wrong for blocks that only such code uses.
+ * clang inserts its counters into intermediate code. Some accesses appear only after that step: the
+ * code generator copies a structure that is passed by value, and an assembler statement stays a
+ * text. An atomic operation that reads and writes counts as a store. A verdict of "never" would be
+ * wrong for blocks that only such code uses.
  *
  *     source ─► clang -S -emit-llvm ─► call @f(… byval(%struct.s) … %3)    structures
  *                                      %4 = atomicrmw add …                atomics
@@ -12,8 +12,7 @@
  * So each source is compiled to intermediate code first, without optimisation, and its lines are
  * searched. The object then gets a mark for each kind found (recorder/access/granule_mark.h).
  *
- * A search may find too much, as in code that is never called, but must not miss anything.
- */
+ * The search may find too much, such as code that is never called, but must not miss anything. */
 #include "launch/uncounted_code.h"
 
 #include <fcntl.h>
@@ -33,8 +32,8 @@ extern char **environ;
 
 /* --- One line --------------------------------------------------------------------------------- */
 
-/* Does an assembler statement that begins at TEXT access memory? Without a pointer it can do so
- * only if it says "memory", and one without instructions does nothing. */
+/* Return true if the assembler statement that begins at TEXT may access memory. Without a pointer
+ * it can do so only if it names "memory". A statement without instructions does nothing. */
 static bool
 asm_accesses(const char *text)
 {
@@ -46,7 +45,8 @@ asm_accesses(const char *text)
            strstr(quote, "ptr ") != NULL || strstr(quote, "=*") != NULL;
 }
 
-/* Does any assembler statement in LINE access memory? Quoted names may look like one. */
+/* Return true if any assembler statement in LINE may access memory. Quoted names may look like
+ * one. */
 static bool
 assembler_accesses(const char *line)
 {
@@ -92,7 +92,7 @@ uncounted_code_of_line(const char *line)
 
 /* --- Sources ---------------------------------------------------------------------------------- */
 
-/* Does TEXT begin one of the options that write files beside the output? */
+/* Return true if TEXT begins an option that writes files beside the output. */
 static bool
 writes_files(const char *text)
 {
@@ -137,7 +137,7 @@ uncounted_code_line_of(const char *compiler, int count, char **arguments, int so
     return line;
 }
 
-/* Start LINE, whose output goes to *RET_OUT. Returns false if that fails. */
+/* Start LINE, whose output goes to *RET_OUT. Return false if that fails. */
 static bool
 uncounted_code_start(char **line, pid_t *ret_pid, FILE **ret_out)
 {
@@ -193,7 +193,7 @@ uncounted_code_find(const char *compiler, int count, char **arguments, struct ar
         if (argument_takes_value(a))
             i++;
         else if (strcmp(a, "-") == 0)
-            return EVERYTHING; // What is read here is gone for the compiler.
+            return EVERYTHING; // Reading standard input here would take it from the compiler.
         else if (a[0] != '-' && !argument_is_for_linker(a) && !is_assembler(a))
             found |= uncounted_code_find_in(
                 uncounted_code_line_of(compiler, count, arguments, i, arena));

@@ -7,7 +7,7 @@
 /* Accesses that clang's -fmemory-profile omits or miscounts. */
 enum uncounted_code {
     UNCOUNTED_STRUCTURES = 1 << 0, // Arguments that are structures, copied by the code generator.
-    UNCOUNTED_ATOMICS = 1 << 1,    // Operations that read and write count as a write.
+    UNCOUNTED_ATOMICS = 1 << 1,    // Operations that read and write, counted as a write.
     UNCOUNTED_ASSEMBLER = 1 << 2,  // Assembler statements and intrinsics with pointers.
 };
 
