@@ -106,7 +106,7 @@ static void
 access_sites_collect(const struct profile *p, const struct stacks *stacks, struct arena *arena,
                      struct access_table *t)
 {
-    size_t *row_of = arena_array(arena, stacks->count, sizeof *row_of); // Index plus 1.
+    size_t *row_of = arena_array(arena, stacks->count, sizeof *row_of); // Row plus 1.
 
     t->v = arena_array(arena, stacks->count, sizeof *t->v);
     for (size_t i = 0; i < p->accesses.count; i++) {

@@ -1,7 +1,7 @@
 /* block_stacks.c: group the blocks of a process's memory by stack.
  *
  * A block stores the id of its site, and a stack is a set of sites. So one pass counts the blocks
- * of each stack. The second pass fills the order in, stack after stack, each stack's blocks by
+ * of each stack. The second pass fills `order`, stack after stack, each stack's blocks by
  * address. */
 #include "analyse/block_stacks.h"
 

@@ -150,7 +150,8 @@ find_components(struct builder *b, struct components *ret)
     uint32_t *first = arena_array(b->arena, g->function_count + 2, sizeof *first), *targets;
     struct graph graph = {(uint32_t)g->function_count, first, NULL};
 
-    // Counts are shifted by one, so that filling in the targets moves them to their starts.
+    // first[i + 2] counts the arcs of node i. Filling in the targets advances first[i + 1] to the
+    // end of node i, which is the start of node i + 1.
     for (size_t i = 0; i < g->arc_count; i++)
         first[g->arcs[i].caller + 2] += carries(&g->arcs[i]);
     for (size_t i = 2; i < g->function_count + 2; i++)

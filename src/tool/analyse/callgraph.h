@@ -25,8 +25,8 @@ struct callgraph_arc {
 struct callgraph_node {
     struct amount self, inclusive;
     struct amount called; // Sum over the stacks with a call from another function.
-    int64_t recursive;    // Recursive activations on those stacks, times their allocations. For a
-                          // cycle: calls between its functions.
+    int64_t recursive;    // Recursive calls, each times its stack's allocations. For a cycle: calls
+                          // between its functions.
     int64_t calls_in;     // Sum over the arcs into it.
     int64_t calls_out;    // Sum over the arcs out of it.
     uint32_t cycle;       // Node of the cycle that it is in; CALLGRAPH_NONE if none. Always NONE

@@ -303,8 +303,8 @@ is_written(const struct field_structure *f, const struct field_part *part, bool 
            (double)part->writes >= (double)part->accesses * (1 - MOSTLY);
 }
 
-/* Return true if PART is often and mostly read, or, unless reads and writes are counted APART,
- * often accessed. */
+/* Return true if PART is often and mostly read. Unless reads and writes are counted APART, frequent
+ * accesses suffice. */
 static bool
 field_advice_is_read(const struct field_structure *f, const struct field_part *part, bool apart)
 {

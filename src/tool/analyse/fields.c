@@ -156,8 +156,8 @@ find_largest(struct joiner *j)
     }
 }
 
-/* Count the bytes and accesses of A's blocks beyond the granules that have counters. FIELD is the
- * first of A. */
+/* Count the bytes and accesses of A's blocks beyond the granules that have counters. The fields of
+ * A begin at FIELD. */
 static void
 add_beyond(struct joiner *j, struct field_structure *f, const struct profile_access *a,
            const struct profile_access_field *field, const struct profile_access_field *end)

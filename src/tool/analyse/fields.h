@@ -26,7 +26,7 @@ struct field_part {
     uint32_t alignment;
     uint32_t first_row, row_count; // Its rows, padding inside it included.
     uint64_t accesses, writes;
-    bool fixed, together, shared; // True if it is true of any row or member.
+    bool fixed, together, shared; // Set if set for any row or member in it.
 };
 
 struct field_structure {
@@ -63,8 +63,8 @@ struct fields {
     size_t count;
     uint32_t granule_bytes;
     uint64_t bytes, accesses;  // In known places of known structures.
-    uint64_t beyond_bytes, beyond_accesses; // In unknown places of these.
-    uint64_t other_bytes, other_accesses; // These, and all other blocks.
+    uint64_t beyond_bytes, beyond_accesses; // In unknown places of known structures.
+    uint64_t other_bytes, other_accesses; // The preceding, and of all other blocks.
     struct field_other largest[FIELD_OTHERS_MAX]; // The most accessed of the other stacks: each has
                                                   // FIELD_OTHER_SHARE of all accesses or more.
     size_t largest_count;

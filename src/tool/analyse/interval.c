@@ -104,9 +104,9 @@ score_interval(double estimate, double variance, double unit)
                              score_end(estimate, variance + unit * unit, 1)};
 }
 
-/* Return the lower end for SHAPE, given at least one sample, in units of the distribution's scale.
- * It is the mean at which a part TAIL of all cases with samples reach this sum: gamma_below(shape,
- * x) / (1 - exp(-x)) = TAIL. It is 0 for one sample, because all such cases have one. */
+/* Return the lower end for SHAPE in units of the distribution's scale. It is the mean at which,
+ * given at least one sample, the sum is reached with probability TAIL. Solves gamma_below(shape, x)
+ * / (1 - exp(-x)) = TAIL for x. The end is 0 for one sample, because every such case has one. */
 static double
 seen_low(double shape)
 {

@@ -1,5 +1,5 @@
-/* limit_check.h: limits of a profile's totals, or of their growth from an earlier profile. Tests
- * use them to fail. */
+/* limit_check.h: limits of a profile's totals, or of their growth from an earlier profile, for use
+ * in tests. */
 #ifndef ANALYSE_LIMIT_CHECK_H
 #define ANALYSE_LIMIT_CHECK_H
 

@@ -35,8 +35,8 @@ void functions_release(struct functions *f);
 /* Return the number of functions of S, at least 1, and set *RET to their ids, innermost first. *RET
  * is valid until the next call. Leaves out start-up code, as stack_useful_depth does. Code of the
  * first thread outside of main has FUNCTION_OUTSIDE_MAIN outermost. A stack cut before main or
- * start-up code has FUNCTION_UNKNOWN outermost. All other functions have the indices of their
- * frames in S. */
+ * start-up code has FUNCTION_UNKNOWN outermost. Except for these pseudo-functions, the function at
+ * index I is that of frame I of S. */
 size_t functions_of_stack(struct functions *f, const struct stack *s, const uint32_t **ret);
 
 /* Return the name of FUNCTION: as frame_name, or in brackets for a pseudo-function. */

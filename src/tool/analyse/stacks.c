@@ -64,8 +64,7 @@ struct builder {
     struct stacks *ret;
     regex_t filter, fold;      // Valid if the option is set.
     uint8_t *matches, *wraps;  // enum verdict by frame.
-    uint8_t *wrappers; // enum verdict by module with unsymbolized functions: any wrappers? NULL =
-                       // not yet known.
+    uint8_t *wrappers; // enum verdict by unsymbolized module: any wrappers? NULL = not yet known.
     uint8_t *folds;    // enum verdict by location: may all of its frames fold?
     uint32_t *calls;   // Locations of the calls that fold_depth read last.
     size_t call_capacity;
@@ -404,7 +403,7 @@ fold_depth(struct builder *b, uint32_t node, size_t *ret_calls)
         arena_grow(b->arena, &b->calls, &b->call_capacity, count, sizeof *b->calls);
         b->calls[count++] = nodes[at].location;
         if (!all_may_fold(b, nodes[at].location))
-            f.inner = 0; // Any frame will do: none further out is charged.
+            f.inner = 0; // Any frame but NO_FRAME: the walk ends here.
     }
     *ret_calls = count;
     while (count-- > 0)

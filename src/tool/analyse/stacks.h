@@ -37,8 +37,7 @@ struct stacks_options {
     // names.
     const char *filter, *fold;
     bool fold_recursion; // Drop frames that repeat frames further in, see stacks.c.
-    bool no_fold;        // Ignore the built-in list as well (operator new, xmalloc, std::allocator,
-                         // …).
+    bool no_fold;        // Ignore the built-in list as well (operator new, xmalloc, …).
     // The caller's filter, or NULL: return true to keep SITE. Called once per site that passes
     // `filter`. FRAMES are the site's DEPTH frames before folding, innermost first, at LOCATIONS.
     bool (*keep)(void *arg, const struct profile_site *site, const uint32_t *frames,

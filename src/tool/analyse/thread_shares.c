@@ -26,7 +26,7 @@
 
 /* Sums for charging one value of the rows at a site. */
 struct charge {
-    int64_t surplus, deficit; // Sums of the positive values and of the negated negative values.
+    int64_t surplus, deficit; // Sums of positive values, and of negative values negated.
     int64_t passed, given;    // Values of the larger sign so far, and their results.
 };
 

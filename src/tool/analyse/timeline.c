@@ -478,8 +478,9 @@ by_max(const void *a, const void *b)
     return x->stack < y->stack ? -1 : x->stack > y->stack;
 }
 
-/* Sort all stacks and take the first LIMIT. With by_size, growing stacks precede by their slope in
- * at most half of the rows. */
+/* Sort all stacks and take the first LIMIT: growing stacks by slope, then the others by size. With
+ * by_size, growing stacks by slope take at most half of the rows, and all others are sorted by
+ * size. */
 static void
 choose_rows(struct builder *b)
 {

@@ -45,7 +45,7 @@ struct timeline {
     struct timeline_row total;     // Sum of the stacks that passed the filter.
     struct timeline_row rest;      // Sum of the stacks without a row.
     struct timeline_row *rows;     // Growing stacks, fastest first; then the others, largest first.
-    size_t row_count;              // With values. The other growing rows follow without values.
+    size_t row_count;              // Rows with values; further growing rows follow without.
     size_t growing; // Number of growing stacks among all.
     size_t stack_count;
     bool filtered; // The filter dropped some stacks.

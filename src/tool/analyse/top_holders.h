@@ -15,7 +15,7 @@ struct top_holder_caller {
 /* A line of a holder's function that leads to allocations. */
 struct top_holder_line {
     const struct stack *largest;
-    uint32_t own;  // Index of the holder's frame in `largest`; its file and line are the line.
+    uint32_t own;  // Index of the holder's frame in `largest`; its file and line are this line's.
     int64_t value; // By the metric.
 };
 

@@ -14,7 +14,7 @@
 #include "analyse/user_code.h"
 
 enum {
-    FRAMES_MISSED = 4,  // A missing name counts in this many innermost frames of a stack.
+    FRAMES_MISSED = 4,  // Number of innermost frames whose missing names count.
     CALLS_COMPARED = 7, // Number of innermost calls that, despite wrappers, nearly always contain
                         // these frames.
     ENDS_KNOWN = 4096,  // Number of cached inner ends.

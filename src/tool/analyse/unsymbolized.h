@@ -12,7 +12,7 @@ struct unsymbolized_bytes {
 struct unsymbolized_module {
     // Sum of the stacks with an unsymbolized function of the module among the innermost frames.
     struct unsymbolized_bytes unsymbolized;
-    struct unsymbolized_bytes lineless; // Stacks with one that has a name but no line.
+    struct unsymbolized_bytes lineless; // Stacks with a named function of it that has no line.
 };
 
 /* Return the bytes of C by metric. */

@@ -31,7 +31,7 @@ void user_code_init(struct user_code *own, const struct profile *p, struct arena
  * Requires S to have a frame. */
 uint32_t user_code_frame(const struct user_code *own, const struct stack *s);
 
-/* Like user_code_frame, for a stack S whose wrappers may not be folded. Requires that stack_numbers
+/* Like user_code_frame, but skips wrappers of S that are not folded. Requires that stack_numbers
  * was called for S. */
 uint32_t user_code_frame_unfolded(const struct user_code *own, const struct stack *s);
 
