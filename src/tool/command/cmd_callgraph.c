@@ -1,8 +1,8 @@
 /* cmd_callgraph.c: `heaptap callgraph`: callers and callees on the paths to allocations.
  *
- * The graph of a large program has thousands of entries. Text shows the largest entries, or the one
- * given by --function, whose neighbours can be followed. JSON also charges wrappers to their
- * callers, as `heaptap functions` does. */
+ * The graph of a large program has thousands of entries. Text shows the largest entries, or the
+ * entry named by --function, from which a reader can follow its neighbours. JSON also charges
+ * wrappers to their callers, as `heaptap functions` does. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -103,8 +103,8 @@ pack_one(const char *what, const struct pack_options *o)
     return r < 0 ? exit_code(r) : r;
 }
 
-/* Return the target of NAME if NAME is a symbolic link: the user means the target. A link found in
- * a directory may be somebody else's, and is replaced. */
+/* Return the target of NAME if NAME, given by the user, is a symbolic link. Links found in a
+ * directory are not resolved but replaced, because they may be somebody else's. */
 static const char *
 real_link(const char *name, struct arena *a)
 {

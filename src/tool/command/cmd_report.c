@@ -111,8 +111,8 @@ check_sizes(const struct report_options *o, enum metric metric)
     return 0;
 }
 
-/* Return the metric to show. JSON always has the same default, because scripts rely on it. Sizes
- * have no peak, so they do as well. */
+/* Return the metric to show. JSON always has the same default, because scripts rely on it. Views by
+ * size have it as well, because sizes have no peak. */
 static enum metric
 metric_to_show(const struct shown *s)
 {

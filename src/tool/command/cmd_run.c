@@ -32,7 +32,7 @@
 /* Show the progress of packing for this many processes or more. */
 enum { PROGRESS_FROM = 3 };
 
-/* One year; milliseconds do not overflow by far. */
+/* One year; its milliseconds are far below overflow. */
 #define SECONDS_MAX 31536000.0
 
 #define MAX_MEMORY_LEAST (UINT64_C(1) << 20)

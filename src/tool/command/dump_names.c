@@ -6,7 +6,7 @@
  * it up again.
  *
  * The addresses are passed to the program in a file. Some programs read all addresses before they
- * answer, others answer each at once, and with two pipes one kind could deadlock. */
+ * answer, others answer each at once. With two pipes, one of these kinds could deadlock. */
 #include "command/dump_names.h"
 
 #include <errno.h>
@@ -144,7 +144,8 @@ next_line(FILE *f, char **line, size_t *capacity)
     return *line;
 }
 
-/* Cut PLACE, "file:line" with an optional suffix, behind the file. Return the line; 0 = unknown. */
+/* Cut PLACE, "file:line" with an optional suffix, after the file name. Return the line; 0 =
+ * unknown. */
 static uint32_t
 split_place(char *place)
 {

@@ -113,8 +113,8 @@ export_find(const char *name)
     return NULL;
 }
 
-/* Return the length of the longest of EXTENSIONS in which PATH without its last SUFFIX bytes ends;
- * 0 if there is none. */
+/* Return the length of the longest of EXTENSIONS at the end of PATH, ignoring PATH's last SUFFIX
+ * bytes; 0 if there is none. */
 static size_t
 extension_length(const char *path, size_t suffix, const char *extensions)
 {

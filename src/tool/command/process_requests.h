@@ -5,9 +5,9 @@
 #include "profile/control.h"
 #include "util/arena.h"
 
-/* A request, as functions of its kind. */
+/* A kind of request, and its argument `what`. */
 struct process_request {
-    // Send WHAT to one process. Returns 0 if control_finish must wait for the answer.
+    // Send WHAT to one process. If it returns 0, the caller waits for the answer by control_finish.
     int (*ask)(struct control *c, const void *what, uint64_t wait_ns, struct err *err);
     // Report that the process accepted the request. Returns the exit code.
     int (*report)(const struct control *c, const void *what, struct arena *a);

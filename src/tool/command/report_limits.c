@@ -1,5 +1,5 @@
-/* report_limits.c: print a line for each exceeded limit, with its name on the command line, so that
- * a test's log shows the cause. */
+/* report_limits.c: print a line for each exceeded limit, with the option that set it, so that a
+ * test's log shows the cause. */
 #include "command/report_limits.h"
 
 #include "view/damage.h"

@@ -23,7 +23,7 @@ enum runner_session {
 
 enum runner_stacks {
     STACKS_FOLDED,         // Wrappers are charged to their callers.
-    STACKS_FOLDED_IN_TEXT, // The same in text; in JSON only with --fold, as scripts expect.
+    STACKS_FOLDED_IN_TEXT, // In text; in JSON only with --fold: scripts expect recorded stacks.
     STACKS_UNFOLDED,
     STACKS_OF_EACH_LABEL, // Wrappers are folded; text has a row per label set.
     STACKS_NONE,          // Not built: the command builds them itself.
