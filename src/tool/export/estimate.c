@@ -1,8 +1,8 @@
 /* estimate.c: note about estimates in files for other tools.
  *
- * The formats have no place for errors. Those with comments or captions get one sentence: not
- * everything was recorded, and the totals lie in this range. `heaptap report` also shows the ranges
- * of single stacks. */
+ * The formats have no place for errors. Those with comments or captions get one sentence: that not
+ * everything was recorded, and the ranges of the totals. `heaptap report` also shows the ranges of
+ * single stacks. */
 #include "export/estimate.h"
 
 #include <inttypes.h>
