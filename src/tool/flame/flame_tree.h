@@ -25,7 +25,7 @@ struct flame_node {
     uint32_t depth;          // 0 for the root.
     int64_t before[METRICS]; // 0 without a first side.
     int64_t after[METRICS];
-    int64_t width[METRICS]; // Sum over the stacks of the larger side's value.
+    int64_t width[METRICS]; // Sum, over its stacks, of the larger side's value.
 };
 
 struct flame_tree {

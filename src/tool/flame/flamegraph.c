@@ -49,7 +49,7 @@ struct picture {
     enum metric shown[METRICS]; // Metrics that are known.
     int shown_count;
     bool root_above;
-    bool lives_unknown; // Short-lived blocks are only known if temporary.
+    bool lives_unknown; // Only temporary blocks are known to be short-lived.
     struct arena *arena;
     struct strbuf *out;
     const char *title, *subtitle; // Not escaped.

@@ -9,8 +9,8 @@
 /* Writes all metrics, the chosen one first. */
 export_fn export_flamegraph;
 
-/* Append an SVG of the changes from BEFORE to AFTER, showing METRIC first. A box is as wide as the
- * sum of the larger values of its stacks. Red boxes grew, blue ones shrank. */
+/* Append an SVG of the changes from BEFORE to AFTER, showing METRIC first. The width of a box is
+ * the sum, over its stacks, of the larger of both values. Red boxes grew, blue ones shrank. */
 void flamegraph_diff(const struct flame_side *before, const struct flame_side *after,
                      enum metric metric, struct strbuf *out);
 

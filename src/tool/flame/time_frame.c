@@ -165,7 +165,7 @@ find_room(struct flag *flag, double free_from[NAME_ROWS])
     return false;
 }
 
-/* Mark each column on the axis that has the end of a collection. */
+/* Mark each column of the axis in which a garbage collection ended. */
 static void
 time_frame_put_collections(const struct time_frame *f, double bottom)
 {

@@ -15,9 +15,9 @@
  * The strip of a box contains a curve of its live bytes. Each curve has its own scale, which begins
  * at the lowest value if the path grows, otherwise at 0. The number at the right allows comparison
  * with other boxes. A path that held nothing for a while has a box for each time it held memory. A
- * chain of single callees is one box; otherwise interpreters would fill the picture with theirs.
- * Paths that never held MIN_SHARE of the largest total are left out, unless they grow. So are the
- * smallest paths until the others fit. The foot line counts the omitted paths. */
+ * chain of single callees is one box; otherwise interpreters would fill the picture with their
+ * chains. Paths that never held MIN_SHARE of the largest total are left out, unless they grow. So
+ * are the smallest paths until the others fit. The foot line counts the omitted paths. */
 #include "flame/timeline_flame.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ enum {
 };
 
 #define MIN_SHARE 0.005
-#define GROWING_SHARE 0.05 // Growing paths have this fraction of the minimum.
+#define GROWING_SHARE 0.05 // Growing paths need only this fraction of the limit.
 #define SAME_SHARE 0.9     // A single callee with this share shares its caller's box.
 #define LEAST_STEP 1.25    // Factor for raising the limit until the remaining paths fit.
 #define CHAR_PIXELS 6.7
@@ -56,7 +56,7 @@ struct node {
     int64_t max;
     bool grows;
     bool kept;
-    // Kept paths: node whose box shows this one; its caller's box if it shares that.
+    // Kept paths: the node whose box this one is drawn in. It is the caller's if both share a box.
     uint32_t box;
     // Boxes only:
     uint32_t last;   // Innermost node in this box.
