@@ -247,8 +247,7 @@ find_by_latest(const struct examined *e, const struct block *b, struct arena *ar
             continue;
         ret->threads[0] = thread_of(&e->raw, row, arena);
         ret->thread_count = 1;
-        // The row names its latest thread. In a dump that thread must still exist, else another
-        // thread may have used the row before.
+        // The row's thread, unless it is a later thread, which the dump lacks.
         if (d != NULL && birth_is_there(e, d->tid))
             ret->threads[0].tid = d->tid;
         ret->has_later = true;

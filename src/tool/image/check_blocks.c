@@ -40,7 +40,7 @@ struct state {
     struct block block; // From the ledger, or from the annotation if it is intact.
     bool known;         // Its memory can be read.
     bool begins, ends, whole;
-    uint32_t guard_first, guard_last; // Changed bytes of the guard; guard_bytes and 0 = none.
+    uint32_t guard_first, guard_last; // First and last changed guard byte; guard_bytes, 0 = none.
     bool guard_known;
 };
 

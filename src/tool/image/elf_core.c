@@ -54,7 +54,7 @@ struct reader {
     size_t region_capacity, mapping_capacity, thread_capacity;
 };
 
-/* Return the number of SIZE_BYTES at OFF of the file; 0 outside of the file. */
+/* Return the integer of SIZE_BYTES at OFF of the file; 0 outside of the file. */
 static uint64_t
 elf_core_number(const struct memory *m, uint64_t off, uint32_t size_bytes)
 {

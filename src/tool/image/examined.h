@@ -24,7 +24,7 @@ struct examined {
     struct arena arena;  // Owns the blocks and the profile.
     struct raw_file raw; // Profile with the blocks' sites, read after the blocks.
     const char *profile; // Path of the profile; NULL = in the memory, or gone.
-    bool live_only;      // The profile counts only live blocks, and none of own heaps.
+    bool live_only;      // The profile has only live blocks, and none of the program's heaps.
     bool stacks_carried; // The profile is gone: stacks are from the annotated blocks.
     struct inherited inherited;
     uint64_t read_ns;    // Time when reading blocks began, by the clock of `raw`.

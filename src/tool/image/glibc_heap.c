@@ -152,8 +152,8 @@ find_main(const struct walker *w)
 
 /* --- Lists of free chunks ----------------------------------------------------------------- */
 
-/* Return the target of the link VALUE stored at AT. MASKED: links are stored xor their own address,
- * as in glibc 2.32 and later. */
+/* Return the target of the link VALUE stored at AT. MASKED: links are stored xor their own address
+ * shifted by 12, as in glibc 2.32 and later. */
 static uint64_t
 reveal(uint64_t at, uint64_t value, bool masked)
 {
@@ -383,7 +383,7 @@ take_mapped(struct walker *w, const struct memory_region *region, uint64_t start
     if (glibc_heap_word_at(w, start) != 0 || word % PAGE_BYTES != FLAG_MAPPED)
         return start;
     // An aligned block has a second head further behind, and the first head stays unchanged. If the
-    // mapping was moved, only the distance between them is right.
+    // mapping was moved, only the distance between both still holds.
     for (uint64_t align = 2 * CHUNK_LEAST; align < HEAP_BYTES;
          align += align < PAGE_BYTES ? align : PAGE_BYTES) {
         uint64_t chunk = start + align - HEAD_BYTES;

@@ -26,8 +26,8 @@ enum { NAMED_OTHER = 1 }; // Record of NAMED for all other functions. Record 0 i
 /* --- The site --------------------------------------------------------------------------------- */
 
 /* Replace the table KIND of RAW by a copy, cut or padded with zeros to COUNT records, and append
- * ADDED records. Each has RECORD_BYTES, unless the table has another size. Return the appended
- * records. */
+ * ADDED records. Each has RECORD_BYTES, unless the table's records have another size. Return the
+ * appended records. */
 static unsigned char *
 inherited_extend(struct raw_file *raw, enum disk_kind kind, size_t count, size_t record_bytes,
                  size_t added)
@@ -170,7 +170,7 @@ add_glibc(struct adding *a)
     for (size_t i = 0; i < heap.count; i++) {
         const struct glibc_block *b = &heap.v[i];
 
-        // By its ledger, the child has freed blocks that are listed as ended. Skip them.
+        // Skip blocks that the child has freed: its ledger lists them as ended.
         if (!blocks_ended_before(&e->memory, &e->record, &e->blocks, b->address,
                                  BLOCKS_LOOK_BACK_BYTES, &ended) ||
             ended.address != b->address)

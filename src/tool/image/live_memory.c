@@ -3,8 +3,8 @@
  * The ranges are read from /proc/PID/smaps when the memory is opened. The bytes are read by
  * process_vm_readv, which requires permission to trace the process and does not stop it. Ranges
  * that the process excludes from dumps (VmFlags dd) are left out, so that a dump and a live process
- * show the same. They also include the recorder's list of recent blocks, which must not count as
- * pointers of the program.
+ * show the same. The excluded ranges contain the recorder's list of recent blocks, which must not
+ * count as pointers of the program.
  *
  * A search for pointers must stop the process, because a pointer that moves from one variable to
  * another would be seen in neither. Each thread is seized. This sends no signal, and if we die the
@@ -302,8 +302,8 @@ live_memory_moved(struct memory *m)
     for (size_t i = 0; i < m->thread_count; i++) {
         const struct memory_thread *t = &m->threads[i];
 
-        // Each switch is counted when the thread leaves the processor. A running thread has no such
-        // line.
+        // A switch is counted only when the thread leaves the processor. While it runs, its
+        // "syscall" has no such line, so both are compared.
         if (t->asleep_in != NULL &&
             (strcmp(live_memory_line_of(m, t->tid, "syscall"), t->asleep_in) != 0 ||
              switches_of(m, t->tid) != t->switches))
@@ -398,8 +398,8 @@ stop_thread(struct memory *m, size_t *capacity, uint32_t tid)
         add_thread(m, capacity, thread_in_call(tid, live_memory_line_of(m, tid, "syscall")));
     if (r != STOP_DONE)
         return r == STOP_HELD;
-    // A pending signal stopped the thread; it is delivered when the thread resumes. Our own stop
-    // has an event.
+    // A pending signal stopped the thread; it is delivered when the thread resumes. Our own stop is
+    // reported as an event.
     if (status >> 16 == 0)
         t.pending = (uint32_t)WSTOPSIG(status);
     if (ptrace(PTRACE_GETREGS, tid, NULL, &registers) == 0) {

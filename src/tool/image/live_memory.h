@@ -4,8 +4,9 @@
 
 #include "image/memory.h"
 
-/* Open the memory of process PID. The process keeps running, and each read returns the bytes of its
- * moment. Returns 0 and an owned *RET (memory_close), or HEAPTAP_BAD_INPUT with ERR set. */
+/* Open the memory of process PID. The process keeps running, and each read returns the bytes at the
+ * time of the read. Returns 0 and an owned *RET (memory_close), or HEAPTAP_BAD_INPUT with ERR
+ * set. */
 int live_memory_open(uint32_t pid, struct memory *ret, struct err *err);
 
 /* Read the address ranges of M again. */

@@ -93,7 +93,7 @@ void memory_settle(struct memory *m);
  * copied. */
 size_t memory_read(const struct memory *m, uint64_t address, void *buffer, size_t size_bytes);
 
-/* Return the number of SIZE_BYTES (up to 8) at BYTES, in the byte order of M. */
+/* Return the integer of SIZE_BYTES (up to 8) at BYTES, in the byte order of M. */
 static inline uint64_t
 memory_number(const struct memory *m, const unsigned char *bytes, uint32_t size_bytes)
 {

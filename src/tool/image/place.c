@@ -60,7 +60,8 @@ module_off(const struct memory *m, const struct memory_mapping *mapping, uint64_
 {
     uint64_t start = mapping->start - mapping->file_off;
 
-    // A library may be mapped more than once: the last beginning in front of ADDRESS is its own.
+    // A library may be mapped more than once. The last mapping of its first byte in front of
+    // ADDRESS counts.
     for (size_t i = 0; i < m->mapping_count && m->mappings[i].start <= address; i++)
         if (m->mappings[i].file_off == 0 && strcmp(m->mappings[i].path, mapping->path) == 0)
             start = m->mappings[i].start;

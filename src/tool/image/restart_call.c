@@ -42,7 +42,8 @@
 // 64-bit mode, where calls have the numbers of SYS_*.
 enum { ERESTARTNOHAND_ = 514, CODE_SEGMENT_64 = 0x33 };
 
-// Flags of io_uring_enter that make the timeout absolute, or place it elsewhere.
+// Flags of io_uring_enter that make the timeout absolute, or store it elsewhere than in the
+// argument.
 enum { URING_OTHER_FORMS = 1 << 5 | 1 << 6 };
 
 // A mark is a time in ms modulo MARK_MODULUS; 0 = no mark. Timeouts up to half of that can be
