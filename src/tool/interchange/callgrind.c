@@ -33,7 +33,8 @@
  * repeated call of a stack is counted once. callgrind_annotate --inclusive=yes is then exact, even
  * with recursion. kcachegrind detects the cycle and shows it as one. callgrind_annotate takes
  * incoming calls for inclusive. So a function that is outermost on some stacks and called on others
- * would lose the former. To prevent this, all stacks share a caller, "[all stacks]".
+ * would lose its costs on the former stacks. To prevent this, all stacks share a caller, "[all
+ * stacks]".
  *
  * A function is a name in a file in an object, the key by which readers distinguish functions.
  * Inlined frames are ordinary functions.
@@ -71,7 +72,7 @@ static const char *const event_names[EVENTS] = {
     [TEMPORARY_OBJS] = "TemporaryObjs",   [SHORT_LIVED_OBJS] = "ShortLivedObjs",
 };
 
-// Number of events that a profile cut to its peak has, and a profile cut to a moment or period.
+// Numbers of events: in a profile cut to its peak, and in one cut to a moment or a period.
 enum { EVENTS_OF_PEAK = 2, EVENTS_OF_MOMENTS = 4 };
 
 static const enum event event_of_metric[] = {

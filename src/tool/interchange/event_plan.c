@@ -254,7 +254,7 @@ choose_moments(struct planner *w, const int64_t *totals, size_t intervals, uint3
     most = peak > end ? peak : end;
     for (size_t i = 0; i < intervals; i++) {
         bool last = i + 1 == intervals;
-        // The reader would take an equal level before the peak for the peak.
+        // An equal level before the peak would become the reader's peak.
         bool fits = totals[i] < most || (totals[i] == most && i >= peak_in && peak >= end);
 
         if (i == peak_in) {
@@ -445,8 +445,8 @@ add_simple_pieces(struct planner *w, uint32_t unit, int64_t kept, struct row *ro
     return false;
 }
 
-/* Plan UNIT without its history. ROW, its first one, represents all. LEAST bounds the bytes kept
- * from the peak to the end. */
+/* Plan UNIT without its history. ROW, its first one, represents all. LEAST is the unit's lowest
+ * level after the peak. */
 static void
 plan_simply(struct planner *w, uint32_t unit, struct row *row, int64_t least)
 {
@@ -647,7 +647,7 @@ measure_room(struct plan *plan)
     for (size_t i = 0; i < plan->step_count; i++) {
         struct plan_step *step = &plan->steps[i];
 
-        // The reader would take an earlier moment of equal level for the peak.
+        // An earlier moment of equal level would become the reader's peak.
         step->room = event_plan_not_negative(counters_difference(peak, step->room) - (i <= first));
         if (step->room > plan->steps[best].room)
             best = (uint32_t)i;
@@ -694,7 +694,8 @@ event_plan(const struct profile *p, const struct stacks *stacks, struct arena *a
     const uint32_t *of_site;
 
     *ret = (struct plan){.peak_step = 0};
-    // In a merged history ended processes hold nothing, but here they keep their final live amount.
+    // Ignore a merged history: ended processes hold nothing in it, but here they keep their final
+    // live amount.
     w.has_history = p->has_history && p->merged_processes == 0;
     of_site = make_units(&w, stacks);
     make_rows(&w, of_site);

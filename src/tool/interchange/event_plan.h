@@ -17,7 +17,7 @@
 struct plan_unit {
     uint32_t stack; // Index into stacks.
     int64_t allocations, allocated_bytes, temporary, peak_bytes, live_bytes;
-    // Churn: blocks and their bytes. die_at_once of the blocks do.
+    // Churn: its blocks and bytes, and the number of blocks that die at once.
     int64_t churn_blocks, churn_bytes, die_at_once;
 };
 
@@ -37,7 +37,7 @@ struct plan_churn {
 
 struct plan_step {
     uint64_t elapsed_ns; // Time of its moment.
-    int64_t room;        // Room for churn above the level.
+    int64_t room;        // Bytes of churn that fit below the peak.
     // Ranges in starting, ending and churns.
     size_t starts, starts_end, ends, ends_end, churns, churns_end;
 };

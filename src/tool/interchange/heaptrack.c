@@ -37,8 +37,8 @@
  * reader remembers that kind, so the second of two such frees in a row always counts as temporary.
  *
  * The file grows with the number of calls, and is written as a stream. Beyond EVENTS_MAX, the calls
- * are divided by the smallest sufficient number, which the title states: one then represents
- * several. Bytes at the peak and at the end stay exact. Negative values count as 0. */
+ * are divided by the smallest sufficient number, which the title states: one written call then
+ * represents several. Bytes at the peak and at the end stay exact. Negative values count as 0. */
 #include "interchange/heaptrack.h"
 
 #include <inttypes.h>
@@ -68,7 +68,7 @@ struct writer {
     struct strbuf *out;
     struct plan plan;
     struct progress *progress; // By unit.
-    int64_t divisor;           // Number of calls that one represents.
+    int64_t divisor;           // Number of calls that a written call represents.
     struct strtab strings;
     uint32_t string_count;  // Strings written so far.
     uint32_t *frame_ips;    // By frame, or by location without a function; 0 = not yet written.
@@ -356,7 +356,8 @@ heaptrack_write_head(struct writer *w)
     strbuf_char(w->out, '\n');
 }
 
-/* Return the number of calls that one must represent, so that the file has at most MAX calls. */
+/* Return the number of calls that each written call must represent, so that the file has at most
+ * MAX calls. */
 static int64_t
 divisor_for(const struct plan *plan, int64_t max)
 {

@@ -73,7 +73,7 @@ struct range {
     size_t first, end; // Range of paths.
     int64_t bytes;
     uint32_t depth;  // Number of shared places; the last one is shown.
-    uint32_t places; // A line for small children: their number; else 0.
+    uint32_t places; // Number of children in a line for small ones; else 0.
 };
 
 struct writer {
