@@ -11,7 +11,7 @@
 /* Write one document "heaptap-report" with at most LIMIT sites. */
 void json_report(struct json *j, const struct view *v, enum metric metric, size_t limit);
 
-/* Like json_report with all sites. MORE then writes further members into T's document. */
+/* Like json_report with all sites. MORE is called at the end and adds members to T's document. */
 typedef void json_more(struct json_tables *t, const struct view *v,
                        const struct stack *const *sites, void *arg);
 void json_report_more(struct json *j, const struct view *v, enum metric metric, json_more *more,

@@ -25,7 +25,7 @@
 #include "util/ensure.h"
 
 struct json_function {
-    uint32_t name; // Ids of names.
+    uint32_t name; // Id in names.
     uint32_t module;
 };
 
