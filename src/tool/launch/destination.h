@@ -29,7 +29,8 @@ int destination_choose(struct destination *d, const char *output, const char *pa
  * process's id. Returns 0, or HEAPTAP_BAD_INPUT with ERR set if it is unusable. */
 int destination_check_others(const struct destination *d, struct err *err);
 
-/* Return that directory if it already contains profiles of another run; else NULL. */
+/* Return the directory of other processes if it already contains profiles of another run; else
+ * NULL. */
 const char *destination_others_used(const struct destination *d);
 
 /* Return the pattern for the profiles of all processes except this one, the first. "" = their
@@ -39,18 +40,19 @@ const char *destination_others_pattern(const struct destination *d);
 /* Return the directory of all processes except PID, the first; NULL = none. */
 const char *destination_others_path(const struct destination *d, pid_t pid);
 
-/* Return that directory after the run, or NULL if it does not exist. An empty directory that this
- * run created is removed first. */
+/* Return the directory of other processes after the run, or NULL if it does not exist. An empty
+ * directory that this run created is removed first. */
 const char *destination_others_found(const struct destination *d, pid_t pid);
 
-/* Create that directory unless it exists, and return it; NULL if it is unusable. */
+/* Create the directory of other processes unless it exists, and return it; NULL if it is
+ * unusable. */
 const char *destination_make_others(const struct destination *d, pid_t pid);
 
 /* Return the path that the profile of process PID of EXECUTABLE would have if it were the first
  * process. */
 const char *destination_place(const struct destination *d, const char *executable, pid_t pid);
 
-/* Return PATTERN as that process would expand it; %n becomes 1. */
+/* Return PATTERN as process PID of EXECUTABLE would expand it; %n becomes 1. */
 const char *destination_name(const struct destination *d, const char *pattern,
                              const char *executable, pid_t pid);
 

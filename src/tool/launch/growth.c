@@ -160,8 +160,8 @@ note_of(const struct grown *known, const struct hook_list *hooks, struct arena *
     int64_t had = known->anonymous_bytes, recorded = known->recorded_bytes;
     const char *advice = own_malloc_advice(known->executable, known->modules, known->module_count,
                                            hooks, arena);
-    // Without a profile, the memory may come from malloc if no allocator was found, or the program
-    // cannot be recorded.
+    // Without a profile, the memory may come from malloc, unless an allocator was found and the
+    // program can be recorded.
     bool unclear = !known->recorded &&
                    (advice == NULL || program_cannot_be_recorded(known->executable) != NULL);
 

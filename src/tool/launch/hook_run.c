@@ -1,7 +1,7 @@
 /* hook_run.c: handle the hooks of `run` before the program starts and after it ends.
  *
  * A hook that was never called is noted with the likely reason. Either the program never called the
- * function, or it called it inside one module. Such calls bypass the loader's tables, the only
+ * function, or all calls were inside one module. Such calls bypass the loader's tables, the only
  * place to hook. The profile alone cannot distinguish the two. */
 #include "launch/hook_run.h"
 

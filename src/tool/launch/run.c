@@ -214,8 +214,8 @@ void
 run_find_profiles(struct recorded_run *r, struct run_profiles *ret)
 {
     const char *others = destination_others_found(&r->to, r->pid);
-    // A directory often has many profiles of earlier runs. A file server's clock may be wrong, by
-    // an hour at most.
+    // Skip the profiles of earlier runs by their times: there may be many. A file server's clock
+    // may be wrong, by an hour at most.
     struct listing l = {.arena = &r->arena, .session_id = r->id, .since = r->began - CLOCK_ERROR_S};
 
     *ret = (struct run_profiles){.directory = others != NULL ? others : r->to.directory};
