@@ -38,7 +38,8 @@ void size_totals_build(const struct profile *p, struct arena *arena, struct size
 /* Return pointers to the rows of BINS, most bytes first. From ARENA. */
 const struct bin_row **size_totals_by_bytes(const struct size_totals *bins, struct arena *arena);
 
-/* Bars of a histogram: sizes up to 16, then a bar for each power of two, then all larger sizes. */
+/* Bars of a histogram: sizes up to 16 bytes, then a bar for each power of two, then all larger
+ * sizes. */
 enum { BIN_BAR_COUNT = 8 };
 
 struct bin_bar {

@@ -316,8 +316,8 @@ is_unsymbolized(const struct builder *b, uint32_t frame)
 }
 
 /* Return true if an unsymbolized function of MODULE may be part of a wrapper of that module. Most
- * modules without names have no wrapper. Then one or two frames of a stack determine how it folds,
- * and the search for its first name is not needed. */
+ * modules without names have no wrapper. Then the frames further out cannot change the folding of a
+ * stack that begins in the module, and need not be read. */
 static bool
 has_wrappers(struct builder *b, uint32_t module)
 {
