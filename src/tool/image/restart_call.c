@@ -78,7 +78,7 @@ static const struct call {
     {SYS_accept4, TIMEOUT_RECEIVE, 0, TRY_AGAIN},
     {SYS_recvfrom, TIMEOUT_RECEIVE, 0, TRY_AGAIN},
     {SYS_recvmsg, TIMEOUT_RECEIVE, 0, TRY_AGAIN},
-    {SYS_recvmmsg, TIMEOUT_RECEIVE, 0, TRY_AGAIN}, // Its own timeout interrupts no wait.
+    {SYS_recvmmsg, TIMEOUT_RECEIVE, 0, TRY_AGAIN}, // Its timeout argument does not end a wait.
     {SYS_connect, TIMEOUT_SEND, 0, (unsigned long long)-EINPROGRESS},
     {SYS_write, TIMEOUT_SEND, 0, TRY_AGAIN},
     {SYS_writev, TIMEOUT_SEND, 0, TRY_AGAIN},
