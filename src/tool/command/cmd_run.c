@@ -39,61 +39,66 @@ enum { PROGRESS_FROM = 3 };
 
 extern const struct command command_run;
 
-static struct run_options parsed;
-static bool no_pack;
-static uint64_t annotate, guard_bytes = OPT_ALONE;
-// Texts of --hook, parsed into `parsed` after the options.
-static struct opt_list hooks, languages;
-static const char *fail_on, *delay, *duration, *snapshot_every, *snapshot_signal;
+/* Options as given; check_recording completes `run` from the texts beside it. */
+struct cmd_run_options {
+    struct run_options run;
+    bool no_pack;
+    uint64_t annotate;    // OPT_ALONE: without a number; 0: not given.
+    uint64_t guard_bytes; // OPT_ALONE: not given.
+    struct opt_list hooks, languages;
+    const char *fail_on, *delay, *duration, *snapshot_every, *snapshot_signal;
+};
+
+static const struct cmd_run_options defaults = {.guard_bytes = OPT_ALONE};
 
 static const struct opt options[] = {
-    {OPT_STRING, 'o', "output", &parsed.output, "FILE",
+    {OPT_STRING, 'o', "output", &defaults.run.output, "FILE",
      "Path of the profile. %p is the process id, %e the program's name, %n a number that makes the "
      "name unique and is the same for the whole run. A directory gets one profile per process. "
      "Default: heaptap.%e.%p.heaptap. Processes other than the one that the run is about (see "
      "above) write into a directory beside it, named with .processes instead of .heaptap. Existing "
      "files are kept unless --force is given.",
      NULL},
-    {OPT_FLAG, 0, "force", &parsed.force, NULL,
+    {OPT_FLAG, 0, "force", &defaults.run.force, NULL,
      "Replace an existing profile at the path of -o, and the profiles of other processes beside "
      "it. A file that is not a profile is kept. Fails while a process still writes such a profile.",
      NULL},
-    {OPT_STRING, 0, "fail-on", &fail_on, "LIMITS",
+    {OPT_STRING, 0, "fail-on", &defaults.fail_on, "LIMITS",
      "Exit with 99 if the program succeeded, but it or a process that it started exceeded LIMITS: "
      "leaks for any live block at the end, or peak=100M,leaks=4K and so on. The names are peak, "
      "leaks, inuse, alloc, allocations, temporary, and corruption (blocks overrun or freed twice; "
      "implies --annotate).",
      NULL},
-    {OPT_STRING, 0, "only", &parsed.recording.only, "PROGRAM",
+    {OPT_STRING, 0, "only", &defaults.run.recording.only, "PROGRAM",
      "Record only processes of PROGRAM: the name of an executable or script, with * and ? as in "
      "file names. Separate several by commas. All other processes run unrecorded.",
      NULL},
-    {OPT_FLAG, 0, "no-children", &parsed.no_children, NULL,
+    {OPT_FLAG, 0, "no-children", &defaults.run.no_children, NULL,
      "Record only the process started here, through each exec, and no child process.",
      NULL},
-    {OPT_LIST, 0, "hook", &hooks, "SYMBOL=KIND",
+    {OPT_LIST, 0, "hook", &defaults.hooks, "SYMBOL=KIND",
      "Record SYMBOL, a function of a shared library, as if it were KIND, such as malloc or free. "
      "Or record all functions of a well-known allocator: --hook jemalloc. May be repeated; --hook "
      "list prints the kinds and the allocators.",
      NULL},
-     {OPT_LIST, 0, "language", &languages, "NAME",
+     {OPT_LIST, 0, "language", &defaults.languages, "NAME",
      "Show functions of the language NAME in stacks, also in child processes: lua, python, ecl "
      "(Lisp), or gc for objects of the collector libgc. May be repeated. An interpreter that the "
      "program is or embeds is detected without this option.",
      NULL},
-    {OPT_FLAG, 0, "no-language", &parsed.adapters.none, NULL,
+    {OPT_FLAG, 0, "no-language", &defaults.run.adapters.none, NULL,
      "Detect no language: stacks show the interpreter's functions.", NULL},
-    {OPT_SIZE, 0, "reserve", &parsed.recording.reserve_bytes, "SIZE",
+    {OPT_SIZE, 0, "reserve", &defaults.run.recording.reserve_bytes, "SIZE",
      "Reserve all memory and files at the start, for programs that later forbid mmap or open "
      "(seccomp). The profile can grow to SIZE bytes, at most 8G. Default: reserve nothing.",
      NULL},
-    {OPT_FLAG, 0, "self-contained-core", &parsed.recording.self_contained, NULL,
+    {OPT_FLAG, 0, "self-contained-core", &defaults.run.recording.self_contained, NULL,
      "Keep the profile in memory that core dumps contain, so that heaptap core needs only the "
      "dump. The file is then a copy, updated at most once a second while the program allocates, "
      "and at exit. A program that is killed, or ends by _exit or exec, may leave a copy without "
      "the latest events.",
      NULL},
-    {OPT_COUNT_OF, 0, "annotate", &annotate, "FRAMES",
+    {OPT_COUNT_OF, 0, "annotate", &defaults.annotate, "FRAMES",
      "Store the origin of every block beside it in memory: size, time, thread and the FRAMES "
      "innermost return addresses (default: 15), and add guard bytes behind it. A block whose "
      "annotation or guard was overwritten is reported when it is freed, by heaptap check and by "
@@ -101,53 +106,55 @@ static const struct opt options[] = {
      "finds annotated blocks in any copy of memory. Each block takes 168 bytes more, and each "
      "event several times as long.",
      NULL},
-    {OPT_COUNT_0, 0, "guard", &guard_bytes, "BYTES",
+    {OPT_COUNT_0, 0, "guard", &defaults.guard_bytes, "BYTES",
      "With --annotate: number of guard bytes behind each block, 0 to 255. Default: 8.", NULL},
-    {OPT_COUNT, 0, "check-every", &parsed.recording.check_every, "N",
+    {OPT_COUNT, 0, "check-every", &defaults.run.recording.check_every, "N",
      "Implies --annotate. At every Nth allocation or free of a thread, check the next 256 blocks "
      "in the order of their addresses, and start over after the last.",
      NULL},
-    {OPT_SIZE, 0, "sample", &parsed.recording.sample_bytes, "SIZE",
+    {OPT_SIZE, 0, "sample", &defaults.run.recording.sample_bytes, "SIZE",
      "Record a random sample of blocks, one per SIZE bytes on average (1K to 1T; 512K costs almost "
      "nothing). Values are then estimates, shown with the range that contains the truth.",
      NULL},
-    {OPT_COUNT, 0, "sample-count", &parsed.recording.sample_count, "N",
+    {OPT_COUNT, 0, "sample-count", &defaults.run.recording.sample_count, "N",
      "Record one in N calls on average, whatever the size.", NULL},
-    {OPT_STRING, 0, "delay", &delay, "SECONDS", "Record nothing for the first SECONDS.", NULL},
-    {OPT_STRING, 0, "duration", &duration, "SECONDS",
+    {OPT_STRING, 0, "delay", &defaults.delay, "SECONDS", "Record nothing for the first SECONDS.",
+     NULL},
+    {OPT_STRING, 0, "duration", &defaults.duration, "SECONDS",
      "Stop recording new blocks after SECONDS. The frees of earlier blocks are still recorded.",
      NULL},
-    {OPT_COUNT, 0, "frames", &parsed.recording.frames, "N",
+    {OPT_COUNT, 0, "frames", &defaults.run.recording.frames, "N",
      "Keep only the N innermost frames of a stack, for a smaller profile with less detail. The "
      "default is the maximum, 1024, which holds nearly all stacks whole.",
      NULL},
-    {OPT_SIZE, 0, "max-memory", &parsed.recording.max_memory_bytes, "SIZE",
+    {OPT_SIZE, 0, "max-memory", &defaults.run.recording.max_memory_bytes, "SIZE",
      "Limit the recorder's memory, including its file, to SIZE (at least 1M). Beyond it, new "
      "stacks count as \"other\", and objects of the program's heaps (heaptap_alloc) without room "
      "count as losses. Memory that must grow with the program is exempt: a sixth of the heap, and "
      "some per thread. Default: no limit.",
      NULL},
-    {OPT_STRING, 0, "snapshot-every", &snapshot_every, "SECONDS",
+    {OPT_STRING, 0, "snapshot-every", &defaults.snapshot_every, "SECONDS",
      "Request a snapshot of all processes every SECONDS. Each process takes it at an event soon "
      "after.",
      NULL},
-    {OPT_SIZE, 0, "snapshot-growth", &parsed.recording.snapshot_growth_bytes, "SIZE",
+    {OPT_SIZE, 0, "snapshot-growth", &defaults.run.recording.snapshot_growth_bytes, "SIZE",
      "Take a snapshot each time that live bytes have grown by SIZE since the last such snapshot, "
      "or since their minimum after it.",
      NULL},
-    {OPT_STRING, 0, "snapshot-signal", &snapshot_signal, "NAME",
+    {OPT_STRING, 0, "snapshot-signal", &defaults.snapshot_signal, "NAME",
      "Take a snapshot when a process receives the signal NAME, such as USR2, unless the program "
      "handles it.",
      NULL},
-    {OPT_FLAG, 0, "no-pack", &no_pack, NULL,
+    {OPT_FLAG, 0, "no-pack", &defaults.no_pack, NULL,
      "Leave the profile as recorded: add no symbols and do not compress it.", NULL},
-    {OPT_FLAG, 'q', "quiet", &parsed.quiet, NULL,
+    {OPT_FLAG, 'q', "quiet", &defaults.run.quiet, NULL,
      "Print no summary when the program has ended.", NULL},
     {0},
 };
 
 /* Results of a run. */
 struct outcome {
+    const struct cmd_run_options *options;
     struct recorded_run run;
     struct run_profiles profiles;
     struct run_process *processes; // Processes with a readable profile.
@@ -162,12 +169,12 @@ struct outcome {
 };
 
 static int
-parse_hooks(struct arena *arena, struct err *err)
+parse_hooks(struct cmd_run_options *o, struct arena *arena, struct err *err)
 {
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < hooks.count; i++)
-        r = hook_kinds_add(&parsed.hooks, arena, hooks.items[i], err);
+    for (size_t i = 0; r == 0 && i < o->hooks.count; i++)
+        r = hook_kinds_add(&o->run.hooks, arena, o->hooks.items[i], err);
     return r;
 }
 
@@ -191,15 +198,16 @@ parse_seconds(const char *name, const char *text, uint64_t *ret_ms, struct err *
 }
 
 static int
-check_snapshots(struct err *err)
+check_snapshots(struct cmd_run_options *o, struct err *err)
 {
-    struct recording *r = &parsed.recording;
+    struct recording *r = &o->run.recording;
 
-    if (snapshot_signal != NULL && (r->snapshot_signal = signal_number(snapshot_signal)) == 0)
+    if (o->snapshot_signal != NULL &&
+        (r->snapshot_signal = signal_number(o->snapshot_signal)) == 0)
         return err_set(err, HEAPTAP_USAGE,
                        "option '--snapshot-signal': '%.60s' is no signal that can request a "
                        "snapshot; use one such as USR1, USR2 or RTMIN+1",
-                       snapshot_signal);
+                       o->snapshot_signal);
     if (r->max_memory_bytes != 0 && r->max_memory_bytes < MAX_MEMORY_LEAST)
         return err_set(err, HEAPTAP_USAGE,
                        "option '--max-memory': the recorder needs 1M before it records anything");
@@ -209,22 +217,22 @@ check_snapshots(struct err *err)
 enum { USUAL_ANNOTATED_FRAMES = 15, USUAL_GUARD_BYTES = 8, ANNOTATION_BYTE_MAX = 255 };
 
 static int
-check_annotation(bool wants_corruption, struct err *err)
+check_annotation(struct cmd_run_options *o, bool wants_corruption, struct err *err)
 {
-    struct recording *r = &parsed.recording;
-    bool guard_given = guard_bytes != OPT_ALONE;
+    struct recording *r = &o->run.recording;
+    bool guard_given = o->guard_bytes != OPT_ALONE;
 
-    if (annotate == 0 && (r->check_every != 0 || wants_corruption))
-        annotate = OPT_ALONE;
-    if (annotate == 0 && guard_given)
+    if (o->annotate == 0 && (r->check_every != 0 || wants_corruption))
+        o->annotate = OPT_ALONE;
+    if (o->annotate == 0 && guard_given)
         return err_set(err, HEAPTAP_USAGE, "--guard needs --annotate");
-    if (annotate == 0)
+    if (o->annotate == 0)
         return 0;
-    if (annotate == OPT_ALONE)
-        annotate = USUAL_ANNOTATED_FRAMES;
+    if (o->annotate == OPT_ALONE)
+        o->annotate = USUAL_ANNOTATED_FRAMES;
     if (!guard_given)
-        guard_bytes = USUAL_GUARD_BYTES;
-    if (annotate > ANNOTATION_BYTE_MAX || guard_bytes > ANNOTATION_BYTE_MAX)
+        o->guard_bytes = USUAL_GUARD_BYTES;
+    if (o->annotate > ANNOTATION_BYTE_MAX || o->guard_bytes > ANNOTATION_BYTE_MAX)
         return err_set(err, HEAPTAP_USAGE,
                        "options '--annotate' and '--guard': at most %d return addresses and guard "
                        "bytes have room",
@@ -237,17 +245,17 @@ check_annotation(bool wants_corruption, struct err *err)
         return err_set(err, HEAPTAP_USAGE,
                        "--annotate and --sample exclude each other: annotating stores the stack of "
                        "every block, the cost that a sample saves");
-    r->annotate_frames = annotate;
-    r->guard_bytes = guard_bytes;
+    r->annotate_frames = o->annotate;
+    r->guard_bytes = o->guard_bytes;
     return 0;
 }
 
 /* Refuse settings that the recorder would have to ignore. Returns 0, or HEAPTAP_USAGE with ERR
  * set. */
 static int
-check_recording(const struct limits *fails, struct err *err)
+check_recording(struct cmd_run_options *o, const struct limits *fails, struct err *err)
 {
-    struct recording *asks = &parsed.recording;
+    struct recording *asks = &o->run.recording;
     int r = sample_opts_check(asks->sample_bytes, asks->sample_count, err);
 
     if (r == 0 && asks->reserve_bytes > RESERVE_BYTES_MAX)
@@ -258,19 +266,19 @@ check_recording(const struct limits *fails, struct err *err)
                     "--self-contained-core and --reserve exclude each other: the first rewrites "
                     "the file repeatedly, the second never opens it after the start");
     if (r == 0)
-        r = check_annotation(fails->v[LIMIT_CORRUPTION].given, err);
+        r = check_annotation(o, fails->v[LIMIT_CORRUPTION].given, err);
     if (r == 0 && asks->frames > DISK_DEPTH_MAX)
         r = err_set(err, HEAPTAP_USAGE,
                     "option '--frames': at most %d frames of a stack are kept, even without this "
                     "option",
                     DISK_DEPTH_MAX);
     if (r == 0)
-        r = parse_seconds("delay", delay, &asks->delay_ms, err);
+        r = parse_seconds("delay", o->delay, &asks->delay_ms, err);
     if (r == 0)
-        r = parse_seconds("snapshot-every", snapshot_every, &parsed.snapshot_every_ms, err);
+        r = parse_seconds("snapshot-every", o->snapshot_every, &o->run.snapshot_every_ms, err);
     if (r == 0)
-        r = check_snapshots(err);
-    return r == 0 ? parse_seconds("duration", duration, &asks->duration_ms, err) : r;
+        r = check_snapshots(o, err);
+    return r == 0 ? parse_seconds("duration", o->duration, &asks->duration_ms, err) : r;
 }
 
 /* Pack P, made from the tables RAW, into PATH. MODULES caches the modules read. Return false with
@@ -351,7 +359,7 @@ finish_profile(struct outcome *o, const char *path)
         return;
     }
     note_process(o, p, path);
-    if (!no_pack && p->process.ended && !launch_interrupted() &&
+    if (!o->options->no_pack && p->process.ended && !launch_interrupted() &&
         !pack_profile(p, &raw, path, &o->modules, &err))
         message_warning("not packed: %s", err.text[0] ? err.text : path);
     raw_release(&raw);
@@ -426,12 +434,12 @@ conclude(struct outcome *o)
     run_note(&o->run, o->running > 0, &o->notes);
     append_all_notes(o, s.head);
     report_limits_hint(o);
-    if (parsed.quiet)
+    if (o->options->run.quiet)
         return;
     s.count = o->count;
     s.directory = o->profiles.directory;
     s.running = o->running;
-    s.interrupted = launch_interrupted() && !no_pack && o->count > 0;
+    s.interrupted = launch_interrupted() && !o->options->no_pack && o->count > 0;
     s.p = s.why == HEAD_NONE ? NULL : head_profile(o, s.head);
     // Resolving names takes time, so it is skipped after Ctrl-C.
     s.named = s.p != NULL && !launch_interrupted() && symbolise_quietly(s.p, NULL) == 0;
@@ -442,16 +450,18 @@ conclude(struct outcome *o)
 static void
 cmd_run_finish(struct outcome *o, const char *program)
 {
-    bool progress = style_shows_progress() && !parsed.quiet && !no_pack;
+    const struct cmd_run_options *given = o->options;
+    bool quiet = given->run.quiet;
+    bool progress = style_shows_progress() && !quiet && !given->no_pack;
     const struct run_profiles *profiles = &o->profiles;
-    const char *only = parsed.recording.only;
+    const char *only = given->run.recording.only;
 
     run_find_profiles(&o->run, &o->profiles);
-    if (profiles->count == 0 && !parsed.quiet && program_has_more_rights(o->run.path))
+    if (profiles->count == 0 && !quiet && program_has_more_rights(o->run.path))
         message_warning("%s left no profile: it has more rights than its user (setuid), and such a "
                         "program is never recorded",
                         program);
-    else if (profiles->count == 0 && !parsed.quiet && !growth_is_strange(&o->run.growth))
+    else if (profiles->count == 0 && !quiet && !growth_is_strange(&o->run.growth))
         message_warning(
             only ? "no process named '%s' left a profile"
                  : "%s left no profile: it never allocated, or the recorder could not be "
@@ -485,34 +495,34 @@ explain_hooks(void)
 }
 
 static int
-cmd_run(const void *unused, int count, char **arguments)
+cmd_run(const void *values, int count, char **arguments)
 {
-    struct outcome o = {0};
+    struct cmd_run_options given = *(const struct cmd_run_options *)values;
+    struct outcome o = {.options = &given};
     struct arena arena = {0};
     struct err err = {""};
     int r, status, over = 0;
 
-    (void)unused;
-    for (size_t i = 0; i < hooks.count; i++)
-        if (hook_kinds_is_question(hooks.items[i]))
+    for (size_t i = 0; i < given.hooks.count; i++)
+        if (hook_kinds_is_question(given.hooks.items[i]))
             return explain_hooks();
     if (count == 0) {
         message_error("run: an argument is missing: heaptap run %s", command_run.arguments);
         message_hint("heaptap run --help explains the command");
         return EXIT_USAGE;
     }
-    parsed.adapters.names = languages.items;
-    parsed.adapters.count = languages.count;
-    if ((r = run_limits_parse(&o.limits, fail_on, &err)) == 0 &&
-        (r = parse_hooks(&arena, &err)) == 0 &&
-        (r = check_recording(&o.limits.limits, &err)) == 0 &&
-        (r = run_prepare(&o.run, &parsed, count, arguments, &err)) == 0 &&
+    given.run.adapters.names = given.languages.items;
+    given.run.adapters.count = given.languages.count;
+    if ((r = run_limits_parse(&o.limits, given.fail_on, &err)) == 0 &&
+        (r = parse_hooks(&given, &arena, &err)) == 0 &&
+        (r = check_recording(&given, &o.limits.limits, &err)) == 0 &&
+        (r = run_prepare(&o.run, &given.run, count, arguments, &err)) == 0 &&
         (r = run_wait(&o.run, &err)) == 0) {
         cmd_run_finish(&o, arguments[0]);
-        if (o.run.hint != NULL && !parsed.quiet)
+        if (o.run.hint != NULL && !given.run.quiet)
             message_hint("%s", o.run.hint);
-        if (parsed.recording.self_contained && WIFSIGNALED(o.run.status) &&
-            WCOREDUMP(o.run.status) && !parsed.quiet)
+        if (given.run.recording.self_contained && WIFSIGNALED(o.run.status) &&
+            WCOREDUMP(o.run.status) && !given.run.quiet)
             message_hint("the core dump has the events after the last copy: heaptap core CORE");
         over = o.run.status == 0 ? run_limits_status(&o.limits) : 0;
     } else {
@@ -561,6 +571,8 @@ const struct command command_run = {
                 "heaptap run --only cc1,ld -- make\tonly the compiler and the linker\n"
                 "heaptap run --fail-on leaks,peak=100M -- ./test\ta limit for a test",
     .options = options,
+    .defaults = &defaults,
+    .defaults_bytes = sizeof defaults,
     .stop_at_first = true,
     .min_arguments = 0, // --hook list needs no program.
     .max_arguments = -1,

@@ -91,7 +91,7 @@ opts_release(const struct command *c, void *values)
     struct parser p = {.command = c, .values = values};
 
     for (const struct opt *o = c->options; o != NULL && o->kind != OPT_END; o++)
-        if (o->kind == OPT_LIST && c->defaults != NULL)
+        if (o->kind == OPT_LIST)
             free(((struct opt_list *)opts_place_of(&p, o))->items);
 }
 
@@ -203,8 +203,6 @@ opts_place_of(const struct parser *p, const struct opt *o)
     const struct command *c = p->command;
     size_t offset = (size_t)((uintptr_t)o->value - (uintptr_t)c->defaults);
 
-    if (c->defaults == NULL)
-        return (void *)(uintptr_t)o->value;
     assert(offset < c->defaults_bytes);
     return (char *)p->values + offset;
 }

@@ -73,8 +73,7 @@ struct command {
     const char *description; // Paragraphs separated by blank lines, for help and the man page.
     const char *examples; // Lines "command\texplanation", for help and the man page; NULL = none.
     const struct opt *options;
-    const void *defaults; // The command's struct of options. NULL: rows point to plain variables,
-                          // so the command can run only once in a process.
+    const void *defaults; // The command's struct of options; NULL without options.
     size_t defaults_bytes;
     bool stop_at_first;      // Options end at the first argument that is not one (run),
     bool stop_at_unknown;    // and at the first unknown option (cc).
