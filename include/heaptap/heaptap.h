@@ -10,20 +10,20 @@
  *     heaptap_alloc(heap, p, 1, n);                        at each allocation
  *     heaptap_reset(heap);                                 when all of it ends
  *
- * A header suffices: there is no library to link. Without a recorder (`heaptap run`, a preloaded
- * libheaptap.so, or a libheaptap.a in a program that was started with HEAPTAP=1) each call is a
- * load, a test and a branch that is not taken, and does nothing. With a recorder, an event is
- * recorded with the stack that called the function, just like an event of malloc.
+ * A header suffices: there is no library to link. A recorder is present under `heaptap run`, with a
+ * preloaded libheaptap.so, or in a program that is linked with libheaptap.a and started with
+ * HEAPTAP=1. Each event is then recorded with the caller's stack, as for malloc. Without a
+ * recorder, a call does nothing and costs a load, a test and a branch that is not taken.
  *
- * All functions are thread-safe and async-signal-safe, also for the same heap at once. They leave
- * errno unchanged and never end the program. Events that cannot be recorded are counted as losses,
- * which every report shows. Strings are copied.
+ * All functions are thread-safe and async-signal-safe, even on the same heap. They preserve errno
+ * and never end the program. Events that cannot be recorded are counted as losses, and every report
+ * shows the count. Strings are copied.
  *
- * Supported are executables at fixed and at any addresses, static ones, shared objects and
- * plug-ins, in C from C89 on and in C++. Without a recorder, on other systems and processors than
- * Linux on x86-64, and with compilers without GNU attributes, everything here does nothing.
+ * The header works in position-dependent, position-independent and static executables, in shared
+ * objects and in plug-ins. The language is C, from C89 on, or C++. All functions do nothing on
+ * systems other than Linux on x86-64, and with compilers without GNU attributes.
  *
- * Licence: MIT, whatever the rest of your program has.
+ * Licence: MIT, independent of your program's licence.
  *
  * Copyright (c) 2026 the authors of heaptap
  *
@@ -51,17 +51,17 @@
 extern "C" {
 #endif
 
-/* A heap of the program's own. Nothing is recorded for NULL. Stays valid in children made by
- * fork. */
+/* Handle of a heap of the program. Calls with a NULL handle record nothing. A handle stays valid in
+ * children made by fork. */
 typedef struct heaptap_heap heaptap_heap;
 
-/* The labels of a thread at one moment; 0 = none. */
+/* Set of labels that a thread had at one moment; 0 = none. */
 typedef unsigned heaptap_labels;
 
-/* The functions of a recorder. Later versions append functions; `size` shows which exist. */
+/* Function table of a recorder. Later versions append members; `size` shows which exist. */
 struct heaptap_recorder {
     unsigned version; /* 1 */
-    unsigned size;    /* sizeof(struct heaptap_recorder) of the recorder's */
+    unsigned size;    /* sizeof(struct heaptap_recorder) in the recorder */
     heaptap_heap *(*heap_create)(const char *name, unsigned skip_frames);
     void (*heap_destroy)(heaptap_heap *heap);
     void (*alloc)(heaptap_heap *heap, const void *p, size_t count, size_t bytes);
@@ -92,11 +92,14 @@ extern const struct heaptap_recorder heaptap_recorder_v1;
 extern const struct heaptap_recorder heaptap_recorder_v1
     __attribute__((weak, visibility("default")));
 
-/* One pointer in each executable and shared object, shared by all its files. In a shared object the
- * dynamic linker fills it in. In an executable, linkers may resolve an undefined weak symbol to 0.
- * So the note there gives the recorder the pointer's address: the address of the note's word plus
- * the value of that word. Every file has a note, because linkers that discard unused sections keep
- * notes, but not notes in a group. */
+/* Address of the recorder's function table, NULL without a recorder. Each executable and shared
+ * object has one such pointer, shared by all its files.
+ *
+ * In a shared object, the dynamic linker fills it in. In an executable, the linker may resolve the
+ * undefined weak symbol to 0, so the recorder must store the address itself. It finds the pointer
+ * by the note below: the address of the note's word plus the value of that word. Every file emits a
+ * note outside of any group: linkers that discard unused sections keep notes, except those in a
+ * group. */
 __attribute__((weak, visibility("hidden"), used)) const struct heaptap_recorder *heaptap_recorder_ =
     &heaptap_recorder_v1;
 
@@ -130,37 +133,42 @@ __asm__(".pushsection .note.heaptap,\"a\",@note\n"
 
 /* --- Heaps ------------------------------------------------------------------------------------ */
 
-/* Create a heap and return it; NULL without a recorder. Reports show it under NAME, and heaps with
- * the same name as one heap. Creating one for each request costs next to nothing. The innermost
- * SKIP_FRAMES frames are left out of the stacks of its events: the allocator's own functions, which
- * must not be inlined then. There is room for about 1000 names of 127 bytes; further heaps are
- * shown as "other heaps". */
+/* Create a heap and return its handle; NULL without a recorder. Reports show the heap under NAME,
+ * and sum heaps with the same name. Creation is cheap enough for a heap per request.
+ *
+ * SKIP_FRAMES is the number of innermost frames to leave out of the stacks of the heap's events.
+ * These are the allocator's own functions, which must not be inlined. There is room for about 1000
+ * names of 127 bytes; further heaps are shown as "other heaps". */
 HEAPTAP_API_ heaptap_heap *
 heaptap_heap_create(const char *name, unsigned skip_frames)
 {
     return HEAPTAP_ASK_(heap_create(name, skip_frames), NULL);
 }
 
-/* End HEAP and everything live in it. */
+/* Record the end of HEAP and of everything live in it. */
 HEAPTAP_API_ void
 heaptap_heap_destroy(heaptap_heap *heap)
 {
     HEAPTAP_CALL_(heap_destroy(heap));
 }
 
-/* Record that COUNT objects, of BYTES in total, were allocated at P. P may be any number below
- * 2^47, such as an offset: it only has a meaning within HEAP. P may be NULL if the objects will not
- * be freed one by one: then only heaptap_reset and heaptap_heap_destroy end them. The recorder uses
- * 8 to 16 bytes of memory for each live object with an address, within the limit of
- * heaptap_max_memory. Call this after the program owns P, and heaptap_free while it still does. */
+/* Record that COUNT objects, of BYTES in total, were allocated at P.
+ *
+ * P may be any number below 2^47, such as an offset: it only identifies objects within HEAP. Pass
+ * NULL if the objects will not be freed one by one; then only heaptap_reset and
+ * heaptap_heap_destroy end them. Each live object with an address costs 8 to 16 bytes of the
+ * recorder's memory, within the limit of heaptap_max_memory.
+ *
+ * Call this after the program has obtained P, and heaptap_free before it gives P up. Otherwise
+ * another thread could report the same address in between. */
 HEAPTAP_API_ void
 heaptap_alloc(heaptap_heap *heap, const void *p, size_t count, size_t bytes)
 {
     HEAPTAP_CALL_(alloc(heap, p, count, bytes));
 }
 
-/* Record that the allocation at OLD now has BYTES and is at P, which may equal OLD. Counted like
- * malloc's realloc: the allocation leaves the stack that allocated it and enters this one. */
+/* Record that the allocation at OLD now has BYTES and is at P, which may equal OLD. The event
+ * counts like a realloc: the block ends at the stack that allocated it and begins at this one. */
 HEAPTAP_API_ void
 heaptap_resize(heaptap_heap *heap, const void *old, const void *p, size_t bytes)
 {
@@ -174,29 +182,32 @@ heaptap_free(heaptap_heap *heap, const void *p)
     HEAPTAP_CALL_(release(heap, p));
 }
 
-/* Record that everything live in HEAP is freed. HEAP stays usable, and is empty. Takes time in
- * proportion to the number of stacks in HEAP, however many objects are live. */
+/* Record that everything live in HEAP is freed. HEAP is then empty and can be used again. The time
+ * is proportional to the number of stacks in HEAP; the number of live objects does not matter. */
 HEAPTAP_API_ void
 heaptap_reset(heaptap_heap *heap)
 {
     HEAPTAP_CALL_(reset(heap));
 }
 
-/* Record that HEAP makes its objects from the BYTES at P, from malloc or elsewhere. If P is a block
- * of malloc, it is no longer counted as allocated there. Reports show it as backing of HEAP, with
- * how full it is, so no byte counts twice. Call this right after that allocation, in the same
- * thread. Then, in a program with one thread, the block is no part of the peak either; with several
- * threads it is until this call. A realloc makes it a block of malloc again. Memory from another
- * heap of the program is not recognised here: if one heap makes its chunks from another, report
- * only the objects of the inner heap. */
+/* Record that HEAP makes its objects from the BYTES at P, which come from malloc or elsewhere.
+ *
+ * If P is a block of malloc, malloc's totals then exclude it, so no byte counts twice. Reports show
+ * it as backing of HEAP, together with how full the backing is. A realloc turns it back into a
+ * block of malloc.
+ *
+ * Call this right after the allocation, in the same thread. The peak then excludes the block in a
+ * program with one thread; with several threads, the peak may include it until this call. Memory
+ * from another heap of the program is not recognised here: if one heap makes its chunks from
+ * another, report only the objects of the inner heap. */
 HEAPTAP_API_ void
 heaptap_backing(heaptap_heap *heap, const void *p, size_t bytes)
 {
     HEAPTAP_CALL_(backing(heap, p, bytes));
 }
 
-/* Record that P no longer backs HEAP. Call this before P is given back. A block of malloc counts as
- * one again from then on. This call is not needed if such a block is freed: free is enough. */
+/* Record that P no longer backs HEAP. A block of malloc then counts in malloc's totals again. Call
+ * this before P is given back. Omit it if P is freed by free, which ends the backing as well. */
 HEAPTAP_API_ void
 heaptap_backing_end(heaptap_heap *heap, const void *p)
 {
@@ -205,18 +216,20 @@ heaptap_backing_end(heaptap_heap *heap, const void *p)
 
 /* --- Labels, phases, snapshots ---------------------------------------------------------------- */
 
-/* Attach the label KEY=VALUE to all later allocations of this thread, by malloc or from heaps; a
+/* Attach the label KEY=VALUE to all later allocations of this thread, by malloc or from heaps. A
  * VALUE of NULL removes the label KEY. A new thread has no labels. The child of a fork has the
- * labels of the thread that called fork. There is room for 4094 different sets of 1024 bytes, and 2
- * MiB in total. Further sets are shown as one, "other", so do not use values that never repeat. A
- * thread with that set keeps it until a label is removed with NULL or other labels are restored. */
+ * labels of the thread that called fork.
+ *
+ * There is room for 4094 different sets of 1024 bytes, and 2 MiB in total. Further sets are shown
+ * as one, "other", so do not use values that never repeat. A thread keeps the set "other" until it
+ * removes a label with NULL or restores other labels. */
 HEAPTAP_API_ void
 heaptap_label(const char *key, const char *value)
 {
     HEAPTAP_CALL_(label(key, value));
 }
 
-/* Return the present labels of this thread; 0 = none, or no recorder. They can be restored later,
+/* Return the current labels of this thread; 0 = none, or no recorder. They can be restored later,
  * or set in another thread of this process or its children. */
 HEAPTAP_API_ heaptap_labels
 heaptap_labels_get(void)
@@ -230,15 +243,15 @@ heaptap_labels_set(heaptap_labels labels)
     HEAPTAP_CALL_(set_labels(labels));
 }
 
-/* Record that the program begins a phase: a name on the timeline that selects an interval in
- * reports. Names are cut after 32 bytes. */
+/* Record that the program begins the phase NAME. A phase is a name on the timeline, and reports can
+ * select its interval. Names are cut after 32 bytes. */
 HEAPTAP_API_ void
 heaptap_phase(const char *name)
 {
     HEAPTAP_CALL_(phase(name));
 }
 
-/* Keep the live bytes and blocks of every stack at this moment under NAME (`heaptap report --at
+/* Record the live bytes and blocks of every stack at this moment under NAME (`heaptap report --at
  * NAME`). Names are cut after 32 bytes. */
 HEAPTAP_API_ void
 heaptap_snapshot(const char *name)
@@ -254,8 +267,8 @@ heaptap_is_present(void)
     return HEAPTAP_ASK_(version, 0u) != 0;
 }
 
-/* Start or stop recording. Frees and resets of recorded blocks are always seen. Heaps are recorded
- * exactly, even while malloc is sampled. */
+/* Start or stop recording. Frees and resets of blocks that were recorded are always recorded. Heaps
+ * are recorded exactly, even while malloc is sampled. */
 HEAPTAP_API_ void
 heaptap_start(void)
 {
@@ -268,20 +281,20 @@ heaptap_stop(void)
     HEAPTAP_CALL_(stop());
 }
 
-/* Limit the recorder's memory, its file included, to BYTES from now on; 0 = no limit. At the limit,
- * known stacks are still counted and new ones are charged to "other". Objects of heaps without room
- * are counted as allocated, but their frees are lost, which every report shows; only heaptap_reset
- * and heaptap_heap_destroy end them. */
+/* Limit the recorder's memory, its file included, to BYTES; 0 = no limit. Takes effect at once. At
+ * the limit, known stacks are still counted, and new stacks are charged to "other". Objects of
+ * heaps that find no room are counted as allocated, but their frees are lost, and only
+ * heaptap_reset and heaptap_heap_destroy end them. Every report shows the losses. */
 HEAPTAP_API_ void
 heaptap_max_memory(size_t bytes)
 {
     HEAPTAP_CALL_(max_memory(bytes));
 }
 
-/* Write the profile in its present state to the descriptor FD, a file, a pipe or a socket. Waits
- * for a slow reader and raises no SIGPIPE. FORMAT is "pprof" for the text that pprof reads
- * (together with the program, for the symbols), or "heaptap" for a profile that heaptap reads.
- * Return 0; or -1 without a recorder, under `heaptap run --reserve`, or if writing failed. */
+/* Write a profile of the present state to the descriptor FD of a file, a pipe or a socket. FORMAT
+ * is "pprof" for pprof's text format, which pprof symbolises with the program, or "heaptap" for a
+ * profile that heaptap reads. Return 0; or -1 without a recorder, under `heaptap run --reserve`, or
+ * if writing failed. Blocks while the reader is slow; raises no SIGPIPE. */
 HEAPTAP_API_ int
 heaptap_write(int fd, const char *format)
 {

@@ -1,4 +1,4 @@
-/* wrap.h: record an allocator whose functions have other names than malloc's, without changing it.
+/* wrap.h: record an allocator whose functions are not called malloc and free, without changing it.
  *
  *     #include <heaptap/wrap.h>
  *
@@ -6,26 +6,25 @@
  *     HEAPTAP_WRAP_MALLOC(rtos, pvPortMalloc)
  *     HEAPTAP_WRAP_FREE(rtos, vPortFree)
  *
- * in one file of the program, which is linked with
+ * Put these lines into one file of the program, and link the program with
  *
  *     -Wl,--wrap=pvPortMalloc,--wrap=vPortFree
  *
- * The linker then sends calls of pvPortMalloc to __wrap_pvPortMalloc, which is defined here: it
- * calls the real function and reports to the recorder. HEAPTAP_WRAP_CALLOC, _REALLOC and _MEMALIGN
- * work likewise. Each requires the parameters and the result of the function of the C library in
- * its name. Wrap any other function by hand in the same way, with heaptap.h. Without a recorder a
- * call costs a few more instructions.
+ * The linker then redirects calls of pvPortMalloc to __wrap_pvPortMalloc. The macro defines that
+ * function: it calls the real one and reports the event to the recorder. HEAPTAP_WRAP_CALLOC,
+ * _REALLOC and _MEMALIGN work likewise. The wrapped function must have the parameters and the
+ * result of the C library's function in the macro's name. Wrap any other function by hand in the
+ * same way, with heaptap.h. Without a recorder, a wrapped call costs a few more instructions.
  *
- * Calls from shared libraries are not seen. Calls from the object file that defines the function
- * may not be seen, because most linkers do not redirect them. For the same reason, link-time
- * optimisation that merges allocator and callers may hide any call (compile the allocator without
- * it).
+ * Calls from shared libraries are not recorded. Most linkers do not redirect calls within the
+ * object file that defines the function, so these may be missing too. For the same reason,
+ * link-time optimisation that merges the allocator with its callers can hide calls: compile the
+ * allocator without it.
  *
- * An allocator that takes its memory from malloc should report that with heaptap_backing; otherwise
- * those bytes are counted in both places. If one thread resizes a block while another thread
- * allocates, the allocator may give the old place to the other thread before the recorder is
- * informed. Hold a lock around both, or expect a few blocks in the report's count of overwritten
- * ones.
+ * An allocator that takes its memory from malloc should report that memory with heaptap_backing;
+ * otherwise the bytes count twice. While one thread resizes a block, another thread may be given
+ * the old address before the resize is reported. The report then counts an overwritten block. A
+ * lock around resizes and allocations prevents that.
  *
  * Licence: MIT, with the text in heaptap.h. */
 #ifndef HEAPTAP_WRAP_H
@@ -40,12 +39,13 @@
 #else
 #define HEAPTAP_WRAP_C_ extern
 #endif
-/* Keep the wrapper a separate frame, which stacks leave out, even if the whole program is compiled
- * at once. */
+/* Attributes of a wrapper: it stays a separate frame, which stacks leave out, even when the whole
+ * program is compiled as one unit. */
 #define HEAPTAP_WRAP_FRAME_ __attribute__((noinline, used))
 
-/* Define the heap HEAP, the name for the other macros, shown as NAME. It is created before other
- * constructors run. If a function of the allocator calls another, only the outer call counts. */
+/* Define the heap HEAP, shown in reports as NAME; the other macros take HEAP as their first
+ * argument. The heap is created before other constructors run. If one function of the allocator
+ * calls another, only the outer call is recorded. */
 #define HEAPTAP_WRAP_HEAP(heap, name)                                                              \
     static heaptap_heap *heaptap_wrap_##heap##_;                                                   \
     static __thread char *heaptap_wrap_in_##heap##_;                                               \
@@ -54,8 +54,10 @@
         heaptap_wrap_##heap##_ = heaptap_heap_create(name, 1);                                     \
     }
 
-/* The outermost call in progress is identified by its frame, not by a depth. A call left by longjmp
- * or an exception is forgotten when a call comes from at least as far out. */
+/* Set `outer_` if this is the outermost call of HEAP's functions in this thread. The call in
+ * progress is identified by its frame address instead of a depth, because longjmp and exceptions
+ * may leave a call without its end. A call from the same frame address or further out proves that
+ * the recorded call has ended. */
 #define HEAPTAP_WRAP_ENTER_(heap)                                                                  \
     char *frame_ = (char *)__builtin_frame_address(0);                                             \
     int outer_ = heaptap_wrap_in_##heap##_ == 0 || frame_ >= heaptap_wrap_in_##heap##_;            \
@@ -111,7 +113,7 @@
         return p;                                                                                  \
     }
 
-/* If the result is NULL, the old block still exists, unless BYTES is 0. */
+/* A NULL result leaves the old block live, unless BYTES is 0: then the block was freed. */
 #define HEAPTAP_WRAP_REALLOC(heap, function)                                                       \
     HEAPTAP_WRAP_C_ void *__real_##function(void *old, size_t bytes);                              \
     HEAPTAP_WRAP_C_ void *__wrap_##function(void *old, size_t bytes);                              \
