@@ -1,4 +1,4 @@
-/* amount.c: numbers for people, the same in all texts and pictures. */
+/* amount.c: format numbers for people, identically in all texts and pictures. */
 #include "util/amount.h"
 
 #include <inttypes.h>
@@ -29,7 +29,7 @@ amount_text(struct arena *arena, int64_t value, bool is_bytes)
 
     if (!is_bytes)
         return amount_count(arena, value);
-    // 1023.95 would be rounded to "1024.0" of the smaller unit.
+    // "%.1f" would round 1023.95 to "1024.0" of the smaller unit.
     while ((unit == 0 ? v >= 1024 : v >= 1023.95) && unit + 1 < countof(units)) {
         v /= 1024;
         unit++;

@@ -1,5 +1,6 @@
-/* arena.c: chunks, handed out from front to back and freed together. The first is small, because
- * many arenas hold a path or two and a chunk is cleared; further ones are 64 KiB or more. */
+/* arena.c: an arena is a list of chunks. Allocations take bytes from front to back, and all chunks
+ * are freed together. The first chunk is small, because chunks are cleared and many arenas hold
+ * only a path or two. Further chunks have 64 KiB or more. */
 #include "util/arena.h"
 
 #include <malloc.h>
@@ -34,8 +35,8 @@ out_of_memory(size_t size_bytes)
     exit(4);
 }
 
-/* Ask for large pages: the tables of a large profile would otherwise be tens of thousands of small
- * ones, each a fault, and those are a third of the time that packing takes. */
+/* Request large pages for SIZE_BYTES at P. The tables of a large profile would otherwise need tens
+ * of thousands of small pages. Their page faults take a third of the time of packing. */
 static void
 prefer_large_pages(void *p, size_t size_bytes)
 {
@@ -49,7 +50,7 @@ prefer_large_pages(void *p, size_t size_bytes)
 void
 memory_keep_freed(void)
 {
-    // With the first one set, glibc no longer adapts the second, whose default is small.
+    // Setting the first parameter stops glibc from adapting the second, whose default is small.
     mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
     mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK_BYTES);
 }
@@ -104,7 +105,7 @@ arena_alloc(struct arena *a, size_t size_bytes)
         c->size_bytes = room;
         prefer_large_pages(c, room);
         if (room == size_bytes && a->chunks != NULL) {
-            // A large block goes behind the newest chunk, which keeps its free rest.
+            // Insert a large block behind the newest chunk, whose free rest stays in use.
             c->older = a->chunks->older;
             a->chunks->older = c;
             return c + 1;
@@ -205,7 +206,7 @@ arena_is_valid(const struct arena *a)
 
     HOLDS(c != NULL || a->left_bytes == 0);                // Free bytes are in a chunk.
     HOLDS(a->left_bytes % ALIGN_BYTES == 0);               // The next allocation is aligned.
-    HOLDS(c == NULL || a->left_bytes <= c->size_bytes);    // The newest chunk's rest is left,
+    HOLDS(c == NULL || a->left_bytes <= c->size_bytes);    // The rest lies in the newest chunk,
     HOLDS(c == NULL || a->next + a->left_bytes == (unsigned char *)(c + 1) + c->size_bytes);
     return true;
 }

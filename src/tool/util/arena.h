@@ -1,6 +1,6 @@
 /* arena.h: memory of the tools. A command keeps its data in one arena; all allocations live until
- * arena_release. Never returns NULL: out of memory ends the program in one place (arena.c). Not
- * thread-safe. */
+ * arena_release. Functions never return NULL: out of memory ends the program in one place
+ * (arena.c). Not thread-safe. */
 #ifndef UTIL_ARENA_H
 #define UTIL_ARENA_H
 
@@ -19,27 +19,27 @@ void *arena_alloc(struct arena *a, size_t size_bytes);
  * memory does. */
 void *arena_array(struct arena *a, size_t count, size_t element_bytes);
 
-/* Return copies and formatted text, NUL-terminated. Never NULL. */
+/* Return a NUL-terminated copy or formatted text, allocated from the arena. Never NULL. */
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t length);
 char *arena_printf(struct arena *a, const char *format, ...) PRINTF(2, 3);
 
-/* Free everything; A is empty ({0}) afterwards. */
+/* Free all memory of A; A is empty ({0}) afterwards. */
 void arena_release(struct arena *a);
 
-/* Return true if A's free space is the end of its newest chunk (util/ensure.h). */
+/* Return true if A's free bytes are the end of its newest chunk (util/ensure.h). */
 bool arena_is_valid(const struct arena *a);
 
-/* Grow *ITEMS (an array from A of *CAPACITY elements) so that index COUNT is valid. Amortised:
- * doubles. */
+/* Grow *ITEMS, an array from A with *CAPACITY elements, until index COUNT is valid. The capacity
+ * doubles, so the cost is amortised. */
 void arena_grow(struct arena *a, void *items, size_t *capacity, size_t count, size_t element_bytes);
 
-/* Cache some freed memory from now on, for a command that reads many profiles and would otherwise
- * return the pages of each and fault them in again. */
+/* Keep some freed memory in the process instead of returning it to the kernel. For a command that
+ * reads many profiles: it would otherwise fault in the same pages for each. */
 void memory_keep_freed(void);
 
-/* malloc, calloc and realloc that never return NULL, for the few growing buffers that outlive no
- * function. */
+/* Like malloc, calloc and realloc, but never return NULL. For the few growing buffers that live
+ * only within one function. */
 void *xmalloc(size_t size_bytes);
 void *xcalloc(size_t count, size_t element_bytes);
 void *xrealloc(void *p, size_t size_bytes);

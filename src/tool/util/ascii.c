@@ -1,13 +1,13 @@
 /* ascii.c: ASCII replacements for the other characters in our text.
  *
- * They are substituted where text is output, in one place, so that no view can forget it. Widths
- * include them (style_width), so that columns stay aligned although a replacement may be longer.
+ * Output code substitutes them in one place, so no view can omit it. style_width counts the
+ * replacement, which may be longer than the character, so columns stay aligned.
  *
- * Characters outside the table stay: users' names keep their bytes. The dot between two facts is in
- * the table with its blanks, because a bare dot may be part of a name.
+ * Characters outside the table are copied, so users' names keep their bytes. The dot between two
+ * facts is in the table with its blanks, because a bare dot may be part of a name.
  *
- * The locale is queried without setting it, so that the C library's functions do not change. A
- * locale that is set but not installed, as in many containers, is judged by its name. */
+ * The locale is queried without setlocale, which would change the C library's functions. In many
+ * containers the locale is set but not installed; then its name determines the codeset. */
 #include "util/ascii.h"
 
 #include <langinfo.h>
@@ -91,7 +91,7 @@ ascii_want(bool yes)
 size_t
 ascii_sign(const char *s, const char **ret_stand_in)
 {
-    // Nearly all characters are neither.
+    // Fast path: nearly all characters are neither a blank nor non-ASCII.
     if (*s != ' ' && (unsigned char)*s < 0x80)
         return 0;
     for (size_t i = 0; i < countof(signs); i++) {
@@ -105,7 +105,7 @@ ascii_sign(const char *s, const char **ret_stand_in)
     return 0;
 }
 
-/* Does S contain a character of the table? */
+/* Return true if S contains a character of the table. */
 static bool
 has_sign(const char *s)
 {

@@ -1,5 +1,5 @@
-/* bytes.h: numbers in our file formats, little-endian on any machine, at any alignment; and long
- * runs of zeros. */
+/* bytes.h: read and write the numbers of our file formats, which are little-endian on every machine
+ * and may be unaligned; copy memory that is mostly zero. */
 #ifndef UTIL_BYTES_H
 #define UTIL_BYTES_H
 
@@ -50,8 +50,8 @@ bytes_are_zero(const void *p, size_t size_bytes)
            (bytes[0] == 0 && memcmp(bytes, bytes + 1, size_bytes - 1) == 0);
 }
 
-/* Return true if any of SIZE_BYTES is a control character: below 0x20, or 0x7f. Tests eight at a
- * time: a byte of x is less than n if x - n sets its highest bit, which was clear in x. */
+/* Return true if any of SIZE_BYTES is a control character: below 0x20, or 0x7f. Eight bytes are
+ * tested at a time: a byte x is below n if x - n sets the highest bit and x has it clear. */
 static inline bool
 bytes_have_control(const char *text, size_t size_bytes)
 {
@@ -68,7 +68,8 @@ bytes_have_control(const char *text, size_t size_bytes)
     return false;
 }
 
-/* Copy SIZE_BYTES from FROM to TO, which must be zero; pages that stay zero are not touched. */
+/* Copy SIZE_BYTES from FROM to TO, which must be zero. Pages of TO that would stay zero are not
+ * touched. */
 static inline void
 bytes_copy_used(void *to, const void *from, size_t size_bytes)
 {

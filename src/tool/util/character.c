@@ -1,10 +1,10 @@
-/* character.c: classify characters, and decide which are safe to show.
+/* character.c: classify characters, and decide which ones are safe to show.
  *
- * Function names, paths and thread names come from strangers and end up on terminals and in
+ * Function names, paths and thread names are untrusted text that reaches terminals and code
  * reviews. An escape sequence can retitle or reprogram a terminal; U+009B starts one as well.
- * Directional marks and overrides make a line read as another, and some readers end lines at U+2028
- * and U+2029. Overlong and surrogate forms are invalid: a lenient decoder would accept them as
- * control characters. */
+ * Directional marks and overrides make a line read differently. Some readers end lines at U+2028
+ * and U+2029. Overlong and surrogate forms are rejected as invalid, because a lenient decoder would
+ * accept them as control characters. */
 #include "util/character.h"
 
 #include <string.h>
@@ -58,8 +58,8 @@ character_drives(uint32_t c)
 size_t
 character_columns(uint32_t c)
 {
-    // Properties W and F in EastAsianWidth.txt of Unicode, by block: the few narrow signs between
-    // emoji are included.
+    // Characters with the property W or F in Unicode's EastAsianWidth.txt, by block. The few narrow
+    // characters between emoji count as wide.
     static const struct {
         uint32_t first, last;
     } wide[] = {

@@ -1,11 +1,11 @@
 /* ensure.c: end the program on an internal error.
  *
- * Uses exit, not abort: a user gets a sentence and the documented exit code, not a core file;
- * fuzzers take the exit for a finding and keep the input. With a sanitizer the stack trace is
- * printed as well, because a developer is searching for the cause.
+ * The program ends by exit instead of abort: the user gets a sentence and the documented exit code
+ * instead of a core file. Fuzzers treat the exit as a finding and keep the input. A build with a
+ * sanitizer prints the stack trace as well, for the developer.
  *
- * The broken condition is one static line. The tools have one thread; in other programs, validity
- * functions run while nothing else does. */
+ * The broken condition is stored in one static buffer. That suffices, because the tools have one
+ * thread, and other programs run validity functions while no other thread runs. */
 #include "util/ensure.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ enum { EXIT_BUG = 4 };
 
 static char broken[256];
 
-/* The sanitizers', if there is one. */
+/* Defined by the sanitizer, if the build has one. */
 void __sanitizer_print_stack_trace(void) __attribute__((weak));
 
 static const char *

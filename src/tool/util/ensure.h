@@ -1,13 +1,13 @@
-/* ensure.h: assertions on internal errors, in the tools. Contents of foreign files are never
- * asserted on: they are checked and give HEAPTAP_BAD_INPUT.
+/* ensure.h: assertions on internal errors, in the tools. Contents of files are never asserted on: a
+ * reader checks them and returns HEAPTAP_BAD_INPUT.
  *
- * Two kinds, by cost. ENSURE compares a few words and is active in every build, because a wrong
- * number is worse than none. ENSURE_VALID walks whole tables, which makes a command a tenth to a
- * fifth slower. So it is active in developer builds (DEVELOPER=1, each sanitizer, fuzz targets and
- * their replays, the harness: -DENSURE_TABLES), not in installed ones.
+ * There are two kinds, by cost. ENSURE compares a few words. It is active in every build, because a
+ * wrong number is worse than none. ENSURE_VALID walks whole tables, which makes a command 10 to 20
+ * % slower. It is active only with -DENSURE_TABLES: in developer builds (DEVELOPER=1), with each
+ * sanitizer, in fuzz targets and their replays, and in the harness.
  *
- * A failure prints the expectation and its location, and ends the program with exit code 4. Inputs
- * are only read, so only the output is lost.
+ * A failure prints the condition and its location, and ends the program with exit code 4. Only the
+ * output is lost, because the tools never write to their inputs.
  *
  * A validity function checks the invariants that a structure's header promises. It only reads,
  * never fails and has one line per invariant:
@@ -28,23 +28,23 @@
 #define ENSURE_VALID(call) ((void)sizeof(call))
 #endif
 
-/* In a validity function: CONDITION holds, or the function returns false. */
+/* In a validity function: return false if CONDITION does not hold. */
 #define HOLDS(condition)                                                                           \
     do {                                                                                           \
         if (unlikely(!(condition)))                                                                \
             return ensure_broken(#condition, __FILE__, __LINE__);                                  \
     } while (0)
 
-/* Report that EXPECTED does not hold in LINE of FILE, because of WHY (or NULL), and end with exit
- * code 4. */
+/* Report that the condition EXPECTED is false at LINE of FILE, with the reason WHY (or NULL), and
+ * end the program with exit code 4. */
 _Noreturn void ensure_failed(const char *expected, const char *why, const char *file, int line)
     COLD;
 
-/* Store the condition that HOLDS found broken, for a message. Returns false. */
+/* Store the false CONDITION and its place for a later message. Return false. */
 bool ensure_broken(const char *condition, const char *file, int line) COLD;
 
-/* Return the condition last found broken, and its place: "a < b (profile_valid.c:12)"; "" if none.
- * Valid until the next one is found. */
+/* Return the condition stored last, and its place: "a < b (profile_valid.c:12)"; "" if none. Valid
+ * until the next condition is stored. */
 const char *ensure_broken_text(void);
 
 #endif

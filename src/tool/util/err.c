@@ -1,4 +1,4 @@
-/* err.c: filling struct err. */
+/* err.c: fill in struct err. */
 #include "util/err.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
-/* err.h: how a tool function fails. It returns 0 or a negative enum heaptap_errc and leaves one
- * complete sentence in struct err: what, where, and what to do. Library code prints nothing; only
- * src/tool/command does.
+/* err.h: results of functions that can fail, in the tools. They return 0 or a negative enum
+ * heaptap_errc, and store one complete sentence in struct err: the problem, its place and the
+ * remedy. They print nothing; only src/tool/command prints.
  */
 #ifndef UTIL_ERR_H
 #define UTIL_ERR_H
@@ -17,13 +17,13 @@ enum heaptap_errc {
 };
 
 struct err {
-    char text[1024]; // One sentence without a final newline; empty when nothing was reported.
+    char text[1024]; // One sentence without a final newline; empty = no error.
 };
 
-/* Set E's text (E may be NULL) and return CODE, so that `return err_set(...)` is the idiom. */
+/* Set E's text (E may be NULL) and return CODE, for use as `return err_set(...)`. */
 int err_set(struct err *e, enum heaptap_errc code, const char *format, ...) PRINTF(3, 4);
 
-/* As err_set, followed by ": " and the text of errno as it was on entry. */
+/* Like err_set, and append ": " and the text of errno as it was on entry. */
 int err_errno(struct err *e, enum heaptap_errc code, const char *format, ...) PRINTF(3, 4);
 
 #endif

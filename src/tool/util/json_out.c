@@ -1,5 +1,6 @@
-/* json_out.c: one line per value, two blanks per level, so that the output reads and diffs well.
- * Columns of a million numbers are packed instead, in lines that a pager and an editor can take.
+/* json_out.c: write one line per value, indented by two blanks per level, so that people and diff
+ * can read the output. Columns may have a million numbers, so they share lines, whose length pagers
+ * and editors can handle.
  */
 #include "util/json_out.h"
 
@@ -17,8 +18,8 @@ enum { FILLED_BYTES = 100 };
 
 struct json_column {
     char *key;
-    struct strbuf text; // Its values, without the brackets.
-    size_t filled;      // Start of its last line.
+    struct strbuf text; // Values of the column, without the brackets.
+    size_t filled;      // Start of the last line in `text`.
 };
 
 void
@@ -27,7 +28,7 @@ json_begin(struct json *j, struct strbuf *out, uint32_t version)
     *j = (struct json){.out = out, .version = version};
 }
 
-/* Return how many bytes of S stand for themselves; nearly always all of them. */
+/* Return the length of the prefix of S that needs no escape; mostly all of S. */
 static size_t
 plain_bytes(const char *s)
 {
@@ -38,8 +39,8 @@ plain_bytes(const char *s)
     return n;
 }
 
-/* Characters that drive a terminal are escaped, which loses nothing. Invalid UTF-8 becomes
- * U+FFFD. */
+/* Write S as a JSON string. Characters that control a terminal are escaped, which loses nothing.
+ * Invalid UTF-8 becomes U+FFFD. */
 static void
 write_quoted(struct strbuf *out, const char *s)
 {
@@ -115,7 +116,7 @@ add_column(struct json *j, const char *key)
     memcpy(c->v[c->count++].key, key, strlen(key) + 1);
 }
 
-/* Direct output to the column KEY. */
+/* Direct further output to the column KEY. */
 static void
 choose_column(struct json *j, const char *key)
 {
@@ -203,7 +204,7 @@ json_array_filled(struct json *j, const char *key)
     j->filled = 0;
 }
 
-/* A row is complete. */
+/* Count the row as complete. */
 static void
 end_row(struct json *j)
 {
@@ -272,7 +273,7 @@ json_columns_end(struct json *j, size_t rows)
     json_end(j);
 }
 
-/* Most output is numbers, so this avoids printf's formats. */
+/* Write a number without printf's formats, because most output is numbers. */
 static void
 write_number(struct json *j, bool negative, uint64_t value)
 {
@@ -322,7 +323,7 @@ json_double(struct json *j, const char *key, double value)
         strbuf_str(j->out, "null");
 }
 
-/* A word or a text, written since it was BEFORE bytes. */
+/* Count a word or a text that was just written to the column, whose length was BEFORE bytes. */
 static void
 count_filled(struct json *j, size_t before)
 {

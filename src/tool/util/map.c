@@ -1,10 +1,10 @@
 /* map.c: open addressing with linear probing, at most three quarters full, without removal. A slot
- * with the key 0 is free; key 0 has a separate slot, so that a slot is no more than two words: the
- * maps of a large profile exceed the caches.
+ * with the key 0 is free, and the value of key 0 is stored separately. A slot therefore has only
+ * two words; size matters, because the maps of a large profile exceed the caches.
  *
- * Keys come from untrusted files, and the hash is public: with colliding keys a map would take time
- * that is quadratic in the file. So the hash has a random seed per run. The output does not depend
- * on it, because a map has no iteration order. */
+ * Keys come from untrusted files. If a file could choose colliding keys, a map would take quadratic
+ * time. Therefore the hash has a random seed per run. The output does not depend on the seed,
+ * because a map cannot be iterated. */
 #include "util/map.h"
 
 #include <stdlib.h>
@@ -27,7 +27,8 @@ map_seed(void)
 {
     static uint64_t value;
 
-    // Without random numbers it is a constant: slow with such a file, but never wrong.
+    // Without random numbers the seed is a constant: colliding keys are then slow, but results are
+    // correct.
     if (value == 0 && (getrandom(&value, sizeof value, GRND_NONBLOCK) < 0 || value == 0))
         value = 1;
     return value;
@@ -53,7 +54,7 @@ hash_string(const char *s, size_t length)
     return hash;
 }
 
-/* Return the slot of KEY, which is not 0, or the free one where it belongs. */
+/* Return the slot of KEY, which is not 0, or the free slot for it. */
 static struct map_slot *
 map_find_slot(const struct map *m, uint64_t key)
 {
@@ -88,7 +89,7 @@ map_reserve(struct map *m, size_t count)
         map_grow(m, capacity);
 }
 
-/* As map_put, for key 0. */
+/* Like map_put, for key 0. */
 static uint64_t *
 put_zero(struct map *m, bool *ret_new)
 {
@@ -203,12 +204,12 @@ map_is_valid(const struct map *m)
 {
     size_t used = m->has_zero;
 
-    HOLDS((m->capacity & (m->capacity - 1)) == 0); // A hash becomes a place by a mask.
+    HOLDS((m->capacity & (m->capacity - 1)) == 0); // A mask turns a hash into an index.
     // There is always a free slot, so searches end.
     HOLDS((m->count - m->has_zero) * 4 <= m->capacity * 3 + 3);
     for (size_t i = 0; i < m->capacity; i++) {
         used += m->slots[i].key != 0;
-        // A key elsewhere would be inserted twice.
+        // A key in another slot would be inserted twice.
         HOLDS(m->slots[i].key == 0 || map_find_slot(m, m->slots[i].key) == &m->slots[i]);
     }
     HOLDS(used == m->count); // Nothing is removed.

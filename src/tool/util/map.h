@@ -16,23 +16,24 @@ struct map {
     size_t capacity;
     size_t count;
     uint64_t zero_value; // Value of key 0,
-    bool has_zero;       // if that is there.
+    bool has_zero;       // if key 0 is present.
 };
 
-/* Reserve room for COUNT keys, so that the map does not grow before. */
+/* Reserve room for COUNT keys, so that the map does not grow until it has more. */
 void map_reserve(struct map *m, size_t count);
 
-/* Return the value slot of KEY, created with value 0 if new; *ret_new (may be NULL) reports that.
- * Valid until the next call. */
+/* Return the value slot of KEY; create it with value 0 if KEY is new. Set *RET_NEW (may be NULL) to
+ * true if it is. Valid until the next call. */
 uint64_t *map_put(struct map *m, uint64_t key, bool *ret_new);
 
 /* Return the value slot of KEY, or NULL if there is none. Valid until the next map_put. */
 uint64_t *map_get(const struct map *m, uint64_t key);
 
-/* M is empty ({0}) afterwards. */
+/* Free all memory of M; M is empty ({0}) afterwards. */
 void map_release(struct map *m);
 
-/* Return true if M is consistent (util/ensure.h): each key is found, and no other slot is used. */
+/* Return true if M is consistent (util/ensure.h): a search finds each key, and no other slot is
+ * used. */
 bool map_is_valid(const struct map *m);
 
 struct strtab {
@@ -40,7 +41,8 @@ struct strtab {
     const char **strings; // count entries; [0] is "".
     size_t count;
     size_t capacity;
-    struct map ids; // Hash of the string to the newest id with it; chained through next.
+    struct map ids; // Hash of a string to the newest id with that hash; older ids are chained
+                    // through next.
     uint32_t *next;
     size_t next_capacity;
 };
@@ -48,18 +50,18 @@ struct strtab {
 /* Return the id of S, interned if new. NULL counts as the empty string. */
 uint32_t strtab_id(struct strtab *t, const char *s);
 
-/* Like strtab_id, for S with control characters, which could drive a terminal, replaced by question
- * marks. For text from untrusted files. */
+/* Like strtab_id, with each control character of S replaced by a question mark, because it could
+ * control a terminal. For text from untrusted files. */
 uint32_t strtab_clean_id(struct strtab *t, const char *s);
 
 /* Return the string of ID; "" for an unassigned id. Interned. */
 const char *strtab_get(const struct strtab *t, uint32_t id);
 
-/* Frees the strings as well; T is empty ({0}) afterwards. */
+/* Free all memory of T, strings included; T is empty ({0}) afterwards. */
 void strtab_release(struct strtab *t);
 
-/* Return true if ids of T lead to strings and chains end. Not whether each string is found: a
- * loaded profile may have shortened some (load_fit.c). */
+/* Return true if T's ids lead to strings and its chains end. A search need not find each string:
+ * loading may have shortened some (load_fit.c). */
 bool strtab_is_valid(const struct strtab *t);
 
 #endif

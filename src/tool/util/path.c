@@ -1,4 +1,4 @@
-/* path.c: names of files, as text; nothing here looks at a file. */
+/* path.c: file names as text; no function accesses a file. */
 #include "util/path.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* path.h: names of files. */
+/* path.h: file names. */
 #ifndef UTIL_PATH_H
 #define UTIL_PATH_H
 

@@ -1,12 +1,12 @@
 /* pattern.c: bound the cost of regular expressions.
  *
  * regcomp expands repetitions: x{3,5} becomes xxx(x(x)?)?, and nested counts multiply. The 27
- * characters of ((a{1,255}){1,255}){1,255} become 16 million copies and take 23 GB. Its memory
- * grows with the square of optional copies, its time with the cube. So the parts are counted before
- * regcomp runs, and a pattern of more than PATTERN_PARTS_MAX is refused. The most expensive
- * accepted pattern takes some 130 MB or some seconds.
+ * characters of ((a{1,255}){1,255}){1,255} become 16 million copies and take 23 GB. With optional
+ * copies, memory grows with the square of their number, and time with the cube. Therefore the parts
+ * are counted before regcomp runs, and a pattern of more than PATTERN_PARTS_MAX is rejected. The
+ * most expensive accepted pattern takes about 130 MB or some seconds.
  *
- * Back-references make the time of regexec exponential in the text, so they are refused as well.
+ * Back-references make the time of regexec exponential in the text, so they are rejected as well.
  *
  * A part is a character, a bracket expression, a group or an operator. The count parses leniently:
  * regcomp reports syntax errors. */
@@ -27,7 +27,7 @@ skip_bracket(const char *s)
 {
     s++;
     s += *s == '^';
-    s += *s == ']'; // As the first one it is a member.
+    s += *s == ']'; // A "]" in front is a member.
     while (*s != '\0' && *s != ']') {
         const char class_end[] = {s[1], ']', '\0'};
         const char *end = NULL;
@@ -39,7 +39,7 @@ skip_bracket(const char *s)
     return *s == ']' ? s + 1 : s;
 }
 
-/* Return the number at *AT, which moves behind it; 0 if there is none. */
+/* Return the number at *AT and advance *AT past it; 0 if there is none. */
 static uint64_t
 read_count(const char **at)
 {
@@ -50,8 +50,8 @@ read_count(const char **at)
     return count;
 }
 
-/* Return the number of copies in the interval at S, behind its "{", which ends at *RET_END; 0 if it
- * is no interval. */
+/* Return the number of copies in the interval at S, which follows the "{". Set *RET_END to its end.
+ * Return 0 if it is no interval. */
 static uint64_t
 read_interval(const char *s, const char **ret_end)
 {
@@ -67,7 +67,8 @@ read_interval(const char *s, const char **ret_end)
     return capped(most > least ? most : least > 0 ? least : 1);
 }
 
-/* Return the parts of an atom of PARTS with the repetitions at *AT, which moves behind them. */
+/* Return the number of parts of an atom of PARTS after the repetitions at *AT; advance *AT past
+ * them. */
 static uint64_t
 repeat(const char **at, uint64_t parts)
 {
@@ -87,8 +88,8 @@ repeat(const char **at, uint64_t parts)
     }
 }
 
-/* Return the parts from *AT to the end, or to the ")" of the group that DEPTH counts; *AT moves
- * there. */
+/* Return the number of parts from *AT to the end, or to the ")" of the group at DEPTH. Advance *AT
+ * to there. */
 static uint64_t
 count_parts(const char **at, size_t depth)
 {
@@ -111,7 +112,7 @@ count_parts(const char **at, size_t depth)
     return sum;
 }
 
-/* Does S contain a back-reference, \1 to \9? */
+/* Return true if S contains a back-reference, \1 to \9. */
 static bool
 refers_back(const char *s)
 {
@@ -134,7 +135,7 @@ pattern_compile(regex_t *ret, const char *text, const char *option, struct err *
     char reason[128];
     int rc;
 
-    // The length bounds the depth of count_parts.
+    // The length limits the recursion of count_parts.
     if (strlen(text) > PATTERN_PARTS_MAX || count_parts(&at, 0) > PATTERN_PARTS_MAX)
         return err_set(err, HEAPTAP_USAGE,
                        "--%s: the regular expression is too large: it has more than %d parts with "

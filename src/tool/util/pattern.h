@@ -6,11 +6,11 @@
 
 #include "util/err.h"
 
-/* Largest number of parts in an expression with expanded repetitions. */
+/* Maximum number of parts in an expression after expansion of its repetitions. */
 enum { PATTERN_PARTS_MAX = 4096 };
 
 /* Compile TEXT, an extended regular expression given to --OPTION, for matching without positions.
- * The caller frees *RET. Returns 0, or HEAPTAP_USAGE with ERR set if TEXT is invalid or would need
+ * The caller frees *RET. Return 0, or HEAPTAP_USAGE with ERR set if TEXT is invalid or would need
  * more than PATTERN_PARTS_MAX parts. */
 int pattern_compile(regex_t *ret, const char *text, const char *option, struct err *err);
 

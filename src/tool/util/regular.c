@@ -1,13 +1,13 @@
 /* regular.c: open a file only after checking its type.
  *
  * Names in a profile or in debug information are untrusted. Opening a FIFO would block, and opening
- * some devices has side effects (a watchdog starts, a tape rewinds). Checking the type after open()
- * is too late, and before it is too early, because the name may be rebound meanwhile. O_PATH gives
- * a handle without opening the file; /proc/self/fd then opens this handle.
+ * some devices has side effects (a watchdog starts, a tape rewinds). After open(), a check of the
+ * type is too late. Before open(), it is too early, because the name may be rebound in between.
+ * O_PATH returns a handle without opening the file; /proc/self/fd then opens the checked handle.
  *
  * Below another process's root, symbolic links resolve as in that process (RESOLVE_IN_ROOT), so
- * none leads out. Linux before 5.6 lacks this and resolves them in our root. The result is then a
- * local file of the same name, which callers must recognise by its build id. */
+ * none leads out of the root. Linux before 5.6 lacks this flag and resolves them in our root. The
+ * result may then be a local file of the same name, which callers must detect by its build id. */
 #include "util/regular.h"
 
 #include <errno.h>

@@ -6,16 +6,16 @@
 
 #include "base/base.h"
 
-/* Open PATH for reading and fill in *RET_STAT. Returns a descriptor, which the caller closes, or a
- * negative error number: -ENODEV if it is no regular file. A FIFO, a device or a socket is never
- * opened, not even for an instant. With ROOT (a directory, or NULL), PATH and the symbolic links in
- * it are resolved as in a process with the root directory ROOT. */
+/* Open PATH for reading and fill in *RET_STAT. Return a descriptor, which the caller closes, or a
+ * negative error number: -ENODEV if PATH is not a regular file. FIFOs, devices and sockets are
+ * never opened. ROOT is a directory or NULL. With ROOT, PATH and its symbolic links are resolved as
+ * in a process whose root directory is ROOT. */
 int regular_open(const char *root, const char *path, struct stat *ret_stat);
 
-/* Return true if both names lead to one file, by device and inode. */
+/* Return true if A and B name the same file, by device and inode. */
 bool regular_is_same(const char *a, const char *b);
 
-/* Return true if only root or we ourselves can have written the file of ST. */
+/* Return true if only root or our own user can have written the file of ST. */
 bool regular_is_trusted(const struct stat *st);
 
 #endif

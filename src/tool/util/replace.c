@@ -1,8 +1,8 @@
 /* replace.c: write the new file beside the target, then rename it over the target.
  *
- * The file has no name until it is complete, so a process killed while writing leaves nothing
- * behind. It has a temporary name only between linking and renaming. On file systems without
- * unnamed files, and without /proc, it has one from the start. */
+ * The file has no name until it is complete, so a process killed while writing leaves no file
+ * behind. It has a temporary name only between linking and renaming. Without /proc, or on file
+ * systems without unnamed files, it has the temporary name from the start. */
 #include "util/replace.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A new file of MODE without a name in the directory of PATH; negative if the file system cannot do
- * that, or if the file could not be named later. */
+/* Return a descriptor of a new unnamed file of MODE in the directory of PATH. Return a negative
+ * number if the file system does not support that, or if the file could not be named later. */
 static int
 open_unnamed(const char *path, mode_t mode)
 {
@@ -30,7 +30,7 @@ open_unnamed(const char *path, mode_t mode)
     return fd;
 }
 
-/* Give FD, which has mode 0600, MODE as far as the umask allows. */
+/* Set the mode of FD, which is 0600, to MODE less the umask. */
 static bool
 replace_set_mode(int fd, mode_t mode)
 {
@@ -48,7 +48,7 @@ replace_has_name(int fd)
     return fstat(fd, &st) != 0 || st.st_nlink > 0;
 }
 
-/* Give FD the name TEMPORARY, unless it has it already. */
+/* Give FD the name TEMPORARY, unless it already has that name. */
 static bool
 name_it(int fd, const char *temporary)
 {
@@ -76,7 +76,7 @@ replace_begin(struct replacement *r, const char *path, mode_t mode)
         return true;
     }
     strbuf_fmt(&r->temporary, "%s.XXXXXX", path);
-    r->fd = mkostemp(r->temporary.text, O_CLOEXEC); // Makes it with mode 0600.
+    r->fd = mkostemp(r->temporary.text, O_CLOEXEC); // Creates it with mode 0600.
     if (r->fd >= 0 && replace_set_mode(r->fd, mode))
         return true;
     replace_drop(r);

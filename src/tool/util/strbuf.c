@@ -1,4 +1,4 @@
-/* strbuf.c: capacity doubles; running out of memory ends the program (arena.c). */
+/* strbuf.c: capacity doubles. Out of memory ends the program (arena.c). */
 #include "util/strbuf.h"
 
 #include <stdarg.h>
@@ -120,8 +120,8 @@ strbuf_release(struct strbuf *b)
 bool
 strbuf_is_valid(const struct strbuf *b)
 {
-    HOLDS(b->text != NULL || (b->capacity == 0 && b->length == 0)); // Memory comes with the text.
-    HOLDS(b->text == NULL || b->length < b->capacity);              // There is room for the NUL,
-    HOLDS(b->text == NULL || b->text[b->length] == '\0');           // and there it is.
+    HOLDS(b->text != NULL || (b->capacity == 0 && b->length == 0)); // No text without memory.
+    HOLDS(b->text == NULL || b->length < b->capacity);              // The NUL has room,
+    HOLDS(b->text == NULL || b->text[b->length] == '\0');           // and is present.
     return true;
 }

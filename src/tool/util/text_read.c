@@ -1,6 +1,6 @@
 /* text_read.c: read any file that the user named: a regular file, a pipe from the shell's <(…),
- * standard input, /dev/null. Its type does not show whether it ends. The lengths of a line and of
- * the whole reject endless non-text such as /dev/zero. */
+ * standard input, /dev/null. The file's type does not show whether the file ends. Therefore limits
+ * on the length of a line and of the whole file reject endless input such as /dev/zero. */
 #include "util/text_read.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* text_read.h: files of lines that the user names: lists, suppressions. */
+/* text_read.h: line-based files that the user names: lists, suppressions. */
 #ifndef UTIL_TEXT_READ_H
 #define UTIL_TEXT_READ_H
 
@@ -6,8 +6,8 @@
 
 #include "util/strbuf.h"
 
-/* Read F to its end into RET, which must be empty. Return NULL, or the reason of a failure, to be
- * printed after a colon. After a failure RET has a part of the text. */
+/* Read F to its end into RET, which must be empty. Return NULL, or the reason of a failure, for
+ * printing after a colon. RET has a part of the text after a failure. */
 const char *text_read(FILE *f, struct strbuf *ret);
 
 #endif
