@@ -1,4 +1,4 @@
-/* access.c: add up access counts. A damaged file may hold any number, so sums wrap. */
+/* access.c: sum access counts. Sums wrap, because a damaged file may hold any numbers. */
 #include "profile/access.h"
 
 #include <stdlib.h>
@@ -65,7 +65,8 @@ access_losses_add(struct profile_access_losses *sum, const struct profile_access
     sum->outside += l->outside;
 }
 
-/* Is the name of LENGTH bytes one of LIST, whose names are separated by ", "? */
+/* Return true if LIST, whose names are separated by ", ", contains the name of LENGTH bytes at
+ * NAME. */
 static bool
 is_listed(const char *list, const char *name, size_t length)
 {
@@ -79,7 +80,7 @@ is_listed(const char *list, const char *name, size_t length)
     return false;
 }
 
-/* Return the names of A and B, each once. */
+/* Return a list of the names in A and B, each once. */
 static const char *
 names_of_both(struct arena *arena, const char *a, const char *b)
 {

@@ -1,74 +1,78 @@
 /* access.h: counts of reads and writes of blocks, in a program that was built to count them.
  *
- * A block is added to these numbers when it ends or, if it never does, at a merge of live blocks:
- * the merge at exit, or an earlier one. So the number of blocks here and the allocations in the
- * counters of a site may differ. */
+ * A block is added to these numbers when it ends. Blocks that are still live are added by a merge,
+ * at exit or earlier. Therefore the number of blocks here may differ from the allocations in a
+ * site's counters. */
 #ifndef PROFILE_ACCESS_H
 #define PROFILE_ACCESS_H
 
 #include "base/base.h"
 #include "util/arena.h"
 
-/* A quantity that each block has: its sum over blocks, its minimum and its maximum. */
+/* Sum, minimum and maximum of a quantity over blocks. */
 struct access_range {
-    uint64_t total, min, max; // min is UINT64_MAX if there is no block.
+    uint64_t total, min, max; // total, min, max: min is UINT64_MAX without blocks.
 };
 
-/* The blocks of a site together. As struct disk_access, which format.md 4.16 explains. */
+/* Sums over the blocks of a site. Like struct disk_access, which format.md 4.16 explains. */
 struct profile_access {
-    uint32_t site; // Index into sites; no two have the same.
+    uint32_t site; // Index into sites; unique.
     uint64_t blocks;
     struct access_range accesses; // Reads and writes.
-    struct access_range writes;   // 0 unless they are counted separately.
+    struct access_range writes;   // 0 unless counted separately.
     struct access_range size_bytes;
-    struct access_range lifetime_us;      // Dated blocks only.
-    struct access_range utilised;         // Granules that were touched, in 1/100 %.
+    struct access_range lifetime_us;      // Lifetimes, of dated blocks only.
+    struct access_range utilised;         // Share of the granules that were touched, in 1/100 %.
     struct access_range density;          // Accesses * 100 / size.
     struct access_range lifetime_density; // Density * 1000 / lifetime in ms, which is at least 1.
     uint64_t granules, touched_granules;
     uint64_t untouched_bytes;
     uint64_t never;      // Blocks without any access.
-    uint64_t write_only; // Blocks with writes and no reads; 0 unless counted separately. Without
-                         // reallocated blocks, whose data lives on.
-    uint64_t regrown;    // Blocks with writes and no reads, reallocated at the same stack.
-    uint64_t dated;      // Blocks with a known time and cpu of allocation. Numbers of these:
-    uint64_t migrated;   // blocks that began and ended on different cpus,
-    uint64_t overlaps;   // blocks that overlapped in time with the block merged before,
-    uint64_t same_alloc_cpu; // blocks that began on the same cpu as that block, or ended
-    uint64_t same_dealloc_cpu; // on the same cpu.
-    uint64_t alloc_us, dealloc_us; // Elapsed, of the block merged last,
+    // Blocks with writes and no reads; 0 unless counted separately. Excludes blocks that were
+    // reallocated, because their data continues in another block.
+    uint64_t write_only;
+    uint64_t regrown;    // Blocks with writes and no reads that were reallocated at the same stack.
+    uint64_t dated;      // Blocks whose time and cpu of allocation are known. Among these:
+    uint64_t migrated;   // blocks whose allocation and free ran on different cpus,
+    uint64_t overlaps;   // blocks that overlapped in time with the previously merged block,
+    uint64_t same_alloc_cpu; // blocks allocated on the same cpu as the previous block,
+    uint64_t same_dealloc_cpu; // or freed on the same cpu as it.
+    uint64_t alloc_us, dealloc_us; // Elapsed times of the block merged last,
     uint32_t alloc_cpu, dealloc_cpu; // and its cpus.
-    bool unproven; // Uncounted code may have accessed some of the blocks: "never" is not proven.
+    bool unproven; // Code without counting may have accessed some of the blocks, so "never" is not
+                   // proven.
 };
 
-/* Counts of one place, a granule, in the blocks of a site. */
+/* Counts of one granule in the blocks of a site. */
 struct profile_access_field {
     uint32_t site;  // Index into sites.
-    uint32_t index; // Offset of the granule in the block.
+    uint32_t index; // Offset of the granule in the block, in granules.
     uint64_t accesses, writes;
-    uint64_t blocks;  // Blocks with an access there.
-    uint64_t reached; // Blocks large enough to have it.
+    uint64_t blocks;  // Blocks in which the granule was accessed.
+    uint64_t reached; // Blocks large enough to have the granule.
 };
 
-/* Losses, in blocks except for the last. */
+/* Losses, in blocks; `accesses` counts accesses. */
 struct profile_access_losses {
-    uint64_t unmerged;  // Their counts were lost.
-    uint64_t undated;   // Time and cpu of the allocation are not known.
-    uint64_t unaligned; // They may include a neighbour's accesses.
-    uint64_t unfielded; // There was no room for their granules.
-    uint64_t outside;   // Their addresses have no counters.
-    uint64_t accesses;  // Beyond 2^32 of some granules.
+    uint64_t unmerged;  // Blocks whose counts were lost.
+    uint64_t undated;   // Blocks whose time and cpu of allocation are not known.
+    uint64_t unaligned; // Blocks whose counts may include a neighbour's accesses.
+    uint64_t unfielded; // Blocks without room for counts by granule.
+    uint64_t outside;   // Blocks at addresses without counters.
+    uint64_t accesses;  // Accesses above 2^32 of a granule.
 };
 
 struct profile_accesses {
     uint32_t granule_bytes; // Bytes that share a counter: 8, 16 or 64; 0 = nothing was counted.
-    uint32_t granules_max;  // Granules from the front of a block that fields cover.
+    uint32_t granules_max;  // Number of granules from a block's start that have counts in `fields`.
     bool apart;             // Reads and writes are counted separately.
-    bool atomic;            // Threads lose no count to each other.
+    bool atomic;            // No counts are lost between threads.
     bool ended;             // Includes the blocks that were live at exit.
-    bool looked;            // UNCOUNTED names all code that may have used blocks without counting.
-    const char *uncounted;  // A list for a sentence; NULL or empty = none, if LOOKED.
-    uint64_t merge_ns;      // Elapsed, of the latest merge of live blocks; 0 = there was none.
+    bool looked;            // `uncounted` lists all code that may have accessed blocks without
+                            // counting.
+    const char *uncounted;  // Such code, as a list for a sentence; NULL or empty = none, if
+                            // `looked`.
+    uint64_t merge_ns;      // Elapsed time of the latest merge of live blocks; 0 = none.
     uint64_t resets;        // Number of requested resets of all counts.
     struct profile_access_losses losses;
     struct profile_access *v; // By site.
@@ -88,31 +92,31 @@ struct profile_accesses {
                              .density = ACCESS_RANGE_NONE,                                         \
                              .lifetime_density = ACCESS_RANGE_NONE})
 
-/* Add A to SUM, wrapping: ranges by minimum and maximum, last-block data from the one that ended
- * later. A fresh sum is ACCESS_NONE; its site stays. */
+/* Add A to SUM. Sums wrap; ranges are combined by minimum and maximum; the data of the last block
+ * comes from the later one. A fresh sum is ACCESS_NONE. SUM's site stays. */
 void access_add(struct profile_access *sum, const struct profile_access *a);
 
-/* Add F to SUM, which is about the same place; wrapping. */
+/* Add F to SUM, which belongs to the same granule of the same site. Sums wrap. */
 void access_field_add(struct profile_access_field *sum, const struct profile_access_field *f);
 
 /* Add L to SUM. */
 void access_losses_add(struct profile_access_losses *sum, const struct profile_access_losses *l);
 
-/* Merge A's settings and guarantees into SUM, without the numbers. Where the two differ, SUM gets
- * the weaker guarantee. If granule sizes differ, fields cannot be added, and granules_max becomes
- * 0. SUM may be empty. Its `uncounted` lists the users of both, from ARENA. */
+/* Merge A's settings and guarantees into SUM, without the numbers. Where they differ, SUM gets the
+ * weaker guarantee. If the granule sizes differ, fields cannot be added and granules_max becomes 0.
+ * SUM may be empty. Its `uncounted` lists the code of both, from ARENA. */
 void access_join(struct arena *arena, struct profile_accesses *sum,
                  const struct profile_accesses *a);
 
-/* Return true if all code that may have used A's blocks was counted. Otherwise "never" is not
- * justified. */
+/* Return true if all code that may have used A's blocks counted its accesses. Otherwise "never
+ * accessed" is not proven. */
 static inline bool
 access_is_complete(const struct profile_accesses *a)
 {
     return a->looked && (a->uncounted == NULL || a->uncounted[0] == '\0');
 }
 
-/* Sort the entries of A, and merge entries of one site (and index). */
+/* Sort the entries of A, and merge those of the same site (and index). */
 void access_sort(struct profile_accesses *a);
 
 #endif

@@ -1,17 +1,18 @@
 /* append_notes.c: add notes to the file of a process that has ended.
  *
  * Some facts are visible only from outside the program, after it has ended and its profile exists.
- * A packed profile could be rewritten, but an unpacked one may be gigabytes with a reserve.
- * Appending serves both, because a table may have several segments:
+ * A packed profile could be rewritten, but an unpacked one may have gigabytes with a reserve.
+ * Appending works for both, because a table may have several segments:
  *
  *     … what is there … | texts | records |        two entries of the directory, written last
  *
- * The texts follow the table of strings, and the records refer to them there. A segment counts only
- * once its directory entry exists, so a tool killed here leaves a profile without the notes. Errors
- * in a foreign directory are left to its reader.
+ * The texts continue the table of strings, and the records refer to their offsets in it. A segment
+ * is valid only when its directory entry exists, so a tool that is killed in between leaves a
+ * profile without the notes. Errors of the existing directory are not reported here; the file's
+ * reader reports them.
  *
- * A packed file has neither check nor flag (DISK_COMPATIBLE_CHECK) while it changes. Then it gets a
- * new check, unless the old one was wrong. */
+ * A packed file has a check, announced by a flag (DISK_COMPATIBLE_CHECK). Both are removed while
+ * the file changes. Afterwards a new check is stored, unless the old one was wrong. */
 #include "profile/append_notes.h"
 
 #include <errno.h>
@@ -25,15 +26,15 @@
 #include "profile/raw.h"
 #include "util/strbuf.h"
 
-/* An open profile file, and the notes to add. */
+/* An open profile file to which notes are added. */
 struct target {
     const char *path;
     int fd;
     uint64_t end;          // End of the file, where the next segment goes.
-    uint64_t strings, notes; // The bytes that these tables have.
-    uint32_t free[2];      // Entries of the directory.
+    uint64_t strings, notes; // Sizes of these tables.
+    uint32_t free[2];      // Unused entries of the directory.
     size_t free_count;
-    bool checked; // The file has a check, and that is right.
+    bool checked; // The file had a check, which was right.
     uint64_t compatible; // Feature flags of the header.
 };
 
@@ -62,7 +63,8 @@ write_word(int fd, uint64_t word, uint64_t off)
     return write_at(fd, &word, sizeof word, off);
 }
 
-/* The flag goes first, because a file with the flag and no check is damaged. */
+/* Remove the file's check. The flag is cleared first, because a file with the flag and no check is
+ * damaged. */
 static bool
 drop_check(const struct target *t)
 {
@@ -71,7 +73,7 @@ drop_check(const struct target *t)
            write_word(t->fd, 0, offsetof(struct disk_header, check));
 }
 
-/* Compute the check of the file FD of SIZE_BYTES; 0 if it cannot be read. */
+/* Return the check of the file FD of SIZE_BYTES; 0 if it cannot be read. */
 static uint64_t
 append_notes_check_of(int fd, size_t size_bytes)
 {
@@ -93,7 +95,7 @@ append_notes_check_of(int fd, size_t size_bytes)
     return check;
 }
 
-/* Compute the check, which covers the flag. */
+/* Set the flag and store a new check, which covers the flag. */
 static bool
 renew_check(const struct target *t)
 {
@@ -105,7 +107,7 @@ renew_check(const struct target *t)
                       offsetof(struct disk_header, check));
 }
 
-/* Where the tables end, and which entries are free. */
+/* Find the end of the tables, and unused entries of the directory. */
 static int
 append_notes_look_around(struct target *t, struct err *err)
 {
@@ -123,7 +125,7 @@ append_notes_look_around(struct target *t, struct err *err)
     t->end = round_up((uint64_t)st.st_size, DISK_PAGE_BYTES);
     for (uint32_t i = 0; i < DISK_SEGMENT_MAX; i++) {
         const struct disk_segment *s = &segments[i];
-        uint64_t end = s->table_off + s->bytes; // A forged file may hold any value.
+        uint64_t end = s->table_off + s->bytes; // A damaged file may hold any value.
 
         if (s->kind == DISK_UNUSED && t->free_count < countof(t->free))
             t->free[t->free_count++] = i;
@@ -138,7 +140,8 @@ append_notes_look_around(struct target *t, struct err *err)
     return 0;
 }
 
-/* Write BYTES behind what T has, and S, which is about them, into entry NUMBER of those free. */
+/* Write BYTES at the end of T's file, and their segment S into the unused directory entry
+ * NUMBER. */
 static bool
 add_segment(struct target *t, size_t number, struct disk_segment s, const void *bytes)
 {

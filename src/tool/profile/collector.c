@@ -1,12 +1,12 @@
 /* collector.c: garbage collections of a process.
  *
- * A runtime's adapter reports a collection to all heaps that exist, so the largest count of any
- * heap is the number of collections. Snapshots record how many there had been. */
+ * A runtime's adapter reports each collection for all heaps that exist. Therefore the number of
+ * collections is the largest count of any heap. Snapshots store the number up to their time. */
 #include "profile/collector.h"
 
 #include <string.h>
 
-/* The name that src/recorder/language/gc_record.c gives them. */
+/* Name of the heap that src/recorder/language/gc_record.c creates for lists. */
 #define LISTS "libgc lists"
 
 struct profile_collected

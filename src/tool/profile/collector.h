@@ -5,10 +5,11 @@
 #include "profile/profile.h"
 
 struct profile_collected {
-    bool is_collected;    // Some heap is garbage-collected,
-    uint64_t collections; // so many times,
-    uint64_t last_ns;     // the last time then, elapsed; 0 = never, or in a sum of processes.
-    int64_t listed; // Objects returned in lists: it is unknown which of them were used.
+    bool is_collected;    // At least one heap is garbage-collected.
+    uint64_t collections; // Number of collections.
+    uint64_t last_ns;     // Elapsed time of the last collection; 0 = none, or in a sum of
+                          // processes.
+    int64_t listed; // Objects that were returned in lists; it is unknown which of them were used.
 };
 
 struct profile_collected profile_collected(const struct profile *p);

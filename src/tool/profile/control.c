@@ -1,12 +1,13 @@
-/* control.c: a request is seven words in the profile's header and a generation that rises when they
- * are complete; the recorder polls it and answers by that generation (format.md, section 2.6).
+/* control.c: a request consists of seven words in the profile's header, and a generation that is
+ * incremented when the words are complete. The recorder polls the generation and answers by storing
+ * it (format.md, section 2.6).
  *
- * Two tools must not write at once: an advisory lock on the file sees to that, which the recorder
- * takes no part in. A request that finds no answer is not taken back: it might be taken at that
- * very moment, and the user wanted it.
+ * An advisory lock on the file prevents two tools from writing at once; the recorder does not use
+ * the lock. A request without an answer is not withdrawn: the recorder could accept it at that very
+ * moment, and the user wants it.
  *
- * While it waits, the tool has the file open for reading only. A second writer would make the
- * process seem to live on (processes_owner.c), so that nobody packs its profile.
+ * While the tool waits, it has the file open only for reading. A descriptor for writing would make
+ * the recorded process seem alive (processes_owner.c), and its profile would not be packed.
  */
 #include "profile/control.h"
 
@@ -23,7 +24,8 @@
 
 enum { LOOK_NS = 5000000 };
 
-/* Returns 0 and *RET_OWNER if PATH, with header H, is the profile of a living process. */
+/* Set *RET_OWNER to the living process that writes the profile PATH with header H. Returns 0, or an
+ * error if there is none. */
 static int
 check_header(const char *path, const struct disk_header *h, struct owner *ret_owner,
              struct err *err)
@@ -45,7 +47,8 @@ check_header(const char *path, const struct disk_header *h, struct owner *ret_ow
     return 0;
 }
 
-/* Open PATH, a regular file, with FLAGS and read its header. The descriptor, or negative. */
+/* Open PATH, a regular file, with FLAGS and read its header. Return the descriptor, or a negative
+ * number. */
 static int
 open_profile(const char *path, int flags, struct disk_header *ret, struct err *err)
 {
@@ -60,7 +63,7 @@ open_profile(const char *path, int flags, struct disk_header *ret, struct err *e
     return err_set(err, HEAPTAP_BAD_INPUT, "%s is not a heaptap profile", path);
 }
 
-/* Open the file of FD once more, with FLAGS; negative on failure. */
+/* Open the file of FD again, with FLAGS. Return the descriptor, or a negative number. */
 static int
 reopen(int fd, int flags)
 {
@@ -80,7 +83,7 @@ control_open(const char *path, struct control *ret, struct err *err)
         return fd;
     close(fd);
     *ret = (struct control){0};
-    // Before it is opened for writing: that would make the kernel count us among its writers.
+    // Check before opening for writing: the kernel would then count us among the writers.
     r = check_header(path, &h, &ret->owner, err);
     if (r < 0)
         return r;
@@ -199,7 +202,7 @@ await(const struct control *c, uint64_t generation, uint64_t until_ns, struct er
     }
 }
 
-/* Write a request, after which the lock is held until finish. */
+/* Write a request. On success, the lock is held until control_finish. */
 static int
 control_ask(struct control *c, const uint64_t *words, size_t count, uint64_t wait_ns,
             struct err *err)
@@ -209,7 +212,8 @@ control_ask(struct control *c, const uint64_t *words, size_t count, uint64_t wai
     if (r < 0)
         return r;
     c->generation = control_read_word(c, offsetof(struct disk_header, control_generation)) + 1;
-    // A request that still waits would be lost, and its words may be read at any moment.
+    // Overwriting a pending request would lose it, and the recorder may read its words at any
+    // moment.
     if (control_read_word(c, offsetof(struct disk_header, control_taken)) + 1 != c->generation) {
         flock(c->fd, LOCK_UN);
         return err_set(err, HEAPTAP_NOT_FOUND,

@@ -1,5 +1,5 @@
-/* control.h: ask a recorder, through its profile, to change its recording mode or to take a
- * snapshot. */
+/* control.h: request a change of the recording mode, or a snapshot, from a recorder through its
+ * profile. */
 #ifndef PROFILE_CONTROL_H
 #define PROFILE_CONTROL_H
 
@@ -8,30 +8,30 @@
 
 struct control {
     int fd;
-    uint32_t pid; // Its id in our namespace if visible, else the id in the profile.
-    char name[48]; // For people: "4711", or "4711 (2 in its namespace)".
+    uint32_t pid; // Process id in our namespace if visible, else the id in the profile.
+    char name[48]; // Process for people: "4711", or "4711 (2 in its namespace)".
     struct owner owner;
     uint64_t generation; // Sequence number of the last request.
 };
 
-/* Open the profile PATH, whose process must live, for requests. Returns 0, and control_close must
+/* Open the profile PATH of a living process for requests. Returns 0, after which control_close must
  * follow, or HEAPTAP_BAD_INPUT with ERR set. */
 int control_open(const char *path, struct control *ret, struct err *err);
 void control_close(struct control *c);
 
-/* Request MODE with PERIOD, or a snapshot called NAME (cut to its field). Waits at most WAIT_NS for
- * other tools. Returns 0, and control_finish must follow, or HEAPTAP_BAD_INPUT or HEAPTAP_NOT_FOUND
- * with ERR set. */
+/* Request MODE with PERIOD, or a snapshot called NAME, which is cut to its field. Waits at most
+ * WAIT_NS for other tools. Returns 0, after which control_finish must follow, or HEAPTAP_BAD_INPUT
+ * or HEAPTAP_NOT_FOUND with ERR set. */
 int control_request_mode(struct control *c, enum disk_mode mode, uint64_t period, uint64_t wait_ns,
                          struct err *err);
 int control_request_snapshot(struct control *c, const char *name, uint64_t wait_ns,
                              struct err *err);
 
-/* Wait up to WAIT_NS for the answer. Returns 0, or HEAPTAP_NOT_FOUND with ERR set on a timeout; the
- * request stays pending. */
+/* Wait up to WAIT_NS for the recorder's answer. Returns 0, or on a timeout HEAPTAP_NOT_FOUND with
+ * ERR set; the request then stays pending. */
 int control_finish(struct control *c, uint64_t wait_ns, struct err *err);
 
-/* Leave a request for a snapshot without waiting, or do nothing if another is still there. */
+/* Request a snapshot without waiting for it. Does nothing while another request is pending. */
 void control_post_snapshot(struct control *c, const char *name, enum disk_snapshot_kind kind);
 
 #endif

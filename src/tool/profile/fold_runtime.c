@@ -4,13 +4,13 @@
  *                       ----------   ------------                      -----------
  *     shown:     main ◄ fill fill.lua:19
  *
- * The runtime's C frames repeat a named frame with less detail. So they are removed from stacks
- * with a named frame, on both of its sides; their allocations for a function of the script are
- * charged to that function. A stack without named frames stays, because it has only the runtime.
+ * The runtime's C frames repeat the named frame with less detail. Therefore they are removed from
+ * stacks with named frames, inside and outside of these. Their allocations are then charged to the
+ * script's function. A stack without named frames is unchanged, because it has only the runtime.
  *
- * This changes the tree, so that views need no special case: a node below a named frame moves up to
- * the next one that stays, and a named frame's parent is the nearest such node. Unreferenced nodes
- * remain, without sites. */
+ * The tree itself is changed, so views need no special case. Sites of a removed node below a named
+ * frame move to the nearest remaining node further out. The parent of a named frame becomes the
+ * nearest remaining node. Unreferenced nodes stay in the tree, without sites. */
 #include "profile/fold_runtime.h"
 
 #include <stdlib.h>
@@ -23,8 +23,8 @@ is_runtime(const struct profile *p, uint32_t node)
     return p->locations[p->nodes[node].location].runtime;
 }
 
-/* Return the nearest remaining node from NODE outwards; *FLAGS collects the flags of removed
- * nodes. */
+/* Return the nearest remaining node from NODE outwards. Add the flags of removed nodes to
+ * *FLAGS. */
 static uint32_t
 outer(const struct profile *p, uint32_t node, uint32_t *flags)
 {
@@ -46,7 +46,8 @@ fold_runtime_follow(uint32_t *node, const uint32_t *to)
 void
 fold_runtime(struct profile *p)
 {
-    uint32_t *to; // By node below a named frame, or such a frame: where it has moved; else 0.
+    uint32_t *to; // By node: for a named frame or a node below one, the node that replaces it;
+                  // otherwise 0.
 
     p->runtime_folded = true;
     for (size_t i = 0; i < p->location_count; i++) {
@@ -56,7 +57,7 @@ fold_runtime(struct profile *p)
             return;
     }
     to = xcalloc(p->node_count, sizeof *to);
-    // Parents have smaller numbers, so theirs are known.
+    // Parents have smaller numbers, so their entries are complete.
     for (uint32_t i = 1; i < p->node_count; i++) {
         struct profile_node *n = &p->nodes[i];
         bool named = profile_language(p, &p->locations[n->location]) != 0;

@@ -1,23 +1,26 @@
-/* history_prune.c: reduce a history to fewer moments.
+/* history_prune.c: reduce a history to fewer snapshots.
  *
  * The recorder takes thousands of snapshots in a run of days, more densely near its start. A few
- * hundred, evenly spread, suffice to see a leak grow. They are chosen by time: of
- * HISTORY_PRUNE_TIMED_MAX equal parts of the run, each keeps its last one. If the history of a
- * program with many stacks is still long then, the parts double, twice at most.
+ * hundred, evenly spread, suffice to see a leak grow. They are chosen by time: the run is divided
+ * into HISTORY_PRUNE_TIMED_MAX equal parts, and each part keeps its last snapshot. If the history
+ * is still long, because the program has many stacks, the parts are doubled in length, down to
+ * HISTORY_PRUNE_TIMED_MIN parts.
  *
- * A record is a counter's value at a snapshot and at each earlier one, back to the counter's last
- * record. So when its snapshot goes, the record moves to the last remaining snapshot before it:
+ * A record has a counter's value at one snapshot, and at all snapshots between that and the
+ * counter's previous record. If its snapshot is removed, the record moves to the last remaining
+ * snapshot before it:
  *
  *     snapshots        1    2    3    4    5              1    .    .    4    5
  *     records               a    b         c     ->       a                   c
  *
- * a was the value at 1 and 2; b, for 3 alone, has no use any more. Among the records at one
- * snapshot, the first is right. Ids stay: removed entries are zero, and compress to nothing. */
+ * Here a was the value at 1 and 2, and b the value at 3, which is removed. If several records move
+ * to one snapshot, the first is right. Ids do not change: removed snapshots become zero, and
+ * compress to nothing. */
 #include "profile/history_prune.h"
 
 #include <string.h>
 
-/* Return the length of the run by its snapshots. */
+/* Return the length of the run according to its snapshots. */
 static uint64_t
 last_moment(const struct raw_file *raw)
 {
@@ -26,7 +29,7 @@ last_moment(const struct raw_file *raw)
     for (size_t i = 0; i < raw_count(raw, DISK_SNAPSHOTS); i++) {
         const struct disk_snapshot *s = raw_record(raw, DISK_SNAPSHOTS, i);
 
-        // Later ones the reader does not believe.
+        // The reader rejects later times.
         if (s->elapsed_ns > last && s->elapsed_ns < (uint64_t)1 << 61)
             last = s->elapsed_ns;
     }
@@ -49,8 +52,8 @@ history_prune_count_timed(const struct raw_file *raw)
     return timed;
 }
 
-/* Zero the snapshots of the timeline that have a later one in the same of PARTS parts of the
- * run. */
+/* Zero each snapshot of the timeline that is followed by another in the same of PARTS equal parts
+ * of the run. */
 static void
 drop_snapshots(struct raw_file *raw, uint32_t parts)
 {
@@ -63,7 +66,7 @@ drop_snapshots(struct raw_file *raw, uint32_t parts)
 
         if (!is_timed(s) || s->elapsed_ns > last)
             continue;
-        // The last moment belongs to the last part.
+        // The last moment would otherwise be a part by itself.
         part = (double)(uint64_t)((double)(s->elapsed_ns - 1) / part_ns);
         if (part == kept_part)
             memset(s, 0, sizeof *s);
@@ -71,7 +74,7 @@ drop_snapshots(struct raw_file *raw, uint32_t parts)
     }
 }
 
-/* By id: the last remaining snapshot up to it; 0 = none. */
+/* Ids of the remaining snapshots. */
 struct kept_snapshots {
     uint32_t *ids;
     size_t last; // Id.
@@ -97,8 +100,8 @@ kept_until(const struct kept_snapshots *kept, uint32_t id)
     return kept->ids[id <= kept->last ? id : kept->last];
 }
 
-/* By counter: the snapshot up to which the kept records have its value; initially the last one
- * before its birth. */
+/* Return, by counter, the latest snapshot at which its value is known from the kept records.
+ * Initially this is the last kept snapshot before the counter's birth. */
 static uint32_t *
 known_at_birth(const struct raw_file *raw, const struct kept_snapshots *kept, size_t count,
                struct arena *arena)
@@ -113,7 +116,7 @@ known_at_birth(const struct raw_file *raw, const struct kept_snapshots *kept, si
     return told;
 }
 
-/* Assign each record to a remaining snapshot, and drop redundant ones. */
+/* Assign each record to a remaining snapshot, and remove redundant records. */
 static void
 prune_history(struct raw_file *raw)
 {

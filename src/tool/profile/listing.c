@@ -1,27 +1,28 @@
-/* listing.c: find the profiles in a directory, and those that count.
+/* listing.c: find the profiles in a directory, one for each recording.
  *
- * A session is a directory. `heaptap run` may create one for the other processes of a run, beside
- * the first one's profile; the session's id links the two.
+ * A session is a directory. For a run with several processes, `heaptap run` may create the
+ * directory beside the first process's profile, for all other processes; the session's id links the
+ * two.
  *
  * A file called *.heaptap is a profile, even if it is empty, truncated or unreadable: its reader
- * reports the problem. Skipping it would silently make a sum incomplete. A recorder's file gets its
- * name with its header (docs/format.md), so a file without a header is not just being created.
- * Under other names, a file that starts like a profile is one. Links are followed where the user
- * named the directory.
+ * reports the problem. Skipping it would silently make a sum incomplete. A recorder writes the
+ * header before it names the file (docs/format.md), so a file without a header is not one under
+ * creation. A file with another name is a profile if it starts like one. Links are followed in
+ * directories that the user named.
  *
- * One file may have several names, and one recording several files. By closeness to the recorder's
- * output:
+ * One file may have several names, and one recording may have several files. In descending order of
+ * closeness to the recorder's output:
  *
  *     the recorder's file, whose process has exited
- *     packed when the process had ended    in place, or beside it
- *     one whose process has not exited     the recorder's, or as it was (cp, heaptap_write)
- *     what lived in a dump                 heaptap core -o FILE DUMP
+ *     packed after the process ended       in place, or beside it
+ *     not ended                            the recorder's, or a copy (cp, heaptap_write)
+ *     live blocks from a core dump         heaptap core -o FILE DUMP
  *     packed while the process lived       heaptap pack -o FILE PID
- *     what lived in it meanwhile           heaptap core --pid PID -o FILE
+ *     live blocks of a living process      heaptap core --pid PID -o FILE
  *
- * Only the closest file of a recording counts, and the latest among equals: the others are earlier
- * states of it, not other processes. Files whose recording is unknown all count, because equality
- * would be a guess. */
+ * Only the closest file of a recording is listed, and the latest among equals: the other files are
+ * earlier states of the same process. Files whose recording is unknown are all listed, because it
+ * would be a guess that two are the same. */
 #include "profile/listing.h"
 
 #include <dirent.h>
@@ -35,13 +36,13 @@
 #include "profile/origin.h"
 #include "util/map.h"
 
-/* Number of sessions beside a profile that are checked for belonging to it. */
+/* Maximum number of sessions beside a profile that are checked for containing it. */
 enum { SESSIONS_TRIED = 64 };
 
 static uint32_t
 nearness_of(const struct disk_header *h)
 {
-    // A moment's live blocks do not show the lifetimes of others.
+    // A profile of live blocks lacks the lifetimes of all others.
     bool is_moment = (h->compatible & DISK_COMPATIBLE_LIVES) == 0;
 
     if (h->state != DISK_STATE_PACKED)
@@ -51,7 +52,8 @@ nearness_of(const struct disk_header *h)
     return is_moment ? 0 : 1;
 }
 
-/* A merged profile and one made of a copy of memory have no process. */
+/* Return the identity of the recording with header H. It has no process for a merged profile, and
+ * for one made from a copy of memory. */
 static struct recording_key
 listing_key_of(const struct disk_header *h)
 {
@@ -78,7 +80,7 @@ is_called_profile(const char *path)
     return length > suffix && strcmp(path + length - suffix, PROFILE_SUFFIX) == 0;
 }
 
-/* Fill in *RET for PATH if L wants it. A file removed meanwhile is no loss. */
+/* Fill in *RET for PATH if L's filters accept it. A file removed meanwhile is skipped. */
 static bool
 listing_look(const struct listing *l, const char *path, struct listed *ret)
 {
@@ -136,7 +138,7 @@ listing_add(struct listing *l, const char *directory)
     return 0;
 }
 
-/* Add PATH, which is a profile by its name, if it is there and cannot be read. */
+/* Add PATH, a profile by its name, if it exists and cannot be read. */
 static void
 add_unreadable(struct listing *l, const char *path)
 {
@@ -147,7 +149,7 @@ add_unreadable(struct listing *l, const char *path)
         listing_append(l, &one);
 }
 
-/* A session that profiles in L are of; 0 = none. */
+/* Return the id of a session of profiles in L; 0 = none. */
 static uint64_t
 session_in(const struct listing *l)
 {
@@ -157,7 +159,7 @@ session_in(const struct listing *l)
     return 0;
 }
 
-/* Group the files of one recording, with those to drop behind the one that replaces them. */
+/* Compare so that the files of one recording are adjacent, the preferred file first. */
 static int
 by_recording(const void *a, const void *b)
 {
@@ -183,7 +185,7 @@ by_path(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-/* Return true if ONE is of the recording of LAST, and what that was before. */
+/* Return true if ONE is an earlier state of the recording of LAST. */
 static bool
 listing_is_copy(const struct listed *one, const struct listed *last)
 {
@@ -220,8 +222,8 @@ listing_paths(struct listing *l, size_t *ret_count)
     return paths;
 }
 
-/* Return the name that the first process of a run has got if DIR is the directory for the others;
- * else NULL. */
+/* Return the name of the profile of a run's first process if DIR is the directory for the run's
+ * other processes; otherwise NULL. */
 static const char *
 name_of_first(const char *dir, struct arena *arena)
 {
@@ -236,8 +238,8 @@ name_of_first(const char *dir, struct arena *arena)
     return arena_printf(arena, "%.*s" PROFILE_SUFFIX, (int)(length - suffix_length), dir);
 }
 
-/* Return the directory beside which DIR lies if it is one for the other processes of a run; else
- * NULL. */
+/* Return the directory that contains DIR if DIR is the directory for a run's other processes;
+ * otherwise NULL. */
 static const char *
 place_of_first(const char *dir, struct arena *arena)
 {
@@ -251,7 +253,7 @@ place_of_first(const char *dir, struct arena *arena)
                            : arena_strndup(arena, path, (size_t)(slash - path));
 }
 
-/* The profiles of the directory DIR and, if others of the same run lie beside it, those too. */
+/* List the profiles of the directory DIR, and those beside it that belong to the same run. */
 static int
 list_directory(const char *dir, struct arena *arena, const char ***ret_paths, size_t *ret_count,
                struct err *err)
@@ -263,7 +265,7 @@ list_directory(const char *dir, struct arena *arena, const char ***ret_paths, si
         return err_errno(err, HEAPTAP_BAD_INPUT, "cannot read the directory %s", dir);
     if (beside != NULL && (l.session_id = session_in(&l)) != 0)
         listing_add(&l, beside);
-    if (beside != NULL) // The session's owner is unknown, but the name identifies it.
+    if (beside != NULL) // The session's id is unknown, but the name identifies the profile.
         add_unreadable(&l, name_of_first(dir, arena));
     if (l.count == 0)
         return err_set(err, HEAPTAP_BAD_INPUT, "the directory %s has no heaptap profile in it",
@@ -328,7 +330,8 @@ listing_session_of(const char *path, struct arena *arena, size_t *ret_count)
             arena_printf(arena, "%.*s" ORIGIN_OTHERS_SUFFIX, (int)(length - suffix), path);
     if (session != NULL && (*ret_count = count_session(session, h.session_id, arena)) > 1)
         return session;
-    // It has the name of the first process, which this one may not be.
+    // The session is named after the first process, and PATH may be of another one. Try the others
+    // beside it.
     session = NULL;
     if (glob(arena_printf(arena, "%s*" ORIGIN_OTHERS_SUFFIX, dir), 0, NULL, &found) == 0)
         for (size_t i = 0; session == NULL && i < found.gl_pathc && i < SESSIONS_TRIED; i++)

@@ -1,7 +1,8 @@
-/* origin.c: files and running processes.
+/* origin.c: profile files and running processes.
  *
- * A recorded process has its profile mapped, which locates the file even from another namespace
- * (profile/processes_mapped.c). So no registry is needed and none can be stale. */
+ * A recorded process has its profile mapped, so the kernel's list of mappings locates the file,
+ * even from another namespace (profile/processes_mapped.c). Therefore no registry is needed, which
+ * could be out of date. */
 #include "profile/origin.h"
 
 #include <ctype.h>
@@ -26,12 +27,13 @@
 
 #define FILE_BYTES_MAX ((uint64_t)16 << 30)
 
-/* Number of candidate processes that an error lists. */
+/* Maximum number of candidate processes in an error message. */
 enum { MEANT_MAX = 3 };
 
 enum { SOME_BYTES = 1 << 18, LARGE_BYTES = 64 << 20, STAT_BLOCK_BYTES = 512 };
 
-/* Can the file system list the holes of FD, and does it count recent writes through a mapping? */
+/* Return true if the file system can list the holes of FD, including recent writes through a
+ * mapping. */
 static bool
 has_holes(int fd)
 {
@@ -46,9 +48,9 @@ has_holes(int fd)
     return false;
 }
 
-/* Read FD's SIZE_BYTES, or as many as there are, into BUFFER, which is zero. A profile with a
- * reserve of gigabytes may have used little of it: so holes are not read, and all else passes
- * through a small buffer. */
+/* Read FD's SIZE_BYTES, or as many as the file has, into BUFFER, which is zero. A profile with a
+ * reserve of gigabytes may use little of it. Therefore holes are skipped, and data is read through
+ * a small buffer. */
 static size_t
 origin_read_all(int fd, unsigned char *buffer, size_t size_bytes)
 {
@@ -62,7 +64,7 @@ origin_read_all(int fd, unsigned char *buffer, size_t size_bytes)
         ssize_t n;
 
         if (next < 0 && errno == ENXIO) {
-            got = size_bytes; // There is only a hole.
+            got = size_bytes; // The rest is a hole.
             break;
         }
         got = next > (off_t)got ? (size_t)next : got;
@@ -82,7 +84,7 @@ origin_read_all(int fd, unsigned char *buffer, size_t size_bytes)
     return got < size_bytes ? got : size_bytes;
 }
 
-/* Open PATH in *RET_FD, if it can be a profile. */
+/* Open PATH as *RET_FD, if it can be a profile. */
 static int
 origin_open_file(const char *path, int *ret_fd, size_t *ret_bytes, struct file_owner *ret_owner,
                  struct err *err)
@@ -110,8 +112,8 @@ origin_open_file(const char *path, int *ret_fd, size_t *ret_bytes, struct file_o
     return 0;
 }
 
-/* Return a copy of FD, which had SIZE_BYTES and may grow meanwhile; *RET_BYTES is the size of the
- * copy. The directory is read before the size, so that it refers only to data in the copy. */
+/* Return a copy of FD, which had SIZE_BYTES and may grow meanwhile. Set *RET_BYTES to the size of
+ * the copy. The directory is read before the size, so that it refers only to data in the copy. */
 static void *
 copy_file(int fd, size_t size_bytes, struct arena *arena, size_t *ret_bytes)
 {
@@ -143,8 +145,9 @@ origin_read(const char *path, struct arena *arena, void **ret_data, size_t *ret_
     return r;
 }
 
-/* Another process truncates a mapped file: missing pages are zero from now on, as if they had been
- * read afterwards. Other errors end the command, as they would without this. */
+/* Replace a page that another process has truncated off the mapped file by a zero page, which
+ * reading the file afterwards would give as well. Other errors end the command, as without this
+ * handler. */
 static void
 replace_lost_page(int number, siginfo_t *info, void *unused)
 {
@@ -166,8 +169,8 @@ survive_lost_pages(void)
     sigaction(SIGBUS, &action, NULL);
 }
 
-/* Was most of FD written? Reading the holes of a large reserve through a mapping would take memory,
- * because mapped holes get pages as well. */
+/* Return true if most of FD has been written. A mapping of a large reserve would take memory for
+ * its holes, because mapped holes get pages when they are read. */
 static bool
 is_dense(int fd)
 {
@@ -177,7 +180,7 @@ is_dense(int fd)
            (st.st_size < LARGE_BYTES || st.st_blocks >= st.st_size / STAT_BLOCK_BYTES / 2);
 }
 
-/* Return true if FD is a recorder's file, and its process has ended for sure. */
+/* Return true if FD is a recorder's file whose process has certainly ended. */
 static bool
 is_left_alone(int fd, const char *path)
 {
@@ -253,7 +256,7 @@ origin_header(const char *path, struct disk_header *ret)
     return is;
 }
 
-/* Remedies for a user who may not inspect process PID. */
+/* Return the remedies for a user who lacks permission to inspect process PID. */
 static const char *
 advice(uint32_t pid, struct arena *arena)
 {
@@ -272,7 +275,7 @@ advice(uint32_t pid, struct arena *arena)
     return arena_printf(arena, "run heaptap as %s or as root", entry.pw_name);
 }
 
-/* Sentence for process PID, whose M is inaccessible. */
+/* Set ERR to the sentence for process PID, whose mapping M is inaccessible. */
 static int
 report_hidden(uint32_t pid, const struct mapped *m, struct arena *arena, struct err *err)
 {
@@ -285,8 +288,8 @@ report_hidden(uint32_t pid, const struct mapped *m, struct arena *arena, struct 
                    pid, m->path, m->error ? ": " : "", m->error ? strerror(m->error) : "");
 }
 
-/* List the processes that PID may mean in ERR: recorded ones that have this id in a pid namespace
- * of theirs. Each container may have one. */
+/* Append to ERR the processes that the user may have meant by PID: recorded processes that have
+ * this id in their own pid namespace. There may be one in each container. */
 static void
 add_meant(uint32_t pid, struct err *err)
 {
@@ -334,7 +337,7 @@ origin_of_pid(uint32_t pid, struct arena *arena, const char **ret_path, struct e
         *ret_path = mapped.path;
         return 0;
     }
-    // Other files that a process shares may be hidden too.
+    // A hidden file may also be another shared file of the process.
     if (result == MAPPED_HIDDEN && (mapped.path == NULL || strstr(mapped.path, ".heaptap") != NULL))
         r = report_hidden(pid, &mapped, arena, err);
     else if (lives && mapped_recorder(pid))

@@ -1,9 +1,9 @@
 /* pack.c: compress a profile within the same container format.
  *
- * A packed file holds the recorder's tables unchanged, each as one zstd segment, so a later version
- * loses no data; only modules gain the source of their names. Symbols and types are four more
- * tables (format.md, section 5). The header's state marks it as packed and keeps the recorder's
- * size, although the file is smaller now. writer.c makes the file. */
+ * A packed file has the recorder's tables unchanged, each as one zstd segment, so a later version
+ * of heaptap loses no data. Only modules gain the source of their names. Symbols and types are four
+ * more tables (format.md, section 5). The header's state is "packed". The header preserves the size
+ * of the recorder's file, although the packed file is smaller. writer.c makes the file. */
 #include "profile/pack.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "util/bytes.h"
 #include "util/regular.h"
 
-/* Return the bytes of table T up to the last record that is not all zero. */
+/* Return the number of bytes of table T up to its last record that is not all zero. */
 static size_t
 used_bytes(const struct raw_table *t)
 {
@@ -32,7 +32,7 @@ used_bytes(const struct raw_table *t)
     return used < t->size_bytes ? used : t->size_bytes;
 }
 
-/* Return the modules in T, with the symbol detail of P. */
+/* Return the modules in T with P's source of symbols for each. */
 static const void *
 modules_of(const struct raw_table *t, const struct profile *p, struct arena *arena)
 {
@@ -68,7 +68,7 @@ pack_write_as_it_is(const struct raw_file *raw, const struct profile *p, struct 
     strbuf_add(&w.strings, raw->tables[DISK_STRINGS].bytes, raw->tables[DISK_STRINGS].size_bytes);
     if (p->process.ended)
         header.process_flags |= DISK_PROCESS_GONE;
-    // A reader that does not know ended_ns must not take the last tick for the end.
+    // Readers that do not know ended_ns must not treat the last tick as the end.
     if (p->process.elapsed_is_least || header.ended_ns != 0)
         header.process_flags |= DISK_PROCESS_LASTED;
     if (p->damage != NULL)

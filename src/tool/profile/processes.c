@@ -1,13 +1,13 @@
 /* processes.c: living processes and their ids.
  *
- * A process has an id in each pid namespace that it is visible in. Ours is the one of /proc; the
- * innermost is the one that the process, and so its recorder, uses. NSpid in /proc/PID/status has
- * both:
+ * A process has an id in each pid namespace in which it is visible. /proc uses the ids of our
+ * namespace. The process and its recorder use the ids of its innermost namespace. NSpid in
+ * /proc/PID/status has both:
  *
  *     NSpid:  4711  2         here it is 4711, for itself 2
  *
- * A process whose first thread ended while others run is a zombie by its state and has no memory by
- * its maps, but is alive: its other threads show its mappings. */
+ * A process whose first thread has ended is alive while other threads run. /proc/PID then shows the
+ * state of a zombie and no mappings, but the directories of its other threads show the mappings. */
 #include "profile/processes.h"
 
 #include <ctype.h>
@@ -20,7 +20,7 @@
 
 enum { CHUNK_BYTES = 4096, FIELD_THREADS = 20, FIELD_START = 22 };
 
-/* Read the first bytes of the file PATH of /proc into BUFFER; returns how many. */
+/* Read the first bytes of the file PATH of /proc into BUFFER. Return their number. */
 static size_t
 read_front(const char *path, char *buffer, size_t size_bytes)
 {
@@ -35,7 +35,7 @@ read_front(const char *path, char *buffer, size_t size_bytes)
     return got;
 }
 
-/* State of process PID, with its fields *RET_THREADS and *RET_START; 0 if it is gone. */
+/* Return the state of process PID and set *RET_THREADS and *RET_START; return 0 if it is gone. */
 static char
 read_stat(uint32_t pid, uint64_t *ret_threads, uint64_t *ret_start)
 {
@@ -44,7 +44,7 @@ read_stat(uint32_t pid, uint64_t *ret_threads, uint64_t *ret_start)
 
     snprintf(path, sizeof path, "/proc/%u/stat", pid);
     read_front(path, text, sizeof text);
-    p = strrchr(text, ')'); // The name before it may hold anything.
+    p = strrchr(text, ')'); // The name before the ")" may contain any bytes.
     if (p == NULL || p[1] != ' ')
         return 0;
     state = p[2];
@@ -131,7 +131,7 @@ processes_has_variable(uint32_t pid, const char *name)
     return found;
 }
 
-/* Return true if the link NAME of process PID in /proc leads elsewhere than ours. */
+/* Return true if the link NAME of process PID in /proc has another target than ours. */
 static bool
 differs(uint32_t pid, const char *name)
 {
@@ -160,7 +160,8 @@ processes_root(uint32_t pid, struct arena *arena)
 const struct processes_stranger *
 processes_strangers(size_t *ret_count)
 {
-    // A session has many profiles, so the list is made anew only when it is older than that.
+    // Age at which the list of processes is renewed; a session with many profiles would otherwise
+    // make many lists.
     enum { LIST_NS = 500000000 };
     static struct arena arena;
     static struct processes_stranger *list;

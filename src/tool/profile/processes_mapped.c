@@ -1,19 +1,19 @@
-/* processes_mapped.c: from a process to the profile that it writes.
+/* processes_mapped.c: find the profile that a process writes.
  *
  * A recorded process has its profile mapped, shared and writable, from the first page on, until it
  * ends. /proc/PID/maps lists this mapping with the file's inode and a path. The path alone is
- * unreliable: a process in another mount namespace or below another root may use it for another
- * file, and the file may be unlinked. So three ways are tried, and each result must be the very
- * file:
+ * unreliable. It may name another file in another mount namespace or below another root, and the
+ * file may be unlinked. Therefore three paths are tried, and each result is compared with the
+ * mapped file:
  *
- *     PATH                              in our own namespace, also for what lies below a chroot
+ *     PATH                              in our own namespace, also for files below a chroot
  *     /proc/PID/root/PATH               in another mount namespace
  *     /proc/PID/map_files/START-END     the mapped file itself, with a name or without. The kernel
  *                                       lets root alone follow it
  *
- * Root can also identify the file by map_files. Other users compare device and inode. On file
- * systems where maps shows other numbers than stat (overlayfs on older kernels, btrfs), the header
- * must have this process's id and start time.
+ * Root can identify the mapped file by map_files. Other users compare device and inode. Some file
+ * systems show other numbers in maps than in stat (overlayfs on older kernels, btrfs). There, the
+ * header must have the process's id and start time.
  *
  * Only regular files are opened: opening a device or a FIFO may have side effects. */
 #include "profile/processes_mapped.h"
@@ -30,7 +30,7 @@
 #include "profile/processes.h"
 #include "util/regular.h"
 
-/* The number at *S in BASE, which the character AFTER must follow; *S is then behind that. */
+/* Parse the number at *S in BASE, which the character AFTER must follow. Advance *S past that. */
 static bool
 take_number(char **s, int base, char after, uint64_t *ret)
 {
@@ -70,16 +70,17 @@ mapping_parse(char *line, struct mapping *ret)
     return true;
 }
 
-/* A search. */
+/* State of a search for a mapping's file. */
 struct search {
-    uint32_t pid, thread; // The process, and the directory through which its files are seen.
+    uint32_t pid, thread; // The process, and the thread in whose /proc directory its files are
+                          // visible.
     const struct mapping *mapping;
-    bool sure;        // The kernel says which file is mapped:
-    struct stat file; // this one.
+    bool sure;        // The kernel identifies the mapped file,
+    struct stat file; // as this one.
     int error;        // Error of the last attempt to read a file; 0 = none.
 };
 
-/* Is the file with status ST and header H the mapped file? */
+/* Return true if the file with status ST and header H is the mapped file. */
 static bool
 is_the_file(const struct search *s, const struct stat *st, const struct disk_header *h)
 {
@@ -95,11 +96,11 @@ is_the_file(const struct search *s, const struct stat *st, const struct disk_hea
 
 enum place {
     PLACE_OF_PROFILE,
-    PLACE_OF_OTHER, // The mapped file is there, but is no profile.
-    PLACE_UNKNOWN,  // Nothing is there, or another file, or we may not look.
+    PLACE_OF_OTHER, // The mapped file was found and is not a profile.
+    PLACE_UNKNOWN,  // No file, another file, or a file that we lack permission to read.
 };
 
-/* Open PATH below ROOT (or NULL) and store its header in RET. */
+/* Open PATH below ROOT (or NULL), and store its header in RET if it is the mapped profile. */
 static enum place
 look_there(struct search *s, const char *root, const char *path, struct disk_header *ret)
 {
@@ -122,7 +123,8 @@ look_there(struct search *s, const char *root, const char *path, struct disk_hea
     return is_profile ? PLACE_OF_PROFILE : PLACE_OF_OTHER;
 }
 
-/* Set RET if the mapping is of a profile. HIDDEN: it may be, but its file cannot be seen. */
+/* Set RET if the mapping is of a profile. Return MAPPED_HIDDEN if it may be one whose file is
+ * inaccessible. */
 static enum mapped_result
 mapped_look_at(struct search *s, struct arena *arena, struct mapped *ret)
 {
@@ -177,7 +179,7 @@ mapped_profile(uint32_t pid, struct arena *arena, struct mapped *ret)
             continue;
         s.mapping = &mapping;
         r = mapped_look_at(&s, arena, &m);
-        // Among several inaccessible files, one that is named as profiles are.
+        // Among several inaccessible files, prefer one that is named like a profile.
         if (r == MAPPED_FOUND ||
             (r == MAPPED_HIDDEN &&
              (result == MAPPED_NONE || strstr(m.path, ".heaptap") != NULL))) {

@@ -1,23 +1,24 @@
 /* processes_owner.c: find the process that writes a profile, if there is one.
  *
- * The header has the process id as the process sees it. In a container it is a different one here,
- * and the number may belong to another process. Two containers that started together may even have
- * processes of the same number and start time. And a living process is missing from our /proc if we
- * are in a container and it is not. So there are three ways, the cheapest first:
+ * The header has the id of the process in its own pid namespace. If the process runs in a
+ * container, it has another id here, and its number may belong to another process here. Two
+ * containers that started together may even have processes with equal numbers and start times. If
+ * we run in a container, a living process outside is missing from our /proc. Therefore the search
+ * has three steps, the cheapest first:
  *
- *     the process with that id     it has a profile with this header mapped
+ *     the process with that id     has it mapped a profile with this header?
  *     the kernel                   a read lease (fcntl) is refused while the file is open for
- *                                  writing, and a shared mapping keeps it open. This works across
- *                                  all namespaces, but only for the file's owner and not on every
- *                                  file system
+ *                                  writing, and a shared mapping keeps the file open. This works
+ *                                  across all namespaces, but only for the file's owner and not on
+ *                                  every file system
  *     all of /proc                 a process whose id in its innermost namespace is the recorded
  *                                  one, and which has the profile mapped
  *
- * A caller that may not inspect a process compares the start time with the recorded one.
+ * If we lack permission to inspect a process, its start time is compared with the recorded one.
  *
- * If the kernel gives no answer, no process is found, and /proc does not show all processes of the
- * machine, the result is unknown. A caller that would replace the file needs certainty: the process
- * would keep writing into a file without a name.
+ * The result is unknown if the kernel gives no answer, no process is found, and /proc does not show
+ * all processes of the machine. A caller that would replace the file needs certainty: a living
+ * process would keep writing into a file without a name.
  *
  * Processes on other machines that share the file system are invisible. */
 #include "profile/processes_owner.h"
@@ -33,7 +34,7 @@
 #include "profile/processes.h"
 #include "profile/processes_mapped.h"
 
-/* The first pid namespace, which sees all processes. The number is fixed in the kernel. */
+/* The initial pid namespace, which sees all processes. The number is fixed in the kernel. */
 #define FIRST_PID_NAMESPACE "pid:[4026531836]"
 
 /* Certainty that a process writes a profile. */
@@ -47,7 +48,8 @@ is_same(const struct disk_header *a, const struct disk_header *b)
            a->start_monotonic_ns == b->start_monotonic_ns && a->session_id == b->session_id;
 }
 
-/* Whether process PID writes the profile with the header H; sets *RET_START to its start. */
+/* Return the certainty that process PID writes the profile with the header H. Set *RET_START to its
+ * start time. */
 static int
 writes(uint32_t pid, const struct disk_header *h, uint64_t *ret_start)
 {
@@ -59,7 +61,8 @@ writes(uint32_t pid, const struct disk_header *h, uint64_t *ret_start)
     *ret_start = processes_start(pid);
     if (*ret_start == 0 || processes_inner_pid(pid) != h->pid)
         return WRITES_NOT;
-    if (h->process_flags & DISK_PROCESS_IN_MEMORY) // It maps no file, and copies into it by name.
+    if (h->process_flags & DISK_PROCESS_IN_MEMORY) // The process maps no file: it copies its data
+                                                   // to the file by name.
         return *ret_start == h->process_start ? WRITES_PERHAPS : WRITES_NOT;
     result = mapped_profile(pid, &scratch, &mapped);
     is = result == MAPPED_FOUND && is_same(&mapped.header, h);
@@ -69,7 +72,7 @@ writes(uint32_t pid, const struct disk_header *h, uint64_t *ret_start)
     return is ? WRITES_SURELY : WRITES_NOT;
 }
 
-/* Look for the process in other pid namespaces; false if it is not there. */
+/* Find the process in other pid namespaces. Return false if it is not visible there. */
 static bool
 find_stranger(const struct disk_header *h, struct owner *ret)
 {
@@ -89,8 +92,8 @@ find_stranger(const struct disk_header *h, struct owner *ret)
     return best != WRITES_NOT;
 }
 
-/* Return true if the kernel's word on FD's file can be relied on: elsewhere another inode than this
- * one may be mapped (overlayfs), or another machine may have it open. */
+/* Return true if the kernel's answer about writers of FD's file is reliable. On other file systems
+ * another inode may be mapped (overlayfs), or another machine may have the file open. */
 static bool
 is_local(int fd)
 {
@@ -109,7 +112,7 @@ is_local(int fd)
 static enum owner_state
 ask_kernel(int fd)
 {
-    // If somebody opens it for writing at this very moment, the kernel sends us a signal.
+    // The kernel sends us a signal if a process opens the file for writing while we hold the lease.
     struct sigaction ignored = {.sa_handler = SIG_IGN}, before;
     enum owner_state state = OWNER_UNKNOWN;
 
@@ -124,7 +127,7 @@ ask_kernel(int fd)
     return state;
 }
 
-/* Return true if /proc has every process that can have a file of this machine open. */
+/* Return true if /proc shows every process that can have a file of this machine open. */
 static bool
 sees_all(void)
 {

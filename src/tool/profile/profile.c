@@ -1,4 +1,4 @@
-/* profile.c: the model's own small operations; load.c makes it, pack.c writes it. */
+/* profile.c: small operations on the model. load.c makes a model, pack.c writes it. */
 #include "profile/profile.h"
 
 #include <inttypes.h>
@@ -74,7 +74,7 @@ errors_add(struct errors *sum, const struct errors *e)
     errors_add_units(sum, e);
 }
 
-/* ALLOCATED minus FREED; 0 if it is no more than a rounding error of the sums. */
+/* Return ALLOCATED minus FREED; 0 if the difference is within the rounding error of the sums. */
 static double
 left(double allocated, double freed)
 {
@@ -269,7 +269,7 @@ profile_is_recorder(const char *path)
 void
 profile_mark_programs(struct profile *p)
 {
-    struct map programs = {0}; // By where their names are: both are interned.
+    struct map programs = {0}; // Keyed by the address of the name: names are interned.
 
     for (size_t i = 0; i < p->program_count; i++)
         if (*p->programs[i].executable != '\0')
@@ -333,6 +333,6 @@ profile_has_threads(const struct profile *p)
     uint64_t threads = 0;
 
     for (size_t i = 0; i < p->thread_count; i++)
-        threads += p->threads[i].uses; // Those of one name are one.
+        threads += p->threads[i].uses; // Threads of one name share an entry.
     return threads > 1;
 }

@@ -1,5 +1,5 @@
-/* profile.h: the single model behind everything after loading, whether it came from a profile file,
- * a live process or a merge. docs/glossary.md defines the terms.
+/* profile.h: the model of a profile, whether it was loaded from a file or a live process, or
+ * merged. All views and exporters read this model. docs/glossary.md defines the terms.
  *
  *     site ──► node ──► parent node ──► … ──► root          (a stack, innermost node first)
  *               │
@@ -9,9 +9,9 @@
  * Ids are indices into the arrays below; 0 is a valid entry meaning "none" in modules, locations,
  * nodes and strings, so arrays of those have count >= 1. profile_valid.h checks these invariants.
  * Everything lives in the profile's arena and string table and is released by profile_free. A
- * loaded profile is read-only except for locations, frames and types, which symbol_resolve
- * (symbol/symbol.h) and symbol_types (type/types.h) fill in once, together with the modules' level
- * of detail. */
+ * loaded profile is read-only, with two exceptions: symbol_resolve (symbol/symbol.h) fills in
+ * locations, frames and the modules' sources of symbols once, and symbol_types (type/types.h) fills
+ * in types. */
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H
 
@@ -30,32 +30,33 @@ struct counters {
     int64_t allocated_bytes;
     int64_t frees; // Blocks that ended or moved.
     int64_t freed_bytes;
-    int64_t reallocations; // Blocks that entered by a realloc of another block.
-    int64_t moved;         // Blocks that left by realloc (counted in frees too).
-    int64_t grown_bytes; // Sum of new minus old size over growing reallocations that entered here.
-    int64_t temporary;   // Freed by the same thread with no allocation of that thread in between;
-    int64_t ended_16;    // with 1 to 15 of them,
-    int64_t ended_256;   // and with 16 to 255.
+    int64_t reallocations; // Blocks that began by a realloc of another block.
+    int64_t moved;         // Blocks that ended by realloc (counted in frees too).
+    int64_t grown_bytes; // Sum of new minus old size over growing reallocations that began a block
+                         // here.
+    int64_t temporary;   // Blocks freed by their thread after no further allocation of it,
+    int64_t ended_16;    // after 1 to 15,
+    int64_t ended_256;   // and after 16 to 255.
     int64_t peak_blocks; // Live when the whole process was at its peak.
     int64_t peak_bytes;
-    uint64_t
-        size_min; // Smallest and largest requested size; SIZE_MIN_NONE and 0 without allocations.
+    // Smallest and largest requested size; SIZE_MIN_NONE and 0 without allocations.
+    uint64_t size_min;
     uint64_t size_max;
-    bool partial; // A moment or a stretch of time (time_slice.h) has only the first four.
-    bool lives_unknown; // ended_16 and ended_256 are not known, and 0.
+    bool partial; // Cut to a time (time_slice.h): only the first four are known.
+    bool lives_unknown; // ended_16 and ended_256 are unknown, and stored as 0.
 };
 
 #define SIZE_MIN_NONE UINT64_MAX
 
-/* A + B, wrapping: the numbers of a damaged file may be anything and must not be undefined
- * behaviour. */
+/* Return A + B, wrapping: a damaged file may hold any numbers, and signed overflow would be
+ * undefined behaviour. */
 static inline int64_t
 counters_sum(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-/* A - B, likewise. */
+/* Return A - B, wrapping as counters_sum does. */
 static inline int64_t
 counters_difference(int64_t a, int64_t b)
 {
@@ -74,22 +75,22 @@ counters_live_bytes(const struct counters *c)
     return (int64_t)((uint64_t)c->allocated_bytes - (uint64_t)c->freed_bytes);
 }
 
-/* Blocks that were freed by their thread before it had allocated 16 more, temporary ones included;
- * only these if more is not known. */
+/* Return the number of blocks that their thread freed before it had allocated 16 more, temporary
+ * blocks included. If lives_unknown, return only the temporary ones. */
 static inline int64_t
 counters_within_16(const struct counters *c)
 {
     return counters_sum(c->temporary, c->ended_16);
 }
 
-/* Like counters_sum, for 256. */
+/* Like counters_within_16, for 256. */
 static inline int64_t
 counters_within_256(const struct counters *c)
 {
     return counters_sum(counters_within_16(c), c->ended_256);
 }
 
-/* Drop the lifetime counts of C, because the lifetimes of some blocks are unknown. */
+/* Clear the lifetime counts of C, because the lifetimes of some blocks are unknown. */
 static inline void
 counters_forget_lives(struct counters *c)
 {
@@ -97,12 +98,13 @@ counters_forget_lives(struct counters *c)
     c->lives_unknown = true;
 }
 
-/* Add C to SUM field by field (sizes by minimum and maximum). A fresh sum is COUNTERS_ZERO. */
+/* Add C to SUM field by field; sizes are combined by minimum and maximum. A fresh sum is
+ * COUNTERS_ZERO. */
 void counters_add(struct counters *sum, const struct counters *c);
 
 #define COUNTERS_ZERO ((struct counters){.size_min = SIZE_MIN_NONE})
 
-/* Counts up to a moment, or between two. */
+/* Counts up to a moment, or between two moments. */
 struct profile_amounts {
     int64_t allocations, allocated_bytes, frees, freed_bytes;
 };
@@ -116,7 +118,7 @@ profile_amounts_live(const struct profile_amounts *a)
 /* Add A to SUM, wrapping as counters_sum does. */
 void profile_amounts_add(struct profile_amounts *sum, const struct profile_amounts *a);
 
-/* Estimated part of some counters, and its error bounds. All zero when everything was recorded.
+/* The estimated part of some counters, and its variance. All zero when everything was recorded.
  * Numbers are finite and not negative. */
 struct error_sum {
     double samples; // Number of blocks examined.
@@ -128,16 +130,16 @@ struct errors {
     struct error_sum allocated;
     struct error_sum freed;
     struct error_sum peak;  // Blocks that were live at the peak.
-    // Amount that one more sample would have added, judging by the sizes seen.
+    // Largest amount that one more sample would have added, from the sizes seen.
     double blocks_unit_max, bytes_unit_max;
-    // The same for possible sizes, assumed when few were seen.
+    // The same from all possible sizes, for use when few samples were seen.
     double blocks_unit_few, bytes_unit_few;
 };
 
 /* Add E to SUM: sums and variances are added, and the larger of two units is kept. */
 void errors_add(struct errors *sum, const struct errors *e);
 
-/* Like errors_add, for the units alone. */
+/* Combine only the units of E into SUM, by maximum. */
 void errors_add_units(struct errors *sum, const struct errors *e);
 
 /* Errors of live amounts: allocated minus freed. */
@@ -145,18 +147,19 @@ struct error_sum errors_live(const struct errors *e);
 
 enum { PROFILE_BUILD_ID_MAX = 32 };
 
-/* Sources of a module's function names, in rising order; as in the file (enum disk_symbols). */
+/* Source of a module's function names, in ascending order of detail; same values as in the file
+ * (enum disk_symbols). */
 enum profile_symbols {
-    SYMBOLS_UNKNOWN = 0, // Not searched yet, or the file was missing.
+    SYMBOLS_UNKNOWN = 0, // Not searched yet, or the module's file is missing.
     SYMBOLS_NONE = 1,
-    SYMBOLS_EXPORTS = 2, // The dynamic symbols only: it is stripped.
+    SYMBOLS_EXPORTS = 2, // Dynamic symbols only: the file is stripped.
     SYMBOLS_TABLE = 3,   // The full symbol table, without lines.
     SYMBOLS_DEBUG = 4,   // Debug information.
 };
 
 /* Result of the search for a module's file on this machine. */
 enum profile_file {
-    FILE_NOT_SOUGHT = 0, // Not needed.
+    FILE_NOT_SOUGHT = 0, // Not searched, because not needed.
     FILE_FOUND,
     FILE_MISSING,
     FILE_CHANGED, // The file at the path has another build id.
@@ -169,60 +172,61 @@ struct profile_module {
     const char *path;    // Interned; "" if unknown, "[vdso]" for the kernel's.
     uint8_t build_id[PROFILE_BUILD_ID_MAX];
     uint32_t build_id_bytes; // 0 = none.
-    bool unloaded;           // The library was gone when the profile ended.
+    bool unloaded;           // The library had been unloaded when the profile ended.
     enum profile_symbols symbols;
     enum profile_file file;
-    const char *trouble; // FILE_CHANGED: the file's build id in hex; FILE_UNREADABLE: why.
-    bool is_program; // Merged profiles: one of their programs. See profile_is_program.
+    const char *trouble; // FILE_CHANGED: build id of the file, in hex; FILE_UNREADABLE: reason.
+    bool is_program; // Merged profiles: the executable of one of the programs. See
+                     // profile_is_program.
 };
 
-/* One frame as the source sees it. */
+/* One frame as in the source: a physical or an inlined function. */
 struct profile_frame {
-    uint32_t function; // String; 0 if unknown. Demangled, complete.
+    uint32_t function; // String, demangled and complete; 0 if unknown.
     uint32_t linkage;  // String: the symbol's linkage name; 0 if unknown.
     uint32_t file;     // String: the path as the debug information has it; 0 if unknown.
     uint32_t line;     // 0 = unknown.
     uint32_t module;   // Module id.
-    uint32_t language; // String: "Lua", of a named frame, which has no address; 0 = machine code.
+    uint32_t language; // String such as "Lua" for a named frame, which has no address; 0 = machine
+                       // code.
     bool inlined;      // Inlined into the next frame of the same location.
 };
 
 struct profile_location {
-    uint64_t
-        address;     // Return address (exact is false) or program counter, in the recorded process.
+    // Return address (exact is false) or program counter, in the recorded process.
+    uint64_t address;
     uint32_t module; // Module id; 0 = no module covers it (JIT code).
     uint32_t first_frame; // Index into frames.
     uint32_t frame_count; // 0 = not symbolised yet.
-    // For a function known only by its unwind entry: its start in the recorded process; else 0.
+    // Start, in the recorded process, of a function that is known only by its unwind entry; else 0.
     // SAME is the first location with the same function_start, or this location.
     uint64_t function_start;
     uint32_t same;
-    bool at_start;        // A return address without a call: a signal handler's.
-    bool exact;           // The address is an instruction's, not the one after a call.
-    bool runtime; // Code of a runtime, replaced by named frames in the same stack.
+    bool at_start;        // Return address that no call pushed: a signal handler returns to it.
+    bool exact;           // Address of the instruction itself; otherwise a return address.
+    bool runtime; // Code of a runtime, which named frames in the same stack replace.
 };
 
 enum profile_node_flags {
-    NODE_GUESSED = 1 << 0, // Found without unwind information; all frames further out are in doubt.
-    NODE_TRUNCATED =
-        1
-        << 1, // The stack went deeper than the recorder follows; this is its outermost known frame.
-    NODE_BROKEN =
-        1 << 3, // The walk stopped here; this is the outermost frame it found.
-    NODE_SHORTENED = 1 << 4, // Besides NODE_TRUNCATED: cut because the bounded tree was filling.
-    NODE_OTHER = 1 << 2, // Represents stacks that no longer fitted into the bounded tree.
+    NODE_GUESSED = 1 << 0, // Found without unwind information; all frames further out are
+                           // uncertain.
+    // Outermost known frame of a stack that is deeper than the recorder follows.
+    NODE_TRUNCATED = 1 << 1,
+    NODE_BROKEN = 1 << 3, // Outermost frame that the walk found before it broke off.
+    NODE_SHORTENED = 1 << 4, // With NODE_TRUNCATED: cut because the bounded tree was nearly full.
+    NODE_OTHER = 1 << 2, // Represents stacks that did not fit into the bounded tree.
 };
 
 struct profile_node {
-    uint32_t parent;   // The caller's node; 0 = root. Always smaller than the node's own id.
+    uint32_t parent;   // Node of the caller; 0 = root. Always smaller than the node's own id.
     uint32_t location; // 0 for the node "other".
-    uint32_t flags;    // enum profile_node_flags, of this node alone.
+    uint32_t flags;    // enum profile_node_flags, of this node only.
 };
 
 /* Certainty of the type of a site's blocks. Stored in packed files. */
 enum profile_verdict {
     VERDICT_UNKNOWN = 0,
-    VERDICT_SAME_SIZE = 1, // Types of that size exist, and nothing else is known.
+    VERDICT_SAME_SIZE = 1, // Only known that types of that size exist.
     VERDICT_LIKELY = 2,
     VERDICT_CERTAIN = 3,
 };
@@ -234,23 +238,23 @@ struct profile_type {
 };
 
 /* A site: one stack (node) in one size class, for blocks of one heap with one set of labels.
- * Analyses by stack add up the sites of a node. */
+ * Analyses by stack sum the sites of a node. */
 struct profile_site {
     uint32_t node;
     uint32_t heap;       // Index into heaps; 0 = malloc.
     uint32_t labels;     // Index into label_sets; 0 = none.
     uint32_t size_class; // 0 small <= 32, 1 medium <= 256, 2 large <= 2048, 3 extra large.
     uint32_t id;         // Id in the file; 0 = in no file.
-    uint32_t type;       // String: what its blocks are, "foo" or "foo[]"; 0 = unknown or several.
+    uint32_t type;       // String: type of its blocks, "foo" or "foo[]"; 0 = unknown or several.
     uint32_t verdict;    // enum profile_verdict
     struct counters counters;
-    // Cut profiles (time_slice.h): the whole run's values, for those that stay constant.
+    // Cut profiles (time_slice.h): the whole run's values.
     int64_t whole_peak_bytes, whole_allocated_bytes;
     uint64_t whole_size_min, whole_size_max;
 };
 
-/* Return the smallest and the largest size of S's blocks in the whole run, whatever time its
- * counters are of; SIZE_MIN_NONE and 0 without allocations. */
+/* Return the smallest and the largest size of S's blocks in the whole run, even in a cut profile;
+ * SIZE_MIN_NONE and 0 without allocations. */
 static inline uint64_t
 profile_site_size_min(const struct profile_site *s)
 {
@@ -263,23 +267,25 @@ profile_site_size_max(const struct profile_site *s)
     return s->counters.partial ? s->whole_size_max : s->counters.size_max;
 }
 
-/* A row of counters of one thread (or of several with one name, one after another) at one site. */
+/* Counters of one thread at one site. Threads of the same name may share a row, one after
+ * another. */
 struct profile_thread_site {
     uint32_t thread; // Index into threads.
     uint32_t site;   // Index into sites.
 };
 
-/* Heaps of one name; the first of a profile is malloc. */
+/* All heaps of one name; index 0 is malloc. */
 struct profile_heap {
     const char *name;         // Interned; never empty.
-    bool own;                 // The program's own: not malloc.
-    uint64_t created_ns;      // Elapsed, of the first of that name.
-    uint64_t made, destroyed; // How many.
+    bool own;                 // A heap of the program, not malloc.
+    uint64_t created_ns;      // Elapsed time when the first heap of that name was created.
+    uint64_t made, destroyed; // Numbers of heaps created and destroyed.
     uint64_t resets;
-    bool collected; // Objects end when a collector has found them dead,
-    uint64_t collections, collected_ns; // so many times, the latest then (elapsed; 0 = none yet).
-    struct counters counters; // The sum over its sites.
-    struct counters backing;  // Chunks that back its objects. Part of no total.
+    bool collected; // Objects end when a garbage collector finds them dead.
+    uint64_t collections, collected_ns; // Number of collections, and the elapsed time of the
+                                        // latest; 0 = none yet.
+    struct counters counters; // Sum over its sites.
+    struct counters backing;  // Chunks that back its objects; in no total.
 };
 
 /* A stack whose blocks back a heap. */
@@ -293,19 +299,19 @@ struct profile_label {
     const char *key, *value; // Interned.
 };
 
-/* The labels of blocks; the first set of a profile is the empty one. */
+/* Labels of blocks; index 0 is the empty set. */
 struct profile_label_set {
-    const char *text;        // Interned: "kind=get, tenant=acme"; the known part if the set is
+    const char *text;        // Interned: "kind=get, tenant=acme". The known part if the set is
                              // incomplete.
     struct profile_label *v; // By key.
     size_t count;
-    struct counters counters; // The sum over the sites that have it.
+    struct counters counters; // Sum over the sites with this set.
 };
 
 struct profile_thread {
     const char *name; // Interned.
-    uint32_t tid;     // The last thread that used this row.
-    uint32_t uses;    // How many threads have used it.
+    uint32_t tid;     // Last thread that used this row.
+    uint32_t uses;    // Number of threads that have used it.
     struct counters counters;
 };
 
@@ -321,51 +327,52 @@ struct profile_time_point {
     uint64_t events; // Allocations and frees so far; accurate to a few hundred per thread.
 };
 
-/* How blocks are chosen for recording; as in the file (enum disk_mode). */
+/* Method of choosing blocks to record; same values as in the file (enum disk_mode). */
 enum profile_mode { MODE_EXACT = 0, MODE_BYTES = 1, MODE_COUNT = 2, MODE_OFF = 3 };
 
-/* A stretch of time with one recording mode. */
+/* A period with one recording mode. */
 struct profile_recording_mode {
     uint32_t mode;       // enum profile_mode
-    uint64_t period;     // Bytes or calls per sample on average; 0 when exact or off.
-    uint64_t elapsed_ns; // When it began.
+    uint64_t period;     // Average number of bytes or calls per sample; 0 when exact or off.
+    uint64_t elapsed_ns; // Elapsed time when it began.
 };
 
-/* Why a snapshot was taken; as in the file (enum disk_snapshot_kind). */
+/* Reason for a snapshot; same values as in the file (enum disk_snapshot_kind). */
 enum profile_snapshot_kind {
-    SNAPSHOT_ASKED = 0, // By a tool.
-    SNAPSHOT_TIMED = 1, // For the timeline; without a name.
+    SNAPSHOT_ASKED = 0, // Requested by a tool.
+    SNAPSHOT_TIMED = 1, // Automatic, for the timeline; without a name.
     SNAPSHOT_PROGRAM = 2,
-    SNAPSHOT_PHASE = 3, // A phase of that name begins; it lasts until the next one.
+    SNAPSHOT_PHASE = 3, // Start of a phase of that name, which lasts until the next phase.
     SNAPSHOT_GROWTH = 4,
     SNAPSHOT_SIGNAL = 5,
     SNAPSHOT_PERIOD = 6,
     SNAPSHOT_KINDS,
 };
 
-/* A moment with known values of every counter. */
+/* A moment at which all counters are known. */
 struct profile_snapshot {
     uint64_t elapsed_ns;
     const char *name;               // "" if it has none.
     uint32_t kind;                  // enum profile_snapshot_kind
-    uint64_t collections;           // Garbage collections so far.
-    struct profile_amounts amounts; // Sum over all sites.
+    uint64_t collections;           // Garbage collections up to then.
+    struct profile_amounts amounts; // Sums over all sites.
 };
 
-/* Change of one row of counters between two adjacent snapshots: after INTERVAL of them and before
- * the next. The changes of a row sum to its final counters. */
+/* Change of one row of counters between two adjacent snapshots. INTERVAL is the number of snapshots
+ * before it. The changes of a row sum to its final counters. */
 struct profile_change {
     uint32_t thread_site; // Index into thread_sites.
     uint32_t interval;    // From 0 (before the first snapshot) to snapshot_count (after the last).
     struct profile_amounts amounts;
 };
 
-/* A moment with known counters: a snapshot, the start or the end. */
+/* A moment at which counters are known: a snapshot, the peak, the start or the end. */
 struct profile_moment {
-    size_t snapshots; // Snapshots so far, including its own; snapshot_count + 1 = the end.
+    size_t snapshots; // Number of snapshots up to and including this one; snapshot_count + 1 = the
+                      // end.
     uint64_t elapsed_ns;
-    const char *name; // Name of its snapshot, or ""; "start", "peak" and "end".
-    bool is_peak;     // Not a snapshot, but the peak.
+    const char *name; // Name of the snapshot, or ""; otherwise "start", "peak" or "end".
+    bool is_peak;     // The peak, which is not a snapshot.
 };
 
 /* Time that the counters cover. */
@@ -376,23 +383,25 @@ enum profile_extent {
     EXTENT_PEAK,    // Live amounts at the peak, as if just allocated.
 };
 
-/* Why a free ended no live block; as in the file (enum disk_free_kind). */
+/* Reason why a free ended no live block; same values as in the file (enum disk_free_kind). */
 enum profile_free_kind {
-    FREE_FOREIGN = 1,   // Address never seen: another allocator's, or from before recording.
-    FREE_TWICE = 2,     // The latest event of the address is a free.
-    FREE_INHERITED = 3, // In a forked process: its parent's block.
+    FREE_FOREIGN = 1,   // The address was never seen: another allocator's block, or one from before
+                        // recording.
+    FREE_TWICE = 2,     // The latest event at the address is a free.
+    FREE_INHERITED = 3, // In a forked process: a block of its parent.
 };
 
 /* Frees of one kind from one stack. */
 struct profile_unknown_free {
     uint32_t kind;      // enum profile_free_kind
-    uint32_t node;      // The stack of the free.
-    uint32_t site_node; // FREE_TWICE: the stack that had allocated the block; 0 if unknown.
+    uint32_t node;      // Stack of the free.
+    uint32_t site_node; // FREE_TWICE: stack that had allocated the block; 0 if unknown.
     uint64_t count;
     uint64_t address; // The latest address.
 };
 
-/* State of an annotated block; as in the file (enum disk_corruption_kind, _found). */
+/* Kind of an overwritten annotation, and the check that found it; same values as in the file (enum
+ * disk_corruption_kind, _found). */
 enum profile_corruption_kind {
     CORRUPTED_PAST_END = 1,
     CORRUPTED_BEFORE_START = 2,
@@ -408,46 +417,49 @@ enum { PROFILE_CORRUPTION_BYTES = 24 };
 
 struct profile_corruption {
     uint32_t kind, found;
-    uint32_t node;                  // Stack that found it; 0 = none.
-    uint32_t site_node, front_node; // Those that had allocated it, and the block in front of it; 0
-                                    // = not known.
+    uint32_t node;                  // Stack of the call that found it; 0 = none.
+    uint32_t site_node, front_node; // Stacks that allocated the block, and the block in front of
+                                    // it; 0 = not known.
     uint32_t written_bytes;
-    uint64_t address, size_bytes; // Size 0 = no longer known.
+    uint64_t address, size_bytes; // Size 0 = not known.
     uint64_t front_address, front_size_bytes;
-    uint64_t at; // The lowest byte known to have changed.
+    uint64_t at; // Lowest address known to have changed.
     uint64_t found_ns, whole_ns; // Elapsed times when it was found, and when it was last intact.
     uint8_t written[PROFILE_CORRUPTION_BYTES];
 };
 
-/* A program with processes in a merged profile. */
+/* A program that has processes in a merged profile. */
 struct profile_program {
     const char *executable; // Absolute path; "" if unknown.
     uint64_t processes;
 };
 
-/* As in the file (enum disk_note_kind); a reader may meet others. */
+/* Kind of a note; same values as in the file (enum disk_note_kind). A file may contain other
+ * values. */
 enum profile_note_kind {
-    NOTE_UNSEEN = 1, // Memory of the process did not come through malloc.
+    NOTE_UNSEEN = 1, // The process has memory that did not come through malloc.
     NOTE_HOOK = 2,   // A function to record was never called.
-    NOTE_MOMENT = 3, // Made from the memory of a process: the live blocks of one moment.
-    NOTE_MEMORY = 4, // Blocks found in a copy of memory; all else is unknown.
+    NOTE_MOMENT = 3, // The profile was made from a process's memory: the live blocks of one moment.
+    NOTE_MEMORY = 4, // The profile has blocks found in a copy of memory; everything else is
+                     // unknown.
 };
 
-/* A tool's note on the recording, about a fact that the recorder cannot see. No text is NULL. */
+/* A tool's note on a fact about the recording that the recorder cannot know. No text is NULL. */
 struct profile_note {
     uint32_t kind;       // enum profile_note_kind, not 0.
-    uint64_t processes;  // Merged profiles: number of processes with such a note; else 0.
-    const char *text;    // A sentence.
-    const char *advice;  // What to do: lines; "" = nothing.
-    const char *process; // Merged profiles: the text's process; else "".
-    uint64_t anonymous_bytes, recorded_bytes; // NOTE_UNSEEN: bytes that existed, bytes recorded.
+    uint64_t processes;  // Merged profiles: number of processes with the same note; else 0.
+    const char *text;    // One sentence.
+    const char *advice;  // Lines that advise the user; "" = none.
+    const char *process; // Merged profiles: the process to which text belongs; else "".
+    uint64_t anonymous_bytes, recorded_bytes; // NOTE_UNSEEN: anonymous memory of the process, and
+                                              // the part that was recorded.
 };
 
-/* Merged profiles: pid and parent are 0, values that differ between processes are "" or 0, and the
- * time lasts from the first start to the last end. */
+/* The recorded process. In merged profiles, pid and parent are 0, values that differ between
+ * processes are "" or 0, and the time lasts from the first start to the last end. */
 struct profile_process {
     uint32_t pid;           // In the pid namespace of the process.
-    uint32_t pid_here;      // Its id here if it is in another pid namespace; else 0.
+    uint32_t pid_here;      // Id in our pid namespace if the process is in another one; else 0.
     uint32_t parent_pid;
     const char *command;    // Arguments joined by blanks.
     const char *executable; // Absolute path.
@@ -455,92 +467,98 @@ struct profile_process {
     const char *heaptap;    // The recorder's version.
     const char *machine;    // "x86_64".
     uint64_t start_unix_ns; // Wall clock when recording started.
-    uint64_t elapsed_ns;    // From then to its end, or to now.
-    bool elapsed_is_least;  // It ended without exit handlers, at the last tick or later.
+    uint64_t elapsed_ns;    // From then to the end of the process, or to the time of loading.
+    bool elapsed_is_least;  // A lower bound: the process ended without exit handlers, at the last
+                            // tick or later.
     uint32_t cpu_count;
     uint32_t page_bytes;
     bool ended;  // The process had ended when the profile was loaded or packed.
-    bool unsure; // Even that is unsure: a hidden process may write the file.
-    bool forked; // The process was made by fork of a recorded one.
+    bool unsure; // `ended` is uncertain: a hidden process may still write the file.
+    bool forked; // The process was forked from a recorded one.
 };
 
-/* Events that the recorder could not record, or only in part. All are counts. */
+/* Numbers of events that the recorder recorded only in part, or lost. */
 struct profile_losses {
-    uint64_t events; // Unrecorded allocations and frees; the sum of the next five.
-    uint64_t reentrant_events; // From a signal handler that interrupted the recorder.
-    uint64_t no_memory_events; // The recorder got no memory.
+    uint64_t events; // Lost allocations and frees: the sum of the next five.
+    uint64_t reentrant_events; // In a signal handler that interrupted the recorder.
+    uint64_t no_memory_events; // The recorder could not get memory.
     uint64_t no_thread_events; // In threads without a row.
-    uint64_t early_events;     // In other threads during the recorder's start.
+    uint64_t early_events;     // In other threads while the recorder started.
     uint64_t heap_events;      // In heaps of the program.
-    uint64_t unseen_allocators; // C libraries whose own malloc was called directly.
-    uint64_t ledger_events;    // Blocks the ledger had no room for: counted, but their free is not.
-    uint64_t
-        other_site_events; // Charged to the site "other": the tree was full. Recorded otherwise.
-    uint64_t label_sets;   // Times that a set of labels became "other labels".
-    uint64_t shortened_stacks; // Allocations with room for only their innermost frames.
-    // Allocations whose stack was deeper than the recorder follows, unless that was asked for.
+    uint64_t unseen_allocators; // C libraries whose own malloc is called directly, past the
+                                // recorder.
+    uint64_t ledger_events;    // Blocks without room in the ledger: their allocation is counted,
+                               // their free is not.
+    uint64_t other_site_events; // Charged to the site "other", because the tree was full.
+    uint64_t label_sets;   // Times that a set of labels was replaced by "other labels".
+    uint64_t shortened_stacks; // Allocations whose stack has only its innermost frames, because the
+                               // tree was filling.
+    // Allocations whose stack was deeper than the recorder follows. Excludes stacks that are
+    // shorter because the user requested it.
     uint64_t truncated_stacks;
     uint64_t guessed_frames;        // Allocations with a frame found without unwind information.
-    uint64_t frames_without_module; // Code addresses whose module could not be noted.
-    uint64_t unwind_failures;       // Allocations whose stack broke off.
-    uint64_t
-        unknown_frees; // Frees of blocks the ledger does not know: foreign, double, or from before.
+    uint64_t frames_without_module; // Code addresses whose module could not be stored.
+    uint64_t unwind_failures;       // Allocations whose stack walk broke off.
+    // Frees of blocks that are not in the ledger: foreign, double or unrecorded.
+    uint64_t unknown_frees;
     uint64_t double_frees;       // Unknown frees whose block had been freed before.
-    uint64_t unrecorded_frees;   // Frees of blocks from a time when not all was recorded.
-    uint64_t inherited_frees;    // Frees of blocks that a forked process got from its parent.
-    uint64_t overwritten_blocks; // Blocks returned by the allocator while live in the ledger.
+    uint64_t unrecorded_frees;   // Frees of blocks from a time when recording was sampled or off.
+    uint64_t inherited_frees;    // Frees, in a forked process, of blocks of its parent.
+    uint64_t overwritten_blocks; // Blocks returned by the allocator while their address was live in
+                                 // the ledger.
     uint64_t failed_calls;       // Allocation calls that returned no block.
-    uint64_t history_records;    // Values at a snapshot that found no room.
+    uint64_t history_records;    // Counter values at snapshots that found no room.
     uint64_t damaged_blocks;     // Annotated blocks with an overflow.
-    bool runtime_left_out; // Frames of a runtime are left out of some stacks with named frames
-                           // (--native).
-    bool
-        file_failed; // The file could not grow: later events are missing after the process ended.
+    bool runtime_left_out; // Some stacks with named frames lack the runtime's frames (--native).
+    bool file_failed; // The file could not grow: events after that are lost once the process ends.
 };
 
 /* Add L to SUM. */
 void profile_losses_add(struct profile_losses *sum, const struct profile_losses *l);
 
-/* Return the number of blocks of L that overflowed or were freed twice. After lost events a second
- * free may be valid and does not count. */
+/* Return the number of blocks in L that overflowed or were freed twice. If events were lost, a
+ * second free may be valid; then frees are not counted. */
 uint64_t profile_corruptions(const struct profile_losses *l);
 
-/* Cost of recording. */
+/* Cost of the recording. */
 struct profile_recorder {
-    uint64_t memory_bytes; // Touched by the recorder, the whole file included.
+    uint64_t memory_bytes; // Memory touched by the recorder, the whole file included.
     uint64_t file_bytes;
-    uint64_t frames_reused; // Frames reused from the thread's last stack after verification.
+    uint64_t frames_reused; // Frames of the thread's previous stack that were verified and reused.
     uint64_t frames_unwound;
     uint64_t full_unwinds;
-    uint64_t events_timed; // Events whose own cost was measured,
+    uint64_t events_timed; // Events whose cost was measured,
     uint64_t timed_ns;     // and their total cost.
 };
 
 struct profile {
     struct arena arena;
     struct strtab strings;
-    const char *path; // Path of its file; "pid 123" for a live process.
-    // Directory prefix for the paths recorded in the process (modules, debug files, sources, perf
-    // maps), of a container or another machine; NULL = none.
+    const char *path; // Path of the file; "pid 123" for a live process.
+    // Directory of the process's root on this machine, for a container or another machine's files;
+    // NULL = none. It is the prefix of all paths recorded in the process: modules, debug files,
+    // sources, perf maps.
     const char *sysroot;
     struct profile_process process;
-    uint32_t merged_processes; // How many it is the sum of; 0 = it was recorded, not merged.
-    uint32_t merged_damaged;   // Inputs of the merge that were only partly readable,
-    uint32_t merged_left_out;  // or not.
+    uint32_t merged_processes; // Number of recordings in this sum; 0 = a single recording.
+    uint32_t merged_damaged;   // Inputs of the merge that were readable only in part,
+    uint32_t merged_left_out;  // or not readable.
     struct profile_program *programs; // Merged profiles, most processes first.
     size_t program_count;
     struct profile_losses losses;
     struct profile_recorder recorder;
-    struct counters totals;       // The sum over sites, with peak_* the sum of the attributions.
-    uint64_t peak_elapsed_ns;     // When the peak was reached (coarse).
-    int64_t peak_error_bytes;     // By how much the true peak may have been higher; 0 = exact.
+    struct counters totals;       // Sum over sites; peak_* is the sum of the sites' shares.
+    uint64_t peak_elapsed_ns;     // Time when the peak was reached (coarse).
+    int64_t peak_error_bytes;     // Maximum difference between the true peak and the recorded one;
+                                  // 0 = exact.
     struct errors errors;         // Errors of the totals.
-    uint64_t sample_period_bytes; // Period of the latest mode; 0 = exact, by count or off.
-    uint32_t frames_kept;         // Innermost frames kept of each stack, as requested; 0 = all.
+    uint64_t sample_period_bytes; // Period of the latest mode; 0 = exact, by calls, or off.
+    uint32_t frames_kept;         // Number of innermost frames kept of each stack, as requested; 0
+                                  // = all.
     bool symbolised;              // Every location has frames.
     bool runtime_folded;          // fold_runtime was called.
     bool sought;                  // symbol_resolve has searched for missing names.
-    bool types_outdated; // Types were found without debug information that exists now.
+    bool types_outdated; // Types were searched without debug information that exists now.
 
     struct profile_module *modules;
     size_t module_count;
@@ -553,8 +571,9 @@ struct profile {
     size_t node_count;
     struct profile_site *sites;
     size_t site_count;
-    // Error bounds of the first so many sites; NULL = none, as in exact profiles. Use
-    // profile_site_errors; they are as large as the rest of a site.
+    // Error bounds of a prefix of the sites; NULL = none, as in exact profiles. Access them by
+    // profile_site_errors. They are a separate array because they are as large as the rest of a
+    // site.
     struct errors *site_errors;
     size_t site_error_capacity;
     struct profile_heap *heaps; // At least one.
@@ -567,53 +586,54 @@ struct profile {
     size_t thread_count;
     struct profile_thread_site *thread_sites;
     size_t thread_site_count;
-    // By row. NULL = there is one row, which has all counts of its sites. Read them by
-    // profile_row_counters.
+    // Counters of each row. NULL = each site has one row, whose counters are the site's. Access
+    // them by profile_row_counters.
     struct counters *row_counters;
     struct profile_bin *bins;
     size_t bin_count;
     struct profile_time_point *timeline;
     size_t time_point_count;
-    struct profile_recording_mode *modes; // By time; at least one, but in a sum of nothing.
+    struct profile_recording_mode *modes; // By time; at least one, except in a sum of nothing.
     size_t mode_count;
-    uint64_t longest_bytes, longest_calls; // Periods of the ways by bytes and by calls; 0 = none.
+    uint64_t longest_bytes, longest_calls; // Longest periods of sampling by bytes and by calls; 0 =
+                                           // none.
     struct profile_snapshot *snapshots; // By time.
     size_t snapshot_count;
-    bool has_history; // The counters at the snapshots are known: time_slice.h can cut the profile.
-    struct profile_change *changes; // In no order: several counters may be one row.
+    bool has_history; // Counters at the snapshots are known, so time_slice.h can cut the profile.
+    struct profile_change *changes; // Unordered; several counters of the file may share a row.
     size_t change_count;
-    // If cut, counters are partial, and there are no errors, bins, unknown frees.
+    // If cut: counters are partial, and errors, bins and unknown frees are empty.
     enum profile_extent extent;
-    struct profile_moment from, to; // EXTENT_AT and EXTENT_PEAK: to alone.
-    struct profile_type *types; // For sizes that occurred; by size, the likeliest first.
+    struct profile_moment from, to; // EXTENT_AT and EXTENT_PEAK use only `to`.
+    struct profile_type *types; // Types of the sizes that occur, by size, then most likely first.
     size_t type_count;
     bool typed; // types and the types of sites are filled in.
-    struct profile_structure *structures; // The structures requested from type/structures.h.
+    struct profile_structure *structures; // Structures requested through type/structures.h.
     size_t structure_count;
     struct profile_accesses accesses; // For the whole run, even if the counters are cut.
-    struct profile_unknown_free *unknown_frees; // By falling count, once loaded.
+    struct profile_unknown_free *unknown_frees; // By descending count, once loaded.
     size_t unknown_free_count;
-    struct profile_corruption *corruptions; // By the time when they were found.
+    struct profile_corruption *corruptions; // By the time they were found.
     size_t corruption_count;
     const char **notes;
-    size_t note_count; // Notes of the reader on skipped parts, one sentence each.
-    // Why the numbers are unreliable, a predicate for the file's name; NULL = the file is whole,
-    // even if the process was killed.
+    size_t note_count; // Reader's notes on skipped parts, one sentence each.
+    // Reason why the numbers are unreliable, as a predicate for the file's name. NULL = the file is
+    // whole, which includes files of killed processes.
     const char *damage;
-    bool may_lag; // A copy of memory, which may lack the latest events.
-    struct profile_note *run_notes; // Notes of tools from the time of recording.
+    bool may_lag; // Loaded from a copy of memory that may lack the latest events.
+    struct profile_note *run_notes; // Tools' notes from the time of recording.
     size_t run_note_count;
 };
 
 /* Free P, which may be NULL. Only its owner may call this. */
 void profile_free(struct profile *p);
 
-/* Return the damage (see struct profile) of a sum with DAMAGED damaged inputs that lacks LEFT_OUT
- * unreadable ones, or NULL. From ARENA. */
+/* Return the damage (see struct profile) of a sum with DAMAGED damaged inputs and without LEFT_OUT
+ * unreadable ones; NULL if there are none. From ARENA. */
 const char *profile_parts_damage(struct arena *arena, uint32_t damaged, uint32_t left_out);
 
-/* Return the source of P for people: the command, or "merged from 500 processes of 3 programs".
- * From ARENA. */
+/* Return a description of P's source for people: the command, or "merged from 500 processes of 3
+ * programs". From ARENA. */
 const char *profile_title(const struct profile *p, struct arena *arena);
 
 /* Return the id of P's process for people: "4711", or "4711 (2 in its namespace)". From ARENA. */
@@ -632,20 +652,20 @@ bool profile_has_threads(const struct profile *p);
 /* Set is_program of P's modules. For writers of a merged profile. */
 void profile_mark_programs(struct profile *p);
 
-/* Return the units (struct errors) for blocks of the sizes in SIZES without a sample in P. */
+/* Return the units (struct errors) for blocks with sizes in SIZES, if P has no sample of them. */
 struct errors profile_missed(const struct profile *p, const struct counters *sizes);
 
-/* Counters of row ROW of P's thread_sites. */
+/* Return the counters of row ROW of P's thread_sites. */
 const struct counters *profile_row_counters(const struct profile *p, size_t row);
 
-/* Add C to the counters of row ROW, and to its thread, its site and the totals. */
+/* Add C to the counters of row ROW, of its thread and its site, and to the totals. */
 void profile_count(struct profile *p, size_t row, const struct counters *c);
 
-/* Error bounds of P's site SITE, an index: zeros where none are known. */
+/* Return the error bounds of P's site with index SITE; all zero if unknown. */
 const struct errors *profile_site_errors(const struct profile *p, size_t site);
 
-/* Like profile_site_errors, to be changed: zeros at first. Valid until the call for another
- * site. */
+/* Like profile_site_errors, but modifiable: created as zeros if missing. Valid until the call for
+ * another site. */
 struct errors *profile_change_site_errors(struct profile *p, size_t site);
 
 /* Apply counters_forget_lives to all counters in P except those by size, which have no
@@ -655,13 +675,13 @@ void profile_forget_lives(struct profile *p);
 /* Recompute the sums of sites and backings by heap and by labels, after changes to them. */
 void profile_sum_heaps(struct profile *p);
 
-/* Sort damages in the order that struct profile specifies. */
+/* Sort P's corruptions in the order that struct profile specifies. */
 void profile_sort_corruptions(struct profile *p);
 
-/* Append a frame to P's frames (used by symbol and by the loader of packed profiles). */
+/* Append FRAME to P's frames; for symbol and for the loader of packed profiles. */
 void profile_add_frame(struct profile *p, const struct profile_frame *frame);
 
-/* Return true if blocks may have been left out. */
+/* Return true if some blocks were not recorded, because of sampling. */
 static inline bool
 profile_is_estimate(const struct profile *p)
 {
@@ -675,30 +695,30 @@ profile_has_errors(const struct profile *p)
     return profile_is_estimate(p) && p->extent == EXTENT_WHOLE;
 }
 
-/* Return the pid of P's process in our namespace, now or while it lived. */
+/* Return the pid of P's process in our namespace; it may have ended. */
 static inline uint32_t
 profile_pid_here(const struct profile *p)
 {
     return p->process.pid_here != 0 ? p->process.pid_here : p->process.pid;
 }
 
-/* Return the language of the named frame L, a location of P, as a string id. Its address is
- * meaningless. Return 0 for machine code. */
+/* Return the language of the location L of P, as a string id; 0 for machine code. If it is not 0, L
+ * is a named frame and its address is meaningless. */
 static inline uint32_t
 profile_language(const struct profile *p, const struct profile_location *l)
 {
     return l->frame_count > 0 ? p->frames[l->first_frame].language : 0;
 }
 
-/* Return the string ID, which is valid as long as P. */
+/* Return the string ID. Valid as long as P. */
 static inline const char *
 profile_string(const struct profile *p, uint32_t id)
 {
     return strtab_get(&p->strings, id);
 }
 
-/* Return the scope within which a function's name is unique: its module, or for scripts its file,
- * because scripts may have functions of the same name. */
+/* Return the scope within which a function's name is unique: its module. For scripts it is the
+ * file, because several scripts may define functions of the same name. */
 static inline uint32_t
 profile_function_home(const struct profile_frame *f)
 {

@@ -1,12 +1,12 @@
 /* profile_valid.c: the invariants of a model, one per line.
  *
- * These hold for every profile, whatever its writer and file: a damaged file has wrong numbers,
- * never a wrong index. So numbers, which a stranger may have written, are only checked for adding
- * up. They do so exactly, since sums wrap. Estimates are sums of doubles, which depend on the order
- * of addition; they are only checked for being numbers.
+ * They hold for every profile, independent of its writer and its file: a damaged file may have
+ * wrong numbers, but loading never produces a wrong index. Counts may have any value; the functions
+ * only check that they add up. Sums wrap, so they must be exact. Estimates are sums of doubles,
+ * which depend on the order of addition; they are only checked for being finite and not negative.
  *
- * Does not check the loader's additional invariants (load_valid.c), or strings beyond their
- * presence. */
+ * The loader's additional invariants are in load_valid.c. The contents of strings are not
+ * checked. */
 #include "profile/profile_valid.h"
 
 #include <math.h>
@@ -29,15 +29,15 @@ is_string(const struct profile *p, uint32_t id)
 static bool
 modules_are_valid(const struct profile *p)
 {
-    HOLDS(p->module_count >= 1);                                  // Number 0 stands for none.
-    HOLDS(p->modules[0].end == 0 && *p->modules[0].path == '\0'); // It covers no address.
+    HOLDS(p->module_count >= 1);                                  // Id 0 means none.
+    HOLDS(p->modules[0].end == 0 && *p->modules[0].path == '\0'); // It contains no address.
     for (size_t i = 0; i < p->module_count; i++) {
         const struct profile_module *m = &p->modules[i];
 
-        HOLDS(m->start <= m->end); // Both are 0 if the file's record was no good.
+        HOLDS(m->start <= m->end); // Both are 0 if the file's record was invalid.
         HOLDS(m->path != NULL);    // "" if unknown.
-        HOLDS(m->build_id_bytes <= PROFILE_BUILD_ID_MAX); // It is copied that far.
-        HOLDS(m->symbols <= SYMBOLS_DEBUG);               // The file has no other.
+        HOLDS(m->build_id_bytes <= PROFILE_BUILD_ID_MAX); // Code copies that many bytes.
+        HOLDS(m->symbols <= SYMBOLS_DEBUG);               // The largest value that a file can have.
     }
     return true;
 }
@@ -45,26 +45,27 @@ modules_are_valid(const struct profile *p)
 static bool
 places_are_valid(const struct profile *p)
 {
-    HOLDS(p->location_count >= 1);           // Number 0 stands for none,
-    HOLDS(p->locations[0].frame_count == 0); // and has no name that a view could show.
+    HOLDS(p->location_count >= 1);           // Id 0 means none,
+    HOLDS(p->locations[0].frame_count == 0); // and has no name for a view to show.
     for (size_t i = 0; i < p->location_count; i++) {
         const struct profile_location *l = &p->locations[i];
 
-        HOLDS(l->module < p->module_count);      // 0 where no module covers the address.
+        HOLDS(l->module < p->module_count);      // 0 if no module contains the address.
         HOLDS(l->frame_count <= p->frame_count); // The next line must not wrap.
-        HOLDS(l->first_frame <= p->frame_count - l->frame_count); // Frames are added, then named.
-        HOLDS(i == 0 || l->frame_count > 0 || !p->symbolised);    // A place without a name has one
-                                                                  // frame that says so.
-        HOLDS(l->same < p->location_count); // Or 0; views show it in its place.
+        // Frames are appended before locations refer to them.
+        HOLDS(l->first_frame <= p->frame_count - l->frame_count);
+        // A location without a name has one frame that says so.
+        HOLDS(i == 0 || l->frame_count > 0 || !p->symbolised);
+        HOLDS(l->same < p->location_count); // May be 0; views show this location instead.
     }
     for (size_t i = 0; i < p->frame_count; i++) {
         const struct profile_frame *f = &p->frames[i];
 
-        HOLDS(is_string(p, f->function));   // Interned before the frame was added,
-        HOLDS(is_string(p, f->linkage));    // and so is this,
+        HOLDS(is_string(p, f->function));   // Interned before the frame was added;
+        HOLDS(is_string(p, f->linkage));    // the same holds for this
         HOLDS(is_string(p, f->file));       // and this.
         HOLDS(is_string(p, f->language));   // 0 for machine code.
-        HOLDS(f->module < p->module_count); // That of the frame's location.
+        HOLDS(f->module < p->module_count); // Module of the frame's location.
     }
     return true;
 }
@@ -72,14 +73,14 @@ places_are_valid(const struct profile *p)
 static bool
 nodes_are_valid(const struct profile *p)
 {
-    HOLDS(p->node_count >= 1);                                  // Number 0 is the root,
-    HOLDS(p->nodes[0].location == 0 && p->nodes[0].flags == 0); // which is no place.
+    HOLDS(p->node_count >= 1);                                  // Node 0 is the root,
+    HOLDS(p->nodes[0].location == 0 && p->nodes[0].flags == 0); // which has no location.
     for (size_t i = 0; i < p->node_count; i++) {
         const struct profile_node *n = &p->nodes[i];
 
-        HOLDS(n->parent < i || i == 0); // So every walk to the root ends, and one pass is enough.
-        HOLDS(n->location < p->location_count);         // A node is made after its location.
-        HOLDS((n->flags & ~(uint32_t)NODE_FLAGS) == 0); // These distinguish stacks.
+        HOLDS(n->parent < i || i == 0); // So every walk to the root ends, and one pass suffices.
+        HOLDS(n->location < p->location_count);         // A location is created before its nodes.
+        HOLDS((n->flags & ~(uint32_t)NODE_FLAGS) == 0); // Only these flags distinguish stacks.
     }
     return true;
 }
@@ -90,11 +91,13 @@ sites_are_valid(const struct profile *p)
     for (size_t i = 0; i < p->site_count; i++) {
         const struct profile_site *s = &p->sites[i];
 
-        HOLDS(s->node != 0 && s->node < p->node_count); // Counters without a stack are at "other".
-        HOLDS(s->heap < p->heap_count);           // The last stands for heaps not in the file,
-        HOLDS(s->labels < p->label_set_count);    // the last of these for labels likewise.
+        HOLDS(s->node != 0 && s->node < p->node_count); // Counters without a stack belong to
+                                                        // "other".
+        HOLDS(s->heap < p->heap_count);           // The last heap represents heaps that are not in
+                                                  // the file,
+        HOLDS(s->labels < p->label_set_count);    // and so does the last label set.
         HOLDS(s->size_class < DISK_SIZE_CLASSES); // Tables by size class have that many rows.
-        HOLDS(s->verdict <= VERDICT_CERTAIN);     // Views have a word for each of these.
+        HOLDS(s->verdict <= VERDICT_CERTAIN);     // Views have a word for each verdict.
         HOLDS(is_string(p, s->type));             // 0 if unknown.
     }
     return true;
@@ -103,13 +106,13 @@ sites_are_valid(const struct profile *p)
 static bool
 owners_are_valid(const struct profile *p)
 {
-    HOLDS(p->heap_count >= 1); // Number 0 is malloc.
+    HOLDS(p->heap_count >= 1); // Heap 0 is malloc.
     for (size_t i = 0; i < p->heap_count; i++) {
-        HOLDS(p->heaps[i].own == (i > 0)); // All others are the program's own.
-        HOLDS(p->heaps[i].name != NULL && *p->heaps[i].name != '\0'); // Views show nothing else.
+        HOLDS(p->heaps[i].own == (i > 0)); // All others are heaps of the program.
+        HOLDS(p->heaps[i].name != NULL && *p->heaps[i].name != '\0'); // Views show only the name.
     }
-    HOLDS(p->label_set_count >= 1);     // Number 0 is the empty set,
-    HOLDS(p->label_sets[0].count == 0); // which has no label.
+    HOLDS(p->label_set_count >= 1);     // Set 0 is the empty set,
+    HOLDS(p->label_sets[0].count == 0); // without labels.
     for (size_t i = 0; i < p->label_set_count; i++) {
         const struct profile_label_set *set = &p->label_sets[i];
 
@@ -120,8 +123,8 @@ owners_are_valid(const struct profile *p)
     for (size_t i = 0; i < p->backing_count; i++) {
         const struct profile_backing *b = &p->backings[i];
 
-        HOLDS(b->heap != 0 && b->heap < p->heap_count); // Malloc is not made from blocks of malloc.
-        HOLDS(b->node != 0 && b->node < p->node_count); // It is a stack like a site's.
+        HOLDS(b->heap != 0 && b->heap < p->heap_count); // The backing of malloc is not recorded.
+        HOLDS(b->node != 0 && b->node < p->node_count); // A stack like a site's.
     }
     return true;
 }
@@ -135,19 +138,21 @@ rows_are_valid(const struct profile *p)
         const struct profile_thread_site *t = &p->thread_sites[i];
 
         HOLDS(t->thread < p->thread_count); // Rows of unknown threads are left out.
-        HOLDS(t->site < p->site_count);     // Those of unknown sites are at "other".
+        HOLDS(t->site < p->site_count);     // Rows of unknown sites belong to "other".
     }
     for (size_t i = 0; i < p->unknown_free_count; i++) {
         const struct profile_unknown_free *f = &p->unknown_frees[i];
 
-        HOLDS(f->kind >= FREE_FOREIGN && f->kind <= FREE_INHERITED); // Others are left out.
-        HOLDS(f->node != 0 && f->node < p->node_count); // "other" if its stack is not known.
-        HOLDS(f->site_node < p->node_count);            // 0 if that is not known.
+        // Others are skipped by the loader.
+        HOLDS(f->kind >= FREE_FOREIGN && f->kind <= FREE_INHERITED);
+        HOLDS(f->node != 0 && f->node < p->node_count); // "other" if the stack is unknown.
+        HOLDS(f->site_node < p->node_count);            // 0 if unknown.
     }
     for (size_t i = 0; i < p->corruption_count; i++) {
         const struct profile_corruption *d = &p->corruptions[i];
 
-        HOLDS(d->kind >= CORRUPTED_PAST_END && d->kind <= CORRUPTED_OVERWRITTEN); // As of frees.
+        // Others are skipped by the loader.
+        HOLDS(d->kind >= CORRUPTED_PAST_END && d->kind <= CORRUPTED_OVERWRITTEN);
         HOLDS(d->found >= CORRUPTION_BY_FREE && d->found <= CORRUPTION_BY_CHECK);
         HOLDS(d->node < p->node_count && d->site_node < p->node_count);
         HOLDS(d->front_node < p->node_count && d->written_bytes <= PROFILE_CORRUPTION_BYTES);
@@ -159,23 +164,26 @@ static bool
 times_are_valid(const struct profile *p)
 {
     for (size_t i = 1; i < p->time_point_count; i++)
-        HOLDS(p->timeline[i - 1].elapsed_ns < p->timeline[i].elapsed_ns); // One point at a time.
+        // Times are strictly ascending.
+        HOLDS(p->timeline[i - 1].elapsed_ns < p->timeline[i].elapsed_ns);
     for (size_t i = 0; i < p->mode_count; i++) {
-        HOLDS(p->modes[i].mode <= MODE_OFF); // Others are left out.
-        HOLDS(i == 0 || p->modes[i - 1].elapsed_ns <= p->modes[i].elapsed_ns); // They are sorted.
+        HOLDS(p->modes[i].mode <= MODE_OFF); // Others are skipped by the loader.
+        HOLDS(i == 0 || p->modes[i - 1].elapsed_ns <= p->modes[i].elapsed_ns); // Sorted by time.
     }
     for (size_t i = 0; i < p->snapshot_count; i++) {
         const struct profile_snapshot *s = &p->snapshots[i];
 
-        HOLDS(s->kind < SNAPSHOT_KINDS);                                  // Others are left out.
+        // Others are skipped by the loader.
+        HOLDS(s->kind < SNAPSHOT_KINDS);
         HOLDS(s->name != NULL);                                           // "" if it has none.
-        HOLDS(i == 0 || p->snapshots[i - 1].elapsed_ns <= s->elapsed_ns); // Moments are searched.
+        // Sorted, for binary search.
+        HOLDS(i == 0 || p->snapshots[i - 1].elapsed_ns <= s->elapsed_ns);
     }
     for (size_t i = 0; i < p->change_count; i++) {
         HOLDS(p->changes[i].thread_site < p->thread_site_count); // The row exists,
         HOLDS(p->changes[i].interval <= p->snapshot_count); // and so does the interval.
     }
-    HOLDS(p->change_count == 0 || p->has_history); // Only the history has changes.
+    HOLDS(p->change_count == 0 || p->has_history); // Changes exist only in a history.
     return true;
 }
 
@@ -185,12 +193,13 @@ accesses_are_valid(const struct profile *p)
     const struct profile_accesses *a = &p->accesses;
 
     HOLDS(a->granule_bytes == 0 || a->granule_bytes == 8 || a->granule_bytes == 16 ||
-          a->granule_bytes == 64); // Others cannot be counted,
-    HOLDS(a->granule_bytes != 0 || (a->count == 0 && a->field_count == 0)); // and nothing is of 0.
+          a->granule_bytes == 64); // These are the only sizes,
+    // and 0 means that nothing was counted.
+    HOLDS(a->granule_bytes != 0 || (a->count == 0 && a->field_count == 0));
     for (size_t i = 0; i < a->count; i++)
-        HOLDS(a->v[i].site < p->site_count); // Those of unknown sites are at "other",
+        HOLDS(a->v[i].site < p->site_count); // Entries of unknown sites belong to "other",
     for (size_t i = 0; i < a->field_count; i++)
-        HOLDS(a->fields[i].site < p->site_count); // and so are these.
+        HOLDS(a->fields[i].site < p->site_count); // and so do these.
     return true;
 }
 
@@ -200,50 +209,52 @@ accesses_are_in_order(const struct profile *p)
     const struct profile_accesses *a = &p->accesses;
 
     for (size_t i = 1; i < a->count; i++)
-        HOLDS(a->v[i - 1].site < a->v[i].site); // Each site comes once.
+        HOLDS(a->v[i - 1].site < a->v[i].site); // One entry per site.
     for (size_t i = 1; i < a->field_count; i++) {
         const struct profile_access_field *x = &a->fields[i - 1], *y = &a->fields[i];
 
-        HOLDS(x->site < y->site || (x->site == y->site && x->index < y->index)); // Each place as
-                                                                                 // well.
+        // One entry per granule.
+        HOLDS(x->site < y->site || (x->site == y->site && x->index < y->index));
     }
     return true;
 }
 
-/* Members lie in their structure, one behind the other. */
+/* Return true if members lie in their structures, in ascending order. */
 static bool
 structures_are_valid(const struct profile *p)
 {
     for (size_t i = 0; i < p->structure_count; i++) {
         const struct profile_structure *s = &p->structures[i];
 
-        HOLDS(is_string(p, s->name)); // That of a type.
-        HOLDS(s->size > 0);           // Blocks are divided by it.
+        HOLDS(is_string(p, s->name)); // Name of a type.
+        HOLDS(s->size > 0);           // Block sizes are divided by it.
         for (size_t k = 0; k < s->member_count; k++) {
             const struct profile_member *m = &s->members[k];
 
             HOLDS(is_string(p, m->name) && is_string(p, m->type)); // Interned.
             HOLDS(m->size > 0 && m->offset <= s->size && m->size <= s->size - m->offset);
-            HOLDS(k == 0 || m[-1].offset <= m->offset); // In order.
+            HOLDS(k == 0 || m[-1].offset <= m->offset); // Sorted by offset.
         }
     }
     return true;
 }
 
-/* In a cut profile, values outside the history are gone. */
+/* Return true if a cut profile has no values that the history lacks. */
 static bool
 extent_is_valid(const struct profile *p)
 {
     bool whole = p->extent == EXTENT_WHOLE;
 
-    HOLDS(p->extent <= EXTENT_PEAK);                  // Views have a title for each.
-    HOLDS(p->totals.partial == !whole);               // Views test this instead of the extent.
-    HOLDS(whole || p->bin_count == 0);                // Sizes of the whole run would be a lie,
-    HOLDS(whole || p->unknown_free_count == 0);       // and so would these be,
-    HOLDS(whole || p->backing_count == 0);            // and these,
+    HOLDS(p->extent <= EXTENT_PEAK);                  // Views have a title for each extent.
+    HOLDS(p->totals.partial == !whole);               // Views test `partial` instead of the extent.
+    HOLDS(whole || p->bin_count == 0);                // These cover the whole run, so a cut profile
+                                                      // has none,
+    HOLDS(whole || p->unknown_free_count == 0);       // and the same holds for these,
+    HOLDS(whole || p->backing_count == 0);            // these,
     HOLDS(whole || p->errors.allocated.samples == 0); // and these.
-    HOLDS(whole || p->to.snapshots <= p->snapshot_count + 1); // That much more is the end.
-    HOLDS(p->extent != EXTENT_BETWEEN || p->from.snapshots < p->to.snapshots); // Time goes forward.
+    HOLDS(whole || p->to.snapshots <= p->snapshot_count + 1); // snapshot_count + 1 is the end.
+    // The period is not empty.
+    HOLDS(p->extent != EXTENT_BETWEEN || p->from.snapshots < p->to.snapshots);
     return true;
 }
 
@@ -254,8 +265,8 @@ texts_are_valid(const struct profile *p)
 
     HOLDS(p->path != NULL);        // Messages begin with it.
     HOLDS(pr->command != NULL);    // "" if unknown,
-    HOLDS(pr->executable != NULL); // as this is,
-    HOLDS(pr->kernel != NULL);     // and this,
+    HOLDS(pr->executable != NULL); // like this
+    HOLDS(pr->kernel != NULL);     // and this
     HOLDS(pr->heaptap != NULL);    // and this,
     HOLDS(pr->machine != NULL);    // which may also be "unknown".
     for (size_t i = 0; i < p->program_count; i++)
@@ -265,8 +276,9 @@ texts_are_valid(const struct profile *p)
     for (size_t i = 0; i < p->run_note_count; i++) {
         const struct profile_note *n = &p->run_notes[i];
 
-        HOLDS(n->kind != 0); // It is used,
-        HOLDS(n->text != NULL && n->advice != NULL && n->process != NULL); // and may be printed.
+        HOLDS(n->kind != 0); // 0 means unused,
+        // and texts may be printed.
+        HOLDS(n->text != NULL && n->advice != NULL && n->process != NULL);
     }
     return true;
 }
@@ -274,16 +286,16 @@ texts_are_valid(const struct profile *p)
 static bool
 tables_are_valid(const struct profile *p)
 {
-    HOLDS(p->program_count == 0 || p->merged_processes > 0); // A recording is of one program.
+    HOLDS(p->program_count == 0 || p->merged_processes > 0); // A single recording has one program.
     for (size_t i = 0; i < p->bin_count; i++) {
         const struct profile_bin *b = &p->bins[i];
 
-        HOLDS(b->size_min <= b->size_max);                      // A bin holds something,
-        HOLDS(i == 0 || p->bins[i - 1].size_max < b->size_min); // and no size is in two.
+        HOLDS(b->size_min <= b->size_max);                      // A bin is a range,
+        HOLDS(i == 0 || p->bins[i - 1].size_max < b->size_min); // and ranges do not overlap.
     }
     for (size_t i = 0; i < p->type_count; i++)
-        HOLDS(is_string(p, p->types[i].name)); // 0 if the file repeats itself too often.
-    HOLDS(p->type_count == 0 || p->typed);     // Otherwise they would be searched for again.
+        HOLDS(is_string(p, p->types[i].name)); // 0 if the file's strings exceed their limit.
+    HOLDS(p->type_count == 0 || p->typed);     // Otherwise types would be searched again.
     return true;
 }
 
@@ -319,7 +331,7 @@ profile_valid_new_sums(struct arena *scratch, size_t count)
     return sums;
 }
 
-/* Rows by thread and site; a model without them has the threads' own sums. */
+/* Return true if rows sum to threads and sites. A model without rows only has the sums. */
 static bool
 row_sums_are_valid(const struct profile *p, struct arena *scratch)
 {
@@ -334,11 +346,11 @@ row_sums_are_valid(const struct profile *p, struct arena *scratch)
     }
     for (size_t i = 0; i < p->thread_count && p->thread_site_count > 0; i++)
         HOLDS(counters_are_same(&threads[i],
-                                &p->threads[i].counters)); // A counter is added to all four.
+                                &p->threads[i].counters)); // An event counts in all four.
     for (size_t i = 0; i < p->site_count && p->thread_site_count > 0; i++)
         HOLDS(
-            counters_are_same(&sites[i], &p->sites[i].counters)); // Every count belongs to a
-                                                                  // thread.
+            // Every count belongs to a thread.
+            counters_are_same(&sites[i], &p->sites[i].counters));
     return true;
 }
 
@@ -360,15 +372,16 @@ site_sums_are_valid(const struct profile *p, struct arena *scratch)
         counters_add(&backings[p->backings[i].heap], &p->backings[i].counters);
     HOLDS(counters_are_same(&total, &p->totals)); // A total is the sum of the shown values.
     for (size_t i = 0; i < p->heap_count; i++) {
-        HOLDS(counters_are_same(&heaps[i], &p->heaps[i].counters)); // profile_sum_heaps came last,
-        HOLDS(counters_are_same(&backings[i], &p->heaps[i].backing)); // and has summed these too,
+        // profile_sum_heaps ran after the last change,
+        HOLDS(counters_are_same(&heaps[i], &p->heaps[i].counters));
+        HOLDS(counters_are_same(&backings[i], &p->heaps[i].backing)); // and has summed these
     }
     for (size_t i = 0; i < p->label_set_count; i++)
         HOLDS(counters_are_same(&sets[i], &p->label_sets[i].counters)); // and these.
     return true;
 }
 
-/* Changes of a row sum to its counters in the profile's stretch of time. */
+/* Return true if the changes of each row sum to its counters in the profile's extent. */
 static bool
 history_is_valid(const struct profile *p, struct arena *scratch)
 {
@@ -385,12 +398,12 @@ history_is_valid(const struct profile *p, struct arena *scratch)
         const struct counters *c = profile_row_counters(p, i);
         struct profile_amounts now = {c->allocations, c->allocated_bytes, c->frees, c->freed_bytes};
 
-        HOLDS(memcmp(&rows[i], &now, sizeof now) == 0); // The last change leads to the counter.
+        HOLDS(memcmp(&rows[i], &now, sizeof now) == 0); // The changes lead to the counter.
     }
     return true;
 }
 
-/* Counters at each snapshot equal the sum of all changes before it. */
+/* Return true if the amounts of each snapshot equal the sum of all changes before it. */
 static bool
 snapshots_are_valid(const struct profile *p, struct arena *scratch)
 {
@@ -401,7 +414,7 @@ snapshots_are_valid(const struct profile *p, struct arena *scratch)
         profile_amounts_add(&gains[p->changes[i].interval], &p->changes[i].amounts);
     for (size_t i = 0; i < p->snapshot_count && p->has_history; i++) {
         profile_amounts_add(&sum, &gains[i]);
-        // A moment and a stretch of time must agree.
+        // A snapshot must agree with a cut to its moment.
         HOLDS(memcmp(&sum, &p->snapshots[i].amounts, sizeof sum) == 0);
     }
     return true;
@@ -420,14 +433,16 @@ are_amounts(const struct error_sum *e)
            is_amount(e->blocks_variance) && is_amount(e->bytes_variance);
 }
 
-/* The loader accepts no other numbers, and a difference is clamped to zero. */
+/* Return true if the error bounds in E are finite and not negative: the loader accepts no others,
+ * and differences are clamped to zero. */
 static bool
 errors_are_valid(const struct errors *e)
 {
     HOLDS(are_amounts(&e->allocated)); // Intervals are computed from these,
-    HOLDS(are_amounts(&e->freed));     // and the live errors from the two,
-    HOLDS(are_amounts(&e->peak));      // and this at the peak.
-    HOLDS(is_amount(e->blocks_unit_max) && is_amount(e->bytes_unit_max)); // Periods over sizes,
+    HOLDS(are_amounts(&e->freed));     // the errors of live amounts from both,
+    HOLDS(are_amounts(&e->peak));      // and those of the peak from this.
+    // Periods divided by sizes,
+    HOLDS(is_amount(e->blocks_unit_max) && is_amount(e->bytes_unit_max));
     HOLDS(is_amount(e->blocks_unit_few) && is_amount(e->bytes_unit_few)); // which are not 0.
     return true;
 }
@@ -450,11 +465,12 @@ bool
 profile_is_valid(const struct profile *p)
 {
     for (size_t i = 1; i < p->type_count; i++)
-        HOLDS(p->types[i - 1].size <= p->types[i].size); // A size is searched for.
+        HOLDS(p->types[i - 1].size <= p->types[i].size); // Sorted, for binary search.
     return profile_ids_are_valid(p) && accesses_are_in_order(p) && profile_sums_are_valid(p);
 }
 
-/* Are the ids of sites valid for the file, and unique? TAKEN has a flag for each. */
+/* Return true if the ids of sites are valid for a file, and unique. TAKEN has a flag for each
+ * id. */
 static bool
 site_ids_are_valid(const struct profile *p, bool *taken)
 {
@@ -462,11 +478,12 @@ site_ids_are_valid(const struct profile *p, bool *taken)
         const struct profile_site *s = &p->sites[i];
         bool is_other = s->node == 1 && s->heap == 0 && s->labels == 0;
 
-        // Readers take these for the site "other" in its size classes.
+        // Readers interpret these ids as the site "other" in its size classes.
         HOLDS(s->id == s->size_class + 1 || !is_other);
-        HOLDS(s->id >= DISK_SITE_FIRST || is_other);                // Only "other" has these ids.
+        // Only "other" has the ids below.
+        HOLDS(s->id >= DISK_SITE_FIRST || is_other);
         HOLDS(s->id < DISK_SITE_FIRST + p->site_count || is_other); // Backings have the ids above.
-        HOLDS(!taken[s->id]); // The counters of one would be added to the other.
+        HOLDS(!taken[s->id]); // With equal ids, a reader would add both sites' counters.
         taken[s->id] = true;
     }
     return true;
@@ -477,13 +494,13 @@ profile_is_writable(const struct profile *p)
 {
     bool *taken, valid;
 
-    HOLDS(p->node_count >= 2);                 // The file has "other" whether it is needed or not,
-    HOLDS(p->nodes[1].flags & NODE_OTHER);     // at this place.
-    HOLDS(p->module_count <= DISK_NAMED_FRAME); // That and those above are no modules.
+    HOLDS(p->node_count >= 2);                 // A file always has the node "other",
+    HOLDS(p->nodes[1].flags & NODE_OTHER);     // which is node 1.
+    HOLDS(p->module_count <= DISK_NAMED_FRAME); // This id and those above are not modules.
     HOLDS(p->label_set_count < 2 ||
           p->label_sets[1].count == 0); // Set 1 of a file is "other labels".
     for (size_t i = 2; i < p->node_count; i++)
-        HOLDS(!(p->nodes[i].flags & NODE_OTHER)); // In the file only node 1 can say so.
+        HOLDS(!(p->nodes[i].flags & NODE_OTHER)); // In a file, only node 1 can have this flag.
     taken = xmalloc(DISK_SITE_FIRST + p->site_count);
     memset(taken, 0, DISK_SITE_FIRST + p->site_count);
     valid = site_ids_are_valid(p, taken);

@@ -1,17 +1,18 @@
 /* raw.c: read the container.
  *
- * The bytes are untrusted: another process may be writing them, a disk may have lost some, a
- * stranger may have forged them. Every offset is checked against the file before use, every size
- * against a cap, and an invalid segment is skipped with a note. Only a bad header refuses the file.
+ * The bytes are untrusted: another process may be writing them, a disk may have lost some, and an
+ * attacker may have forged them. Every offset is checked against the file before use, and every
+ * size against a limit. An invalid segment is skipped with a note. Only a bad header rejects the
+ * file.
  *
- * Damage is a state that no recorder or tool leaves behind: a file shorter than its directory, an
- * invalid segment, a table that is missing or has a hole, a wrong check. A killed process leaves
- * none of these. A recorder's file has no check, because it is complete at every instant; so
- * changed counters in it go unnoticed. A packed file is checked.
+ * Damage is a state that no recorder or tool leaves behind, even when its process is killed: a file
+ * shorter than its directory claims, an invalid segment, a table that is missing or has a hole, a
+ * wrong check. A recorder's file is complete at every instant and therefore cannot have a check, so
+ * altered counters in it are not detected. A packed file has a check.
  *
- * First all segments are examined, then each table gets its memory once, then they are filled. A
- * file may claim much with few bytes (compressed segments, holes, overlapping segments), so the sum
- * of all segments is bounded by the size of the file. */
+ * Parsing has three steps: examine all segments, allocate each table once, fill the tables. With
+ * compressed segments, holes or overlapping segments, few bytes can claim much memory. Therefore
+ * the sum of all segments is limited by the size of the file. */
 #include "profile/raw.h"
 
 #include <inttypes.h>
@@ -25,17 +26,17 @@
 #include "base/hash.h"
 #include "util/bytes.h"
 
-/* Tables are dense: a segment is rejected if it would leave a hole larger than the part before
- * it. */
+/* Maximum hole in a table beyond the size of the part before it. Tables are dense, so larger holes
+ * are rejected. */
 #define HOLE_BYTES_MAX ((uint64_t)64 << 20)
 
-/* Limit of all tables together: this much, plus this many per byte of the file. The sparsest table
- * holds the bins: 290 MB with as many threads as the recorder follows, and nearly nothing in a
- * packed file. */
+/* Limit of all tables together: a fixed part, and a number of bytes per byte of the file. The
+ * sparsest table is the bins: 290 MB with as many threads as the recorder follows, which compress
+ * to nearly nothing in a packed file. */
 #define EXPANDED_BYTES_FREE ((uint64_t)384 << 20)
 #define EXPANDED_BYTES_PER_BYTE 512
 
-/* Limit of all strings together; in a forged file every name could be the whole table. */
+/* Limit of all strings together. In a forged file, every name could be the whole table. */
 #define STRING_BYTES_MAX ((uint64_t)512 << 20)
 
 enum { NOTES_MAX = 64, PAGE_BYTES = 4096 };
@@ -248,18 +249,18 @@ parse_header(const void *data, size_t size_bytes, const char *name, struct raw_f
     return 0;
 }
 
-/* The segments of a file while it is being taken apart. */
+/* Segments of a file that is being parsed. */
 struct segments {
     const unsigned char *data;
-    unsigned char *mapped; // The same, if it is the file, open as FD; else NULL.
+    unsigned char *mapped; // The same address if DATA is mapped from FD; otherwise NULL.
     size_t size_bytes;
     int fd;
-    uint64_t left_bytes; // Bytes left for further segments.
+    uint64_t left_bytes; // Remaining bytes for further segments.
     struct disk_segment v[DISK_SEGMENT_MAX];
     bool taken[DISK_SEGMENT_MAX];
 };
 
-/* Make room in table T for segment I, bytes and the hole before it. */
+/* Extend table T for segment I, including a hole before the segment. Return NULL, or the error. */
 static const char *
 plan_segment(struct segments *all, struct raw_table *t, uint32_t i)
 {
@@ -279,7 +280,7 @@ plan_segment(struct segments *all, struct raw_table *t, uint32_t i)
     return NULL;
 }
 
-/* Describe the error in segment I; NULL if it may be valid. */
+/* Return a description of the error in segment I; NULL if it may be valid. */
 static const char *
 look_at_segment(struct segments *all, struct raw_table *t, uint32_t i)
 {
@@ -319,7 +320,7 @@ look_at_segment(struct segments *all, struct raw_table *t, uint32_t i)
     return problem == NULL && cut ? "the file is cut short; the rest was used" : problem;
 }
 
-/* Turn COLUMNS, all first bytes, then all second bytes and so on, into RECORDS. */
+/* Convert COLUMNS, which has all first bytes, then all second bytes and so on, to RECORDS. */
 static void
 turn(const unsigned char *columns, uint64_t size_bytes, uint32_t record_bytes,
      unsigned char *records)
@@ -353,7 +354,7 @@ fill_segment(const struct segments *all, struct raw_table *t, const struct disk_
     }
     if (s->flags & DISK_SEGMENT_ZSTD)
         return raw_expand(all, s, t->bytes + s->table_off);
-    // The table is zero: the unused rest of a reserve takes no memory.
+    // The table is zero already; the unused rest of a reserve must not take memory.
     bytes_copy_used(t->bytes + s->table_off, all->data + s->off, s->bytes);
     return true;
 }
@@ -370,8 +371,8 @@ raw_is_taken(const struct segments *all, uint32_t i, uint32_t kind)
     return all->taken[i] && all->v[i].kind == kind;
 }
 
-/* Does no other segment share the bytes of segment INDEX? In a damaged file, shared bytes would let
- * a change in one table alter another that was already checked. */
+/* Return true if no other segment shares bytes with segment INDEX. In a damaged file, shared bytes
+ * would let a change in one table alter another that was already checked. */
 static bool
 is_apart(const struct segments *all, uint32_t index)
 {
@@ -384,8 +385,9 @@ is_apart(const struct segments *all, uint32_t index)
     return true;
 }
 
-/* Use table KIND in place in the mapped file if it is one segment, as all tables of a short run
- * are; two system calls per table would exceed all other work on it. */
+/* Use table KIND in place in the mapped file if it is one segment, which holds for all tables of
+ * a short run. Mapping each table would take two system calls, more time than all other work on
+ * it. */
 static bool
 use_in_file(const struct segments *all, struct raw_table *t, uint32_t kind)
 {
@@ -408,8 +410,8 @@ use_in_file(const struct segments *all, struct raw_table *t, uint32_t kind)
     return true;
 }
 
-/* Can table KIND be mapped? True if each of its segments is whole pages, except for the end of the
- * last. */
+/* Return true if table KIND can be mapped: each of its segments consists of whole pages, except for
+ * the end of the last. */
 static bool
 is_mappable(const struct segments *all, const struct raw_table *t, uint32_t kind)
 {
@@ -424,7 +426,7 @@ is_mappable(const struct segments *all, const struct raw_table *t, uint32_t kind
     return all->mapped != NULL;
 }
 
-/* Map table KIND, holes as zeros. False if it cannot be, and then nothing is. */
+/* Map table KIND, with holes as zeros. Return false, with nothing mapped, if that fails. */
 static bool
 map_table(const struct segments *all, struct raw_table *t, uint32_t kind)
 {
@@ -462,8 +464,8 @@ raw_release(struct raw_file *r)
     *r = (struct raw_file){0};
 }
 
-/* Return the size that the file had, from its directory. One segment may claim any place: no file
- * is larger than its segments together. */
+/* Return the size that the file had, according to its directory. A single segment may claim any
+ * offset; therefore the result is limited to the sum of all segments, since no file is larger. */
 static uint64_t
 needed_bytes(const struct segments *all)
 {
@@ -482,7 +484,7 @@ needed_bytes(const struct segments *all)
     return largest;
 }
 
-/* Note tables that no segment has, or not all of. */
+/* Add notes on tables that the directory lacks wholly or in part. */
 static void
 note_gaps(struct raw_file *r, const struct segments *all)
 {
@@ -497,7 +499,7 @@ note_gaps(struct raw_file *r, const struct segments *all)
         if (bytes[kind] != r->tables[kind].size_bytes)
             raw_damage(r, "table of %s: its segments %s", kind_names[kind],
                        bytes[kind] < r->tables[kind].size_bytes ? "leave a hole" : "overlap");
-    // The loss of a segment has been noted.
+    // The loss of a segment was noted before.
     if (r->damage_count > 0 ||
         (r->header.state != DISK_STATE_RECORDING && r->header.state != DISK_STATE_ENDED))
         return;
@@ -516,7 +518,7 @@ take_segments(struct raw_file *r, struct segments *all)
         const char *problem;
 
         if (kind == DISK_UNUSED || kind >= DISK_KINDS || record_bytes_min[kind] == 0)
-            continue; // Not yet written, or of a later version.
+            continue; // Not written yet, or of a later version.
         problem = look_at_segment(all, &r->tables[kind], i);
         if (problem != NULL)
             note_segment(r, all, i, problem);
@@ -537,7 +539,7 @@ take_segments(struct raw_file *r, struct segments *all)
     note_gaps(r, all);
 }
 
-/* Parse DATA, which is MAPPED from FD unless that is NULL. */
+/* Parse DATA, which is MAPPED from FD; or a copy, if MAPPED is NULL. */
 static int
 raw_parse_buffer(const void *data, size_t size_bytes, void *mapped, int fd, const char *name,
                  struct arena *arena, struct raw_file *ret, struct err *err)

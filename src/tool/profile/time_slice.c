@@ -1,15 +1,15 @@
 /* time_slice.c: find moments by name and time, and cut profiles at them.
  *
- * The history has the growth of each row of counters between adjacent snapshots. So a profile at a
- * moment is a sum of changes, which replaces the final values row by row, site by site and thread
- * by thread; views need no special case. Values outside the history (peaks, sizes, temporary
- * blocks, errors of estimates) are removed, because the whole run's would be wrong there.
+ * The history has the growth of each row of counters between adjacent snapshots. A profile at a
+ * moment is therefore a sum of changes. These sums replace the final values of rows, sites and
+ * threads, so views need no special case. Values outside the history (peaks, sizes, temporary
+ * blocks, errors of estimates) are removed, because they describe the whole run.
  *
- * Every site's counters have its share of the peak, so the peak is a moment as well, although no
- * snapshot lies there. Only its live amounts are known.
+ * The peak is a moment as well, although no snapshot is taken there: every site's counters have its
+ * share of the peak. Only live amounts are known there.
  *
- * A moment lies at a snapshot. A time between two means the earlier one, because later changes
- * cannot be separated. */
+ * A time between two snapshots means the earlier snapshot, because the changes after that cannot be
+ * separated. */
 #include "profile/time_slice.h"
 
 #include <ctype.h>
@@ -23,7 +23,7 @@
 #define COUNTERS_PARTIAL                                                                           \
     ((struct counters){.size_min = SIZE_MIN_NONE, .partial = true, .lives_unknown = true})
 
-/* A time may have a million hours at most, which keeps sums in range. */
+/* Maximum time, a million hours, which keeps sums in range. */
 #define NS_MAX (1e6 * 3600e9)
 
 struct profile_moment
@@ -37,8 +37,8 @@ at_moment(const struct profile *p, size_t n)
                                    false};
 }
 
-/* Return how many snapshots there are until the one called by the first LENGTH bytes of NAME: the
- * latest, or the NUMBERth of them. 0 if there is none. */
+/* Return the number of snapshots up to the one whose name is the first LENGTH bytes of NAME: the
+ * latest of that name, or the NUMBERth. Return 0 if there is none. */
 static size_t
 time_slice_find_name(const struct profile *p, const char *name, size_t length, uint64_t number)
 {
@@ -56,7 +56,7 @@ time_slice_find_name(const struct profile *p, const char *name, size_t length, u
     return number == 0 ? found : 0;
 }
 
-/* "NAME" or "NAME#2". */
+/* Find the snapshot called "NAME" or "NAME#2". */
 static size_t
 find_snapshot(const struct profile *p, const char *name)
 {
@@ -72,7 +72,7 @@ find_snapshot(const struct profile *p, const char *name)
                                       : 0;
 }
 
-/* A part of a time at *TEXT, such as "1.5h", in nanoseconds; moves *TEXT behind it. */
+/* Parse a part of a time at *TEXT, such as "1.5h", in nanoseconds. Advance *TEXT past it. */
 static bool
 time_slice_read_part(const char **text, double *ret)
 {
@@ -99,8 +99,8 @@ time_slice_read_part(const char **text, double *ret)
     return false;
 }
 
-/* TEXT as a length of time: "90s", "1h30m", "1.5 h". Rounded to the nearest nanosecond, so that a
- * time that was printed as a decimal number is the same again. */
+/* Parse TEXT as a duration: "90s", "1h30m", "1.5 h". The result is rounded to the nearest
+ * nanosecond, so that a time printed as a decimal number is parsed to the same value. */
 static bool
 read_time(const char *text, uint64_t *ret_ns)
 {
@@ -126,7 +126,7 @@ moment_before(const struct profile *p, uint64_t ns)
     return at_moment(p, ns >= p->process.elapsed_ns ? p->snapshot_count + 1 : n);
 }
 
-/* Return the names that P's snapshots have, the first few, for a message. */
+/* Return the names of P's first few snapshots, for a message. */
 static const char *
 time_slice_known_names(struct profile *p)
 {
@@ -182,7 +182,7 @@ time_slice_find(struct profile *p, const char *when, struct profile_moment *ret,
     return 0;
 }
 
-/* The span of the phase that begins with snapshot N. */
+/* Set RET to the span of the phase that begins with snapshot N. */
 static void
 span_of_phase(const struct profile *p, size_t n, struct profile_moment ret[2])
 {
@@ -194,7 +194,7 @@ span_of_phase(const struct profile *p, size_t n, struct profile_moment ret[2])
     ret[1] = at_moment(p, next);
 }
 
-/* The two moments around the ".." at DOTS in SPAN. */
+/* Set RET to the two moments around the ".." at DOTS in SPAN. */
 static int
 span_of_pair(struct profile *p, const char *span, const char *dots, struct profile_moment ret[2],
              struct err *err)
@@ -241,7 +241,7 @@ time_slice_find_span(struct profile *p, const char *span, struct profile_moment 
     return span_of_pair(p, span, dots, ret, err);
 }
 
-/* Return the amounts alone; nothing else is known of a moment. */
+/* Return counters with only these amounts; nothing else is known at a moment. */
 static struct counters
 counters_of(const struct profile_amounts *a)
 {
@@ -254,7 +254,7 @@ counters_of(const struct profile_amounts *a)
     return c;
 }
 
-/* Live part of C at the peak, as allocations without frees. */
+/* Return the live part of C at the peak, as allocations without frees. */
 static struct counters
 counters_at_peak(const struct counters *c)
 {
@@ -277,7 +277,7 @@ empty(struct profile *p)
     p->bin_count = 0;
     p->unknown_free_count = 0;
     p->corruption_count = 0;
-    // Without them, no view shows an error bound.
+    // Without periods, no view shows an error bound.
     p->longest_bytes = p->longest_calls = 0;
     for (size_t i = 0; i < p->site_count; i++) {
         struct profile_site *site = &p->sites[i];
@@ -292,7 +292,7 @@ empty(struct profile *p)
         p->threads[i].counters = COUNTERS_PARTIAL;
     for (size_t i = 0; i < p->thread_site_count && p->row_counters != NULL; i++)
         p->row_counters[i] = COUNTERS_PARTIAL;
-    // Backings are in no thread's row, so the history lacks them.
+    // The history lacks backings, because they are in no thread's row.
     p->backing_count = 0;
 }
 
@@ -317,7 +317,7 @@ cut_at_peak(struct profile *p)
             counters_add(&p->row_counters[i], &rows[i]);
         counters_add(&p->threads[p->thread_sites[i].thread].counters, &rows[i]);
     }
-    // The history covers the whole run, and would contradict the cut.
+    // The history covers the whole run and would contradict the cut.
     p->has_history = false;
     p->change_count = p->snapshot_count = 0;
 }

@@ -1,10 +1,10 @@
-/* time_slice.h: cut a profile to a moment, or to the time between two. */
+/* time_slice.h: cut a profile to a moment, or to the time between two moments. */
 #ifndef PROFILE_TIME_SLICE_H
 #define PROFILE_TIME_SLICE_H
 
 #include "profile/profile.h"
 
-/* Set *RET to the moment that WHEN names:
+/* Set *RET to the moment called WHEN:
  *
  *     loaded, loaded#2   the snapshot or phase of that name, the latest or the second one
  *     90s 5m 1h30m       the last snapshot at or before that long after the start
@@ -12,22 +12,24 @@
  *     start, end         nothing recorded yet; all of it (or now)
  *     peak               when most was live; only --at knows it
  *
- * Returns 0, or HEAPTAP_USAGE with ERR set if there is none. */
+ * Returns 0, or HEAPTAP_USAGE with ERR set if there is no such moment. */
 int time_slice_find(struct profile *p, const char *when, struct profile_moment *ret,
                     struct err *err);
 
-/* Set RET to the two moments of SPAN: "A..B", where A defaults to the start and B to the end, or
- * the name of a phase, which lasts until the next phase begins. Returns as time_slice_find. */
+/* Set RET to the two moments of SPAN. SPAN is "A..B", where A defaults to the start and B to the
+ * end; or it is the name of a phase, which lasts until the next phase begins. Returns like
+ * time_slice_find. */
 int time_slice_find_span(struct profile *p, const char *span, struct profile_moment ret[2],
                          struct err *err);
 
-/* Reduce P, which must be whole, to its counters at TO or, unless FROM is NULL, to the changes
- * between FROM and TO (enum profile_extent). Live values are then growths and may be negative. */
+/* Reduce P, which must be whole, to its counters at TO or, if FROM is not NULL, to the changes
+ * between FROM and TO (enum profile_extent). Live values between two moments are growths, and may
+ * be negative. */
 void profile_cut(struct profile *p, const struct profile_moment *from,
                  const struct profile_moment *to);
 
-/* Return the moment of P's snapshot number N, from 1 on; 0 is the start, snapshot_count + 1 the
- * end. */
+/* Return the moment of P's snapshot number N, counted from 1; 0 is the start, and snapshot_count +
+ * 1 the end. */
 struct profile_moment at_moment(const struct profile *p, size_t n);
 
 #endif

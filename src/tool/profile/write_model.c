@@ -1,12 +1,12 @@
-/* write_model.c: make the tables of a file from a model.
+/* write_model.c: make the tables of a file from a model, as the inverse of load.c.
  *
- * The inverse of load.c. A model has less than a recorder's file: no epochs (each counter has its
- * share of the peak, so all of them and the header say epoch 1), no bins by thread, and thread
- * counts only as sums. The bins are one record, which all threads name, and the sums are in the
+ * A model has less data than a recorder's file. It has no epochs, because each counter has its
+ * share of the peak: all counters and the header get epoch 1. It has no bins by thread: one record
+ * of bins is shared by all threads. It has some counts only as sums over threads: these go into the
  * first thread's row.
  *
- * Nodes keep their order, so parents come first. The file has two more before them (4.3), for
- * unknown callers. */
+ * Nodes keep their order, so parents come first. The file has two more nodes before them (format.md
+ * 4.3), for unknown callers. */
 #include "profile/write_model.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 enum {
     EPOCH = 1,
-    NODE_FIRST = 2, // First node of the model, behind the root and "other".
+    NODE_FIRST = 2, // First node of the model after the root and "other".
     CLOCK_NS = 1000000000,
 };
 
@@ -48,7 +48,7 @@ write_model_write_modules(struct writer *w)
     write_table(w, DISK_MODULES, d, p->module_count * sizeof *d, sizeof *d);
 }
 
-/* The first node of the file that is a model's. The one before it is for shortened stacks. */
+/* The file's node for shortened stacks, and after it the first node that comes from a model. */
 enum { NODE_SHORT = DISK_NODE_FIRST, DISK_FIRST = DISK_NODE_FIRST + 1 };
 
 static uint32_t
@@ -57,10 +57,12 @@ disk_node_id(uint32_t node)
     return node < NODE_FIRST ? node : node - NODE_FIRST + DISK_FIRST;
 }
 
-/* Record 1 of a file stands for frames that found no room, so the model's begin behind it. */
+/* First record for the model's named frames. Record 1 of a file represents frames that found no
+ * room. */
 enum { NAMED_FIRST = 2 };
 
-/* Write the named frames. Returns, by location, the index of their records; 0 = it is none. */
+/* Write the named frames. Return the index of each location's record, by location; 0 = not a named
+ * frame. */
 static uint32_t *
 write_named(struct writer *w)
 {
@@ -109,18 +111,18 @@ disk_node_of(const struct profile *p, const struct profile_node *n, const uint32
     };
 }
 
-/* The nodes of a file while they are put together; tags come last. */
+/* The nodes of a file under construction; tags come last. */
 struct node_table {
     struct disk_node *v;
     size_t count;
-    struct map tags; // By parent, kind and id: their index.
+    struct map tags; // Index of each tag, by parent, kind and id.
 };
 
-/* Tag of KIND and ID below PARENT, or PARENT if there is none. */
+/* Return the tag of KIND and ID below PARENT, or PARENT if there is no such tag. */
 static uint32_t
 tag_below(struct node_table *t, uint32_t parent, enum disk_tag kind, uint32_t id)
 {
-    // Kinds differ in their lowest 2 bits, and ids have 13.
+    // Kinds differ in their lowest 2 bits, and ids have 13 bits.
     uint64_t key = (uint64_t)parent << 16 | (uint64_t)(kind & 3) << 14 | id;
     uint64_t *known;
 
@@ -136,7 +138,7 @@ tag_below(struct node_table *t, uint32_t parent, enum disk_tag kind, uint32_t id
     return (uint32_t)*known;
 }
 
-/* Id of the site of backing I; ids of sites are below. */
+/* Return the id of the site for backing I. Ids of other sites are smaller. */
 static uint32_t
 backing_site(const struct profile *p, size_t i)
 {
@@ -222,8 +224,8 @@ by_key(const void *a, const void *b)
     return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* Write the counters a block at a time, because they are mostly zeros. What backs heaps is in no
- * thread's row of the model, and in the first one's in the file. */
+/* Write the counters one block at a time, because most of them are zero. Backings have no thread in
+ * the model; the file has them in the first thread's row. */
 static void
 write_counters(struct writer *w)
 {
@@ -341,7 +343,7 @@ write_modes(struct writer *w)
     write_table(w, DISK_PHASES, d, p->mode_count * sizeof *d, sizeof *d);
 }
 
-/* X, which was an integer in the files, as one. */
+/* Return X, which was an integer in the input files, as an integer. */
 static uint64_t
 write_model_whole(double x)
 {
@@ -460,7 +462,7 @@ write_heaps(struct writer *w)
         write_table(w, DISK_HEAPS, d, p->heap_count * sizeof *d, sizeof *d);
 }
 
-/* Set 1 has no labels, in the model as in the file. */
+/* Write the label sets. Set 1 has no labels, in the model and in the file. */
 static void
 write_label_sets(struct writer *w)
 {
@@ -552,7 +554,7 @@ disk_access_of(const struct profile_access *a, uint32_t site)
     };
 }
 
-/* All blocks are counted as ended: a model has no others. */
+/* Write access counts. All blocks are counted as ended, because a model has no others. */
 static void
 write_accesses(struct writer *w)
 {

@@ -1,4 +1,4 @@
-/* write_model.h: write packed files from a model alone. */
+/* write_model.h: write packed files from a model, without the recorder's tables. */
 #ifndef PROFILE_WRITE_MODEL_H
 #define PROFILE_WRITE_MODEL_H
 

@@ -2,12 +2,13 @@
  *
  *     header ─ directory ─ zstd frame ─ zstd frame ─ …      one segment for each table
  *
- * Each table is one compressed segment, written as a stream, so a table is never in memory as a
- * whole; the file, which is small, is. The strings come last, because every other table adds to
- * them. The file is written beside the target and renamed over it, so that a full disk or a crash
- * leaves the old file. Only a regular file is replaced: replacing would destroy a device node.
+ * Each table is one compressed segment. It is compressed as a stream, so a table is never in memory
+ * as a whole; the file is, because it is small. The strings come last, because every other table
+ * adds to them. The file is written beside the target and renamed over it, so a full disk or a
+ * crash leaves the old file. Only a regular file is replaced: replacing a device node would destroy
+ * it.
  *
- * The callers define the tables' contents; nothing is checked here. */
+ * The callers define the contents of the tables; the writer does not check them. */
 #include "profile/writer.h"
 
 #include <errno.h>
@@ -31,17 +32,18 @@
 
 enum {
     ZSTD_LEVEL = 3,
-    ZSTD_LEVEL_SMALL = -1, // No codes are made of literals: that costs more than it saves of a
-    SMALL_BYTES_MAX = 1 << 13, // table up to that size, and a short process has ten of them.
+    ZSTD_LEVEL_SMALL = -1, // Level without codes for literals: for a small table these cost more
+                           // than they save,
+    SMALL_BYTES_MAX = 1 << 13, // and a short process has ten tables up to this size.
     PIECE_BYTES = 1 << 16,
-    WHOLE_BYTES_MAX = 1 << 20, // A table up to that size is compressed by one call.
+    WHOLE_BYTES_MAX = 1 << 20, // Maximum size of a table that is compressed by one call.
     COLUMNS_AT_ONCE = 8,
-    LINE_BYTES = 64,         // Alignment in memory, a multiple of that.
-    CACHED_BYTES = 512 << 10, // Share of a cache that is free for this.
+    LINE_BYTES = 64,         // Size and alignment of a cache line.
+    CACHED_BYTES = 512 << 10, // Part of a cache that columns may use.
 };
 
-/* Return the compressor, kept from file to file: clearing its tables for each of a thousand small
- * files takes a third of the time. Its output does not depend on earlier tables. */
+/* Return the compressor, which is reused for each file: clearing its tables for each of a thousand
+ * small files takes a third of the time. Its output does not depend on earlier tables. */
 static ZSTD_CCtx *
 compressor(void)
 {
@@ -76,7 +78,8 @@ write_text(struct writer *w, const char *text)
     return (struct disk_string){(uint32_t)*known, s.bytes};
 }
 
-/* Return the string ID of the profile in the table of strings. After the last write_text. */
+/* Return the place of the profile's string ID in the table of strings. Only valid after the last
+ * write_text. */
 static struct disk_string
 writer_put_string(struct writer *w, uint32_t id)
 {
@@ -139,7 +142,7 @@ write_table_more(struct writer *w, const void *bytes, size_t size_bytes)
     compress(w, bytes, size_bytes, ZSTD_e_continue);
 }
 
-/* Note in the directory where the segment is, which is complete. */
+/* Complete the segment: add its place to the directory. */
 static void
 end_segment(struct writer *w)
 {
@@ -157,8 +160,8 @@ write_table_end(struct writer *w)
     end_segment(w);
 }
 
-/* Exchange, between A and B, the upper BITS of each 2 * BITS of A and the lower ones of B; MASK
- * selects the lower ones. */
+/* Exchange parts of A and B: the upper BITS of each group of 2 * BITS in A, and the lower BITS of
+ * each group in B. MASK selects the lower ones. */
 static inline void
 writer_exchange(uint64_t *a, uint64_t *b, unsigned bits, uint64_t mask)
 {
@@ -168,8 +171,8 @@ writer_exchange(uint64_t *a, uint64_t *b, unsigned bits, uint64_t mask)
     *a ^= differ << bits;
 }
 
-/* Turn V, eight rows of eight bytes, the first byte lowest, into its columns: first halves of the
- * square change places, then halves of these, then single bytes. */
+/* Transpose V, an 8 by 8 square of bytes whose rows have the first byte lowest. Halves of the
+ * square are exchanged first, then halves of these, then single bytes. */
 static inline void
 turn_square(uint64_t v[COLUMNS_AT_ONCE])
 {
@@ -186,8 +189,8 @@ turn_square(uint64_t v[COLUMNS_AT_ONCE])
 #ifdef __SSE2__
 enum { ROWS_BY_SSE = 16 };
 
-/* Interleave the bytes of vectors of the first half of V with those of the second, like a card
- * shuffle. Unrolled by hand, as are the next two, because compilers keep the vectors of a loop in
+/* Interleave the bytes of the first half of V with those of the second half, like a card shuffle.
+ * Unrolled by hand, as are the next two functions, because compilers keep the vectors of a loop in
  * memory. */
 static inline void
 shuffle(__m128i v[COLUMNS_AT_ONCE])
@@ -204,7 +207,8 @@ shuffle(__m128i v[COLUMNS_AT_ONCE])
     v[7] = _mm_unpackhi_epi8(d, h);
 }
 
-/* Eight bytes of the record at ROW and of the eighth one after it, byte by byte in turn. */
+/* Return the first eight bytes of the record at ROW, interleaved with those of the eighth record
+ * after it. */
 static inline __m128i
 pair_of_rows(const unsigned char *row, size_t record_bytes)
 {
@@ -213,9 +217,9 @@ pair_of_rows(const unsigned char *row, size_t record_bytes)
         _mm_loadl_epi64((const void *)(row + COLUMNS_AT_ONCE * record_bytes)));
 }
 
-/* The columns of ROWS_BY_SSE rows of eight bytes, RECORD_BYTES apart from ROWS on, into columns of
- * COUNT: rows are shuffled with those eight further on, then four, two and one, and by then the
- * first half of vector 0 has grown to the first column. */
+/* Transpose ROWS_BY_SSE rows of eight bytes, RECORD_BYTES apart from ROWS on, into COLUMNS, which
+ * are COUNT bytes apart. Each step interleaves the rows with those eight, four, two and one further
+ * on. After the last step, the vectors are the columns. */
 static inline void
 turn_by_sse(const unsigned char *rows, size_t record_bytes, unsigned char *columns, size_t count)
 {
@@ -243,9 +247,9 @@ turn_by_sse(const unsigned char *rows, size_t record_bytes, unsigned char *colum
 }
 #endif
 
-/* Put COLUMNS_AT_ONCE bytes, from FROM on, of each of COUNT records into as many COLUMNS, one after
- * another, beginning with record K: eight records at a time, and byte by byte those that are left.
- * COLUMNS are zero if CLEARED. */
+/* Transpose bytes FROM to FROM + COLUMNS_AT_ONCE - 1 of the records from K on into COLUMNS, which
+ * are COUNT bytes apart. Eight records are transposed at a time, and the rest byte by byte. COLUMNS
+ * are zero already if CLEARED. */
 static void
 split_rest(const unsigned char *records, size_t count, size_t record_bytes, size_t from, size_t k,
            unsigned char *columns, bool cleared)
@@ -257,7 +261,7 @@ split_rest(const unsigned char *records, size_t count, size_t record_bytes, size
             v[i] = get64(records + (k + i) * record_bytes + from);
             any |= v[i];
         }
-        if (any != 0) // Half of the output is counters of 0 and sites without blocks.
+        if (any != 0) // Half of the data is zero: unused counters, and sites without blocks.
             turn_square(v);
         else if (cleared)
             continue;
@@ -277,7 +281,8 @@ split_rest(const unsigned char *records, size_t count, size_t record_bytes, size
     }
 }
 
-/* The same of COLUMN_COUNT bytes, a multiple of COLUMNS_AT_ONCE. */
+/* Like split_rest, for all records and COLUMN_COUNT bytes of each, a multiple of
+ * COLUMNS_AT_ONCE. */
 static void
 split_columns(const unsigned char *records, size_t count, size_t record_bytes, size_t from,
               size_t column_count, unsigned char *columns, bool cleared)
@@ -294,9 +299,10 @@ split_columns(const unsigned char *records, size_t count, size_t record_bytes, s
         split_rest(records, count, record_bytes, from + c, k, columns + c * count, cleared);
 }
 
-/* Neighbouring records differ in few of their bytes, and equal bytes become adjacent: this saves a
- * third of the size. Records are read for several columns at once, because all of them exceed the
- * cache: one cache line of each record serves as many columns as fit. */
+/* Write RECORDS by columns. Neighbouring records differ in few of their bytes, and by columns,
+ * equal bytes become adjacent, which saves a third of the size. The records together exceed the
+ * cache. Therefore each pass fills as many columns as one cache line of each record serves, if the
+ * cache can hold a line per record. */
 static void
 write_columns(struct writer *w, const unsigned char *records, size_t count, size_t record_bytes)
 {
@@ -320,7 +326,7 @@ write_columns(struct writer *w, const unsigned char *records, size_t count, size
     compress(w, NULL, 0, ZSTD_e_end);
 }
 
-/* The same of a small table, at once. */
+/* Like write_columns, for a small table, in one step. */
 static void
 write_whole_columns(struct writer *w, const unsigned char *records, size_t count,
                     size_t record_bytes)
@@ -352,7 +358,7 @@ write_table(struct writer *w, enum disk_kind kind, const void *bytes, size_t siz
             write_whole_columns(w, bytes, count, record_bytes);
         else if (count > 1)
             write_columns(w, bytes, count, record_bytes);
-        else // Its columns are the record.
+        else // One record is the same by columns.
             compress(w, bytes, size_bytes, ZSTD_e_end);
     } else {
         compress(w, bytes, size_bytes, ZSTD_e_end);
@@ -409,7 +415,7 @@ static void
 write_symbols(struct writer *w)
 {
     for (size_t i = 1; w->p->symbolised && i < w->p->location_count; i++)
-        if (profile_language(w->p, &w->p->locations[i]) == 0) // Those have a separate table.
+        if (profile_language(w->p, &w->p->locations[i]) == 0) // Named frames have a separate table.
             collect_location(w, &w->p->locations[i]);
     if (w->p->typed)
         writer_collect_types(w);
@@ -491,8 +497,8 @@ write_save(const struct strbuf *file, const char *path, const struct file_owner 
     return 0;
 }
 
-/* Follow the link PATH as an open for writing does: the target is created if it is missing, and the
- * kernel refuses links that it does not trust (fs.protected_symlinks). */
+/* Resolve the symbolic link PATH as an open for writing does: a missing target is created, and the
+ * kernel rejects links that it does not trust (fs.protected_symlinks). */
 static bool
 writer_follow(const char *path, char *ret, size_t capacity)
 {
