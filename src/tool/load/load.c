@@ -1,13 +1,13 @@
 /* load.c: build the model from the file's tables.
  *
- * Joins data that the recorder keeps separate for speed, in this order: the call tree and its sites
- * (load_tree.c) with heaps and labels (load_heaps.c), the counters of all threads
- * (load_counters.c), recording modes and errors (load_sampling.c), earlier values (load_history.c),
- * then the independent parts: timeline, frees of unknown blocks, the header.
+ * The recorder keeps data separate for speed; loading joins it, in this order: the call tree and
+ * its sites (load_tree.c) with heaps and labels (load_heaps.c), the counters of all threads
+ * (load_counters.c), recording modes and errors (load_sampling.c), the history (load_history.c).
+ * The remaining parts are independent: timeline, frees of unknown blocks, the header.
  *
- * Everything is computed from one copy of the rows (or from the file, once nobody writes to it), so
- * totals equal the sum of the shown values, even while the process runs. A copy may contain a
- * half-applied event; then a value is off by this event.
+ * Everything is computed from one copy of the rows, or from the file if no process writes it.
+ * Therefore totals equal the sum of the shown values, even while the process runs. A copy may
+ * contain a half-applied event; a value is then off by one event.
  *
  * Records are untrusted: ids are checked before use, invalid records are skipped and counted, and
  * one note per kind reports the number. */
@@ -142,8 +142,8 @@ load_corruptions(struct loader *l)
     profile_sort_corruptions(p);
 }
 
-/* Return the arguments, NUL-separated in the file, joined by blanks; an empty one is shown as
- * ''. */
+/* Return the arguments, which the file separates by NUL, joined by blanks. An empty argument is
+ * shown as ''. */
 static const char *
 command_line(struct loader *l)
 {
@@ -170,8 +170,9 @@ command_line(struct loader *l)
     return line;
 }
 
-/* SPENT cycles in nanoseconds, if CYCLES took CLOCK_NS; 0 if that gives no believable frequency
- * (the run was shorter than a tick of the clock, or the file is damaged). */
+/* Convert SPENT cycles to nanoseconds, given that CYCLES took CLOCK_NS. Return 0 if that implies an
+ * impossible frequency, because the run was shorter than a tick of the clock or the file is
+ * damaged. */
 static uint64_t
 cycles_to_ns(uint64_t spent, uint64_t cycles, uint64_t clock_ns)
 {
@@ -183,8 +184,8 @@ cycles_to_ns(uint64_t spent, uint64_t cycles, uint64_t clock_ns)
     return ns < 1e18 ? (uint64_t)ns : 0;
 }
 
-/* Return how long the living process of H has been recorded. The clock in its file is as old as its
- * last tick. */
+/* Return the time for which the living process of H has been recorded. The file's clock would only
+ * give the time of its last tick. */
 static uint64_t
 elapsed_now(const struct disk_header *h)
 {
@@ -196,7 +197,7 @@ elapsed_now(const struct disk_header *h)
     return (int64_t)ns > (int64_t)h->shared.last_ns ? ns : h->shared.last_ns;
 }
 
-/* Set how long the process of H, which has ended, was recorded. */
+/* Set the recorded time of the process of H, which has ended. */
 static void
 set_elapsed(struct profile_process *ret, const struct disk_header *h)
 {
@@ -323,7 +324,7 @@ load_header(struct loader *l)
 }
 
 /* Note references to records that the tables lack. In the copy of a file that is being written they
- * are no damage: the copy may have a reference and not yet its record, which lies before it. */
+ * are no damage: the reference may have been copied after its record's table. */
 static void
 note_loose_ends(struct loader *l)
 {
@@ -351,8 +352,8 @@ note_loose_ends(struct loader *l)
              l->threadless);
 }
 
-/* Return the model of the profile in RAW, called NAME. What makes no sense is left out with a note.
- * NULL if the stacks are more than a real profile has. */
+/* Return the model of the profile in RAW, called NAME. Invalid records are left out with a note.
+ * Return NULL if the stacks are larger than in any real profile. */
 static struct profile *
 load_model(struct raw_file *raw, const char *name, const char *path)
 {
@@ -405,7 +406,7 @@ load_model(struct raw_file *raw, const char *name, const char *path)
     return NULL;
 }
 
-/* Make a profile of the tables RAW of the file PATH, or of bytes called NAME. */
+/* Load the tables RAW of the file PATH, or of bytes called NAME, into *RET_PROFILE. */
 static int
 load(struct raw_file *raw, const char *name, const char *path, struct profile **ret_profile,
      struct err *err)
@@ -417,7 +418,7 @@ load(struct raw_file *raw, const char *name, const char *path, struct profile **
                        "%s is damaged or forged: it has more stacks than a file of that size can "
                        "hold",
                        name);
-    // Strings that the model took over as they are must outlive the tables.
+    // Strings that the model shares with the tables must outlive the tables.
     p->process.executable = arena_strdup(&p->arena, p->process.executable);
     p->process.kernel = arena_strdup(&p->arena, p->process.kernel);
     p->process.heaptap = arena_strdup(&p->arena, p->process.heaptap);
@@ -485,7 +486,7 @@ profile_open_tables(const char *what, struct arena *arena, struct raw_file *ret_
         r = raw_parse_file(file.data, file.size_bytes, file.fd, path, arena, ret_raw, err);
         ret_raw->owner = file.owner;
         if (file.fd >= 0)
-            file.data = NULL; // The tables lie in it.
+            file.data = NULL; // The tables lie in this mapping.
         origin_close(&file);
         if (r == 0)
             r = load(ret_raw, path, path, ret_profile, err);

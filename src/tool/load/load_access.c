@@ -1,12 +1,13 @@
-/* load_access.c: accesses by site and by position in the block.
+/* load_access.c: access counts by site and by granule.
  *
- * The file stores blocks in parts: ended blocks, and live blocks by the last merge that counted
- * them (format.md 4.16). With N the latest merge, each block is once in
+ * The file counts ended blocks and live blocks in separate parts; live blocks belong to the latest
+ * merge that counted them (format.md 4.16). If N is the latest merge, these parts count each block
+ * once, and the model has their sum:
  *
  *     ENDED  +  LIVE of N  +  LATE of the other parity than N
  *
- * and the model has this sum. The other records describe the same blocks at another time. A record
- * of LIVE with another merge than N belongs to an older merge, or to one in progress. */
+ * The other records describe the same blocks at another time. A record of LIVE with another number
+ * than N belongs to an older merge, or to one in progress. */
 #include "load/load_access.h"
 
 #include "load/load_tree.h"
@@ -17,7 +18,7 @@ is_granule(uint32_t bytes)
     return bytes == 8 || bytes == 16 || bytes == 64;
 }
 
-/* Return true if records of PART, of merge MERGE, are in the sum. */
+/* Return true if the sum includes records of PART by merge MERGE. */
 static bool
 load_access_is_counted(const struct disk_counting *c, uint32_t part, uint64_t merge)
 {

@@ -1,13 +1,13 @@
 /* load_counters.c: combine the counters of all threads.
  *
- * A counter of the file belongs to one thread and one site. Its numbers are added to the pair, the
- * thread, the site and the totals at once, so a total is the sum of the shown values, even while
- * the process runs. Blocks that back a heap are counted separately. Format.md 4.4 defines which
- * part of a counter belongs to the peak.
+ * A counter of the file belongs to one thread and one site. Its numbers are read once and added to
+ * the pair, the thread, the site and the totals, so a total is the sum of the shown values, even
+ * while the process runs. Blocks that back a heap are counted separately. Section 4.4 of format.md
+ * defines a counter's share of the peak.
  *
- * A counter with an invalid site counts under "other" and is never dropped: the totals are right
- * even where the tree is not. A counter with an unknown thread is skipped, because each number
- * belongs to a thread. Both kinds are counted for a note (load.c). */
+ * A counter with an invalid site is added to "other", so totals are right even if the tree is
+ * damaged. A counter with an unknown thread is skipped, because each number must belong to a
+ * thread. The numbers of both kinds are noted (load.c). */
 #include "load/load_counters.h"
 
 #include <string.h>
@@ -50,11 +50,12 @@ load_threads(struct loader *l)
         p->recorder.frames_unwound += d->frames_unwound;
         p->recorder.full_unwinds += d->full_unwinds;
         p->recorder.events_timed += d->timed_events;
-        p->recorder.timed_ns += d->timed_cycles; // Cycles until load_header turns them into time.
+        p->recorder.timed_ns += d->timed_cycles; // In cycles, until load_header converts it to
+                                                 // time.
     }
 }
 
-/* Values of a counter, and its share of the peak by the rule of format.md 4.4. */
+/* Return the values of a counter, and its share of the peak by the rule of format.md 4.4. */
 static struct counters
 read_counter(const struct disk_counter *d, uint64_t epoch)
 {
@@ -90,7 +91,7 @@ counter_is_zero(const struct disk_counter *d)
     return d->allocations == 0 && memcmp(d, &zero, sizeof zero) == 0;
 }
 
-/* Return how many counters of B have counted something. */
+/* Return the number of counters in B that are not zero. */
 static size_t
 count_used(const struct disk_block *b)
 {
@@ -101,7 +102,7 @@ count_used(const struct disk_block *b)
     return used;
 }
 
-/* Make the row of THREAD at SITE. */
+/* Append a row for THREAD at SITE and return its index. */
 static uint32_t
 append_row(struct loader *l, uint32_t thread, uint32_t site)
 {
@@ -118,12 +119,12 @@ append_row(struct loader *l, uint32_t thread, uint32_t site)
     return (uint32_t)row;
 }
 
-/* Add C to the row of THREAD at SITE; returns the row's index. */
+/* Add C to the row of THREAD at SITE. Return the row's index. */
 static uint32_t
 add_thread_site(struct loader *l, uint32_t thread, uint32_t site, const struct counters *c)
 {
     struct profile *p = l->p;
-    bool new = site == p->thread_site_count; // One thread's rows are made when its sites are.
+    bool new = site == p->thread_site_count; // With one thread, rows are numbered like sites.
     uint64_t row = site, *known = &row;
 
     if (!l->one_thread)
@@ -134,8 +135,9 @@ add_thread_site(struct loader *l, uint32_t thread, uint32_t site, const struct c
     return (uint32_t)*known;
 }
 
-/* Reserve space for COUNT blocks. Maps are sized to their contents. Oversized arrays cost address
- * space, not memory, so sizing them does not require reading the blocks. */
+/* Reserve space for COUNT blocks. Maps are sized to their contents. Arrays may be too large,
+ * because their unused part costs address space but no memory; so the blocks need not be read to
+ * determine the size. */
 static void
 expect(struct loader *l, size_t count)
 {
@@ -231,15 +233,15 @@ loader_raise_peak(struct profile *p)
     p->errors.peak = errors_live(&p->errors);
 }
 
-/* Return true if several threads counted. A single row may have gone from one to the next. */
+/* Return true if several threads were recorded; they may have used one row, one after another. */
 static bool
 had_threads(const struct profile *p)
 {
     return p->thread_count > 1 || (p->thread_count == 1 && p->threads[0].uses > 1);
 }
 
-/* Return the error of the peak in files from before bound_bytes was kept: for each process 64 KiB
- * or a 1024th, whichever is more. */
+/* Return the maximum error of the peak for files without bound_bytes, from older recorders: for
+ * each process 64 KiB or a 1024th, whichever is more. */
 static int64_t
 old_error(const struct profile *p)
 {
@@ -272,21 +274,22 @@ loader_decide_lives(struct loader *l)
     const struct profile *p = l->p;
     bool known = l->raw->header.compatible & DISK_COMPATIBLE_LIVES;
 
-    // Where calls are left out, the number of calls in between is not known.
+    // When some calls are not recorded, it is unknown how many lie between an allocation and its
+    // free.
     for (size_t i = 0; i < p->mode_count; i++)
         known = known && (p->modes[i].mode == MODE_EXACT || p->modes[i].mode == MODE_OFF);
     if (!known)
         profile_forget_lives(l->p);
 }
 
-/* Add a bin of a thread's record to the profile's. */
+/* Add a bin of a thread's record to the profile's bin. */
 static void
 add_bin(struct profile_bin *bin, uint64_t allocations, uint64_t allocated_bytes, uint64_t frees,
         uint64_t freed_bytes)
 {
     struct counters c = COUNTERS_ZERO;
 
-    if ((allocations | allocated_bytes | frees | freed_bytes) == 0) // As nearly all.
+    if ((allocations | allocated_bytes | frees | freed_bytes) == 0) // Nearly all bins are empty.
         return;
     c.allocations = (int64_t)allocations;
     c.allocated_bytes = (int64_t)allocated_bytes;
@@ -327,7 +330,7 @@ load_bins(struct loader *l)
     }
 }
 
-/* Count the doubtful values of SITE, whose stack has FLAGS. */
+/* Count the losses at SITE that follow from FLAGS, the flags of its stack. */
 static void
 count_doubtful(struct profile *p, const struct profile_site *site, uint32_t flags)
 {
@@ -349,7 +352,8 @@ void
 loader_count_doubtful(struct profile *p)
 {
     struct arena scratch = {0};
-    uint8_t *path_flags = NULL; // A byte for each: there are hundreds of thousands of nodes.
+    uint8_t *path_flags = NULL; // One byte each, because there may be hundreds of thousands of
+                                // nodes.
     uint32_t any = 0;
 
     static_assert((NODE_GUESSED | NODE_TRUNCATED | NODE_BROKEN | NODE_SHORTENED | NODE_OTHER) <=
@@ -357,7 +361,7 @@ loader_count_doubtful(struct profile *p)
                   "all flags in a byte");
     for (size_t i = 2; i < p->node_count; i++)
         any |= p->nodes[i].flags;
-    if (any != 0) { // Otherwise every stack is whole, and only sites without a stack are doubtful.
+    if (any != 0) { // Otherwise every stack is whole, and only sites without a stack cause losses.
         path_flags = arena_array(&scratch, p->node_count, sizeof *path_flags);
         for (size_t i = 1; i < p->node_count; i++)
             path_flags[i] = (uint8_t)(path_flags[p->nodes[i].parent] | p->nodes[i].flags);

@@ -1,20 +1,20 @@
-/* load_fit.c: bound the size of a profile's views.
+/* load_fit.c: limit the size of a profile's views.
  *
- * A file stores each name once, each code location once, and of each stack only its unshared part.
- * A view writes the frames of every stack with their names. So a file of 24 KB can expand to three
- * hundred gigabytes:
+ * A file stores each name and each code location once, and only the unshared part of each stack. A
+ * view writes the frames of every stack with their names. Therefore the output for a file of 24 KB
+ * can be 300 GB:
  *
  *     many sites x deep stacks x 256 inlined frames at each place x names of 60,000 bytes
  *
- * Real programs multiply as well, though less. A site takes some ten bytes of a packed profile, its
- * stack has up to 1,024 frames, and a function of a C++ template may have a name of several
- * kilobytes. So there are two bounds, both in proportion to the file. Above the bound on frames the
- * profile is refused, because memory grows with them. Above the bound on bytes of names, the
- * longest names are shortened as far as needed, and a note says so. No real profile comes near the
- * first, and hardly any near the second; views that write much do not keep their output
+ * Real programs multiply sizes as well, but less. A site takes about ten bytes of a packed profile,
+ * its stack has up to 1,024 frames, and a function of a C++ template may have a name of several
+ * kilobytes. Therefore there are two limits, both proportional to the file. Above the limit of
+ * frames, the profile is rejected, because memory grows with frames. Above the limit of name bytes,
+ * the longest names are shortened as far as needed, with a note. No real profile is near the first
+ * limit, and hardly any is near the second. Output itself takes no memory, because it is drained
  * (strbuf_pause).
  *
- * A shortened name ends with a hash of the whole, so that different names stay different. */
+ * A shortened name ends with a hash of the whole name, so that different names stay different. */
 #include "load/load_fit.h"
 
 #include <inttypes.h>
@@ -28,23 +28,23 @@
 #define FRAMES_FREE ((uint64_t)1 << 20)
 #define FRAMES_PER_BYTE 256
 
-/* Bytes of the names in all stacks, likewise. */
+/* Limits of the name bytes of all stacks, likewise. */
 #define NAME_BYTES_FREE ((uint64_t)256 << 20)
 #define NAME_BYTES_PER_BYTE ((uint64_t)256 << 10)
 
 enum {
-    CUT_BYTES_MAX = 1 << 16, // The first length that is tried, then half of it,
-    CUT_BYTES_MIN = 64,      // down to this.
-    MARK_BYTES = 21,         // "…~0123456789abcdef" and NUL.
+    CUT_BYTES_MAX = 1 << 16, // Maximum length of names that is tried first; it is halved,
+    CUT_BYTES_MIN = 64,      // at most down to this.
+    MARK_BYTES = 21,         // Size of the mark "…~0123456789abcdef" with its NUL.
 };
 
 /* Sums of a walk over all stacks. */
 struct measure {
     const struct loader *l;
-    uint64_t limit;      // Limit of the sums; the walk stops there.
-    uint64_t cut_bytes;  // How long names may be.
-    uint64_t *of_string; // By string id; unused when frames are counted.
-    uint64_t *of_node;   // From the root to the node.
+    uint64_t limit;      // Limit of the sum; the walk stops there.
+    uint64_t cut_bytes;  // Maximum length of names.
+    uint64_t *of_string; // Weight of each string, by id; unused when frames are counted.
+    uint64_t *of_node;   // Sum from the root to the node.
     uint64_t sum;
 };
 
@@ -99,7 +99,7 @@ measure_nodes(struct measure *m, struct arena *arena)
         m->of_node[i] = m->of_node[p->nodes[i].parent] + of_location[p->nodes[i].location];
 }
 
-/* No more than what measure_nodes would give any node. */
+/* Return an upper bound of what measure_nodes would compute for any node. */
 static uint64_t
 largest_stack(const struct measure *m)
 {
@@ -114,8 +114,8 @@ largest_stack(const struct measure *m)
     return most > UINT64_MAX >> 17 ? UINT64_MAX : most * (m->l->deepest + UINT64_C(1));
 }
 
-/* Do all stacks fit into the rest of the limit even if each has the largest possible size? Then no
- * walk over the tree is needed. */
+/* Return true if all stacks fit into the rest of the limit even if each has the largest possible
+ * size. Then no walk over the tree is needed. */
 static bool
 surely_fits(const struct measure *m)
 {
@@ -128,7 +128,7 @@ surely_fits(const struct measure *m)
            sum < m->limit - m->sum;
 }
 
-/* Bytes that views write about S besides its stack. */
+/* Return the bytes that views write about S, without its stack. */
 static uint64_t
 tags_bytes(const struct measure *m, const struct profile_site *s)
 {
@@ -138,7 +138,7 @@ tags_bytes(const struct measure *m, const struct profile_site *s)
            name_bytes(m, s->type);
 }
 
-/* Add up the output bytes of every site except its stack: heap, labels and type. */
+/* Add the bytes that views write about sites, without their stacks: heap, labels and type. */
 static void
 measure_tags(struct measure *m)
 {
@@ -154,8 +154,8 @@ measure_tags(struct measure *m)
         load_fit_add(m, name_bytes(m, p->types[i].name));
 }
 
-/* Return the sum over all stacks that views write, or the limit if it is more, or anything less if
- * it is surely less. */
+/* Return the sum over all stacks that views write. Above the limit, return the limit; if the sum is
+ * certainly below the limit, return any smaller number. */
 static uint64_t
 load_fit_measure(struct measure *m)
 {
@@ -185,15 +185,15 @@ load_fit_measure(struct measure *m)
     return m->sum;
 }
 
-/* Shorten TEXT, which is longer, to CUT_BYTES in place, so that all references see the short
- * form. */
+/* Shorten TEXT in place to CUT_BYTES, which is less than its length. All references then have the
+ * short form. */
 static void
 load_fit_shorten(char *text, size_t cut_bytes)
 {
     uint64_t number = hash_bytes(text, strlen(text));
     size_t kept = cut_bytes - MARK_BYTES;
 
-    // Not within a character.
+    // Do not cut within a character.
     while (kept > 0 && ((unsigned char)text[kept] & 0xc0) == 0x80)
         kept--;
     snprintf(text + kept, MARK_BYTES, "\xe2\x80\xa6~%016" PRIx64, number);
@@ -207,7 +207,8 @@ shorten_names(struct loader *l, const struct measure *m)
 
     for (size_t i = 1; i < strings->count; i++)
         if (m->of_string[i] > m->cut_bytes) {
-            // The table's own copy. Names are never looked up in a loaded profile.
+            // The string belongs to the table. A loaded profile is never searched for names, so its
+            // hash may be wrong.
             load_fit_shorten((char *)(uintptr_t)strings->strings[i], m->cut_bytes);
             count++;
         }

@@ -4,8 +4,8 @@
 
 #include "load/loader.h"
 
-/* Return true if a file of this size can hold the stacks of all sites and their packed frames.
- * Shortens long names, with a note, if views would write more text of them than that. Call last. */
+/* Return true if the stacks of all sites, and the packed frames, are plausible for a file of this
+ * size. Shorten long names, with a note, if views would write too much text. Call last. */
 bool loader_fit(struct loader *l);
 
 #endif

@@ -1,17 +1,17 @@
 /* load_heaps.c: heaps and labels that the program created.
  *
- * Both are tags of the call tree: innermost nodes that are no frames. A path has at most one of
- * each kind, in the order labels, heap, backing; any other order is damage. A path with a heap and
- * a backing is a heap that backs another (an arena made from blocks of an arena). The inner tag,
- * the backing, decides: such a block counts where it is filled, not where it came from, so that no
- * byte counts twice.
+ * Both are tags of the call tree: nodes below the innermost frame that are not frames. A path has
+ * at most one tag of each kind, in the order labels, heap, backing; any other order is damage. A
+ * path with a heap and a backing is a heap that backs another (an arena made from blocks of an
+ * arena). The inner tag, the backing, takes precedence: the block counts as backing and not as a
+ * block of the outer heap, so no byte counts twice.
  *
  *     main ◄─ parse ◄─ [labels 3] ◄─ [heap 1]         sites here: blocks of heap 1 with labels 3
  *     main ◄─ parse ◄─ grow ◄─ [backing 1]            sites here: chunks of heap 1
  *
- * Malloc and the empty set of labels are number 0 of the model. Every site has a heap and a set,
- * and sums over heaps or over sets equal the totals. A tag may refer to a record that is not in the
- * file, because it was added during the copy or found no space. Then the blocks belong to a heap of
+ * In the model, heap 0 is malloc and label set 0 is empty. Every site has a heap and a set, and
+ * sums over heaps or over sets equal the totals. A tag may refer to a record that is not in the
+ * file, because it was added during the copy or found no space. The blocks then belong to a heap of
  * unknown name, or have unknown labels; they never count as malloc's.
  *
  * load_counters.c loads the sites' counters. */
@@ -22,15 +22,15 @@
 #include "util/strbuf.h"
 
 enum {
-    TEXT_BYTES_MAX = 4096, // Labels in a set; more is damage.
+    TEXT_BYTES_MAX = 4096, // Maximum length of a set's labels; more is damage.
     PAIRS_MAX = 64,
 };
 
 #define HEAP_MALLOC "malloc"
-#define HEAP_MALLOC_OWN "malloc (own heap)" // One of the program's that has that name.
+#define HEAP_MALLOC_OWN "malloc (own heap)" // Shown for a heap of the program called "malloc".
 #define HEAP_UNKNOWN "(unknown heap)"
 #define HEAP_UNNAMED "(unnamed heap)"
-#define LABELS_OTHER "(other labels)" // Record 1 of the table.
+#define LABELS_OTHER "(other labels)" // Shown for record 1 of the table.
 #define LABELS_UNKNOWN "(unknown labels)"
 
 static const char *
@@ -39,8 +39,8 @@ intern(struct loader *l, const char *text)
     return strtab_get(&l->p->strings, strtab_id(&l->p->strings, text));
 }
 
-/* Return the number of distinguishable records of KIND. The first is unused, and the last may stand
- * for unknown ones. */
+/* Return the number of records of KIND that the model distinguishes. The first is unused, and the
+ * last may represent all further ones. */
 static size_t
 load_heaps_record_count(const struct loader *l, enum disk_kind kind, size_t max)
 {
@@ -84,7 +84,7 @@ load_heaps(struct loader *l)
     }
 }
 
-/* Return the end of the text from S on, which ends with NUL or at END. */
+/* Return the end of the text from S on, which is at its NUL or at END. */
 static const char *
 text_end(const char *s, const char *end)
 {
@@ -93,7 +93,7 @@ text_end(const char *s, const char *end)
     return nul ? nul : end;
 }
 
-/* Split the BYTES at S, "key NUL value NUL …", into the pairs of SET. */
+/* Split the BYTES at S, "key NUL value NUL …", into the labels of SET. */
 static void
 split_pairs(struct loader *l, const char *s, size_t bytes, struct profile_label_set *set)
 {
@@ -157,7 +157,8 @@ load_label_sets(struct loader *l)
     }
 }
 
-/* Return the index of record ID among COUNT; the last stands for those that are not in the file. */
+/* Return the index of record ID among COUNT; the last index represents records that are not in the
+ * file. */
 static uint32_t
 index_of(struct loader *l, uint64_t id, size_t count)
 {

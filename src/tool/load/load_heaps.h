@@ -1,4 +1,4 @@
-/* load_heaps.h: a program's own heaps, and its labels. */
+/* load_heaps.h: load heaps and labels that the program created. */
 #ifndef LOAD_LOAD_HEAPS_H
 #define LOAD_LOAD_HEAPS_H
 
@@ -8,7 +8,8 @@
 void load_heaps(struct loader *l);
 void load_label_sets(struct loader *l);
 
-/* Return the tags of a path with TAGS after the tag D; 0 if D is invalid. */
+/* Combine the tag D with TAGS, the tags of its path so far, and return the result; 0 if D is
+ * invalid. */
 uint32_t loader_add_tag(struct loader *l, const struct disk_node *d, uint32_t tags);
 
 #endif

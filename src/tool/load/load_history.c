@@ -1,42 +1,45 @@
 /* load_history.c: the counters at each snapshot.
  *
- * A record of the file is the value of one counter at a snapshot and at each earlier one,
- * back to its last record. So between two records a counter changed only right after the older one,
- * before the next snapshot:
+ * A record of the file has a counter's value at one snapshot, and at all snapshots between that and
+ * the counter's previous record. Between two records, the counter therefore changed in only one
+ * interval, right after the older record's snapshot:
  *
  *     snapshots      1     2     3     4     5   end
  *     records              a           b         c (the counter itself)
  *     changes     (born) a |     b - a |   c - b
  *
- * The model keeps these changes. Changes of several counters add up, a stretch of time is a sum of
- * changes, and the sum of all equals the final counters, whatever a file contains.
+ * The model stores these changes. Changes of several counters can be added, the growth in a period
+ * is a sum of changes, and the sum of all changes equals the final counters, even if the file is
+ * damaged.
  *
- * A snapshot may be missing from the file: packing thins them out, and a copy of a growing file may
- * lack the latest. Its records then count for the last present one before it, and only the first of
- * a counter's records there has the counter's value. A record out of order is skipped, and so is,
- * with a note, a record of an unknown counter. */
+ * A snapshot may be missing from the file: packing removes some, and a copy of a growing file may
+ * lack the latest. Its records then count for the last snapshot before it that is present. Among
+ * several records of a counter there, the first has the counter's value. A record out of order is
+ * skipped. A record of an unknown counter is skipped with a note. */
 #include "load/load_history.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A hundred years; sums of times stay in range. */
+/* About seventy years; sums of times stay in range. */
 #define ELAPSED_NS_MAX ((uint64_t)1 << 61)
 
-/* Above any recorder's count; bounds the memory of a forged file. */
+/* More than any recorder writes; limits the memory for a forged file. */
 #define HISTORY_RECORDS_MAX ((size_t)1 << 22)
 
-/* A counter on its way through its records. */
+/* Progress through the records of one counter. */
 struct walk {
-    struct profile_amounts known; // At its last record.
-    uint32_t snapshots;           // Ordinal of that record; before the first, of the birth.
+    struct profile_amounts known; // Value at the last record.
+    uint32_t snapshots;           // Ordinal of that record's snapshot; before the first record, the
+                                  // snapshot of the counter's birth.
 };
 
-/* Those of the counters that have records; of a short run few have. */
+/* Progress of the counters that have records; in a short run, few have any. */
 struct walks {
-    const uint32_t *ordinals; // By snapshot's id,
-    size_t ids;               // and this is the last of them.
-    uint32_t *place;          // By counter: index into v plus 1; 0 = it has none. NULL if none has.
+    const uint32_t *ordinals; // Ordinal by snapshot id.
+    size_t ids;               // Largest index of `ordinals`.
+    uint32_t *place;          // By counter: index into v plus 1; 0 = no records. NULL if no counter
+                              // has records.
     struct walk *v;
     size_t count, capacity;
     struct arena arena;
@@ -54,8 +57,8 @@ load_history_since(struct profile_amounts now, const struct profile_amounts *the
     };
 }
 
-/* Counters at D, in a file whose recorder kept no history: such a snapshot has no id and contains
- * its values. */
+/* Return the amounts at D, in a file whose recorder kept no history. Such a snapshot has no id and
+ * contains the amounts itself. */
 static struct profile_amounts
 known_amounts(const struct disk_snapshot *d)
 {
@@ -89,7 +92,7 @@ load_history_by_time(const void *a, const void *b)
     return x->elapsed_ns < y->elapsed_ns ? -1 : x->elapsed_ns > y->elapsed_ns;
 }
 
-/* Load the snapshots. Returns for each id how many of them were taken until then; the array is from
+/* Load the snapshots. Return, by snapshot id, the number of snapshots up to it. The array is from
  * the scratch ARENA. */
 static uint32_t *
 load_snapshots(struct loader *l, struct arena *arena)
@@ -98,7 +101,8 @@ load_snapshots(struct loader *l, struct arena *arena)
     size_t count = raw_count(l->raw, DISK_SNAPSHOTS), bad = 0;
     uint32_t *ordinals = arena_array(arena, count + 1, sizeof *ordinals);
 
-    p->snapshots = arena_array(&p->arena, count + 1, sizeof *p->snapshots); // And the last tick's.
+    // Room for one more, at the last tick.
+    p->snapshots = arena_array(&p->arena, count + 1, sizeof *p->snapshots);
     for (size_t i = 0; i < count; i++) {
         const struct disk_snapshot *d = raw_record(l->raw, DISK_SNAPSHOTS, i);
         bool used = d->elapsed_ns != 0;
@@ -115,7 +119,7 @@ load_snapshots(struct loader *l, struct arena *arena)
         raw_damage(l->raw, "%zu snapshots are damaged and were skipped", bad);
     if (!p->has_history && p->snapshot_count > 1)
         qsort(p->snapshots, p->snapshot_count, sizeof *p->snapshots, load_history_by_time);
-    // Ids rise with time; two threads may have looked at the clock in the other order.
+    // Ids rise with time, but two threads may have read the clock in the other order.
     for (size_t i = 1; i < p->snapshot_count; i++)
         if (p->snapshots[i].elapsed_ns < p->snapshots[i - 1].elapsed_ns)
             p->snapshots[i].elapsed_ns = p->snapshots[i - 1].elapsed_ns;
@@ -147,7 +151,7 @@ birth_of(const struct loader *l, const struct walks *walks, size_t i)
     return walks->ordinals[born <= walks->ids ? born : walks->ids];
 }
 
-/* Return the row of counter I, created at its first record. */
+/* Return the progress of counter I, created at its first record. */
 static struct walk *
 walk_of(const struct loader *l, struct walks *walks, size_t i)
 {
@@ -167,7 +171,7 @@ load_history_record_count(const struct loader *l)
     return count < HISTORY_RECORDS_MAX ? count : HISTORY_RECORDS_MAX;
 }
 
-/* Return true if a thread has the counter; it may be of no site. */
+/* Return true if counter I belongs to a thread; it may have no site. */
 static bool
 has_counter(const struct loader *l, size_t i, size_t counter_count)
 {
@@ -179,7 +183,8 @@ has_counter(const struct loader *l, size_t i, size_t counter_count)
     return b->thread != 0;
 }
 
-/* Add the changes from record to record of each counter. Returns how many records cannot be right.
+/* Add the changes between consecutive records of each counter. Return the number of invalid
+ * records.
  */
 static size_t
 follow_records(struct loader *l, struct walks *walks, size_t counter_count)
@@ -217,8 +222,8 @@ amounts_of(const struct disk_counter *d)
                                     (int64_t)d->frees, (int64_t)d->freed_bytes};
 }
 
-/* Add what changed after the last record of each counter, or after its birth: of nearly all of a
- * short run that is their whole life. */
+/* Add the change after the last record of each counter, or after its birth. In a short run that is
+ * the only change of nearly all counters. */
 static void
 end_walks(struct loader *l, const struct walks *walks, size_t count)
 {
@@ -237,7 +242,7 @@ end_walks(struct loader *l, const struct walks *walks, size_t count)
     }
 }
 
-/* Add the changes of all COUNT counters. Returns how many records cannot be right. */
+/* Add the changes of all COUNT counters. Return the number of invalid records. */
 static size_t
 follow_counters(struct loader *l, size_t count, const uint32_t *ordinals)
 {
@@ -262,13 +267,13 @@ sum_snapshots(struct profile *p)
     for (size_t i = 0; i < p->change_count; i++)
         profile_amounts_add(&intervals[p->changes[i].interval], &p->changes[i].amounts);
     for (size_t i = 0; i < p->snapshot_count; i++) {
-        // A history overrides the values in a snapshot without an id.
+        // Values from the history replace the values in a snapshot without an id.
         p->snapshots[i].amounts = i > 0 ? p->snapshots[i - 1].amounts : (struct profile_amounts){0};
         profile_amounts_add(&p->snapshots[i].amounts, &intervals[i]);
     }
 }
 
-/* Return how many changes there can be at most. */
+/* Return the maximum number of changes. */
 static size_t
 count_changes(const struct loader *l, size_t counter_count)
 {
@@ -284,9 +289,9 @@ count_changes(const struct loader *l, size_t counter_count)
     return changes;
 }
 
-/* End the snapshots of an idle process at its last tick: the present values are the values of that
- * time if live bytes changed more until then. The recorder does the same at its next tick, see
- * account/history.c. */
+/* Add a snapshot at the last tick of an idle process. The counters have not changed since then. If
+ * live bytes have changed since the latest snapshot, the recorder would take this snapshot at its
+ * next tick (account/history.c). */
 static void
 add_last_tick(struct loader *l)
 {
@@ -294,7 +299,7 @@ add_last_tick(struct loader *l)
     struct profile *p = l->p;
     const struct profile_snapshot *last = &p->snapshots[p->snapshot_count - 1];
     struct profile_amounts now = last->amounts;
-    uint64_t tick_ns = shared->last_ns + 1; // As a snapshot has it.
+    uint64_t tick_ns = shared->last_ns + 1; // As a snapshot's time is stored.
     int64_t since, until;
 
     if (p->process.ended || tick_ns < last->elapsed_ns || tick_ns > p->process.elapsed_ns)
@@ -324,7 +329,7 @@ load_history(struct loader *l)
         add_last_tick(l);
         if (load_history_record_count(l) < raw_count(l->raw, DISK_HISTORY))
             raw_damage(l->raw, "its history is longer than any recorder's; the rest was skipped");
-        // The copy of a file that is being written may have the record and not yet the counter.
+        // The copy of a file that is being written may have the record and lack the counter.
         if (bad && p->process.ended)
             loader_note_of_loose(l)(
                 l->raw, "%zu records of the history are of no known counter; skipped", bad);

@@ -1,4 +1,4 @@
-/* load_history.h: counters at snapshots. */
+/* load_history.h: load the counters at snapshots. */
 #ifndef LOAD_LOAD_HISTORY_H
 #define LOAD_LOAD_HISTORY_H
 

@@ -1,8 +1,8 @@
 /* load_sampling.c: recording modes, and error bounds of estimates.
  *
  * A profile with every event recorded has one mode, exact, and no errors. A profile of an older
- * recorder lacks these tables and is read likewise. Impossible error values (not finite, negative,
- * beyond any sum) count as 0. analyse/interval.c turns errors into intervals. */
+ * recorder lacks these tables and is read as exact. Impossible error values (not finite, negative,
+ * larger than any sum) count as 0. analyse/interval.c converts errors to intervals. */
 #include "load/load_sampling.h"
 
 #include <stdlib.h>
@@ -10,10 +10,10 @@
 
 #include "load/load_tree.h"
 
-/* No sum of an estimate is larger: 2^63 bytes, squared, times the number of samples. */
+/* Upper bound of any sum of an estimate: 2^63 bytes, squared, times the number of samples. */
 #define ERROR_MAX 1e60
 
-/* X if it is a number that an estimate may have, else 0. */
+/* Return X if it is a possible value of an estimate, otherwise 0. */
 static double
 load_sampling_believable(double x)
 {
@@ -55,17 +55,17 @@ load_errors(struct loader *l)
         };
         if (d->peak_epoch < epoch)
             e.peak = errors_live(&e);
-        site = loader_site_at(l, d->site, &homeless); // May move the sites.
+        site = loader_site_at(l, d->site, &homeless); // This may move the array of sites.
         errors_add(profile_change_site_errors(p, site), &e);
         errors_add(&p->errors, &e);
     }
     return homeless;
 }
 
-/* Possible block sizes at SITE in modes without a sample of it: any size of its class. If its stack
- * VARIES so much that it has blocks of two classes, also any size of the next one. In the smallest
- * class sizes differ too little to matter; the largest class ends with the largest observed
- * size. */
+/* Return the possible block sizes at SITE in modes without a sample of it: any size of its class.
+ * If its stack VARIES so much that it has blocks of two classes, any size of the adjacent class as
+ * well. The sizes of the smallest class differ too little to matter. The largest class ends with
+ * the largest observed size. */
 static struct counters
 possible_sizes(const struct profile_site *site, bool varies)
 {
@@ -96,10 +96,11 @@ void
 load_units(struct loader *l)
 {
     struct profile *p = l->p;
-    struct errors missed = profile_missed(p, &p->totals); // Even without any site.
-    uint8_t *classes;                                     // By node: a bit for each it has.
+    struct errors missed = profile_missed(p, &p->totals); // For blocks of stacks without any site.
+    // By node: one bit for each size class of its sites.
+    uint8_t *classes;
 
-    if (p->longest_bytes == 0 && p->longest_calls == 0) // All was recorded, nothing missed.
+    if (p->longest_bytes == 0 && p->longest_calls == 0) // Everything was recorded.
         return;
     classes = arena_alloc(&p->arena, p->node_count);
     errors_add_units(&p->errors, &missed);

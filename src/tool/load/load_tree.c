@@ -1,21 +1,21 @@
 /* load_tree.c: modules, the call tree, its sites, and the symbols of a packed file.
  *
- * Equal nodes that two threads added at once are merged. The pseudo-nodes "truncated", "shortened"
- * and "broken" become flags of the frames below them. A node follows its parent in the file, so one
- * pass suffices, and a parent behind its node is damage. Tags become no nodes: they map to the
- * frame above them, and their contents are part of the keys of their sites:
+ * Equal nodes that two threads added at the same time are merged. The pseudo-nodes "truncated",
+ * "shortened" and "broken" become flags of the frames below them. In the file, a parent comes
+ * before its children, so one pass suffices; another order is damage. Tags do not become nodes:
+ * they map to the frame above them, and their contents become part of their sites' keys:
  *
  *     key:  | node | size class 2 bits | tags 26 bits (loader.h) |
  *
- * Named frames are locations as well, with one frame and no module; the file has their names.
+ * A named frame becomes a location with one frame and no module; the file has its name.
  *
- * Ignores the header's flag for tags, which exists for readers without support for tags. A live
- * process may set it between the copies of header and nodes.
+ * The header's flag for tags is ignored. It exists for readers without support for tags, and a live
+ * process may set it between the copies of the header and of the nodes.
  *
- * Repeated references are bounded by the size of the file: one string in many names in loader.c,
- * one frame in many locations here, deep stacks of many sites and many frames of many locations in
- * load_fit.c. Damaged records are skipped and counted. load_counters.c loads the sites'
- * counters. */
+ * Repeated references are limited by the size of the file: one string in many names by loader.c,
+ * one frame in many locations by this file, deep stacks of many sites and many frames of many
+ * locations by load_fit.c. Damaged records are skipped and counted. load_counters.c loads the
+ * sites' counters. */
 #include "load/load_tree.h"
 
 #include <string.h>
@@ -25,10 +25,10 @@
 
 enum {
     SITE_ID_MAX = 1 << 22,
-    NODE_DEPTH_MAX = 2048,       // The recorder stops at half of it.
-    LOCATION_FRAMES_MAX = 256,   // Inlined calls at one place.
-    SHARED_FRAMES_MAX = 1 << 20, // Frames that several places have.
-    SAME_NAME_MAX = 64,          // Types of one name, on average.
+    NODE_DEPTH_MAX = 2048,       // Twice the recorder's limit.
+    LOCATION_FRAMES_MAX = 256,   // Frames of one location, which inlining makes several.
+    SHARED_FRAMES_MAX = 1 << 20, // Frames that several locations share.
+    SAME_NAME_MAX = 64,          // Average number of types with the same name.
 };
 
 void
@@ -71,7 +71,7 @@ load_tree_add_location(struct loader *l, uint64_t frame, bool exact)
     struct loader_recent *recent = &l->recent[hash_u64(key) % countof(l->recent)];
     bool new;
 
-    // A tree has a hundred nodes for each place in the code.
+    // Fast path: a tree has about a hundred nodes for each code location.
     if (recent->key == key && key != 0)
         return recent->location;
     known = map_put(&l->known_locations, key, &new);
@@ -108,7 +108,8 @@ key_heap(uint64_t key)
     return (uint32_t)(key >> TAGS_HEAP_SHIFT) % LOADER_HEAPS_MAX;
 }
 
-/* Name of record INDEX of the named frames, or a substitute if it is not in the file. */
+/* Return the frame of record INDEX of the named frames, or a substitute if the file lacks the
+ * record. */
 static struct profile_frame
 load_tree_named_frame(struct loader *l, uint64_t index)
 {
@@ -130,7 +131,7 @@ load_tree_named_frame(struct loader *l, uint64_t index)
     return f;
 }
 
-/* Return the location of FRAME, a named one. */
+/* Return the location of FRAME, a named frame. */
 static uint32_t
 load_tree_add_named(struct loader *l, uint64_t frame)
 {
@@ -150,7 +151,7 @@ load_tree_add_named(struct loader *l, uint64_t frame)
     return id;
 }
 
-/* A new node. */
+/* Append a node and return its id. */
 static uint32_t
 append_node(struct loader *l, uint32_t parent, uint32_t location, uint32_t flags)
 {
@@ -163,7 +164,7 @@ append_node(struct loader *l, uint32_t parent, uint32_t location, uint32_t flags
     return (uint32_t)p->node_count++;
 }
 
-/* Return the node for LOCATION under PARENT: the known one if there is one, else new. */
+/* Return the node for LOCATION under PARENT, added if new. */
 static uint32_t
 load_tree_add_node(struct loader *l, uint32_t parent, uint32_t location, uint32_t flags)
 {
@@ -173,8 +174,8 @@ load_tree_add_node(struct loader *l, uint32_t parent, uint32_t location, uint32_
 
     if (l->one_thread)
         return append_node(l, parent, location, flags);
-    // The outermost frame of a truncated stack and the same frame of a whole stack are two nodes.
-    // Likewise a guess stays a guess where merging put it beside the same frame known for sure.
+    // The outermost frame of a truncated stack and the same frame of a whole stack are two nodes. A
+    // guessed frame and the same frame found for certain are two nodes as well.
     if (flags != 0)
         key ^= hash_u64(flags);
     known = map_put(&l->known_nodes, key, &new);
@@ -183,9 +184,10 @@ load_tree_add_node(struct loader *l, uint32_t parent, uint32_t location, uint32_
     return (uint32_t)*known;
 }
 
-/* Return true if only one thread ever added nodes, so that none is there twice. A map of hundreds
- * of thousands of nodes is larger than the caches: to look each up would take longer than all else
- * that is done here. If a made-up file has a node twice all the same, a tree shows it twice. */
+/* Return true if only one thread ever added nodes, so that no node occurs twice. The map of nodes
+ * is then not needed. With hundreds of thousands of nodes it exceeds the caches, and the lookups
+ * would take longer than the rest of loading. If a forged file has duplicate nodes, a tree view
+ * shows them twice. */
 static bool
 had_one_thread(const struct raw_file *raw)
 {
@@ -202,14 +204,15 @@ had_one_thread(const struct raw_file *raw)
     return rows == 1;
 }
 
-/* Return true if D is the node above shortened stacks. Two threads may have added it at once. */
+/* Return true if D is the node above shortened stacks. Two threads may have added it at the same
+ * time, so there may be two. */
 static bool
 is_shortened_root(const struct disk_node *d)
 {
     return d->parent == DISK_NODE_TRUNCATED && d->frame == DISK_SHORTENED;
 }
 
-/* Make node I of the file, a frame, a node; false if it has no place in the tree. */
+/* Add node I of the file, a frame, to the tree. Return false if it has no place in the tree. */
 static bool
 load_frame(struct loader *l, size_t i, const struct disk_node *d)
 {
@@ -235,14 +238,14 @@ load_frame(struct loader *l, size_t i, const struct disk_node *d)
                    ? load_tree_add_named(l, d->frame)
                    : load_tree_add_location(l, d->frame, d->flags & DISK_NODE_EXACT);
     p->locations[location].runtime |= (d->flags & DISK_NODE_RUNTIME) != 0;
-    // The callee of an interrupted function is the trampoline of its signal handler.
+    // The callee of an interrupted function is the trampoline that calls its signal handler.
     if (p->locations[p->nodes[parent - 1].location].exact)
         p->locations[location].at_start = true;
     l->node_of[i] = 1 + load_tree_add_node(l, parent - 1, location, flags);
     return true;
 }
 
-/* Map node I of the file, a tag, to the node that it is below; false if it has no place there. */
+/* Map node I of the file, a tag, to the node above it. Return false if a tag is invalid there. */
 static bool
 load_tag(struct loader *l, size_t i, const struct disk_node *d)
 {
@@ -254,7 +257,7 @@ load_tag(struct loader *l, size_t i, const struct disk_node *d)
     return l->tags_of[i] != 0;
 }
 
-/* Return true if D has no site, as most nodes. */
+/* Return true if D has no site, like most nodes. */
 static bool
 is_siteless(const struct disk_node *d)
 {
@@ -265,7 +268,7 @@ is_siteless(const struct disk_node *d)
     return (sites[0] | sites[1]) == 0;
 }
 
-/* Add the sites of D, node I of the file, which must be in the tree. */
+/* Record the possible sites of D, node I of the file, which must be in the tree. */
 static void
 note_sites(struct loader *l, size_t i, const struct disk_node *d)
 {
@@ -306,7 +309,7 @@ load_nodes(struct loader *l)
     if (!l->one_thread)
         map_reserve(&l->known_nodes, count);
     l->node_of[0] = 1;
-    // Packing cuts empty records off the end of a tree without stacks.
+    // Packing removes empty records from the end of a tree without stacks.
     if (count > DISK_NODE_OTHER)
         l->node_of[DISK_NODE_OTHER] = 2;
     for (size_t i = 1; i < count && i < DISK_NODE_FIRST; i++)
@@ -314,7 +317,7 @@ load_nodes(struct loader *l)
     for (size_t i = DISK_NODE_FIRST; i < count; i++) {
         const struct disk_node *d = raw_record(l->raw, DISK_NODES, i);
 
-        if (d->frame == 0) // No node, and its sites have no place.
+        if (d->frame == 0) // The record is unused, and so are its sites.
             ;
         else if (d->flags & DISK_NODE_TAG)
             l->bad_tags += !load_tag(l, i, d);
@@ -334,9 +337,9 @@ loader_expect_sites(struct loader *l, size_t count)
         map_reserve(&l->known_sites, count);
 }
 
-/* Return true if no other id of the file is the site with KEY: then a map need not know it, which
- * for a hundred thousand of them is larger than the caches. Below tags several nodes of the file
- * are one (heaps of one name), and "other" has all that belongs to none. */
+/* Return true if no other id of the file maps to the site with KEY. Such sites are not in the map,
+ * which for a hundred thousand sites would exceed the caches. Nodes below tags may map to the same
+ * site (heaps of one name), and "other" represents all sites without a node. */
 static bool
 is_sole(const struct loader *l, uint64_t key)
 {
@@ -389,7 +392,7 @@ loader_site_at(struct loader *l, uint64_t id, size_t *homeless)
     return site;
 }
 
-/* Return the site of the model with the file's id ID; NULL if nothing was counted for it. */
+/* Return the model's site for the file's id ID; NULL if it has no counters. */
 static struct profile_site *
 counted_site(const struct loader *l, uint64_t id)
 {
@@ -399,7 +402,7 @@ counted_site(const struct loader *l, uint64_t id)
         return NULL;
     if (l->index_of_site[id] != 0)
         return &l->p->sites[l->index_of_site[id] - 1];
-    known = map_get(&l->known_sites, l->site_of[id] - 1); // As another id.
+    known = map_get(&l->known_sites, l->site_of[id] - 1); // Another id may have created the site.
     return known != NULL ? &l->p->sites[*known] : NULL;
 }
 
@@ -435,7 +438,7 @@ load_symbols(struct loader *l)
 {
     struct profile *p = l->p;
     size_t frame_count = raw_count(l->raw, DISK_FRAMES);
-    // A packed file has separate frames for each location.
+    // In a packed file, each location has separate frames.
     uint64_t left = frame_count + SHARED_FRAMES_MAX;
     size_t found = 0;
 
@@ -482,7 +485,8 @@ load_types(struct loader *l)
     struct profile *p = l->p;
     size_t count = raw_count(l->raw, DISK_TYPES);
     size_t site_count = raw_count(l->raw, DISK_SITE_TYPES);
-    // A type has a new name, or shares it with a few others of other sizes.
+    // Limit for damaged files: in others, a type has a new name or shares it with a few types of
+    // other sizes.
     uint64_t left = l->raw->tables[DISK_STRINGS].size_bytes * SAME_NAME_MAX;
 
     p->types = arena_array(&p->arena, count, sizeof *p->types);
@@ -490,7 +494,7 @@ load_types(struct loader *l)
         const struct disk_type *d = raw_record(l->raw, DISK_TYPES, i);
         uint64_t last = p->type_count > 0 ? p->types[p->type_count - 1].size : 0;
 
-        // A lookup would miss entries out of order.
+        // A binary search would miss entries out of order.
         if (d->size < last || d->name.bytes == 0)
             continue;
         if (d->name.bytes > left) {

@@ -1,15 +1,15 @@
 /* load_valid.c: invariants that the loader establishes.
  *
- * A cut or merged profile keeps fewer: a moment has no peak, and a sum of peaks may wrap where the
- * files are damaged. A merge is written and loaded before use, and then satisfies all of them
- * again. */
+ * A cut or merged profile does not keep all of them: a moment has no peak, and a sum of peaks may
+ * wrap if the files are damaged. A merged profile is written and loaded before use, and then
+ * satisfies all of them again. */
 #include "load/load_valid.h"
 
 #include "format/format.h"
 #include "util/ensure.h"
 #include "util/map.h"
 
-/* Return true if KEY is new in KNOWN. */
+/* Add KEY to KNOWN. Return true if it is new. */
 static bool
 load_valid_is_first(struct map *known, uint64_t key)
 {
@@ -19,7 +19,8 @@ load_valid_is_first(struct map *known, uint64_t key)
     return is_new;
 }
 
-/* One site is one stack in one size class, of one heap, with one set of labels. KNOWN is empty. */
+/* Return true if each site has a different stack, size class, heap or set of labels. KNOWN is
+ * empty. */
 static bool
 sites_are_distinct(const struct profile *p, struct map *known)
 {
@@ -28,7 +29,7 @@ sites_are_distinct(const struct profile *p, struct map *known)
         uint64_t key = ((uint64_t)s->node * DISK_SIZE_CLASSES + s->size_class) << 26 |
                        (uint64_t)s->labels << 13 | s->heap;
 
-        HOLDS(load_valid_is_first(known, key)); // load_tree.c has a map of them.
+        HOLDS(load_valid_is_first(known, key)); // load_tree.c finds sites by this key.
     }
     return true;
 }
@@ -39,8 +40,8 @@ rows_are_distinct(const struct profile *p, struct map *known)
     for (size_t i = 0; i < p->thread_site_count; i++) {
         const struct profile_thread_site *t = &p->thread_sites[i];
 
-        HOLDS(load_valid_is_first(known, (uint64_t)t->thread << 32 | t->site)); // So has
-                                                                                // load_counters.c.
+        // load_counters.c finds rows by this key.
+        HOLDS(load_valid_is_first(known, (uint64_t)t->thread << 32 | t->site));
     }
     return true;
 }
@@ -56,14 +57,16 @@ loaded_is_valid(const struct profile *p)
     if (!distinct)
         return false;
     HOLDS(p->extent == EXTENT_WHOLE); // A file covers the whole run.
-    HOLDS(p->mode_count >= 1);      // Without one in the file one is made.
-    HOLDS(counters_live_bytes(&p->totals) <= p->totals.peak_bytes); // loader_raise_peak saw to it.
-    HOLDS(p->peak_error_bytes >= 0);                                // A bound from below is none.
-    HOLDS(p->bin_count == DISK_EXACT_BINS + DISK_RANGE_BINS);       // Those of all threads in one.
+    HOLDS(p->mode_count >= 1);      // The loader adds one if the file has none.
+    // loader_raise_peak ensures this.
+    HOLDS(counters_live_bytes(&p->totals) <= p->totals.peak_bytes);
+    HOLDS(p->peak_error_bytes >= 0);                                // It is an upper bound.
+    // The bins of all threads are summed.
+    HOLDS(p->bin_count == DISK_EXACT_BINS + DISK_RANGE_BINS);
     for (size_t i = 0; i < p->unknown_free_count; i++) {
-        HOLDS(p->unknown_frees[i].count > 0); // Others are left out.
-        HOLDS(i == 0 || p->unknown_frees[i - 1].count >= p->unknown_frees[i].count); // Views show
-                                                                                     // the first.
+        HOLDS(p->unknown_frees[i].count > 0); // Others are skipped.
+        // Sorted; views show the first ones.
+        HOLDS(i == 0 || p->unknown_frees[i - 1].count >= p->unknown_frees[i].count);
     }
     return true;
 }

@@ -4,7 +4,7 @@
 
 #include "profile/profile.h"
 
-/* Return true if P, which is valid (profile_valid.h), also keeps the loader's own invariants. Only
+/* Return true if P, which is valid (profile_valid.h), also satisfies the loader's invariants. Only
  * reads. */
 bool loaded_is_valid(const struct profile *p);
 

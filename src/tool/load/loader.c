@@ -1,8 +1,8 @@
 /* loader.c: the file's strings in the model.
  *
- * Nearly every table names strings, as places in one table of them. Each becomes one string of the
- * model, however many records name it. What records claim of the table together is bounded by its
- * size: otherwise a few bytes could ask for gigabytes, by many strings that overlap.
+ * Nearly every table refers to strings, by offset and length in one table. Each becomes one string
+ * of the model, however many records refer to it. The total length of all strings is limited by the
+ * size of the table. Otherwise many overlapping strings could turn a few bytes into gigabytes.
  */
 #include "load/loader.h"
 
