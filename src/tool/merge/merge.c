@@ -1,4 +1,4 @@
-/* merge.c: many profiles as one.
+/* merge.c: sum profiles.
  *
  *     profile ─┬─ modules, stacks, sites ─► merge_tree.c ───────┐
  *     profile ─┤  heaps, labels ─► merge_heaps.c ───────────────┤
@@ -6,17 +6,18 @@
  *     profile ─┤  accesses ─► merge_access.c ───────────────────┤
  *     profile ─┴─ timeline ─► merge_timeline.c ─────────────────┘
  *
- * The sum is an ordinary profile and grows only with new items of an input: stacks, names, threads.
- * An input is added and dropped, so memory holds the result and one input, however many there are.
+ * The sum is an ordinary profile. It grows only by items that are new in an input: stacks, names,
+ * threads. An input is released after it was added, so memory holds the sum and one input, however
+ * many inputs there are.
  *
- * Counts and bytes are added exactly. The sum is the same in any order and grouping, up to the
- * order of items of equal rank. Errors of estimates add up as for independent samples, which
- * recordings are. The peak is the sum of the processes' peaks: an upper bound of their common peak,
- * because they need not coincide; the timeline is more precise.
+ * Counts and bytes are added exactly. The sum does not depend on the order and grouping of inputs,
+ * except for the order of items of equal rank. Errors of estimates are added as for independent
+ * samples, which recordings are. The peak is the sum of the processes' peaks. That is an upper
+ * bound of their common peak, because the peaks need not coincide; the timeline is more precise.
  *
  * Threads of equal name are merged. Snapshots, history and the order of recording modes belong to
- * one process and its clock, and are left out; the set of modes is kept. For a timeline, which is
- * only displayed, histories are aligned to one clock (merge_history.c). */
+ * one process and its clock, so the sum has none of these; it has the set of modes. For a timeline,
+ * which is only displayed, histories are aligned to one clock (merge_history.c). */
 #include "merge/merge.h"
 
 #include <stdlib.h>
@@ -48,7 +49,7 @@ merge_new(void)
     return m;
 }
 
-/* TEXT, kept as long as the sum is. */
+/* Return a copy of TEXT that lives as long as the sum. */
 static const char *
 merge_keep(struct merge *m, const char *text)
 {
@@ -101,7 +102,7 @@ merge_counters(struct merge *m, struct merge_input *in)
         }
         profile_count(p, *known, profile_row_counters(in->p, i));
     }
-    p->totals.lives_unknown |= in->p->totals.lives_unknown; // Also if it has no rows.
+    p->totals.lives_unknown |= in->p->totals.lives_unknown; // Also if IN has no rows.
     errors_add(&p->errors, &in->p->errors);
 }
 
@@ -141,7 +142,7 @@ merge_types(struct merge *m, struct merge_input *in)
     p->typed = p->typed || in->p->typed;
 }
 
-/* Add a recording mode; when there are too many, a like one stands for it. */
+/* Add a recording mode. If there are too many, a similar mode represents it. */
 static void
 merge_add_mode(struct profile *p, uint32_t mode, uint64_t period)
 {
@@ -172,7 +173,7 @@ merge_modes(struct merge *m, const struct profile *from)
         p->longest_bytes = from->longest_bytes;
     if (from->longest_calls > p->longest_calls)
         p->longest_calls = from->longest_calls;
-    // If some kept fewer frames than others, that is no loss: it was asked for.
+    // Different numbers of kept frames are no loss, because the user requested them.
     if (from->frames_kept != 0 && (p->frames_kept == 0 || from->frames_kept < p->frames_kept))
         p->frames_kept = from->frames_kept;
 }
@@ -207,7 +208,7 @@ add_program(struct merge *m, const char *executable, uint64_t processes)
     p->programs[*known].processes += processes;
 }
 
-/* Add, saturating at UINT32_MAX. */
+/* Return A + B, saturating at UINT32_MAX. */
 static uint32_t
 count_sum(uint32_t a, uint32_t b)
 {
@@ -230,7 +231,7 @@ merge_programs(struct merge *m, const struct profile *from)
     m->p->merged_left_out = count_sum(m->p->merged_left_out, from->merged_left_out);
 }
 
-/* TEXT if all processes so far have had it, else "", which means unknown. */
+/* Return TEXT if it was the same in all processes so far, otherwise "", which means unknown. */
 static const char *
 common(struct merge *m, bool is_first, const char *sum, const char *text)
 {
@@ -344,7 +345,7 @@ merge_finish(struct merge *m)
 {
     struct profile *p = m->p;
 
-    // Types of one size keep their order: the sort is stable as long as there is memory for it.
+    // Types of equal size keep their order, because qsort is stable unless it lacks memory.
     if (p->type_count > 1)
         qsort(p->types, p->type_count, sizeof *p->types, merge_by_size);
     if (p->program_count > 1)
@@ -360,7 +361,7 @@ merge_finish(struct merge *m)
     merge_corruptions_finish(m);
     merge_accesses_finish(m);
     if (p->totals.lives_unknown)
-        profile_forget_lives(p); // Over all inputs, or the sum would depend on their order.
+        profile_forget_lives(p); // Over all inputs, so that the sum does not depend on their order.
     p->damage = profile_parts_damage(&p->arena, p->merged_damaged, p->merged_left_out);
     ENSURE_VALID(profile_is_valid(p));
     ENSURE_VALID(profile_is_writable(p));

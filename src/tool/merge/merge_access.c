@@ -1,11 +1,11 @@
-/* merge_access.c: accesses by site and by place in the block, added up.
+/* merge_access.c: sum access counts by site and by granule.
  *
- * An input whose program counted nothing adds nothing. If granule sizes differ, counts by place in
- * the block cannot be added, and the sum has none (access_join). Counts by site are kept, although
- * their shares of granules then mix sizes.
+ * An input whose program counted nothing adds nothing. If granule sizes differ, counts by granule
+ * cannot be added, and the sum has none (access_join). Counts by site are kept, although their
+ * shares of granules then mix sizes.
  *
- * The flag that uncounted code may have accessed the blocks is merged for each site separately. So
- * a site stays "never accessed" although other programs had uncounted code.
+ * The flag that uncounted code may have accessed the blocks is merged for each site separately.
+ * Therefore a site can be "never accessed" although other programs had uncounted code.
  */
 #include "merge/merge_access.h"
 

@@ -4,10 +4,10 @@
 
 #include "merge/merger.h"
 
-/* Add the accesses that IN has counted. Call after merge_sites. */
+/* Add the access counts of IN. Call after merge_sites. */
 void merge_accesses(struct merge *m, struct merge_input *in);
 
-/* Sort the accesses. Call after the last input. */
+/* Sort the access counts. Call after the last input. */
 void merge_accesses_finish(struct merge *m);
 
 #endif

@@ -1,7 +1,7 @@
 /* merge_heaps.c: merge heaps, sets of labels, and the backing of heaps.
  *
- * Heaps with equal names are one, and so are sets with equal labels. Malloc and the empty set are
- * number 0 as in every profile; set 1 represents all sets with unknown labels, as in the file. */
+ * Heaps with equal names are merged, and so are sets with equal labels. Heap 0 is malloc and set 0
+ * is empty, as in every profile; set 1 represents all sets with unknown labels, as in the file. */
 #include "merge/merge_heaps.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "util/strbuf.h"
 
 enum {
-    // As many as a file can have. All beyond share one name.
+    // Limits of a file. All further ones share one name.
     HEAPS_MAX = 1024,
     LABEL_SETS_MAX = 4096,
     LABELS_UNKNOWN = 1,
@@ -71,7 +71,7 @@ heap_at(struct merge *m, const char *name)
     return (uint32_t)*known;
 }
 
-/* Add FROM, a heap of a process that began at START_NS of the wall clock, to TO. */
+/* Add the heap FROM to TO. FROM's process started at START_NS by the wall clock. */
 static void
 merge_heap(struct profile_heap *to, const struct profile_heap *from, uint64_t start_ns)
 {
@@ -84,7 +84,7 @@ merge_heap(struct profile_heap *to, const struct profile_heap *from, uint64_t st
     to->collections += from->collections;
 }
 
-/* The labels of SET as one text, which no other labels have. */
+/* Append the labels of SET to OUT as one text that is unique to these labels. */
 static void
 put_key(const struct profile_label_set *set, struct strbuf *out)
 {
@@ -133,7 +133,7 @@ merge_heaps(struct merge *m, struct merge_input *in)
     for (size_t i = 1; i < p->heap_count; i++) {
         const struct profile_heap *from = &p->heaps[i];
 
-        // The last one of each profile stands for unknown ones; it is usually unused.
+        // The last heap of each profile represents unknown ones; it is usually unused.
         if (from->made == 0 && from->counters.allocations == 0 && from->counters.frees == 0 &&
             from->backing.allocations == 0 && from->backing.frees == 0)
             continue;
@@ -156,7 +156,7 @@ merge_backings(struct merge *m, struct merge_input *in)
         uint64_t *known;
         bool is_new;
 
-        // Only in a damaged file does something back a heap that does not exist.
+        // Only damaged files have backings of heaps that do not exist.
         if (heap == 0)
             continue;
         known = map_put(&m->backings, (uint64_t)node << 32 | heap, &is_new);

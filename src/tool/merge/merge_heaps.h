@@ -4,16 +4,16 @@
 
 #include "merge/merger.h"
 
-/* Initialise the sum: malloc, and the label sets that every profile has. */
+/* Initialise the sum with malloc and the label sets that every profile has. */
 void merge_heaps_init(struct merge *m);
 
 /* Merge heaps and sets of labels, without the counts of their sites. */
 void merge_heaps(struct merge *m, struct merge_input *in);
 
-/* After merge_nodes. */
+/* Merge the backings of heaps. Call after merge_nodes. */
 void merge_backings(struct merge *m, struct merge_input *in);
 
-/* Finish the heaps. Call when the sum's start is known. */
+/* Finish the heaps. Call when the start of the sum is known. */
 void merge_heaps_finish(struct merge *m);
 
 #endif

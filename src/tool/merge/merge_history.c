@@ -1,16 +1,17 @@
 /* merge_history.c: counters of a sum's rows over time.
  *
  * Snapshots belong to one process and its clock, so a merged file has none. For a timeline of a
- * session's processes they are aligned to the wall clock, which each process noted at its start:
+ * session's processes, they are aligned to the wall clock, which each process recorded at its
+ * start:
  *
  *     process 1    ·  ·  ·  ·  · end
  *     process 2            ·    ·    ·    ·  end
  *     sum          |    |    |    |    |    |        moments at equal distances
  *
- * A change of a row is known at its snapshot, and counts from the sum's next moment on. Memory that
- * a process holds when it ends returns to the system and counts as freed at the next moment.
- * Otherwise the leftovers of a hundred compilers, one after the other, would look like one growing
- * heap. Only processes that live until the very end keep theirs, as in the profile of one
+ * A change of a row is known at its snapshot, and counts from the sum's next moment on. When a
+ * process ends, its memory returns to the system and counts as freed at the next moment. Otherwise
+ * the memory of a hundred compilers, one after another, would look like one growing heap. Only
+ * processes that live until the end of the sum keep their blocks, as in the profile of one
  * process. */
 #include "merge/merge_history.h"
 
@@ -28,7 +29,7 @@ moment_ns(const struct merge *m, size_t k)
            (uint64_t)((double)length * (double)(k + 1) / (double)(HISTORY_MOMENTS + 1));
 }
 
-/* Interval of the sum for the time UNIX_NS. */
+/* Return the interval of the sum that contains the time UNIX_NS. */
 static uint32_t
 interval_of_time(const struct merge *m, uint64_t unix_ns)
 {
@@ -73,7 +74,7 @@ merge_history_row_of(struct merge *m, const struct merge_input *in, size_t i)
                                                     in->sites[from->site]);
 }
 
-/* Count the blocks that row I of IN holds at its end as freed from INTERVAL on. */
+/* Count the blocks that row I of IN holds at its end as freed in INTERVAL. */
 static void
 merge_history_release(struct merge *m, const struct merge_input *in, size_t i, uint32_t interval)
 {
@@ -131,7 +132,7 @@ merge_history(struct merge *m, struct merge_input *in)
     for (size_t i = 0; i < p->thread_site_count; i++) {
         const struct counters *c = profile_row_counters(p, i);
 
-        if (!p->has_history) // So all is known at the end alone.
+        if (!p->has_history) // Its counters are known only at the end.
             merge_history_add_change(m, merge_history_row_of(m, in, i), end,
                                      &(struct profile_amounts){c->allocations, c->allocated_bytes,
                                                                c->frees, c->freed_bytes});

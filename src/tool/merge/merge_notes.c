@@ -1,8 +1,9 @@
-/* merge_notes.c: notes of tools on the inputs, merged.
+/* merge_notes.c: merge the notes of tools on the inputs.
  *
- * A build of five hundred files has five hundred compilers, each with the same allocator inside. So
- * similar notes become one: the one with the most unseen memory, with its process and the number of
- * processes that had such a note. Notes are similar if kind, program and advice are equal. */
+ * A build of five hundred files has five hundred compilers, each with the same allocator inside.
+ * Therefore similar notes become one. It has the text of the note with the most unseen memory, the
+ * name of that process, and the number of processes with such a note. Notes are similar if kind,
+ * program and advice are equal. */
 #include "merge/merge_notes.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ unseen_bytes(const struct profile_note *n)
     return counters_difference((int64_t)n->anonymous_bytes, (int64_t)n->recorded_bytes);
 }
 
-/* Return the length of the program in PROCESS, "prog (pid 12)". */
+/* Return the length of the program's name in PROCESS, "prog (pid 12)". */
 static size_t
 program_length(const char *process)
 {

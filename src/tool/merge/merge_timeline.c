@@ -1,24 +1,24 @@
 /* merge_timeline.c: live bytes of all processes together, over time.
  *
- * A process holds the value of its last point until the next one, and nothing after its end. So a
- * timeline is a series of changes, and the sum of many is all their changes, sorted. The common
- * clock is each host's wall clock.
+ * The live bytes of a process are constant from one point to the next, and zero after its end. A
+ * timeline is therefore a series of changes, and the sum of timelines consists of all their
+ * changes, sorted. The common clock is each host's wall clock.
  *
  *     process 1   +3 ······ +1 ·········· -4
  *     process 2          +2 ······ +5
  *     sum          3      5  6      11      7
  *
- * To bound memory, times are rounded up to a grid whose width is a power of two, and the grid
- * becomes coarser when there are too many steps. The final width is the finest that fits all
- * changes, whatever their order of arrival.
+ * To limit memory, times are rounded up to a grid whose width is a power of two, and the grid
+ * becomes coarser when there are too many steps. The final width is the smallest for which all
+ * changes fit, in any order of inputs.
  *
- * The last point has the final values of the last processes, as a single process's timeline
- * does. */
+ * The last point has the final values of the processes that end last, as a single process's
+ * timeline has its final value. */
 #include "merge/merge_timeline.h"
 
 #include <string.h>
 
-/* Later times are clamped to it: nothing overflows, and no clock is that late. */
+/* Limit to which later times are clamped, so that sums do not overflow. Real clocks are earlier. */
 #define TIME_MAX (UINT64_C(1) << 62)
 
 enum { WIDTH_BITS_MIN = 10 };
@@ -37,7 +37,7 @@ time_of_end(const struct profile *p)
     return time_after(p->process.start_unix_ns, p->process.elapsed_ns);
 }
 
-/* A - B, wrapping as counters_sum does. */
+/* Return A - B, wrapping as counters_sum does. */
 static int64_t
 difference(int64_t a, int64_t b)
 {
@@ -119,7 +119,8 @@ time_sum_add(struct time_sum *t, const struct profile *p)
         live = d->live_bytes;
         events = d->events;
     }
-    // In a sum those that ended before the last are no longer there, whatever they did not free.
+    // In a sum, processes that ended before the last have no live bytes, even if they did not free
+    // them.
     if (p->merged_processes > 1 && p->time_point_count > 0)
         end_live = live;
     add_at(t, last_ns > end_ns ? last_ns : end_ns,

@@ -1,25 +1,27 @@
 /* merge_tree.c: merge modules, code addresses, stacks and sites of many processes.
  *
- * Modules are equal if their build ids are, or, without build ids, their paths. An address is
- * transferred as an offset in the module, so that processes with different load addresses share
- * stacks. A module keeps its first load address. If another module is there, it moves to a free
- * range, so that an address belongs to one module, as the formats of other tools require. Among the
- * paths of one build id, the alphabetically first wins, whatever the order of inputs.
+ * Modules are equal if their build ids are equal or, without build ids, their paths. An address is
+ * transferred as an offset in the module, so processes with different load addresses share stacks.
+ * A module keeps its load address in the first input. If another module of the sum is there, it
+ * moves to a free range, so that an address belongs to one module, as the formats of other tools
+ * require. If several paths have the same build id, the alphabetically first is used, so that the
+ * order of inputs does not matter.
  *
- * Code outside of modules (compiled at run time) has addresses without meaning in another process.
- * If it has a name, equal names are merged: the methods of 500 runs add up, and the result does not
- * grow with the number of runs. Named frames are treated alike. Nameless code is equal at equal
- * addresses, which happens in processes forked after its creation, and hardly ever in others,
- * because addresses are random. Both get addresses with bit 47 set, where no process has code.
+ * Code outside of modules (compiled at run time) has addresses that are meaningless in other
+ * processes. If the code has a name, equal names are merged, and so are equal named frames. Then
+ * the methods of 500 runs are summed, and the result does not grow with the number of runs. Code
+ * without a name is merged if addresses are equal. That happens in processes forked after the code
+ * was created, and hardly ever in others, because addresses are random. Both kinds get addresses
+ * with bit 47 set, where no process has code.
  *
  *     site ─► node ─► location (module + place, or name, or address)
  *              └───► parent node ─► …
  *
- * Nodes are equal if parents, locations and flags are; only those on the path of a site or of an
- * unknown free are transferred. merge_tree_site_key alone decides which sites are equal.
+ * Nodes are equal if parents, locations and flags are equal. Only nodes on the path of a site or of
+ * an unknown free are transferred. Sites are equal if merge_tree_site_key returns equal keys.
  *
- * Ids of files are bounded. Code beyond the bound has no module (but a name), or belongs to the
- * site "other", and is counted there. */
+ * The ids of a file are limited. Code of further modules keeps its name but has no module. Further
+ * nodes and sites are counted at the site "other". */
 #include "merge/merge_tree.h"
 
 #include <stdio.h>
@@ -29,18 +31,21 @@
 #include "util/strbuf.h"
 
 enum {
-    MODULES_MAX = 1 << 15, // Fewer than a frame has room for: exact ones have a bit less.
+    MODULES_MAX = 1 << 15, // A little less than a frame's field can hold, whose highest values have
+                           // other meanings.
     NODES_MAX = 1 << 27,
-    SITES_MAX = (1 << 22) - 8, // Readers believe no larger id.
+    SITES_MAX = (1 << 22) - 8, // Readers reject larger ids.
     MODULE_GAP_BYTES = 1 << 20,
     CODE_STEP_BYTES = 16,
 };
 
 #define MODULE_BYTES_MAX (UINT64_C(1) << 44)
-#define MODULE_MOVED_FIRST (UINT64_C(1) << 44) // Executables are below, libraries above.
-#define ADDRESS_END (UINT64_C(1) << 47)        // Range for modules.
+#define MODULE_MOVED_FIRST (UINT64_C(1) << 44) // Between executables, which are below, and
+                                               // libraries, which are above.
+#define ADDRESS_END (UINT64_C(1) << 47)        // End of the range for modules.
 #define CODE_BIT ADDRESS_END
-#define CODE_NAMED_LAST (DISK_ADDRESS_MASK + 1) // Downwards from there: where stacks would be.
+#define CODE_NAMED_LAST (DISK_ADDRESS_MASK + 1) // Assigned downwards from here, in the range of
+                                                // stacks.
 
 enum { NODE_ROOT = 0, NODE_OTHER_ID = 1 };
 
@@ -73,7 +78,7 @@ merge_path(struct merge *m, struct merge_input *in, const struct profile_module 
     return (uint32_t)*known;
 }
 
-/* Modules with equal keys are one. */
+/* Return the key of a module; modules with equal keys are merged. */
 static uint64_t
 module_key(struct merge *m, const struct profile_module *from, uint32_t path)
 {
@@ -86,7 +91,7 @@ module_key(struct merge *m, const struct profile_module *from, uint32_t path)
     return UINT64_C(1) << 32 | strtab_id(&m->build_ids, hex);
 }
 
-/* A module of P that lies in [START, END), or NULL. */
+/* Return a module of P that overlaps [START, END), or NULL. */
 static const struct profile_module *
 module_in(const struct profile *p, uint64_t start, uint64_t end)
 {
@@ -96,7 +101,7 @@ module_in(const struct profile *p, uint64_t start, uint64_t end)
     return NULL;
 }
 
-/* Start for SIZE_BYTES that were at START; 0 if there is no room. */
+/* Return a start address for a module of SIZE_BYTES that was at START; 0 if there is no room. */
 static uint64_t
 place_module(struct merge *m, uint64_t start, uint64_t size_bytes)
 {
@@ -105,14 +110,14 @@ place_module(struct merge *m, uint64_t start, uint64_t size_bytes)
 
     if (start + size_bytes <= ADDRESS_END && module_in(m->p, start, start + size_bytes) == NULL)
         return start;
-    // Within its page it stays where it was.
+    // Keep the offset within a page.
     next += start % DISK_PAGE_BYTES;
     while (next + size_bytes <= ADDRESS_END &&
            (there = module_in(m->p, next, next + size_bytes)) != NULL)
         next = round_up(there->end, DISK_PAGE_BYTES) + start % DISK_PAGE_BYTES;
     if (next + size_bytes > ADDRESS_END) {
-        // So many modules are made up: to go past all of them again for each of the others would
-        // take for ever.
+        // Only a forged file has so many modules. Searching past all of them again for each further
+        // module would take quadratic time.
         m->module_next = ADDRESS_END;
         return 0;
     }
@@ -136,12 +141,13 @@ new_module(struct merge *m, const struct profile_module *from, uint32_t path)
     to->end = start + (from->end - from->start);
     to->bias = from->bias + (start - from->start);
     to->path = strtab_get(&p->strings, path);
-    if (from->trouble != NULL) // Its symbols go with its profile; the sum determines its own gaps.
+    if (from->trouble != NULL) // The text belongs to FROM's profile; the sum later determines its
+                               // own.
         to->trouble = arena_strdup(&p->arena, from->trouble);
     return (uint32_t)p->module_count++;
 }
 
-/* The module TO has turned up as FROM too. */
+/* Merge FROM's facts into TO, the same module of the sum. */
 static void
 same_module(struct profile_module *to, const struct profile_module *from, const char *path)
 {
@@ -186,8 +192,8 @@ new_location(struct merge *m, uint64_t address, uint32_t module, bool exact)
     return (uint32_t)p->location_count++;
 }
 
-/* Return the slot of the location with this address; the key is the one that readers of the file
- * have. */
+/* Return the slot of the location with this address. The key is the same as in a reader of the
+ * file. */
 static uint64_t *
 location_slot(struct merge *m, uint64_t address, uint32_t module, bool exact)
 {
@@ -212,7 +218,7 @@ merge_tree_has_name(const struct profile *p, const struct profile_location *l)
     return l->frame_count > 0 && p->frames[l->first_frame].function != 0;
 }
 
-/* Return the id of code that no module of the sum covers. It is known by its name or by its
+/* Return the id of the location of code outside of the sum's modules, found by its name or its
  * address. */
 static uint32_t
 code_location(struct merge *m, struct merge_input *in, const struct profile_location *l)
@@ -241,8 +247,8 @@ code_location(struct merge *m, struct merge_input *in, const struct profile_loca
     return (uint32_t)*known;
 }
 
-/* Return the address in the sum's module TO of the code at ADDRESS in FROM. For a damaged file any
- * valid address will do. */
+/* Return the address in the sum's module TO of the code at ADDRESS in FROM. In a damaged file
+ * ADDRESS may be outside of FROM; then return any valid address. */
 static uint64_t
 moved_address(uint64_t address, const struct profile_module *from, const struct profile_module *to)
 {
@@ -251,7 +257,7 @@ moved_address(uint64_t address, const struct profile_module *from, const struct 
     return moved != 0 ? moved : 1;
 }
 
-/* A number that is the higher the more is known of the code at L. */
+/* Return a rank of the detail known of the code at L; higher = more. */
 static int
 detail(const struct profile *p, const struct profile_location *l)
 {
@@ -263,8 +269,8 @@ detail(const struct profile *p, const struct profile_location *l)
     return 1 + (f->function != 0) + (f->file != 0);
 }
 
-/* Copy the frames of FROM if they have more detail. So the sum has the symbols of any host with
- * debug information. */
+/* Copy the frames of FROM if they have more detail. The sum thus has the symbols of any host that
+ * has debug information. */
 static void
 take_frames(struct merge *m, struct merge_input *in, const struct profile_location *from,
             struct profile_location *to)
@@ -315,10 +321,10 @@ node_at(struct merge *m, uint32_t parent, uint32_t location, uint32_t flags)
     uint64_t *known, key;
     bool is_new;
 
-    // Nodes that do not fit become "other", and so do their callees.
+    // Nodes that find no room become "other", and so do their callees.
     if (parent == NODE_OTHER_ID)
         return NODE_OTHER_ID;
-    // In 4 bits: there is one node with NODE_OTHER, which is not put here.
+    // Three flags fit into 4 bits: the one node with NODE_OTHER is not in the map.
     static_assert(NODE_SHORTENED == NODE_OTHER << 2, "the key");
     key = (uint64_t)(flags | (flags & NODE_SHORTENED) >> 2) << 60;
     known = map_put(&m->nodes, key | (uint64_t)parent << 32 | location, &is_new);
@@ -332,7 +338,7 @@ node_at(struct merge *m, uint32_t parent, uint32_t location, uint32_t flags)
     return (uint32_t)*known;
 }
 
-/* Mark the nodes of P in use. */
+/* Return, by node of P, true if the node is in use. */
 static bool *
 nodes_in_use(const struct profile *p, struct arena *arena)
 {
@@ -376,7 +382,7 @@ merge_nodes(struct merge *m, struct merge_input *in)
     }
 }
 
-/* Which sites are one: those with equal keys. */
+/* Return the key of a site; sites with equal keys are merged. */
 static uint64_t
 merge_tree_site_key(const struct profile_site *s)
 {
@@ -384,14 +390,15 @@ merge_tree_site_key(const struct profile_site *s)
            s->labels;
 }
 
-/* Only malloc without labels uses the "other" sites that each file has. */
+/* Return true if S is one of the "other" sites that each file has. They belong to malloc without
+ * labels. */
 static bool
 is_other(const struct profile_site *s)
 {
     return s->node == NODE_OTHER_ID && s->heap == 0 && s->labels == 0;
 }
 
-/* Return the index of the site that is like LIKE, made if new. */
+/* Return the index of the site equal to LIKE, added if new. */
 static uint32_t
 merge_tree_site_at(struct merge *m, struct profile_site like)
 {
@@ -412,7 +419,7 @@ merge_tree_site_at(struct merge *m, struct profile_site like)
     return (uint32_t)*known;
 }
 
-/* The more certain verdict wins. If both are equally certain, of different types, the type is
+/* Merge a type: the more certain verdict wins. If two types are equally certain, the type is
  * unknown. */
 static void
 merge_type(struct profile_site *to, uint32_t verdict, uint32_t type)
@@ -465,7 +472,7 @@ merge_unknown_frees(struct merge *m, struct merge_input *in)
             p->unknown_frees[*known].count += f.count;
             continue;
         }
-        // In the file the stack is found through a site.
+        // A file refers to a stack through a site.
         if (f.site_node != 0)
             merge_tree_site_at(
                 m, (struct profile_site){.node = f.site_node, .counters = COUNTERS_ZERO});
@@ -476,7 +483,7 @@ merge_unknown_frees(struct merge *m, struct merge_input *in)
     }
 }
 
-/* In the file the stack of a block is found through a site. */
+/* Add a site for NODE, because a file refers to a block's stack through a site. */
 static uint32_t
 with_site(struct merge *m, uint32_t node)
 {
@@ -494,7 +501,7 @@ merge_corruptions(struct merge *m, struct merge_input *in)
     for (size_t i = 0; i < in->p->corruption_count; i++) {
         struct profile_corruption d = in->p->corruptions[i];
 
-        d.found_ns += start_ns; // By the clock of all, until the first start is known.
+        d.found_ns += start_ns; // Relative to the wall clock, until the first start is known.
         d.whole_ns += start_ns;
         d.node = in->nodes[d.node];
         d.site_node = with_site(m, in->nodes[d.site_node]);

@@ -11,16 +11,16 @@ void merge_tree_init(struct merge *m);
 
 void merge_modules(struct merge *m, struct merge_input *in);
 
-/* Merge the nodes with counts, with their locations and frames. */
+/* Merge the nodes that have counts, together with their locations and frames. */
 void merge_nodes(struct merge *m, struct merge_input *in);
 
-/* Add the sites with their properties, but without counters. Requires merge_heaps. */
+/* Add the sites without their counters. Requires merge_heaps. */
 void merge_sites(struct merge *m, struct merge_input *in);
 
 void merge_unknown_frees(struct merge *m, struct merge_input *in);
 void merge_corruptions(struct merge *m, struct merge_input *in);
 
-/* Make the times of damages relative to the earliest start, and sort them by the time they were
+/* Make the times of corruptions relative to the earliest start, and sort them by the time they were
  * found. Call after all inputs. */
 void merge_corruptions_finish(struct merge *m);
 

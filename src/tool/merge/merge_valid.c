@@ -1,41 +1,43 @@
 /* merge_valid.c: invariants of a sum between two inputs.
  *
- * Each table of the sum has a map of its items. The two must agree, or the next input duplicates an
- * item. Heaps are summed up when the merge ends, so only permanently maintained sums are
- * checked. */
+ * Each table of the sum has a map of its items. If the two disagreed, the next input would
+ * duplicate an item. Heaps are summed when the merge ends, so only sums that are maintained all the
+ * time are checked. */
 #include "merge/merge_valid.h"
 
 #include "profile/profile_valid.h"
 #include "util/ensure.h"
 
-/* Steps of time in the order of the grid, as many as it may have. */
+/* Return true if the steps are in ascending order and within their limit. */
 static bool
 time_is_valid(const struct time_sum *t)
 {
-    HOLDS(t->count <= MERGE_TIME_POINTS); // The grid gets coarser when there are more.
+    HOLDS(t->count <= MERGE_TIME_POINTS); // The grid becomes coarser when there are more.
     for (size_t i = 1; i < t->count; i++)
-        HOLDS(t->steps[i - 1].index < t->steps[i].index); // They are found by halving.
+        HOLDS(t->steps[i - 1].index < t->steps[i].index); // Sorted, for binary search.
     return true;
 }
 
-/* Items in both a table and its map. Some tables begin with unmapped entries. */
+/* Return true if each table has as many items as its map. Some tables begin with entries that are
+ * not in the map. */
 static bool
 maps_are_valid(const struct merge *m)
 {
     const struct profile *p = m->p;
 
-    HOLDS(m->threads.count == p->thread_count);           // One for each name,
-    HOLDS(m->thread_sites.count == p->thread_site_count); // for each pair,
-    HOLDS(m->sites.count == p->site_count);               // for each key,
-    HOLDS(m->frees.count == p->unknown_free_count);       // for each kind of free at a stack,
-    HOLDS(m->programs.count == p->program_count);         // for each executable,
-    HOLDS(m->backings.count == p->backing_count);         // and each stack that backs a heap.
-    HOLDS(m->heaps.count + 1 == p->heap_count);           // Malloc is not looked for.
-    HOLDS(m->label_sets.count + 2 >= p->label_set_count); // The empty set and "other labels"
-                                                          // neither; several may be the latter.
-    HOLDS(m->nodes.count + 2 >= p->node_count); // The root and "other" neither; what finds no room
-                                                // is in the map as "other".
-    HOLDS(m->modules.count + 1 >= p->module_count); // Module 0 neither; what finds no room is 0.
+    HOLDS(m->threads.count == p->thread_count);           // One per name,
+    HOLDS(m->thread_sites.count == p->thread_site_count); // one per pair,
+    HOLDS(m->sites.count == p->site_count);               // one per key,
+    HOLDS(m->frees.count == p->unknown_free_count);       // one per kind of free at a stack,
+    HOLDS(m->programs.count == p->program_count);         // one per executable,
+    HOLDS(m->backings.count == p->backing_count);         // and one per stack that backs a heap.
+    HOLDS(m->heaps.count + 1 == p->heap_count);           // Malloc is not in the map.
+    // The empty set and "other labels" are not in the map; several keys may map to the latter.
+    HOLDS(m->label_sets.count + 2 >= p->label_set_count);
+    HOLDS(m->nodes.count + 2 >= p->node_count); // The root and "other" are not in the map; keys of
+                                                // nodes without room map to "other".
+    HOLDS(m->modules.count + 1 >= p->module_count); // Module 0 is not in the map; keys of modules
+                                                    // without room map to 0.
     return true;
 }
 
@@ -47,8 +49,8 @@ merge_is_valid(const struct merge *m)
 
     for (size_t i = 0; i < p->site_count; i++)
         counters_add(&total, &p->sites[i].counters);
-    HOLDS(counters_are_same(&total, &p->totals)); // A counter is added to both at once.
-    HOLDS(p->merged_processes > 0);               // Something was added.
+    HOLDS(counters_are_same(&total, &p->totals)); // An event counts in both.
+    HOLDS(p->merged_processes > 0);               // At least one input was added.
     return profile_ids_are_valid(p) && profile_is_writable(p) && maps_are_valid(m) &&
            time_is_valid(&m->time);
 }

@@ -1,6 +1,6 @@
-/* merger.c: map an input's string ids to the sum's.
+/* merger.c: map the string ids of an input to those in the sum.
  *
- * Each string is looked up in the sum by its text once. The id found is cached in in->strings.
+ * Each string is looked up by its text once; in->strings caches the id found.
  */
 #include "merge/merger.h"
 

@@ -6,7 +6,7 @@
 #include "merge/merge_timeline.h"
 #include "util/map.h"
 
-/* The moments of a history of a sum: as many as a packed profile has snapshots. */
+/* Number of moments in a sum's history: the number of snapshots in a packed profile. */
 enum { HISTORY_MOMENTS = 256 };
 
 struct merge {
@@ -15,34 +15,34 @@ struct merge {
         thread_site_capacity, row_capacity, type_capacity, free_capacity, corruption_capacity,
         program_capacity, heap_capacity, label_set_capacity, backing_capacity, note_capacity,
         access_capacity, access_field_capacity;
-    struct strtab build_ids;  // In hexadecimal.
-    struct map modules;       // By the id of the build id, or of the path; see module_key.
-    uint64_t module_next;     // Address with room for the next module that must move.
-    struct map locations;     // Frame as in the file, and whether it is exact.
-    struct strtab code_names; // Names of code outside of modules, and
-    struct map code;          // its locations.
-    uint64_t code_next;       // the last address assigned to such code.
+    struct strtab build_ids;  // As hexadecimal text.
+    struct map modules;       // module_key to module id.
+    uint64_t module_next;     // Lowest address that is tried for a module that must move.
+    struct map locations;     // Frame as in the file, and its flag `exact`, to location.
+    struct strtab code_names; // Names of code outside of modules,
+    struct map code;          // their locations,
+    uint64_t code_next;       // and the last address assigned to such code.
     struct map nodes, sites, threads, thread_sites, types, frees, programs, heaps, backings;
-    struct strtab label_keys; // The labels of each set as one text, and
-    struct map label_sets;    // which set has them.
-    struct map accesses;      // By site: their index, and
-    struct map access_fields; // by site and place.
-    struct map changes;       // By row and interval: their index.
+    struct strtab label_keys; // Labels of each set as one text,
+    struct map label_sets;    // and the set with these labels.
+    struct map accesses;      // Site to index in the sum's accesses,
+    struct map access_fields; // and site and granule to index in its fields.
+    struct map changes;       // Row and interval to index.
     size_t change_capacity;
     uint64_t history_from_ns, history_to_ns; // Time range of the history.
     struct time_sum time;
     uint64_t end_unix_ns;
 };
 
-/* A profile while it is being added. The arrays map its ids to the ids in the sum. */
+/* A profile that is being added. The arrays map its ids to ids in the sum. */
 struct merge_input {
     const struct profile *p;
     struct arena arena;
     uint32_t *strings; // 0 = not looked up yet.
     uint32_t *modules, *nodes, *sites, *threads, *heaps, *label_sets;
     uint32_t *locations; // 0 = not looked up yet.
-    struct map paths;    // Paths of modules, by address of the text: one long path may have many
-                         // modules.
+    struct map paths;    // Ids of module paths by the address of the text: many modules may have
+                         // the same long path.
 };
 
 /* Return the id in M of the string ID of IN. */
