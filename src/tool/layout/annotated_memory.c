@@ -1,29 +1,29 @@
 /* annotated_memory.c: find annotated blocks in two passes.
  *
- * The first pass reads the memory once, from the first byte to the last, in chunks that fit into
- * the cache, and keeps candidates: bytes that start like an annotation. It judges them by these
- * bytes alone, because the load address of an image may only follow from all candidates together.
+ * The first pass reads the memory once, in ascending order, in chunks that fit into the cache. It
+ * collects candidates: bytes that start like an annotation. Their addresses are not checked yet,
+ * because the load address of an image may only follow from all candidates together.
  *
- *     marks ─► shape ─► candidates ─┬─► of each part: where did it lie? ─┬─► blocks
- *        └─► refused                └─► of which kind?                   ├─► refused, by reason
- *                                                                        └─► damage
+ *     marks ─► shape ─► candidates ─┬─► load address of each part ───────┬─► blocks
+ *        └─► refused                └─► word size and byte order ────────┼─► refused, by reason
+ *                                                                        └─► corruptions
  *
  * An unknown load address follows from the part's candidates. The check of a whole annotation
  * encodes its address (annotation.h), and address minus position is equal for all of them. Copies
- * and damaged annotations each give a different address, so the most frequent one is right. A
- * single candidate with its address is accepted only if there is no other candidate.
+ * and corrupted annotations each give a different load address, so the most frequent one is right.
+ * If each candidate gives a different one, it is unknown, unless there is only one candidate.
  *
  * The second pass visits the candidates in order of position. A candidate at its encoded address is
- * a block, unless it lies within the bytes of the previous block. A candidate with the address of
- * another position in memory is a copy. The others are damaged, if they have the shape of the
- * blocks. Damage is reported in a program's memory but not in its code, which also contains the
- * letters.
+ * a block, unless it lies within the bytes of the previous block. A candidate that encodes another
+ * address in memory is a copy. The others are corrupted, if they have the shape of the blocks.
+ * Corruptions are reported in a program's memory but not in its code, which also contains the
+ * letters of marks.
  *
- * Ends are recorded as well. An end without an annotation remains from a block whose start was
- * overwritten from the block in front.
+ * Ends of annotations are collected as well. If an end has no annotation, the start of its block
+ * was overwritten from the block in front.
  *
- * A mark takes 64 bytes of memory. Marks without an end are limited in number, because a forged
- * file could hold millions. */
+ * A candidate takes 64 bytes of memory. Candidates without an end are limited in number, because a
+ * forged file could have millions. */
 #include "layout/annotated_memory.h"
 
 #include <stdlib.h>
@@ -31,10 +31,12 @@
 
 enum {
     CHUNK_BYTES = 1 << 20,
-    TAIL_BYTES = ANNOTATION_BYTES_MAX + 512, // Read beyond a chunk: an annotation, a small block.
-    ENDLESS_MAX = 1 << 20,                   // Candidates without an end that are kept,
-    LOST_MAX = 1 << 24,                      // and ends.
-    NEAR_BYTES = 64,                         // How far an allocator keeps two blocks apart.
+    TAIL_BYTES = ANNOTATION_BYTES_MAX + 512, // Read beyond a chunk: room for an annotation and a
+                                             // small block.
+    ENDLESS_MAX = 1 << 20,                   // Maximum number of candidates without an end,
+    LOST_MAX = 1 << 24,                      // and of ends without a start.
+    NEAR_BYTES = 64,                         // Maximum distance of two adjacent blocks in an
+                                             // allocator.
 };
 
 struct candidate {
@@ -47,9 +49,9 @@ struct candidate {
     bool has_end, has_birth, has_thread, guard_unknown;
 };
 
-/* A mark of an end: an annotation's, or one that has lost its beginning. */
+/* The end of an annotation, whose start may be lost. */
 struct end {
-    uint64_t off; // Behind it, where the user's bytes begin.
+    uint64_t off; // Position after the end, where the user's bytes begin.
     uint32_t part;
 };
 
@@ -58,7 +60,7 @@ struct finder {
     const struct annotated_options *options;
     struct candidate *v;
     size_t count, capacity, endless;
-    struct end *ends; // By part and place, as the candidates.
+    struct end *ends; // By part and position, like the candidates.
     size_t end_count, end_capacity;
     uint8_t *buffer;
     uint64_t done, total;
@@ -127,7 +129,7 @@ annotated_memory_read_part(const struct memory_part *part, uint64_t off, void *t
     return part->source->read(part->source->arg, part->off + off, to, bytes);
 }
 
-/* The guard of C if it is among the LEFT bytes at AT, where the user's bytes begin. */
+/* Check the guard of C, if it is among the LEFT bytes at AT, where the user's bytes begin. */
 static void
 look_at_guard(struct candidate *c, const uint8_t *at, size_t left)
 {
@@ -137,7 +139,7 @@ look_at_guard(struct candidate *c, const uint8_t *at, size_t left)
         c->guard_changed = (uint8_t)annotation_guard(at + c->size, c->guard_bytes);
 }
 
-/* A mark is at AT of the buffer's GOT bytes, at OFF of PART. */
+/* Add the mark at AT of the buffer, which has GOT bytes. OFF is its position in PART. */
 static void
 take_mark(struct finder *f, uint32_t part, uint64_t off, size_t at, size_t got)
 {
@@ -199,7 +201,7 @@ note_ends(struct finder *f, uint32_t part, uint64_t from, size_t at, size_t end)
     }
 }
 
-/* Look at the chunk of PART from START on, which is in it; returns where it ends. */
+/* Scan the chunk of PART that begins at START. Return its end. */
 static uint64_t
 scan_chunk(struct finder *f, uint32_t part, uint64_t start)
 {
@@ -224,7 +226,7 @@ scan_chunk(struct finder *f, uint32_t part, uint64_t start)
     return got < want && got < stop - from ? p->size : stop;
 }
 
-/* Where PART has something from START on. */
+/* Return the first position in PART from START on that is not in a hole. */
 static uint64_t
 skip_holes(const struct memory_part *part, uint64_t start)
 {
@@ -255,7 +257,7 @@ scan_part(struct finder *f, uint32_t part)
     }
 }
 
-/* --- Where parts lay, and which kind is meant ------------------------------------------------- */
+/* --- Load addresses, word size and byte order ------------------------------------------------- */
 
 static uint32_t
 base_stated(const struct candidate *c)
@@ -317,7 +319,7 @@ find_bases(struct finder *f)
 
 /* --- The second pass -------------------------------------------------------------------------- */
 
-/* Does any part cover the address that C encodes? */
+/* Return true if a part contains the address that C encodes. */
 static bool
 names_another_place(const struct annotated_memory *m, const struct candidate *c)
 {
@@ -327,7 +329,7 @@ names_another_place(const struct annotated_memory *m, const struct candidate *c)
     return false;
 }
 
-/* Do other parts continue PART for BYTES behind its end? */
+/* Return true if other parts continue PART for BYTES beyond its end. */
 static bool
 annotated_memory_goes_on(const struct annotated_memory *m, const struct memory_part *part,
                          uint64_t bytes)
@@ -398,7 +400,8 @@ add_corruption(struct annotated_memory *m, size_t *capacity, enum corruption_kin
     m->corruptions[m->corruption_count++] = (struct annotated_corruption){kind, *block, front};
 }
 
-/* Has C, which follows BLOCK, lost its end to an overwrite from behind? */
+/* Return true if the end of C's annotation is missing and BLOCK is directly in front of C, so that
+ * an overflow of BLOCK is likely. */
 static bool
 reaches_back(const struct annotated_block *block, const struct candidate *c)
 {
@@ -408,8 +411,8 @@ reaches_back(const struct annotated_block *block, const struct candidate *c)
            c->off - end <= NEAR_BYTES;
 }
 
-/* Is C, whose annotation lacks the end, a block nevertheless? Its check must agree with its
- * position, or its guard with its size and its shape with the block before. */
+/* Return true if C is a block although its annotation lacks the end. Either its check agrees with
+ * its position, or its guard agrees with its size, and its shape with the block before. */
 static bool
 is_block_without_end(const struct annotated_memory *m, const struct candidate *c)
 {
@@ -423,7 +426,7 @@ is_block_without_end(const struct annotated_memory *m, const struct candidate *c
            c->guard_bytes >= ANNOTATION_MARK_BYTES && c->guard_changed == c->guard_bytes;
 }
 
-/* C, which is not inside a block, is built as a block but is not whole. */
+/* Add the corrupted block of C if it has the shape of the block before. C is not inside a block. */
 static void
 add_broken(struct annotated_memory *m, size_t *capacity, const struct candidate *c)
 {
@@ -439,9 +442,9 @@ add_broken(struct annotated_memory *m, size_t *capacity, const struct candidate 
                    &block, m->count);
 }
 
-/* END has no beginning. Was that overwritten from the last block, which is in front of it? With a
- * guard that is whole nobody came from there. Without one only the next block is believed to have
- * been reached. */
+/* Add a corruption for END, whose start is missing, if the last block in front may have overflowed
+ * into it. A guard without changes shows that it has not. Without a guard, END must be the start of
+ * the next block. */
 static void
 add_lost(struct annotated_memory *m, size_t *capacity, const struct end *end)
 {
@@ -471,7 +474,7 @@ check_ends(struct finder *f, size_t next, const struct candidate *c, size_t *cap
             break;
         add_lost(f->m, capacity, e);
     }
-    // The end of C is its own.
+    // This end belongs to C.
     while (c != NULL && next < f->end_count && f->ends[next].part == c->part &&
            f->ends[next].off <= c->off + c->head_bytes)
         next++;

@@ -1,70 +1,72 @@
-/* annotated_memory.h: annotated blocks in any copy of memory, rejected candidates, and damage.
- * docs/internals/annotated.md defines which candidates are accepted. */
+/* annotated_memory.h: find annotated blocks in any copy of memory, with rejected candidates and
+ * corruptions. docs/internals/annotated.md defines which candidates are accepted. */
 #ifndef LAYOUT_ANNOTATED_MEMORY_H
 #define LAYOUT_ANNOTATED_MEMORY_H
 
 #include "layout/elf_facts.h"
 #include "util/map.h"
 
-/* A stretch of memory: SIZE bytes of SOURCE from OFF on, which lay at BASE. */
+/* A range of memory: SIZE bytes of SOURCE from OFF on, which the process had at BASE. */
 struct memory_part {
     const char *name; // For messages.
     const struct byte_source *source;
     uint64_t off, size;
     uint64_t base;
-    bool base_known; // Otherwise base is derived from the blocks; its high half is unknown.
-    uint64_t stated_count; // Set by annotated_find: number of blocks that agree on
+    bool base_known; // If false, base is derived from the blocks, without its upper 32 bits.
+    uint64_t stated_count; // Set by annotated_find: the number of blocks that imply
     uint64_t stated_base;  // this base, the most frequent one.
 };
 
-/* Reasons to refuse a mark. */
+/* Reason to reject a mark. */
 enum refusal {
-    REFUSED_NOT_ONE,     // No annotation follows the mark: it is text or code.
-    REFUSED_NO_END,      // The end of the annotation is not where it should be.
-    REFUSED_CUT_OFF,     // The memory ends before the annotation does.
-    REFUSED_COPY,        // The block lay at another address.
+    REFUSED_NOT_ONE,     // No annotation follows the mark, which is part of text or code.
+    REFUSED_NO_END,      // The annotation has no end at the expected position.
+    REFUSED_CUT_OFF,     // The memory ends within the annotation.
+    REFUSED_COPY,        // The annotation encodes another address.
     REFUSED_CORRUPTED,   // Its check is wrong.
-    REFUSED_INSIDE,      // It lies in the bytes of another block.
-    REFUSED_OTHER_WORDS, // Another word size or byte order.
+    REFUSED_INSIDE,      // The mark lies in the bytes of another block.
+    REFUSED_OTHER_WORDS, // The word size or byte order differs.
     REFUSALS,
 };
 
 struct annotated_block {
-    uint64_t off;  // Position of the user's bytes, in its part.
-    uint64_t size; // As requested.
-    uint64_t birth, thread; // If it has them.
+    uint64_t off;  // Position of the user's bytes in the part.
+    uint64_t size; // Requested size in bytes.
+    uint64_t birth, thread; // 0 if the annotation lacks them.
     uint32_t part;
-    uint32_t stack; // Index; see annotated_stack.
+    uint32_t stack; // Index for annotated_stack.
     uint32_t head_bytes;
-    uint8_t guard_bytes, guard_changed; // The first that has changed; guard_bytes if none has.
+    uint8_t guard_bytes, guard_changed; // Size of the guard, and index of its first changed byte;
+                                        // guard_bytes if none has changed.
     bool has_birth, has_thread;
-    bool cut_off; // The memory ends before the block does.
+    bool cut_off; // The memory ends within the block.
 };
 
 enum corruption_kind {
-    CORRUPTION_PAST_END = 1, // The owner of the block wrote past its end.
-    CORRUPTION_BEFORE_START, // The owner of the block wrote before its start.
-    CORRUPTION_OVERWRITTEN,  // Its annotation was overwritten, most likely from the block in front.
+    CORRUPTION_PAST_END = 1, // The block overflowed at its end.
+    CORRUPTION_BEFORE_START, // The block underflowed at its start.
+    CORRUPTION_OVERWRITTEN,  // The annotation was overwritten, most likely from the block in front.
 };
 
 struct annotated_corruption {
     enum corruption_kind kind;
-    // The readable contents of its annotation; no head if the beginning is lost.
+    // The readable contents of the annotation; head_bytes is 0 if the start is lost.
     struct annotated_block block;
-    size_t front; // Index of the nearest whole block in front of it, plus 1; 0 = none.
+    size_t front; // Index of the nearest whole block in front, plus 1; 0 = none.
 };
 
 struct annotated_memory {
     struct memory_part *parts;
     size_t part_count;
-    enum annotation_kind kind; // By block.
-    struct annotated_block *v; // By part and place. Owned.
+    enum annotation_kind kind; // Word size and byte order of all blocks.
+    struct annotated_block *v; // By part and position. Owned.
     size_t count;
     uint64_t bytes; // Sum over all blocks.
     size_t cut_off; // Number of cut-off blocks.
     uint64_t refused[REFUSALS];
-    size_t by_kind[ANNOTATION_KINDS]; // Annotations with an end, of each word size and order.
-    struct annotated_corruption *corruptions; // Owned, as the rest.
+    size_t by_kind[ANNOTATION_KINDS]; // Number of complete annotations of each word size and byte
+                                      // order.
+    struct annotated_corruption *corruptions; // Owned, like the arrays below.
     size_t corruption_count;
     uint64_t *frames;
     size_t frame_count, frame_capacity;
@@ -80,7 +82,7 @@ struct annotated_options {
     void *progress_arg;
 };
 
-/* Find the blocks in the COUNT PARTS, which the caller keeps. Sets unknown bases in them. The
+/* Find the blocks in the COUNT PARTS, which the caller keeps. Set unknown bases in PARTS. The
  * caller releases RET. */
 void annotated_find(struct memory_part *parts, size_t count,
                     const struct annotated_options *options, struct annotated_memory *ret);
@@ -93,8 +95,8 @@ size_t annotated_stack(const struct annotated_memory *m, uint32_t stack,
 /* Return the address of BLOCK's first byte. */
 uint64_t annotated_address(const struct annotated_memory *m, const struct annotated_block *block);
 
-/* Are all bits of the base of PART known? A base derived from blocks with words of 8 bytes has only
- * the lower 32, because the check of an annotation has 32 bits. */
+/* Return true if all bits of the base of PART are known. A base derived from blocks with 8-byte
+ * words has only the lower 32 bits, because the check of an annotation has 32 bits. */
 bool annotated_base_is_whole(const struct annotated_memory *m, uint32_t part);
 
 #endif

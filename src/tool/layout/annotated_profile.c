@@ -1,14 +1,13 @@
-/* annotated_profile.c: make the profile model (profile/profile.h) of blocks found in memory.
+/* annotated_profile.c: make a profile model (profile/profile.h) of blocks found in memory.
  *
- * A present block was allocated and not freed; other blocks are unknown. So the counters show these
- * blocks as allocated and live, and the peak as now. Lifetimes are unknown.
+ * The memory shows which blocks are live; all earlier blocks are unknown. Therefore the counters
+ * have each block as allocated and live, and the peak is the present state. Lifetimes are unknown.
  *
  * Equal return addresses are one stack. Nodes are built from the outermost frame on, as in a
- * recorded profile, so that stacks share their common part. A stack that fills all its places may
- * be longer, and is marked as cut.
+ * recorded profile, so that stacks share their common part. A stack that fills all places of its
+ * annotation may be longer, and is marked as truncated.
  *
- * On ARM the lowest bit of a return address selects the instruction set; it is no part of the
- * address. */
+ * On ARM, the lowest bit of a return address selects the instruction set and is cleared. */
 #include "layout/annotated_profile.h"
 
 #include <elf.h>
@@ -21,7 +20,7 @@
 
 enum {
     NODE_OTHERS = 1,
-    SITES_MAX = (1 << 22) - 8,  // Readers of files believe no larger id.
+    SITES_MAX = (1 << 22) - 8,  // Readers of files reject larger ids.
     NODES_MAX = 1 << 27,
     MODULES_MAX = 1 << 15,
 };
@@ -31,7 +30,7 @@ struct maker {
     const struct annotated_memory *m;
     const struct annotated_program *program;
     struct map locations; // By address.
-    struct map nodes;     // By parent, location and whether cut.
+    struct map nodes;     // By parent, location and truncation.
     struct map sites;     // By node and size class.
     size_t location_capacity, node_capacity, site_capacity;
 };
@@ -150,7 +149,7 @@ node_below(struct maker *k, uint32_t parent, uint32_t location, uint32_t flags)
     return (uint32_t)*known;
 }
 
-/* Node of STACK; IS_CUT if it may be longer. */
+/* Return the node of STACK; IS_CUT if the stack may be longer. */
 static uint32_t
 node_of_stack(struct maker *k, uint32_t stack, bool is_cut)
 {
@@ -198,7 +197,7 @@ site_of_block(struct maker *k, uint32_t node, uint64_t size)
     return (uint32_t)*known;
 }
 
-/* Ids for the file: ids of "other" by class, all others dense. */
+/* Assign the ids of a file: "other" by size class, all other sites densely. */
 static void
 number_sites(struct profile *p)
 {
@@ -277,7 +276,7 @@ make_sites(struct maker *k, struct annotated_places *ret)
     number_sites(p);
 }
 
-/* One row for all blocks, because threads are not known. */
+/* Make one row for all blocks, because threads are not known. */
 static void
 make_thread(struct profile *p)
 {

@@ -8,7 +8,7 @@
 /* A program or a library whose code was in the memory. */
 struct annotated_module {
     const char *path;              // Absolute.
-    const struct elf_facts *facts; // Start of it.
+    const struct elf_facts *facts; // Facts from the file's headers.
     uint64_t bias;                 // Address in memory minus address in the file.
 };
 
@@ -20,14 +20,15 @@ struct annotated_program {
     size_t module_count;
 };
 
-/* Sites and nodes of the blocks, in arrays from the profile's arena. */
+/* Sites and nodes of the blocks; arrays from the profile's arena. */
 struct annotated_places {
-    uint32_t *site_of; // By block: its site.
-    uint32_t *node_of; // By stack: its innermost node.
+    uint32_t *site_of; // Site of each block.
+    uint32_t *node_of; // Innermost node of each stack.
 };
 
-/* Make a profile with M's blocks as live blocks and no other events. TITLE is shown as the command,
- * WHEN_NS as the start. Not symbolised; suitable for write_model. The caller frees it. */
+/* Make a profile with M's blocks as live blocks and without other events. TITLE is shown as the
+ * command, WHEN_NS as the start. The profile is not symbolised, and write_model accepts it. The
+ * caller frees it. */
 struct profile *annotated_profile(const struct annotated_memory *m,
                                   const struct annotated_program *program, const char *title,
                                   uint64_t when_ns, struct annotated_places *ret);

@@ -1,9 +1,9 @@
-/* annotation.c: read annotations, and find their marks at memory speed.
+/* annotation.c: decode annotations, and find their marks at the speed of memory.
  *
  * A mark may start at any byte: a dump received over a serial line may have a header of odd length.
- * So each byte is compared with H and the third byte after it with P, sixteen at a time. Only where
- * both match, which is rare, the two bytes between are read. With the bytes in the cache, this pass
- * takes a fifth of the time to load them there. */
+ * Therefore each byte is compared with H and the third byte after it with P, sixteen at a time. The
+ * two bytes between are compared only where both match, which is rare. Once the bytes are in the
+ * cache, this takes a fifth of the time to load them there. */
 #include "layout/annotation.h"
 
 #include <string.h>

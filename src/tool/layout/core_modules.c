@@ -1,12 +1,12 @@
-/* core_modules.c: modules of a process, from a core's list of mapped files.
+/* core_modules.c: find the modules of a process by a core's list of mapped files.
  *
  * The list has paths and addresses. The load bias and the build id of an object are in its headers,
- * at its start. The kernel's default filter puts that page into the core, so modules are known even
- * if the file was replaced since. Without the headers, the file is read instead, and the symboliser
- * cannot check that it is the right one. */
+ * in its first page. The kernel's default filter includes that page in a core, so modules are known
+ * even if their files were replaced since. Without the headers, the file on disk is read instead,
+ * and the symboliser cannot check that it is the right one. */
 #include "layout/core_modules.h"
 
-/* Memory from an address on. */
+/* Memory from an address on, as a source of bytes. */
 struct window {
     const struct memory_parts *parts;
     uint64_t start;
@@ -31,7 +31,7 @@ core_modules_read_window(void *arg, uint64_t off, void *to, size_t bytes)
     return 0;
 }
 
-/* Facts in the headers of the object at START, or in those of the file PATH. */
+/* Read the headers of the object at START or, if these are missing, of the file PATH. */
 static bool
 read_object(const struct memory_parts *parts, uint64_t start, const char *path,
             struct arena *arena, struct elf_facts *ret)

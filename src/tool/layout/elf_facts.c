@@ -1,15 +1,15 @@
-/* elf_facts.c: headers of ELF files, of any word size and byte order.
+/* elf_facts.c: read the headers of ELF files of any word size and byte order.
  *
- * Reads only the program headers, the build id, and of a core the program's entry point and mapped
- * files. A truncated file has its headers and is read as far as it goes. The file is untrusted:
- * counts are bounded, and offsets are only passed to the source, which checks its end. */
+ * The reader uses only the program headers, the build id and, in a core, the program's entry point
+ * and mapped files. A truncated file is read as far as it goes. The file is untrusted: counts are
+ * limited, and offsets are only passed to the source, which checks its end. */
 #include "layout/elf_facts.h"
 
 #include <elf.h>
 #include <string.h>
 
 enum {
-    SEGMENTS_MAX = PN_XNUM, // More are said elsewhere, and nobody has them.
+    SEGMENTS_MAX = PN_XNUM, // Larger counts have another encoding, which no known file uses.
     NOTES_BYTES_MAX = 1 << 20,
 };
 
@@ -87,7 +87,8 @@ note_auxiliary(struct elf_facts *f, const uint8_t *values, size_t bytes)
             f->entry_here = annotation_word(f->kind, values + at + word);
 }
 
-/* How many there are, the size of a page; start, end and page of each; then all their paths. */
+/* Read the core's table of mapped files: their number and the page size; start, end and page offset
+ * of each; then all paths. */
 static void
 note_mappings(struct elf_facts *f, const uint8_t *values, size_t bytes, struct arena *arena)
 {

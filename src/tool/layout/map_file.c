@@ -1,4 +1,4 @@
-/* map_file.c: read linker maps, by the form of their lines.
+/* map_file.c: read linker maps; the form of a line identifies its format.
  *
  *     00008130 T main                                    nm
  *     00008130 00000024 T main                           nm -S
@@ -7,9 +7,9 @@
  *                                                        rest of the line may be on the next one
  *     main    0x00008131   Thumb Code    36  main.o      armlink --map --symbols
  *
- * Every linker has its format, and most lines of a map are something else, so an unrecognised line
- * is no error. A symbol without a size extends to the next one, and a data symbol never lies
- * between an address and its function. */
+ * Every linker has a different format, and most lines of a map have other contents, so an
+ * unrecognised line is no error. A symbol without a size extends to the next symbol. Data symbols
+ * may be omitted, because none lies between an address and its function. */
 #include "layout/map_file.h"
 
 #include <ctype.h>
@@ -73,7 +73,7 @@ is_name(const struct token *t)
     return true;
 }
 
-/* nm's letter for a function. */
+/* Return true if T is nm's letter for a function. */
 static bool
 is_function_letter(const struct token *t)
 {
@@ -88,7 +88,8 @@ map_file_is_word(const struct token *t, const char *word)
     return t->length == strlen(word) && memcmp(t->text, word, t->length) == 0;
 }
 
-/* Make NAME, a section, the function that it has alone; false if it has none. */
+/* If NAME is a section with one function, replace it by the function's name. Return false if it is
+ * not. */
 static bool
 is_section(struct token *name)
 {
@@ -102,8 +103,8 @@ is_section(struct token *name)
     return is_name(name);
 }
 
-/* Return the name in the line of TOKENS and its address; NULL if it has none. SECTION is the
- * function of a section whose address is in the next line. */
+/* Return the name in the line of TOKENS, and its address; NULL if there is none. SECTION is the
+ * function of a section whose address may be on the next line. */
 static const struct token *
 map_file_find_name(struct token *tokens, size_t count, struct token *section, uint64_t *ret_address)
 {

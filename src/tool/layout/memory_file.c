@@ -1,10 +1,10 @@
 /* memory_file.c: open copies of memory and find the address of each part.
  *
- * Files are read, not mapped: one that becomes shorter meanwhile must not end us. Holes of sparse
- * files, which cores mostly are, are passed over.
+ * Files are read and not mapped, because the command must survive a file that is truncated
+ * meanwhile. Holes are skipped; most cores are sparse files.
  *
- * Segments of a core that follow each other, in memory and in the file, are one part, since a block
- * may reach from one into the next.
+ * Segments of a core that are adjacent, in memory and in the file, become one part, because a block
+ * may extend from one into the next.
  */
 #include "layout/memory_file.h"
 

@@ -1,4 +1,4 @@
-/* memory_file.h: files with copies of memory: raw bytes, and ELF cores of any processor. */
+/* memory_file.h: open files with copies of memory: raw bytes, and ELF cores for any processor. */
 #ifndef LAYOUT_MEMORY_FILE_H
 #define LAYOUT_MEMORY_FILE_H
 
@@ -11,7 +11,7 @@ struct memory_file {
     int fd;
     struct byte_source source;
     bool is_core;
-    struct elf_facts facts; // A core's, or a program's.
+    struct elf_facts facts; // Facts of a core or program.
     uint64_t missing_bytes; // Cores only: bytes that segments claim beyond the file's end.
     struct timespec written;
 };
@@ -21,8 +21,8 @@ struct memory_parts {
     size_t count, capacity;
 };
 
-/* Open PATH, a regular file, as *RET, which must not move until memory_file_close. Strings are from
- * ARENA. Returns 0, or HEAPTAP_BAD_INPUT with ERR set and nothing to close. */
+/* Open PATH, a regular file, as *RET, which must stay at its address until memory_file_close.
+ * Strings are from ARENA. Returns 0, or HEAPTAP_BAD_INPUT with ERR set and nothing to close. */
 int memory_file_open(const char *path, struct arena *arena, struct memory_file *ret,
                      struct err *err);
 void memory_file_close(struct memory_file *file);
