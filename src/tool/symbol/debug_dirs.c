@@ -1,12 +1,12 @@
 /* debug_dirs.c: find debug files below directories that the user named.
  *
- * Such a directory may have the layout of /usr/lib/debug, as unpacked debug packages do,
+ * Such a directory may have the layout of /usr/lib/debug, like unpacked debug packages:
  *
  *     DIR/.build-id/xx/yyyy.debug
  *
- * or be an unordered set of files: files directly in DIR are identified by build id, whatever their
- * name. For that, all of them are opened once, when the first module is not found by layout. Skips
- * subdirectories, and files beyond FILES_MAX.
+ * It may also be an unordered set of files. Files directly in DIR are identified by build id,
+ * independent of their names. To read the build ids, all these files are opened once, when the
+ * first module is not found by layout. Subdirectories and files beyond FILES_MAX are skipped.
  *
  * The caller must verify the build id of each file that it opens. */
 #include "symbol/debug_dirs.h"
@@ -33,7 +33,7 @@ struct debug_dirs {
     struct arena arena;
     const char *const *paths;
     size_t count;
-    bool listed; // The next three are set.
+    bool listed; // The files of the directories were read, into the next three.
     struct debug_file *files;
     size_t file_count, file_capacity;
 };

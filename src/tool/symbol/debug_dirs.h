@@ -1,4 +1,4 @@
-/* debug_dirs.h: directories of debug files, named by the user. */
+/* debug_dirs.h: directories of debug files that the user named. */
 #ifndef SYMBOL_DEBUG_DIRS_H
 #define SYMBOL_DEBUG_DIRS_H
 
@@ -7,14 +7,15 @@
 struct debug_dirs;
 
 /* Return a search list of the COUNT directories at PATHS, which must stay valid; earlier ones take
- * precedence. Reads nothing yet. The caller must free it. */
+ * precedence. The directories are read on first use. The caller must free the list. */
 struct debug_dirs *debug_dirs_new(const char *const *paths, size_t count);
 
-/* D may be NULL. */
+/* Free D, which may be NULL. */
 void debug_dirs_free(struct debug_dirs *d);
 
-/* Return the next candidate for the debug file with build id ID, and advance *CURSOR, which starts
- * as 0; NULL at the end. The caller must verify it. Valid as long as D, which may be NULL. */
+/* Return the next candidate for the debug file with build id ID, or NULL at the end. *CURSOR is 0
+ * before the first call. The caller must verify the candidate. The result is valid as long as D. D
+ * may be NULL. */
 const char *debug_dirs_by_id(struct debug_dirs *d, const uint8_t *id, size_t id_bytes,
                              size_t *cursor);
 

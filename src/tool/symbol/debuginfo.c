@@ -1,25 +1,26 @@
-/* debuginfo.c: from an address to the functions, inlined calls and lines in DWARF.
+/* debuginfo.c: find the functions, inlined calls and lines of an address in DWARF.
  *
- * The convenience calls of libdw do not suffice: its address-to-unit lookup needs .debug_aranges,
- * which clang does not write, and its address-to-scopes lookup does not enter namespaces. So this
- * file builds three tables, each on first use:
+ * The convenience functions of libdw do not suffice. Its search for the unit of an address needs
+ * .debug_aranges, which clang does not write, and its search for scopes does not enter namespaces.
+ * Therefore this file builds three tables, each on first use:
  *
  *     all units      their code ranges                      once, when the file is opened
- *     a unit hit     the ranges of its functions            a walk over its outer DIEs
- *     a function     the chain of inlined calls             down the covering DIEs, per address
+ *     one unit       the ranges of its functions            a walk over its outer DIEs
+ *     one function   the chain of inlined calls             down the DIEs that cover an address
  *
- * A unit's walk has two depths. WALK_QUICK enters namespaces only and finds nearly every function.
- * WALK_FULL also enters types and functions (nested functions, methods of local classes); it runs
- * when the quick walk found nothing, or when a DIE's enclosing scopes are requested. DWARF has no
- * parent links: the full walk records the stretch of the section that each scope occupies, and a
- * DIE lies in the scopes whose stretch contains it.
+ * A unit's walk has two depths. WALK_QUICK enters only namespaces and finds nearly every function.
+ * WALK_FULL also enters types and functions (nested functions, methods of local classes). It runs
+ * if the quick walk found nothing, or if a DIE's enclosing scopes are requested. DWARF has no
+ * parent links. Therefore the full walk records the range of the section that each scope occupies,
+ * and a DIE's scopes are those whose range contains it.
  *
  * Lines come from the unit's line table, which libdw decodes once. With split DWARF, the unit in
- * the file (the skeleton) has ranges and lines, and the unit in the .dwo file has the functions.
+ * the file (the skeleton) has the ranges and lines, and the unit in the .dwo file has the
+ * functions.
  *
- * The file is untrusted: a unit whose other half is no regular file is skipped, a walk only moves
- * forward, depth is bounded, and a damaged unit yields the part before the damage. Symbols and load
- * bias belong to dwfl.c. */
+ * The file is untrusted. A unit whose .dwo file is not a regular file is skipped, walks only move
+ * forward, their depth is limited, and a damaged unit yields the part before the damage. Symbols
+ * and load bias belong to dwfl.c. */
 #include "symbol/debuginfo.h"
 
 #include <dwarf.h>
@@ -32,7 +33,7 @@
 #include "util/map.h"
 #include "util/regular.h"
 
-// Largest nesting of DIEs. Compilers stay far below; a forged file could nest without end.
+// Maximum nesting of DIEs. Compilers stay far below this; a forged file could nest without limit.
 enum { WALK_DEPTH_MAX = 256 };
 
 enum walk {
@@ -43,12 +44,12 @@ enum walk {
 
 struct function {
     Dwarf_Die die;
-    void *origin;   // Address of the abstract instance's DIE; NULL if it has none.
+    void *origin;   // Address of the abstract instance's DIE; NULL if there is none.
     uint64_t entry; // Lowest address of its first range.
 };
 
-/* A namespace, type or function and the stretch [start, end) of .debug_info it and its children
- * occupy. */
+/* A namespace, type or function, and the range [start, end) of .debug_info that it occupies
+ * together with its children. */
 struct scope {
     const void *start;
     const void *end; // NULL until the next sibling is known.
@@ -56,20 +57,21 @@ struct scope {
 };
 
 struct unit {
-    Dwarf_Die die;  // As .debug_info has it; has the lines.
-    Dwarf_Die full; // The same, or the split unit behind it; has the functions.
-    bool opened;    // full, files and directory are set.
+    Dwarf_Die die;  // DIE in .debug_info; has the lines.
+    Dwarf_Die full; // The same DIE, or its half in the .dwo file; has the functions.
+    bool opened;    // full, files and directory are valid.
     enum walk walked;
     struct function *functions;
     size_t function_count, function_capacity;
-    struct ranges function_ranges; // To indices of functions.
-    struct map origins;            // Address of an abstract instance's DIE to index of functions.
-    struct scope *scopes;          // After a full walk, in the order of start.
+    struct ranges function_ranges; // Ranges to indices of functions.
+    struct map origins;            // Address of an abstract instance's DIE to the index of its
+                                   // function.
+    struct scope *scopes;          // By start; filled in by a full walk.
     size_t scope_count, scope_capacity;
-    uintptr_t last; // As debuginfo_next has it, in a walk.
+    uintptr_t last; // State of debuginfo_next during a walk.
     Dwarf_Files *files;
     size_t file_count;
-    const char *directory; // DW_AT_comp_dir or NULL.
+    const char *directory; // Compilation directory (DW_AT_comp_dir), or NULL.
 };
 
 struct debuginfo {
@@ -77,8 +79,8 @@ struct debuginfo {
     const char *directory; // Directory of the file; NULL = ignore split units.
     struct unit **units;
     size_t unit_count, unit_capacity;
-    struct ranges ranges; // To indices of units.
-    struct map by_die;    // Address of a unit's DIE (both of a split one) to index + 1.
+    struct ranges ranges; // Ranges to indices of units.
+    struct map by_die;    // Address of a unit's DIE (both halves of a split one) to index + 1.
 };
 
 static bool may_follow_split(Dwarf_Die *die, const char *directory, struct arena *arena);
@@ -150,7 +152,7 @@ debuginfo_frames(struct debuginfo *d, uint64_t pc, struct debug_frame frames[SYM
 
         if (f != NULL)
             return make_frames(d, u, f, pc, frames);
-        // Some units claim foreign ranges: keep searching, but remember the line.
+        // Some units claim foreign ranges. Search on, but keep the line.
         if (count == 0) {
             frames[0] = (struct debug_frame){0};
             count = line_frame(d, u, pc, &frames[0].frame);
@@ -197,8 +199,8 @@ debuginfo_file(struct debuginfo *d, Dwarf_Die *die, unsigned attribute)
 
     if (dwarf_attr_integrate(die, attribute, &file) == NULL || dwarf_formudata(&file, &index) != 0)
         return NULL;
-    // The number indexes the files of the unit that holds the attribute, and an abstract instance
-    // may be in another unit.
+    // The number is an index into the files of the unit with the attribute; an abstract instance
+    // may be in another unit than DIE.
     if (dwarf_attr(die, attribute, &file) == NULL)
         holder = declaration_of(*die);
     u = debuginfo_find_unit(d, &holder);
@@ -241,7 +243,8 @@ debuginfo_imported(Dwarf_Die *die, Dwarf_Die *ret)
     Dwarf_Die target;
     Dwarf_Die unit;
 
-    // Any other DIE may be named by a damaged file, and would be walked once more.
+    // In a damaged file, the attribute may refer to any other DIE, which would then be walked
+    // again.
     if (dwarf_attr(die, DW_AT_import, &attribute) == NULL ||
         dwarf_formref_die(&attribute, &target) == NULL ||
         dwarf_diecu(&target, &unit, NULL, NULL) == NULL || unit.addr != target.addr)
@@ -294,8 +297,8 @@ add_unit(struct debuginfo *d, const Dwarf_Die *die)
     return u;
 }
 
-/* Code ranges of DIE. Skips code that the linker removed: it remains at 0 (or +1) or at the end of
- * the address space, where it would cover other code. */
+/* Add the code ranges of DIE. Ranges of code that the linker removed are skipped: they begin at 0
+ * or 1, or at the end of the address space, where they would cover other code. */
 static void
 add_die_ranges(struct debuginfo *d, Dwarf_Die *die, struct ranges *r, uint32_t id)
 {
@@ -315,7 +318,8 @@ add_unit_ranges(struct debuginfo *d, uint32_t id)
     add_die_ranges(d, &d->units[id]->die, &d->ranges, id);
 }
 
-/* Return the unit DIE lies in; one not seen before is a part shared between files (dwz). */
+/* Return the unit that contains DIE. A unit that is not in the table is a part shared between files
+ * (dwz), and is added. */
 static struct unit *
 debuginfo_find_unit(struct debuginfo *d, Dwarf_Die *die)
 {
@@ -328,7 +332,7 @@ debuginfo_find_unit(struct debuginfo *d, Dwarf_Die *die)
     return index != NULL ? d->units[*index - 1] : add_unit(d, &cu);
 }
 
-/* Is PATH a regular file or absent? */
+/* Return true if PATH is a regular file or absent. */
 static bool
 is_harmless(const char *path)
 {
@@ -340,8 +344,8 @@ is_harmless(const char *path)
     return fd >= 0 || fd == -ENOENT || fd == -ENOTDIR;
 }
 
-/* Return true if libdw may look for the other half of the skeleton DIE: it opens what that names
- * below DIRECTORY and below the compilation directory, whatever it is. */
+/* Return true if libdw may search for the .dwo file of the skeleton DIE. libdw opens the file names
+ * in DIE below DIRECTORY and below the compilation directory, without checking their types. */
 static bool
 may_follow_split(Dwarf_Die *die, const char *directory, struct arena *arena)
 {
@@ -455,8 +459,7 @@ add_scope(struct debuginfo *d, struct unit *u, Dwarf_Die *die)
     u->scopes[u->scope_count++] = (struct scope){.start = die->addr, .die = *die};
 }
 
-/* Set the end of the scopes from FIRST on that are still open: they end where FIRST's next sibling
- * begins. */
+/* Set the end of the open scopes from index FIRST on to END, where FIRST's next sibling begins. */
 static void
 close_scopes(struct unit *u, size_t first, const void *end)
 {
@@ -490,7 +493,7 @@ walk(struct debuginfo *d, struct unit *u, Dwarf_Die *parent, unsigned depth)
     }
 }
 
-/* Make U's table of functions as deep as DEPTH, if it is not already. */
+/* Build U's table of functions with at least the given DEPTH. */
 static void
 unit_walk(struct debuginfo *d, struct unit *u, enum walk depth)
 {
@@ -522,7 +525,8 @@ debuginfo_find_function(struct debuginfo *d, struct unit *u, uint64_t pc)
     return NULL;
 }
 
-/* Append to CHAIN the inlined calls below PARENT that cover PC, the outermost first. */
+/* Append to CHAIN the inlined calls below PARENT that cover PC, outermost first. Return the new
+ * length. */
 static size_t
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than WALK_DEPTH_MAX.
 descend(Dwarf_Die *parent, uint64_t pc, Dwarf_Die *chain, size_t count, unsigned depth)
@@ -558,7 +562,7 @@ inline_chain(Dwarf_Die *function, uint64_t pc, Dwarf_Die *chain)
     return descend(function, pc, chain, 0, 0);
 }
 
-/* PATH in terms of the unit's compilation directory. */
+/* Return PATH as an absolute path, relative to the unit's compilation directory. */
 static const char *
 absolute(struct debuginfo *d, const struct unit *u, const char *path)
 {
@@ -569,7 +573,7 @@ absolute(struct debuginfo *d, const struct unit *u, const char *path)
     return arena_printf(d->arena, "%s/%s", u->directory, path);
 }
 
-/* The unit's line table at PC into F's file and line. */
+/* Set F's file and line from the unit's line table at PC. */
 static bool
 line_frame(struct debuginfo *d, struct unit *u, uint64_t pc, struct symbol_frame *f)
 {
@@ -584,7 +588,7 @@ line_frame(struct debuginfo *d, struct unit *u, uint64_t pc, struct symbol_frame
     return f->file != NULL;
 }
 
-/* Store the file and line of the inlined CALL in F. */
+/* Set F's file and line to those of the inlined CALL. */
 static void
 call_site(struct debuginfo *d, const struct unit *u, Dwarf_Die *call, struct symbol_frame *f)
 {
@@ -610,7 +614,7 @@ linkage_name(Dwarf_Die *die)
     return dwarf_formstring(&attribute);
 }
 
-/* DIE of the function's declaration: the last one along origins and specifications. */
+/* Return the DIE of the function's declaration: the last DIE along origins and specifications. */
 static Dwarf_Die
 declaration_of(Dwarf_Die die)
 {
@@ -632,14 +636,14 @@ declaration_of(Dwarf_Die die)
     return die;
 }
 
-/* Return the name of SCOPE below PREFIX (NULL = outermost). */
+/* Return the name of SCOPE within PREFIX (NULL = outermost). */
 static const char *
 extend_prefix(struct debuginfo *d, const char *prefix, Dwarf_Die *scope)
 {
     const char *linkage = dwarf_tag(scope) == DW_TAG_subprogram ? linkage_name(scope) : NULL;
     const char *name = dwarf_diename(scope);
 
-    // A function's linkage name is more precise than the scope of its DIE.
+    // A function's linkage name is more precise than the scope of the DIE.
     if (linkage != NULL)
         return demangle(d->arena, linkage);
     if (name == NULL && dwarf_tag(scope) == DW_TAG_namespace)
@@ -649,7 +653,7 @@ extend_prefix(struct debuginfo *d, const char *prefix, Dwarf_Die *scope)
     return prefix == NULL ? name : arena_printf(d->arena, "%s::%s", prefix, name);
 }
 
-/* "outer::inner::name" of DIE. */
+/* Return the name "outer::inner::name" of DIE. */
 static const char *
 qualified_name(struct debuginfo *d, Dwarf_Die *die)
 {
@@ -673,7 +677,7 @@ qualified_name(struct debuginfo *d, Dwarf_Die *die)
     return prefix == NULL ? name : arena_printf(d->arena, "%s::%s", prefix, name);
 }
 
-/* Return true if names of U's language carry scopes: in C a name is complete, and no walk is
+/* Return true if names in U's language have scopes. In C they have none, and no full walk is
  * needed. */
 static bool
 has_scopes(struct unit *u)
@@ -702,7 +706,7 @@ debuginfo_name_frame(struct debuginfo *d, struct unit *u, Dwarf_Die *die, struct
     frame->frame.function = has_scopes(u) ? qualified_name(d, die) : dwarf_diename(die);
     if (dwarf_tag(die) != DW_TAG_inlined_subroutine)
         return;
-    // The function may also exist out of line; both instances need the same name.
+    // The function may also exist out of line; both instances must have the same name.
     index = map_get(&u->origins, (uintptr_t)debuginfo_origin_of(die, DW_AT_abstract_origin));
     if (index != NULL && *index < u->function_count)
         frame->entry = u->functions[*index].entry;
@@ -713,7 +717,7 @@ make_frames(struct debuginfo *d, struct unit *u, struct function *f, uint64_t pc
             struct debug_frame *frames)
 {
     Dwarf_Die chain[SYMBOL_FRAMES_MAX];
-    // Naming may walk the unit again and so move the table F is in.
+    // Naming may walk the unit again, which moves the table with F.
     struct function function = *f;
     size_t depth = inline_chain(&function.die, pc, chain);
 

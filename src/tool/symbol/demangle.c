@@ -1,11 +1,13 @@
 /* demangle.c: the only caller of libiberty's demanglers.
  *
  * The prefix selects the language: _R is Rust's current mangling, _Z is C++ or Rust's older
- * mangling, _D is D. The older Rust mangling ends in a hash, which the Rust demangler checks, so it
- * runs first. The result omits the hash, which identifies the compilation, not the function.
+ * mangling, _D is D. The older Rust mangling ends in a hash, which the Rust demangler checks, so
+ * the Rust demangler runs first. The result omits the hash, because it identifies the compilation
+ * and not the function.
  *
- * A version suffix counts only after a letter, digit or '_', because assemblers create labels with
- * '@'. Names longer than MANGLED_MAX stay unchanged, and so do names that the demangler rejects. */
+ * A version suffix is only recognised after a letter, digit or '_', because assemblers create
+ * labels with '@'. Names longer than MANGLED_MAX are returned unchanged, and so are names that the
+ * demangler rejects. */
 #include "symbol/demangle.h"
 
 #include <ctype.h>
@@ -13,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A mangled name may expand a lot; the longest seen in browsers are around 20 KB.
+// Maximum length of a mangled name, which may become much longer. The longest names seen, in
+// browsers, have about 20 KB.
 enum { MANGLED_MAX = 64 * 1024 };
 
 static char *

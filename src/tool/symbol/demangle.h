@@ -4,13 +4,13 @@
 
 #include "util/arena.h"
 
-/* Return the source name of LINKAGE (C++, Rust, D), with parameters where the mangling has them; a
- * symbol version ("@GLIBC_2.2.5") is dropped. Names that are not mangled are returned unchanged.
- * From ARENA or LINKAGE. */
+/* Return the source name of LINKAGE (C++, Rust, D), with parameters if the mangling has them. A
+ * symbol version ("@GLIBC_2.2.5") is removed. Names that are not mangled are returned unchanged.
+ * The result is from ARENA or is LINKAGE. */
 const char *demangle(struct arena *arena, const char *linkage);
 
-/* Return LINKAGE without the suffix of a compiler-made copy (".part.0", ".cold", ".llvm.123"). From
- * ARENA or LINKAGE. */
+/* Return LINKAGE without the suffix of a function that the compiler split or copied (".part.0",
+ * ".cold", ".llvm.123"). The result is from ARENA or is LINKAGE. */
 const char *demangle_strip_clone(struct arena *arena, const char *linkage);
 
 #endif

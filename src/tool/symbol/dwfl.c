@@ -1,29 +1,28 @@
 /* dwfl.c: open a module's ELF file, find its debug information, and look up frames.
  *
- * Together with debuginfo.c, debug_dirs.c and function_start.c the only user of elfutils. Two rules
- * govern it:
+ * Besides debuginfo.c, debug_dirs.c and function_start.c, this is the only user of elfutils. It
+ * follows these rules:
  *
  * The right file or none. A recorded build id must equal the file's, because names from a rebuilt
  * program are plausible and wrong. Places are searched in this order: the recorded path (below the
- * profile's prefix, if any), the user's directories, the recorded path on this system if there was
- * a prefix, the same path below the process's root (containers; only while it runs), and the debug
- * file of that build id, which has the symbol table and everything else. Without a build id only
- * the first two are searched, the second by name, since an equal name on another system means
- * nothing.
+ * profile's prefix, if any); the user's directories; the recorded path on this system, if there was
+ * a prefix; the same path below the process's root (for containers, while the process runs); the
+ * debug file of that build id, which also has the symbol table. Without a build id only the first
+ * two are searched, the second by name, because an equal name on another system means nothing.
  *
  * Lazy loading. Opening reads headers only. The first request for frames loads debug information,
  * and the first nameless frame loads symbols. This file opens the files named by .gnu_debuglink and
  * .gnu_debugaltlink under the rules of regular.h, since libdwfl would open any file. libdwfl
  * handles .gnu_debugdata and, if DEBUGINFOD_URLS is set, the server.
  *
- * Ownership of files. A separate debug file must belong to root, to us or to the owner of the file
- * it describes, or lie in a directory that the user named. Split units (debuginfo.c) and the cache
- * (symbol.c) need files that only root or we can have written; the cache also needs files in the
- * expected place. A stranger may give a file the build id of another.
+ * Ownership of files. Another user may give a file the build id of any other file. Therefore a
+ * separate debug file must belong to root, to us or to the owner of the file that it describes, or
+ * lie in a directory that the user named. Split units (debuginfo.c) and the cache (symbol.c) need
+ * files that only root or we can have written. The cache also needs the file at the recorded path.
  *
- * Symbols: among those whose [value, value + size) covers the address, the innermost wins, then the
- * best name. Assembler labels without a size extend to the next symbol of their section. An address
- * in no symbol gets no name, however near the next one is. */
+ * Symbols. Among the symbols whose [value, value + size) covers the address, the innermost is used,
+ * then the best name. Assembler labels without a size extend to the next symbol of their section.
+ * An address outside of all symbols gets no name, however near the next one is. */
 #include "symbol/dwfl.h"
 
 #include <elfutils/libdwelf.h>
@@ -47,14 +46,15 @@
 
 #define DEBUG_ROOT "/usr/lib/debug"
 
-/* Checksums are for programs without build id; a file larger than that is not read for one. */
+/* Maximum size of a file that is read for its checksum, which only files without a build id
+ * need. */
 #define CHECKED_BYTES_MAX (1024 * MIB)
 
-/* A server that takes longer to say no is not asked again; libdebuginfod waits for 90 s unless
- * DEBUGINFOD_TIMEOUT says otherwise. */
+/* Time after which a server that finds nothing is not queried again. libdebuginfod itself waits for
+ * 90 s unless DEBUGINFOD_TIMEOUT is set. */
 enum { SILENT_S = 5 };
 
-/* Callback for queries to debuginfod. */
+/* Callback for each query to debuginfod. */
 static struct {
     void (*report_status)(void *arg, enum symbol_server what, const char *path);
     void *arg;
@@ -62,7 +62,7 @@ static struct {
 
 /* Result of following .gnu_debugaltlink. */
 enum alt_result {
-    ALT_ABSENT, // No link, or nothing where it leads.
+    ALT_ABSENT, // There is no link, or no file at its target.
     ALT_FOUND,
     ALT_REFUSED,
 };
@@ -71,7 +71,7 @@ struct symbol {
     const char *name;
     uint64_t low;
     bool sized;
-    uint8_t rank; // Larger is better: binding and type.
+    uint8_t rank; // From binding and type; larger is better.
 };
 
 struct object {
@@ -82,24 +82,24 @@ struct object {
     struct debug_dirs *debug_dirs;
     const char *directory;   // Directory of the file with the DWARF, without symbolic links.
     uid_t owner;
-    bool trusted;            // See "Ownership of files".
+    bool trusted;            // Only root or we can have written the file; see "Ownership of files".
     bool elsewhere;          // Not the file at the recorded path.
-    Dwarf *alt;              // What .gnu_debugaltlink names, or NULL.
+    Dwarf *alt;              // Target of .gnu_debugaltlink, or NULL.
     int alt_fd;              // -1 = none.
-    bool debug_loaded;       // debug, debug_bias and detail are set.
+    bool debug_loaded;       // debug, debug_bias and detail are valid.
     struct debuginfo *debug; // NULL if there is none.
     Dwarf_Addr debug_bias;   // Address in the file minus address in its DWARF.
     enum symbol_detail detail;
     bool symbols_loaded;
     struct symbol *symbols;
     size_t symbol_count, symbol_capacity;
-    struct ranges symbol_ranges; // To indices of symbols.
-    struct map names;            // Address of a linkage name to the demangled one's.
+    struct ranges symbol_ranges; // Ranges to indices of symbols.
+    struct map names;            // Address of a linkage name to the address of the demangled name.
     bool starts_loaded;
     struct function_starts starts;
 };
 
-/* Debug path for libdwfl's own search, which finds nothing: no such file can exist in /proc. */
+/* Debug path for libdwfl's own search, which must find nothing: no such file can exist in /proc. */
 static char no_place[] = "/proc/heaptap";
 static char *debuginfo_path = no_place;
 
@@ -129,7 +129,7 @@ object_paths(const struct profile *p, const struct symbol_options *options)
         .sysroot = p->sysroot, .pid = profile_pid_here(p), .debug_dirs = options->debug_dirs};
 }
 
-/* Open M in the directories that the user has named. Without a build id its name has to do. */
+/* Open M in the user's directories: by build id or, without one, by name. */
 static struct object *
 open_named(const struct profile_module *m, struct debug_dirs *dirs)
 {
@@ -147,7 +147,7 @@ open_named(const struct profile_module *m, struct debug_dirs *dirs)
     return o;
 }
 
-/* Open M where its build id says that a file is the right one. */
+/* Open M at other places, where its build id proves that a file is the right one. */
 static struct object *
 open_elsewhere(const struct profile_module *m, const struct symbol_paths *paths)
 {
@@ -255,8 +255,8 @@ object_close(struct object *o)
     free(o);
 }
 
-/* Complete frame RAW at the file's address RAW->entry, or ADDRESS if that is not known and
- * PHYSICAL. */
+/* Complete the frame RAW by the symbol at RAW->entry or, if that is unknown and the frame is not
+ * inlined, at ADDRESS. */
 static void
 finish_frame(struct object *o, const struct debug_frame *raw, uint64_t address,
              struct symbol_frame *frame)
@@ -274,7 +274,7 @@ finish_frame(struct object *o, const struct debug_frame *raw, uint64_t address,
     if (frame->linkage == NULL)
         frame->linkage = s->name;
     linkage = frame->linkage;
-    // Parts that the compiler split off a function belong to it, if DWARF names it.
+    // If DWARF has the function's name, a part that the compiler split off has the same name.
     if (frame->function != NULL && s != NULL)
         linkage = demangle_strip_clone(&o->arena, linkage);
     if (frame->function == NULL || strncmp(linkage, "_Z", 2) == 0)
@@ -308,8 +308,7 @@ object_debuginfo(struct object *o, uint64_t *ret_bias)
 }
 
 /* Open the ELF file PATH below ROOT. Return a descriptor or a negative error number: -ENOEXEC if it
- * is no ELF file. Checked here because libdwfl would also accept compressed files, and unpack them
- * to any size. */
+ * is not an ELF file. libdwfl would also accept compressed files, and unpack them to any size. */
 static int
 dwfl_open_elf(const char *root, const char *path, struct stat *ret_stat)
 {
@@ -371,7 +370,7 @@ is_recorded_file(Dwfl_Module *module, const struct profile_module *m, struct obj
     return false;
 }
 
-/* Return the directory of the open file FD as the kernel has it, or NULL. */
+/* Return the kernel's path of the directory of the open file FD, or NULL. */
 static const char *
 dwfl_directory_of(struct arena *arena, int fd)
 {
@@ -386,7 +385,7 @@ dwfl_directory_of(struct arena *arena, int fd)
     return slash != NULL ? arena_strndup(arena, path, (size_t)(slash - path)) : NULL;
 }
 
-/* Hand FD over to libdwfl; NULL with *RET set if it cannot use it. */
+/* Pass FD to libdwfl and return the object; NULL with *RET set if libdwfl cannot use the file. */
 static struct object *
 make_object(int fd, const char *root, const char *path, const struct stat *st,
             struct object_failure *ret)
@@ -466,7 +465,7 @@ has_section(Elf *elf, const char *name, GElf_Word type)
     return false;
 }
 
-/* Return the checksum that .gnu_debuglink has of the file FD. */
+/* Return the checksum of the file FD as in .gnu_debuglink. */
 static GElf_Word
 link_checksum(int fd)
 {
@@ -496,8 +495,8 @@ has_build_id(Elf *elf, const void *id, ssize_t id_bytes)
            memcmp(found, id, (size_t)id_bytes) == 0;
 }
 
-/* Does the debug file FD, with status ST, belong to O: by build id, or by the checksum CRC where O
- * has none? */
+/* Return true if the debug file FD with status ST belongs to O, by build id or, if O has none, by
+ * the checksum CRC. */
 static bool
 is_debug_file_of(struct object *o, int fd, const struct stat *st, const GElf_Word *crc)
 {
@@ -533,8 +532,8 @@ try_debug(struct object *o, const char *root, const char *path, const GElf_Word 
     return -1;
 }
 
-/* Open PATH, in a directory that the user named, if it belongs to O. Its owner does not matter, but
- * others must not get names from it. */
+/* Open PATH, in a directory that the user named, if it belongs to O. Its owner may be anyone, so
+ * O's results must not be cached. */
 static int
 try_named(struct object *o, const char *path, const GElf_Word *crc)
 {
@@ -553,7 +552,8 @@ try_named(struct object *o, const char *path, const GElf_Word *crc)
     return -1;
 }
 
-/* The debug file of O, which has the build id ID and the LINK, in such a directory; else -1. */
+/* Open the debug file of O, with the build id ID and the LINK, in the user's directories. Return -1
+ * if there is none. */
 static int
 find_named(struct object *o, const void *id, ssize_t id_bytes, const char *link,
            const GElf_Word *crc)
@@ -571,8 +571,8 @@ find_named(struct object *o, const void *id, ssize_t id_bytes, const char *link,
     return fd;
 }
 
-/* The debug file that O's .gnu_debuglink names, in the usual places; -1 if there is none. A link is
- * a plain name, so that it leads nowhere else. */
+/* Open the debug file in O's .gnu_debuglink, in the usual places. Return -1 if there is none. The
+ * link must be a plain name, so that it cannot lead elsewhere. */
 static int
 follow_link(struct object *o, Elf *elf)
 {
@@ -621,8 +621,8 @@ now_s(void)
     return (uint64_t)t.tv_sec;
 }
 
-/* Let libdwfl query the servers, if any. After a timeout the server is disabled, because it would
- * time out for each module. */
+/* Let libdwfl query the debuginfod servers, if any. After a timeout they are disabled, because they
+ * would time out for each module. */
 static int
 ask_libdwfl(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
             const char *file, GElf_Word crc, char **ret_file)
@@ -634,7 +634,8 @@ ask_libdwfl(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr b
 
     if (is_asked) {
         report_server(SERVER_ASKED, file);
-        setenv("DEBUGINFOD_RETRY_LIMIT", "0", 0); // By default it would wait three times.
+        setenv("DEBUGINFOD_RETRY_LIMIT", "0", 0); // By default libdebuginfod would wait three
+                                                  // times.
     }
     fd = dwfl_standard_find_debuginfo(module, userdata, name, base, file, NULL, crc, ret_file);
     is_silent = is_asked && fd < 0 && now_s() - before >= SILENT_S;
@@ -645,7 +646,8 @@ ask_libdwfl(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr b
     return fd;
 }
 
-/* libdwfl asks for a separate debug file. It also asks for .gnu_debugaltlink's: find_alt's task. */
+/* Find a separate debug file, as libdwfl's callback. libdwfl also calls this for .gnu_debugaltlink,
+ * which find_alt handles instead. */
 static int
 find_debug(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
            const char *file, const char *link, GElf_Word crc, char **ret_file)
@@ -678,7 +680,7 @@ find_debug(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr ba
     return fd >= 0 ? fd : ask_libdwfl(module, userdata, name, base, file, crc, ret_file);
 }
 
-/* Open PATH for O->alt if its build id is the one wanted. */
+/* Open PATH as O->alt if its build id is ID. */
 static enum alt_result
 try_alt(struct object *o, const char *root, const char *path, const void *id, ssize_t id_bytes)
 {
@@ -699,8 +701,9 @@ try_alt(struct object *o, const char *root, const char *path, const void *id, ss
     return ALT_REFUSED;
 }
 
-/* Open the file that dwz shares between debug files. If it is not the right one, DWARF is unusable,
- * because libdw must not search for it. If it is absent, libdw does not find it either. */
+/* Open the file that dwz shares between debug files. If a wrong file is there, DWARF is unusable,
+ * because libdw would search for it and use it. If no file is there, libdw does not find one
+ * either. */
 static enum alt_result
 find_alt(struct object *o, Dwarf *dwarf)
 {
@@ -752,7 +755,8 @@ load_debug(struct object *o)
         o->detail = DETAIL_EXPORTS;
 }
 
-/* End of the section SHNDX of ELF in the main file's addresses; 0 if it is not a real section. */
+/* Return the end of the section SHNDX of ELF in the main file's addresses; 0 if it is a special
+ * index. */
 static uint64_t
 section_end(Elf *elf, GElf_Word shndx, uint64_t bias)
 {
@@ -801,12 +805,12 @@ add_symbol(struct object *o, int index)
     o->symbols[o->symbol_count++] = s;
 }
 
-/* A label without size reaches to the next symbol at most. */
+/* Shorten labels without a size to the next symbol. */
 static void
 clip_labels(struct object *o)
 {
     struct ranges *r = &o->symbol_ranges;
-    uint64_t next = UINT64_MAX; // Low of the nearest range that begins above the current one.
+    uint64_t next = UINT64_MAX; // Lowest `low` of the ranges that begin above the current one.
 
     for (size_t i = r->count; i-- > 0;) {
         if (i + 1 < r->count && r->v[i + 1].low > r->v[i].low)
@@ -832,7 +836,7 @@ dwfl_read_symbols(struct object *o)
     ranges_sort(&o->symbol_ranges, &o->arena);
 }
 
-/* Return true if A is a better name than B for an address both cover. */
+/* Return true if A is a better name than B for an address that both cover. */
 static bool
 is_better(const struct symbol *a, const struct symbol *b)
 {
@@ -868,7 +872,7 @@ symbol_at(struct object *o, uint64_t address)
     return best;
 }
 
-/* LINKAGE demangled, cached by the position of the string. */
+/* Return LINKAGE demangled, cached by the address of the string. */
 static const char *
 dwfl_demangled(struct object *o, const char *linkage)
 {
@@ -880,7 +884,7 @@ dwfl_demangled(struct object *o, const char *linkage)
     return (const char *)(uintptr_t)*name;
 }
 
-/* Return true if there is a file PATH below ROOT that can be read. */
+/* Return true if the file PATH below ROOT exists and is readable. */
 static bool
 exists(const char *root, const char *path)
 {
@@ -892,7 +896,7 @@ exists(const char *root, const char *path)
     return fd >= 0;
 }
 
-/* Is the file named by ELF's .gnu_debuglink in one of the usual places for PATH, below ROOT? */
+/* Return true if the file in ELF's .gnu_debuglink exists in a usual place for PATH, below ROOT. */
 static bool
 debug_link_exists(Elf *elf, const char *root, const char *path)
 {
@@ -913,7 +917,7 @@ debug_link_exists(Elf *elf, const char *root, const char *path)
     return found;
 }
 
-/* Return true if the user's directories or the usual ones have the debug file of M. */
+/* Return true if the debug file of M exists in the user's directories or the usual ones. */
 static bool
 debug_file_exists(const struct profile_module *m, const struct symbol_paths *paths)
 {
@@ -933,7 +937,7 @@ debug_file_exists(const struct profile_module *m, const struct symbol_paths *pat
     return found;
 }
 
-/* Return true if ELF, of the file O, has debug information or leads to some. */
+/* Return true if ELF, of the file O, has debug information or a link to some. */
 static bool
 has_debug(const struct object *o, Elf *elf, const struct profile_module *m)
 {

@@ -1,7 +1,7 @@
-/* elf_names.c: look up names in the symbol tables of a file on disk, without debug information.
+/* elf_names.c: find names in the symbol tables of a file on disk, without debug information.
  *
- * The loader uses the dynamic symbols. The other table, which stripping removes, also has local and
- * hidden symbols. One pass over each, whatever the number of names. */
+ * The dynamic linker uses the dynamic symbols. The other table, which stripping removes, also has
+ * local and hidden symbols. Each table is read once for all names. */
 #include "symbol/elf_names.h"
 
 #include <fcntl.h>
@@ -49,8 +49,8 @@ elf_names_kind_of(const GElf_Sym *symbol, bool dynamic)
     return type == STT_FUNC || type == STT_GNU_IFUNC ? ELF_NAME_EXPORTED : ELF_NAME_VARIABLE;
 }
 
-/* Return the names of a table of symbols, which HEADER is of: each ends within *RET_BYTES. NULL if
- * there are none. */
+/* Return the names of the symbol table with the section header HEADER; each name ends within
+ * *RET_BYTES. Return NULL if there are none. */
 static const char *
 strings_of(Elf *elf, const GElf_Shdr *header, size_t *ret_bytes)
 {
@@ -63,7 +63,8 @@ strings_of(Elf *elf, const GElf_Shdr *header, size_t *ret_bytes)
     return strings;
 }
 
-/* Large programs have a hundred thousand symbols, so the work per symbol matters. */
+/* Search the symbols of SECTION for NAMES. Large programs have a hundred thousand symbols, so the
+ * work per symbol matters. */
 static void
 elf_names_look_through(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
                        const char *const *names, size_t count, enum elf_name *kinds)
@@ -75,7 +76,7 @@ elf_names_look_through(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
     uint64_t initials[4] = {0};
     GElf_Sym symbol;
 
-    // Most names fall out by their first letter.
+    // The first letter excludes most symbols.
     for (size_t k = 0; k < count; k++)
         initials[(unsigned char)names[k][0] / 64] |= UINT64_C(1) << (names[k][0] & 63);
     for (size_t i = 0; data != NULL && i < symbols; i++) {

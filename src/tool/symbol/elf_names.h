@@ -1,4 +1,4 @@
-/* elf_names.h: the names in an ELF file, and how other objects can reach them. */
+/* elf_names.h: find names in an ELF file, and determine how other objects can reach them. */
 #ifndef SYMBOL_ELF_NAMES_H
 #define SYMBOL_ELF_NAMES_H
 
@@ -6,28 +6,28 @@
 
 enum elf_name {
     ELF_NAME_NONE = 0,
-    ELF_NAME_HIDDEN,   // Defined, but no dynamic symbol.
-    ELF_NAME_IMPORTED, // Used here, to be defined by another file.
-    ELF_NAME_EXPORTED, // Defined, a function, and a dynamic symbol.
-    ELF_NAME_VARIABLE, // Defined, a dynamic symbol, and no function.
+    ELF_NAME_HIDDEN,   // Defined, and no dynamic symbol.
+    ELF_NAME_IMPORTED, // Used here, defined by another file.
+    ELF_NAME_EXPORTED, // Defined as a function, and a dynamic symbol.
+    ELF_NAME_VARIABLE, // Defined, a dynamic symbol, and not a function.
 };
 
-/* Set RET_KINDS to the kind of each of the COUNT NAMES in the file at PATH; of several kinds, the
- * last in the order above. Return false, with RET_KINDS unchanged, if PATH is no readable ELF
- * file. */
+/* Set RET_KINDS to the kind of each of the COUNT NAMES in the file at PATH; if a name has several
+ * kinds, to the last in the order above. Return false, with RET_KINDS unchanged, if PATH is not a
+ * readable ELF file. */
 bool elf_names_find(const char *path, const char *const *names, size_t count,
                     enum elf_name *ret_kinds);
 
-/* Return true if the constants of the file at PATH contain TEXT; false also if it cannot be
- * read. */
+/* Return true if the constants of the file at PATH contain TEXT. Return false also if the file
+ * cannot be read. */
 bool elf_names_has_text(const char *path, const char *text);
 
-/* Copy the path of the dynamic linker that the file at PATH requests into RET. Return false if it
- * requests none, if the path does not fit into SIZE_BYTES, or if the file cannot be read. */
+/* Copy the path of the dynamic linker that the file at PATH requests to RET. Return false if it
+ * requests none, if the path exceeds SIZE_BYTES, or if the file cannot be read. */
 bool elf_names_dynamic_linker(const char *path, char *ret, size_t size_bytes);
 
-/* Return true if the file at PATH is an executable, as opposed to a shared library. Also false if
- * it cannot be read. */
+/* Return true if the file at PATH is an executable, and false if it is a shared library or cannot
+ * be read. */
 bool elf_names_is_program(const char *path);
 
 #endif

@@ -1,14 +1,14 @@
 /* function_start.c: find the start of functions in unwind tables.
  *
  * A stripped file lacks the names of its functions, but keeps the tables for exceptions and
- * unwinding, with an entry per function from its first address to its last. They show which calls
+ * unwinding. These have an entry with the address range of each function, and so show which calls
  * are in the same function. A part that the compiler moved away (.cold) has a separate entry and
  * counts as a function.
  *
- * The recorder's parser (unwind/cfi.h) reads the tables. It expects them as loaded; here "loaded"
- * is the segment with the tables, where libelf mapped it. Offsets in it are self-relative, so any
- * address works. Contents of other segments are absent and not read. A program whose tables have
- * absolute addresses, which no current linker writes, has no starts. */
+ * The recorder's parser (unwind/cfi.h) reads the tables. It expects them at their loaded addresses;
+ * here they are in the segment as libelf mapped it. Offsets in the tables are self-relative, so any
+ * address works. Other segments are not mapped, and the parser does not read them. If a program's
+ * tables have absolute addresses, which no current linker writes, no starts are found. */
 #include "symbol/function_start.h"
 
 #include <gelf.h>
@@ -16,7 +16,8 @@
 
 #include "unwind/cfi.h"
 
-/* A debug file has the headers of its original without the contents. */
+/* Return true if the file has contents. A debug file has the headers of its original without the
+ * contents. */
 static bool
 has_contents(Elf *elf)
 {
@@ -75,6 +76,6 @@ function_start(const struct function_starts *s, uint64_t address)
     if (s->object.eh_frame_hdr == NULL ||
         cfi_find(address + s->bias, &s->object, &f) != CFI_FOUND)
         return 0;
-    // A function that is said to go round the end of the address space is none.
+    // A damaged entry may wrap around the end of the address space.
     return f.begin - s->bias <= address ? f.begin - s->bias : 0;
 }

@@ -7,10 +7,10 @@
  *              2, lines; 3, the end; 4, unwind tables
  *
  * All numbers have the machine's byte order; files of the other order are rejected. perf finds the
- * file by a mapping that the runtime creates; this reader searches where runtimes put it. perf uses
- * the times to separate replaced code. Here the latest record wins, as in a perf map.
+ * file by a mapping that the runtime creates; this reader searches the directories that runtimes
+ * use. perf separates replaced code by the times. Here the latest record wins, as in a perf map.
  *
- * The file is untrusted, may be large, and ends wherever the process was killed. */
+ * The file is untrusted, may be large, and may end within a record if the process was killed. */
 #include "symbol/jitdump.h"
 
 #include <elf.h>
@@ -27,10 +27,10 @@ enum {
     MOVE = 1,
     LOAD_NAME = RECORD_BYTES + 40,
     MOVE_BYTES = RECORD_BYTES + 48,
-    STEPS_MAX = 50000000, // Limit on searching for moved code.
+    STEPS_MAX = 50000000, // Limit of the search steps for moved code.
 };
 
-/* The functions so far, by their numbers. */
+/* Functions read so far, by number. */
 struct loaded {
     struct arena arena;
     struct numbered {
@@ -57,7 +57,7 @@ read_load(struct perfmap *m, struct loaded *l, const uint8_t *record, size_t siz
     l->v[l->count++] = (struct numbered){get64(record + 48), name};
 }
 
-/* A function has moved: it is the latest with its number. */
+/* Add a moved function: the latest one with its number, at its new address. */
 static void
 read_move(struct perfmap *m, struct loaded *l, const uint8_t *record, size_t size)
 {

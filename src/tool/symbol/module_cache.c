@@ -1,5 +1,5 @@
-/* module_cache.c: a short list, searched from the front. A run has a few dozen files at most, or
- * its processes would have taken longer than any search. */
+/* module_cache.c: a short list, searched linearly. A run has at most a few dozen files; with more,
+ * its processes would take longer than any search. */
 #include "symbol/module_cache.h"
 
 #include <string.h>

@@ -1,19 +1,20 @@
-/* package.c: look up a file in dpkg's lists, one PACKAGE.list per package with a path per line.
+/* package.c: search for a file in dpkg's lists. Each package has a PACKAGE.list with one path per
+ * line.
  *
- * They are read directly, because no view starts dpkg-query or any other program. Each list is read
- * once for all paths. It may have a path from before /lib became a link to /usr/lib, so both are
- * searched.
+ * The lists are read directly, because views start no other program, such as dpkg-query. Each list
+ * is read once for all paths. A list may have a path from before /lib became a link to /usr/lib, so
+ * both forms are searched.
  *
- * Reading thousands of lists takes longer than a short program runs, and most programs come from a
- * package. So answers are cached beside the symbol cache (symcache.c has the rules), one file per
- * path:
+ * Most programs come from a package, and reading thousands of lists takes longer than a short
+ * program runs. Therefore results are cached beside the symbol cache (symcache.c has the rules),
+ * one file per path:
  *
  *     heaptap package 1
  *     /var/lib/dpkg/info 1700000000.123456789      the lists, and when their directory changed
- *     coreutils                                    or nothing
+ *     coreutils                                    or an empty line
  *
- * Every change by dpkg replaces a list, which changes the directory. An answer from just after such
- * a change is not cached, because file timestamps may be too coarse to distinguish the next
+ * Every change by dpkg replaces a list, which changes the directory's time. A result from shortly
+ * after a change is not cached, because file timestamps may be too coarse to distinguish the next
  * change. */
 #include "symbol/package.h"
 
@@ -32,7 +33,7 @@
 
 enum { NAME_BYTES_MAX = 255, SETTLED_S = 3 };
 
-// The name of a cache has a build id; these are by path alone.
+// Substitute for the build id in a cache file's name; these results depend on the path alone.
 static const uint8_t any_id[] = {0};
 
 static bool
@@ -58,7 +59,7 @@ lists(const char *text, size_t length, const char *path)
            (strncmp(path, "/usr/", 5) == 0 && has_line(text, length, path + 4));
 }
 
-/* Return the whole of the file PATH, to be freed; NULL if it cannot be read. */
+/* Return the contents of the file PATH, which the caller frees; NULL if it cannot be read. */
 static char *
 read_list(const char *path, size_t *ret_length)
 {
@@ -95,8 +96,8 @@ search_list(const char *directory, const char *name, const char *const *paths, s
     arena_release(&scratch);
 }
 
-/* First lines of an answer that is valid while the lists stay unchanged; "" without lists.
- * *RET_SETTLED is set if it may be cached. */
+/* Return the first lines of results that are valid until the lists change; "" without lists. Set
+ * *RET_SETTLED to true if results may be cached. */
 static const char *
 package_stamp_of(const char *lists_in, bool *ret_settled, struct arena *arena)
 {
@@ -110,7 +111,8 @@ package_stamp_of(const char *lists_in, bool *ret_settled, struct arena *arena)
                         (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
 }
 
-/* Set *RET_NAME to the package of PATH, or to NULL if it has none; false if that is not known. */
+/* Set *RET_NAME to the cached package of PATH, NULL = none. Return false if nothing valid is
+ * cached. */
 static bool
 remembered(const char *path, const char *stamp, const char **ret_name, struct arena *arena)
 {
@@ -145,7 +147,7 @@ package_remember(const char *path, const char *stamp, const char *name)
     strbuf_release(&text);
 }
 
-/* Read the lists until each of the COUNT PATHS that may be in one has been found. */
+/* Read the lists until each of the COUNT PATHS has been found, or all lists have been read. */
 static void
 package_search(const char *lists_in, const char *const *paths, size_t count, const char **ret_names,
                struct arena *arena)
@@ -174,7 +176,7 @@ package_find(const char *lists_in, bool keep, const char *const *paths, size_t c
              const char **ret_names, struct arena *arena)
 {
     struct arena scratch = {0};
-    const char **left = arena_array(&scratch, count, sizeof *left); // "" = known already.
+    const char **left = arena_array(&scratch, count, sizeof *left); // "" = result known.
     size_t left_count = 0;
     bool settled = false;
     const char *stamp = keep ? package_stamp_of(lists_in, &settled, &scratch) : "";

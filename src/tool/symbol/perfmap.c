@@ -1,13 +1,13 @@
 /* perfmap.c: read the /tmp/perf-PID.map that JIT compilers write for profilers.
  *
- * Anyone can write to the directory. So the file must be a regular file, no link, owned by our
- * user, or, for root, by the user of the living process. Process ids are reused, so a file last
- * written before the process started belongs to another one. File timestamps have the resolution of
- * the clock's tick, so a file written at once may seem slightly older. The text is untrusted:
- * fields are parsed by hand within the buffer, and a bad line costs only this line.
+ * Anyone can write to the directory. Therefore the file must be regular, no link, and owned by our
+ * user or, if we are root, by the user of the living process. Process ids are reused, so a file
+ * last written before the process started belongs to another process. File timestamps have the
+ * resolution of the clock's tick, so a file written right after the start may seem slightly older.
+ * The text is untrusted: fields are parsed by hand within the buffer, and a bad line is skipped.
  *
- * Code gets replaced: ranges overlap, and the last line that covers an address is the current code.
- * The file does not keep earlier code. */
+ * Runtimes replace code, so ranges overlap. The last line that covers an address is the current
+ * code; earlier code is lost. */
 #include "symbol/perfmap.h"
 
 #include <errno.h>
@@ -20,9 +20,10 @@
 
 #define FILE_BYTES_MAX (256 * MIB)
 #define NS_PER_S UINT64_C(1000000000)
-#define TICK_NS (NS_PER_S / 100) // The longest there are.
+#define TICK_NS (NS_PER_S / 100) // Longest tick of any kernel.
 
-/* The hexadecimal number at *TEXT, before END, and the blank after it; moves *TEXT past both. */
+/* Parse the hexadecimal number at *TEXT, before END, and the blank after it. Advance *TEXT past
+ * both. */
 static bool
 perfmap_parse_hex(const char **text, const char *end, uint64_t *ret)
 {
@@ -89,7 +90,7 @@ perfmap_parse(struct perfmap *m, const char *text, size_t size_bytes)
     ranges_sort(&m->ranges, &m->arena);
 }
 
-/* Owner of a trusted map: our user, or for root the user of the living process. */
+/* Return the owner of a trusted map: our user, or for root the user of the living process. */
 static uid_t
 believed_user(const struct profile_process *process)
 {
@@ -124,7 +125,7 @@ perfmap_read(const char *path, const struct profile_process *process, size_t *re
         return NULL;
     if (fstat(fd, &st) == 0 && is_believable(&st, user, process->start_unix_ns)) {
         bytes = xmalloc((size_t)st.st_size);
-        // A running process may truncate its map meanwhile: use the part that can be read.
+        // A running process may truncate its map meanwhile; use the part that was read.
         while (done < (size_t)st.st_size
                && ((n = read(fd, bytes + done, (size_t)st.st_size - done)) > 0
                    || (n < 0 && errno == EINTR)))
@@ -143,7 +144,7 @@ perfmap_load(struct perfmap *m, const struct profile_process *process, const cha
     size_t size_bytes;
     char *text;
 
-    // In a container it lies in the process's own /tmp, by the number that it has there.
+    // In a container, the map is in the container's /tmp, under the process's id there.
     if (sysroot == NULL && process->pid_here != 0)
         root = arena_printf(&scratch, "/proc/%u/root", process->pid_here);
     text = perfmap_read(arena_printf(&scratch, "%s/tmp/perf-%u.map", root, process->pid), process,

@@ -1,5 +1,6 @@
-/* perfmap.h: names of code that a runtime compiled while it ran, as runtimes leave them in
- * /tmp/perf-PID.map: one line "START SIZE name" per function, numbers in hexadecimal.
+/* perfmap.h: names of code that a runtime compiled while it ran, from /tmp/perf-PID.map, which
+ * runtimes write for perf. It has one line "START SIZE name" per function, with hexadecimal
+ * numbers.
  */
 #ifndef SYMBOL_PERFMAP_H
 #define SYMBOL_PERFMAP_H
@@ -9,7 +10,7 @@
 
 struct perfmap {
     struct arena arena;
-    struct ranges ranges; // To indices of names.
+    struct ranges ranges; // Ranges to indices of names.
     const char **names;
     size_t name_count, name_capacity;
 };
@@ -20,24 +21,24 @@ struct perfmap {
 void perfmap_load(struct perfmap *m, const struct profile_process *process,
                   const char *sysroot);
 
-/* Return the bytes of the file at PATH, which the caller frees, if it can be trusted as PROCESS's;
- * else NULL. */
+/* Return the bytes of the file at PATH, which the caller frees, if the file can be trusted to be
+ * PROCESS's; otherwise NULL. */
 char *perfmap_read(const char *path, const struct profile_process *process,
                    size_t *ret_size_bytes);
 
-/* Add the function [START, START + SIZE_BYTES) with the NAME of LENGTH bytes. Ignores impossible
- * ranges. Call ranges_sort after the last. */
+/* Add the function NAME of LENGTH bytes at [START, START + SIZE_BYTES). Impossible ranges are
+ * ignored. Call ranges_sort after the last one. */
 void perfmap_add(struct perfmap *m, uint64_t start, uint64_t size_bytes, const char *name,
                  size_t length);
 
 /* Read TEXT into the empty M. Malformed lines are skipped. */
 void perfmap_parse(struct perfmap *m, const char *text, size_t size_bytes);
 
-/* Return the function at ADDRESS or NULL; where code was replaced, the later one. Lives as long as
- * M. */
+/* Return the name of the function at ADDRESS, or NULL; if code was replaced, the latest. Lives as
+ * long as M. */
 const char *perfmap_name(const struct perfmap *m, uint64_t address);
 
-/* M is empty ({0}) afterwards. */
+/* Free all memory of M; M is empty ({0}) afterwards. */
 void perfmap_release(struct perfmap *m);
 
 #endif

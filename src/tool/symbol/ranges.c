@@ -1,16 +1,17 @@
 /* ranges.c: overlapping address ranges in one sorted array.
  *
- * Units, functions and symbols are sets of ranges, queried for those that cover an address.
- * Compilers and linkers make them overlap (aliases, folded functions, units that claim too much),
- * so a plain binary search is not enough, and an interval tree is more than needed. The array is
- * sorted by low, and each entry has the largest high so far. A search starts at the last low <=
- * address and walks back until this maximum shows that no earlier range can reach the address.
+ * Units, functions and symbols are sets of ranges, which are searched for the ranges that cover an
+ * address. Compilers and linkers make them overlap (aliases, folded functions, units that claim too
+ * much), so a plain binary search is not enough. An interval tree would be more than needed. The
+ * array is sorted by low, and each entry has the largest high up to it. A search starts at the last
+ * low <= address and walks back until this maximum shows that no earlier range can reach the
+ * address.
  *
  *     low    10   20   20   40
  *     high  100   90   30   50
  *     max   100  100  100  100      address 45: finds [40,50) [20,90) [10,100), skips [20,30)
  *
- * Not for tables that change after sorting. */
+ * A table must not change after sorting. */
 #include "symbol/ranges.h"
 
 #include <stdlib.h>
@@ -93,9 +94,9 @@ ranges_are_valid(const struct ranges *r)
 
     for (size_t i = 0; i < r->count; i++) {
         HOLDS(r->v[i].low < r->v[i].high);               // Others are not added.
-        HOLDS(i == 0 || r->v[i - 1].low <= r->v[i].low); // They are found by halving.
+        HOLDS(i == 0 || r->v[i - 1].low <= r->v[i].low); // Sorted, for binary search.
         max = r->v[i].high > max ? r->v[i].high : max;
-        HOLDS(r->max_high[i] == max); // A search ends by this.
+        HOLDS(r->max_high[i] == max); // It ends a search.
     }
     return true;
 }

@@ -1,4 +1,5 @@
-/* ranges.h: a table of address ranges that may overlap, and which of them cover an address. */
+/* ranges.h: a table of address ranges that may overlap, searched for the ranges that cover an
+ * address. */
 #ifndef SYMBOL_RANGES_H
 #define SYMBOL_RANGES_H
 
@@ -6,23 +7,23 @@
 
 struct range {
     uint64_t low, high; // [low, high)
-    uint32_t id;        // The caller's.
+    uint32_t id;        // Chosen by the caller.
 };
 
-/* Starts as {0}. Ranges are added in any order; after ranges_sort they can be searched. */
+/* {0} is empty. Ranges are added in any order, and searched after ranges_sort. */
 struct ranges {
-    struct range *v;    // From the arena given to ranges_add, as is max_high.
+    struct range *v;    // From the arena given to ranges_add, like max_high.
     size_t count;
     size_t capacity;
-    uint64_t *max_high; // max_high[i]: the largest high of v[0..i]; ends a search early.
+    uint64_t *max_high; // max_high[i]: largest high of v[0..i]; ends a search early.
 };
 
-/* Add [LOW, HIGH) with the caller's ID. Empty and inverted ranges are ignored. ranges_sort must
- * follow the last, before the first search. Both use the same arena. */
+/* Add [LOW, HIGH) with the caller's ID. Empty and inverted ranges are ignored. Call ranges_sort
+ * after the last one and before the first search, with the same arena. */
 void ranges_add(struct ranges *r, struct arena *a, uint64_t low, uint64_t high, uint32_t id);
 void ranges_sort(struct ranges *r, struct arena *a);
 
-/* Walk the ranges that cover ADDRESS, the innermost first (largest low, then smallest high):
+/* Walk the ranges that cover ADDRESS, innermost first (largest low, then smallest high):
  *
  *     size_t cursor = ranges_start(r, address);
  *     while ((x = ranges_next(r, address, &cursor)) != NULL)
@@ -31,8 +32,7 @@ void ranges_sort(struct ranges *r, struct arena *a);
 size_t ranges_start(const struct ranges *r, uint64_t address);
 const struct range *ranges_next(const struct ranges *r, uint64_t address, size_t *cursor);
 
-/* Return true if R, after ranges_sort, keeps the invariants above. Only reads; see
- * util/ensure.h. */
+/* Return true if R is sorted and its max_high is right. Only reads; see util/ensure.h. */
 bool ranges_are_valid(const struct ranges *r);
 
 #endif

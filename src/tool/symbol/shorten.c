@@ -1,22 +1,21 @@
 /* shorten.c: function names for people and narrow columns.
  *
- * Three steps, the last two only as far as the width demands:
+ * There are three steps, the last two only as far as the width requires:
  *
- *     clean     what every reader skips: inline namespaces, default template arguments, suffixes
- *     collapse  the return type of a template, then parameter lists, then template arguments, each
- *               kind from the deepest out, become "(…)" and "<…>"
- *     cut       with "…" at the end
+ *     clean     removes inline namespaces, default template arguments and suffixes
+ *     collapse  removes the return type of a template, then replaces parameter lists, then template
+ *               arguments by "(…)" and "<…>", each kind from the deepest outwards
+ *     cut       ends the name with "…"
  *
  *     std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > f<A<B> >(int)
  *     std::string f<A<B>>(int)                              clean
  *     f<A<B>>(int)    f<A<B>>(…)    f<A<…>>(…)    f<…>(…)    narrower
  *     f<…                                                   narrower still
  *
- * One scan pairs brackets, excluding characters that are no brackets: operator names, "(anonymous
- * namespace)", arrows, "<lambda>" of Python, and comparisons inside parentheses. Unpaired
- * characters are text.
+ * One scan pairs brackets. It excludes characters in operator names, "(anonymous namespace)",
+ * arrows, Python's "<lambda>", and comparisons inside parentheses. Unpaired characters are text.
  *
- * Accepts any bytes: invalid UTF-8 and control characters become '?'. */
+ * Names may have any bytes: invalid UTF-8 and control characters become '?'. */
 #include "symbol/shorten.h"
 
 #include <ctype.h>
@@ -29,14 +28,14 @@
 
 #define ANONYMOUS "(anonymous namespace)"
 
-// Brackets nested deeper are text. It also bounds the recursion of clean().
+// Maximum nesting of brackets; deeper ones are text. Also limits the recursion of clean().
 enum { NESTING_MAX = 256 };
 
 struct pair {
     size_t open, close; // Positions of the brackets.
-    size_t width;       // Columns between them, as shown at the moment.
+    size_t width;       // Columns between them, after collapsing so far.
     uint32_t depth;
-    uint32_t parent;    // Index + 1 of the pair around it; 0 = none.
+    uint32_t parent;    // Index + 1 of the enclosing pair; 0 = none.
     char kind;          // '(', '<' or '{'.
     bool collapsed;
 };
@@ -47,7 +46,7 @@ struct text {
     size_t length;
     struct pair *pairs;
     size_t pair_count, pair_capacity;
-    uint32_t *pair_at; // For each position of an opening bracket its pair's index + 1; else 0.
+    uint32_t *pair_at; // By position of an opening bracket: index of its pair + 1; otherwise 0.
 };
 
 static void normalise(const char *s, struct strbuf *out);
@@ -57,7 +56,7 @@ static void collapse(struct text *t, size_t width, const char *ellipsis, struct 
 static const char *shorten_cut(struct arena *arena, const char *s, size_t width,
                                const char *ellipsis);
 
-/* Columns of the LENGTH bytes at S, valid UTF-8. */
+/* Return the number of columns of the LENGTH bytes at S, valid UTF-8. */
 static size_t
 columns(const char *s, size_t length)
 {
@@ -129,7 +128,7 @@ ends_with_name(const char *s, size_t length, const char *suffix)
     return length == n || (!shorten_is_word(s[length - n - 1]) && s[length - n - 1] != ':');
 }
 
-/* Length of the valid UTF-8 sequence at S, 0 if there is none or it is a control character. */
+/* Return the length of the valid UTF-8 sequence at S; 0 if it is invalid or a control character. */
 static size_t
 sequence_length(const char *s)
 {
@@ -144,7 +143,7 @@ sequence_length(const char *s)
     for (size_t i = 1; i < length; i++)
         if ((p[i] & 0xc0) != 0x80)
             return 0;
-    // Overlong forms, surrogates, beyond U+10FFFF, and the C1 controls.
+    // Reject overlong forms, surrogates, values above U+10FFFF, and the C1 controls.
     if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0)
         || (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] >= 0x90)
         || (p[0] == 0xc2 && p[1] < 0xa0))
@@ -152,7 +151,8 @@ sequence_length(const char *s)
     return length;
 }
 
-/* Length of an inline namespace of a standard library ("__1::") at S, given the text before it. */
+/* Return the length of an inline namespace of a standard library ("__1::") at S, or 0. BEFORE is
+ * the text before it. */
 static size_t
 inline_namespace(const char *s, const struct strbuf *before)
 {
@@ -170,7 +170,7 @@ inline_namespace(const char *s, const struct strbuf *before)
     return 0;
 }
 
-/* Length of the compiler's remark at S: " [clone .cold]", "[abi:cxx11]". */
+/* Return the length of the compiler's remark at S (" [clone .cold]", "[abi:cxx11]"), or 0. */
 static size_t
 remark(const char *s)
 {
@@ -182,8 +182,8 @@ remark(const char *s)
     return end != NULL ? (size_t)(end - s) + 1 : 0;
 }
 
-/* Length of the hash of Rust's older mangling at S: "::h" and 16 hexadecimal digits, ending the
- * name. */
+/* Return the length of the hash of Rust's older mangling at S, or 0: "::h" and 16 hexadecimal
+ * digits at the end of the name. */
 static size_t
 rust_hash(const char *s)
 {
@@ -215,8 +215,8 @@ normalise(const char *s, struct strbuf *out)
     }
 }
 
-/* Length of the operator's name at S (a whole word "operator" and the signs after it), or 0. The
- * signs are no brackets. */
+/* Return the length of the operator's name at S, or 0: the word "operator" and the characters after
+ * it, which are not brackets. */
 static size_t
 shorten_operator_length(const char *s)
 {
@@ -233,8 +233,8 @@ shorten_operator_length(const char *s)
     return word;
 }
 
-/* Length of an angle-bracketed part of a Python function's name that is no template argument, at S,
- * position I of the name: "<module>", "main.<locals>.<lambda>". Or 0. */
+/* Return the length of an angle-bracketed part of a Python function's name at S, or 0: "<module>",
+ * "main.<locals>.<lambda>". I is its position in the name. */
 static size_t
 python_part(const char *s, size_t i)
 {
@@ -249,7 +249,7 @@ python_part(const char *s, size_t i)
     return length + 1;
 }
 
-/* Length of bracket-free text at T's position I, or 0. */
+/* Return the length of text without brackets at T's position I, or 0. */
 static size_t
 plain_length(const struct text *t, size_t i)
 {
@@ -267,7 +267,7 @@ plain_length(const struct text *t, size_t i)
 struct bracket_stack {
     uint32_t pair[NESTING_MAX]; // Index + 1.
     size_t count;
-    size_t too_deep;            // Opened beyond the limit and not yet closed.
+    size_t too_deep;            // Number of open brackets beyond the limit.
 };
 
 static void
@@ -287,8 +287,8 @@ shorten_push(struct text *t, struct bracket_stack *stack, size_t position, size_
     stack->pair[stack->count++] = (uint32_t)t->pair_count;
 }
 
-/* Close the innermost bracket of KIND at POSITION. Angle brackets inside others that are still open
- * then were comparisons; an angle bracket never closes anything but the innermost. */
+/* Close the innermost bracket of KIND at POSITION. Open angle brackets inside it were comparisons.
+ * An angle bracket only closes the innermost bracket. */
 static void
 shorten_pop(struct text *t, struct bracket_stack *stack, char kind, size_t position)
 {
@@ -306,7 +306,7 @@ shorten_pop(struct text *t, struct bracket_stack *stack, char kind, size_t posit
     stack->count = i - 1;
 }
 
-/* Forget the brackets that were never closed. */
+/* Remove the brackets that were never closed. */
 static void
 keep_closed(struct text *t)
 {
@@ -348,7 +348,7 @@ shorten_parse(struct text *t, const char *s, size_t length, struct arena *arena)
     keep_closed(t);
 }
 
-/* Return the position after the pair that opens at I, or after I. */
+/* Return the position after the pair that opens at I; I + 1 if none does. */
 static size_t
 step_over(const struct text *t, size_t i)
 {
@@ -356,7 +356,8 @@ step_over(const struct text *t, size_t i)
     return t->pair_at[i] != 0 ? t->pairs[t->pair_at[i] - 1].close + 1 : i + 1;
 }
 
-/* Return true if the template argument [BEGIN, END) is one that the standard library fills in. */
+/* Return true if the template argument [BEGIN, END) is one that the standard library supplies by
+ * default. */
 static bool
 is_default_argument(const struct text *t, size_t begin, size_t end)
 {
@@ -372,7 +373,7 @@ is_default_argument(const struct text *t, size_t begin, size_t end)
     return end - begin == strlen(rust_allocator) && starts_with(t->s + begin, rust_allocator);
 }
 
-/* Does the template whose name ends at END need all its arguments? */
+/* Return true if all arguments of the template whose name ends at END are significant. */
 static bool
 means_all_arguments(const struct text *t, size_t end)
 {
@@ -384,12 +385,12 @@ means_all_arguments(const struct text *t, size_t end)
     return false;
 }
 
-/* Return the end of the arguments of the template list P without its trailing defaults. */
+/* Return the end of P's template arguments without trailing defaults. */
 static size_t
 arguments_end(const struct text *t, const struct pair *p)
 {
     size_t begin = p->open + 1; // Start of the current argument.
-    size_t kept = p->close;     // End of the last argument that is no default.
+    size_t kept = p->close;     // End of the last argument that is not a default.
     bool first = true;
 
     if (means_all_arguments(t, p->open))
@@ -411,7 +412,7 @@ arguments_end(const struct text *t, const struct pair *p)
     return kept;
 }
 
-/* Replace a spelled-out string class that OUT ends with. */
+/* Replace the long form of a string class at the end of OUT. */
 static void
 use_short_class(struct strbuf *out)
 {
@@ -477,7 +478,7 @@ clean(const struct text *t, size_t begin, size_t end, struct strbuf *out)
     }
 }
 
-/* First outer parameter list if it belongs to a template function, else NULL. */
+/* Return the first outer parameter list if it belongs to a template function, otherwise NULL. */
 static const struct pair *
 template_parameters(const struct text *t)
 {
@@ -490,7 +491,8 @@ template_parameters(const struct text *t)
     return NULL;
 }
 
-/* Return the start of the function's name: demanglers put the return type before templates only. */
+/* Return the start of the function's name. Demanglers put a return type in front only for
+ * templates. */
 static size_t
 name_start(const struct text *t)
 {
@@ -509,7 +511,7 @@ name_start(const struct text *t)
         else if (t->s[i] == ' ' && t->s[i + 1] != '(')
             start = i + 1;
     }
-    // "non-virtual thunk to f" says something about f.
+    // "non-virtual thunk to f" has no return type.
     if (start >= 4 && (memcmp(t->s + start - 4, " to ", 4) == 0
                        || (start >= 5 && memcmp(t->s + start - 5, " for ", 5) == 0)))
         return 0;
@@ -532,8 +534,8 @@ compare_pairs(const void *left, const void *right, void *arg)
     return a->open > b->open ? -1 : a->open < b->open;
 }
 
-/* May P be collapsed? True for a template list (but not Python's "f.<locals>"), and for parentheses
- * that are not a cast and not an expression among template arguments. */
+/* Return true if P may be collapsed. A template list may (but not Python's "f.<locals>");
+ * parentheses may, except casts and expressions among template arguments. */
 static bool
 is_list(const struct text *t, const struct pair *p)
 {
@@ -548,7 +550,7 @@ is_list(const struct text *t, const struct pair *p)
     return before > 0 && t->s[before - 1] != ',' && t->pair_at[before - 1] == 0;
 }
 
-/* Pairs that may be collapsed, in the order of collapsing. */
+/* Return the pairs that may be collapsed, in the order of collapsing. */
 static uint32_t *
 candidates(struct text *t, size_t start, size_t *ret_count)
 {
@@ -576,7 +578,7 @@ is_hidden(const struct text *t, const struct pair *p)
     return false;
 }
 
-/* Collapse P to DOTS columns; gives those won. */
+/* Collapse P to DOTS columns. Return the number of columns saved. */
 static size_t
 collapse_pair(struct text *t, struct pair *p, size_t dots)
 {
@@ -613,7 +615,7 @@ collapse(struct text *t, size_t width, const char *ellipsis, struct strbuf *out)
     }
 }
 
-/* S in at most WIDTH columns. */
+/* Return S in at most WIDTH columns. */
 static const char *
 shorten_cut(struct arena *arena, const char *s, size_t width, const char *ellipsis)
 {

@@ -1,28 +1,30 @@
-/* symbol.c: give every location of a profile its frames.
+/* symbol.c: resolve the frames of every location of a profile.
  *
  *     locations ── sorted by file, address ──► one file at a time: cache ──► ELF, DWARF ──► frames
  *                                                                    ▲            │
  *                                                                    └────────────┘
  *
  * Modules of the same file (a library loaded twice) form one group, so each file is opened once and
- * each address is looked up once. Locations of one module with the same lookup address share their
- * frames. A file is opened only if the cache lacks an address, so a second report opens none.
+ * each address is resolved once. Locations of one module with the same address share their frames.
+ * A file is opened only if the cache lacks an address, so a second report opens none.
  *
- * A cache entry has the quality of the debug information at the time of its creation. Only files
- * that no stranger can have written feed the cache (object_may_be_cached). An entry made without
- * debug information is dropped when object_debug_exists finds some, or when a debuginfod server is
- * set that was not asked then (or a day ago), and the file can be read again.
+ * A cache entry is as good as the debug information at the time of its creation. Only files that no
+ * other user can have written are cached (object_may_be_cached). An entry made without debug
+ * information is renewed if the file can be read again, and one of these holds: object_debug_exists
+ * finds debug information; a debuginfod server is set that was not queried then; the query was more
+ * than a day ago.
  *
- * A packed profile contains frames, made on the recording machine. Its modules store the level of
- * detail (enum profile_symbols), so only headers are read here. If this machine has more detail,
- * the file is read as for any other profile, and a location gets the better frames. Frames with
- * function and file stay unchanged, because the build id proves them right. Without a build id, an
- * equal file name may be another file, so such modules are not read again. JIT maps are not read
- * again either, because process ids are reused.
+ * A packed profile has frames from the machine that packed it, and the source of each module's
+ * symbols (enum profile_symbols). Therefore only the headers of files are read at first. If this
+ * machine has more detail, the file is read as for any other profile, and a location gets the
+ * better frames. Frames with function and file stay unchanged, because the build id proves them
+ * right. Modules without a build id are not read again, because an equal name may be another file.
+ * JIT maps are not read again either, because process ids are reused.
  *
- * A unsymbolized function is identified by its start (function_start.h), which its locations share.
+ * An unsymbolized function is identified by its start (function_start.h), which its locations
+ * share.
  *
- * The module records missing data: whether there was a file, and its level of detail.
+ * Each module stores the result of the search for its file, and the source of its symbols.
  *
  * Names are untrusted: control characters become '?' before they enter the profile, because names
  * end up on terminals. */
@@ -42,16 +44,17 @@
 #include "util/ensure.h"
 
 enum {
-    PROGRESS_STEP = 100,           // Locations between two calls of the progress function.
-    SERVER_RETRY_S = 24 * 60 * 60, // A server that knew nothing is asked again after a day.
+    PROGRESS_STEP = 100,           // Number of locations between two calls of the progress
+                                   // function.
+    SERVER_RETRY_S = 24 * 60 * 60, // Time after which a server that had nothing is queried again.
 };
 
-/* A location to be given frames. */
+/* A location to resolve. */
 struct work {
-    uint32_t group;    // The first module that is the same file; 0 = no file.
+    uint32_t group;    // First module of the same file; 0 = no file.
     uint32_t module;
     uint32_t location;
-    uint64_t address;  // Address of the instruction: in the ELF file, or as recorded for group 0.
+    uint64_t address;  // Address of the instruction: in the ELF file or, in group 0, as recorded.
 };
 
 struct resolver {
@@ -71,9 +74,8 @@ struct group {
     const struct work *work;
     size_t count;
     struct symcache cache;
-    struct module_cache_entry *cached; // From where the cache came, or where it may go; NULL =
-                                       // nowhere.
-    struct object *object; // NULL if unneeded or missing; FAILURE distinguishes them.
+    struct module_cache_entry *cached; // Source and destination of the cache; NULL = none.
+    struct object *object; // NULL if not needed or missing; `failure` distinguishes these.
     struct object_failure failure;
 };
 
@@ -139,7 +141,7 @@ compare_modules(const void *left, const void *right, void *arg)
     return order;
 }
 
-/* Compute for each module the first module with the same file. */
+/* Return, by module, the first module of the same file. */
 static uint32_t *
 group_modules(struct resolver *r)
 {
@@ -149,7 +151,7 @@ group_modules(struct resolver *r)
 
     for (size_t i = 0; i < p->module_count; i++)
         sorted[i] = (uint32_t)i;
-    // Module 0 is none and stays outside.
+    // Module 0 means none and is skipped.
     if (p->module_count > 2)
         qsort_r(sorted + 1, p->module_count - 1, sizeof *sorted, compare_modules, r->p);
     for (size_t i = 1; i < p->module_count; i++) {
@@ -182,7 +184,7 @@ collect_work(struct resolver *r)
     const uint32_t *group = group_modules(r);
 
     r->work = arena_array(&r->scratch, p->location_count, sizeof *r->work);
-    // Location 0 is none and has no frames.
+    // Location 0 means none and has no frames.
     for (size_t i = 1; i < p->location_count; i++) {
         const struct profile_location *l = &p->locations[i];
         uint32_t module = l->module < p->module_count ? l->module : 0;
@@ -208,7 +210,7 @@ progress(struct resolver *r)
         r->options->progress(r->options->progress_arg, r->done, r->work_count);
 }
 
-/* Level of detail of the frames of L. */
+/* Level of detail of a location's frames. */
 enum { GIVES_NOTHING_AT_ALL, GIVES_PLACE, GIVES_FUNCTION, GIVES_LINE };
 
 static int
@@ -224,7 +226,7 @@ tells(const struct profile *p, const struct profile_location *l)
     return f->function != 0 ? GIVES_FUNCTION : GIVES_PLACE;
 }
 
-/* Level of detail of COUNT FRAMES. */
+/* Return the level of detail of COUNT FRAMES. */
 static int
 would_resolve(const struct symbol_frame *frames, size_t count)
 {
@@ -257,7 +259,8 @@ give_frames(struct resolver *r, const struct work *w, const struct symbol_frame 
     }
 }
 
-/* Give W the frames of the work before it if that is the same place and W has no better ones. */
+/* Share the frames of the previous work with W, if it has the same address and W has no better
+ * frames. Return false if not. */
 static bool
 share_frames(struct resolver *r, const struct work *first, const struct work *w)
 {
@@ -267,7 +270,8 @@ share_frames(struct resolver *r, const struct work *first, const struct work *w)
     if (w == first || w[-1].module != w->module || w[-1].address != w->address)
         return false;
     from = &r->p->locations[w[-1].location];
-    // A named frame's location is no address: a stack that broke off may also have a 4.
+    // A named frame's location has a number instead of an address; a broken stack may have the same
+    // small number as an address.
     if (from->frame_count == 0 || tells(r->p, from) < tells(r->p, to) ||
         profile_language(r->p, from) != 0)
         return false;
@@ -306,11 +310,11 @@ server_is_set(void)
     return urls != NULL && urls[0] != '\0';
 }
 
-/* Return true if there is debug information for G's file. Searches once in a command. */
+/* Return true if there is debug information for G's file. The search runs once per command. */
 static bool
 debug_exists(const struct group *g)
 {
-    // Below another root there may be more.
+    // Another root may have other debug files.
     struct module_cache_entry *cached = g->r->paths.sysroot == NULL ? g->cached : NULL;
     bool exists = !(cached != NULL && cached->without_debug) &&
                   object_debug_exists(g->m, &g->r->paths);
@@ -320,7 +324,7 @@ debug_exists(const struct group *g)
     return exists;
 }
 
-/* Return true if asking again could give more than G's cache has. */
+/* Return true if a new search could find more than G's cache has. */
 static bool
 is_outdated(const struct group *g)
 {
@@ -343,8 +347,8 @@ hex_id(struct arena *a, const uint8_t *id, uint32_t bytes)
     return bytes != 0 ? arena_strdup(a, hex) : "none";
 }
 
-/* Open G's file if its cache lacks an address or may know less than there is now; then it is
- * emptied, but not for a file that cannot be had. */
+/* Open G's file if its cache lacks an address or may be outdated. If the file can be opened and has
+ * more detail, empty the cache. */
 static void
 open_if_needed(struct group *g)
 {
@@ -360,20 +364,19 @@ open_if_needed(struct group *g)
         return;
     if (outdated || object_detail(g->object) > g->cache.detail)
         symcache_release(&g->cache);
-    // Even if it is less than before: a later run should retry the new entries.
+    // Even if the detail is less than before: a later run should then retry the new entries.
     g->cache.detail = object_detail(g->object);
     g->cache.asked_server = server_is_set();
 }
 
-/* Does M have a file? Code of the kernel (the vdso) and unknown code do not. */
+/* Return true if M has a file. Code of the kernel (the vdso) and unknown code have none. */
 static bool
 has_file(const struct profile_module *m)
 {
     return m->path != NULL && m->path[0] == '/';
 }
 
-/* Return the distance from the beginning of the unsymbolized function at ADDRESS, plus 1; 0 if that
- * is not known. */
+/* Return the offset of ADDRESS in its unsymbolized function, plus 1; 0 if unknown. */
 static uint32_t
 into_function(struct object *o, uint64_t address)
 {
@@ -382,7 +385,8 @@ into_function(struct object *o, uint64_t address)
     return start != 0 && address - start < UINT32_MAX ? (uint32_t)(address - start) + 1 : 0;
 }
 
-/* Cached frames of ADDRESS, or NULL. */
+/* Return the frames of ADDRESS from the cache, which this fills from G's object; NULL if there are
+ * none. */
 static const struct symcache_entry *
 symbol_find_entry(struct group *g, uint64_t address)
 {
@@ -399,7 +403,7 @@ symbol_find_entry(struct group *g, uint64_t address)
     return symcache_find(&g->cache, address);
 }
 
-/* Give W of G its frames, unless its present ones have more detail. */
+/* Set the frames of W in G, unless its present ones have more detail. */
 static void
 resolve_location(struct group *g, const struct work *w)
 {
@@ -429,7 +433,7 @@ is_new(const struct group *g)
     return false;
 }
 
-/* Could any location of G get more detail? */
+/* Return true if any location of G could get more detail. */
 static bool
 symbol_is_incomplete(const struct group *g)
 {
@@ -439,7 +443,7 @@ symbol_is_incomplete(const struct group *g)
     return false;
 }
 
-/* Lowest level of detail with which the frames of G's locations were made. */
+/* Return the lowest detail among the sources of the frames of G's locations. */
 static enum profile_symbols
 known_symbols(const struct group *g)
 {
@@ -453,7 +457,7 @@ known_symbols(const struct group *g)
     return least;
 }
 
-/* Read the cache of G's file, if not done yet. */
+/* Read the cache of G's file, unless it was read before. */
 static void
 load_cache(struct group *g)
 {
@@ -472,7 +476,8 @@ load_cache(struct group *g)
     symcache_load(&g->cache, m->path, m->build_id, m->build_id_bytes);
 }
 
-/* All locations of G have frames: could its file, or the cache of its file, give better ones? */
+/* Return true if G's file or its cache could have better frames, given that all locations of G have
+ * frames. */
 static bool
 may_resolve_more(struct group *g)
 {
@@ -488,8 +493,8 @@ may_resolve_more(struct group *g)
     return g->cache.entry_count > 0 && (unsigned)g->cache.detail + SYMBOLS_NONE > known;
 }
 
-/* Record in M, a module of G's file, the result of opening that file and, if KNOWN, the DETAIL that
- * its names have now. */
+/* Store in M, a module of G's file, the result of opening the file and, if KNOWN, the DETAIL of its
+ * symbols. */
 static void
 note_module(const struct group *g, struct profile_module *m, bool known, enum symbol_detail detail)
 {
@@ -544,8 +549,8 @@ read_group(struct group *g)
         symcache_store(&g->cache, m->path, m->build_id, m->build_id_bytes);
 }
 
-/* Release G's cache. New entries have names of a closed object, so only those from the file
- * stay. */
+/* Release G's cache, or return it to the module cache without its new entries, whose names belong
+ * to a closed object. */
 static void
 release_cache(struct group *g)
 {
@@ -577,7 +582,7 @@ resolve_file(struct resolver *r, const struct work *w, size_t count)
     release_cache(&g);
 }
 
-/* Does W, at its location, share the frames of the previous work? */
+/* Return true if W's location shares the frames of the previous work. */
 static bool
 has_same_frames(const struct resolver *r, const struct work *w)
 {
@@ -604,9 +609,9 @@ are_in_order(const struct resolver *r)
     return next == r->p->frame_count;
 }
 
-/* Number the frames in the order of their places, and leave out those that nobody has any more, so
- * that views show things of equal rank in one order, whenever their names were found. The copy is
- * freed, because frames may be the largest part of a profile. */
+/* Sort frames by location and remove unused ones. Views show things of equal rank in the order of
+ * frames, which must not depend on the time of symbolising. The copy is freed at once, because
+ * frames may be the largest part of a profile. */
 static void
 order_frames(struct resolver *r)
 {
@@ -636,7 +641,8 @@ order_frames(struct resolver *r)
     free(before);
 }
 
-/* Tell each location in a unsymbolized function which is the first of that function. */
+/* Set `same` of each location in an unsymbolized function to the first location of that
+ * function. */
 static void
 find_same(struct resolver *r)
 {

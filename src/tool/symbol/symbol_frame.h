@@ -1,11 +1,10 @@
-/* symbol_frame.h: data exchanged within the symboliser before it becomes a profile's frames. */
+/* symbol_frame.h: frames within the symboliser, before they become a profile's frames. */
 #ifndef SYMBOL_SYMBOL_FRAME_H
 #define SYMBOL_SYMBOL_FRAME_H
 
 #include "base/base.h"
 
-/* One frame as found by a source. NULL strings and line 0 mean unknown. The source owns the
- * strings. */
+/* One frame from a source. NULL strings and line 0 mean unknown. The source owns the strings. */
 struct symbol_frame {
     const char *function; // Demangled, complete.
     const char *linkage;  // The raw symbol name.
@@ -14,15 +13,16 @@ struct symbol_frame {
     bool inlined;         // Inlined into the next frame of the same address.
 };
 
-/* Largest depth of inlining, including the physical function. The deepest chain met in practice
- * (Rust iterators at -O3) was below 40. Deeper chains lose their innermost frames. */
+/* Maximum number of frames at one address, including the physical function. The deepest inlining
+ * found in practice (Rust iterators at -O3) was below 40. Deeper chains lose their innermost
+ * frames. */
 enum { SYMBOL_FRAMES_MAX = 128 };
 
-/* Level of detail of a module, in rising order. Stored in cache files: never renumber. */
+/* Level of detail of a module, in ascending order. Stored in cache files: never renumber. */
 enum symbol_detail {
     DETAIL_NONE = 0,    // No symbols.
-    DETAIL_EXPORTS = 1, // Only the dynamic symbols: stripped.
-    DETAIL_SYMBOLS = 2, // The full symbol table, but no debug information.
+    DETAIL_EXPORTS = 1, // Only the dynamic symbols: the file is stripped.
+    DETAIL_SYMBOLS = 2, // The full symbol table, without debug information.
     DETAIL_DEBUG = 3,   // Debug information.
 };
 

@@ -1,4 +1,4 @@
-/* symbol_options.h: where to search for symbols. */
+/* symbol_options.h: places to search for symbols. */
 #ifndef SYMBOL_SYMBOL_OPTIONS_H
 #define SYMBOL_SYMBOL_OPTIONS_H
 
@@ -12,20 +12,20 @@ enum symbol_server { SERVER_ASKED, SERVER_ANSWERED, SERVER_SILENT };
 
 /* Places to search for the files of a process. */
 struct symbol_paths {
-    const char *sysroot; // As in struct profile; NULL = none.
+    const char *sysroot; // See struct profile; NULL = none.
     uint32_t pid;        // Process on this machine, if it may still run; 0 = none.
-    struct debug_dirs *debug_dirs; // The user's directory of debug files; NULL = none.
+    struct debug_dirs *debug_dirs; // The user's directories of debug files; NULL = none.
 };
 
 struct symbol_options {
     bool no_cache;     // Disables reading and writing of the cache.
     struct debug_dirs *debug_dirs; // See debug_dirs.h; may be NULL.
-    struct module_cache *module_cache; // Caches for further profiles; NULL = none.
-    // May be NULL; called before and after a server is queried for the debug information of the
-    // module PATH. After SERVER_SILENT no server is queried again.
+    struct module_cache *module_cache; // Caches shared by several profiles; NULL = none.
+    // Called before and after a server is queried for the debug information of the module PATH.
+    // After SERVER_SILENT, no server is queried again. May be NULL.
     void (*server)(void *arg, enum symbol_server what, const char *path);
     void (*progress)(void *arg, size_t done, size_t total); // May be NULL; called repeatedly.
-    void *progress_arg; // For both.
+    void *progress_arg; // Passed to both functions.
 };
 
 #endif

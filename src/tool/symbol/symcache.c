@@ -17,19 +17,19 @@
  *                    strings), line, flags (bit 0: inlined)
  *                S   strings, each ended by a NUL; the one at offset 0 is empty
  *
- * The file is read as a whole and accepted only if the checksum is right and every number is in
- * bounds. The layout has no gaps, so the sizes must add up to the file's. Any change to the meaning
- * of a byte raises FORMAT_VERSION; old files are then replaced, not converted.
+ * The file is read as a whole, and accepted only if the checksum is right and every number is
+ * within its limit. The layout has no gaps, so the sizes must add up to the file's. Any change to
+ * the meaning of a byte raises FORMAT_VERSION; old files are then replaced and not converted.
  *
- * It is written to a temporary file and renamed, so readers see the old or the new one. When two
- * processes write at once, the later rename wins and the other's new entries are lost. The loss is
- * harmless, so there are no locks.
+ * The file is written under a temporary name and renamed, so readers see the old or the new one. If
+ * two processes write at the same time, the later rename wins and the other's new entries are lost.
+ * The loss is harmless, so there are no locks.
  *
- * Ownership. A build id is just bytes, and a stranger can give a library the id of libc. So a cache
- * serves one path with one build id (its name has both), and the caller decides which entries may
- * be stored (object_may_be_cached). The parent directory, the directory and each file in it must
- * belong to us, and the directory must be no symbolic link. So root with a user's HOME has no
- * cache, instead of one that the user can fill or redirect. */
+ * Ownership. A build id proves nothing: another user can give a library the id of libc. Therefore a
+ * cache is valid for one path with one build id (its name has both), and the caller decides which
+ * entries may be stored (object_may_be_cached). The parent directory, the directory and each file
+ * in it must belong to us, and the directory must not be a symbolic link. Consequently root with a
+ * user's HOME has no cache, because the user could fill or redirect it. */
 #include "symbol/symcache.h"
 
 #include <endian.h>
@@ -54,21 +54,22 @@ enum {
     ENTRY_BYTES = 16,
     FRAME_BYTES = 20,
     FRAME_INLINED = 1,
-    NAME_BYTES_MAX = 240, // Bytes of a name, at most 255; replace_file needs a few.
+    NAME_BYTES_MAX = 240, // Maximum length of a name, below 255 because replace_file appends a few
+                          // bytes.
 };
 
 #define MAGIC "heaptaps"
 #define ASKED_SERVER (UINT32_C(1) << 31)
 #define FILE_BYTES_MAX (256 * MIB)
 
-/* The file while it is being parsed: where its parts begin. */
+/* Parts of a file that is being parsed. */
 struct parts {
     const uint8_t *entries, *frames;
     const char *strings;
     uint32_t entry_count, frame_count, string_bytes;
 };
 
-/* Check everything about DATA except its entries and frames. */
+/* Check DATA, except its entries and frames, and set the parts in P. */
 static bool
 symcache_split(struct parts *p, const uint8_t *id, uint32_t id_bytes, const uint8_t *data,
                size_t size_bytes)
@@ -181,7 +182,7 @@ symcache_compare_entries(const void *left, const void *right)
     return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* The strings of a file while it is being written: each once, with its offset. */
+/* Strings of a file that is being written: each once, with its offset. */
 struct string_pool {
     struct strtab ids;
     struct map offsets; // Id to offset.
@@ -268,8 +269,9 @@ symcache_format(const struct symcache *c, const uint8_t *id, uint32_t id_bytes, 
     strtab_release(&pool.ids);
 }
 
-/* Open the directory NAME in the directory AT, which is closed if it is not negative; with MAKE it
- * is made first. -1 if it does not belong to us, if everybody may write to it, or without it. */
+/* Open the directory NAME in the directory AT, and close AT if it is not negative. With MAKE,
+ * create the directory first. Return -1 if there is none, if it does not belong to us, or if
+ * everybody may write to it. */
 static int
 open_own(int at, const char *name, int flags, bool make)
 {
@@ -288,7 +290,7 @@ open_own(int at, const char *name, int flags, bool make)
     return fd;
 }
 
-/* Open the cache directory; -1 if there is none. */
+/* Open the cache directory; return -1 if there is none. */
 static int
 open_directory(bool make)
 {
@@ -307,20 +309,20 @@ open_directory(bool make)
     return fd >= 0 ? open_own(fd, "heaptap", O_NOFOLLOW, make) : -1;
 }
 
-/* The cache directory, which stays open: a short program has a dozen files in it, and each would
- * take as many calls to find it again. -1 if there is none. */
+/* Return the cache directory, which stays open; -1 if there is none. A short program has a dozen
+ * cache files, and finding the directory again for each would double the system calls. */
 static int
 cache_directory(bool make)
 {
     static int fd = -1;
-    static char *found_by; // XDG_CACHE_HOME and HOME, as they were then.
+    static char *found_by; // XDG_CACHE_HOME and HOME at that time.
     const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     struct strbuf by = {0};
     struct stat st;
 
     strbuf_fmt(&by, "%s\n%s", base != NULL ? base : "", home != NULL ? home : "");
     if (fd >= 0 && (strcmp(found_by, strbuf_text(&by)) != 0 || fstat(fd, &st) != 0 ||
-                    st.st_nlink == 0)) { // It has been removed.
+                    st.st_nlink == 0)) { // The directory has been removed.
         close(fd);
         fd = -1;
     }
@@ -331,8 +333,8 @@ cache_directory(bool make)
     return fd;
 }
 
-/* Return the name of the cache of ID and PATH: KIND, the id in hex, then the path with '+' for '/'.
- * NULL if it can have none. */
+/* Return the file name of the cache of ID and PATH: KIND, the id in hex, then the path with '+' for
+ * '/'. Return NULL if PATH cannot have a cache. */
 static char *
 cache_name(struct arena *arena, const char *kind, const char *path, const uint8_t *id,
            uint32_t id_bytes)
@@ -358,7 +360,7 @@ cache_name(struct arena *arena, const char *kind, const char *path, const uint8_
     return end - name <= NAME_BYTES_MAX ? name : NULL;
 }
 
-/* Up to SIZE_BYTES from FD into DATA; false if the file is shorter. */
+/* Read SIZE_BYTES from FD into DATA. Return false if the file is shorter. */
 static bool
 symcache_read_all(int fd, uint8_t *data, size_t size_bytes)
 {
@@ -376,7 +378,7 @@ symcache_read_all(int fd, uint8_t *data, size_t size_bytes)
     return true;
 }
 
-/* Return the whole of the cache file FD, which is ST; NULL if it cannot be read. */
+/* Return the contents of the cache file FD with status ST; NULL if it cannot be read. */
 static void *
 symcache_read_file(int fd, const struct stat *st)
 {
@@ -425,7 +427,7 @@ symcache_write(const char *kind, const char *path, const uint8_t *id, uint32_t i
     int directory = name != NULL ? cache_directory(true) : -1;
 
     if (directory >= 0) {
-        // Failing only costs the next reader time.
+        // A failure only costs the next reader time.
         replace_file(arena_printf(&scratch, "/proc/self/fd/%d/%s", directory, name), NULL,
                      text->text, text->length);
     }
@@ -494,17 +496,19 @@ symcache_release(struct symcache *c)
 bool
 symcache_is_valid(const struct symcache *c)
 {
-    HOLDS(c->detail <= DETAIL_DEBUG);             // The file has no other.
-    HOLDS(c->by_address.count == c->entry_count); // An address is added once.
+    HOLDS(c->detail <= DETAIL_DEBUG);             // The largest value that a file can have.
+    HOLDS(c->by_address.count == c->entry_count); // Each address is added once.
     for (size_t i = 0; i < c->entry_count; i++) {
         const struct symcache_entry *e = &c->entries[i];
         const uint64_t *known = map_get(&c->by_address, e->address);
 
         HOLDS(e->frame_count >= 1 &&
-              e->frame_count <= SYMBOL_FRAMES_MAX);               // Readers believe no more.
-        HOLDS(e->frame_count <= c->frame_count);                  // The next must not wrap.
-        HOLDS(e->first_frame <= c->frame_count - e->frame_count); // Its frames are there.
-        HOLDS(known != NULL && *known == i);                      // It is found by its address.
+              e->frame_count <= SYMBOL_FRAMES_MAX);               // Readers reject larger counts.
+        // The subtraction in the next line must not wrap.
+        HOLDS(e->frame_count <= c->frame_count);
+        HOLDS(e->first_frame <= c->frame_count - e->frame_count); // The entry's frames exist.
+        // A search by address finds the entry.
+        HOLDS(known != NULL && *known == i);
     }
     return true;
 }

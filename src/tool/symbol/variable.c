@@ -1,9 +1,10 @@
 /* variable.c: find the variable at an address.
  *
- * Functions get names from debug information (dwfl.c). A pointer in a program's data only needs
- * "cache + 16", which symbol tables provide: the debugger's, unless stripped, and the dynamic
- * linker's. The smallest symbol that covers the address wins, because members of a structure may
- * also have symbols. As with functions, a file with a different build id gives no names. */
+ * Functions get names from debug information (dwfl.c). A pointer into a program's data only needs a
+ * name such as "cache + 16", which the symbol tables provide: the full one, unless stripped, and
+ * the dynamic one. The smallest symbol that covers the address is used, because members of a
+ * structure may have symbols as well. As for functions, a file with a different build id is not
+ * used. */
 #include "symbol/variable.h"
 
 #include <gelf.h>
@@ -15,7 +16,7 @@ struct found {
     uint64_t off, size_bytes;
 };
 
-/* Address of the file's first byte, as the file counts. */
+/* Return the address of the file's first byte, in the file's addresses. */
 static uint64_t
 first_address(Elf *elf)
 {
