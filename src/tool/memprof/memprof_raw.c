@@ -1,23 +1,22 @@
-/* memprof_raw.c: raw memory profiles of LLVM, version 3, which llvm-profdata from 17 on reads and
- * turns into what clang's -fmemory-profile-use= takes.
+/* memprof_raw.c: write raw memory profiles of LLVM, version 3. llvm-profdata from 17 on converts
+ * them to the input of clang's -fmemory-profile-use=.
  *
- *     header      magic, version, bytes in all, where the three parts begin      6 words
- *     segments    count, then of each: start, end, load bias, build id           64 bytes each
- *     blocks      count, then of each stack: its number and what is known of it  140 bytes each
- *     stacks      count, then of each: its number, its depth and its addresses, innermost first
+ *     header      magic, version, total size, offsets of the three parts           6 words
+ *     segments    count, then for each: start, end, load bias, build id           64 bytes each
+ *     blocks      count, then for each stack: its number and the sums             140 bytes each
+ *     stacks      count, then for each: its number, depth and addresses, innermost first
  *
- * All is little-endian and packed, each part rounded up to a word. Each older version is read by
- * one release of LLVM only. Newer ones add 8-byte counts that saturate at 255 or lose digits; our
- * counts by position in the block do not fit them.
+ * Numbers are little-endian and packed, and each part is rounded up to a word. Each older version
+ * is read by only one release of LLVM. Newer versions add counts for each 8 bytes that saturate at
+ * 255 or lose digits; our counts by granule do not fit them.
  *
  * A record is a stack. The format has no heaps or labels, so a record covers blocks of all heaps,
- * labels and size classes. Stacks are raw, since the reader symbolises them; addresses are those of
- * the calls, as compiler-rt's runtime writes them. The reader examines one binary, which it finds
- * by its build id, and drops frames of all others. The number of a type, which no other writer
- * fills in yet, is a hash of the type's name.
+ * labels and size classes. Stacks are not symbolised, because the reader does that. Addresses are
+ * those of the call instructions, as compiler-rt's runtime writes them. The reader uses one binary,
+ * which it finds by its build id, and ignores frames of all others. The number of a type, which no
+ * other writer fills in, is a hash of the type's name.
  *
- * Times are milliseconds, and 32-bit numbers saturate. The format has lost utilisation since it was
- * proposed. */
+ * Times are milliseconds, and 32-bit numbers saturate. The format has no field for utilisation. */
 #include "memprof/memprof_raw.h"
 
 #include <stdlib.h>
@@ -90,7 +89,7 @@ put_segments(struct writer *w)
     free(order);
 }
 
-/* Return the least of RANGE; 0 if there is none. */
+/* Return the minimum of RANGE; 0 without blocks. */
 static uint64_t
 memprof_raw_least(const struct access_range *range)
 {
@@ -105,7 +104,7 @@ put_wide(struct strbuf *out, const struct access_range *range)
     put_u64(out, range->max);
 }
 
-/* A total of 64 bits, the others of 32, all divided by UNIT. */
+/* Append RANGE divided by UNIT: the total as 64 bits, the minimum and maximum as 32 bits. */
 static void
 put_narrow(struct strbuf *out, const struct access_range *range, uint64_t unit)
 {
@@ -154,13 +153,13 @@ memprof_raw_put_stack(struct writer *w, uint32_t node)
     }
 }
 
-/* Facts about a stack's blocks, and the type of all of them, or 0. */
+/* Sums over a stack's blocks, and their type; 0 if they have several. */
 struct sum {
     uint32_t node, type;
     struct profile_access a;
 };
 
-/* Add the sites of STACKS up by node, in the order of sites. From ARENA. */
+/* Sum the sites of STACKS by node, in the order of sites. From ARENA. */
 static struct sum *
 sum_by_node(const struct profile *p, const struct stacks *stacks, struct arena *arena,
             size_t *ret_count)
@@ -175,7 +174,7 @@ sum_by_node(const struct profile *p, const struct stacks *stacks, struct arena *
         uint64_t *index;
         bool is_new;
 
-        // What stands for stacks that found no room has no address that a reader would take.
+        // The stack that represents those without room has no address that a reader would accept.
         if (stacks->site_stacks[a->site] == 0 || p->nodes[site->node].location == 0)
             continue;
         index = map_put(&known, site->node, &is_new);

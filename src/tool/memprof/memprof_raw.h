@@ -4,7 +4,7 @@
 
 #include "export/exporter.h"
 
-/* Writes how blocks were used, whatever the metric. Returns HEAPTAP_USAGE if no accesses were
+/* Write the use of blocks; the metric does not matter. Returns HEAPTAP_USAGE if no accesses were
  * counted. */
 export_fn export_memprof;
 

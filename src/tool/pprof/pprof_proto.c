@@ -1,4 +1,4 @@
-/* pprof_proto.c: profile.proto, gzipped, which go tool pprof, speedscope and profile servers read.
+/* pprof_proto.c: write profile.proto, gzipped, for go tool pprof, speedscope and profile servers.
  *
  *     sample_type   alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes
  *                   peak_objects/count peak_space/bytes temporary_objects/count
@@ -9,28 +9,28 @@
  *     function      id, name, linkage name, file
  *     string_table  all text, "" first
  *
- * A location of the file is a profile location from one of its frames outwards: if folding took an
- * inlined wrapper off a stack, the remaining frames form a separate location. So a location's key
- * is the index of its innermost frame. Addresses are inside the call instruction, as the format
- * requires.
+ * A location of the file has the frames of a profile location from one frame outwards: if folding
+ * removed an inlined wrapper from a stack, the remaining frames form a separate location. Therefore
+ * the key of a location is the index of its innermost frame. Addresses are inside the call
+ * instruction, as the format requires.
  *
  * An unsymbolised frame gets no line, and its mapping no "has_functions", so that a consumer that
- * finds the file may still symbolise it. All other mappings are declared complete, which keeps
- * consumers from searching for files that may be gone or newer.
+ * finds the file can symbolise it. All other mappings are declared complete, so that consumers do
+ * not search for files that may be gone or newer.
  *
  * A sample has the program's labels. If the program has heaps, each sample names its heap, malloc
  * included; a label with the name "heap" becomes "heap_label".
  *
- * Times follow the field's conventions. In-use values of a moment have its time and no duration, as
- * Go's heap profiles do; a whole run's moment is its end, or now. Amounts allocated in a stretch of
- * time (between two moments, or since the start if a metric of allocations comes first) have the
- * time of its start and a duration, as CPU profiles do: consumers that merge profiles keep the
- * earliest time and add durations up. (Go's own difference of two heap profiles has the duration as
- * well, but the time of its end.) --at peak is a moment. --peak of a whole run is not: the file
- * also has the final values.
+ * Times follow the conventions of other writers. In-use values of a moment have the moment's time
+ * and no duration, as Go's heap profiles do; the moment of a whole run is its end, or the present.
+ * Amounts allocated in a period (between two moments, or since the start if the chosen metric
+ * counts allocations) have the time of the period's start and its duration, as CPU profiles do.
+ * Consumers that merge profiles keep the earliest time and add durations. (Go's difference of two
+ * heap profiles also has a duration, but the time of the end.) --at peak is a moment. --peak of a
+ * whole run is not, because the file also has the final values.
  *
- * Values are unsampled values, not to be scaled again. Negative ones (a row in flight) count as 0.
- * The gzip header contains no time, so equal profiles give equal bytes. */
+ * Values are already scaled to unsampled values. Negative ones (from a row in flight) are written
+ * as 0. The gzip header contains no time, so equal profiles give equal bytes. */
 #include "pprof/pprof_proto.h"
 
 #include <inttypes.h>
@@ -70,7 +70,7 @@ enum {
     MAPPING_FILE = 5,
     MAPPING_BUILD_ID = 6,
     MAPPING_HAS_FUNCTIONS = 7,
-    MAPPING_HAS_INLINE_FRAMES = 10, // 8 and 9 mean files and lines.
+    MAPPING_HAS_INLINE_FRAMES = 10, // Fields 8 and 9 mean files and lines.
     LOCATION_ID = 1,
     LOCATION_MAPPING = 2,
     LOCATION_ADDRESS = 3,
@@ -83,7 +83,7 @@ enum {
     FUNCTION_FILE = 4,
 };
 
-#define HEAP_KEY "heap" // The key of the label that names a heap.
+#define HEAP_KEY "heap" // Key of the label with a sample's heap.
 
 struct value_type {
     const char *name;
@@ -96,7 +96,8 @@ static const struct value_type value_types[] = {
     {"temporary_objects", "count"}, {"short_lived_objects", "count"},
 };
 
-/* A moment also has the first four, and the peak the in-use ones. Only the last needs lifetimes. */
+/* Number of value types at the front of the table: a period has the first two, a moment the first
+ * four (the peak only the in-use ones). Only the last type needs lifetimes. */
 enum { TYPES_OF_FLOW = 2, TYPES_OF_MOMENTS = 4, TYPES_WITHOUT_LIVES = countof(value_types) - 1 };
 
 static const char *const default_types[] = {
@@ -108,16 +109,16 @@ static const char *const default_types[] = {
 struct writer {
     const struct profile *p;
     struct strtab strings;
-    struct map locations;  // First frame's index plus 1 (0: the frame "other") to location id.
+    struct map locations;  // First frame's index plus 1 (0 = the frame "other") to location id.
     struct map name_pairs; // String ids of name and linkage name to a dense number.
-    struct map functions;  // That number and the file's string id to the function's id.
-    bool *known;           // By module: some frame of it has a name.
-    bool has_heaps;        // Heaps of the program's own.
-    struct strbuf samples, locations_out, functions_out; // Finished fields of the profile.
+    struct map functions;  // That number and the file's string id to function id.
+    bool *known;           // By module: at least one frame has a name.
+    bool has_heaps;        // There are heaps of the program.
+    struct strbuf samples, locations_out, functions_out; // Complete fields of the profile.
     struct strbuf ids, values, message, line;            // Scratch.
 };
 
-/* Return the type that a view begins with for METRIC. */
+/* Return the value type that pprof should show first for METRIC. */
 static const char *
 default_type(const struct profile *p, enum metric metric)
 {
@@ -126,7 +127,7 @@ default_type(const struct profile *p, enum metric metric)
     return unknown ? "temporary_objects" : default_types[metric];
 }
 
-/* P has the types from the first up to the end. */
+/* Return the index of P's first value type. */
 static size_t
 first_type(const struct profile *p)
 {
@@ -149,7 +150,7 @@ add_value_type(struct writer *w, uint32_t field, const struct value_type *t, str
     proto_nested(out, field, &w->message);
 }
 
-/* Return the number of KEY in M, from 1 on in order of appearance. */
+/* Return the number of KEY in M; keys are numbered from 1 on in order of appearance. */
 static uint64_t
 pprof_proto_dense_id(struct map *m, uint64_t key, bool *ret_new)
 {
@@ -207,7 +208,7 @@ location_id(struct writer *w, uint32_t location, uint32_t first, uint32_t count)
     if (!new)
         return id;
     proto_uint(&w->message, LOCATION_ID, id);
-    // A named frame has neither, which the format knows: its function says all.
+    // A named frame has no address and no mapping, which the format permits.
     if (profile_language(w->p, l) == 0) {
         proto_uint(&w->message, LOCATION_MAPPING, l->module);
         proto_uint(&w->message, LOCATION_ADDRESS, location_pc(l));
@@ -224,7 +225,7 @@ location_id(struct writer *w, uint32_t location, uint32_t first, uint32_t count)
     return id;
 }
 
-/* Return the id of the location that stands for stacks without frames. */
+/* Return the id of the location that represents stacks without frames. */
 static uint64_t
 other_location_id(struct writer *w)
 {
@@ -240,8 +241,8 @@ other_location_id(struct writer *w)
     return id;
 }
 
-/* Return how many frames of S from index I on belong to one location, because they are neighbours
- * both in the profile and in the stack. */
+/* Return the number of frames of S from index I on that belong to one location, because they are
+ * adjacent in the profile and in the stack. */
 static uint32_t
 frames_of_location(const struct profile *p, const struct stack *s, uint32_t i)
 {
@@ -262,7 +263,7 @@ add_label(struct writer *w, const char *key, const char *value)
     proto_nested(&w->message, SAMPLE_LABEL, &w->line);
 }
 
-/* Add heap and labels of S to the sample in w->message. */
+/* Add the heap and labels of S to the sample in w->message. */
 static void
 pprof_proto_add_labels(struct writer *w, const struct stack *s)
 {
@@ -327,8 +328,8 @@ add_mapping(struct writer *w, uint32_t module, struct strbuf *out)
     const struct profile_module *m = &w->p->modules[module];
     struct module_segment segments[MODULE_SEGMENTS_MAX];
 
-    // One mapping per module, since locations name it by its id; the first code segment is all but
-    // always the only one.
+    // One mapping per module, because locations refer to it by id. Nearly all modules have only one
+    // code segment.
     module_code(w->p, m, segments);
     proto_uint(&w->message, MAPPING_ID, module);
     proto_uint(&w->message, MAPPING_START, segments[0].start);
@@ -370,7 +371,7 @@ add_times(const struct profile *p, enum metric metric, struct strbuf *out)
         proto_uint(out, PROFILE_DURATION_NANOS, to - from);
 }
 
-/* Add the fields that say where the numbers come from. */
+/* Add the fields about the source of the numbers. */
 static void
 add_origin(struct writer *w, const struct stacks *stacks, struct arena *arena, enum metric metric,
            struct strbuf *out)
@@ -411,7 +412,7 @@ pprof_proto_add_profile(struct writer *w, const struct stacks *stacks, enum metr
     strbuf_add(out, w->locations_out.text, w->locations_out.length);
     strbuf_add(out, w->functions_out.text, w->functions_out.length);
     add_origin(w, stacks, &arena, metric, out);
-    // Last, since all of the above adds strings.
+    // Strings come last, because all fields above add to them.
     for (uint32_t i = 0; i < w->strings.count; i++)
         proto_string(out, PROFILE_STRING_TABLE, strtab_get(&w->strings, i));
     arena_release(&arena);

@@ -1,10 +1,10 @@
-/* pprof_proto.h: the format of pprof, gzipped. */
+/* pprof_proto.h: pprof's format, gzipped. */
 #ifndef PPROF_PPROF_PROTO_H
 #define PPROF_PPROF_PROTO_H
 
 #include "export/exporter.h"
 
-/* Writes all metrics; pprof shows the chosen one first. */
+/* Write all metrics; pprof shows the chosen one first. */
 export_fn export_pprof;
 
 #endif

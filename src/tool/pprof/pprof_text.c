@@ -1,4 +1,4 @@
-/* pprof_text.c: the heap profile of gperftools, read by google-pprof, jeprof and go tool pprof.
+/* pprof_text.c: write the heap profile of gperftools, for google-pprof, jeprof and go tool pprof.
  *
  *     heap profile: 10: 4816 [28: 14608] @ heapprofile
  *     1: 4096 [3: 12288] @ 0x0000555b30f782ce 0x0000555b30f78331 0x00007f3c5d627249
@@ -7,23 +7,25 @@
  *     MAPPED_LIBRARIES:
  *     555b30f78000-555b30f79000 r-xp 00001000 00:00 0          /usr/bin/prog
  *
- * Live blocks and bytes, then [allocated ones], leaf first. The header's numbers are the sums of
- * the rows. "heapprofile" marks values as unsampled: our values are already scaled, and any other
- * word would make consumers scale them again.
+ * A row has live blocks and bytes, then [allocated ones], then the stack, leaf first. The header's
+ * numbers are the sums of the rows. "heapprofile" marks values as unsampled. Our values are already
+ * scaled, and any other word would make consumers scale them again.
  *
- * Stacks are raw, one per node, not folded and not by source frame: the consumer symbolises them
- * and shows inlined functions in its way. The row of a stack covers blocks of all heaps and labels,
- * because the format cannot separate them. Consumers take return addresses and subtract one,
- * google-pprof from all but the leaf, go from all. So callers are written as the address after the
- * call, and the leaf one byte before that: both readings then lie inside the call instruction.
+ * Stacks are written as recorded, one per node, not folded and not by source frame: the consumer
+ * symbolises them and shows inlined functions. The row of a stack covers blocks of all heaps and
+ * labels, because the format cannot separate them. Consumers treat addresses as return addresses
+ * and subtract one: google-pprof from all but the leaf, go from all. Therefore callers are written
+ * as the address after the call, and the leaf as one byte before that. Then both consumers find
+ * addresses inside the call instruction.
  *
  * Only executable mappings matter to consumers, and only they are written. go tool pprof moves the
  * start of a program that is mapped at 0x400000 and then finds the wrong functions in
  * position-dependent programs, even with the kernel's own lines. profile.proto is not affected.
  *
  * Consumers skip rows without addresses, so a stack without frames gets an address outside all
- * modules; a large one, because google-pprof takes small ones for functions of the program. A row
- * in flight may be negative or have bytes without blocks, which consumers reject: it counts as 0.
+ * modules. It is a large one, because google-pprof interprets small ones as functions of the
+ * program. A row in flight may be negative or have bytes without blocks, which consumers reject; it
+ * is written as 0.
  *
  * The format has no peak or temporary values: see pprof_proto.c. */
 #include "pprof/pprof_text.h"
@@ -34,7 +36,7 @@
 #include "export/module_map.h"
 #include "util/character.h"
 
-#define NO_FRAMES " 0x00007ffffffff000" // Where user space ends.
+#define NO_FRAMES " 0x00007ffffffff000" // The end of user space.
 
 struct row {
     int64_t live_blocks, live_bytes, allocations, allocated_bytes;
@@ -59,7 +61,7 @@ settle_row(struct row *r)
         r->allocations = r->allocated_bytes = 0;
 }
 
-/* One row per node that the filter kept, by node id. */
+/* Return one row per node that the filter kept, by node id. */
 static struct row *
 collect_rows(const struct profile *p, const struct stacks *stacks, struct arena *arena,
              struct row *ret_total)
@@ -92,7 +94,7 @@ write_row(const struct profile *p, uint32_t node, const struct row *r, struct st
     for (; node != 0; node = p->nodes[node].parent) {
         uint64_t pc = location_pc(&p->locations[p->nodes[node].location]);
 
-        // A named frame has no address, which is all that there is room for.
+        // The format has only addresses, and a named frame has none.
         if (p->nodes[node].location == 0 ||
             profile_language(p, &p->locations[p->nodes[node].location]) != 0)
             continue;
@@ -113,7 +115,7 @@ write_mapping(const struct module_segment *s, const char *path, struct strbuf *o
         size_t shown = character_shown(path, &skip);
 
         if (*path == '\n')
-            strbuf_str(out, "\\012"); // As the kernel writes it.
+            strbuf_str(out, "\\012"); // The kernel's form of a line feed.
         else if (shown == 0)
             strbuf_char(out, '?');
         else

@@ -4,7 +4,7 @@
 
 #include "export/exporter.h"
 
-/* Writes live and allocated blocks and bytes, whatever the metric. */
+/* Write live and allocated blocks and bytes; the metric does not matter. */
 export_fn export_pprof_text;
 
 #endif

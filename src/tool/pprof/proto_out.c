@@ -1,4 +1,4 @@
-/* proto_out.c: varints and lengths; see proto_out.h for the whole of the format. Stateless. */
+/* proto_out.c: varints and lengths. proto_out.h describes the whole format. Stateless. */
 #include "pprof/proto_out.h"
 
 #include "export/utf8.h"
@@ -29,7 +29,7 @@ proto_uint(struct strbuf *message, uint32_t field, uint64_t value)
 void
 proto_int(struct strbuf *message, uint32_t field, int64_t value)
 {
-    // int64 fields are two's complement in ten bytes when negative, not zigzag.
+    // A negative int64 is two's complement in ten bytes; the format has no zigzag for this type.
     proto_uint(message, field, (uint64_t)value);
 }
 

@@ -1,5 +1,6 @@
-/* proto_out.h: writing protocol buffers by hand. A message is a strbuf; a nested one is built in
- * its own and added as bytes. Fields with the default value (0, "") are left out, as proto3 does.
+/* proto_out.h: write protocol buffers. A message is a strbuf; a nested message is built in a
+ * separate strbuf and added as bytes. Fields with the default value (0, "") are omitted, as in
+ * proto3.
  *
  *     key = field << 3 | wire type;  wire type 0: varint;  wire type 2: varint length, then bytes
  */
@@ -13,12 +14,12 @@ void proto_uint(struct strbuf *message, uint32_t field, uint64_t value);
 void proto_int(struct strbuf *message, uint32_t field, int64_t value);
 void proto_bool(struct strbuf *message, uint32_t field, bool value);
 
-/* Append a string, even if empty: position matters in a repeated field. Invalid UTF-8 is
+/* Append a string, even if empty, because position matters in a repeated field. Invalid UTF-8 is
  * replaced. */
 void proto_string(struct strbuf *message, uint32_t field, const char *text);
 
-/* Append NESTED, a message or the output of proto_element, even if empty. Clears NESTED for the
- * next one. */
+/* Append NESTED, a message or the output of proto_element, even if empty. Clear NESTED for its next
+ * use. */
 void proto_nested(struct strbuf *message, uint32_t field, struct strbuf *nested);
 
 /* Append one element of a packed repeated field to PACKED, which proto_nested then writes. */
